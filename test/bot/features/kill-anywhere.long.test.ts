@@ -14,7 +14,7 @@ import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
 import { createCaseTools } from "../../../src/bot/features/moderation/cases/case-tools.ts";
-import { createCases } from "../../../src/bot/features/moderation/cases/cases.ts";
+import { Cases } from "../../../src/bot/features/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/features/moderation/moderation-log.ts";
 import { createRaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.ts";
 import { createReports, type Reports } from "../../../src/bot/features/moderation/reports/reports.ts";
@@ -376,7 +376,7 @@ const scenarios: Record<string, Scenario> = {
 			return {
 				...createSpam({
 					...{ ...parts, settings: spam, cdn: "http://127.0.0.1:1" },
-					cases: createCases({ ...parts, bans, settings }),
+					cases: new Cases({ ...parts, bans, settings }),
 					timing: { ...spamTiming, quietMs: 5 },
 				}),
 				// In the next life, the account writes again unless it was timed out.
@@ -449,7 +449,7 @@ function order(tool: string, acts: readonly string[], rules: readonly string[]):
 			};
 			const bans = new TempBans(parts);
 			const escalate = rules.map((text) => readRule(text) as EscalationRule);
-			const cases = createCases({
+			const cases = new Cases({
 				...{ ...parts, bans, decideAfterMs: 0 },
 				settings: { tell: acts, escalate },
 			});

@@ -5,7 +5,7 @@ import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { moderationActions } from "./actions.ts";
 import { caseRows, suggestCases } from "./cases/case-actions.ts";
 import { createCaseTools } from "./cases/case-tools.ts";
-import { type Cases, createCases } from "./cases/cases.ts";
+import { Cases } from "./cases/cases.ts";
 import { createDeleteAndWarn, deleteAndWarnName } from "./delete-and-warn.ts";
 import { moderationLogTool, moderationLogToolName } from "./log-tool.ts";
 import { createModerationLog } from "./moderation-log.ts";
@@ -51,7 +51,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		moderationLog,
 		decided: () => cases.retry(),
 	});
-	const cases: Cases = createCases({
+	const cases: Cases = new Cases({
 		connection,
 		store,
 		log,

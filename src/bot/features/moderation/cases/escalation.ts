@@ -2,7 +2,6 @@
 // checks the role hierarchy, tells the person, acts.
 
 import { DiscordAPIError, type Guild, type GuildMember, PermissionFlagsBits, Routes } from "discord.js";
-import { NotNow } from "../../../../lib/reconciler.ts";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { userName } from "../../../discord/describe.ts";
 import { fetchMember } from "../../../discord/find.ts";
@@ -11,6 +10,8 @@ import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { isAbove, requireBelowBot } from "../../../discord/role-hierarchy.ts";
 import { auditReason } from "../../../discord/text.ts";
 import { fetchBan } from "../../../guild/bans.ts";
+import type { Sql } from "../../../store/database/statement.ts";
+import { NotNow } from "../../../store/durable.ts";
 import { selectCase, setTold } from "../../../store/tables/cases.ts";
 import { selectTempBan } from "../../../store/tables/temp-bans.ts";
 import type { Case } from "./case.ts";
@@ -29,25 +30,30 @@ const needed = {
 
 type Escalated = Case & { userId: string; action: keyof typeof needed };
 
-export function createEscalation(options: CasesOptions) {
-	const { connection, store, log, bans, settings, now = Date.now } = options;
-	const { sql } = store;
+export class Escalation {
+	readonly #sql: Sql;
+	readonly #now: () => number;
+
+	constructor(private readonly options: CasesOptions) {
+		this.#sql = options.store.sql;
+		this.#now = options.now ?? Date.now;
+	}
 
 	/**
 	 * Takes the action of an escalation rule, for which `one` is the case. Does not repeat an action that was done
 	 * before the bot was killed. Returns the outcome. Rejects if this must be retried.
 	 */
-	async function carryOut(guild: Guild, one: Case): Promise<CaseResult> {
+	async carryOut(guild: Guild, one: Case): Promise<CaseResult> {
 		if (!isEscalated(one)) return { state: "unknown" };
-		if (await wasDone(guild, one)) return { state: "done" };
-		const age = now() - one.createdAt;
-		if (age > maxAgeMs || (one.endsAt ?? Infinity) <= now())
+		if (await this.#wasDone(guild, one)) return { state: "done" };
+		const age = this.#now() - one.createdAt;
+		if (age > maxAgeMs || (one.endsAt ?? Infinity) <= this.#now())
 			return { state: "not done", why: "The bot could not do it in time." };
-		const why = await problem(guild, one);
+		const why = await this.#problem(guild, one);
 		if (why !== undefined) return { state: "not done", why };
-		await tell(guild, one);
+		await this.#tell(guild, one);
 		try {
-			await act(guild, one);
+			await this.#act(guild, one);
 			return { state: "done" };
 		} catch (error) {
 			// If the outcome is unknown, the next attempt checks on Discord whether the action was done.
@@ -56,7 +62,7 @@ export function createEscalation(options: CasesOptions) {
 		}
 	}
 
-	async function wasDone(guild: Guild, one: Escalated): Promise<boolean> {
+	async #wasDone(guild: Guild, one: Escalated): Promise<boolean> {
 		const { userId, action, endsAt } = one;
 		if (action === "timeout" && endsAt !== undefined) {
 			const member = await fetchMember(guild, userId, true);
@@ -65,7 +71,7 @@ export function createEscalation(options: CasesOptions) {
 		}
 		if (action === "temp_ban") {
 			const key = { guild_id: guild.id, user_id: userId };
-			const row = await selectTempBan(sql, key);
+			const row = await selectTempBan(this.#sql, key);
 			if (row?.ends_at === endsAt && row?.state === "banned") return true;
 			// The worker for temporary bans is going to make the ban.
 			if (row?.ends_at === endsAt) throw new NotNow("the ban is being made");
@@ -77,7 +83,7 @@ export function createEscalation(options: CasesOptions) {
 		return ban?.reason?.includes(one.reason ?? "") ?? false;
 	}
 
-	async function problem(guild: Guild, one: Escalated): Promise<string | undefined> {
+	async #problem(guild: Guild, one: Escalated): Promise<string | undefined> {
 		const { userId, action, endsAt } = one;
 		if (!guild.members.me) throw new NotNow();
 		const missing = missingPermissions(guild, undefined, needed[action]);
@@ -95,16 +101,16 @@ export function createEscalation(options: CasesOptions) {
 			if (error instanceof ToolError) return error.message;
 			throw error;
 		}
-		return rankProblem(guild, one, target);
+		return this.#rankProblem(guild, one, target);
 	}
 
 	/**
 	 * Returns a message if the moderator of the case that made the rule apply has left or does not rank above the
 	 * person: a rule must not do what that moderator could not do. Otherwise returns undefined.
 	 */
-	async function rankProblem(guild: Guild, { source = "" }: Case, target: GuildMember): Promise<string | undefined> {
+	async #rankProblem(guild: Guild, { source = "" }: Case, target: GuildMember): Promise<string | undefined> {
 		const number = Number(source.replace(/^rule:/, ""));
-		const cause = await selectCase(sql, guild.id, number);
+		const cause = await selectCase(this.#sql, guild.id, number);
 		const moderatorId = cause?.moderator_id ?? "";
 		if (moderatorId === guild.client.user.id) return undefined;
 		const moderator = await fetchMember(guild, moderatorId, true);
@@ -114,23 +120,24 @@ export function createEscalation(options: CasesOptions) {
 			: `The member does not rank below the moderator of case ${number}.`;
 	}
 
-	async function tell(guild: Guild, one: Escalated): Promise<void> {
+	async #tell(guild: Guild, one: Escalated): Promise<void> {
 		const { number, userId, action, reason, endsAt } = one;
+		const { connection, log, settings } = this.options;
 		const wanted = isTellable(action) && settings.tell.includes(action);
 		if (!wanted || one.told !== undefined) return;
 		if (guild.client.users.cache.get(userId)?.bot) return;
-		await setTold(sql, guild.id, number, "asked");
+		await setTold(this.#sql, guild.id, number, "asked");
 		const { appeal } = settings;
 		const told = await tellPeople({ connection, log, appeal }, guild, [userId], { action, reason, endsAt });
-		await setTold(sql, guild.id, number, told.get(userId) ?? "asked");
+		await setTold(this.#sql, guild.id, number, told.get(userId) ?? "asked");
 	}
 
-	async function act(guild: Guild, one: Escalated): Promise<void> {
+	async #act(guild: Guild, one: Escalated): Promise<void> {
 		const { userId, action, endsAt, reason: text = "" } = one;
 		const reason = auditReason(text);
 		if (action === "timeout")
 			await guild.members.edit(userId, {
-				communicationDisabledUntil: new Date(endsAt ?? now()),
+				communicationDisabledUntil: new Date(endsAt ?? this.#now()),
 				reason,
 			});
 		else if (action === "kick")
@@ -138,7 +145,7 @@ export function createEscalation(options: CasesOptions) {
 				reason,
 			});
 		else
-			await bans.ban(guild, {
+			await this.options.bans.ban(guild, {
 				userId,
 				endsAt: endsAt ?? null,
 				reason: text,
@@ -148,8 +155,6 @@ export function createEscalation(options: CasesOptions) {
 				},
 			});
 	}
-
-	return { carryOut };
 }
 
 function isEscalated(one: Case): one is Escalated {

@@ -9,7 +9,7 @@ import { StoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CaseRow, setTold, type Told } from "../../../store/tables/cases.ts";
 import { isOnDiscord } from "../../../tool/admission.ts";
-import type { CaseCall, CaseEnd, CaseRecorder, OpenCases } from "../../../tool/case-record.ts";
+import type { CaseCall, CaseEnd, OpenCases } from "../../../tool/case-record.ts";
 import type { Case, NewCase } from "./case.ts";
 import { describeEscalation, describeNumbers } from "./case-text.ts";
 import type { CaseWorker } from "./case-worker.ts";
@@ -29,19 +29,12 @@ export interface RecorderOptions extends CasesOptions {
 	settle(guildId: string, number: number, result: CaseResult): Promise<CaseRow | undefined>;
 }
 
-export interface Recorder extends CaseRecorder {
-	/**
-	 * Like `open`, for warnings and notes, which consist only of their case: rejects with StoreUnavailable if it cannot
-	 * be stored.
-	 */
-	openStored(call: CaseCall): Promise<OpenCases>;
-}
+export class Recorder {
+	constructor(private readonly options: RecorderOptions) {}
 
-export function createRecorder(options: RecorderOptions): Recorder {
-	const { store, log, worker, botId, insert, settle, settings } = options;
-	const { connection } = options;
-
-	async function open(call: CaseCall, mustStore = false): Promise<OpenCases> {
+	/** With `mustStore`, rejects with StoreUnavailable if the cases cannot be stored. */
+	async open(call: CaseCall, mustStore = false): Promise<OpenCases> {
+		const { settings, worker, botId, insert } = this.options;
 		const { guild, draft, tell } = call;
 		const wanted = isTellable(draft.action) && (tell ?? settings.tell.includes(draft.action));
 		const unreachable = new Set(draft.unreachable);
@@ -65,8 +58,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
 		} finally {
 			held.opened(rows ?? []);
 		}
-		const outcomes = await tellAll(guild, draft, call.reason, [...told]);
-		if (rows) await storeTold(rows, outcomes);
+		const outcomes = await this.#tellAll(guild, draft, call.reason, [...told]);
+		if (rows) await this.#storeTold(rows, outcomes);
 		const notes = [
 			...describeOutcomes(outcomes, settings.appeal !== undefined, (id) => {
 				const member = guild.members.cache.get(id);
@@ -75,9 +68,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
 			...(tooMany ? [`Nobody was told: at most ${maxTold} people are told in one call.`] : []),
 		];
 		return {
-			async settle(end) {
+			settle: async (end) => {
 				try {
-					const numbers = rows ? await settleRows(rows, end) : settleUnstored(guild, drafts, outcomes, end, failure);
+					const numbers = rows
+						? await this.#settleRows(rows, end)
+						: this.#settleUnstored(guild, drafts, outcomes, end, failure);
 					return [...numbers, ...notes];
 				} finally {
 					held.end();
@@ -86,27 +81,28 @@ export function createRecorder(options: RecorderOptions): Recorder {
 		};
 	}
 
-	function tellAll(
+	#tellAll(
 		guild: Guild,
 		{ action, endsAt }: CaseCall["draft"],
 		reason: string | undefined,
 		userIds: readonly string[],
 	): Promise<ReadonlyMap<string, Told>> {
 		if (userIds.length === 0) return Promise.resolve(new Map());
+		const { connection, log, settings } = this.options;
 		const { appeal } = settings;
 		const notice = { action, reason, endsAt };
 		return tellPeople({ connection, log, appeal }, guild, userIds, notice);
 	}
 
-	async function storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {
+	async #storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {
 		for (const { guild_id, number, user_id } of rows) {
 			const told = outcomes.get(user_id ?? "");
 			if (told === undefined || told === "asked") continue;
 			try {
-				await setTold(store.sql, guild_id, number, told);
+				await setTold(this.options.store.sql, guild_id, number, told);
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
-					log.error("could not store whether a person was told", {
+					this.options.log.error("could not store whether a person was told", {
 						guild: guild_id,
 						error,
 					});
@@ -115,22 +111,22 @@ export function createRecorder(options: RecorderOptions): Recorder {
 		}
 	}
 
-	async function settleRows(rows: readonly CaseRow[], end: CaseEnd): Promise<string[]> {
+	async #settleRows(rows: readonly CaseRow[], end: CaseEnd): Promise<string[]> {
 		const escalations: string[] = [];
 		for (const { guild_id, number, user_id, action } of rows) {
 			const result = resultFor(user_id ?? "", end);
 			// The bot retries such a ban in the background. The worker finds the outcome when that has ended.
 			if (action === "temp_ban" && result.state === "unknown") continue;
 			try {
-				const next = await settle(guild_id, number, result);
+				const next = await this.options.settle(guild_id, number, result);
 				if (next) escalations.push(describeEscalation(next));
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
-					log.error("could not store the outcome of a case", {
+					this.options.log.error("could not store the outcome of a case", {
 						guild: guild_id,
 						error,
 					});
-				worker.settleLater(guild_id, number, result);
+				this.options.worker.settleLater(guild_id, number, result);
 			}
 		}
 		return [describeNumbers(rows.map(({ number }) => number)), ...escalations];
@@ -140,7 +136,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 	 * Keeps cases that could not be stored in memory, with their outcomes, until the database is available. Returns
 	 * lines for the tool's result.
 	 */
-	function settleUnstored(
+	#settleUnstored(
 		guild: Guild,
 		drafts: readonly NewCase[],
 		told: ReadonlyMap<string, Told>,
@@ -150,7 +146,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 		const cause = "The bot's database is unavailable";
 		// If the cases were stored after all, the worker finds their outcome.
 		if (failure?.mayHaveRun) return [`${cause}: it is not known whether the case was stored.`];
-		const isKept = worker.insertLater(
+		const isKept = this.options.worker.insertLater(
 			guild.id,
 			drafts.map((one) => {
 				const outcome = told.get(one.userId ?? "");
@@ -167,11 +163,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
 				: `${cause}: the case could not be stored.`,
 		];
 	}
-
-	return {
-		open: (call) => open(call),
-		openStored: (call) => open(call, true),
-	};
 }
 
 function resultFor(userId: string, end: CaseEnd): CaseResult {

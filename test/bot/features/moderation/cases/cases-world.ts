@@ -4,7 +4,7 @@ import { PermissionFlagsBits } from "discord.js";
 import type { EscalationRule } from "../../../../../src/bot/config/escalation.ts";
 import { readRule } from "../../../../../src/bot/config/escalation.ts";
 import { createCaseTools } from "../../../../../src/bot/features/moderation/cases/case-tools.ts";
-import { type Cases, type CasesOptions, createCases } from "../../../../../src/bot/features/moderation/cases/cases.ts";
+import { Cases, type CasesOptions } from "../../../../../src/bot/features/moderation/cases/cases.ts";
 import type { LogEntry } from "../../../../../src/bot/features/moderation/moderation-log.ts";
 import { TempBans } from "../../../../../src/bot/features/moderation/temp-bans.ts";
 import type { Store } from "../../../../../src/bot/store/store.ts";
@@ -63,7 +63,7 @@ export async function startCases(setup: CasesSetup = {}) {
 				moderationLog: { add() {} },
 				backOffMs: [5, 50],
 			});
-			const made = createCases({
+			const made = new Cases({
 				connection,
 				store,
 				log,

@@ -1,7 +1,7 @@
 // The part "spam" of the feature moderation alone, on the real connection and store, against the simulator.
 
 import { ChannelType } from "discord.js";
-import { createCases } from "../../../../../src/bot/features/moderation/cases/cases.ts";
+import { Cases } from "../../../../../src/bot/features/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../../../src/bot/features/moderation/moderation-log.ts";
 import type { IncidentsTiming } from "../../../../../src/bot/features/moderation/spam/incidents.ts";
 import { createSpam, type SpamOptions } from "../../../../../src/bot/features/moderation/spam/spam.ts";
@@ -90,7 +90,7 @@ export async function startSpam(
 				...options,
 				settings: moderation.spam,
 				cdn: simulator.cdn,
-				cases: createCases({
+				cases: new Cases({
 					...{ ...options, moderationLog, settings: moderation },
 					bans: new TempBans({ ...options, moderationLog }),
 				}),
