@@ -16,7 +16,7 @@ import { createJoinRole } from "../../../src/bot/features/join-role.ts";
 import { createCaseTools } from "../../../src/bot/features/moderation/cases/case-tools.ts";
 import { Cases } from "../../../src/bot/features/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/features/moderation/moderation-log.ts";
-import { createRaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.ts";
+import { RaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.ts";
 import { createReports, type Reports } from "../../../src/bot/features/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/features/moderation/spam/spam.ts";
 import { TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
@@ -621,7 +621,7 @@ function raids(states: readonly ("on" | "off")[]): Scenario {
 	const guildOf = ({ simulator }: World) => simulator.guild("The Cooks");
 	return {
 		create(world, { connection, store, mutex, log }) {
-			const modes = createRaidModes({
+			const modes = new RaidModes({
 				...{ connection, store, mutex, log },
 				moderationLog: { add() {} },
 				now: () => 1_700_000_000_000,
@@ -631,7 +631,7 @@ function raids(states: readonly ("on" | "off")[]): Scenario {
 			});
 			const { id } = guildOf(world);
 			return {
-				...modes,
+				...parts(modes),
 				async begin() {
 					const before = await modes.view(id);
 					for (const wanted of states.slice(before?.mode.run ?? 0))

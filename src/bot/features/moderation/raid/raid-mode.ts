@@ -4,19 +4,17 @@
 
 import { type Client, DiscordAPIError, Events, type Guild } from "discord.js";
 import type { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
-import type { Log } from "../../../../lib/log.ts";
-import { createReconciler, NotNow } from "../../../../lib/reconciler.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformFailure, PlatformTimeout, wasNotDone } from "../../../discord/rest/rest.ts";
 import { auditReason } from "../../../discord/text.ts";
-import { StoreUnavailable } from "../../../store/database/db-error.ts";
+import type { Sql } from "../../../store/database/statement.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../../../store/durable.ts";
 import type { Store } from "../../../store/store.ts";
 import {
 	deleteEndedRaidSteps,
 	endRaidRun,
-	type OpenRaidMode,
 	type RaidMode,
 	type RaidStep,
 	saveRaidMode,
@@ -25,13 +23,11 @@ import {
 	selectRaidMode,
 	selectRaidSteps,
 } from "../../../store/tables/raid-modes.ts";
-import { logFailedStep } from "../failed-step.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { planRaidMode } from "./raid-plan.ts";
 import {
 	confirmed,
 	isChannel,
-	isRenewalDue,
 	isUnrenewed,
 	isUnsettled,
 	keyOf,
@@ -45,17 +41,14 @@ import {
 import { type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
 import { endEntry, laterEntry, progressEntry } from "./raid-text.ts";
 
-const maxConcurrent = 5;
 const batchSize = 5;
 const maxAgeMs = 15_000;
 const progressMs = 60_000;
 const maxUnanswered = 5;
-const shutdownGraceMs = 3_000;
 
-export interface RaidModesOptions {
+export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	connection: Connection;
-	store: Store;
-	log: Log;
+	store: Pick<Store, "sql">;
 	/**
 	 * Keyed mutex with guild and channel ids as keys, so that tools do not edit the same guild or channel at the same
 	 * time.
@@ -64,10 +57,6 @@ export interface RaidModesOptions {
 	moderationLog: Pick<ModerationLog, "add">;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
-	/** Wait before failed work is retried, in milliseconds: the first wait and the maximum. */
-	backOffMs?: readonly [number, number];
-	/** Maximum interval between two checks whether a pause of invites must be renewed, in milliseconds. */
-	maxSleepMs?: number;
 	/** Milliseconds after which a request without a response can no longer take effect on Discord. */
 	arrivedAfterMs?: number;
 }
@@ -78,279 +67,248 @@ export interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | 
 /** The state of a guild's raid mode and of the settings that it changed; undefined if raid mode was never turned on. */
 export type RaidView = { mode: RaidMode; steps: RaidStep[] } | undefined;
 
-export interface RaidModes {
-	/**
-	 * Stores a request to turn raid mode on or off, and starts to change the settings. `ended` resolves when all settings
-	 * were processed. Rejects with StoreUnavailable.
-	 */
-	turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }>;
-	/** Returns the state of a guild's raid mode. Rejects with StoreUnavailable. */
-	view(guildId: string): Promise<RaidView>;
-	/** Subscribes to the Gateway events of a new discord.js client. */
-	attach(client: Client): void;
-	start(): void;
-	close(): Promise<void>;
-}
+export class RaidModes {
+	readonly #connection: Connection;
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	#isClosing = false;
+	/** Ids of the guilds whose settings need no look although raid mode is on. Cleared when events may have been missed. */
+	readonly #checked = new Set<string>();
+	readonly #failures = new Map<string, number>();
+	readonly #askedAt = new Map<string, number>();
+	readonly #endings = new Map<string, PromiseWithResolvers<void>>();
+	readonly #loggedAt = new Map<string, number>();
+	readonly #work: Durable;
 
-export function createRaidModes(options: RaidModesOptions): RaidModes {
-	const { connection, store, log, mutex, moderationLog } = options;
-	const { now = Date.now, maxSleepMs = 300_000 } = options;
-	const { arrivedAfterMs = 15_000 } = options;
-	const { sql } = store;
-	let isClosing = false;
-	/**
-	 * Ids of guilds whose settings must be checked again although raid mode is completely on, for example after a channel
-	 * was created.
-	 */
-	const unchecked = new Set<string>();
-	let isAnyUnchecked = true;
-	const failures = new Map<string, number>();
-	const askedAt = new Map<string, number>();
-	const endings = new Map<string, PromiseWithResolvers<void>>();
-	const loggedAt = new Map<string, number>();
-
-	const reconciler = createReconciler({
-		maxConcurrent,
-		backOffMs: options.backOffMs ?? [1_000, 60_000],
-		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable)) log.error("could not load raid modes from the database", { error });
-		},
-		async scan() {
-			const modes = await selectOpenRaidModes(sql);
-			const at = now();
-			if (isAnyUnchecked) for (const mode of modes) unchecked.add(mode.guild_id);
-			isAnyUnchecked = false;
-			const known = new Set(modes.map(({ guild_id }) => guild_id));
-			for (const id of unchecked) if (!known.has(id)) unchecked.delete(id);
-			const renewals = modes.map(({ paused_until }) =>
-				paused_until === null ? Infinity : renewalInMs(paused_until, at),
-			);
-			return {
-				due: modes
-					.filter((mode) => isDue(mode, at))
-					.map(({ guild_id }) => ({ key: guild_id, run: () => run(guild_id) })),
-				nextMs: Math.min(maxSleepMs, ...renewals.filter((ms) => ms > 0)),
-			};
-		},
-	});
-
-	function isDue(mode: OpenRaidMode, at: number): boolean {
-		const { guild_id, ended_at, paused_until } = mode;
-		// Discord sends an event when an unavailable guild is available again.
-		if (!connection.ready || !guildOf(guild_id)?.available) return false;
-		const mustRenew = paused_until !== null && isRenewalDue(paused_until, at);
-		return ended_at === null || unchecked.has(guild_id) || mustRenew;
+	constructor(private readonly options: RaidModesOptions) {
+		this.#connection = options.connection;
+		this.#sql = options.store.sql;
+		this.#now = options.now ?? Date.now;
+		this.#work = new Durable({ ...options, name: "raid modes", scan: () => this.#scan() });
 	}
 
-	function guildOf(id: string): Guild | undefined {
-		return connection.guilds.find((guild) => guild.id === id);
+	async #scan(): Promise<Step[]> {
+		if (!this.#connection.ready) return [];
+		const at = this.#now();
+		return (await selectOpenRaidModes(this.#sql)).map(({ guild_id, ended_at, paused_until }) => {
+			const isDue = ended_at === null || !this.#checked.has(guild_id);
+			return {
+				key: guild_id,
+				inMs: isDue ? 0 : paused_until === null ? Infinity : renewalInMs(paused_until, at),
+				failure: "could not change the raid mode",
+				fields: { guild: guild_id },
+				run: () => this.#run(guild_id),
+			};
+		});
 	}
 
 	/** Changes a guild's settings for raid mode until nothing is left to do. Rejects if it must be retried later. */
-	async function run(guildId: string): Promise<void> {
-		unchecked.delete(guildId);
+	async #run(guildId: string): Promise<void> {
+		this.#checked.add(guildId);
 		try {
-			await work(guildId);
+			await this.#process(guildId);
 		} catch (error) {
-			unchecked.add(guildId);
-			const fields = { guild: guildId };
-			logFailedStep(log, "could not change the raid mode", fields, error);
+			this.#checked.delete(guildId);
 			throw error;
 		}
 	}
 
-	async function work(guildId: string): Promise<void> {
-		const mode = await selectRaidMode(sql, guildId);
-		const guild = guildOf(guildId);
+	async #process(guildId: string): Promise<void> {
+		const mode = await selectRaidMode(this.#sql, guildId);
+		const guild = this.#connection.guilds.find(({ id }) => id === guildId);
 		if (!mode) return;
 		if (!guild?.available) throw new NotNow("the guild is unavailable");
 		const changed: RaidStep[] = [];
 		let mustRenew = false;
 		for (;;) {
-			const steps = await selectRaidSteps(sql, guildId);
+			const steps = await selectRaidSteps(this.#sql, guildId);
 			const read = await readSettings(guild);
 			const readAt = performance.now();
-			const found = await movesOf(guild, mode, steps, read);
+			const found = await this.#movesOf(guild, mode, steps, read);
 			const moves = mustRenew ? withoutRenewal(found.moves) : found.moves;
 			if (moves.length === 0) {
 				if (found.mustWait) throw new NotNow("waiting for an earlier request");
-				await end(mode, changed);
+				await this.#end(mode, changed);
 				if (mustRenew) throw new NotNow("the pause was not renewed");
 				return;
 			}
 			for (let at = 0; at < moves.length; at += batchSize) {
 				if (performance.now() - readAt > maxAgeMs) break;
-				// A newer request may have been stored. The next run of the reconciler finds it.
-				if (!(await isCurrent(mode))) return;
+				// A newer request may have been stored. The next run of the worker finds it.
+				if (!(await this.#isCurrent(mode))) return;
 				const batch = moves.slice(at, at + batchSize);
-				const steps = await carryOut(guild, mode, batch, read);
+				const steps = await this.#carryOut(guild, mode, batch, read);
 				if (mode.ended_at !== null) mustRenew ||= steps.some(isUnrenewed);
 				changed.push(...newsOf(batch, steps));
-				logProgress(mode, moves.length, at + batch.length);
+				this.#logProgress(mode, moves.length, at + batch.length);
 			}
 		}
 	}
 
-	async function isCurrent({ guild_id, run }: RaidMode): Promise<boolean> {
-		if (isClosing) throw new NotNow("the bot is stopping");
-		return (await selectRaidMode(sql, guild_id))?.run === run;
+	async #isCurrent({ guild_id, run }: RaidMode): Promise<boolean> {
+		if (this.#isClosing) throw new NotNow("the bot is stopping");
+		return (await selectRaidMode(this.#sql, guild_id))?.run === run;
 	}
 
-	async function movesOf(
+	async #movesOf(
 		guild: Guild,
 		mode: RaidMode,
 		steps: readonly RaidStep[],
 		read: ReadSettings,
 	): Promise<{ moves: Move[]; mustWait: boolean }> {
-		const { moves } = await planRaidMode(guild, mode, steps, read, now());
+		const { moves } = await planRaidMode(guild, mode, steps, read, this.#now());
 		const early = new Set(
-			steps.filter((step) => isUnsettled(mode, step) && mayArrive(keyOf(step))).map(({ thing }) => thing),
+			steps.filter((step) => isUnsettled(mode, step) && this.#mayArrive(keyOf(step))).map(({ thing }) => thing),
 		);
 		const possible = moves.filter(({ step }) => !early.has(step.thing));
-		const tries = ({ step }: Move) => failures.get(keyOf(step)) ?? 0;
+		const tries = ({ step }: Move) => this.#failures.get(keyOf(step)) ?? 0;
 		return {
 			moves: possible.sort((a, b) => tries(a) - tries(b)),
 			mustWait: possible.length < moves.length,
 		};
 	}
 
-	function mayArrive(key: string): boolean {
-		const since = askedAt.get(key) ?? performance.now();
-		askedAt.set(key, since);
-		return performance.now() - since < arrivedAfterMs;
+	#mayArrive(key: string): boolean {
+		const since = this.#askedAt.get(key) ?? performance.now();
+		this.#askedAt.set(key, since);
+		return performance.now() - since < (this.options.arrivedAfterMs ?? 15_000);
 	}
 
-	async function carryOut(
-		guild: Guild,
-		mode: RaidMode,
-		moves: readonly Move[],
-		read: ReadSettings,
-	): Promise<RaidStep[]> {
+	async #carryOut(guild: Guild, mode: RaidMode, moves: readonly Move[], read: ReadSettings): Promise<RaidStep[]> {
 		const requested = moves.map(({ step }) => step);
-		await saveRaidSteps(sql, requested);
+		await saveRaidSteps(this.#sql, requested);
 		const errors: unknown[] = [];
 		const steps = await Promise.all(
 			moves.map(async ({ step, send }) => {
 				if (send === undefined) {
-					askedAt.delete(keyOf(step));
+					this.#askedAt.delete(keyOf(step));
 					return step;
 				}
 				try {
-					return await change(guild, mode, step, send, read);
+					return await this.#change(guild, mode, step, send, read);
 				} catch (error) {
 					errors.push(error);
 					return step;
 				}
 			}),
 		);
-		await saveRaidSteps(sql, steps);
+		await saveRaidSteps(this.#sql, steps);
 		if (errors.length > 0) throw errors[0];
 		return steps;
 	}
 
-	async function change(
-		guild: Guild,
-		mode: RaidMode,
-		step: RaidStep,
-		value: number,
-		read: ReadSettings,
-	): Promise<RaidStep> {
+	async #change(guild: Guild, mode: RaidMode, step: RaidStep, value: number, read: ReadSettings): Promise<RaidStep> {
 		const { thing } = step;
 		const key = keyOf(step);
-		if ((failures.get(key) ?? 0) >= maxUnanswered) {
-			failures.delete(key);
+		if ((this.#failures.get(key) ?? 0) >= maxUnanswered) {
+			this.#failures.delete(key);
 			return unanswered(step);
 		}
-		askedAt.set(key, performance.now());
+		this.#askedAt.set(key, performance.now());
 		try {
-			await mutex.withLock(isChannel(thing) ? thing : guild.id, () =>
+			await this.options.mutex.withLock(isChannel(thing) ? thing : guild.id, () =>
 				sendSetting(guild, { thing, value }, read, auditReason(mode.mark)),
 			);
 		} catch (error) {
-			if (wasNotDone(error)) askedAt.delete(key);
+			if (wasNotDone(error)) this.#askedAt.delete(key);
 			if (error instanceof DiscordAPIError && error.status !== 401) {
-				failures.delete(key);
+				this.#failures.delete(key);
 				if (error.status === 404 && isChannel(thing)) return { ...step, state: "gone" };
 				return refused(step, describePlatformError(error) ?? error.message);
 			}
 			if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
-				failures.set(key, (failures.get(key) ?? 0) + 1);
+				this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1);
 			throw error;
 		}
-		failures.delete(key);
-		askedAt.delete(key);
+		this.#failures.delete(key);
+		this.#askedAt.delete(key);
 		return confirmed(step);
 	}
 
-	function logProgress(mode: RaidMode, all: number, done: number): void {
+	#logProgress(mode: RaidMode, all: number, done: number): void {
 		const { guild_id } = mode;
 		if (mode.ended_at !== null || done >= all) return;
 		const at = performance.now();
-		const last = loggedAt.get(guild_id) ?? at;
-		loggedAt.set(guild_id, last);
+		const last = this.#loggedAt.get(guild_id) ?? at;
+		this.#loggedAt.set(guild_id, last);
 		if (at - last < progressMs) return;
-		loggedAt.set(guild_id, at);
-		moderationLog.add(guild_id, progressEntry(mode, all, done));
+		this.#loggedAt.set(guild_id, at);
+		this.options.moderationLog.add(guild_id, progressEntry(mode, all, done));
 	}
 
-	async function end(mode: RaidMode, changed: readonly RaidStep[]): Promise<void> {
+	/**
+	 * Stores that all settings were processed, and posts the result in the moderation log. `changed` are the settings
+	 * that this run has changed.
+	 */
+	async #end(mode: RaidMode, changed: readonly RaidStep[]): Promise<void> {
 		const { guild_id, wanted } = mode;
 		const later = laterEntry(mode, changed);
 		if (mode.ended_at !== null) {
-			if (later) moderationLog.add(guild_id, later);
+			if (later) this.options.moderationLog.add(guild_id, later);
 			return;
 		}
-		const steps = await selectRaidSteps(sql, guild_id);
-		loggedAt.delete(guild_id);
-		if (!(await endRaidRun(sql, mode, now()))) return;
-		endings.get(guild_id)?.resolve();
-		endings.delete(guild_id);
-		log.info("raid mode changed", { guild: guild_id, state: wanted });
-		moderationLog.add(guild_id, endEntry(mode, steps));
+		const steps = await selectRaidSteps(this.#sql, guild_id);
+		this.#loggedAt.delete(guild_id);
+		if (!(await endRaidRun(this.#sql, mode, this.#now()))) return;
+		this.#endings.get(guild_id)?.resolve();
+		this.#endings.delete(guild_id);
+		this.options.log.info("raid mode changed", { guild: guild_id, state: wanted });
+		this.options.moderationLog.add(guild_id, endEntry(mode, steps));
 	}
 
-	function recheck(): void {
-		isAnyUnchecked = true;
-		reconciler.retryAll();
+	#recheck(): void {
+		this.#checked.clear();
+		this.#work.retryAll();
 	}
 
-	return {
-		async turn(guildId, request) {
-			const before = await selectRaidMode(sql, guildId);
-			const hasEnded = before?.wanted === "off" && before.ended_at !== null;
-			if (hasEnded && request.wanted === "on") await deleteEndedRaidSteps(sql, guildId);
-			const ending = Promise.withResolvers<void>();
-			endings.set(guildId, ending);
-			try {
-				await saveRaidMode(sql, {
-					...request,
-					guild_id: guildId,
-					run: (before?.run ?? 0) + 1,
-					asked_at: now(),
-					ended_at: null,
-				});
-			} finally {
-				// The reconciler must also run after a failure, because the row may have been stored anyway.
-				reconciler.retryAll();
-			}
-			return { ended: ending.promise };
-		},
-		async view(guildId) {
-			const mode = await selectRaidMode(sql, guildId);
-			return mode && { mode, steps: await selectRaidSteps(sql, guildId) };
-		},
-		attach(client) {
-			onSessionOrGuild(client, recheck);
-			client.on(Events.ShardResume, recheck);
-			client.on(Events.ChannelCreate, ({ guild }) => {
-				unchecked.add(guild.id);
-				reconciler.wake();
+	/**
+	 * Stores a request to turn raid mode on or off, and starts to change the settings. `ended` resolves when all settings
+	 * were processed. Rejects with StoreUnavailable.
+	 */
+	async turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }> {
+		const before = await selectRaidMode(this.#sql, guildId);
+		const hasEnded = before?.wanted === "off" && before.ended_at !== null;
+		if (hasEnded && request.wanted === "on") await deleteEndedRaidSteps(this.#sql, guildId);
+		const ending = Promise.withResolvers<void>();
+		this.#endings.set(guildId, ending);
+		try {
+			await saveRaidMode(this.#sql, {
+				...request,
+				guild_id: guildId,
+				run: (before?.run ?? 0) + 1,
+				asked_at: this.#now(),
+				ended_at: null,
 			});
-		},
-		start: reconciler.wake,
-		async close() {
-			isClosing = true;
-			await reconciler.close(shutdownGraceMs);
-		},
-	};
+		} finally {
+			// Also after a failure, because the row may have been stored anyway.
+			this.#work.retryAll();
+		}
+		return { ended: ending.promise };
+	}
+
+	/** Returns the state of a guild's raid mode. Rejects with StoreUnavailable. */
+	async view(guildId: string): Promise<RaidView> {
+		const mode = await selectRaidMode(this.#sql, guildId);
+		return mode && { mode, steps: await selectRaidSteps(this.#sql, guildId) };
+	}
+
+	/** Subscribes to the Gateway events of a new discord.js client. */
+	attach(client: Client): void {
+		const recheck = () => this.#recheck();
+		onSessionOrGuild(client, recheck);
+		client.on(Events.ShardResume, recheck);
+		client.on(Events.ChannelCreate, ({ guild }) => {
+			this.#checked.delete(guild.id);
+			this.#work.wake();
+		});
+	}
+
+	start(): void {
+		this.#work.wake();
+	}
+
+	close(): Promise<void> {
+		this.#isClosing = true;
+		return this.#work.close();
+	}
 }

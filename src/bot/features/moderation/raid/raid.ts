@@ -8,7 +8,7 @@ import type { Feature, FeatureOptions } from "../../../commands/feature.ts";
 import type { CallAs } from "../../../tool/call-as.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { createJoinWatch, raidButton } from "./join-watch.ts";
-import { createRaidModes, type RaidModesOptions } from "./raid-mode.ts";
+import { RaidModes, type RaidModesOptions } from "./raid-mode.ts";
 import { raidTools } from "./raid-tools.ts";
 
 const reason: ActionOption = {
@@ -67,7 +67,7 @@ export interface RaidOptions
 
 export function createRaid(options: RaidOptions) {
 	const { config, connection, log, moderationLog, callAs } = options;
-	const modes = createRaidModes(options);
+	const modes = new RaidModes(options);
 	const rate = config.toml.moderation?.raid;
 	const watch = rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
 	return {
@@ -78,8 +78,8 @@ export function createRaid(options: RaidOptions) {
 			modes.attach(client);
 			watch?.attach(client);
 		},
-		start: modes.start,
-		close: modes.close,
+		start: () => modes.start(),
+		close: () => modes.close(),
 	} satisfies Feature;
 }
 

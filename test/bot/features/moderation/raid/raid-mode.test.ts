@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { LogEntry } from "../../../../../src/bot/features/moderation/moderation-log.ts";
-import { createRaidModes, type RaidModes } from "../../../../../src/bot/features/moderation/raid/raid-mode.ts";
+import { RaidModes } from "../../../../../src/bot/features/moderation/raid/raid-mode.ts";
 import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
 import type { GuildChannel } from "../../../../../src/simulator/world/state/entities.ts";
 import { onBoth, type Place } from "../../../../support/stores.ts";
@@ -329,7 +329,7 @@ async function startRaids(place?: Pick<Place, "settings">) {
 				return store.sql(...statement) as never;
 			}),
 		create({ connection, store, mutex, log }) {
-			modes = createRaidModes({
+			modes = new RaidModes({
 				...{ connection, store, mutex, log },
 				moderationLog: { add: (_, entry) => void entries.push(entry) },
 				now: () => clock.now,
