@@ -4,13 +4,14 @@ import * as v from "valibot";
 import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
+import { ToolError } from "../../mcp/tool.ts";
 import { oneLine } from "../discord/text.ts";
 
 const maxBytesByDefault = 64 * 1024;
 const maxListBytes = 4 * 1024 * 1024;
 
 /** Thrown when a request to the game server fails or its response is invalid. The message can be shown to users. */
-export class GameServerError extends Error {
+export class GameServerError extends ToolError {
 	override name = "GameServerError";
 }
 

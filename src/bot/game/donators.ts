@@ -2,17 +2,15 @@
 // list removes no roles. The next run repeats changes that failed.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
-import { doubledMs } from "../../lib/back-off.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
-import { createReconciler } from "../../lib/reconciler.ts";
-import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { ignoreUnavailable } from "../store/database/db-error.ts";
+import { Durable, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type DonatorLists,
@@ -22,14 +20,15 @@ import {
 	saveDoubted,
 	selectDonatorLists,
 } from "../store/tables/donators.ts";
-import { type Donator, type GameClient, GameServerError } from "./client.ts";
+import type { Donator, GameClient } from "./client.ts";
 import { type Change, keyOf, listEntries, planRoles, type RolePlan } from "./donator-plan.ts";
 
 const maxBackOffMs = 60 * 60_000;
 const pollMs = 250;
 const membersTimeoutMs = 120_000;
 const maxUnanswered = 3;
-const shutdownGraceMs = 2_000;
+/** The key of all changes of supporter roles. */
+const key = "sync";
 
 export interface DonatorSyncOptions {
 	game: Pick<GameClient, "donators">;
@@ -79,82 +78,94 @@ export interface SyncResult {
 	removalsHeld: string | undefined;
 }
 
-export interface DonatorSync {
-	/**
-	 * Changes the Discord roles of supporters (paying players) to match the game server: at once, and then at
-	 * every interval.
-	 */
-	start(): void;
+export class DonatorSync {
+	readonly #connection: Connection;
+	readonly #tiers: ReadonlyMap<string, string>;
+	readonly #counters;
+	readonly #work: Durable;
+	#isClosed = false;
+	#busy: { done: number; of: number } | undefined;
+	/** When the roles are synced next, in milliseconds of performance.now(). */
+	#nextRunAt = 0;
+	/** When the bot started to wait for members to be loaded, in milliseconds of performance.now(). */
+	#connectedSince: number | undefined;
+	/** Problems of the last sync. If the next sync has the same problems, they are not logged again. */
+	#lastProblems = new Set<string>();
+
+	constructor(private readonly options: DonatorSyncOptions) {
+		const { connection, log, registry, intervalMs } = options;
+		this.#connection = connection;
+		this.#tiers = new Map(Object.entries(options.tiers));
+		this.#counters = {
+			runs: registry?.counter("guildhall_bot_donator_runs_total", "Supporter role runs by outcome.", ["outcome"]),
+			changes: registry?.counter("guildhall_bot_donator_changes_total", "Supporter role changes by outcome.", [
+				"outcome",
+			]),
+		};
+		this.#work = new Durable({
+			name: "supporter roles",
+			log,
+			backOffMs: [intervalMs, Math.max(intervalMs, maxBackOffMs)],
+			scan: async () => {
+				const waitMs = this.#nextRunAt - performance.now();
+				return [
+					{
+						key,
+						inMs: waitMs > 0 || this.#isReady() ? waitMs : pollMs,
+						failure: "could not sync supporter roles with the game server",
+						run: () => this.#run(),
+					},
+				];
+			},
+		});
+	}
+
 	/**
 	 * Fetches the list of supporters (paying players) and computes the necessary role changes, but does not make them.
-	 * Rejects with a GameServerError or ToolError.
+	 * Rejects with a ToolError.
 	 */
-	plan(): Promise<SyncPlan>;
-	/**
-	 * Makes the role changes of a plan, but starts none after `untilMs` (in milliseconds of performance.now()). Rejects
-	 * with a ToolError while another plan is being applied.
-	 */
-	apply(plan: SyncPlan, untilMs?: number): Promise<SyncResult>;
-	/** Stops updating the Discord roles of supporters (paying players). */
-	close(): Promise<void>;
-}
-
-export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
-	const { game, connection, store, log, intervalMs } = options;
-	const tiers = new Map(Object.entries(options.tiers));
-	const counters = {
-		runs: options.registry?.counter("guildhall_bot_donator_runs_total", "Supporter role runs by outcome.", ["outcome"]),
-		changes: options.registry?.counter("guildhall_bot_donator_changes_total", "Supporter role changes by outcome.", [
-			"outcome",
-		]),
-	};
-	let isClosed = false;
-	let busy: { done: number; of: number; over: Promise<unknown> } | undefined;
-	let failedRuns = 0;
-	let nextRunAt = 0;
-	let connectedSince: number | undefined;
-	let lastProblems = new Set<string>();
-
-	async function plan(): Promise<SyncPlan> {
+	async plan(): Promise<SyncPlan> {
 		// Checked first: without a guild, the list is not needed.
-		requireGuild(connection, options.guildId);
-		const donators = await game.donators();
-		const entries = listEntries(donators, tiers);
-		const lists = await selectDonatorLists(store.sql).catch(ignoreUnavailable);
-		const guild = requireGuild(connection, options.guildId);
-		const restricted = await allRestricted();
+		requireGuild(this.#connection, this.options.guildId);
+		const donators = await this.options.game.donators();
+		const entries = listEntries(donators, this.#tiers);
+		const lists = await selectDonatorLists(this.options.store.sql).catch(ignoreUnavailable);
+		const guild = requireGuild(this.#connection, this.options.guildId);
+		const restricted = await this.#allRestricted();
 		const rolePlan = planRoles({
 			guild,
 			donators,
-			tiers,
-			isRestricted: (member) => restricted === undefined || hasRestrictedRole(member) || restricted.has(member.id),
+			tiers: this.#tiers,
+			isRestricted: (member) =>
+				restricted === undefined || this.#hasRestrictedRole(member) || restricted.has(member.id),
 		});
-		const { removalsHeld, saveList } = checkList(entries, lists, store);
+		const { removalsHeld, saveList } = checkList(entries, lists, this.options.store);
 		return {
 			...rolePlan,
 			guild,
 			donators,
 			saveList,
 			removalsHeld:
-				removalsHeld ?? (connection.hasAllMembers(guild) ? undefined : "not all members of the guild are loaded yet"),
+				removalsHeld ??
+				(this.#connection.hasAllMembers(guild) ? undefined : "not all members of the guild are loaded yet"),
 		};
 	}
 
 	/** Resolves with the ids of users whose roles must not be changed; undefined if the database is unavailable. */
-	async function allRestricted(): Promise<ReadonlySet<string> | undefined> {
-		if (!options.allRestricted) return new Set();
-		return options.allRestricted().catch(ignoreUnavailable);
+	async #allRestricted(): Promise<ReadonlySet<string> | undefined> {
+		if (!this.options.allRestricted) return new Set();
+		return this.options.allRestricted().catch(ignoreUnavailable);
 	}
 
-	function hasRestrictedRole({ roles }: GuildMember): boolean {
-		const { restrictedRole } = options;
+	#hasRestrictedRole({ roles }: GuildMember): boolean {
+		const { restrictedRole } = this.options;
 		return restrictedRole !== undefined && roles.cache.has(restrictedRole);
 	}
 
-	async function isRestricted(member: GuildMember): Promise<boolean> {
-		if (hasRestrictedRole(member)) return true;
+	async #isRestricted(member: GuildMember): Promise<boolean> {
+		if (this.#hasRestrictedRole(member)) return true;
 		try {
-			return (await options.isRestricted?.(member.id)) ?? false;
+			return (await this.options.isRestricted?.(member.id)) ?? false;
 		} catch (error) {
 			// The member may be restricted.
 			ignoreUnavailable(error);
@@ -162,27 +173,25 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		}
 	}
 
-	async function apply(plan: SyncPlan, untilMs = Number.POSITIVE_INFINITY): Promise<SyncResult> {
-		if (busy)
+	/**
+	 * Makes the role changes of a plan, but starts none after `untilMs` (in milliseconds of performance.now()). Rejects
+	 * with a ToolError while another plan is being applied.
+	 */
+	async apply(plan: SyncPlan, untilMs = Number.POSITIVE_INFINITY): Promise<SyncResult> {
+		if (this.#busy)
 			throw new ToolError(
-				`The bot is already changing supporter roles (${busy.done} of ${busy.of} done). Nothing was done; try again later.`,
+				`The bot is already changing supporter roles (${this.#busy.done} of ${this.#busy.of} done). Nothing was done; try again later.`,
 			);
-		const over = Promise.withResolvers<void>();
-		const progress = { done: 0, of: plan.changes.length, over: over.promise };
-		busy = progress;
+		const progress = { done: 0, of: plan.changes.length };
+		this.#busy = progress;
 		try {
-			return await applyChanges(plan, untilMs, progress);
+			return await this.#work.hold(key, () => this.#applyChanges(plan, untilMs, progress));
 		} finally {
-			busy = undefined;
-			over.resolve();
+			this.#busy = undefined;
 		}
 	}
 
-	async function applyChanges(
-		plan: SyncPlan,
-		untilMs: number,
-		progress: { done: number; of: number },
-	): Promise<SyncResult> {
+	async #applyChanges(plan: SyncPlan, untilMs: number, progress: { done: number; of: number }): Promise<SyncResult> {
 		let { removalsHeld } = plan;
 		try {
 			await plan.saveList();
@@ -196,24 +205,24 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		const count = { given: 0, taken: 0, failed: 0, left: 0 };
 		let unanswered = 0;
 		for (const change of changes) {
-			if (isClosed || performance.now() > untilMs || unanswered >= maxUnanswered) {
+			if (this.#isClosed || performance.now() > untilMs || unanswered >= maxUnanswered) {
 				count.left += 1;
 				continue;
 			}
 			progress.done += 1;
 			const { role, kind } = change;
 			try {
-				if (!(await applyChange(plan.guild, change))) continue;
+				if (!(await this.#applyChange(plan.guild, change))) continue;
 				const outcome = kind === "give" ? "given" : "taken";
 				count[outcome] += 1;
-				counters.changes?.add([outcome]);
+				this.#counters.changes?.add([outcome]);
 				unanswered = 0;
 			} catch (error) {
 				const refusal = toToolError(error);
 				if (!refusal) throw error;
 				unanswered = error instanceof DiscordAPIError ? 0 : unanswered + 1;
 				count.failed += 1;
-				counters.changes?.add(["failed"]);
+				this.#counters.changes?.add(["failed"]);
 				reasons.set(role.id, `${roleName(role)}: ${refusal.message}`);
 			}
 		}
@@ -224,25 +233,26 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	 * Makes one role change. Resolves with false if, since the plan was made, the member has left or the roles of the
 	 * member must no longer be changed.
 	 */
-	function applyChange(guild: Guild, { kind, member, role, reason }: Change): Promise<boolean> {
+	#applyChange(guild: Guild, { kind, member, role, reason }: Change): Promise<boolean> {
 		// The lock covers check and change: a restriction cannot come in between.
-		return options.mutex.withLock(member.id, async () => {
+		return this.options.mutex.withLock(member.id, async () => {
 			if (!guild.members.cache.has(member.id)) return false;
-			if (await isRestricted(member)) return false;
+			if (await this.#isRestricted(member)) return false;
 			if (kind === "give") await member.roles.add(role, reason);
 			else await member.roles.remove(role, reason);
 			return true;
 		});
 	}
 
-	async function run(): Promise<boolean> {
+	async #run(): Promise<void> {
+		this.#connectedSince = undefined;
+		const startedAt = performance.now();
 		try {
-			await busy?.over;
-			const syncPlan = await plan();
-			const result = await apply(syncPlan);
+			const syncPlan = await this.plan();
+			const result = await this.apply(syncPlan);
 			const { reasons, removalsHeld, given, taken, failed, left } = result;
-			warnOnce([...syncPlan.problems, ...reasons]);
-			log.info("synced supporter roles with the game server", {
+			this.#warnOnce([...syncPlan.problems, ...reasons]);
+			this.options.log.info("synced supporter roles with the game server", {
 				guild: syncPlan.guild.id,
 				supporters: syncPlan.donators.length,
 				given,
@@ -255,76 +265,45 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 					no_removals_because: removalsHeld,
 				}),
 			});
-			counters.runs?.add([left > 0 ? "interrupted" : "done"]);
-			return left === 0;
+			this.#counters.runs?.add([left > 0 ? "interrupted" : "done"]);
+			if (left > 0) throw new NotNow();
+			this.#nextRunAt = startedAt + this.options.intervalMs;
 		} catch (error) {
 			// Interrupted by closing.
-			if (isClosed) return false;
-			counters.runs?.add(["failed"]);
-			if (isExpected(error))
-				log.warn("could not sync supporter roles with the game server", {
-					reason: (error as Error).message,
-				});
-			else log.error("could not sync supporter roles: internal error", { error });
-			return false;
+			if (this.#isClosed) throw new NotNow();
+			if (!(error instanceof NotNow)) this.#counters.runs?.add(["failed"]);
+			throw error;
 		}
 	}
 
-	function warnOnce(problems: readonly string[]): void {
+	#warnOnce(problems: readonly string[]): void {
 		for (const problem of problems)
-			if (!lastProblems.has(problem))
-				log.warn("problem while syncing supporter roles with the game server", {
+			if (!this.#lastProblems.has(problem))
+				this.options.log.warn("problem while syncing supporter roles with the game server", {
 					reason: problem,
 				});
-		lastProblems = new Set(problems);
+		this.#lastProblems = new Set(problems);
 	}
 
-	function isReady(): boolean {
-		const guild = findGuild(connection, options.guildId);
-		const isLost = !guild || !connection.isConnected(guild);
-		if (!connection.state.connected && isLost) return false;
-		connectedSince ??= performance.now();
-		return !guild || connection.hasAllMembers(guild) || performance.now() - connectedSince > membersTimeoutMs;
+	#isReady(): boolean {
+		const guild = findGuild(this.#connection, this.options.guildId);
+		const isLost = !guild || !this.#connection.isConnected(guild);
+		if (!this.#connection.state.connected && isLost) return false;
+		this.#connectedSince ??= performance.now();
+		return (
+			!guild || this.#connection.hasAllMembers(guild) || performance.now() - this.#connectedSince > membersTimeoutMs
+		);
 	}
 
-	const reconciler = createReconciler({
-		maxConcurrent: 1,
-		// Required, but not used: a run never rejects. `waitAfter` delays the next one after a failure.
-		backOffMs: [intervalMs, maxBackOffMs],
-		onScanFailure: (error) => log.error("could not sync supporter roles: internal error", { error }),
-		async scan() {
-			const waitMs = nextRunAt - performance.now();
-			if (waitMs > 0) return { due: [], nextMs: waitMs };
-			if (!isReady()) return { due: [], nextMs: pollMs };
-			return { due: [{ key: "run", run: runAndSchedule }] };
-		},
-	});
-
-	async function runAndSchedule(): Promise<void> {
-		connectedSince = undefined;
-		const startedAt = performance.now();
-		failedRuns = (await run()) ? 0 : failedRuns + 1;
-		nextRunAt = startedAt + waitAfter(failedRuns, intervalMs);
+	/** Changes the Discord roles of supporters to match the game server: at once, and then at every interval. */
+	start(): void {
+		this.#work.wake();
 	}
 
-	return {
-		start: reconciler.wake,
-		plan,
-		apply,
-		async close() {
-			isClosed = true;
-			await Promise.all([reconciler.close(shutdownGraceMs), within(shutdownGraceMs, busy?.over)]);
-		},
-	};
-}
-
-/**
- * Returns the milliseconds between the starts of two syncs of supporter roles (roles for paying players), by number of
- * consecutive failures.
- */
-export function waitAfter(failures: number, intervalMs: number): number {
-	const maxMs = Math.max(intervalMs, maxBackOffMs);
-	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);
+	close(): Promise<void> {
+		this.#isClosed = true;
+		return this.#work.close();
+	}
 }
 
 const storeUnavailable = "the bot's database is unavailable, and with it the previous list";
@@ -377,8 +356,4 @@ function requireGuild(connection: Connection, guildId: string | undefined): Guil
 function findGuild({ guilds }: Connection, guildId: string | undefined): Guild | undefined {
 	if (guildId !== undefined) return guilds.find(({ id }) => id === guildId);
 	return guilds.length === 1 ? guilds[0] : undefined;
-}
-
-function isExpected(error: unknown): boolean {
-	return error instanceof GameServerError || error instanceof ToolError || toToolError(error) !== undefined;
 }

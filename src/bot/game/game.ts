@@ -4,7 +4,7 @@ import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
-import { createDonatorSync } from "./donators.ts";
+import { DonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 import { verifyCommand } from "./verify-command.ts";
 
@@ -27,7 +27,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	const chargebacks = createChargebacksIfOn(options, client);
 	const donators =
 		settings.donator_sync && client
-			? createDonatorSync({
+			? new DonatorSync({
 					game: client,
 					connection,
 					store,

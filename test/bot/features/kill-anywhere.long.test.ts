@@ -22,7 +22,7 @@ import { createSpam } from "../../../src/bot/features/moderation/spam/spam.ts";
 import { TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
-import { createDonatorSync } from "../../../src/bot/game/donators.ts";
+import { DonatorSync } from "../../../src/bot/game/donators.ts";
 import { createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { createDeletionWatch } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
@@ -199,7 +199,7 @@ const scenarios: Record<string, Scenario> = {
 				game.addDonator({ chat_id: simulator.user(name).id, tier: "gold" });
 		},
 		create({ role }, { connection, store, mutex, log }, gameUrl) {
-			return createDonatorSync({
+			return new DonatorSync({
 				game: createGameClient({ url: gameUrl, secret: "secret", log }),
 				connection,
 				store,
