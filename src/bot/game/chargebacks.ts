@@ -10,9 +10,9 @@ import {
 	type GatewayMessageDeleteDispatchData,
 	type Interaction,
 } from "discord.js";
-import type { Log } from "../../lib/log.ts";
-import { createReconciler, type Step } from "../../lib/reconciler.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
+import { ignoreUnavailable } from "../store/database/db-error.ts";
+import type { Sql } from "../store/database/statement.ts";
+import { Durable, type DurableOptions, type Step } from "../store/durable.ts";
 import {
 	type Chargeback,
 	type FailableStep,
@@ -26,9 +26,8 @@ import {
 import { createAlert } from "./chargeback-alert.ts";
 import { createButtonHandler } from "./chargeback-buttons.ts";
 import {
-	createSteps,
+	ChargebackSteps,
 	failureReason,
-	internalError,
 	isDone,
 	isHeld,
 	type StepName,
@@ -37,41 +36,9 @@ import {
 } from "./chargeback-steps.ts";
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
-/**
- * Maximum number of actions after chargebacks, such as bans, at the same time: few enough that no request times out in
- * discord.js's queue.
- */
-const maxConcurrent = 5;
-const shutdownGraceMs = 3_000;
-
-export interface ChargebacksOptions extends StepsOptions {
+export interface ChargebacksOptions extends StepsOptions, Pick<DurableOptions, "log" | "backOffMs"> {
 	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
-	log: Log;
-	/**
-	 * Wait before a failed action, such as a ban for a chargeback, is retried, in milliseconds: the first wait and the
-	 * maximum.
-	 */
-	backOffMs?: readonly [number, number];
-}
-
-export interface Chargebacks {
-	/** Answers an HTTP request to the webhook that receives chargebacks; undefined for other paths. */
-	respond(request: Request, path: string): Promise<Response> | undefined;
-	/** Subscribes to the Gateway events of a new discord.js client. */
-	attach(client: Client): void;
-	/**
-	 * Whether a chargeback restricts the user, so that nothing else may change the user's roles. Rejects with
-	 * StoreUnavailable if the database is unavailable.
-	 */
-	isRestricted(userId: string): Promise<boolean>;
-	/**
-	 * Resolves with the ids of all users that a chargeback restricts. Rejects with StoreUnavailable if the database is
-	 * unavailable.
-	 */
-	allRestricted(): Promise<ReadonlySet<string>>;
-	start(): void;
-	close(): Promise<void>;
 }
 
 const errorColumns: Partial<Record<StepName, FailableStep>> = {
@@ -81,83 +48,89 @@ const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restore: "restoration",
 };
 
-export function createChargebacks(options: ChargebacksOptions): Chargebacks {
-	const { store, settings, log } = options;
-	const { sql } = store;
-	const steps = createSteps(options);
-	let moved: Set<string> | "anyone" = new Set();
-	let deleted: Set<string> | "anything" = new Set();
-	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
+export class Chargebacks {
+	readonly #sql: Sql;
+	readonly #steps: ChargebackSteps;
+	readonly #respond: (request: Request) => Promise<Response>;
+	readonly #handleButton: ReturnType<typeof createButtonHandler>;
+	readonly #work: Durable;
+	#moved: Set<string> | "anyone" = new Set();
+	#deleted: Set<string> | "anything" = new Set();
+	#alertChannels: ReadonlySet<string>;
 	/** Ids of chargebacks of users who joined or left the guild. The bot must check the roles of these users again. */
-	const unchecked = new Set<string>();
+	readonly #unchecked = new Set<string>();
 
-	const reconciler = createReconciler({
-		scan,
-		maxConcurrent,
-		backOffMs: options.backOffMs ?? [500, 300_000],
-		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not load open chargebacks from the database", {
-					error,
-				});
-		},
-	});
-	const respond = createChargebackWebhook({
-		secret: options.secret,
-		async accept(event) {
-			if (await insertChargeback(sql, event, new Date()))
-				log.info("received a chargeback from the game server", {
-					chargeback: shortId(event.id),
-				});
-			// Also for a known event: an earlier insert may have succeeded without a response.
-			reconciler.wake();
-		},
-	});
-	const handleButton = createButtonHandler({
-		store,
-		staffRoles: settings.staffRoles,
-		log,
-		onDecision: reconciler.wake,
-	});
+	constructor(private readonly options: ChargebacksOptions) {
+		const { store, settings, log, secret } = options;
+		this.#sql = store.sql;
+		this.#steps = new ChargebackSteps(options);
+		this.#alertChannels = new Set([settings.staffChannel]);
+		this.#work = new Durable({
+			backOffMs: [500, 300_000],
+			...options,
+			name: "chargebacks",
+			scan: (running) => this.#scan(running),
+		});
+		this.#respond = createChargebackWebhook({
+			secret,
+			accept: async (event) => {
+				if (await insertChargeback(this.#sql, event, new Date()))
+					log.info("received a chargeback from the game server", { chargeback: shortId(event.id) });
+				// Also for a known event: an earlier insert may have succeeded without a response.
+				this.#work.wake();
+			},
+		});
+		this.#handleButton = createButtonHandler({
+			store,
+			staffRoles: settings.staffRoles,
+			log,
+			onDecision: this.#work.wake,
+		});
+	}
 
-	async function scan(running: ReadonlySet<string>) {
-		const open = await selectOpenChargebacks(sql);
+	async #scan(running: ReadonlySet<string>): Promise<Step[]> {
+		const open = await selectOpenChargebacks(this.#sql);
 		// A running alert step would overwrite the mark. Its end starts another scan.
-		if (![...running].some((key) => key.endsWith(" alert"))) await markDeletedAlerts(open);
+		if (![...running].some((key) => key.endsWith(" alert"))) await this.#markDeletedAlerts(open);
 		const ids = new Set(open.map(({ id }) => id));
-		for (const id of unchecked) if (!ids.has(id)) unchecked.delete(id);
-		for (const { id, chat_id } of open) if (moved === "anyone" || moved.has(chat_id ?? "")) unchecked.add(id);
-		moved = new Set();
-		return { due: open.flatMap((row) => dueSteps(row, isHeld(row, open))) };
+		for (const id of this.#unchecked) if (!ids.has(id)) this.#unchecked.delete(id);
+		for (const { id, chat_id } of open)
+			if (this.#moved === "anyone" || this.#moved.has(chat_id ?? "")) this.#unchecked.add(id);
+		this.#moved = new Set();
+		return open.flatMap((row) => this.#dueSteps(row, isHeld(row, open)));
 	}
 
 	/**
 	 * Resets the stored state of chargeback alerts whose message may have been deleted on Discord, so that the message is
 	 * sent again if necessary.
 	 */
-	async function markDeletedAlerts(open: readonly Chargeback[]): Promise<void> {
-		alertChannels = new Set([settings.staffChannel, ...open.flatMap(({ channel_id }) => channel_id ?? [])]);
+	async #markDeletedAlerts(open: readonly Chargeback[]): Promise<void> {
+		this.#alertChannels = new Set([
+			this.options.settings.staffChannel,
+			...open.flatMap(({ channel_id }) => channel_id ?? []),
+		]);
 		const mayBeDeleted = ({ shown, channel_id, message_id }: Chargeback) =>
-			shown !== null && (deleted === "anything" || deleted.has(channel_id ?? "") || deleted.has(message_id ?? ""));
+			shown !== null &&
+			(this.#deleted === "anything" || this.#deleted.has(channel_id ?? "") || this.#deleted.has(message_id ?? ""));
 		const rows = open.filter(mayBeDeleted);
-		const handled = deleted;
+		const handled = this.#deleted;
 		if (rows.length > 0)
 			await updateChargebacks(
-				sql,
+				this.#sql,
 				rows.map(({ id }) => id),
 				{ shown: null },
 			);
 		for (const row of rows) row.shown = null;
-		if (deleted === handled) deleted = new Set();
+		if (this.#deleted === handled) this.#deleted = new Set();
 	}
 
 	/**
 	 * Returns the actions, such as a ban, that the bot has to take now because of a chargeback. Their order does not
 	 * matter.
 	 */
-	function dueSteps(row: Chargeback, isHeld: boolean): Step[] {
+	#dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
-		const isUnchecked = unchecked.has(id);
+		const isUnchecked = this.#unchecked.has(id);
 		const due: StepName[] = [];
 		if (decision === null && chat_id !== null) if (restriction === "pending" || isUnchecked) due.push("restrict");
 		if (decision === "ban") {
@@ -174,112 +147,96 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			key: `${id} ${step}`,
 			// The game server must not delay Discord.
 			lane: step === "ban in the game" ? "game" : "Discord",
-			run: () => run(row, isHeld, step),
+			failure: "step of handling a chargeback failed",
+			fields: { chargeback: shortId(id), step },
+			run: () => this.#run(row, isHeld, step),
 		}));
 	}
 
-	async function run(row: Chargeback, isHeld: boolean, step: StepName) {
+	async #run(row: Chargeback, isHeld: boolean, step: StepName): Promise<void> {
 		const { id } = row;
 		const checksMember = step === "restrict" || step === "restore";
-		const wasUnchecked = checksMember && unchecked.delete(id);
+		const wasUnchecked = checksMember && this.#unchecked.delete(id);
 		try {
-			await steps[step](row, isHeld);
-			log.debug("step of handling a chargeback finished", {
-				chargeback: shortId(id),
-				step,
-			});
+			await this.#steps.run(step, row, isHeld);
+			this.options.log.debug("step of handling a chargeback finished", { chargeback: shortId(id), step });
 		} catch (error) {
-			if (wasUnchecked) unchecked.add(id);
-			await recordFailure(id, step, error);
+			if (wasUnchecked) this.#unchecked.add(id);
+			const column = errorColumns[step];
+			const reason = failureReason(error);
+			// During a database outage the reason is not stored; the next attempt stores its own.
+			if (column && reason) await setError(this.#sql, id, column, reason).catch(ignoreUnavailable);
 			throw error;
 		}
 	}
 
-	async function recordFailure(id: string, step: StepName, error: unknown): Promise<void> {
-		const chargeback = shortId(id);
-		try {
-			const reason = failureReason(error);
-			if (reason === undefined) {
-				const { message } = error as Error;
-				log.info("step of handling a chargeback not possible yet, will retry", {
-					chargeback,
-					step,
-					reason: message,
-				});
-				return;
-			}
-			if (reason === internalError)
-				log.error("step of handling a chargeback failed: internal error", {
-					chargeback,
-					step,
-					error,
-				});
-			log.warn("step of handling a chargeback failed, will retry", {
-				chargeback,
-				step,
-				reason,
-			});
-			const column = errorColumns[step];
-			if (column) await setError(sql, id, column, reason);
-		} catch (failure) {
-			// During a database outage the reason is not stored; the next attempt stores its own.
-			if (!(failure instanceof StoreUnavailable))
-				log.error("could not store why a step of handling a chargeback failed", {
-					chargeback,
-					step,
-					step_error: error,
-					store_error: failure,
-				});
-		}
-	}
+	readonly #onMemberMove = ({ id }: { id: string }): void => {
+		if (this.#moved !== "anyone") this.#moved.add(id);
+		this.#work.wake();
+	};
 
-	function onMemberMove({ id }: { id: string }): void {
-		if (moved !== "anyone") moved.add(id);
-		reconciler.wake();
-	}
-
-	function onDeletion(channelId: string, ids: readonly string[]): void {
-		if (!alertChannels.has(channelId)) return;
+	#onDeletion(channelId: string, ids: readonly string[]): void {
+		if (!this.#alertChannels.has(channelId)) return;
 		// A new set: a scan in progress compares it by identity.
-		if (deleted !== "anything") deleted = new Set([...deleted, ...ids]);
-		reconciler.wake();
+		if (this.#deleted !== "anything") this.#deleted = new Set([...this.#deleted, ...ids]);
+		this.#work.wake();
 	}
 
 	/** Subscribes to raw Gateway events about deletions: discord.js emits them only for messages in its cache. */
-	function listenToDeletions({ ws }: Client): void {
+	#listenToDeletions({ ws }: Client): void {
 		const { MessageDelete, MessageDeleteBulk, ChannelDelete } = GatewayDispatchEvents;
-		ws.on(MessageDelete, ({ channel_id, id }: GatewayMessageDeleteDispatchData) => onDeletion(channel_id, [id]));
+		ws.on(MessageDelete, ({ channel_id, id }: GatewayMessageDeleteDispatchData) => this.#onDeletion(channel_id, [id]));
 		ws.on(MessageDeleteBulk, ({ channel_id, ids }: GatewayMessageDeleteBulkDispatchData) =>
-			onDeletion(channel_id, ids),
+			this.#onDeletion(channel_id, ids),
 		);
-		ws.on(ChannelDelete, ({ id }: GatewayChannelDeleteDispatchData) => onDeletion(id, [id]));
+		ws.on(ChannelDelete, ({ id }: GatewayChannelDeleteDispatchData) => this.#onDeletion(id, [id]));
 	}
 
 	/**
 	 * Checks all open chargebacks again, and retries failed actions such as bans. Call after a new Gateway session,
 	 * because events may have been missed.
 	 */
-	function reset(): void {
-		moved = "anyone";
-		deleted = "anything";
-		reconciler.retryAll();
+	readonly #reset = (): void => {
+		this.#moved = "anyone";
+		this.#deleted = "anything";
+		this.#work.retryAll();
+	};
+
+	/** Answers an HTTP request to the webhook that receives chargebacks; undefined for other paths. */
+	respond(request: Request, path: string): Promise<Response> | undefined {
+		return path === webhookPath ? this.#respond(request) : undefined;
 	}
 
-	return {
-		respond: (request, path) => (path === webhookPath ? respond(request) : undefined),
-		attach(client) {
-			client.on(Events.InteractionCreate, (interaction: Interaction) => {
-				if (interaction.isButton()) void handleButton(interaction);
-			});
-			client.on(Events.GuildMemberAdd, onMemberMove);
-			client.on(Events.GuildMemberRemove, onMemberMove);
-			listenToDeletions(client);
-			client.on(Events.ClientReady, reset);
-			client.on(Events.ShardReady, reset);
-		},
-		isRestricted: (userId) => hasRestriction(sql, userId),
-		allRestricted: () => selectRestricted(sql),
-		start: reconciler.wake,
-		close: () => reconciler.close(shutdownGraceMs),
-	};
+	/** Subscribes to the Gateway events of a new discord.js client. */
+	attach(client: Client): void {
+		client.on(Events.InteractionCreate, (interaction: Interaction) => {
+			if (interaction.isButton()) void this.#handleButton(interaction);
+		});
+		client.on(Events.GuildMemberAdd, this.#onMemberMove);
+		client.on(Events.GuildMemberRemove, this.#onMemberMove);
+		this.#listenToDeletions(client);
+		client.on(Events.ClientReady, this.#reset);
+		client.on(Events.ShardReady, this.#reset);
+	}
+
+	/**
+	 * Whether a chargeback restricts the user, so that nothing else may change the user's roles. Rejects with
+	 * StoreUnavailable if the database is unavailable.
+	 */
+	isRestricted(userId: string): Promise<boolean> {
+		return hasRestriction(this.#sql, userId);
+	}
+
+	/** Resolves with the ids of all users that a chargeback restricts. Rejects with StoreUnavailable. */
+	allRestricted(): Promise<ReadonlySet<string>> {
+		return selectRestricted(this.#sql);
+	}
+
+	start(): void {
+		this.#work.wake();
+	}
+
+	close(): Promise<void> {
+		return this.#work.close();
+	}
 }

@@ -1,7 +1,7 @@
 // The feature `game`: verification, supporter roles and chargebacks.
 
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
+import { Chargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
 import { DonatorSync } from "./donators.ts";
@@ -36,8 +36,8 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 					intervalMs: settings.check_interval * 1000,
 					restrictedRole: settings.restricted_role,
 					...(chargebacks && {
-						isRestricted: chargebacks.isRestricted,
-						allRestricted: chargebacks.allRestricted,
+						isRestricted: (id: string) => chargebacks.isRestricted(id),
+						allRestricted: () => chargebacks.allRestricted(),
 					}),
 					mutex,
 					log,
@@ -67,7 +67,7 @@ function createChargebacksIfOn(
 	const { gameVerifySecret: secret, guildId } = config;
 	if (!chargeback || !game || !secret) return undefined;
 	if (!restricted_role || !staff_channel || !staff_roles) return undefined;
-	return createChargebacks({
+	return new Chargebacks({
 		connection,
 		store,
 		log,

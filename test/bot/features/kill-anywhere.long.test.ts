@@ -20,7 +20,7 @@ import { RaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.t
 import { createReports, type Reports } from "../../../src/bot/features/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/features/moderation/spam/spam.ts";
 import { TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
-import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
+import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync } from "../../../src/bot/game/donators.ts";
 import { createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
@@ -657,7 +657,7 @@ function raids(states: readonly ("on" | "off")[]): Scenario {
 function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 	return {
 		create(world, { connection, store, mutex, log }, gameUrl) {
-			const chargebacks = createChargebacks({
+			const chargebacks = new Chargebacks({
 				connection,
 				store,
 				mutex,
@@ -670,7 +670,7 @@ function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 			});
 			const target = world.simulator.user("mona_lisa").id;
 			return {
-				...chargebacks,
+				...parts(chargebacks),
 				async begin({ sql }) {
 					// The game server tells until it is heard.
 					const event = {
