@@ -17,7 +17,7 @@ import { createCaseTools } from "../../../src/bot/features/moderation/cases/case
 import { Cases } from "../../../src/bot/features/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/features/moderation/moderation-log.ts";
 import { RaidModes } from "../../../src/bot/features/moderation/raid/raid-mode.ts";
-import { createReports, type Reports } from "../../../src/bot/features/moderation/reports/reports.ts";
+import { Reports } from "../../../src/bot/features/moderation/reports/reports.ts";
 import { createSpam } from "../../../src/bot/features/moderation/spam/spam.ts";
 import { TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
 import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
@@ -313,7 +313,7 @@ const scenarios: Record<string, Scenario> = {
 			const { channel } = world.simulator.channel("The Cooks/general");
 			const [message] = world.simulator.world.messages.in(channel.id);
 			if (!message) throw new Error("there is a message");
-			const reports = createReports({
+			const reports = new Reports({
 				channelId: world.simulator.channel("The Cooks/staff").id,
 				...{ connection, store, log },
 				callAs: noTools,
@@ -321,7 +321,8 @@ const scenarios: Record<string, Scenario> = {
 				updateIntervalMs: 0,
 			});
 			return {
-				...reports,
+				...parts(reports),
+				end: (...args: Parameters<Reports["end"]>) => reports.end(...args),
 				async begin() {
 					const [guild] = connection.guilds;
 					if (!guild) throw new Error("the bot is in its guild");

@@ -329,20 +329,11 @@ export function selectUnshownReports(sql: Sql, guildId: string, limit: number): 
 		ORDER BY created_at LIMIT ${limit}`;
 }
 
-/** Returns the open reports that must be closed automatically at or before `now` (epoch milliseconds). */
-export function selectClosingReports(sql: Sql, now: number): Promise<ReportRow[]> {
+/** Returns the open reports that the bot closes, the next first, at most 100. */
+export function selectClosingReports(sql: Sql): Promise<ReportRow[]> {
 	return sql<ReportRow>`
 		SELECT * FROM reports
-		WHERE state = ${"open"} AND closes_at <= ${now} ORDER BY closes_at LIMIT 100`;
-}
-
-/**
- * Returns when the next open report must be closed automatically, in epoch milliseconds; undefined if there is none.
- */
-export async function selectNextClosing(sql: Sql): Promise<number | undefined> {
-	const [row] = await sql<{ next: number | null }>`
-		SELECT MIN(closes_at) AS next FROM reports WHERE state = ${"open"}`;
-	return row?.next ?? undefined;
+		WHERE state = ${"open"} AND closes_at IS NOT NULL ORDER BY closes_at LIMIT 100`;
 }
 
 /** Stores that the bot starts to post the entry of a report in this channel. */

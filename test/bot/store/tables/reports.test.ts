@@ -8,8 +8,8 @@ import {
 	fileReport,
 	type NewReport,
 	type ReportLimits,
+	selectClosingReports,
 	selectEarlierReport,
-	selectNextClosing,
 	selectReport,
 	selectReporterRecords,
 	selectReporters,
@@ -199,7 +199,7 @@ onBoth((databases) => {
 		const done = { act: "delete", by: "9", at: now, state: "done" } as const;
 		await setActs(at.sql, at.key(1), [done], now + hourMs);
 		expect(await due()).toEqual([3]);
-		expect(await selectNextClosing(at.sql)).toBe(now + hourMs);
+		expect((await selectClosingReports(at.sql)).map(({ closes_at }) => closes_at)).toEqual([now + hourMs]);
 		expect(await selectReport(at.sql, at.key(1))).toMatchObject({
 			acts: JSON.stringify([done]),
 			entry_channel_id: "7",

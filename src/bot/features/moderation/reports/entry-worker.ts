@@ -10,13 +10,11 @@ import {
 	type Message,
 	RESTJSONErrorCodes,
 } from "discord.js";
-import type { Log } from "../../../../lib/log.ts";
-import { createReconciler, NotNow, type Step } from "../../../../lib/reconciler.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { lowestIdAt } from "../../../discord/ids.ts";
-import { toToolError } from "../../../discord/rest/errors.ts";
-import { StoreUnavailable } from "../../../store/database/db-error.ts";
+import type { Sql } from "../../../store/database/statement.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../../../store/durable.ts";
 import type { Store } from "../../../store/store.ts";
 import {
 	deleteReportsBefore,
@@ -25,7 +23,6 @@ import {
 	type ReportRow,
 	selectClosingReports,
 	selectEarlierReport,
-	selectNextClosing,
 	selectReport,
 	selectReporterRecords,
 	selectReporters,
@@ -40,17 +37,13 @@ import { findReportsChannel, type StaffChannel } from "./reports-channel.ts";
 
 const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
 
-const maxConcurrent = 2;
 const batchSize = 50;
 /**
  * Minimum interval between two updates of an open report's entry, in milliseconds, so that many reporters cause few
  * requests.
  */
 const updateIntervalMs = 2_000;
-const maxSleepMs = 300_000;
-const shutdownGraceMs = 2_000;
 const keptMs = 180 * 86_400_000;
-const cleanIntervalMs = 3_600_000;
 const clockSkewMs = 60_000;
 const maxPages = 5;
 
@@ -67,159 +60,131 @@ const textRefusals: readonly (number | string)[] = [
 	RESTJSONErrorCodes.InvalidFormBodyOrContentType,
 ];
 
-export interface EntryWorkerOptions {
+export interface EntryWorkerOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
 	/** Id of the channel for reports. */
 	channelId: string;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
 	copies: Copies;
-	log: Log;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
-	/** Back-off after a failed step, in milliseconds: the first wait and the maximum. */
-	backOffMs?: readonly [number, number];
 	updateIntervalMs?: number;
 }
 
-export function createEntryWorker(options: EntryWorkerOptions) {
-	const { channelId, connection, store, copies, log, now = Date.now } = options;
-	const intervalMs = options.updateIntervalMs ?? updateIntervalMs;
-	const { sql } = store;
-	const updatedAt = new Map<string, number>();
-	const problems = new Map<string, string>();
-	let cleanAt = 0;
+export class EntryWorker {
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	readonly #updatedAt = new Map<string, number>();
+	readonly #problems = new Map<string, string>();
+	readonly #work: Durable;
 
-	const reconciler = createReconciler({
-		maxConcurrent,
-		backOffMs: options.backOffMs ?? [1_000, 60_000],
-		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable)) log.error("could not load the reports from the database", { error });
-		},
-		scan,
-	});
+	constructor(private readonly options: EntryWorkerOptions) {
+		const { store, now = Date.now } = options;
+		this.#sql = store.sql;
+		this.#now = now;
+		this.#work = new Durable({
+			...options,
+			name: "reports",
+			// Of one guild.
+			maxConcurrent: 2,
+			clean: () => store.transaction((sql) => deleteReportsBefore(sql, now() - keptMs)),
+			scan: () => this.#scan(),
+		});
+	}
 
-	async function scan() {
-		await clean();
-		await closeDue();
+	async #scan(): Promise<Step[]> {
+		const { channelId, connection, updateIntervalMs: intervalMs = updateIntervalMs } = this.options;
 		const home = connection.guilds.find(({ channels }) => channels.cache.has(channelId));
-		const rows = home ? await selectUnshownReports(sql, home.id, batchSize) : [];
+		const rows = home ? await selectUnshownReports(this.#sql, home.id, batchSize) : [];
 		const at = performance.now();
-		for (const [key, last] of updatedAt) if (at - last >= intervalMs) updatedAt.delete(key);
-		const waits = rows.map((row) => waitOf(row, at));
-		const closing = await selectNextClosing(sql);
-		const waiting = waits.filter((ms) => ms > 0);
-		return {
-			due: rows.filter((_, index) => waits[index] === 0).map(stepFor),
-			nextMs: Math.min(maxSleepMs, ...waiting, closing === undefined ? maxSleepMs : Math.max(0, closing - now())),
-		};
+		for (const [key, last] of this.#updatedAt) if (at - last >= intervalMs) this.#updatedAt.delete(key);
+		const shows = rows.map((row) => {
+			const last = row.state === "open" ? this.#updatedAt.get(keyOf(row)) : undefined;
+			const run = async () => {
+				// The report may have changed since the scan.
+				const current = await selectReport(this.#sql, row);
+				if (current && current.shown !== current.version) await this.#show(current);
+			};
+			return { ...stepOf(row, keyOf(row), run), inMs: last === undefined ? 0 : last + intervalMs - at };
+		});
+		const closings = (await selectClosingReports(this.#sql)).map((row) => ({
+			...stepOf(row, `close ${keyOf(row)}`, () => this.#end(row)),
+			inMs: (row.closes_at ?? 0) - this.#now(),
+		}));
+		return [...closings, ...shows];
 	}
 
-	function waitOf(row: ReportRow, at: number): number {
-		const last = updatedAt.get(keyOf(row));
-		if (last === undefined || row.state !== "open") return 0;
-		return Math.max(0, last + intervalMs - at);
-	}
-
-	function stepFor(row: ReportRow): Step {
-		return {
-			key: keyOf(row),
-			lane: row.guild_id,
-			async run() {
-				try {
-					// The report may have changed since the scan.
-					const current = await selectReport(sql, row);
-					if (current && current.shown !== current.version) await show(current);
-				} catch (error) {
-					if (!(error instanceof StoreUnavailable || error instanceof NotNow))
-						log.warn("could not post or update a report, will retry", {
-							guild: row.guild_id,
-							report: row.number,
-							reason: (toToolError(error) ?? (error as Error)).message,
-						});
-					throw error;
-				}
-			},
-		};
-	}
-
-	async function clean(): Promise<void> {
-		if (performance.now() < cleanAt) return;
-		await store.transaction((sql) => deleteReportsBefore(sql, now() - keptMs));
-		cleanAt = performance.now() + cleanIntervalMs;
-	}
-
-	async function closeDue(): Promise<void> {
-		const at = now();
-		for (const row of await selectClosingReports(sql, at)) {
-			const last = actsOf(row).findLast(({ state }) => state === "done");
-			await store.transaction((sql) =>
-				endReport(sql, row, {
-					state: "handled",
-					ended_at: at,
-					ended_by: last?.by ?? null,
-					case_number: last?.case ?? null,
-				}),
-			);
-		}
+	/** Closes a report about which staff acted some time ago. */
+	async #end(row: ReportRow): Promise<void> {
+		const last = actsOf(row).findLast(({ state }) => state === "done");
+		await this.options.store.transaction((sql) =>
+			endReport(sql, row, {
+				state: "handled",
+				ended_at: this.#now(),
+				ended_by: last?.by ?? null,
+				case_number: last?.case ?? null,
+			}),
+		);
 	}
 
 	/**
 	 * Posts or edits a report's entry so that it is up to date. After a crash, first searches for an entry that may have
 	 * been posted.
 	 */
-	async function show(row: ReportRow): Promise<void> {
-		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
-		if (!connection.ready || !guild?.available) throw new NotNow();
+	async #show(row: ReportRow): Promise<void> {
+		const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
+		if (!this.options.connection.ready || !guild?.available) throw new NotNow();
 		const isOpen = row.state === "open";
-		const entry = await findEntry(guild, row);
-		if (entry) return update(entry, row);
-		if (isOpen) return post(usableChannel(guild), row);
-		await setShown(sql, row, null, row.version);
+		const entry = await this.#findEntry(guild, row);
+		if (entry) return this.#edit(entry, row);
+		if (isOpen) return this.#post(this.#usableChannel(guild), row);
+		await setShown(this.#sql, row, null, row.version);
 	}
 
-	async function post(channel: StaffChannel, row: ReportRow): Promise<void> {
-		const copy = await copyFor(channel, row);
+	async #post(channel: StaffChannel, row: ReportRow): Promise<void> {
+		const copy = await this.#copyFor(channel, row);
 		// A repeated attempt after a crash uses the same nonce, so that Discord creates one message.
 		const isRetry = row.entry_id === null && row.post_at !== null;
-		const postAt = isRetry ? (row.post_at ?? now()) : now();
-		await setPosting(sql, row, channel.id, postAt);
-		const shown = await load({ ...row, post_at: postAt });
+		const postAt = isRetry ? (row.post_at ?? this.#now()) : this.#now();
+		await setPosting(this.#sql, row, channel.id, postAt);
+		const shown = await this.load({ ...row, post_at: postAt });
 		const { id } = await orPlain((isPlain) => channel.send(newEntry(shown, copy, isPlain)));
-		await finish(row, id);
+		await this.#finish(row, id);
 	}
 
-	async function update(entry: Message, row: ReportRow): Promise<void> {
+	async #edit(entry: Message, row: ReportRow): Promise<void> {
 		const embeds = entry.embeds.map(({ data }) => data as APIEmbed);
-		const shown = await load(row);
+		const shown = await this.load(row);
 		await orPlain((isPlain) => entry.edit(changedEntry(shown, embeds, isPlain)));
-		await finish(row, entry.id);
+		await this.#finish(row, entry.id);
 	}
 
-	async function finish(row: ReportRow, entryId: string): Promise<void> {
-		updatedAt.set(keyOf(row), performance.now());
-		await setShown(sql, row, entryId, row.version);
+	async #finish(row: ReportRow, entryId: string): Promise<void> {
+		this.#updatedAt.set(keyOf(row), performance.now());
+		await setShown(this.#sql, row, entryId, row.version);
 	}
 
-	async function load(row: ReportRow): Promise<ShownReport> {
-		const { rows, total } = await selectReporters(sql, row, shownReporters);
+	async load(row: ReportRow): Promise<ShownReport> {
+		const { rows, total } = await selectReporters(this.#sql, row, shownReporters);
 		const ids = rows.map(({ user_id }) => user_id);
-		const records = ids.length > 0 ? await selectReporterRecords(sql, row, ids) : [];
-		const earlier = await selectEarlierReport(sql, row);
+		const records = ids.length > 0 ? await selectReporterRecords(this.#sql, row, ids) : [];
+		const earlier = await selectEarlierReport(this.#sql, row);
 		return { row, reporters: rows, total, records, earlier };
 	}
 
-	function usableChannel(guild: Guild): StaffChannel {
-		const where = whereIn(guild);
+	#usableChannel(guild: Guild): StaffChannel {
+		const where = this.whereIn(guild);
 		if (where !== "no channel" && where.channel) return where.channel;
 		throw new NotNow();
 	}
 
-	function whereIn(guild: Guild) {
+	whereIn(guild: Guild) {
+		const { channelId, log } = this.options;
 		const where = findReportsChannel(guild, channelId);
 		if (where === "no channel") return where;
-		if (where.channel) problems.delete(guild.id);
-		else if (problems.get(guild.id) !== where.problem) {
-			problems.set(guild.id, where.problem);
+		if (where.channel) this.#problems.delete(guild.id);
+		else if (this.#problems.get(guild.id) !== where.problem) {
+			this.#problems.set(guild.id, where.problem);
 			log.warn(unusable, {
 				guild: guild.id,
 				channel: channelId,
@@ -229,14 +194,14 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		return where;
 	}
 
-	async function findEntry(guild: Guild, row: ReportRow): Promise<Message | undefined> {
+	async #findEntry(guild: Guild, row: ReportRow): Promise<Message | undefined> {
 		const { entry_channel_id, entry_id, post_at } = row;
 		// Throws if the bot cannot use the channel. If everyone can see the channel, the texts of ended reports are removed
 		// nevertheless.
-		const where = whereIn(guild);
+		const where = this.whereIn(guild);
 		const isPublic = where !== "no channel" && where.isPublic === true;
 		const removesTexts = isPublic && row.state !== "open";
-		if (entry_channel_id === channelId && !removesTexts) usableChannel(guild);
+		if (entry_channel_id === this.options.channelId && !removesTexts) this.#usableChannel(guild);
 		const channel = guild.channels.cache.get(entry_channel_id ?? "");
 		if (!channel?.isTextBased()) return undefined;
 		if (entry_id !== null)
@@ -262,12 +227,9 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		return undefined;
 	}
 
-	async function copyFor(
-		{ guild }: StaffChannel,
-		{ message_id, channel_id }: ReportRow,
-	): Promise<MessageCopy | undefined> {
+	async #copyFor({ guild }: StaffChannel, { message_id, channel_id }: ReportRow): Promise<MessageCopy | undefined> {
 		if (message_id === null || channel_id === null) return undefined;
-		const kept = copies.get(message_id);
+		const kept = this.options.copies.get(message_id);
 		if (kept) return kept.copy;
 		try {
 			const channel = await guild.channels.fetch(channel_id);
@@ -284,34 +246,40 @@ export function createEntryWorker(options: EntryWorkerOptions) {
 		}
 	}
 
-	return {
-		wake: reconciler.wake,
-		update(report: ReportKey): void {
-			updatedAt.delete(keyOf(report));
-			reconciler.wake();
-		},
-		load,
-		whereIn,
-		attach(client: Client): void {
-			client.on(Events.ClientReady, () => {
-				// Problems with the channel are logged at the start, for the operator.
-				const { guilds } = connection;
-				const known = guilds.filter(({ available, members }) => available && members.me);
-				const isNowhere = known.map(whereIn).every((where) => where === "no channel");
-				if (isNowhere && known.length === guilds.length)
-					log.warn(unusable, {
-						channel: channelId,
-						reason: "the bot is in no guild with this channel",
-					});
-				reconciler.retryAll();
-			});
-			client.on(Events.ShardReady, reconciler.retryAll);
-			client.on(Events.ChannelUpdate, ({ id }) => {
-				if (id === channelId) reconciler.retryAll();
-			});
-		},
-		close: () => reconciler.close(shutdownGraceMs),
-	};
+	wake(): void {
+		this.#work.wake();
+	}
+
+	update(report: ReportKey): void {
+		this.#updatedAt.delete(keyOf(report));
+		this.#work.wake();
+	}
+
+	attach(client: Client): void {
+		const { connection, channelId, log } = this.options;
+		const { retryAll } = this.#work;
+		client.on(Events.ClientReady, () => {
+			// Problems with the channel are logged at the start, for the operator.
+			const { guilds } = connection;
+			const known = guilds.filter(({ available, members }) => available && members.me);
+			const isNowhere = known.map((guild) => this.whereIn(guild)).every((where) => where === "no channel");
+			if (isNowhere && known.length === guilds.length)
+				log.warn(unusable, { channel: channelId, reason: "the bot is in no guild with this channel" });
+			retryAll();
+		});
+		client.on(Events.ShardReady, retryAll);
+		client.on(Events.ChannelUpdate, ({ id }) => {
+			if (id === channelId) retryAll();
+		});
+	}
+
+	close(): Promise<void> {
+		return this.#work.close();
+	}
+}
+
+function stepOf({ guild_id: guild, number: report }: ReportKey, key: string, run: Step["run"]): Step {
+	return { key, lane: guild, failure: "could not post or update a report", fields: { guild, report }, run };
 }
 
 /** Runs `send`. If Discord refuses the texts of the message, runs it again without texts that members wrote. */

@@ -59,64 +59,66 @@ const beginLimits = { max: 10, windowMs: 60_000 } as const;
 
 type InGuild<Interaction> = Interaction & { guildId: string };
 
-export function createReporting(options: ReportingOptions) {
-	const { channelId: staffChannelId, connection, reports } = options;
-	const limiter = new Limiter(beginLimits);
+export class Reporting {
+	readonly #limiter = new Limiter(beginLimits);
 
-	function guildOf(id: string): Guild {
-		const guild = connection.guilds.find((one) => one.id === id);
+	constructor(private readonly options: ReportingOptions) {}
+
+	#guildOf(id: string): Guild {
+		const guild = this.options.connection.guilds.find((one) => one.id === id);
 		if (guild?.available) return guild;
 		throw new ToolError("Reports cannot be sent at the moment. Try again later.");
 	}
 
-	function requireCalm({ guildId, user }: { guildId: string; user: { id: string } }): void {
-		const { waitS } = limiter.take(`${guildId} ${user.id}`);
+	#requireCalm({ guildId, user }: { guildId: string; user: { id: string } }): void {
+		const { waitS } = this.#limiter.take(`${guildId} ${user.id}`);
 		if (waitS > 0) throw new ToolError(`That was ${beginLimits.max} reports within a minute. Try again in ${waitS} s.`);
 	}
 
-	function requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {
+	#requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {
 		if (authorId === reporterId) throw new ToolError("You cannot report your own message.");
-		if (channelId === staffChannelId) throw new ToolError("Messages in the channel for reports cannot be reported.");
+		if (channelId === this.options.channelId)
+			throw new ToolError("Messages in the channel for reports cannot be reported.");
 	}
 
-	async function onMenu(interaction: InGuild<MessageContextMenuCommandInteraction>): Promise<void> {
+	async #onMenu(interaction: InGuild<MessageContextMenuCommandInteraction>): Promise<void> {
 		const { targetMessage, user } = interaction;
 		const message = reportedMessage(targetMessage, interaction.channelId);
 		if (targetMessage.flags.has(MessageFlags.Ephemeral)) throw new ToolError("Nobody but you can see this message.");
-		requireReportable(message, user.id);
-		requireCalm(interaction);
+		this.#requireReportable(message, user.id);
+		this.#requireCalm(interaction);
 		// The interaction of the submitted form does not contain the message.
-		reports.copies.add(message);
+		this.options.reports.copies.add(message);
 		await interaction.showModal(formFor(message));
 	}
 
-	async function onForm(interaction: InGuild<ModalSubmitInteraction>, rest: string): Promise<string> {
+	async #onForm(interaction: InGuild<ModalSubmitInteraction>, rest: string): Promise<string> {
 		const [, channelId, messageId] = /^(\d{17,20}):(\d{17,20})$/.exec(rest) ?? [];
 		if (channelId === undefined || messageId === undefined) throw new ToolError(notFound);
-		const guild = guildOf(interaction.guildId);
+		const guild = this.#guildOf(interaction.guildId);
 		const { user } = interaction;
-		const kept = reports.copies.get(messageId);
+		const kept = this.options.reports.copies.get(messageId);
 		const isHere = kept?.channelId === channelId && interaction.channelId === channelId;
-		const message = isHere ? kept : await readMessage(guild, user.id, channelId, messageId);
-		requireReportable(message, user.id);
-		return reports.file(guild, {
+		const message = isHere ? kept : await this.#readMessage(guild, user.id, channelId, messageId);
+		this.#requireReportable(message, user.id);
+		return this.options.reports.file(guild, {
 			message,
 			reporterId: user.id,
 			reason: interaction.fields.getTextInputValue(reasonField),
 		});
 	}
 
-	async function onCommand(interaction: InGuild<ChatInputCommandInteraction>): Promise<string> {
-		requireCalm(interaction);
-		const guild = guildOf(interaction.guildId);
+	async #onCommand(interaction: InGuild<ChatInputCommandInteraction>): Promise<string> {
+		this.#requireCalm(interaction);
+		const guild = this.#guildOf(interaction.guildId);
 		const reporterId = interaction.user.id;
 		const link = interaction.options.getString("message")?.trim();
 		const person = interaction.options.getUser("user") ?? undefined;
 		const reason = interaction.options.getString("reason") ?? undefined;
 		if (link === undefined)
-			return reports.file(guild, {
+			return this.options.reports.file(guild, {
 				reporterId,
-				person: checkPerson(person, reporterId, reason),
+				person: this.#checkPerson(person, reporterId, reason),
 				reason,
 			});
 		const [, guildId, channelId = "", messageId = ""] = messageLink.exec(link) ?? [];
@@ -124,32 +126,23 @@ export function createReporting(options: ReportingOptions) {
 			throw new ToolError(
 				"That is not a link to a message of this server. Choose Copy Message Link in the message's menu.",
 			);
-		const message = await readMessage(guild, reporterId, channelId, messageId);
-		requireReportable(message, reporterId);
+		const message = await this.#readMessage(guild, reporterId, channelId, messageId);
+		this.#requireReportable(message, reporterId);
 		if (person && person.id !== message.authorId)
 			throw new ToolError("Another person has written that message. Give the message or the person, not both.");
-		return reports.file(guild, { message, reporterId, reason });
+		return this.options.reports.file(guild, { message, reporterId, reason });
 	}
 
-	function checkPerson(
-		person: { id: string; bot: boolean } | undefined,
-		reporterId: string,
-		reason: string | undefined,
-	) {
+	#checkPerson(person: { id: string; bot: boolean } | undefined, reporterId: string, reason: string | undefined) {
 		if (!person) throw new ToolError("Give the link of a message, or a person.");
 		if (person.id === reporterId) throw new ToolError("You cannot report yourself.");
-		if (person.id === connection.user?.id)
+		if (person.id === this.options.connection.user?.id)
 			throw new ToolError("This bot cannot be reported. Report one of its messages, or write to the staff.");
 		if (!reason?.trim()) throw new ToolError("Say why you report this person, or give the link of a message.");
 		return { id: person.id, isBot: person.bot };
 	}
 
-	async function readMessage(
-		guild: Guild,
-		userId: string,
-		channelId: string,
-		messageId: string,
-	): Promise<ReportedMessage> {
+	async #readMessage(guild: Guild, userId: string, channelId: string, messageId: string): Promise<ReportedMessage> {
 		const member = await memberOf(guild, userId);
 		const person = new ActingPerson(userId);
 		person.members.set(guild.id, member);
@@ -175,8 +168,8 @@ export function createReporting(options: ReportingOptions) {
 		return reportedMessage(found, channelId);
 	}
 
-	const menus: MenuHandler[] = [
-		{ type: "message", name: "Report", run: onMenu },
+	readonly menus: readonly MenuHandler[] = [
+		{ type: "message", name: "Report", run: (interaction) => this.#onMenu(interaction) },
 		{
 			type: "slash",
 			name: "report",
@@ -195,16 +188,16 @@ export function createReporting(options: ReportingOptions) {
 					max: maxReportReason,
 				},
 			],
-			run: (interaction) => answerSoon(interaction, onCommand(interaction)),
+			run: (interaction) => answerSoon(interaction, this.#onCommand(interaction)),
 		},
 	];
-	const form: ComponentHandler = {
+
+	readonly form: ComponentHandler = {
 		prefix: formPrefix,
-		async run(interaction, rest) {
-			if (interaction.isModalSubmit()) await answerSoon(interaction, onForm(interaction, rest));
+		run: async (interaction, rest) => {
+			if (interaction.isModalSubmit()) await answerSoon(interaction, this.#onForm(interaction, rest));
 		},
 	};
-	return { menus, form };
 }
 
 /**

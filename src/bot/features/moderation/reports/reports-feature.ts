@@ -5,8 +5,8 @@ import type { Cases } from "../cases/cases.ts";
 import { createEntryButtons } from "./entry-buttons.ts";
 import type { EntryWorkerOptions } from "./entry-worker.ts";
 import { createReportTools } from "./report-tools.ts";
-import { createReporting } from "./reporting.ts";
-import { createReports } from "./reports.ts";
+import { Reporting } from "./reporting.ts";
+import { Reports } from "./reports.ts";
 
 export type ReportsTiming = Pick<EntryWorkerOptions, "now" | "backOffMs" | "updateIntervalMs">;
 
@@ -18,7 +18,7 @@ export function createReportsFeature(
 ) {
 	const channelId = config.toml.moderation?.reports;
 	if (channelId === undefined) return undefined;
-	const reports = createReports({
+	const reports = new Reports({
 		channelId,
 		connection,
 		store,
@@ -26,13 +26,13 @@ export function createReportsFeature(
 		callAs,
 		...timing,
 	});
-	const reporting = createReporting({ channelId, connection, reports });
+	const reporting = new Reporting({ channelId, connection, reports });
 	return {
 		tools: createReportTools({ channelId, reports, cases }),
 		components: [reporting.form, createEntryButtons({ reports, callAs })],
 		menus: reporting.menus,
-		attach: reports.attach,
-		start: reports.start,
-		close: reports.close,
+		attach: (client) => reports.attach(client),
+		start: () => reports.start(),
+		close: () => reports.close(),
 	} satisfies Feature;
 }

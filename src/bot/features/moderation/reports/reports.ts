@@ -1,11 +1,12 @@
 // Reports: members tell a guild's staff about a message or a person. A report is stored before the reporter gets an answer,
 // then posted in the channel for staff, and stays open until staff end it.
 
-import type { Guild } from "discord.js";
+import type { Client, Guild } from "discord.js";
 import { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
 import type { JsonObject } from "../../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { StoreUnavailable } from "../../../store/database/db-error.ts";
+import type { Sql } from "../../../store/database/statement.ts";
 import type { Store } from "../../../store/store.ts";
 import {
 	type ActRecord,
@@ -22,7 +23,7 @@ import {
 import type { CallAs, PersonResult } from "../../../tool/call-as.ts";
 import type { CaseDraft } from "../../../tool/case-record.ts";
 import { Copies, type ReportedMessage } from "./copies.ts";
-import { createEntryWorker, type EntryWorkerOptions } from "./entry-worker.ts";
+import { EntryWorker, type EntryWorkerOptions } from "./entry-worker.ts";
 import { actsOf, actTitles, possibleActs, type ShownReport } from "./report-entry.ts";
 
 const reportLimits = {
@@ -72,31 +73,35 @@ export interface ReportEnd {
 	case: number | null;
 }
 
-export type Reports = ReturnType<typeof createReports>;
+export class Reports {
+	readonly copies = new Copies();
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	readonly #worker: EntryWorker;
+	readonly #mutex = new KeyedMutex();
 
-export function createReports(options: ReportsOptions) {
-	const { store, callAs, now = Date.now } = options;
-	const { sql } = store;
-	const copies = new Copies();
-	const worker = createEntryWorker({ ...options, copies });
-	const mutex = new KeyedMutex();
-
-	function locked<T>(guildId: string, number: number, work: () => Promise<T>) {
-		return mutex.withLock(`${guildId} ${number}`, work);
+	constructor(private readonly options: ReportsOptions) {
+		this.#sql = options.store.sql;
+		this.#now = options.now ?? Date.now;
+		this.#worker = new EntryWorker({ ...options, copies: this.copies });
 	}
 
-	async function find(guildId: string, number: number): Promise<ReportRow> {
-		const row = await selectReport(sql, { guild_id: guildId, number });
+	#locked<T>(guildId: string, number: number, work: () => Promise<T>) {
+		return this.#mutex.withLock(`${guildId} ${number}`, work);
+	}
+
+	async find(guildId: string, number: number): Promise<ReportRow> {
+		const row = await selectReport(this.#sql, { guild_id: guildId, number });
 		if (row) return row;
 		throw new ToolError(`There is no report #${number}. Nothing was done.`);
 	}
 
-	function begin({ guildId, number, act, person }: ActRequest) {
-		return locked(guildId, number, async () => {
-			const row = await find(guildId, number);
+	#begin({ guildId, number, act, person }: ActRequest) {
+		return this.#locked(guildId, number, async () => {
+			const row = await this.find(guildId, number);
 			if (row.state !== "open") throw new ToolError(`Report #${number} was ${row.state} meanwhile. Nothing was done.`);
 			if (!possibleActs(row).includes(act)) throw new ToolError("This is not possible here. Nothing was done.");
-			const at = now();
+			const at = this.#now();
 			const acts = actsOf(row);
 			for (const other of acts) {
 				if (other.act !== act) continue;
@@ -107,14 +112,14 @@ export function createReports(options: ReportsOptions) {
 					);
 			}
 			const record: ActRecord = { act, by: person.id, at, state: "asked" };
-			await setActs(sql, row, [...acts, record].slice(-maxActs), row.closes_at);
+			await setActs(this.#sql, row, [...acts, record].slice(-maxActs), row.closes_at);
 			return record;
 		});
 	}
 
-	function finish({ guildId, number }: ActRequest, record: ActRecord, { text, isError, wrote }: PersonResult) {
-		return locked(guildId, number, async () => {
-			const row = await find(guildId, number);
+	#finish({ guildId, number }: ActRequest, record: ActRecord, { text, isError, wrote }: PersonResult) {
+		return this.#locked(guildId, number, async () => {
+			const row = await this.find(guildId, number);
 			const others = actsOf(row).filter(
 				({ act, by, at }) => act !== record.act || by !== record.by || at !== record.at,
 			);
@@ -125,110 +130,124 @@ export function createReports(options: ReportsOptions) {
 				...(known !== undefined && { case: known }),
 			};
 			const isForgotten = isError && !wrote;
-			const closesAt = row.state !== "open" ? null : isError ? row.closes_at : now() + closeAfterMs;
-			await setActs(sql, row, isForgotten ? others : [...others, ended], closesAt);
+			const closesAt = row.state !== "open" ? null : isError ? row.closes_at : this.#now() + closeAfterMs;
+			await setActs(this.#sql, row, isForgotten ? others : [...others, ended], closesAt);
 		});
 	}
 
-	return {
-		copies,
-		find,
-		whereIn: worker.whereIn,
-		/**
-		 * Stores a report, so that it is posted even after a crash. Returns the text for the reporter, which does not
-		 * reveal whether others have reported the same. Rejects with a ToolError if the report is not possible.
-		 */
-		async file(guild: Guild, request: ReportRequest): Promise<string> {
-			const { message, person, reporterId, reason } = request;
-			const where = worker.whereIn(guild);
-			if (where === "no channel") throw new ToolError("This server has no reports to its staff.");
-			if (!where.channel)
-				throw new ToolError("Reports cannot be sent at the moment. Tell the staff of this server directly.");
-			if (message) copies.add(message);
-			const filed = await store.transaction((sql) =>
-				fileReport(
+	/** See `EntryWorker.whereIn`. */
+	whereIn(guild: Guild) {
+		return this.#worker.whereIn(guild);
+	}
+
+	/**
+	 * Stores a report, so that it is posted even after a crash. Returns the text for the reporter, which does not
+	 * reveal whether others have reported the same. Rejects with a ToolError if the report is not possible.
+	 */
+	async file(guild: Guild, request: ReportRequest): Promise<string> {
+		const { message, person, reporterId, reason } = request;
+		const where = this.#worker.whereIn(guild);
+		if (where === "no channel") throw new ToolError("This server has no reports to its staff.");
+		if (!where.channel)
+			throw new ToolError("Reports cannot be sent at the moment. Tell the staff of this server directly.");
+		if (message) this.copies.add(message);
+		const filed = await this.options.store.transaction((sql) =>
+			fileReport(
+				sql,
+				{
+					guild_id: guild.id,
+					target: message?.id ?? `user ${person?.id}`,
+					author_id: message?.authorId ?? person?.id ?? "",
+					author_kind: message?.authorKind ?? (person?.isBot ? "bot" : "person"),
+					channel_id: message?.channelId ?? null,
+					message_id: message?.id ?? null,
+					reporterId,
+					reason: storedReason(reason),
+					at: this.#now(),
+				},
+				reportLimits,
+			),
+		);
+		this.#worker.wake();
+		return answerTo(filed);
+	}
+
+	async list(
+		guildId: string,
+		isOpen: boolean,
+		page: { limit: number; offset: number },
+	): Promise<{ shown: ShownReport[]; total: number }> {
+		const { rows, total } = await selectReports(this.#sql, guildId, isOpen, page);
+		const shown: ShownReport[] = [];
+		for (const row of rows) shown.push(await this.#worker.load(row));
+		return { shown, total };
+	}
+
+	openAbout(guildId: string, authorId: string): Promise<number[]> {
+		return selectOpenAbout(this.#sql, guildId, authorId, maxRelated);
+	}
+
+	async act(request: ActRequest): Promise<string> {
+		const { guildId, number, person, act } = request;
+		const row = await this.find(guildId, number);
+		// Invalid form values are refused before anything is stored.
+		const call = request.call(row);
+		const record = await this.#begin(request);
+		this.#worker.update(row);
+		try {
+			const result = await this.options.callAs({
+				guildId,
+				person,
+				door: `report #${number}: ${actTitles[act]}`,
+				draft: draftOf(row, act),
+				...call,
+			});
+			// The person must get the tool's result even if the database is unavailable.
+			const failure = await this.#finish(request, record, result).catch((error) => {
+				if (error instanceof StoreUnavailable) return error;
+				throw error;
+			});
+			return failure ? `${result.text}\nThe report does not show this: ${failure.message}` : result.text;
+		} finally {
+			this.#worker.update(row);
+		}
+	}
+
+	async end(guildId: string, number: number, end: ReportEnd): Promise<void> {
+		const isEnded = await this.#locked(guildId, number, async () => {
+			await this.find(guildId, number);
+			return this.options.store.transaction((sql) =>
+				endReport(
 					sql,
+					{ guild_id: guildId, number },
 					{
-						guild_id: guild.id,
-						target: message?.id ?? `user ${person?.id}`,
-						author_id: message?.authorId ?? person?.id ?? "",
-						author_kind: message?.authorKind ?? (person?.isBot ? "bot" : "person"),
-						channel_id: message?.channelId ?? null,
-						message_id: message?.id ?? null,
-						reporterId,
-						reason: storedReason(reason),
-						at: now(),
+						state: end.state,
+						ended_at: this.#now(),
+						ended_by: end.by,
+						case_number: end.case,
 					},
-					reportLimits,
 				),
 			);
-			worker.wake();
-			return answerTo(filed);
-		},
-		async list(
-			guildId: string,
-			isOpen: boolean,
-			page: { limit: number; offset: number },
-		): Promise<{ shown: ShownReport[]; total: number }> {
-			const { rows, total } = await selectReports(sql, guildId, isOpen, page);
-			const shown: ShownReport[] = [];
-			for (const row of rows) shown.push(await worker.load(row));
-			return { shown, total };
-		},
-		openAbout: (guildId: string, authorId: string): Promise<number[]> =>
-			selectOpenAbout(sql, guildId, authorId, maxRelated),
-		async act(request: ActRequest): Promise<string> {
-			const { guildId, number, person, act } = request;
-			const row = await find(guildId, number);
-			// Invalid form values are refused before anything is stored.
-			const call = request.call(row);
-			const record = await begin(request);
-			worker.update(row);
-			try {
-				const result = await callAs({
-					guildId,
-					person,
-					door: `report #${number}: ${actTitles[act]}`,
-					draft: draftOf(row, act),
-					...call,
-				});
-				// The person must get the tool's result even if the database is unavailable.
-				const failure = await finish(request, record, result).catch((error) => {
-					if (error instanceof StoreUnavailable) return error;
-					throw error;
-				});
-				return failure ? `${result.text}\nThe report does not show this: ${failure.message}` : result.text;
-			} finally {
-				worker.update(row);
-			}
-		},
-		async end(guildId: string, number: number, end: ReportEnd): Promise<void> {
-			const isEnded = await locked(guildId, number, async () => {
-				await find(guildId, number);
-				return store.transaction((sql) =>
-					endReport(
-						sql,
-						{ guild_id: guildId, number },
-						{
-							state: end.state,
-							ended_at: now(),
-							ended_by: end.by,
-							case_number: end.case,
-						},
-					),
-				);
-			});
-			if (!isEnded) {
-				const { state, ended_by } = await find(guildId, number);
-				const by = ended_by === null ? "" : ` by <@${ended_by}>`;
-				throw new ToolError(`Report #${number} was already ${state}${by}. Nothing was done.`);
-			}
-			worker.wake();
-		},
-		attach: worker.attach,
-		start: worker.wake,
-		close: worker.close,
-	};
+		});
+		if (!isEnded) {
+			const { state, ended_by } = await this.find(guildId, number);
+			const by = ended_by === null ? "" : ` by <@${ended_by}>`;
+			throw new ToolError(`Report #${number} was already ${state}${by}. Nothing was done.`);
+		}
+		this.#worker.wake();
+	}
+
+	attach(client: Client): void {
+		this.#worker.attach(client);
+	}
+
+	start(): void {
+		this.#worker.wake();
+	}
+
+	close(): Promise<void> {
+		return this.#worker.close();
+	}
 }
 
 function draftOf(row: ReportRow, act: ReportAct): CaseDraft {

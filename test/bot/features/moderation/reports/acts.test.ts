@@ -1,7 +1,7 @@
 // What staff do about a report: each act once, whatever fails or is killed, and the end of a report by itself.
 
 import { expect, test } from "bun:test";
-import { createReports, type Reports } from "../../../../../src/bot/features/moderation/reports/reports.ts";
+import { Reports } from "../../../../../src/bot/features/moderation/reports/reports.ts";
 import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
 import type { Sql } from "../../../../../src/bot/store/database/statement.ts";
 import { selectReport } from "../../../../../src/bot/store/tables/reports.ts";
@@ -37,7 +37,7 @@ async function start(answer: CallAs = async () => done) {
 				outage.isOn ? Promise.reject(new StoreUnavailable("a test's outage")) : store.transaction(work),
 		}),
 		create: ({ connection, store, log }, simulator) => {
-			reports = createReports({
+			reports = new Reports({
 				channelId: simulator.channel(staffChannel).id,
 				...{ connection, store, log },
 				callAs: (call) => {
