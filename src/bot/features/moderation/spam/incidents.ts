@@ -8,6 +8,7 @@ import { SlidingWindow } from "../../../../lib/sliding-window.ts";
 import { within } from "../../../../lib/wait.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { ignoreUnavailable } from "../../../store/database/db-error.ts";
+import type { Sql } from "../../../store/database/statement.ts";
 import type { Store } from "../../../store/store.ts";
 import { setCaseMessages } from "../../../store/tables/cases.ts";
 import { saveSpamIncident, selectOpenSpamIncidents } from "../../../store/tables/spam-incidents.ts";
@@ -70,33 +71,36 @@ export interface IncidentsOptions {
 	now(): number;
 }
 
-export type Incidents = ReturnType<typeof createIncidents>;
+export class Incidents {
+	readonly #timeouts: ReturnType<typeof createTimeouts>;
+	readonly #deletions: ReturnType<typeof createDeletions>;
+	readonly #sql: Sql;
+	readonly #watched = new Map<string, Incident>();
+	readonly #tellings = new SlidingWindow({ max: maxTold, windowMs: toldWindowMs });
+	#isFull = false;
+	readonly #open = new Set<string>();
+	readonly #timers = new Map<Incident, Timer>();
+	readonly #work = new Set<Promise<unknown>>();
+	readonly #saving = new Map<Incident, { again: boolean; saved: Promise<void> }>();
 
-export function createIncidents(options: IncidentsOptions) {
-	const { connection, store, log, cases, entries, isDry, timing } = options;
-	const { closing, now, maxWatched = defaultMaxWatched } = options;
-	const { sql } = store;
-	const { gatherMs, backOffMs } = timing;
-	const shared = { connection, closing, backOffMs };
-	const timeouts = createTimeouts({ ...shared, mutex: options.mutex });
-	const deletions = createDeletions({ ...shared, gatherMs });
-	const watched = new Map<string, Incident>();
-	const tellings = new SlidingWindow({ max: maxTold, windowMs: toldWindowMs });
-	let isFull = false;
-	const open = new Set<string>();
-	const timers = new Map<Incident, Timer>();
-	const work = new Set<Promise<unknown>>();
-	const saving = new Map<Incident, { again: boolean; saved: Promise<void> }>();
-
-	function background(running: Promise<unknown>): void {
-		const guarded = running
-			.catch((error) => log.error("could not deal with spam: internal error", { error }))
-			.finally(() => work.delete(guarded));
-		work.add(guarded);
+	constructor(private readonly options: IncidentsOptions) {
+		const { connection, store, closing, timing, mutex } = options;
+		const { gatherMs, backOffMs } = timing;
+		const shared = { connection, closing, backOffMs };
+		this.#sql = store.sql;
+		this.#timeouts = createTimeouts({ ...shared, mutex });
+		this.#deletions = createDeletions({ ...shared, gatherMs });
 	}
 
-	function save(incident: Incident): Promise<void> {
-		const running = saving.get(incident);
+	#background(running: Promise<unknown>): void {
+		const guarded = running
+			.catch((error) => this.options.log.error("could not deal with spam: internal error", { error }))
+			.finally(() => this.#work.delete(guarded));
+		this.#work.add(guarded);
+	}
+
+	#save(incident: Incident): Promise<void> {
+		const running = this.#saving.get(incident);
 		if (running) {
 			running.again = true;
 			return running.saved;
@@ -106,13 +110,13 @@ export function createIncidents(options: IncidentsOptions) {
 			try {
 				while (entry.again) {
 					entry.again = false;
-					await saveSpamIncident(sql, toRow(incident));
+					await saveSpamIncident(this.#sql, toRow(incident));
 				}
 			} finally {
-				saving.delete(incident);
+				this.#saving.delete(incident);
 			}
 		};
-		saving.set(incident, entry);
+		this.#saving.set(incident, entry);
 		entry.saved = write();
 		return entry.saved;
 	}
@@ -121,20 +125,20 @@ export function createIncidents(options: IncidentsOptions) {
 	 * Stores an incident before the bot acts. If the database does not respond in time, the bot logs that and acts
 	 * nevertheless, because speed matters more.
 	 */
-	async function storeIntention(incident: Incident): Promise<void> {
+	async #storeIntention(incident: Incident): Promise<void> {
 		incident.state = "asked";
-		const stored = save(incident).then(() => "stored", ignoreUnavailable);
-		background(stored);
-		const outcome = await within(timing.storeMs, stored);
+		const stored = this.#save(incident).then(() => "stored", ignoreUnavailable);
+		this.#background(stored);
+		const outcome = await within(this.options.timing.storeMs, stored);
 		if (outcome === "stored") return;
 		const { guildId, userId } = incident;
-		log.warn("acting on spam without the database", {
+		this.options.log.warn("acting on spam without the database", {
 			guild: guildId,
 			user: userId,
 		});
 	}
 
-	async function timeOut(incident: Incident, isResumed: boolean): Promise<boolean> {
+	async #timeOut(incident: Incident, isResumed: boolean): Promise<boolean> {
 		const { guildId, userId, until, rule } = incident;
 		let isSet = false;
 		if (incident.timeout !== undefined) return isSet;
@@ -142,16 +146,16 @@ export function createIncidents(options: IncidentsOptions) {
 			isSet = true;
 		};
 		const request = { guildId, userId, until, reason: `Spam: ${rule}`, onSet };
-		const isStale = now() - incident.detectedAt > staleMs || until <= now();
+		const isStale = this.options.now() - incident.detectedAt > staleMs || until <= this.options.now();
 		const end: RequestEnd = !isResumed
-			? await timeouts.timeOut(request)
+			? await this.#timeouts.timeOut(request)
 			: isStale
 				? { failure: "the bot was stopped before it knew the outcome" }
-				: await timeouts.timeOutUnlessDone(request);
+				: await this.#timeouts.timeOutUnlessDone(request);
 		if (end === "stopped") return isSet;
 		incident.timeout = end;
 		if (end === "done") return isSet;
-		log.warn("could not time out a person for spam", {
+		this.options.log.warn("could not time out a person for spam", {
 			guild: guildId,
 			user: userId,
 			reason: end.failure,
@@ -159,12 +163,12 @@ export function createIncidents(options: IncidentsOptions) {
 		return isSet;
 	}
 
-	async function tell(incident: Incident): Promise<void> {
+	async #tell(incident: Incident): Promise<void> {
 		const { guildId, userId, rule, until, messages } = incident;
-		const guild = connection.guilds.find(({ id }) => id === guildId);
-		if (!options.telling || !guild || !tellings.take()) return;
+		const guild = this.options.connection.guilds.find(({ id }) => id === guildId);
+		if (!this.options.telling || !guild || !this.#tellings.take()) return;
 		const channels = [...new Set(messages.values())].slice(0, maxToldChannels);
-		const told = await tellPeople(options.telling, guild, [userId], {
+		const told = await tellPeople(this.options.telling, guild, [userId], {
 			action: "spam",
 			reason: `Spam: ${rule}`,
 			endsAt: until,
@@ -173,72 +177,72 @@ export function createIncidents(options: IncidentsOptions) {
 		incident.told = told.get(userId);
 	}
 
-	async function deleteNew(incident: Incident): Promise<void> {
+	async #deleteNew(incident: Incident): Promise<void> {
 		const { guildId, messages, begun, ends } = incident;
 		const fresh = [...messages].filter(([id]) => !begun.has(id));
 		if (fresh.length === 0) return;
 		for (const [id] of fresh) begun.add(id);
 		await Promise.all(
 			fresh.map(async ([id, channelId]) => {
-				const end = await deletions.delete({ guildId, channelId }, id);
+				const end = await this.#deletions.delete({ guildId, channelId }, id);
 				if (end !== "stopped") ends.set(id, end);
 			}),
 		);
 	}
 
-	async function act(incident: Incident, isResumed = false): Promise<void> {
-		open.add(incident.id);
-		if (!isDry) {
-			await storeIntention(incident);
-			const timedOut = timeOut(incident, isResumed);
-			const told = timedOut.then((isSet) => (isSet ? tell(incident) : undefined));
-			await within(timing.timeoutMs, timedOut);
+	async #act(incident: Incident, isResumed = false): Promise<void> {
+		this.#open.add(incident.id);
+		if (!this.options.isDry) {
+			await this.#storeIntention(incident);
+			const timedOut = this.#timeOut(incident, isResumed);
+			const told = timedOut.then((isSet) => (isSet ? this.#tell(incident) : undefined));
+			await within(this.options.timing.timeoutMs, timedOut);
 			incident.mayDelete = true;
-			await Promise.all([told, deleteNew(incident)]);
+			await Promise.all([told, this.#deleteNew(incident)]);
 		}
-		finishLater(incident);
+		this.#finishLater(incident);
 	}
 
-	function finishLater(incident: Incident): void {
-		clearTimeout(timers.get(incident));
-		if (closing.aborted) return;
-		const run = () => background(finish(incident));
-		timers.set(incident, setTimeout(run, timing.quietMs));
+	#finishLater(incident: Incident): void {
+		clearTimeout(this.#timers.get(incident));
+		if (this.options.closing.aborted) return;
+		const run = () => this.#background(this.#finish(incident));
+		this.#timers.set(incident, setTimeout(run, this.options.timing.quietMs));
 	}
 
-	async function finish(incident: Incident): Promise<void> {
-		timers.delete(incident);
-		if (!isDry && !isSettled(incident)) return;
+	async #finish(incident: Incident): Promise<void> {
+		this.#timers.delete(incident);
+		if (!this.options.isDry && !isSettled(incident)) return;
 		const { messages, guildId, userId, rule } = incident;
-		log.info(isDry ? "found spam, dry run" : "dealt with spam", {
+		this.options.log.info(this.options.isDry ? "found spam, dry run" : "dealt with spam", {
 			guild: guildId,
 			user: userId,
 			rule,
 			messages: messages.size,
 		});
-		if (!isDry) await storeCase(incident).catch(ignoreUnavailable);
-		if (!incident.isReleased) await entries.write(incident);
+		if (!this.options.isDry) await this.#storeCase(incident).catch(ignoreUnavailable);
+		if (!incident.isReleased) await this.options.entries.write(incident);
 		// New messages may have arrived in the meantime. After a shutdown, the next start completes the incident.
-		if (closing.aborted) return;
-		if (timers.has(incident) || (!isDry && !isSettled(incident))) return;
+		if (this.options.closing.aborted) return;
+		if (this.#timers.has(incident) || (!this.options.isDry && !isSettled(incident))) return;
 		incident.state = "done";
-		if (!isDry) await save(incident).catch(ignoreUnavailable);
-		if (timers.has(incident) || closing.aborted) return;
+		if (!this.options.isDry) await this.#save(incident).catch(ignoreUnavailable);
+		if (this.#timers.has(incident) || this.options.closing.aborted) return;
 		const end = () => {
-			timers.delete(incident);
-			open.delete(incident.id);
-			if (watched.get(keyOf(incident)) === incident) watched.delete(keyOf(incident));
+			this.#timers.delete(incident);
+			this.#open.delete(incident.id);
+			if (this.#watched.get(keyOf(incident)) === incident) this.#watched.delete(keyOf(incident));
 		};
-		timers.set(incident, setTimeout(end, timing.watchMs).unref());
+		this.#timers.set(incident, setTimeout(end, this.options.timing.watchMs).unref());
 	}
 
-	async function storeCase(incident: Incident): Promise<void> {
+	async #storeCase(incident: Incident): Promise<void> {
 		const { guildId, userId, rule, timeout } = incident;
 		const why = typeof timeout === "object" ? timeout.failure : undefined;
 		const { messageIds, channelIds } = idsOf(incident);
 		const detail = detailOf(incident);
 		const known = incident.caseNumber;
-		incident.caseNumber ??= await cases.add(
+		incident.caseNumber ??= await this.options.cases.add(
 			guildId,
 			{
 				action: "spam",
@@ -248,7 +252,7 @@ export function createIncidents(options: IncidentsOptions) {
 				detail,
 				why,
 				told: incident.told,
-				moderatorId: connection.user?.id ?? "",
+				moderatorId: this.options.connection.user?.id ?? "",
 				reason: `Spam: ${rule}`,
 				createdAt: incident.detectedAt,
 				endsAt: incident.until,
@@ -259,121 +263,132 @@ export function createIncidents(options: IncidentsOptions) {
 			true,
 		);
 		if (known !== undefined)
-			await setCaseMessages(sql, guildId, known, {
+			await setCaseMessages(this.#sql, guildId, known, {
 				message_ids: idsText(messageIds),
 				channel_ids: idsText(channelIds),
 				detail,
 			});
 	}
 
-	function addMessages(incident: Incident, posts: Detection["posts"]): boolean {
+	#addMessages(incident: Incident, posts: Detection["posts"]): boolean {
 		const { messages } = incident;
 		const before = messages.size;
 		for (const { messageId, channelId } of posts) if (messages.size < maxMessages) messages.set(messageId, channelId);
 		return messages.size > before;
 	}
 
-	function extend(incident: Incident, { hashes, posts }: Detection): void {
+	#extend(incident: Incident, { hashes, posts }: Detection): void {
 		for (const hash of hashes) incident.hashes.add(hash);
-		if (!addMessages(incident, posts)) return;
-		if (isDry) finishLater(incident);
+		if (!this.#addMessages(incident, posts)) return;
+		if (this.options.isDry) this.#finishLater(incident);
 		else if (!incident.mayDelete)
 			// They are deleted after the timeout, also if the bot is killed before.
-			background(save(incident).catch(ignoreUnavailable));
+			this.#background(this.#save(incident).catch(ignoreUnavailable));
 		else {
-			clearTimeout(timers.get(incident));
-			timers.delete(incident);
+			clearTimeout(this.#timers.get(incident));
+			this.#timers.delete(incident);
 			const remove = async () => {
-				await storeIntention(incident);
-				await deleteNew(incident);
-				finishLater(incident);
+				await this.#storeIntention(incident);
+				await this.#deleteNew(incident);
+				this.#finishLater(incident);
 			};
-			background(remove());
+			this.#background(remove());
 		}
 	}
 
-	function release(incident: Incident | undefined): void {
+	#release(incident: Incident | undefined): void {
 		if (!incident) return;
 		incident.isReleased = true;
-		watched.delete(keyOf(incident));
+		this.#watched.delete(keyOf(incident));
 	}
 
-	function makeRoom(): boolean {
-		if (watched.size < maxWatched) {
-			isFull = false;
+	#makeRoom(): boolean {
+		if (this.#watched.size < (this.options.maxWatched ?? defaultMaxWatched)) {
+			this.#isFull = false;
 			return true;
 		}
-		for (const [key, { state }] of watched) if (isDry || state === "done") return watched.delete(key);
-		if (!isFull) log.warn("ignoring spam: too many people are being timed out");
-		isFull = true;
+		for (const [key, { state }] of this.#watched)
+			if (this.options.isDry || state === "done") return this.#watched.delete(key);
+		if (!this.#isFull) this.options.log.warn("ignoring spam: too many people are being timed out");
+		this.#isFull = true;
 		return false;
 	}
 
-	const watchedOf = ({ guild, id }: GuildMember) => watched.get(`${guild.id} ${id}`);
+	#watchedOf({ guild, id }: GuildMember): Incident | undefined {
+		return this.#watched.get(`${guild.id} ${id}`);
+	}
 
-	function current(member: GuildMember): Incident | undefined {
-		const incident = watchedOf(member);
+	#current(member: GuildMember): Incident | undefined {
+		const incident = this.#watchedOf(member);
 		const isTimedOut = member.isCommunicationDisabled();
-		if (isDry || incident?.state !== "done" || isTimedOut) return incident;
+		if (this.options.isDry || incident?.state !== "done" || isTimedOut) return incident;
 		// Messages from before the timeout may arrive when its event has not arrived yet.
 		if (incident.timeout === "done" && !incident.isTimeoutSeen) return incident;
-		release(incident);
+		this.#release(incident);
 		return undefined;
 	}
 
-	return {
-		get size() {
-			return watched.size;
-		},
-		hashesOf: (member: GuildMember) => current(member)?.hashes,
-		/**
-		 * Acts on detected spam. Further spam of the same person soon afterwards is added to the same incident. Never
-		 * throws.
-		 */
-		add(detection: Detection): void {
-			const known = current(detection.member);
-			if (known) {
-				extend(known, detection);
-				return;
-			}
-			if (!makeRoom()) return;
-			const detectedAt = now();
-			const sentAt = SnowflakeUtil.timestampFrom(detection.messageId);
-			const isNew = Math.abs(detectedAt - sentAt) < newMs;
-			// Two bots that detect the same message set the same end: Discord changes and records that once.
-			const until = (isNew ? sentAt : detectedAt) + options.timeoutMs;
-			const incident = newIncident(detection, { detectedAt, until });
-			addMessages(incident, detection.posts);
-			watched.set(keyOf(incident), incident);
-			background(act(incident));
-		},
-		see(member: GuildMember): void {
-			const incident = watchedOf(member);
-			if (incident && member.isCommunicationDisabled()) incident.isTimeoutSeen = true;
-		},
-		release: (guildId: string, userId: string) => release(watched.get(`${guildId} ${userId}`)),
-		async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
-			// The stored incidents are from before dry runs were turned on.
-			if (isDry) return;
-			const rows = await selectOpenSpamIncidents(sql, maxResumed);
-			for (const row of rows) {
-				if (!isAvailable(row.guild_id) || open.has(row.id)) continue;
-				const incident = fromRow(row);
-				if (!watched.has(keyOf(incident))) watched.set(keyOf(incident), incident);
-				log.info("continuing with spam that was found before a restart", {
-					guild: row.guild_id,
-					user: row.user_id,
-				});
-				background(act(incident, true));
-			}
-		},
-		/** Resolves when all running requests and writes have ended. Must be called after `closing` has aborted. */
-		async close(): Promise<void> {
-			for (const timer of timers.values()) clearTimeout(timer);
-			timers.clear();
-			while (work.size > 0) await Promise.all(work);
-		},
-	};
+	get size(): number {
+		return this.#watched.size;
+	}
+
+	hashesOf(member: GuildMember): ReadonlySet<string> | undefined {
+		return this.#current(member)?.hashes;
+	}
+
+	/**
+	 * Acts on detected spam. Further spam of the same person soon afterwards is added to the same incident. Never
+	 * throws.
+	 */
+	add(detection: Detection): void {
+		const known = this.#current(detection.member);
+		if (known) {
+			this.#extend(known, detection);
+			return;
+		}
+		if (!this.#makeRoom()) return;
+		const detectedAt = this.options.now();
+		const sentAt = SnowflakeUtil.timestampFrom(detection.messageId);
+		const isNew = Math.abs(detectedAt - sentAt) < newMs;
+		// Two bots that detect the same message set the same end: Discord changes and records that once.
+		const until = (isNew ? sentAt : detectedAt) + this.options.timeoutMs;
+		const incident = newIncident(detection, { detectedAt, until });
+		this.#addMessages(incident, detection.posts);
+		this.#watched.set(keyOf(incident), incident);
+		this.#background(this.#act(incident));
+	}
+
+	see(member: GuildMember): void {
+		const incident = this.#watchedOf(member);
+		if (incident && member.isCommunicationDisabled()) incident.isTimeoutSeen = true;
+	}
+
+	release(guildId: string, userId: string): void {
+		this.#release(this.#watched.get(`${guildId} ${userId}`));
+	}
+
+	async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
+		// The stored incidents are from before dry runs were turned on.
+		if (this.options.isDry) return;
+		const rows = await selectOpenSpamIncidents(this.#sql, maxResumed);
+		for (const row of rows) {
+			if (!isAvailable(row.guild_id) || this.#open.has(row.id)) continue;
+			const incident = fromRow(row);
+			if (!this.#watched.has(keyOf(incident))) this.#watched.set(keyOf(incident), incident);
+			this.options.log.info("continuing with spam that was found before a restart", {
+				guild: row.guild_id,
+				user: row.user_id,
+			});
+			this.#background(this.#act(incident, true));
+		}
+	}
+
+	/** Resolves when all running requests and writes have ended. Must be called after `closing` has aborted. */
+	async close(): Promise<void> {
+		for (const timer of this.#timers.values()) clearTimeout(timer);
+		this.#timers.clear();
+		while (this.#work.size > 0) await Promise.all(this.#work);
+	}
 }
 
 function keyOf({ guildId, userId }: Incident): string {

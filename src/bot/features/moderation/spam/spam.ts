@@ -2,13 +2,12 @@
 // moderation log entry with buttons to undo the timeout. Off without the section [moderation.spam].
 
 import { type Client, Events } from "discord.js";
-import { createReconciler, type Step } from "../../../../lib/reconciler.ts";
 import { within } from "../../../../lib/wait.ts";
 import type { ComponentHandler } from "../../../commands/components.ts";
 import type { FeatureOptions } from "../../../commands/feature.ts";
 import type { BotConfig } from "../../../config/config.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
-import { StoreUnavailable } from "../../../store/database/db-error.ts";
+import { Durable } from "../../../store/durable.ts";
 import { deleteOldSpam } from "../../../store/tables/spam-incidents.ts";
 import type { Cases } from "../cases/cases.ts";
 import type { ModerationLog } from "../moderation-log.ts";
@@ -16,11 +15,10 @@ import { createAllowances } from "./allowances.ts";
 import { createButtons } from "./buttons.ts";
 import { createDetector, type Detection } from "./detector.ts";
 import { createFileContent } from "./file-content.ts";
-import { createIncidents, defaultTiming, type IncidentsTiming } from "./incidents.ts";
+import { defaultTiming, Incidents, type IncidentsTiming } from "./incidents.ts";
 import { createEntries } from "./log-entry.ts";
 
 const keepMs = 30 * 86_400_000;
-const pruneIntervalMs = 3_600_000;
 const shutdownGraceMs = 3_000;
 
 /** Maximum length of a timeout, in milliseconds: Discord's limit of 28 days minus one minute, because clocks differ. */
@@ -73,21 +71,16 @@ export function createSpamFeature(
 }
 
 export function createSpam(options: SpamOptions): Spam {
-	const { settings, connection, store, mutex, log, cases } = options;
+	const { settings, connection, store, log, cases } = options;
 	const { timing = defaultTiming, now = Date.now } = options;
 	const closing = new AbortController();
 	const isDry = settings.dry;
 	const allowances = createAllowances(store, log, now);
-	const incidents = createIncidents({
-		connection,
-		store,
-		mutex,
-		log,
-		cases,
+	const incidents = new Incidents({
+		...options,
 		isDry,
 		timing,
 		now,
-		maxWatched: options.maxWatched,
 		timeoutMs: Math.min(settings.timeout, maxTimeoutMs),
 		closing: closing.signal,
 		telling: options.tell && { connection, log, appeal: options.tell.appeal },
@@ -109,12 +102,9 @@ export function createSpam(options: SpamOptions): Spam {
 		exemptRoles: settings.exempt_roles,
 		compareFiles: createFileContent({ cdn: options.cdn, log }),
 		isAllowed: ({ guild, id }) => allowances.has(guild.id, id),
-		spamOf: incidents.hashesOf,
+		spamOf: (member) => incidents.hashesOf(member),
 		onSpam,
-		onError: (error) =>
-			log.error("could not look for spam in a message: internal error", {
-				error,
-			}),
+		onError: (error) => log.error("could not look for spam in a message: internal error", { error }),
 	});
 	const buttons = createButtons({
 		cases,
@@ -128,24 +118,17 @@ export function createSpam(options: SpamOptions): Spam {
 		},
 	});
 	let isLoaded = false;
-	let nextPrune = 0;
 	let mustResume = true;
-	const reconciler = createReconciler({
-		maxConcurrent: 1,
+	const work = new Durable({
+		name: "spam",
+		log,
 		backOffMs: [timing.backOffMs?.[0] ?? 1_000, 60_000],
-		scan: async () => ({ due: dueSteps(), nextMs: pruneIntervalMs }),
-		onScanFailure: (error) =>
-			log.error("could not look for unfinished spam: internal error", {
-				error,
-			}),
+		clean: () => deleteOldSpam(store.sql, now() - keepMs),
+		scan: async () =>
+			(mustResume && connection.ready) || !isLoaded
+				? [{ key: "resume", failure: "could not continue with spam", run: resume }]
+				: [],
 	});
-
-	function dueSteps(): Step[] {
-		// The reconciler is woken again by the login.
-		const canResume = mustResume && connection.ready;
-		if (!canResume && isLoaded && performance.now() < nextPrune) return [];
-		return [{ key: "resume", run: () => resume().catch(report) }];
-	}
 
 	async function loadAllowances(): Promise<void> {
 		if (!isLoaded) await allowances.load();
@@ -166,21 +149,17 @@ export function createSpam(options: SpamOptions): Spam {
 			});
 	}
 
+	/** Continues interrupted incidents after a restart. */
 	async function resume(): Promise<void> {
 		await loadAllowances();
-		if (connection.ready) {
-			mustResume = false;
+		if (!connection.ready) return;
+		mustResume = false;
+		try {
 			await incidents.resume((id) => connection.guilds.find((one) => one.id === id)?.available === true);
+		} catch (error) {
+			mustResume = true;
+			throw error;
 		}
-		if (performance.now() < nextPrune) return;
-		await deleteOldSpam(store.sql, now() - keepMs);
-		nextPrune = performance.now() + pruneIntervalMs;
-	}
-
-	function report(error: unknown): never {
-		mustResume = true;
-		if (!(error instanceof StoreUnavailable)) log.error("could not continue with spam: internal error", { error });
-		throw error;
 	}
 
 	return {
@@ -192,16 +171,15 @@ export function createSpam(options: SpamOptions): Spam {
 				// Discord also sends this event when it adds a link preview.
 				if (before.content !== message.content) detector.see(message);
 			});
-			const wake = () => {
+			onSessionOrGuild(client, () => {
 				mustResume = true;
-				reconciler.wake();
-			};
-			onSessionOrGuild(client, wake);
+				work.wake();
+			});
 		},
-		start: reconciler.wake,
+		start: work.wake,
 		async close() {
 			closing.abort();
-			await Promise.all([reconciler.close(shutdownGraceMs), within(shutdownGraceMs, incidents.close())]);
+			await Promise.all([work.close(), within(shutdownGraceMs, incidents.close())]);
 		},
 	};
 }
