@@ -23,7 +23,7 @@ import { Connection, type ConnectionOptions } from "./discord/connection/connect
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures, knownCommands } from "./features/index.ts";
 import type { BackupsStatus } from "./guild-documents/backups/backups.ts";
-import { createDeletionWatch } from "./guild-documents/backups/deletion-watch.ts";
+import { DeletionWatch } from "./guild-documents/backups/deletion-watch.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
 import { wireGuildDocuments } from "./guild-documents/wiring.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
@@ -201,7 +201,7 @@ export function startBot(
 	};
 	const deletionWatch =
 		backup && backup.alarm_deletions > 0
-			? createDeletionWatch({
+			? new DeletionWatch({
 					settings: {
 						deletions: backup.alarm_deletions,
 						windowMs: backup.alarm_window,

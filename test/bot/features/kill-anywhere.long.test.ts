@@ -24,7 +24,7 @@ import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync } from "../../../src/bot/game/donators.ts";
 import { createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
-import { createDeletionWatch } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
+import { DeletionWatch } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
@@ -593,7 +593,7 @@ function createBackupFeature(world: World, { connection, store, log }: FeatureOp
 			shutdownGraceMs: 1,
 		},
 	});
-	const watch = createDeletionWatch({
+	const watch = new DeletionWatch({
 		...given,
 		settings: { deletions: 3, windowMs: 60_000 },
 		backups,

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { type EmbedBuilder, PermissionFlagsBits } from "discord.js";
 import { createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import {
-	createDeletionWatch,
+	DeletionWatch,
 	type DeletionWatchOptions,
 } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { markedReason } from "../../../src/bot/guild-documents/jobs/made-things.ts";
@@ -53,7 +53,7 @@ async function startWatch(setup: Setup = {}) {
 				},
 				log,
 			});
-			return createDeletionWatch({
+			return new DeletionWatch({
 				settings: { deletions: 3, windowMs: 60_000 },
 				guilds: undefined,
 				connection,
