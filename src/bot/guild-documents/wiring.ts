@@ -6,7 +6,7 @@ import type { Registry } from "../../lib/metrics.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import type { Store } from "../store/store.ts";
-import { type Backups, createBackups } from "./backups/backups.ts";
+import { Backups } from "./backups/backups.ts";
 import { createGuildDocuments, type GuildDocumentsService } from "./guild-documents.ts";
 import { createPictures, type Pictures } from "./read/pictures.ts";
 import { createRules } from "./rules.ts";
@@ -46,7 +46,7 @@ export function wireGuildDocuments({
 	registry,
 }: WiringOptions): WiredDocuments {
 	const pictures = createPictures({ store, downloads: connection.pictures });
-	const backups = createBackups({ settings: backup, guilds, connection, store, pictures, log, registry });
+	const backups = new Backups({ settings: backup, guilds, connection, store, pictures, log, registry });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
 	const rules = createRules({ connection, pictures, denies });
 	const guildDocuments = createGuildDocuments({ connection, store, mutex, log, pictures, backups, mayTouch, rules });

@@ -23,7 +23,7 @@ import { TempBans } from "../../../src/bot/features/moderation/temp-bans.ts";
 import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync } from "../../../src/bot/game/donators.ts";
-import { createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
+import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { DeletionWatch } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
@@ -580,7 +580,7 @@ function prepareBackups({ simulator, clock }: World): void {
 
 function createBackupFeature(world: World, { connection, store, log }: FeatureOptions): Feature {
 	const given = { connection, store, log, guilds: undefined };
-	const backups = createBackups({
+	const backups = new Backups({
 		...given,
 		settings: { every: dayMs, keep: 14 },
 		pictures: createPictures({ store, downloads: connection.pictures }),

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { type Backups, type BackupTiming, createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
+import { Backups, type BackupTiming } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
@@ -38,7 +38,7 @@ async function startBackups(setup: Setup = {}) {
 		...(setup.store && { store: setup.store }),
 		create({ connection, store, log }) {
 			registry = createRegistry();
-			backups = createBackups({
+			backups = new Backups({
 				settings: { every: dayMs, keep: setup.keep ?? 14 },
 				guilds: setup.guilds && new Set(setup.guilds),
 				connection: {
@@ -345,7 +345,7 @@ test("missed backups are made one after the other", async () => {
 test("without settings no backups are made", async () => {
 	await using bot = await startFeature({
 		create: ({ connection, store, log }) =>
-			createBackups({
+			new Backups({
 				settings: undefined,
 				guilds: undefined,
 				connection,

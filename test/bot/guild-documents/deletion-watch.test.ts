@@ -2,11 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { type EmbedBuilder, PermissionFlagsBits } from "discord.js";
-import { createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
-import {
-	DeletionWatch,
-	type DeletionWatchOptions,
-} from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
+import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
+import { DeletionWatch, type DeletionWatchOptions } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { markedReason } from "../../../src/bot/guild-documents/jobs/made-things.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { saveGuildBackup, selectDueNotices, selectGuildBackups } from "../../../src/bot/store/tables/guild-backups.ts";
@@ -42,7 +39,7 @@ async function startWatch(setup: Setup = {}) {
 			setup.prepare?.(simulator);
 		},
 		create({ connection, store, log }) {
-			const backups = createBackups({
+			const backups = new Backups({
 				settings: undefined,
 				guilds: undefined,
 				connection,

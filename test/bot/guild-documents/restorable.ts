@@ -1,7 +1,7 @@
 // A bot with a stored backup of its guild, which is wiped and restored by jobs that are interrupted.
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
-import { type Backups, createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
+import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import {
 	createGuildDocuments,
 	type GuildDocumentsService,
@@ -61,7 +61,7 @@ export async function startRestorable(more: number) {
 				store,
 				downloads: connection.pictures,
 			});
-			const backups = createBackups({
+			const backups = new Backups({
 				settings: { every: backUpMs, keep: 14 },
 				guilds: undefined,
 				...{ connection, store, pictures, log },

@@ -1,7 +1,7 @@
 // A wiped guild is restored from a backup, with everything real but Discord.
 
 import { expect, test } from "bun:test";
-import { type Backups, createBackups } from "../../../src/bot/guild-documents/backups/backups.ts";
+import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { createGuildDocuments, type GuildDocumentsService } from "../../../src/bot/guild-documents/guild-documents.ts";
 import { createPictures, type Pictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
@@ -23,7 +23,7 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 		prepare,
 		create({ connection, store, log, mutex }) {
 			pictures = createPictures({ store, downloads: connection.pictures });
-			const made = createBackups({
+			const made = new Backups({
 				settings: { every: dayMs, keep: 14 },
 				guilds: undefined,
 				...{ connection, store, pictures, log },

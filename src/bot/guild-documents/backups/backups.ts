@@ -11,12 +11,10 @@ import { picturesIn } from "../../../guild-document/read/picture.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
-import { createReconciler, NotNow, type Step } from "../../../lib/reconciler.ts";
-import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
-import { describePlatformError } from "../../discord/rest/errors.ts";
-import { StoreUnavailable } from "../../store/database/db-error.ts";
+import type { Sql } from "../../store/database/statement.ts";
+import { Durable, NotNow, reasonOf, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	type GuildBackupRow,
@@ -123,31 +121,6 @@ export interface BackupsStatus {
 	lastAt: Date | undefined;
 }
 
-export interface Backups {
-	/** Returns the backups of a guild, the newest first. Rejects with StoreUnavailable if the database is unavailable. */
-	list(guildId: string): Promise<Backup[]>;
-	/**
-	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
-	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
-	 * there is no such backup.
-	 */
-	read(guildId: string, name: string): Promise<BackupWithDocument>;
-	/**
-	 * Of all backups of a guild, exempts the one that contains the most of these deleted channels and roles from the
-	 * rotation that deletes old backups. Returns that backup; undefined if no backup contains any of them. `notice`:
-	 * whether the operators must still be told. Rejects with StoreUnavailable if the database is unavailable.
-	 */
-	keepBefore(
-		guildId: string,
-		deletedIds: readonly string[],
-		options: { reason: string; notice: boolean },
-	): Promise<Backup | undefined>;
-	readonly status: BackupsStatus;
-	attach(client: Client): void;
-	start(): void;
-	close(): Promise<void>;
-}
-
 const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans");
 const maxMemberValues = 150_000;
 /**
@@ -157,87 +130,95 @@ const maxMemberValues = 150_000;
 const minLost = 5;
 const compressFrom = 4_096;
 const compressedPrefix = "gzip:";
-const pruneIntervalMs = 6 * 3_600_000;
 
-export function createBackups(options: BackupsOptions): Backups {
-	const { settings, guilds, connection, store, pictures, log } = options;
-	const timing = { ...defaultTiming, ...options.timing };
-	const { now, monotonicNow } = timing;
-	const failing = new Map<string, string>();
-	const omittedParts = new Map<string, string>();
-	let lastAt: number | undefined;
-	let nextStart = Infinity;
-	let nextPrune = Infinity;
-	let sessionSince = monotonicNow();
-	const counter = options.registry?.counter("guildhall_bot_backups_total", "Attempts to back up a guild, by outcome.", [
-		"outcome",
-	]);
-	options.registry?.gauge("guildhall_bot_backups_failing", "Guilds whose latest backup failed.", [], () => [
-		[[], failing.size],
-	]);
+export class Backups {
+	readonly #timing: BackupTiming;
+	readonly #sql: Sql;
+	readonly #failing = new Map<string, string>();
+	/** Which parts the latest backup of each guild lacks, by guild id. The same text is not logged twice in a row. */
+	readonly #omittedParts = new Map<string, string>();
+	#lastAt: number | undefined;
+	#nextStart = Infinity;
+	#sessionSince: number;
+	readonly #counter;
+	readonly #work: Durable;
 
-	const isServed = (id: string) => guilds?.has(id) ?? true;
-
-	const reconciler = createReconciler({
-		maxConcurrent: 1,
-		backOffMs: timing.backOffMs,
-		scan,
-		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not check which guilds need a backup: internal error", { error });
-		},
-	});
-
-	async function scan(running: ReadonlySet<string>): Promise<{ due: Step[]; nextMs: number }> {
-		const due: Step[] = [];
-		let nextMs = timing.maxSleepMs;
-		const wait = (ms: number) => {
-			nextMs = Math.min(nextMs, Math.max(ms, 0));
-		};
-		if (monotonicNow() >= nextPrune) due.push({ key: "prune", lane: "prune", run: prune });
-		else wait(nextPrune - monotonicNow());
-		if (!settings) return { due, nextMs };
-		const checks = await selectBackupChecks(store.sql);
-		const at = now();
-		const overdue: { guild: Guild; checkedAt: number }[] = [];
-		for (const guild of servedGuilds()) {
-			const checkedAt = checks.get(guild.id) ?? -Infinity;
-			const left = checkedAt + settings.every - at;
-			// A time in the future: the clock was set back.
-			if (left <= 0 || checkedAt > at) overdue.push({ guild, checkedAt });
-			else wait(left);
-		}
-		overdue.sort((a, b) => a.checkedAt - b.checkedAt);
-		for (const id of failing.keys()) if (!overdue.some(({ guild }) => guild.id === id)) failing.delete(id);
-		const isRetry = ({ guild: { id } }: { guild: Guild }) => failing.has(id) || running.has(id);
-		const retried = overdue.filter(isRetry);
-		const [first] = overdue.filter((one) => !isRetry(one));
-		const pause = nextStart - monotonicNow();
-		if (first && pause > 0) wait(pause);
-		const started = first && pause <= 0 ? [first] : [];
-		for (const { guild } of [...started, ...retried])
-			due.push({ key: guild.id, lane: "backup", run: () => run(guild) });
-		return { due, nextMs };
+	constructor(private readonly options: BackupsOptions) {
+		const { log, pictures, registry } = options;
+		this.#timing = { ...defaultTiming, ...options.timing };
+		this.#sql = options.store.sql;
+		this.#sessionSince = this.#timing.monotonicNow();
+		this.#counter = registry?.counter("guildhall_bot_backups_total", "Attempts to back up a guild, by outcome.", [
+			"outcome",
+		]);
+		registry?.gauge("guildhall_bot_backups_failing", "Guilds whose latest backup failed.", [], () => [
+			[[], this.#failing.size],
+		]);
+		this.#work = new Durable({
+			...this.#timing,
+			name: "backups of guilds",
+			log,
+			maxConcurrent: 1,
+			clean: async () => {
+				const deleted = await pictures.prune();
+				if (deleted > 0) log.info("deleted stored pictures that no guild backup uses", { pictures: deleted });
+			},
+			scan: (running) => this.#scan(running),
+		});
 	}
 
-	function servedGuilds(): Guild[] {
+	async #scan(running: ReadonlySet<string>): Promise<Step[]> {
+		const { settings } = this.options;
+		if (!settings) return [];
+		const checks = await selectBackupChecks(this.#sql);
+		const at = this.#timing.now();
+		const due = this.#servedGuilds().map((guild) => {
+			const checkedAt = checks.get(guild.id) ?? -Infinity;
+			// A time in the future: the clock was set back.
+			return { guild, checkedAt, inMs: checkedAt > at ? 0 : checkedAt + settings.every - at };
+		});
+		due.sort((a, b) => a.checkedAt - b.checkedAt);
+		for (const id of this.#failing.keys())
+			if (!due.some(({ guild, inMs }) => guild.id === id && inMs <= 0)) this.#failing.delete(id);
+		const isRetry = (id: string) => this.#failing.has(id) || running.has(id);
+		const first = due.find(({ guild, inMs }) => inMs <= 0 && !isRetry(guild.id));
+		return due.map((one) => {
+			const { guild, inMs } = one;
+			const mustWait = inMs <= 0 && !isRetry(guild.id);
+			const pauseMs = one === first ? this.#nextStart - this.#timing.monotonicNow() : Infinity;
+			return {
+				key: guild.id,
+				inMs: mustWait ? pauseMs : inMs,
+				failure: "could not back up a guild",
+				fields: { guild: guild.id },
+				run: () => this.#run(guild),
+			};
+		});
+	}
+
+	#isServed(guildId: string): boolean {
+		return this.options.guilds?.has(guildId) ?? true;
+	}
+
+	#servedGuilds(): Guild[] {
+		const { connection } = this.options;
 		if (!connection.ready) return [];
-		const isLate = monotonicNow() >= sessionSince + timing.membersWaitMs;
+		const isLate = this.#timing.monotonicNow() >= this.#sessionSince + this.#timing.membersWaitMs;
 		return connection.guilds.filter(
-			(guild) => guild.available && isServed(guild.id) && (isLate || connection.hasAllMembers(guild)),
+			(guild) => guild.available && this.#isServed(guild.id) && (isLate || connection.hasAllMembers(guild)),
 		);
 	}
 
-	async function run(guild: Guild): Promise<void> {
-		nextStart = monotonicNow() + spacingMs();
+	async #run(guild: Guild): Promise<void> {
+		this.#nextStart = this.#timing.monotonicNow() + this.#spacingMs();
 		try {
-			const outcome = await backUp(guild);
-			counter?.add([outcome]);
-			failing.delete(guild.id);
-			lastAt = now();
+			const outcome = await this.#backUp(guild);
+			this.#counter?.add([outcome]);
+			this.#failing.delete(guild.id);
+			this.#lastAt = this.#timing.now();
 		} catch (error) {
-			failing.set(guild.id, failureOf(guild, error));
-			counter?.add(["failed"]);
+			this.#failing.set(guild.id, reasonOf(error) ?? "internal error");
+			this.#counter?.add(["failed"]);
 			throw error;
 		}
 	}
@@ -246,36 +227,22 @@ export function createBackups(options: BackupsOptions): Backups {
 	 * Returns the delay between the backups of two guilds. With many guilds it is shorter, so that the bot can back up
 	 * all of them within one backup interval.
 	 */
-	function spacingMs(): number {
-		const { length } = connection.guilds;
-		return Math.min(timing.spacingMs, (settings?.every ?? 0) / 2 / Math.max(length, 1));
+	#spacingMs(): number {
+		const { length } = this.options.connection.guilds;
+		return Math.min(this.#timing.spacingMs, (this.options.settings?.every ?? 0) / 2 / Math.max(length, 1));
 	}
 
-	function failureOf({ id }: Guild, error: unknown): string {
-		if (error instanceof StoreUnavailable) return `the bot's database is unavailable: ${error.reason}`;
-		if (error instanceof NotNow) return error.message;
-		const reason = describePlatformError(error) ?? (error instanceof ToolError ? error.message : undefined);
-		if (reason === undefined) {
-			log.error("could not back up a guild: internal error", {
-				guild: id,
-				error,
-			});
-			return "internal error";
-		}
-		log.warn("could not back up a guild, will retry", { guild: id, reason });
-		return reason;
-	}
-
-	async function backUp(guild: Guild): Promise<"made" | "unchanged"> {
+	async #backUp(guild: Guild): Promise<"made" | "unchanged"> {
+		const { settings, connection, store, log } = this.options;
 		if (!settings || !connection.ready || !guild.available) throw new NotNow("the guild is unavailable on Discord");
-		const { document, state, omitted } = await exportGuild(guild);
+		const { document, state, omitted } = await this.#exportGuild(guild);
 		const text = JSON.stringify(document);
-		logOmitted(guild.id, omitted);
+		this.#logOmitted(guild.id, omitted);
 		const saved = await saveGuildBackup(
 			store,
 			{
 				guild_id: guild.id,
-				made_at: now(),
+				made_at: this.#timing.now(),
 				guild_name: storable(state.guild.name),
 				length: text.length,
 				sha256: Bun.SHA256.hash(text, "hex"),
@@ -306,7 +273,8 @@ export function createBackups(options: BackupsOptions): Backups {
 		return "made";
 	}
 
-	async function exportGuild(guild: Guild) {
+	async #exportGuild(guild: Guild) {
+		const { connection, pictures } = this.options;
 		const hasMembers = connection.hasAllMembers(guild);
 		const parts = hasMembers ? backupParts : backupParts.filter((part) => part !== "members");
 		const read = await readGuildState(guild, parts, { connection, pictures });
@@ -331,87 +299,92 @@ export function createBackups(options: BackupsOptions): Backups {
 		};
 	}
 
-	function logOmitted(guildId: string, omitted: string): void {
-		if (omitted !== "" && omittedParts.get(guildId) !== omitted)
-			log.warn("the backup of a guild is incomplete", {
+	#logOmitted(guildId: string, omitted: string): void {
+		if (omitted !== "" && this.#omittedParts.get(guildId) !== omitted)
+			this.options.log.warn("the backup of a guild is incomplete", {
 				guild: guildId,
 				omitted,
 			});
-		omittedParts.set(guildId, omitted);
+		this.#omittedParts.set(guildId, omitted);
 	}
 
-	async function prune(): Promise<void> {
-		try {
-			const deleted = await pictures.prune();
-			nextPrune = monotonicNow() + pruneIntervalMs;
-			if (deleted > 0)
-				log.info("deleted stored pictures that no guild backup uses", {
-					pictures: deleted,
-				});
-		} catch (error) {
-			if (!(error instanceof StoreUnavailable))
-				log.error("could not delete stored pictures that no guild backup uses", { error });
-			throw error;
-		}
-	}
-
-	async function read(guildId: string, name: string): Promise<BackupWithDocument> {
+	/**
+	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
+	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
+	 * there is no such backup.
+	 */
+	async read(guildId: string, name: string): Promise<BackupWithDocument> {
 		const [, other, which = ""] =
 			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(name.trim().replace(/^backup /i, "")) ?? [];
 		const id = other ?? guildId;
 		const number = which === "latest" ? undefined : Number(which);
-		const row = which !== "" && isServed(id) ? await selectGuildBackup(store.sql, id, number) : undefined;
+		const row = which !== "" && this.#isServed(id) ? await selectGuildBackup(this.#sql, id, number) : undefined;
 		if (!row) throw unknownBackup(name, id);
 		// The bot itself wrote it.
 		const document = JSON.parse(decode(row.document)) as GuildDocument;
 		return { ...describe(row), document };
 	}
 
-	return {
-		list: async (guildId) => (await selectGuildBackups(store.sql, guildId)).map(describe),
-		read,
-		async keepBefore(guildId, deletedIds, { reason, notice }) {
-			let best: { row: GuildBackupRow; count: number } | undefined;
-			for (const { number } of await selectGuildBackups(store.sql, guildId)) {
-				const row = await selectGuildBackup(store.sql, guildId, number);
-				// It was rotated meanwhile.
-				if (row?.number !== number) continue;
-				const text = decode(row.document);
-				const count = deletedIds.filter((id) => text.includes(`"id":"${id}"`)).length;
-				if (count > (best?.count ?? 0)) best = { row, count };
-				if (count === deletedIds.length) break;
-			}
-			if (!best) return undefined;
-			const { row } = best;
-			await keepGuildBackup(store.sql, row, { at: now(), reason, notice });
-			log.warn("a backup of a guild will not be deleted automatically", {
-				guild: guildId,
-				backup: row.number,
-				reason,
-			});
-			return describe(row);
-		},
-		get status() {
-			return {
-				every: settings?.every,
-				failing,
-				lastAt: lastAt === undefined ? undefined : new Date(lastAt),
-			};
-		},
-		attach(client) {
-			const isNewSession = () => {
-				sessionSince = monotonicNow();
-				reconciler.retryAll();
-			};
-			onSessionOrGuild(client, isNewSession, reconciler.wake);
-		},
-		start() {
-			nextStart = monotonicNow() + timing.startDelayMs;
-			nextPrune = nextStart;
-			reconciler.wake();
-		},
-		close: () => reconciler.close(timing.shutdownGraceMs),
-	};
+	/** Returns the backups of a guild, the newest first. Rejects with StoreUnavailable if the database is unavailable. */
+	async list(guildId: string): Promise<Backup[]> {
+		return (await selectGuildBackups(this.#sql, guildId)).map(describe);
+	}
+
+	/**
+	 * Of all backups of a guild, exempts the one that contains the most of these deleted channels and roles from the
+	 * rotation that deletes old backups. Returns that backup; undefined if no backup contains any of them. `notice`:
+	 * whether the operators must still be told. Rejects with StoreUnavailable if the database is unavailable.
+	 */
+	async keepBefore(
+		guildId: string,
+		deletedIds: readonly string[],
+		{ reason, notice }: { reason: string; notice: boolean },
+	): Promise<Backup | undefined> {
+		let best: { row: GuildBackupRow; count: number } | undefined;
+		for (const { number } of await selectGuildBackups(this.#sql, guildId)) {
+			const row = await selectGuildBackup(this.#sql, guildId, number);
+			// It was rotated meanwhile.
+			if (row?.number !== number) continue;
+			const text = decode(row.document);
+			const count = deletedIds.filter((id) => text.includes(`"id":"${id}"`)).length;
+			if (count > (best?.count ?? 0)) best = { row, count };
+			if (count === deletedIds.length) break;
+		}
+		if (!best) return undefined;
+		const { row } = best;
+		await keepGuildBackup(this.#sql, row, { at: this.#timing.now(), reason, notice });
+		this.options.log.warn("a backup of a guild will not be deleted automatically", {
+			guild: guildId,
+			backup: row.number,
+			reason,
+		});
+		return describe(row);
+	}
+
+	get status(): BackupsStatus {
+		return {
+			every: this.options.settings?.every,
+			failing: this.#failing,
+			lastAt: this.#lastAt === undefined ? undefined : new Date(this.#lastAt),
+		};
+	}
+
+	attach(client: Client): void {
+		const isNewSession = () => {
+			this.#sessionSince = this.#timing.monotonicNow();
+			this.#work.retryAll();
+		};
+		onSessionOrGuild(client, isNewSession, this.#work.wake);
+	}
+
+	start(): void {
+		this.#nextStart = this.#timing.monotonicNow() + this.#timing.startDelayMs;
+		this.#work.wake();
+	}
+
+	close(): Promise<void> {
+		return this.#work.close(this.#timing.shutdownGraceMs);
+	}
 }
 
 /**
