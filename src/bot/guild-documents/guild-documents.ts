@@ -18,7 +18,7 @@ import { guildName } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
 import type { GuildJobState } from "../store/tables/guild-jobs.ts";
 import { jobText } from "./jobs/job-text.ts";
-import { createJobs, type JobsOptions } from "./jobs/jobs.ts";
+import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
 import { type GuildBackup, type GuildDocuments, type PlanSource, unknownJob } from "./plans/operations.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
 import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
@@ -99,7 +99,7 @@ const defaultReason = "apply_guild";
 export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocumentsService {
 	const { connection, store, rules, mayTouch, now = Date.now } = options;
 	const { monotonicNow = () => performance.now() } = options;
-	const jobs = createJobs(options);
+	const jobs = new Jobs(options);
 
 	async function keepAndShow(
 		guild: Guild,
@@ -320,9 +320,9 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 			await jobs.cancel(id);
 			return showJob(id);
 		},
-		attach: jobs.attach,
-		start: jobs.start,
-		close: jobs.close,
+		attach: (client) => jobs.attach(client),
+		start: () => jobs.start(),
+		close: () => jobs.close(),
 	};
 }
 
