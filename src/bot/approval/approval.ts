@@ -14,7 +14,7 @@ import { createConsoleApprovals } from "./console-approvals.ts";
 import { createDeciding } from "./deciding.ts";
 import { needsApproval } from "./needs-approval.ts";
 import { finalResult, pendingResult } from "./request-text.ts";
-import { createRequests, type RequestedCall, type Requests, type RequestsOptions } from "./requests.ts";
+import { type RequestedCall, Requests, type RequestsOptions } from "./requests.ts";
 
 /**
  * Default time in milliseconds for which the call of an MCP client waits until a person has approved or denied it.
@@ -57,7 +57,7 @@ export interface Approval {
 
 export function createApproval(options: ApprovalOptions): Approval {
 	const { settings, select, waitMs = decisionWaitMs } = options;
-	const requests = createRequests(options);
+	const requests = new Requests(options);
 	const deciding = createDeciding({ ...options, requests });
 	const parts = { ...options, requests, deciding };
 	const handleButton = createApprovalButtons(parts);
@@ -141,8 +141,8 @@ export function createApproval(options: ApprovalOptions): Approval {
 				if (interaction.isButton()) void handleButton(interaction);
 			});
 		},
-		start: requests.start,
-		stop: requests.stop,
-		close: requests.close,
+		start: () => requests.start(),
+		stop: () => requests.stop(),
+		close: () => requests.close(),
 	};
 }

@@ -69,14 +69,7 @@ export function createConsoleApprovals({
 			channel.guild.members.fetch({ user: decider.id, force: isFresh }),
 		);
 		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel)) return false;
-		return isApprover(member);
-	}
-
-	function isApprover({ roles, permissions }: GuildMember): boolean {
-		const { approval_roles } = settings;
-		return approval_roles
-			? approval_roles.some((role) => roles.cache.has(role))
-			: permissions.has(PermissionFlagsBits.ManageGuild);
+		return isApprover(member, settings.approval_roles);
 	}
 
 	async function visible(decider: Decider) {
@@ -113,14 +106,6 @@ export function createConsoleApprovals({
 			mayDeny,
 			why,
 		};
-	}
-
-	function fitting(all: readonly WaitingApproval[]): WaitingApproval[] {
-		let bytes = 0;
-		return all.slice(0, maxApprovals).filter((one) => {
-			bytes += bytesOf(one);
-			return bytes <= maxApprovalsBytes;
-		});
 	}
 
 	async function decide({ id, token, decision }: JsonObject, decider: Decider): Promise<DecisionResult> {
@@ -166,6 +151,20 @@ export function createConsoleApprovals({
 				return { waiting: await requests.withdrawOf(readIds(gone) ?? []) };
 			}),
 	};
+}
+
+function isApprover({ roles, permissions }: GuildMember, approval_roles: readonly string[] | undefined): boolean {
+	return approval_roles
+		? approval_roles.some((role) => roles.cache.has(role))
+		: permissions.has(PermissionFlagsBits.ManageGuild);
+}
+
+function fitting(all: readonly WaitingApproval[]): WaitingApproval[] {
+	let bytes = 0;
+	return all.slice(0, maxApprovals).filter((one) => {
+		bytes += bytesOf(one);
+		return bytes <= maxApprovalsBytes;
+	});
 }
 
 const isOwn = (row: ApprovalRow, { id }: Decider) => principalOf(row)?.person?.id === id;

@@ -3,12 +3,8 @@
 // kill is found by a scan: a call that had begun is "unknown" and never runs again.
 
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, DiscordAPIError, Events, type SendableChannels } from "discord.js";
-import { backOffMs } from "../../lib/back-off.ts";
-import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
-import { createReconciler, type Step } from "../../lib/reconciler.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { within } from "../../lib/wait.ts";
 import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
@@ -19,6 +15,8 @@ import { channelName } from "../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Sql } from "../store/database/statement.ts";
+import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type ApprovalRow,
@@ -53,18 +51,13 @@ export const maxOpen = 10;
 /** Milliseconds for which people can approve or deny a tool call. Afterwards the request expires. */
 export const expiryMs = 86_400_000;
 const keptMs = 86_400_000;
-const cleanIntervalMs = 3_600_000;
-const maxSleepMs = 300_000;
 const maxPostMs = 12_000;
-const maxConcurrent = 3;
-const shutdownGraceMs = 3_000;
 const shownRequests = 20;
 
-export interface RequestsOptions {
+export interface RequestsOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
 	settings: ApprovalSettings;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
-	log: Log;
 	/** Returns the tools that a principal (caller) may call, and the context for its tool calls. */
 	select(principal: Principal | undefined): Selection<BotContext>;
 	/**
@@ -73,8 +66,6 @@ export interface RequestsOptions {
 	record(call: AuditedCall): void;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
-	/** First and maximum wait, in milliseconds, before a failed database write or message edit is tried again. */
-	backOffMs?: readonly [number, number];
 }
 
 /** A tool call that needs a person's approval. */
@@ -125,168 +116,107 @@ export type CallEnd =
 	 */
 	| { kind: "not begun"; failure: StoreUnavailable | undefined };
 
-export type Requests = ReturnType<typeof createRequests>;
+/** A stored call with its tool, or why the configuration or the principal's limits do not allow it any more. */
+interface ResolvedCall {
+	tool: Tool<BotContext> | undefined;
+	refusal: string | undefined;
+	args: JsonObject;
+	context: BotContext;
+}
 
-export function createRequests(options: RequestsOptions) {
-	const { settings, connection, store, log, select, now = Date.now } = options;
-	const { backOffMs: backOff = [1_000, 60_000] } = options;
-	const { sql } = store;
-	const roles = settings.approval_roles ?? [];
+export class Requests {
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	readonly #work: Durable;
 	/** Aborts at shutdown, so that tool calls stop waiting for people's decisions. */
-	const stopping = new AbortController();
-	const closing = new AbortController();
-	const busy = new Map<string, number>();
-	/**
-	 * Ids of requests for approval whose calls must not be run any more, although this may not be stored in the database
-	 * yet.
-	 */
-	const withdrawn = new Set<string>();
-	const endings = new Map<string, PromiseWithResolvers<ApprovalRow | undefined>>();
-	const running = new Set<Promise<unknown>>();
-	let cleanAt = 0;
+	readonly #stopping = new AbortController();
+	/** Ids of requests whose calls must not be run any more, although this may not be stored yet. */
+	readonly #withdrawn = new Set<string>();
+	readonly #endings = new Map<string, PromiseWithResolvers<ApprovalRow | undefined>>();
+	#lastStatement = 0;
 
-	const reconciler = createReconciler({
-		maxConcurrent,
-		backOffMs: backOff,
-		onScanFailure(error) {
-			if (!(error instanceof StoreUnavailable)) log.error("could not load the requests for approval", { error });
-		},
-		async scan() {
-			if (performance.now() >= cleanAt) {
-				await deleteApprovalsBefore(sql, now() - keptMs);
-				cleanAt = performance.now() + cleanIntervalMs;
-			}
-			const rows = await selectUnfinishedApprovals(sql);
-			const at = now();
-			const untils = rows
-				.filter(({ ended_at }) => ended_at === null)
-				.map(({ expires_at }) => expires_at - at)
-				.filter((ms) => ms > 0);
-			return {
-				due: rows.flatMap((row) => stepFor(row, at) ?? []),
-				nextMs: Math.min(maxSleepMs, ...untils),
-			};
-		},
-	});
-
-	function stepFor(row: ApprovalRow, at: number): Step | undefined {
-		const { id, state } = row;
-		const work = {
-			pending: () =>
-				row.expires_at <= at
-					? end(row, ["pending"], "expired", null)
-					: row.message_id === null
-						? endNotPosted(id)
-						: undefined,
-			approved: () => reopenApproval(sql, id, ["approved"]),
-			running: () => end(row, ["running"], "unknown", unknownResult),
-		};
-		const isDue =
-			state === "pending" ? row.expires_at <= at || row.message_id === null : row.ended_at === null || connection.ready;
-		if (!isDue || busy.has(id)) return undefined;
-		return {
-			key: id,
-			async run() {
-				if (busy.has(id)) return;
-				try {
-					if (row.ended_at === null) await work[state as keyof typeof work]();
-					else await showEnd(row);
-				} catch (error) {
-					if (!(error instanceof StoreUnavailable))
-						log.warn("could not update a request for approval, will retry", {
-							approval: id,
-							reason: (toToolError(error) ?? (error as Error)).message,
-						});
-					throw error;
-				}
+	constructor(private readonly options: RequestsOptions) {
+		this.#sql = options.store.sql;
+		this.#now = options.now ?? Date.now;
+		this.#work = new Durable({
+			...options,
+			name: "requests for approval",
+			maxConcurrent: 3,
+			clean: () => deleteApprovalsBefore(this.#sql, this.#now() - keptMs),
+			scan: async () => {
+				const at = this.#now();
+				return (await selectUnfinishedApprovals(this.#sql)).map((row) => ({
+					key: row.id,
+					inMs: row.state === "pending" && row.message_id !== null ? row.expires_at - at : 0,
+					failure: "could not update a request for approval",
+					fields: { approval: row.id },
+					run: () => this.#advance(row),
+				}));
 			},
-		};
-	}
-
-	async function hold<T>(id: string, work: () => Promise<T>): Promise<T> {
-		busy.set(id, (busy.get(id) ?? 0) + 1);
-		const work_ = work();
-		running.add(work_);
-		try {
-			return await work_;
-		} finally {
-			running.delete(work_);
-			const left = (busy.get(id) ?? 1) - 1;
-			if (left > 0) busy.set(id, left);
-			else busy.delete(id);
-			reconciler.wake();
-		}
-	}
-
-	/**
-	 * Runs a database statement about a request for approval, and repeats it while the database is unavailable, until the
-	 * bot is closed. Never rejects.
-	 */
-	async function persist(id: string, statement: () => Promise<unknown>): Promise<void> {
-		await hold(id, async () => {
-			for (let failures = 0; !closing.signal.aborted; failures += 1) {
-				try {
-					await statement();
-					return;
-				} catch (error) {
-					if (!(error instanceof StoreUnavailable)) {
-						log.error("could not store the state of a request for approval", {
-							approval: id,
-							error,
-						});
-						return;
-					}
-				}
-				await sleep(backOffMs(failures, backOff), undefined, {
-					signal: closing.signal,
-				}).catch(() => {});
-			}
 		});
 	}
 
-	async function end(
+	/** Takes the next step for a request that this process is not handling, such as letting it expire. */
+	async #advance(row: ApprovalRow): Promise<unknown> {
+		const { id, state } = row;
+		if (state === "approved") return reopenApproval(this.#sql, id, ["approved"]);
+		if (state === "running") return this.end(row, ["running"], "unknown", unknownResult);
+		if (row.ended_at !== null) return this.#showEnd(row);
+		if (row.expires_at <= this.#now()) return this.end(row, ["pending"], "expired", null);
+		const ended = await endUnposted(this.#sql, id, { result: notPostedResult, ended_at: this.#now() });
+		return ended && this.settle(ended);
+	}
+
+	/** Runs `work`. Meanwhile a scan takes no step for the request. */
+	hold<T>(id: string, work: () => Promise<T>): Promise<T> {
+		return this.#work.hold(id, work);
+	}
+
+	/** Runs a statement about a request until it succeeds or the bot is closed. */
+	#persist(id: string, statement: () => Promise<unknown>): Promise<void> {
+		this.#lastStatement += 1;
+		const step = {
+			key: `${id} ${this.#lastStatement}`,
+			lane: "statements",
+			failure: "could not store the state of a request for approval",
+			fields: { approval: id },
+			run: statement,
+		};
+		return this.#work.hold(id, () => this.#work.add(step));
+	}
+
+	async end(
 		request: Pick<ApprovalRow, "id" | "token">,
 		from: readonly ApprovalState[],
 		state: ApprovalState,
 		result: string | null,
 	): Promise<ApprovalRow | undefined> {
-		const row = await endApproval(sql, request, from, {
+		const row = await endApproval(this.#sql, request, from, {
 			state,
 			result,
-			ended_at: now(),
+			ended_at: this.#now(),
 		});
-		if (row) settle(row);
+		if (row) this.settle(row);
 		return row;
 	}
 
-	/**
-	 * Ends a request for approval that is stored but was never posted in Discord, because the bot was stopped in between.
-	 */
-	async function endNotPosted(id: string): Promise<void> {
-		const row = await endUnposted(sql, id, {
-			result: notPostedResult,
-			ended_at: now(),
-		});
-		if (row) settle(row);
-	}
-
-	function settle(row: ApprovalRow): void {
-		log.info("a request for approval has ended", {
+	settle(row: ApprovalRow): void {
+		this.options.log.info("a request for approval has ended", {
 			approval: row.id,
 			tool: row.tool,
 			state: row.state,
 			decided_by: row.decided_by ?? undefined,
 		});
-		note(row, row.state);
-		endings.get(row.id)?.resolve(row);
+		this.note(row, row.state);
+		this.#endings.get(row.id)?.resolve(row);
 	}
 
-	function note(row: ApprovalRow, event: string): void {
+	note(row: ApprovalRow, event: string): void {
 		const { id, tool, decided_by } = row;
 		const by = decided_by ?? undefined;
-		options.record({
+		this.options.record({
 			...callerOf(row),
-			at: new Date(now()),
+			at: new Date(this.#now()),
 			tool: "approval",
 			arguments: JSON.stringify({ approval_id: id, event, tool, by }),
 			outcome: "done",
@@ -295,8 +225,8 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
-	function channelFor(row: ApprovalRow): SendableChannels {
-		const { discord } = connection;
+	#channelFor(row: ApprovalRow): SendableChannels {
+		const { discord } = this.options.connection;
 		const channel = discord.channels.cache.get(row.channel_id);
 		if (!channel || channel.isDMBased() || !channel.isSendable())
 			throw new ToolError(
@@ -318,47 +248,51 @@ export function createRequests(options: RequestsOptions) {
 		);
 	}
 
-	function guildNameOf({ guild_id }: ApprovalRow): string | undefined {
-		return connection.guilds.find(({ id }) => id === guild_id)?.name;
+	#guildNameOf({ guild_id }: ApprovalRow): string | undefined {
+		return this.options.connection.guilds.find(({ id }) => id === guild_id)?.name;
 	}
 
 	/**
 	 * Posts a request for approval in Discord. If that fails, ends the request and throws a ToolError: the message may
 	 * exist nevertheless, and its buttons must not work.
 	 */
-	async function post(row: ApprovalRow): Promise<void> {
+	async #post(row: ApprovalRow): Promise<void> {
 		try {
-			const message = await channelFor(row).send(requestMessage(row, guildNameOf(row), roles));
-			void persist(row.id, () => setApprovalMessage(sql, row, message.id));
+			const message = await this.#channelFor(row).send(
+				requestMessage(row, this.#guildNameOf(row), this.options.settings.approval_roles ?? []),
+			);
+			void this.#persist(row.id, () => setApprovalMessage(this.#sql, row, message.id));
 		} catch (error) {
 			const known = error instanceof ToolError ? error : toToolError(error);
 			const text = `The request for approval could not be posted in Discord: ${known?.message ?? "Internal error."} ${row.tool} was not run.`;
-			if (!known) log.error("could not post a request for approval", { error });
-			withdraw(row.id, () => end(row, ["pending"], "failed", errorResult(text)));
+			if (!known) this.options.log.error("could not post a request for approval", { error });
+			this.withdraw(row.id, () => this.end(row, ["pending"], "failed", errorResult(text)));
 			throw new ToolError(text, { cause: error });
 		}
 	}
 
-	async function showEnd(row: ApprovalRow): Promise<void> {
-		if (row.message_id !== null) await editMessage(row, row.message_id, endedMessage(row, guildNameOf(row)));
-		await setShownState(sql, row.id, row.state);
+	async #showEnd(row: ApprovalRow): Promise<void> {
+		if (!this.options.connection.ready) throw new NotNow();
+		if (row.message_id !== null)
+			await this.#editMessage(row, row.message_id, endedMessage(row, this.#guildNameOf(row)));
+		await setShownState(this.#sql, row.id, row.state);
 	}
 
 	/**
 	 * Edits the Discord message of a request for approval. Only logs a warning if Discord refuses, for example because the
 	 * message was deleted.
 	 */
-	async function editMessage(
+	async #editMessage(
 		{ id, channel_id }: ApprovalRow,
 		messageId: string,
 		changes: ReturnType<typeof endedMessage>,
 	): Promise<void> {
-		const channel = connection.discord.channels.cache.get(channel_id);
+		const channel = this.options.connection.discord.channels.cache.get(channel_id);
 		try {
 			if (channel?.isTextBased()) await channel.messages.edit(messageId, changes);
 		} catch (error) {
 			if (!(error instanceof DiscordAPIError)) throw error;
-			log.warn("could not edit the message of a request for approval", {
+			this.options.log.warn("could not edit the message of a request for approval", {
 				approval: id,
 				reason: error.message,
 			});
@@ -370,9 +304,9 @@ export function createRequests(options: RequestsOptions) {
 	 * Returns the request, or an error result as JSON text if that is not possible. Rejects with an RpcError for invalid
 	 * arguments, or if no channel for approvals is configured.
 	 */
-	async function request(call: RequestedCall): Promise<ApprovalRow | string> {
+	async request(call: RequestedCall): Promise<ApprovalRow | string> {
 		const { tool, args, context } = call;
-		const { approval_channel } = settings;
+		const { approval_channel } = this.options.settings;
 		if (approval_channel === undefined)
 			throw new RpcError(
 				errorCode.missingCapability,
@@ -381,11 +315,11 @@ export function createRequests(options: RequestsOptions) {
 			);
 		const preview = await previewCall(tool, args, context, call.signal);
 		if (typeof preview === "string") return preview;
-		const row = newRow(call, preview, { channel_id: approval_channel });
-		return hold(row.id, async () => {
+		const row = this.newRow(call, preview, { channel_id: approval_channel });
+		return this.hold(row.id, async () => {
 			try {
-				channelFor(row);
-				const isStored = await store.transaction((sql) => insertApproval(sql, row, maxOpen));
+				this.#channelFor(row);
+				const isStored = await this.options.store.transaction((sql) => insertApproval(sql, row, maxOpen));
 				if (!isStored)
 					return errorResult(
 						`${maxOpen} requests of this caller wait for approval already, and no more are possible. ${tool.name} was not run. list_approvals shows them; continue when people have decided.`,
@@ -397,18 +331,18 @@ export function createRequests(options: RequestsOptions) {
 					`${tool.name} needs the approval of a person, and that is not possible: ${known.message} ${tool.name} was not run.`,
 				);
 			}
-			log.info("a tool call waits for approval", {
+			this.options.log.info("a tool call waits for approval", {
 				approval: row.id,
 				tool: row.tool,
 				guild_id: row.guild_id ?? undefined,
 				principal: row.principal_id,
 				request: row.request_id ?? undefined,
 			});
-			note(row, "requested");
+			this.note(row, "requested");
 			try {
 				await within(
 					maxPostMs,
-					hold(row.id, () => post(row)),
+					this.hold(row.id, () => this.#post(row)),
 				);
 				return row;
 			} catch (error) {
@@ -418,13 +352,13 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
-	function newRow(
+	newRow(
 		{ tool, args, context, client, requestId }: RequestedCall,
 		preview: Preview,
 		more: Partial<ApprovalRow>,
 	): ApprovalRow {
 		const principal = withPersonName(context);
-		const at = now();
+		const at = this.#now();
 		return {
 			id: newId(),
 			principal_id: idOf(principal),
@@ -449,18 +383,18 @@ export function createRequests(options: RequestsOptions) {
 		};
 	}
 
-	function withdraw(id: string, statement: () => Promise<unknown>): void {
-		withdrawn.add(id);
-		void persist(id, statement).then(() => withdrawn.delete(id));
+	withdraw(id: string, statement: () => Promise<unknown>): void {
+		this.#withdrawn.add(id);
+		void this.#persist(id, statement).then(() => this.#withdrawn.delete(id));
 	}
 
-	async function carryOut(
+	async carryOut(
 		row: ApprovalRow,
-		{ tool, args, context, refusal }: ReturnType<typeof resolve>,
+		{ tool, args, context, refusal }: ResolvedCall,
 		{ begin, isStored, call, approvedBy }: Execution,
 	): Promise<CallEnd> {
 		const stopped = new CallStopped();
-		const startedAt = now();
+		const startedAt = this.#now();
 		const from = performance.now();
 		let changed: Preview | undefined;
 		let failure: StoreUnavailable | undefined;
@@ -497,7 +431,7 @@ export function createRequests(options: RequestsOptions) {
 			if (error instanceof RpcError) result = errorResult(error.message);
 			else if (error !== stopped) {
 				isBug = true;
-				log.error("an approved tool call failed: internal error", {
+				this.options.log.error("an approved tool call failed: internal error", {
 					approval: row.id,
 					tool: row.tool,
 					error,
@@ -510,7 +444,7 @@ export function createRequests(options: RequestsOptions) {
 		if (result === undefined) return { kind: "not begun", failure };
 		if (!isStored && !beginning) return { kind: "refused", result };
 		const isFailed = isErrorResult(result);
-		options.record({
+		this.options.record({
 			...callerOf(row),
 			at: new Date(startedAt),
 			tool: row.tool,
@@ -523,23 +457,23 @@ export function createRequests(options: RequestsOptions) {
 			...row,
 			state: isFailed ? ("failed" as const) : ("done" as const),
 			result,
-			ended_at: now(),
+			ended_at: this.#now(),
 		};
-		settle(ended);
+		this.settle(ended);
 		// The call was run: this must be stored, whatever the state of the database is now.
-		const saved = persist(row.id, async () => {
+		const saved = this.#persist(row.id, async () => {
 			// A call that timed out may still be storing that it begins.
 			await beginning?.catch(() => {});
-			await endApproval(sql, row, ["approved", "running"], ended);
+			await endApproval(this.#sql, row, ["approved", "running"], ended);
 		});
 		await within(1_000, saved);
 		return { kind: "ended", row: ended, result };
 	}
 
-	async function run(row: ApprovalRow, approvedBy: string): Promise<string> {
-		const resolved = resolve(row);
-		const end = await carryOut(row, resolved, {
-			begin: () => beginApproved(sql, row.id),
+	async run(row: ApprovalRow, approvedBy: string): Promise<string> {
+		const resolved = this.#resolve(row);
+		const end = await this.carryOut(row, resolved, {
+			begin: () => beginApproved(this.#sql, row.id),
 			isStored: true,
 			call: quiet(),
 			approvedBy,
@@ -549,14 +483,14 @@ export function createRequests(options: RequestsOptions) {
 			return `${row.tool} ${isFailed ? "failed" : "is done"}:\n${textIn(end.result)}`;
 		}
 		const { tool, args, context } = resolved;
-		if (end.kind === "changed" && tool) return replace(row, planOf(tool, args, context, end.changed));
-		void persist(row.id, () => reopenApproval(sql, row.id, ["approved", "running"]));
+		if (end.kind === "changed" && tool) return this.#replace(row, planOf(tool, args, context, end.changed));
+		void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved", "running"]));
 		const why = end.kind === "not begun" ? end.failure?.message : undefined;
 		return `${why ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
 	}
 
-	function resolve(row: ApprovalRow) {
-		const { set, context } = select(principalOf(row));
+	#resolve(row: ApprovalRow): ResolvedCall {
+		const { set, context } = this.options.select(principalOf(row));
 		const args = JSON.parse(row.arguments) as JsonObject;
 		try {
 			const { tool, refusal } = set.resolve(row.tool, args);
@@ -571,98 +505,103 @@ export function createRequests(options: RequestsOptions) {
 	 * Posts a request for approval again, because the call would do something else by now (`plan`). Returns a text for the
 	 * person who approved the old plan.
 	 */
-	async function replace(row: ApprovalRow, plan: ShownPlan): Promise<string> {
+	async #replace(row: ApprovalRow, plan: ShownPlan): Promise<string> {
 		let replaced: ApprovalRow | undefined;
 		try {
-			replaced = await replacePlan(sql, { id: row.id, ...plan });
+			replaced = await replacePlan(this.#sql, { id: row.id, ...plan });
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
-			void persist(row.id, () => reopenApproval(sql, row.id, ["approved"]));
+			void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved"]));
 			return `${error.message} ${row.tool} was not run.`;
 		}
 		if (!replaced) return `The request has changed. ${row.tool} was not run.`;
-		note(replaced, "posted again");
+		this.note(replaced, "posted again");
 		const { message_id } = row;
 		try {
-			await post(replaced);
+			await this.#post(replaced);
 		} catch (error) {
 			if (error instanceof ToolError) return error.message;
 			throw error;
 		} finally {
-			if (message_id !== null) await editMessage(row, message_id, replacedMessage(undefined)).catch(() => {});
+			if (message_id !== null) await this.#editMessage(row, message_id, replacedMessage(undefined)).catch(() => {});
 		}
 		return `What ${row.tool} would do has changed since it was shown. Nothing was done; the request was posted again.`;
 	}
 
-	return {
-		request,
-		run,
-		carryOut,
-		newRow,
-		end,
-		withdraw,
-		hold,
-		note,
-		settle,
-		/**
-		 * Whether the call of this request for approval must not be run any more, although this may not be stored in the
-		 * database yet.
-		 */
-		isWithdrawn: (id: string) => withdrawn.has(id),
-		retire: (row: ApprovalRow, messageId: string) => editMessage(row, messageId, replacedMessage(undefined)),
-		wake: reconciler.wake,
-		async withdrawOf(principalIds: readonly string[]): Promise<string[]> {
-			if (principalIds.length > 0) (await withdrawApprovals(sql, principalIds, now())).forEach(settle);
-			reconciler.wake();
-			const rows = await selectUnfinishedApprovals(sql);
-			const open = rows.filter(({ ended_at }) => ended_at === null);
-			return [...new Set(open.map(({ principal_id }) => principal_id))];
-		},
-		/**
-		 * Returns a request for approval by its id, if this principal (caller) made the call; otherwise undefined. Rejects
-		 * with StoreUnavailable.
-		 */
-		async find(principal: Principal | undefined, id: string): Promise<ApprovalRow | undefined> {
-			const row = await selectApproval(sql, id);
-			return row?.principal_id === idOf(principal) ? row : undefined;
-		},
-		list: (principal: Principal | undefined): Promise<ApprovalRow[]> =>
-			selectApprovalsOf(sql, idOf(principal), shownRequests),
-		async ended({ id }: ApprovalRow, ms: number, signal: Signal | undefined): Promise<ApprovalRow | undefined> {
-			const ending = Promise.withResolvers<ApprovalRow | undefined>();
-			const giveUp = () => ending.resolve(undefined);
-			endings.set(id, ending);
-			stopping.signal.addEventListener("abort", giveUp);
-			signal?.addEventListener("abort", giveUp);
-			try {
-				// It may have ended before.
-				const row = await selectApproval(sql, id);
-				if (row?.ended_at != null) return row;
-				if (stopping.signal.aborted || signal?.aborted) return undefined;
-				const ended = await within(Math.max(0, ms), ending.promise);
-				return ended === "late" ? undefined : ended;
-			} catch (error) {
-				if (!(error instanceof StoreUnavailable)) throw error;
-				return undefined;
-			} finally {
-				endings.delete(id);
-				stopping.signal.removeEventListener("abort", giveUp);
-				signal?.removeEventListener("abort", giveUp);
-			}
-		},
-		attach(client: Client): void {
-			client.on(Events.ClientReady, reconciler.retryAll);
-			client.on(Events.ShardReady, reconciler.retryAll);
-		},
-		start: reconciler.wake,
-		stop: () => stopping.abort(),
-		async close(): Promise<void> {
-			stopping.abort();
-			closing.abort();
-			await within(shutdownGraceMs, Promise.allSettled(running));
-			await reconciler.close(shutdownGraceMs);
-		},
-	};
+	/**
+	 * Whether the call of this request for approval must not be run any more, although this may not be stored in the
+	 * database yet.
+	 */
+	isWithdrawn(id: string): boolean {
+		return this.#withdrawn.has(id);
+	}
+
+	retire(row: ApprovalRow, messageId: string): Promise<void> {
+		return this.#editMessage(row, messageId, replacedMessage(undefined));
+	}
+
+	async withdrawOf(principalIds: readonly string[]): Promise<string[]> {
+		if (principalIds.length > 0)
+			for (const row of await withdrawApprovals(this.#sql, principalIds, this.#now())) this.settle(row);
+		this.#work.wake();
+		const rows = await selectUnfinishedApprovals(this.#sql);
+		const open = rows.filter(({ ended_at }) => ended_at === null);
+		return [...new Set(open.map(({ principal_id }) => principal_id))];
+	}
+
+	/**
+	 * Returns a request for approval by its id, if this principal (caller) made the call; otherwise undefined. Rejects
+	 * with StoreUnavailable.
+	 */
+	async find(principal: Principal | undefined, id: string): Promise<ApprovalRow | undefined> {
+		const row = await selectApproval(this.#sql, id);
+		return row?.principal_id === idOf(principal) ? row : undefined;
+	}
+
+	list(principal: Principal | undefined): Promise<ApprovalRow[]> {
+		return selectApprovalsOf(this.#sql, idOf(principal), shownRequests);
+	}
+
+	async ended({ id }: ApprovalRow, ms: number, signal: Signal | undefined): Promise<ApprovalRow | undefined> {
+		const ending = Promise.withResolvers<ApprovalRow | undefined>();
+		const giveUp = () => ending.resolve(undefined);
+		this.#endings.set(id, ending);
+		this.#stopping.signal.addEventListener("abort", giveUp);
+		signal?.addEventListener("abort", giveUp);
+		try {
+			// It may have ended before.
+			const row = await selectApproval(this.#sql, id);
+			if (row?.ended_at != null) return row;
+			if (this.#stopping.signal.aborted || signal?.aborted) return undefined;
+			const ended = await within(Math.max(0, ms), ending.promise);
+			return ended === "late" ? undefined : ended;
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) throw error;
+			return undefined;
+		} finally {
+			this.#endings.delete(id);
+			this.#stopping.signal.removeEventListener("abort", giveUp);
+			signal?.removeEventListener("abort", giveUp);
+		}
+	}
+
+	attach(client: Client): void {
+		client.on(Events.ClientReady, this.#work.retryAll);
+		client.on(Events.ShardReady, this.#work.retryAll);
+	}
+
+	start(): void {
+		this.#work.wake();
+	}
+
+	stop(): void {
+		this.#stopping.abort();
+	}
+
+	close(): Promise<void> {
+		this.stop();
+		return this.#work.close();
+	}
 }
 
 /** Returns a random id for a request for approval. */
