@@ -5,13 +5,18 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { backOffMs } from "../../lib/back-off.ts";
 import { clockWatch } from "../../lib/clock-watch.ts";
 import type { Fields, Log } from "../../lib/log.ts";
-import { NotNow } from "../../lib/reconciler.ts";
 import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { describePlatformError } from "../discord/rest/errors.ts";
 import { StoreUnavailable } from "./database/db-error.ts";
 
-export { NotNow };
+/**
+ * Thrown when work cannot be done for now for a reason outside the program, such as a lost connection. The work is
+ * retried and does not count as failed.
+ */
+export class NotNow extends Error {
+	override name = "NotNow";
+}
 
 const shutdownGraceMs = 3_000;
 const cleanIntervalMs = 3_600_000;
