@@ -3,7 +3,8 @@
 
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
-import { StoreUnavailable } from "../../store/database/db-error.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../../store/database/db-error.ts";
+import { Durable } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteTurns,
@@ -22,11 +23,10 @@ const idleTimeoutMs = 30 * 60_000;
 
 const batchSize = 100;
 const dayMs = 86_400_000;
-const pruneIntervalMs = 3_600_000;
 const shutdownGraceMs = 2_000;
 
 export interface ConversationsOptions {
-	store: Pick<Store, "sql" | "opened">;
+	store: Pick<Store, "sql">;
 	log: Log;
 	/** Number of days that chat messages are kept in the database. 0 stores none and deletes those already stored. */
 	keepDays: number;
@@ -41,101 +41,30 @@ export interface ConversationsOptions {
 
 export type Conversations = ReturnType<typeof createConversations>;
 
-export function createConversations({ store, log, keepDays, now = Date.now, retryMs }: ConversationsOptions) {
+export function createConversations(options: ConversationsOptions) {
+	const { store, keepDays, now = Date.now } = options;
 	const { sql } = store;
 	const turns = new Map<string, Turn>();
 	const answers = new Map<string, string>();
-	const unsaved = new Map<string, Turn>();
-	const deleted = new Set<string>();
-	const deletedChannels = new Set<string>();
-	let saving: Promise<void> | undefined;
-	let retry: Timer | undefined;
-	let pruning: Timer | undefined;
-	let isOverflowing = false;
-	let closed = false;
-
-	const hasPendingWrites = () => unsaved.size + deleted.size + deletedChannels.size > 0;
+	const writes = createWrites(options);
 
 	function add(turn: Omit<Turn, "at">): void {
+		if (writes.isDeleted(turn)) return;
 		const { message_id, channel_id, user_id } = turn;
-		if (deleted.has(message_id) || deletedChannels.has(channel_id)) return;
 		const full = { ...turn, at: turns.get(message_id)?.at ?? now() };
 		setRecent(turns, message_id, full);
 		if (turn.role === "assistant") setRecent(answers, `${channel_id} ${user_id}`, message_id);
-		if (keepDays === 0) return;
-		if (unsaved.size === maxInMemory && !isOverflowing)
-			log.warn("AI chat: buffer of unsaved messages full, dropping the oldest");
-		isOverflowing = unsaved.size === maxInMemory;
-		setRecent(unsaved, message_id, full);
-		save();
+		if (keepDays > 0) writes.save(full);
 	}
 
 	function deleteMessages(ids: readonly string[]): void {
-		for (const id of ids) {
-			turns.delete(id);
-			unsaved.delete(id);
-			if (keepDays === 0) continue;
-			deleted.delete(id);
-			deleted.add(id);
-			dropOldest(deleted, maxDeleted);
-		}
-		// Delayed, to write deletions in batches.
-		if (deleted.size > 0) saveLater();
+		for (const id of ids) turns.delete(id);
+		if (keepDays > 0) writes.deleteMessages(ids);
 	}
 
 	function deleteChannels(ids: readonly string[]): void {
-		const channels = new Set(ids);
-		for (const buffer of [turns, unsaved])
-			for (const { message_id, channel_id } of buffer.values()) if (channels.has(channel_id)) buffer.delete(message_id);
-		if (keepDays === 0) return;
-		for (const id of ids) {
-			deletedChannels.add(id);
-			dropOldest(deletedChannels, maxDeleted);
-		}
-		saveLater();
-	}
-
-	function save(): void {
-		saving ??= write().finally(() => {
-			saving = undefined;
-			if (hasPendingWrites() && !closed) saveLater();
-		});
-	}
-
-	function saveLater(): void {
-		if (closed) return;
-		retry ??= setTimeout(() => {
-			retry = undefined;
-			save();
-		}, retryMs);
-	}
-
-	/** Writes the buffered chat messages and deletions to the database until a write fails. Never rejects. */
-	async function write(): Promise<void> {
-		try {
-			while (unsaved.size > 0) {
-				const batch = [...unsaved.values()].slice(0, batchSize);
-				await saveTurns(sql, batch);
-				// Keep turns that changed meanwhile.
-				for (const turn of batch) if (unsaved.get(turn.message_id) === turn) unsaved.delete(turn.message_id);
-			}
-			for (const [ids, deleteRows] of [
-				[deleted, deleteTurns],
-				[deletedChannels, deleteTurnsIn],
-			] as const)
-				while (ids.size > 0) {
-					const batch = [...ids].slice(0, batchSize);
-					await deleteRows(sql, batch);
-					for (const id of batch) ids.delete(id);
-				}
-		} catch (error) {
-			if (error instanceof StoreUnavailable) return;
-			log.error("AI chat: could not save conversations to the database", {
-				error,
-			});
-			// Drop the rows: the database refused one, and would refuse it again.
-			unsaved.clear();
-		}
+		deleteIn(turns, ids);
+		if (keepDays > 0) writes.deleteChannels(ids);
 	}
 
 	async function chain(id: string): Promise<Turn[] | "unknown" | undefined> {
@@ -143,8 +72,8 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 		let next: string | null = id;
 		const walk = (source: ReadonlyMap<string, Turn>) => {
 			while (next !== null && newestFirst.length < maxChain) {
-				const turn = deleted.has(next) ? undefined : source.get(next);
-				if (!turn) break;
+				const turn = source.get(next);
+				if (!turn || writes.isDeleted(turn)) break;
 				newestFirst.push(turn);
 				next = turn.parent_id;
 			}
@@ -175,40 +104,118 @@ export function createConversations({ store, log, keepDays, now = Date.now, retr
 		}
 	}
 
+	return { add, deleteMessages, deleteChannels, chain, latest, start: writes.start, close: writes.close };
+}
+
+/** Writes to the database in the background. */
+function createWrites({ store: { sql }, log, keepDays, now = Date.now, retryMs }: ConversationsOptions) {
+	const unsaved = new Map<string, Turn>();
+	const deleted = new Set<string>();
+	const deletedChannels = new Set<string>();
+	/** When what is not stored is written, in milliseconds of performance.now(). */
+	let saveAt = 0;
+	let isOverflowing = false;
+	let closed = false;
+
+	const hasPendingWrites = () => unsaved.size + deleted.size + deletedChannels.size > 0;
+	const work = new Durable({
+		name: "AI chat",
+		log,
+		backOffMs: [retryMs, retryMs],
+		clean: prune,
+		scan: async () =>
+			hasPendingWrites()
+				? [
+						{
+							key: "save",
+							inMs: saveAt - performance.now(),
+							failure: "AI chat: could not save conversations to the database",
+							run: write,
+						},
+					]
+				: [],
+	});
+
+	function change(buffer: () => void, waitMs: number): void {
+		if (waitMs === 0 || !hasPendingWrites()) saveAt = performance.now() + waitMs;
+		buffer();
+		work.wake();
+	}
+
+	async function write(): Promise<void> {
+		try {
+			while (unsaved.size > 0) {
+				const batch = [...unsaved.values()].slice(0, batchSize);
+				await saveTurns(sql, batch);
+				// Keep turns that changed meanwhile.
+				for (const turn of batch) if (unsaved.get(turn.message_id) === turn) unsaved.delete(turn.message_id);
+			}
+		} catch (error) {
+			// Drop the rows: the database refused one, and would refuse it again.
+			if (!(error instanceof StoreUnavailable)) unsaved.clear();
+			throw error;
+		}
+		for (const [ids, deleteRows] of [
+			[deleted, deleteTurns],
+			[deletedChannels, deleteTurnsIn],
+		] as const)
+			while (ids.size > 0) {
+				const batch = [...ids].slice(0, batchSize);
+				await deleteRows(sql, batch);
+				for (const id of batch) ids.delete(id);
+			}
+	}
+
 	async function prune(): Promise<void> {
 		const before = keepDays === 0 ? now() + dayMs : now() - keepDays * dayMs;
 		let sum = 0;
-		try {
-			for (let last = batchSize; last === batchSize && !closed; sum += last)
-				last = await deleteTurnsBefore(sql, before, batchSize);
-			if (sum > 0) log.info("AI chat: deleted old conversation messages from the database", { messages: sum });
-		} catch (error) {
-			// Retried in an hour.
-			if (!(error instanceof StoreUnavailable))
-				log.error("AI chat: could not delete old conversation messages from the database", {
-					error,
-				});
-		}
+		for (let last = batchSize; last === batchSize && !closed; sum += last)
+			last = await deleteTurnsBefore(sql, before, batchSize);
+		if (sum > 0) log.info("AI chat: deleted old conversation messages from the database", { messages: sum });
 	}
 
 	return {
-		add,
-		deleteMessages,
-		deleteChannels,
-		chain,
-		latest,
-		start() {
-			pruning = setInterval(prune, pruneIntervalMs);
-			void store.opened.then(prune);
+		isDeleted: ({ message_id, channel_id }: Pick<Turn, "message_id" | "channel_id">) =>
+			deleted.has(message_id) || deletedChannels.has(channel_id),
+		save(turn: Turn): void {
+			if (unsaved.size === maxInMemory && !isOverflowing)
+				log.warn("AI chat: buffer of unsaved messages full, dropping the oldest");
+			isOverflowing = unsaved.size === maxInMemory;
+			change(() => setRecent(unsaved, turn.message_id, turn), 0);
 		},
+		// Deletions wait, to be written in batches.
+		deleteMessages(ids: readonly string[]): void {
+			change(() => {
+				for (const id of ids) {
+					unsaved.delete(id);
+					setLatest(deleted, id);
+				}
+			}, retryMs);
+		},
+		deleteChannels(ids: readonly string[]): void {
+			change(() => {
+				deleteIn(unsaved, ids);
+				for (const id of ids) setLatest(deletedChannels, id);
+			}, retryMs);
+		},
+		start: work.wake,
 		async close() {
-			clearInterval(pruning);
-			clearTimeout(retry);
-			if (hasPendingWrites()) save();
 			closed = true;
-			await within(shutdownGraceMs, saving);
+			await work.close();
+			if (hasPendingWrites()) await within(shutdownGraceMs, write().catch(ignoreUnavailable));
 		},
 	};
+}
+
+function deleteIn(buffer: Map<string, Turn>, channels: readonly string[]): void {
+	for (const { message_id, channel_id } of buffer.values())
+		if (channels.includes(channel_id)) buffer.delete(message_id);
+}
+
+function setLatest(ids: Set<string>, id: string): void {
+	ids.delete(id);
+	ids.add(id);
+	dropOldest(ids, maxDeleted);
 }
 
 function setRecent<Value>(map: Map<string, Value>, key: string, value: Value): void {
