@@ -9,7 +9,7 @@ import { type Caller, type OtherMethod, type ToolSource, toolResponse } from "..
 import { invalidParameters, isErrorResult, readToolCall, ToolError } from "../../mcp/tool.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { CallStopped } from "./call-preview.ts";
-import { createClientApproval } from "./client-approval.ts";
+import { ClientApproval } from "./client-approval.ts";
 import { createConsoleApprovals } from "./console-approvals.ts";
 import { createDeciding } from "./deciding.ts";
 import { needsApproval } from "./needs-approval.ts";
@@ -61,7 +61,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 	const deciding = createDeciding({ ...options, requests });
 	const parts = { ...options, requests, deciding };
 	const handleButton = createApprovalButtons(parts);
-	const askClient = createClientApproval({ ...options, requests });
+	const askClient = new ClientApproval({ ...options, requests });
 
 	async function requestApproval(call: RequestedCall, caller: Caller): Promise<string> {
 		const from = performance.now();
@@ -89,7 +89,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 					: (caller.session?.clientName ?? modernClientName(request.params))) ?? "",
 			requestId: caller.requestId,
 		};
-		if (settings.approval_by === "client" && caller.elicits) return askClient(request, caller, requested);
+		if (settings.approval_by === "client" && caller.elicits) return askClient.answer(request, caller, requested);
 		const result = await requestApproval(requested, caller);
 		const outcome = isErrorResult(result) ? "tool_error" : "ok";
 		return toolResponse(request.id, caller, result, outcome);

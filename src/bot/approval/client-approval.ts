@@ -9,6 +9,7 @@ import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { type Caller, toolCall, toolResponse } from "../../mcp/server.ts";
 import { errorResult, invalidParameters, isErrorResult, ToolError } from "../../mcp/tool.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Sql } from "../store/database/statement.ts";
 import { insertDecided, selectApproval } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
@@ -25,45 +26,35 @@ export interface ClientApprovalOptions extends Pick<RequestsOptions, "connection
 	requests: Requests;
 }
 
-/**
- * Creates the function that handles tool calls which the user of the MCP client must approve. The client must support
- * showing a form (elicitation). The function rejects with an RpcError for an invalid call.
- */
-export function createClientApproval({
-	requests,
-	connection,
-	store: { sql },
-	log,
-	now = Date.now,
-}: ClientApprovalOptions): (request: RpcRequest, caller: Caller, call: RequestedCall) => Promise<RpcResponse> {
-	let loading: Promise<string> | undefined;
+/** Handles tool calls which the user of the MCP client must approve, in a form that the client shows (elicitation). */
+export class ClientApproval {
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	#loading: Promise<string> | undefined;
+
+	constructor(private readonly options: ClientApprovalOptions) {
+		this.#sql = options.store.sql;
+		this.#now = options.now ?? Date.now;
+	}
 
 	/**
 	 * Returns the secret key that authenticates `requestState` values. It is stored in the database, so that the values
 	 * stay valid after a restart.
 	 */
-	async function loadKey(): Promise<string> {
-		loading ??= loadSecret(sql, "approval by the client", randomBytes(32).toString("hex"));
+	async #loadKey(): Promise<string> {
+		this.#loading ??= loadSecret(this.#sql, "approval by the client", randomBytes(32).toString("hex"));
 		try {
-			return await loading;
+			return await this.#loading;
 		} catch (error) {
-			loading = undefined;
+			this.#loading = undefined;
 			throw error;
 		}
 	}
 
-	const hashOfCall = ({ tool, args, context }: RequestedCall) =>
-		callHash({
-			principal: context.principal,
-			tool: tool.name,
-			guildId: guildIdOf(tool, args, context),
-			args: canonicalJson(args),
-		});
-
 	/** Creates the database row of a tool call that the user of the MCP client has approved or denied. */
-	function decidedRow(call: RequestedCall, { id, expiresAt, plan }: RequestState, state: "running" | "denied") {
-		const at = now();
-		return requests.newRow(call, noPreview, {
+	#decidedRow(call: RequestedCall, { id, expiresAt, plan }: RequestState, state: "running" | "denied") {
+		const at = this.#now();
+		return this.options.requests.newRow(call, noPreview, {
 			id,
 			hash: plan,
 			state,
@@ -79,65 +70,52 @@ export function createClientApproval({
 	 * Creates the response that makes the MCP client ask its user to approve a tool call. If the question is too long to
 	 * be shown, returns an error result as JSON text instead.
 	 */
-	function ask(
+	#ask(
 		{ id: requestId }: RpcRequest,
 		call: RequestedCall,
 		key: string,
 		{ id = newId(), preview }: { id?: string | undefined; preview: Preview },
 		hasChanged = false,
 	): RpcResponse | string {
-		const expiresAt = now() + answerMs;
-		const row = requests.newRow(call, preview, { id, expires_at: expiresAt });
+		const expiresAt = this.#now() + answerMs;
+		const row = this.options.requests.newRow(call, preview, { id, expires_at: expiresAt });
 		const question = questionAbout(row, {
 			botName: call.context.self.name,
-			guildName: connection.guilds.find(({ id }) => id === row.guild_id)?.name,
+			guildName: this.options.connection.guilds.find(({ id }) => id === row.guild_id)?.name,
 			hasChanged,
 		});
 		if (!question)
 			return errorResult(
 				`${row.tool} needs the approval of the person who uses this MCP client, and what it would do is too long to be shown. It was not run. Do less in one call.`,
 			);
-		log.info("the person at the client is asked to approve a tool call", {
+		this.options.log.info("the person at the client is asked to approve a tool call", {
 			approval: id,
 			tool: row.tool,
 			guild_id: row.guild_id ?? undefined,
 			principal: row.principal_id,
 			request: row.request_id ?? undefined,
 		});
-		requests.note(row, hasChanged ? "asked again at the client" : "asked at the client");
+		this.options.requests.note(row, hasChanged ? "asked again at the client" : "asked at the client");
 		const state = { id, expiresAt, call: hashOfCall(call), plan: row.hash };
 		return inputRequired(requestId, { [questionName]: question }, sealState(key, state));
-	}
-
-	function readState(key: string, given: unknown, call: RequestedCall): RequestState {
-		const state = typeof given === "string" ? openState(key, given) : undefined;
-		if (!state)
-			throw invalidParameters([
-				"requestState: it was not made by this bot, or was changed. Nothing was done. Call again without it",
-			]);
-		if (state.call !== hashOfCall(call))
-			throw invalidParameters([
-				"requestState: it belongs to another caller, tool, or other arguments. Nothing was done. Call again without it",
-			]);
-		return state;
 	}
 
 	/**
 	 * Stores that the user of the MCP client has denied a tool call or closed the question. Returns the call's result as
 	 * JSON text.
 	 */
-	async function deny(call: RequestedCall, state: RequestState, isCancelled: boolean): Promise<string> {
-		const row = decidedRow(call, state, "denied");
-		const store = () => insertDecided(sql, row);
+	async #deny(call: RequestedCall, state: RequestState, isCancelled: boolean): Promise<string> {
+		const row = this.#decidedRow(call, state, "denied");
+		const store = () => insertDecided(this.#sql, row);
 		let isStored = true;
 		try {
 			isStored = await store();
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
-			requests.withdraw(row.id, store);
+			this.options.requests.withdraw(row.id, store);
 		}
 		if (!isStored) return usedResult(row);
-		requests.settle(row);
+		this.options.requests.settle(row);
 		return deniedResult(row, isCancelled);
 	}
 
@@ -145,7 +123,7 @@ export function createClientApproval({
 	 * Runs a tool call that the user of the MCP client has approved. If the call would no longer do what the question
 	 * showed, asks again.
 	 */
-	async function run(
+	async #run(
 		request: RpcRequest,
 		caller: Caller,
 		call: RequestedCall,
@@ -153,13 +131,13 @@ export function createClientApproval({
 		state: RequestState,
 	): Promise<RpcResponse | string> {
 		const { tool, args, context } = call;
-		const row = decidedRow(call, state, "running");
-		const end = await requests.hold(row.id, () =>
-			requests.carryOut(
+		const row = this.#decidedRow(call, state, "running");
+		const end = await this.options.requests.hold(row.id, () =>
+			this.options.requests.carryOut(
 				row,
 				{ tool, args, context, refusal: undefined },
 				{
-					begin: (plan) => insertDecided(sql, { ...row, plan }),
+					begin: (plan) => insertDecided(this.#sql, { ...row, plan }),
 					isStored: false,
 					call: toolCall(request, caller),
 				},
@@ -168,46 +146,70 @@ export function createClientApproval({
 		if (end.kind === "ended") return finalResult(end.row);
 		if (end.kind === "refused")
 			// Such as by what the same approval has done meanwhile.
-			return (await selectApproval(sql, row.id)) ? usedResult(row) : end.result;
-		if (end.kind === "changed") return ask(request, call, key, { id: row.id, preview: end.changed }, true);
+			return (await selectApproval(this.#sql, row.id)) ? usedResult(row) : end.result;
+		if (end.kind === "changed") return this.#ask(request, call, key, { id: row.id, preview: end.changed }, true);
 		if (!end.failure) return usedResult(row);
 		const { message, mayHaveRun } = end.failure;
 		if (!mayHaveRun) return notBegunResult(row, message);
 		const result = notBegunResult(row, "The bot's database did not confirm it.");
 		// It may be stored as running all the same.
-		requests.withdraw(row.id, () => requests.end(row, ["running"], "failed", result));
+		this.options.requests.withdraw(row.id, () => this.options.requests.end(row, ["running"], "failed", result));
 		return result;
 	}
 
-	async function handle(request: RpcRequest, caller: Caller, call: RequestedCall): Promise<RpcResponse | string> {
-		const key = await loadKey();
+	async #handle(request: RpcRequest, caller: Caller, call: RequestedCall): Promise<RpcResponse | string> {
+		const key = await this.#loadKey();
 		const { requestState } = request.params;
 		const state = requestState === undefined ? undefined : readState(key, requestState, call);
 		if (state) {
-			const used = await selectApproval(sql, state.id);
+			const used = await selectApproval(this.#sql, state.id);
 			if (used?.state === "unknown") return finalResult(used);
-			if (used || requests.isWithdrawn(state.id)) return usedResult({ id: state.id, tool: call.tool.name });
-			if (state.expiresAt <= now())
+			if (used || this.options.requests.isWithdrawn(state.id))
+				return usedResult({ id: state.id, tool: call.tool.name });
+			if (state.expiresAt <= this.#now())
 				return errorResult(
 					`The question about ${call.tool.name} has expired: it had to be answered within 10 minutes. Nothing was done. Call again without requestState to ask anew.`,
 				);
 			const decision = decisionIn(request.params);
-			if (decision === "approved") return run(request, caller, call, key, state);
-			if (decision) return deny(call, state, decision === "cancelled");
+			if (decision === "approved") return this.#run(request, caller, call, key, state);
+			if (decision) return this.#deny(call, state, decision === "cancelled");
 		}
 		const { tool, args, context, signal } = call;
 		const preview = await previewCall(tool, args, context, signal);
 		if (typeof preview === "string") return preview;
-		return ask(request, call, key, { id: state?.id, preview });
+		return this.#ask(request, call, key, { id: state?.id, preview });
 	}
 
-	return async (request, caller, call) => {
-		const answer = await handle(request, caller, call).catch((error) => {
+	/** Rejects with an RpcError for an invalid call. */
+	async answer(request: RpcRequest, caller: Caller, call: RequestedCall): Promise<RpcResponse> {
+		const answer = await this.#handle(request, caller, call).catch((error) => {
 			if (!(error instanceof ToolError)) throw error;
 			return notBegunResult({ tool: call.tool.name }, error.message);
 		});
 		if (typeof answer !== "string") return answer;
 		const outcome = isErrorResult(answer) ? "tool_error" : "ok";
 		return toolResponse(request.id, caller, answer, outcome);
-	};
+	}
+}
+
+function hashOfCall({ tool, args, context }: RequestedCall): string {
+	return callHash({
+		principal: context.principal,
+		tool: tool.name,
+		guildId: guildIdOf(tool, args, context),
+		args: canonicalJson(args),
+	});
+}
+
+function readState(key: string, given: unknown, call: RequestedCall): RequestState {
+	const state = typeof given === "string" ? openState(key, given) : undefined;
+	if (!state)
+		throw invalidParameters([
+			"requestState: it was not made by this bot, or was changed. Nothing was done. Call again without it",
+		]);
+	if (state.call !== hashOfCall(call))
+		throw invalidParameters([
+			"requestState: it belongs to another caller, tool, or other arguments. Nothing was done. Call again without it",
+		]);
+	return state;
 }

@@ -1,6 +1,6 @@
 // The feature `auto_role`: gives members a role for their time in the guild, their messages, or both.
 
-import { Events, type Guild, type GuildMember, type Message } from "discord.js";
+import { type Client, Events, type Guild, type GuildMember, type Message } from "discord.js";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
@@ -52,102 +52,113 @@ export function isEarned({ min_age, min_messages, require_all }: Settings, { age
 }
 
 /** Creates the feature auto_role, which gives members a role for their activity; undefined when the feature is off. */
-export function createAutoRole(
-	options: FeatureOptions,
-	changes: Partial<AutoRoleTiming> = {},
-): (Feature & { sweep(): Promise<void> }) | undefined {
-	const { connection, store, log, config } = options;
-	const { features, auto_role, game } = config.toml;
-	if (!features.auto_role || !auto_role) return undefined;
-	const settings = auto_role;
-	const timing = { ...defaultTiming, ...changes };
-	const { to_role, from_role } = settings;
-	const closing = new AbortController();
-	const writer = new RoleWriter(closing.signal, timing.backOffMs);
-	const promotions = createPromotions(options, settings, writer);
-	const activity = new ActivityBuffer(store, log, to_role);
-	let activeIds = new Set<string>();
-	let cursor = 0;
-	let sweeping: Promise<void> | undefined;
-	const timers: Timer[] = [];
+export function createAutoRole(options: FeatureOptions, changes: Partial<AutoRoleTiming> = {}): AutoRole | undefined {
+	const { features, auto_role } = options.config.toml;
+	return features.auto_role && auto_role
+		? new AutoRole(options, auto_role, { ...defaultTiming, ...changes })
+		: undefined;
+}
+
+class AutoRole implements Feature {
+	readonly #closing = new AbortController();
+	readonly #promotions: ReturnType<typeof createPromotions>;
+	readonly #activity: ActivityBuffer;
+	#activeIds = new Set<string>();
+	#cursor = 0;
+	#sweeping: Promise<void> | undefined;
+	readonly #timers: Timer[] = [];
+
+	constructor(
+		private readonly options: FeatureOptions,
+		private readonly settings: Settings,
+		private readonly timing: AutoRoleTiming,
+	) {
+		const writer = new RoleWriter(this.#closing.signal, timing.backOffMs);
+		this.#promotions = createPromotions(options, settings, writer);
+		this.#activity = new ActivityBuffer(options.store, options.log, settings.to_role);
+	}
 
 	/** Promotes (gives a role to) members who meet the requirements. Concurrent calls share one check. Never rejects. */
-	function sweep(): Promise<void> {
-		sweeping ??= checkAll()
-			.catch((error) => {
-				// The store logs its own outages.
-				if (!(error instanceof StoreUnavailable))
-					log.error("auto_role feature: could not check which members are to get its role: internal error", {
-						error,
-					});
-			})
-			.finally(() => {
-				sweeping = undefined;
-			});
-		return sweeping;
-	}
-
-	async function flush(): Promise<void> {
-		await activity.flush().catch((error) => {
-			// The store logs its own outages.
-			if (!(error instanceof StoreUnavailable))
-				log.error("auto_role feature: could not save message counts: internal error", {
-					error,
-				});
+	sweep(): Promise<void> {
+		this.#sweeping ??= this.#logged(
+			"auto_role feature: could not check which members are to get its role: internal error",
+			() => this.#checkAll(),
+		).finally(() => {
+			this.#sweeping = undefined;
 		});
+		return this.#sweeping;
 	}
 
-	function isEligible({ guild, user }: GuildMember): boolean {
-		return !user.bot && guild.roles.cache.has(to_role);
+	#flush(): Promise<void> {
+		return this.#logged("auto_role feature: could not save message counts: internal error", () =>
+			this.#activity.flush(),
+		);
 	}
 
-	function hasRole({ roles }: GuildMember): boolean {
-		return roles.cache.has(to_role);
+	async #logged(failure: string, work: () => Promise<void>): Promise<void> {
+		try {
+			await work();
+		} catch (error) {
+			// The store logs its own outages.
+			if (!(error instanceof StoreUnavailable)) this.options.log.error(failure, { error });
+		}
 	}
 
-	function addMessage({ author, webhookId, system, member }: Message): void {
+	#isEligible({ guild, user }: GuildMember): boolean {
+		return !user.bot && guild.roles.cache.has(this.settings.to_role);
+	}
+
+	#hasRole({ roles }: GuildMember): boolean {
+		return roles.cache.has(this.settings.to_role);
+	}
+
+	#addMessage({ author, webhookId, system, member }: Message): void {
 		if (author.bot || webhookId || system || !member) return;
-		if (!isEligible(member)) return;
-		activity.addMessage(member);
-		markActive(member);
+		if (!this.#isEligible(member)) return;
+		this.#activity.addMessage(member);
+		this.#markActive(member);
 	}
 
-	function markActive({ id }: GuildMember): void {
-		if (activeIds.size < maxActive) activeIds.add(id);
+	#markActive({ id }: GuildMember): void {
+		if (this.#activeIds.size < maxActive) this.#activeIds.add(id);
 	}
 
-	async function checkAll(): Promise<void> {
-		const guild = guildForRoles(connection, from_role ? [to_role, from_role] : [to_role], promotions.warn);
+	async #checkAll(): Promise<void> {
+		const guild = guildForRoles(
+			this.options.connection,
+			this.settings.from_role ? [this.settings.to_role, this.settings.from_role] : [this.settings.to_role],
+			this.#promotions.warn,
+		);
 		if (!guild) return;
-		await activity.flush();
-		await promotions.resumeClaimed(guild, promotionsPerSweep);
-		const active = [...activeIds].flatMap((id) => guild.members.cache.get(id) ?? []);
-		activeIds = new Set();
+		await this.#activity.flush();
+		await this.#promotions.resumeClaimed(guild, promotionsPerSweep);
+		const active = [...this.#activeIds].flatMap((id) => guild.members.cache.get(id) ?? []);
+		this.#activeIds = new Set();
 		let left = promotionsPerSweep;
 		for (const members of inBatches(active, batchSize)) {
-			left = await check(guild, members, left);
+			left = await this.#check(guild, members, left);
 			if (left > 0) continue;
 			// Not all were checked: keep them for the next sweep.
-			for (const member of active) markActive(member);
+			for (const member of active) this.#markActive(member);
 			return;
 		}
 		const { cache } = guild.members;
-		if (cursor >= cache.size) cursor = 0;
-		const end = Math.min(cursor + checksPerSweep, cache.size);
-		while (cursor < end) {
-			const next = cache.values().drop(cursor).take(batchSize);
-			left = await check(guild, [...next], left);
+		if (this.#cursor >= cache.size) this.#cursor = 0;
+		const end = Math.min(this.#cursor + checksPerSweep, cache.size);
+		while (this.#cursor < end) {
+			const next = cache.values().drop(this.#cursor).take(batchSize);
+			left = await this.#check(guild, [...next], left);
 			// The next sweep checks this batch again.
 			if (left <= 0) return;
-			cursor += batchSize;
+			this.#cursor += batchSize;
 		}
 	}
 
-	async function check(guild: Guild, members: readonly GuildMember[], left: number): Promise<number> {
+	async #check(guild: Guild, members: readonly GuildMember[], left: number): Promise<number> {
 		const people = members.filter(({ user }) => !user.bot);
 		if (people.length === 0) return left;
 		const rows = await selectActivity(
-			store.sql,
+			this.options.store.sql,
 			guild.id,
 			people.map(({ id }) => id),
 		);
@@ -155,15 +166,15 @@ export function createAutoRole(
 		const due: GuildMember[] = [];
 		for (const member of people) {
 			const row = known.get(member.id);
-			if (row && isPromoted(row, member)) continue;
-			if (hasRole(member)) activity.addHolder(member);
-			else if (isDue(member, row)) due.push(member);
+			if (row && this.#isPromoted(row, member)) continue;
+			if (this.#hasRole(member)) this.#activity.addHolder(member);
+			else if (this.#isDue(member, row)) due.push(member);
 		}
 		due.sort((a, b) => joinedAtMs(a) - joinedAtMs(b));
 		for (const member of due) {
 			if (left <= 0) break;
 			const membership = { user_id: member.id, joined_at: joinedAtMs(member) };
-			if (!(await promotions.promote(guild, membership))) return 0;
+			if (!(await this.#promotions.promote(guild, membership))) return 0;
 			left -= 1;
 		}
 		return left;
@@ -173,49 +184,52 @@ export function createAutoRole(
 	 * Whether the feature auto_role must not give a member its role: it did so already since the member joined, or someone
 	 * removed the role before the member last left the guild.
 	 */
-	function isPromoted(row: Activity, member: GuildMember): boolean {
-		if (row.promoted === 0 || row.role_id !== to_role) return false;
+	#isPromoted(row: Activity, member: GuildMember): boolean {
+		if (row.promoted === 0 || row.role_id !== this.settings.to_role) return false;
 		return row.withheld === 1 || row.joined_at === joinedAtMs(member);
 	}
 
-	function isDue(member: GuildMember, row: Activity | undefined): boolean {
-		if (member.pending || promotions.isPostponed(member.id)) return false;
-		if (from_role !== undefined && !member.roles.cache.has(from_role)) return false;
+	#isDue(member: GuildMember, row: Activity | undefined): boolean {
+		if (member.pending || this.#promotions.isPostponed(member.id)) return false;
+		if (this.settings.from_role !== undefined && !member.roles.cache.has(this.settings.from_role)) return false;
 		const joinedAt = joinedAtMs(member);
-		return isEarned(settings, {
-			ageMs: timing.now() - joinedAt,
+		return isEarned(this.settings, {
+			ageMs: this.timing.now() - joinedAt,
 			// Rejoining resets the count.
 			messages: row?.joined_at === joinedAt ? row.messages : 0,
 		});
 	}
 
-	return {
-		attach(client) {
-			client.on(Events.MessageCreate, addMessage);
-			client.on(Events.GuildMemberUpdate, (_, member) => {
-				if (!isEligible(member)) return;
-				// Recorded now: the role may be removed by hand before the next sweep.
-				if (hasRole(member)) activity.addHolder(member);
-				else markActive(member);
-			});
-			client.on(Events.GuildMemberRemove, (member) => {
-				if (!member.guild.roles.cache.has(to_role)) return;
-				activeIds.delete(member.id);
-				const { cache } = member.roles;
-				const restrictedRole = game?.restricted_role;
-				const keepsPromotion = cache.has(to_role) || (restrictedRole !== undefined && cache.has(restrictedRole));
-				activity.addLeft(member, keepsPromotion);
-			});
-		},
-		start() {
-			timers.push(setInterval(sweep, timing.sweepIntervalMs), setInterval(flush, timing.flushIntervalMs));
-		},
-		async close() {
-			for (const timer of timers) clearInterval(timer);
-			closing.abort();
-			await within(shutdownGraceMs, sweeping);
-			await within(shutdownGraceMs, flush());
-		},
-		sweep,
-	};
+	attach(client: Client): void {
+		client.on(Events.MessageCreate, (message) => this.#addMessage(message));
+		client.on(Events.GuildMemberUpdate, (_, member) => {
+			if (!this.#isEligible(member)) return;
+			// Recorded now: the role may be removed by hand before the next sweep.
+			if (this.#hasRole(member)) this.#activity.addHolder(member);
+			else this.#markActive(member);
+		});
+		client.on(Events.GuildMemberRemove, (member) => {
+			if (!member.guild.roles.cache.has(this.settings.to_role)) return;
+			this.#activeIds.delete(member.id);
+			const { cache } = member.roles;
+			const restrictedRole = this.options.config.toml.game?.restricted_role;
+			const keepsPromotion =
+				cache.has(this.settings.to_role) || (restrictedRole !== undefined && cache.has(restrictedRole));
+			this.#activity.addLeft(member, keepsPromotion);
+		});
+	}
+
+	start(): void {
+		this.#timers.push(
+			setInterval(() => this.sweep(), this.timing.sweepIntervalMs),
+			setInterval(() => this.#flush(), this.timing.flushIntervalMs),
+		);
+	}
+
+	async close(): Promise<void> {
+		for (const timer of this.#timers) clearInterval(timer);
+		this.#closing.abort();
+		await within(shutdownGraceMs, this.#sweeping);
+		await within(shutdownGraceMs, this.#flush());
+	}
 }

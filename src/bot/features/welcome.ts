@@ -64,13 +64,14 @@ export function createWelcome(
 	const { quietMs, maxRaidMs, aiTimeoutMs, aiPerHour, windowMs, now, ...limits } = { ...defaultTiming, ...timing };
 	const closing = new AbortController();
 	const singles = new SlidingWindow({ max: limits.singles, windowMs, now });
-	const perHour = { max: aiPerHour, windowMs: hourMs, now };
-	const aiGreetings = new SlidingWindow(perHour);
+	const aiGreetings = new SlidingWindow({ max: aiPerHour, windowMs: hourMs, now });
 	let raid: Raid | undefined;
 	let timer: Timer | undefined;
 	const sending = new Set<Promise<void>>();
 	let lastWarning: string | undefined;
 	const counter = registry?.counter("guildhall_bot_greetings_total", "Greetings by outcome.", ["outcome"]);
+
+	const count = (outcome: string) => counter?.add([outcome]);
 
 	function hasChannel(guild: Guild): boolean {
 		return guild.channels.cache.has(settings.channel);
@@ -113,24 +114,22 @@ export function createWelcome(
 		if (count === 0) return;
 		const [only] = ids;
 		const member = count === 1 && only ? guild.members.cache.get(only) : undefined;
-		const text = member ? defaultGreeting(member) : fillTemplate(settings.summary, guild, { count: String(count) });
-		send(guild, () => post(guild, text, member?.id));
+		const text = member
+			? defaultGreeting(member, settings.message)
+			: fillTemplate(settings.summary, guild, { count: String(count) });
+		send(guild, () => post(guild, settings.channel, text, member?.id));
 	}
 
 	function send({ id }: Guild, work: () => Promise<void>): void {
 		const sent: Promise<void> = inBackground(work)
 			.then(() => {
 				lastWarning = undefined;
-				counter?.add(["sent"]);
+				count("sent");
 			})
 			.catch((error) => {
-				counter?.add(["failed"]);
+				count("failed");
 				const reason = error instanceof GreetingError ? error.message : toToolError(error)?.message;
-				if (reason === undefined)
-					log.error("could not send a welcome message: internal error", {
-						guild: id,
-						error,
-					});
+				if (reason === undefined) log.error("could not send a welcome message: internal error", { guild: id, error });
 				else warn(id, reason);
 			})
 			.finally(() => sending.delete(sent));
@@ -140,45 +139,13 @@ export function createWelcome(
 	async function greet(member: GuildMember): Promise<void> {
 		const { guild, id } = member;
 		requirePermissions(guild, settings.channel);
-		const greeting = ai && settings.ai ? await askAi(ai, member) : undefined;
+		const signal = AbortSignal.any([AbortSignal.timeout(aiTimeoutMs), closing.signal]);
+		const greeting =
+			ai && settings.ai && aiGreetings.take() ? await askAi(ai, { config, log }, member, signal, count) : undefined;
 		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
-		const text = greeting === undefined ? defaultGreeting(member) : `<@${id}> ${greeting}`;
-		await post(guild, text, id);
-	}
-
-	function defaultGreeting({ guild, id }: GuildMember): string {
-		return fillTemplate(settings.message, guild, { user: `<@${id}>` });
-	}
-
-	async function askAi(ai: Ai, member: GuildMember): Promise<string | undefined> {
-		if (!aiGreetings.take()) return undefined;
-		const signal = AbortSignal.any([AbortSignal.timeout(aiTimeoutMs), closing.signal]);
-		const personality = config.personality ?? `You are ${config.botName}, a bot on Discord.`;
-		try {
-			const request = greetingRequest(personality, member);
-			const answer = await raceSignal(ai.complete(request, { signal, maxTokens }), signal);
-			const greeting = greetingFrom(answer);
-			if (greeting === undefined) counter?.add(["ai_unfit"]);
-			return greeting;
-		} catch (error) {
-			counter?.add(["ai_failed"]);
-			if (!(error instanceof AiError || signal.aborted))
-				log.error("could not generate a welcome message with AI: internal error", { error });
-			return undefined;
-		}
-	}
-
-	async function post(guild: Guild, content: string, newcomer?: string): Promise<void> {
-		const { channel } = settings;
-		requirePermissions(guild, channel);
-		if (content.trim() === "") throw new GreetingError("the welcome message is empty");
-		await guild.client.rest.post(Routes.channelMessages(channel), {
-			body: {
-				content,
-				allowed_mentions: { parse: [], users: newcomer ? [newcomer] : [] },
-			},
-		});
+		const text = greeting === undefined ? defaultGreeting(member, settings.message) : `<@${id}> ${greeting}`;
+		await post(guild, settings.channel, text, id);
 	}
 
 	function warn(guild: string, reason: string): void {
@@ -207,6 +174,43 @@ export function createWelcome(
 }
 
 class GreetingError extends Error {}
+
+async function askAi(
+	ai: Ai,
+	{ config, log }: Pick<FeatureOptions, "config" | "log">,
+	member: GuildMember,
+	signal: AbortSignal,
+	count: (outcome: string) => void,
+): Promise<string | undefined> {
+	const personality = config.personality ?? `You are ${config.botName}, a bot on Discord.`;
+	try {
+		const request = greetingRequest(personality, member);
+		const answer = await raceSignal(ai.complete(request, { signal, maxTokens }), signal);
+		const greeting = greetingFrom(answer);
+		if (greeting === undefined) count("ai_unfit");
+		return greeting;
+	} catch (error) {
+		count("ai_failed");
+		if (!(error instanceof AiError || signal.aborted))
+			log.error("could not generate a welcome message with AI: internal error", { error });
+		return undefined;
+	}
+}
+
+function defaultGreeting({ guild, id }: GuildMember, message: string): string {
+	return fillTemplate(message, guild, { user: `<@${id}>` });
+}
+
+async function post(guild: Guild, channel: string, content: string, newcomer?: string): Promise<void> {
+	requirePermissions(guild, channel);
+	if (content.trim() === "") throw new GreetingError("the welcome message is empty");
+	await guild.client.rest.post(Routes.channelMessages(channel), {
+		body: {
+			content,
+			allowed_mentions: { parse: [], users: newcomer ? [newcomer] : [] },
+		},
+	});
+}
 
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
