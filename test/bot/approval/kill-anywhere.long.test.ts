@@ -2,14 +2,13 @@
 // there: the call never runs twice, and its state is true afterwards. After a kill, another life of the bot begins with the
 // same data. People press the button again as long as there is one.
 //
-// A kill is one of this process's making, as in test/bot/features/kill-anywhere.long.test.ts.
+// What a kill is: test/support/kills.ts.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { type Approval, createApproval } from "../../../src/bot/approval/approval.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
-import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import type { ApprovalRow } from "../../../src/bot/store/tables/approvals.ts";
@@ -20,55 +19,12 @@ import type { JsonObject, RpcResponse } from "../../../src/mcp/json-rpc.ts";
 import { toolSet, toolSource } from "../../../src/mcp/server.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
+import { Kill, proxy, type Trouble } from "../../support/kills.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { buttonsOf, key, staffChannel } from "./approval-world.ts";
-
-const never = new Promise<never>(() => {});
-
-/** What happens at which operation of a life, before or after it. */
-interface Trouble {
-	/** "outage": the operation is a statement, and the database confirms nothing. */
-	kind: "kill" | "outage";
-	operation: number;
-	after: boolean;
-}
-
-/** Counts the operations of one life, and ends it or fails at one of them. */
-class Kill {
-	count = 0;
-	statements = 0;
-	/** Nothing is counted before. */
-	isArmed = false;
-	isDead = false;
-
-	constructor(private readonly at?: Trouble | undefined) {}
-
-	async statement<T>(work: () => Promise<T>): Promise<T> {
-		const { kind, operation, after } = this.at ?? {};
-		const count = this.isArmed ? ++this.statements : 0;
-		if (kind !== "outage" || count !== operation) return this.operation(work);
-		if (after) await this.operation(work);
-		throw new StoreUnavailable("a test's outage", after);
-	}
-
-	async operation<T>(work: () => Promise<T>): Promise<T> {
-		if (this.isDead) return never;
-		const count = this.isArmed ? ++this.count : 0;
-		const isIt = this.at?.kind === "kill" && count === this.at.operation;
-		if (isIt && !this.at?.after) return this.die();
-		const result = await work();
-		if (isIt) return this.die();
-		return this.isDead ? never : result;
-	}
-
-	die(): Promise<never> {
-		this.isDead = true;
-		return never;
-	}
-}
 
 interface Life {
 	sql: Sql;
@@ -81,34 +37,6 @@ interface Life {
 	end(): Promise<void>;
 }
 
-/** Passes requests on to Discord, each an operation of this life. */
-function proxy(kill: Kill, simulator: Simulator) {
-	return Bun.serve({
-		port: 0,
-		hostname: "127.0.0.1",
-		idleTimeout: 0,
-		async fetch(request) {
-			const body = await request.arrayBuffer();
-			const { pathname, search } = new URL(request.url);
-			const headers = new Headers(request.headers);
-			headers.delete("host");
-			return kill.operation(async () => {
-				try {
-					const response = await fetch(new URL(simulator.api).origin + pathname + search, {
-						method: request.method,
-						headers,
-						body: body.byteLength > 0 ? body : null,
-						decompress: false,
-					});
-					return new Response(await response.arrayBuffer(), response);
-				} catch (error) {
-					return new Response(String(error), { status: 502 });
-				}
-			});
-		},
-	});
-}
-
 const leftovers: (() => unknown)[] = [];
 afterAll(async () => {
 	await Promise.all(leftovers.map((end) => end()));
@@ -117,7 +45,7 @@ afterAll(async () => {
 async function startLife(simulator: Simulator, place: Pick<Place, "settings">, kill: Kill): Promise<Life> {
 	const { log } = recordLog("debug");
 	const guild = simulator.guild("The Cooks");
-	const discord = proxy(kill, simulator);
+	const discord = proxy(kill, () => new URL(simulator.api).origin);
 	const real = startStore({
 		...place.settings,
 		instance: "Alpha",

@@ -1,8 +1,6 @@
 // What the bot does on its own, killed before and after each of its requests and statements. The next start ends it, and
 // the end is that of a run without a kill.
-//
-// A kill is one of this process's making: from then on no request and no statement of that life gets through or returns,
-// and another life begins with the same data.
+// What a kill is: test/support/kills.ts.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Client } from "discord.js";
@@ -37,6 +35,7 @@ import { type GameServer, startGameServer } from "../../../src/simulator/game/ga
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { Kill, proxy, type Trouble } from "../../support/kills.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
@@ -48,35 +47,6 @@ import { quickTiming as spamTiming } from "./moderation/spam/spam-world.ts";
 import { noTools } from "./running-feature.ts";
 
 const dayMs = 86_400_000;
-const never = new Promise<never>(() => {});
-
-/** Counts the operations of one life, and ends it at one of them. */
-class Kill {
-	count = 0;
-	/** Nothing is counted before. */
-	isArmed = false;
-	isDead = false;
-	readonly #at: { operation: number; after: boolean } | undefined;
-
-	constructor(at?: { operation: number; after: boolean }) {
-		this.#at = at;
-	}
-
-	async operation<T>(work: () => Promise<T>): Promise<T> {
-		if (this.isDead) return never;
-		const isIt = this.isArmed && ++this.count === this.#at?.operation;
-		if (isIt && !this.#at?.after) return this.die();
-		const result = await work();
-		if (isIt) return this.die();
-		return this.isDead ? never : result;
-	}
-
-	die(): Promise<never> {
-		this.isDead = true;
-		return never;
-	}
-}
-
 /** One life of the feature. */
 interface Life {
 	connection: Connection;
@@ -732,37 +702,6 @@ const pressed = new WeakSet<Life>();
 
 const alertsOf = (world: World) => sceneOf(world).alerts();
 
-/**
- * Passes requests on to `target`, each an operation of this life. Responds 502 if the target is gone: a life may still ask
- * when its world has ended.
- */
-function proxy(kill: Kill, target: () => string) {
-	return Bun.serve({
-		port: 0,
-		hostname: "127.0.0.1",
-		idleTimeout: 0,
-		async fetch(request) {
-			const body = await request.arrayBuffer();
-			const { pathname, search } = new URL(request.url);
-			const headers = new Headers(request.headers);
-			headers.delete("host");
-			return kill.operation(async () => {
-				try {
-					const response = await fetch(target() + pathname + search, {
-						method: request.method,
-						headers,
-						body: body.byteLength > 0 ? body : null,
-						decompress: false,
-					});
-					return new Response(await response.arrayBuffer(), response);
-				} catch (error) {
-					return new Response(String(error), { status: 502 });
-				}
-			});
-		},
-	});
-}
-
 const leftovers: (() => unknown)[] = [];
 afterAll(async () => {
 	await Promise.all(leftovers.map((end) => end()));
@@ -844,7 +783,7 @@ async function startLife(
 }
 
 /** One scenario from its beginning to its end, with the first life killed at `at`; gives how many operations that had. */
-async function run(scenario: Scenario, place: Pick<Place, "settings">, at?: { operation: number; after: boolean }) {
+async function run(scenario: Scenario, place: Pick<Place, "settings">, at?: Trouble) {
 	await using simulator = await startSimulator();
 	await using game = await startGameServer({ secret: "secret" });
 	const guild = simulator.guild("The Cooks");
@@ -896,7 +835,7 @@ onBoth((databases, kind) => {
 				expect(whole.count).toBeGreaterThan(0);
 				for (let operation = 1; operation <= whole.count; operation++)
 					for (const after of momentsOf(operation)) {
-						const at = { operation, after };
+						const at = { kind: "kill", operation, after } as const;
 						await place.clear();
 						const { outcome } = await run(scenario, place, at);
 						expect([at, outcome]).toEqual([at, whole.outcome]);
