@@ -22,9 +22,6 @@ export interface StateOptions {
 	store: Pick<GatewayStore, "reason"> | undefined;
 }
 
-/** The state as one viewer receives it in JSON. */
-export type ConsoleState = ReturnType<ReturnType<typeof createState>["now"]>;
-
 /** Creates the functions that describe the state of the gateway and its bots to a viewer. */
 export function createState({ backends, views, recent, store }: StateOptions) {
 	/** The page recognizes a restart by it. */

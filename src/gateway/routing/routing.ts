@@ -120,7 +120,7 @@ export function route<One extends Routed>(
  * a RouteError if the call names both a bot and a guild that the principal may not see at this bot: the bot must not be
  * asked, even though it may be in the guild.
  */
-export function routeLimited<One extends Routed>(
+function routeLimited<One extends Routed>(
 	args: JsonObject,
 	index: RouteIndex<One>,
 	defaultInstance: string | undefined,
