@@ -103,10 +103,7 @@ export function describePermissions({ bits, causeOf, everything }: Computed): Ef
 export function holderOf(guild: Guild, subject: GuildMember | Role): Holder {
 	if (!(subject instanceof GuildMember)) {
 		const roles = highestFirst([guild.roles.everyone, subject]);
-		return {
-			...{ memberId: undefined, isOwner: false, timedOutUntil: undefined },
-			roles,
-		};
+		return { memberId: undefined, isOwner: false, timedOutUntil: undefined, roles };
 	}
 	return {
 		memberId: subject.id,
@@ -122,10 +119,7 @@ export function highestFirst(roles: readonly Role[]): Role[] {
 
 /** Throws a ToolError for a thread whose parent channel is not cached. */
 export function placeOf(channel: GuildBasedChannel | undefined, threadMembers?: ReadonlySet<string>): Place {
-	if (!channel)
-		return {
-			...{ channel, source: undefined, overwrites: new Map(), threadMembers },
-		};
+	if (!channel) return { channel, source: undefined, overwrites: new Map(), threadMembers };
 	const source = channel.isThread() ? channel.parent : channel;
 	if (!source)
 		throw new ToolError(

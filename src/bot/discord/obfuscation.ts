@@ -54,7 +54,9 @@ function unseenChannel(channel: GuildBasedChannel): APIGuildChannel {
 	const { guildId, id, type, parentId: parent_id } = channel;
 	const deny = String(PermissionFlagsBits.ViewChannel);
 	return {
-		...{ id, type, parent_id },
+		id,
+		type,
+		parent_id,
 		permission_overwrites: [{ id: guildId, type: 0, allow: "0", deny }],
 		name: `unseen (ID ${id})`,
 		position: "rawPosition" in channel ? channel.rawPosition : 0,

@@ -157,7 +157,8 @@ export const listMembers = readTool({
 		const isFiltered = name !== undefined || Object.values(filter).some((one) => one !== undefined);
 		const isNamed = name === undefined ? () => true : nameMatcher(foldedName(name, "name"));
 		const isMatch = matcherFor(filter, nowMs);
-		const matching = [...cache.values()].filter((member) => isMatch(member) && isNamed(member));
+		const all = [...cache.values()];
+		const matching = isFiltered ? all.filter((member) => isMatch(member) && isNamed(member)) : all;
 		const total = matching.length;
 		const { page, next } = pageOf(matching, { guild, sort, after, limit });
 		const dependsOnNow =

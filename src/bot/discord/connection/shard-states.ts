@@ -40,9 +40,7 @@ export class ShardStates {
 	}
 
 	get list(): ShardState[] {
-		return this.#states.map(({ connected, since, reason }, id) => ({
-			...{ id, connected, since, reason },
-		}));
+		return this.#states.map(({ connected, since, reason }, id) => ({ id, connected, since, reason }));
 	}
 
 	begin(count: number): void {
