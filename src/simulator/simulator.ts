@@ -2,7 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import { ConfigError } from "../lib/config.ts";
+import { parseJson } from "../lib/json.ts";
 import { createLog, type Log } from "../lib/log.ts";
+import { LruMap } from "../lib/lru-map.ts";
 import { reachableHost } from "../lib/program/listen.ts";
 import { createControl, refusalReason, urlOf } from "./control/control.ts";
 import type { Controllable } from "./control/controllable.ts";
@@ -12,16 +14,16 @@ import { type BuildOptions, buildGuild, type DocumentGuild, type GuildFile } fro
 import type { Call } from "./documents/read-state.ts";
 import { bodyWith } from "./interactions/given-options.ts";
 import { discordInteractionTiming, Interactions, type InteractionTiming } from "./interactions/interactions.ts";
-import { createUserClient, type UserClient } from "./interactions/user-client.ts";
+import { UserClient } from "./interactions/user-client.ts";
 import { isAuthorizePage, isRedirectedToPage, serveAuthorizePage } from "./rest/authorize-page.ts";
 import { servePicture } from "./rest/cdn.ts";
 import { Faults } from "./rest/faults.ts";
 import { Journal, RequestLog } from "./rest/journal.ts";
 import { generousLimits, RateLimiter, type RateLimits } from "./rest/rate-limits.ts";
-import { type Exchange, Router } from "./rest/router.ts";
+import { type Exchange, Router, type UnknownRoute } from "./rest/router.ts";
 import { allRoutes } from "./rest/routes/all.ts";
 import { applySeed, demoSeed, type Seed } from "./seed.ts";
-import { discordTiming, SocketHub, type SocketTiming } from "./socket/socket.ts";
+import { type Connection, discordTiming, SocketHub, type SocketTiming } from "./socket/socket.ts";
 import type { ShardingSettings } from "./world/accounts/sharding.ts";
 import type { Account, Channel, Guild, GuildPlace } from "./world/state/entities.ts";
 import { inGuild } from "./world/state/entities.ts";
@@ -64,32 +66,9 @@ export interface ChannelView {
 	transcript(): string;
 }
 
-export interface Simulator extends Controllable, AsyncDisposable {
-	readonly port: number;
-	/** Handles a REST request directly, without a network connection. */
-	handle(request: Request): Promise<Response>;
-	/** The guilds that were built from the option `worlds`, in the same order. */
-	readonly documentGuilds: readonly DocumentGuild[];
-	clearFaults(): void;
-	/**
-	 * Closes all WebSocket connections to the simulated Gateway. With `resumable: false`, bots cannot resume their
-	 * sessions.
-	 */
-	disconnectSockets(given?: { code?: number; resumable?: boolean }): void;
-	/** Returns a client that acts as the bot with this user name. Throws if there is none. */
-	bot(username: string): UserClient;
-	guild(name: string): Guild;
-	/**
-	 * Returns the channel with this id or name. If channels of several guilds have the name, use "guild name/channel
-	 * name". Throws if there is none.
-	 */
-	channel(name: string): ChannelView;
-	close(): Promise<void>;
-}
-
 // Above Discord's limit, so that Discord's error is sent.
 const bodyLimitBytes = 64 * 1024 * 1024;
-const keptFileBytes = 256 * 1024 * 1024;
+const maxFiles = 1_000;
 
 const fileHeaders = {
 	"Content-Security-Policy": "sandbox; default-src 'none'",
@@ -97,181 +76,193 @@ const fileHeaders = {
 };
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-	const log = options.log ?? quietLog;
-	const world = new World();
-	world.sharding.configure(options.sharding ?? {});
-	const { worlds = [] } = options;
-	const ownSeed = worlds.length > 0 ? { ...demoSeed(), ...nothing } : demoSeed();
-	applySeed(world, options.seed ?? ownSeed);
-	const journal = new Journal();
-	const requests = new RequestLog();
-	const faults = new Faults();
-	const interactions = new Interactions(world, {
-		...discordInteractionTiming,
-		...options.timing,
-	});
-	const files = new Files();
-	const parts = {
-		routes: allRoutes,
-		world,
-		interactions,
-		faults,
-		log,
-		onExchange: options.onExchange,
-		storeFile: (host, path, file) => {
-			files.add(path, file);
-			return `http://${host}/attachments/${path}?${newSignature()}`;
-		},
-	} satisfies Partial<ConstructorParameters<typeof Router>[0]>;
-	const router = new Router({
-		...parts,
-		journal,
-		requests,
-		limiter: new RateLimiter(options.rateLimits ?? generousLimits, options.rateLimitNow),
-	});
-	// The requests that make guilds are in no list, and have no rate limits.
-	const builder = new Router({
-		...parts,
-		journal: new Journal(),
-		requests: new RequestLog(),
-		limiter: new RateLimiter(generousLimits),
-	});
-	const documentGuilds: DocumentGuild[] = [];
-	for (const given of worlds)
-		documentGuilds.push(
-			await buildGuild(
-				{
-					world,
-					people: [...world.accounts.values()].filter(({ user }) => !user.bot),
-					callAs: (account) => callerOf(builder, account),
-				},
-				given,
-				options.worldOptions,
-			),
-		);
-	const sockets = new SocketHub(world, log, {
-		...discordTiming,
-		...options.timing,
-	});
-	const { hostname = "127.0.0.1" } = options;
-	const listen = () =>
-		Bun.serve({
-			hostname,
-			port: options.port ?? 0,
-			development: false,
-			reusePort: false,
-			maxRequestBodySize: bodyLimitBytes,
-			// A stalled response can take any time.
-			idleTimeout: 0,
-			websocket: sockets.handlers,
-			fetch: (request, server) => {
-				const called = urlOf(request);
-				const { pathname } = called;
-				if (isRedirectedToPage(request, called)) return Response.redirect(`/oauth2/authorize${called.search}`, 302);
-				if (pathname.startsWith("/api/")) return router.handle(request, called);
-				// Clients add "?v=10" or "/?v=10" to the URL. discord.py uses only the URL's host, and the root.
-				const isSocket = /^\/socket\/?$/.test(pathname);
-				const isUpgrade = request.headers.get("upgrade") === "websocket";
-				if (isSocket || (pathname === "/" && isUpgrade)) return sockets.upgrade(request, called, server);
-				if (pathname.startsWith("/simulator/")) return control(request, called);
-				const page = servePage(request, called);
-				if (page) return page;
-				if (isAuthorizePage(called)) {
-					const refused = refusalReason(request, called);
-					if (refused) return new Response(`${refused}\n`, { status: 403 });
-					return serveAuthorizePage(world, request, called);
-				}
-				const file = files.get(pathname.replace("/attachments/", ""));
-				if (file) return new Response(file, { headers: fileHeaders });
-				return servePicture(world.pictures, called);
-			},
-			error: (error) => {
-				log.error("could not handle an HTTP request: internal error", {
-					error,
-				});
-				return new Response("Internal error\n", { status: 500 });
-			},
-		});
-	const server = listenOrFail(options.port ?? 0, listen);
-	const url = `http://${reachableHost(hostname)}:${server.port}`;
+	const simulator = new Simulator(options);
+	await simulator.start();
+	return simulator;
+}
 
-	const accountNamed = (username: string): Account => {
-		for (const account of world.accounts.values()) if (account.user.username === username) return account;
-		throw new Error(`the simulator has no account with the user name ${username}`);
+/** A simulator. It listens after `start`. */
+export class Simulator implements Controllable, AsyncDisposable {
+	readonly world = new World();
+	readonly journal = new Journal();
+	readonly requests = new RequestLog();
+	readonly faults = new Faults();
+	readonly interactions: Interactions;
+	readonly sockets: SocketHub;
+	/** The guilds that were built from the option `worlds`, in the same order. */
+	readonly documentGuilds: DocumentGuild[] = [];
+	readonly #options: SimulatorOptions & { readonly log: Log; readonly hostname: string };
+	readonly #files = new LruMap<string, Blob>(maxFiles);
+	readonly #router: Router;
+	readonly #control = createControl(controlRoutes(this));
+	#server: Bun.Server<Connection> | undefined;
+
+	constructor(options: SimulatorOptions) {
+		const { world } = this;
+		const { timing, log = quietLog, hostname = "127.0.0.1" } = options;
+		this.#options = { ...options, log, hostname };
+		world.sharding.configure(options.sharding ?? {});
+		const people = options.worlds?.length ? { ...demoSeed(), ...nothing } : demoSeed();
+		applySeed(world, options.seed ?? people);
+		this.interactions = new Interactions(world, { ...discordInteractionTiming, ...timing });
+		this.sockets = new SocketHub(world, log, { ...discordTiming, ...timing });
+		const limiter = new RateLimiter(options.rateLimits ?? generousLimits, options.rateLimitNow);
+		this.#router = this.#newRouter(this.journal, this.requests, limiter);
+	}
+
+	/** The TCP port on which it listens. */
+	get port(): number {
+		return Number(this.#server?.port);
+	}
+
+	get url(): string {
+		return `http://${reachableHost(this.#options.hostname)}:${this.port}`;
+	}
+
+	get api(): string {
+		return `${this.url}/api`;
+	}
+
+	get cdn(): string {
+		return this.url;
+	}
+
+	get unknownRoutes(): readonly UnknownRoute[] {
+		return this.#router.unknownRoutes;
+	}
+
+	/** Builds the guilds of documents, and listens. */
+	async start(): Promise<void> {
+		const { worlds = [], worldOptions, port = 0, hostname, log } = this.#options;
+		const { world } = this;
+		// The requests that make guilds are in no list, and have no rate limits.
+		const builder = this.#newRouter(new Journal(), new RequestLog(), new RateLimiter(generousLimits));
+		const people = [...world.accounts.values()].filter(({ user }) => !user.bot);
+		const callAs = (account: Account) => callerOf(builder, account);
+		for (const given of worlds)
+			this.documentGuilds.push(await buildGuild({ world, people, callAs }, given, worldOptions));
+		this.#server = listenOrFail(port, () =>
+			Bun.serve({
+				hostname,
+				port,
+				development: false,
+				reusePort: false,
+				maxRequestBodySize: bodyLimitBytes,
+				// A stalled response can take any time.
+				idleTimeout: 0,
+				websocket: this.sockets.handlers,
+				fetch: (request, server) => this.#respond(request, server),
+				error: (error) => {
+					log.error("could not handle an HTTP request: internal error", { error });
+					return new Response("Internal error\n", { status: 500 });
+				},
+			}),
+		);
+	}
+
+	/** Handles a REST request directly, without a network connection. */
+	readonly handle = (request: Request): Promise<Response> => this.#router.handle(request, new URL(request.url));
+
+	/** Returns a client that acts as the bot with this user name. Throws if there is none. */
+	readonly bot = (username: string): UserClient => {
+		const account = this.#accountNamed(username);
+		if (!account.user.bot) throw new Error(`the account ${username} is not a bot`);
+		return this.#clientOf(account);
 	};
-	const findChannel = (name: string): Channel => findChannelIn(world, name);
-	const person = (account: Account): UserClient =>
-		createUserClient(account, {
+
+	readonly user = (username: string): UserClient => this.#clientOf(this.#accountNamed(username));
+
+	readonly guild = (name: string): Guild => {
+		for (const guild of this.world.guilds.values()) if (guild.name === name) return guild;
+		throw new Error(`the simulator has no guild named ${name}`);
+	};
+
+	/**
+	 * Returns the channel with this id or name. If channels of several guilds have the name, use "guild name/channel
+	 * name". Throws if there is none.
+	 */
+	readonly channel = (name: string): ChannelView => {
+		const channel = findChannelIn(this.world, name);
+		const lines = () =>
+			this.world.messages.in(channel.id).map(({ author, content }) => `${author.username}: ${content}`);
+		return { id: channel.id, channel, transcript: () => lines().join("\n") };
+	};
+
+	async close(): Promise<void> {
+		this.#router.close();
+		this.interactions.close();
+		this.sockets.close();
+		await this.#server?.stop(true);
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
+	}
+
+	#newRouter(journal: Journal, requests: RequestLog, limiter: RateLimiter): Router {
+		const { world, interactions, faults } = this;
+		const { log, onExchange } = this.#options;
+		return new Router({
+			routes: allRoutes,
 			world,
 			interactions,
-			findChannel,
-			call: async (path, json, files = []) => {
-				const { user, token } = account;
-				const body = bodyWith(json, files);
-				const request = new Request(`${url}/api/v10${path}`, {
-					method: "POST",
-					headers: {
-						authorization: user.bot ? `Bot ${token}` : token,
-						...(typeof body === "string" && {
-							"content-type": "application/json",
-						}),
-					},
-					body,
-				});
-				return await router.handle(request, new URL(request.url));
+			faults,
+			journal,
+			requests,
+			limiter,
+			log,
+			onExchange,
+			storeFile: (host, path, file) => {
+				this.#files.set(path, file);
+				return `http://${host}/attachments/${path}?${newSignature()}`;
 			},
 		});
+	}
 
-	const simulator: Simulator = {
-		url,
-		api: `${url}/api`,
-		cdn: url,
-		port: Number(server.port),
-		world,
-		interactions,
-		journal,
-		requests,
-		faults,
-		sockets,
-		get unknownRoutes() {
-			return router.unknownRoutes;
-		},
-		documentGuilds,
-		handle: (request) => router.handle(request, new URL(request.url)),
-		clearFaults: () => faults.clear(),
-		disconnectSockets: (given) => sockets.disconnect(given),
-		bot: (username) => {
-			const account = accountNamed(username);
-			if (!account.user.bot) throw new Error(`the account ${username} is not a bot`);
-			return person(account);
-		},
-		user: (username) => person(accountNamed(username)),
-		guild: (name) => {
-			for (const guild of world.guilds.values()) if (guild.name === name) return guild;
-			throw new Error(`the simulator has no guild named ${name}`);
-		},
-		channel: (name) => {
-			const channel = findChannel(name);
-			return {
-				id: channel.id,
-				channel,
-				transcript: () =>
-					world.messages
-						.in(channel.id)
-						.map(({ author, content }) => `${author.username}: ${content}`)
-						.join("\n"),
-			};
-		},
-		close: async () => {
-			router.close();
-			interactions.close();
-			sockets.close();
-			await server.stop(true);
-		},
-		[Symbol.asyncDispose]: () => simulator.close(),
+	#respond(request: Request, server: Bun.Server<Connection>): Response | undefined | Promise<Response | undefined> {
+		const called = urlOf(request);
+		const { pathname } = called;
+		if (isRedirectedToPage(request, called)) return Response.redirect(`/oauth2/authorize${called.search}`, 302);
+		if (pathname.startsWith("/api/")) return this.#router.handle(request, called);
+		// Clients add "?v=10" or "/?v=10" to the URL. discord.py uses only the URL's host, and the root.
+		const isSocket = /^\/socket\/?$/.test(pathname);
+		const isUpgrade = request.headers.get("upgrade") === "websocket";
+		if (isSocket || (pathname === "/" && isUpgrade)) return this.sockets.upgrade(request, called, server);
+		if (pathname.startsWith("/simulator/")) return this.#control(request, called);
+		const page = servePage(request, called);
+		if (page) return page;
+		if (isAuthorizePage(called)) {
+			const refused = refusalReason(request, called);
+			if (refused) return new Response(`${refused}\n`, { status: 403 });
+			return serveAuthorizePage(this.world, request, called);
+		}
+		const file = this.#files.get(pathname.replace("/attachments/", ""));
+		if (file) return new Response(file, { headers: fileHeaders });
+		return servePicture(this.world.pictures, called);
+	}
+
+	#accountNamed(username: string): Account {
+		for (const account of this.world.accounts.values()) if (account.user.username === username) return account;
+		throw new Error(`the simulator has no account with the user name ${username}`);
+	}
+
+	#clientOf(account: Account): UserClient {
+		const { world, interactions } = this;
+		return new UserClient(account, {
+			world,
+			interactions,
+			findChannel: (name) => findChannelIn(world, name),
+			call: (path, json, files = []) => this.handle(requestOf(account, this.url, "POST", path, bodyWith(json, files))),
+		});
+	}
+}
+
+function requestOf({ user, token }: Account, origin: string, method: string, path: string, body?: string | FormData) {
+	const headers = {
+		authorization: user.bot ? `Bot ${token}` : token,
+		...(typeof body === "string" && { "content-type": "application/json" }),
 	};
-	const control = createControl(controlRoutes(simulator));
-	return simulator;
+	return new Request(`${origin}/api/v10${path}`, { method, headers, body });
 }
 
 /**
@@ -285,40 +276,14 @@ function newSignature(): string {
 	return `ex=${hex(issued + 24 * 60 * 60)}&is=${hex(issued)}&hm=${signature}&`;
 }
 
-class Files {
-	readonly #byPath = new Map<string, Blob>();
-	#bytes = 0;
-
-	get(path: string): Blob | undefined {
-		return this.#byPath.get(path);
-	}
-
-	add(path: string, file: Blob): void {
-		this.#byPath.set(path, file);
-		this.#bytes += file.size;
-		for (const [oldest, { size }] of this.#byPath) {
-			if (this.#bytes <= keptFileBytes) return;
-			this.#byPath.delete(oldest);
-			this.#bytes -= size;
-		}
-	}
-}
-
 const nothing = { bots: [], guilds: [] };
 
-function callerOf(router: Router, { token }: Account): Call {
+function callerOf(router: Router, account: Account): Call {
 	return async (method, path, body) => {
-		const request = new Request(`http://127.0.0.1/api/v10${path}`, {
-			method,
-			headers: { authorization: token, "content-type": "application/json" },
-			...(method !== "GET" && { body: JSON.stringify(body ?? {}) }),
-		});
+		const text = method === "GET" ? undefined : JSON.stringify(body ?? {});
+		const request = requestOf(account, "http://127.0.0.1", method, path, text);
 		const response = await router.handle(request, new URL(request.url));
-		const text = await response.text();
-		return {
-			status: response.status,
-			body: text === "" ? undefined : JSON.parse(text),
-		};
+		return { status: response.status, body: parseJson(await response.text()) };
 	};
 }
 
@@ -338,12 +303,8 @@ function listenOrFail<T>(port: number, listen: () => T): T {
 function findChannelIn(world: World, name: string): Channel {
 	const known = world.channels.get(name);
 	if (known) return known;
-	const found: GuildPlace[] = [];
-	for (const channel of world.channels.values()) {
-		if (!inGuild(channel)) continue;
-		const guild = world.guilds.of(channel).name;
-		if (name === channel.name || name === `${guild}/${channel.name}`) found.push(channel);
-	}
+	const isNamed = (one: GuildPlace) => [one.name, `${world.guilds.of(one).name}/${one.name}`].includes(name);
+	const found = [...world.channels.values()].filter(inGuild).filter(isNamed);
 	const [channel, ...others] = found;
 	if (!channel) throw new Error(`the simulator has no channel named ${name}`);
 	if (others.length > 0)

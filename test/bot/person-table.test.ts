@@ -41,7 +41,7 @@ async function enter(tool: string): Promise<Cast> {
 	}
 	current.tools.add(tool);
 	const { cast } = current;
-	cast.world.simulator.clearFaults();
+	cast.world.simulator.faults.clear();
 	cast.person.communication_disabled_until = null;
 	return cast;
 }

@@ -156,7 +156,7 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 		/** Calls the tool. What is answered from the record is not executed: the next case finds everything as it was. */
 		const replay =
 			(isRecorded: (route: string) => boolean) => (args: Args, changed?: Exchange, mutation?: Mutation) => {
-				simulator.clearFaults();
+				simulator.faults.clear();
 				for (const exchange of exchanges) {
 					const { route, right } = exchange;
 					const change = exchange === changed ? mutation?.of : undefined;
@@ -204,7 +204,7 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 			const isSeen = !(isWrite(exchange.route) && mutation.whole);
 			if (isSeen && / without (a usable|the promised|JSON)/.test(result.text)) refused.add(name);
 		}
-		simulator.clearFaults();
+		simulator.faults.clear();
 		// Later tools would meet what this one has kept of such answers.
 		expect(faults).toEqual([]);
 	}

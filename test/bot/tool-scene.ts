@@ -33,7 +33,7 @@ export async function enter(tool: string): Promise<Scene> {
 	if (current && !current.tools.has(tool) && current.tools.size === toolsPerScene) await leave();
 	current ??= { scene: await startScene(), tools: new Set() };
 	current.tools.add(tool);
-	current.scene.world.simulator.clearFaults();
+	current.scene.world.simulator.faults.clear();
 	return current.scene;
 }
 

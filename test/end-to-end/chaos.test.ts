@@ -497,7 +497,7 @@ async function makeTrouble(chaos: Chaos, count: TroubleCount, isOver: () => bool
 		else count.add(name);
 	}
 	await Promise.all([...troubled, killing]);
-	simulator.clearFaults();
+	simulator.faults.clear();
 	for (const { proxy } of targets) proxy?.calmDown();
 	await Promise.all(targets.map(({ bot }) => bot.ready()));
 }

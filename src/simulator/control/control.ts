@@ -35,6 +35,29 @@ export function createControl(routes: ControlRoutes): (request: Request, url: UR
 }
 
 /**
+ * Listens on a loopback port. Control requests go to `routes`, all others to `respond`. A port of 0 takes any free one.
+ */
+export function serveControlled(
+	port: number,
+	routes: ControlRoutes,
+	respond: (request: Request, url: URL) => Response | Promise<Response>,
+) {
+	const control = createControl(routes);
+	return Bun.serve({
+		hostname: "127.0.0.1",
+		port,
+		development: false,
+		reusePort: false,
+		idleTimeout: 0,
+		maxRequestBodySize: 4 * 1024 * 1024,
+		fetch: (request) => {
+			const url = urlOf(request);
+			return url.pathname.startsWith("/simulator/") ? control(request, url) : respond(request, url);
+		},
+	});
+}
+
+/**
  * Checks a request to a page or route that only programs and pages of this machine may use. Returns the reason to
  * refuse the request, if its host is not a loopback host or if a web page of another origin sent it; otherwise
  * undefined.

@@ -42,7 +42,7 @@ const misbehaveRequest = v.strictObject({
 	executed: v.optional(v.boolean()),
 });
 
-export function gameControlRoutes(game: Omit<GameServer, "url">): ControlRoutes {
+export function gameControlRoutes(game: GameServer): ControlRoutes {
 	return {
 		"GET /simulator/state": () => ({
 			codes: [...game.codes.values()],

@@ -15,7 +15,7 @@ import { channelPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
 import { type OptionValues, optionsOf, type Upload } from "./given-options.ts";
 import { createHandle, type InteractionHandle, type SentMessage } from "./handle.ts";
-import type { Choice } from "./interaction.ts";
+import type { Choice, Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
 import { submissionOf } from "./submission.ts";
 
@@ -28,202 +28,207 @@ export type {
 	VisibleModal,
 } from "./handle.ts";
 
-export interface UserClient {
-	readonly id: string;
-	readonly username: string;
-	readonly token: string;
-	/**
-	 * Sends a message to a channel, with files as its attachments. `channel` is the channel's id or name. Rejects with
-	 * Discord's error if Discord would refuse the message.
-	 */
-	say(channel: string, text: string, more?: { readonly attachments?: readonly Upload[] }): Promise<SentMessage>;
-	/**
-	 * The commands that the user can use in a channel: slash commands, and those in context menus. A command that its bot
-	 * has registered globally and in the guild is there twice.
-	 */
-	commands(channel: string): readonly Command[];
-	/**
-	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. A subcommand is written
-	 * behind it, as in "name subcommand" or "name group subcommand". Users, roles and channels as option values are given
-	 * by id, files as uploads. Rejects with Discord's error if Discord would refuse the command.
-	 */
-	run(channel: string, command: string, options?: OptionValues): Promise<InteractionHandle>;
-	/**
-	 * Asks the bot for suggestions, as a client does while the user types the value of the option `focused`. `options` has
-	 * the text of this option so far, and the values of others. Rejects if the bot does not respond in time.
-	 */
-	suggest(channel: string, command: string, options: OptionValues, focused: string): Promise<readonly Choice[]>;
-	/** Uses a command in the context menu of a user. */
-	runOnUser(channel: string, command: string, userId: string): Promise<InteractionHandle>;
-	/** Uses a command in the context menu of a message. */
-	runOnMessage(message: MessageIds, command: string): Promise<InteractionHandle>;
-	/**
-	 * Votes in a poll and removes the user's earlier votes. Answers are named by text or id. Rejects if the poll or an
-	 * answer does not exist, or the poll has ended.
-	 */
-	vote(message: MessageIds, ...answers: readonly (string | number)[]): Promise<void>;
-	/**
-	 * Presses a button of a message. `button` is the button's custom_id or label. Rejects if the button does not exist,
-	 * if it is disabled, or if Discord would refuse the click.
-	 */
-	press(message: MessageIds, button: string): Promise<InteractionHandle>;
-	/**
-	 * Chooses values in the select menu of a message with this custom_id: values of its options, or ids of users, roles
-	 * or channels.
-	 */
-	select(message: MessageIds, menu: string, ...values: readonly string[]): Promise<InteractionHandle>;
-	/**
-	 * Submits the modal that the bot opened as its response to `opened`. `values` has the texts of its inputs and the
-	 * values of its select menus, by custom_id. Inputs that are left out keep the value with which the modal opened.
-	 */
-	submit(
-		opened: Pick<InteractionHandle, "id">,
-		values: Readonly<Record<string, string | readonly string[]>>,
-	): Promise<InteractionHandle>;
-}
-
 type MessageIds = Pick<Message, "id" | "channel_id">;
 
 interface ClientContext {
 	readonly world: World;
 	readonly interactions: Interactions;
 	call(path: string, body: unknown, files?: readonly Upload[]): Promise<Response>;
-	findChannel(name: string): Channel;
+	readonly findChannel: (name: string) => Channel;
 }
 
-export function createUserClient(account: Account, context: ClientContext): UserClient {
-	const { user, token } = account;
-	const { world, interactions } = context;
+/** The client of one person or bot. */
+export class UserClient {
+	readonly id: string;
+	readonly username: string;
+	readonly token: string;
+	readonly #user: User;
+	readonly #context: ClientContext;
 
-	const post = async <T>(what: string, path: string, body: unknown, files: readonly Upload[] = []) => {
-		const response = await context.call(path, body, files);
-		if (!response.ok) throw new Error(`${user.username} could not ${what}: ${await response.text()}`);
+	constructor({ user, token }: Account, context: ClientContext) {
+		this.id = user.id;
+		this.username = user.username;
+		this.token = token;
+		this.#user = user;
+		this.#context = context;
+	}
+
+	/**
+	 * Sends a message to a channel, with files as its attachments. `channel` is the channel's id or name. Rejects with
+	 * Discord's error if Discord would refuse the message.
+	 */
+	say(
+		channel: string,
+		content: string,
+		{ attachments = [] }: { readonly attachments?: readonly Upload[] } = {},
+	): Promise<SentMessage> {
+		const path = `/channels/${this.#context.findChannel(channel).id}/messages`;
+		return this.#post(`write in ${channel}`, path, { content }, attachments);
+	}
+
+	/**
+	 * The commands that the user can use in a channel: slash commands, and those in context menus. A command that its bot
+	 * has registered globally and in the guild is there twice.
+	 */
+	commands(channelName: string): readonly Command[] {
+		const { world, findChannel } = this.#context;
+		const channel = findChannel(channelName);
+		const granted = permissionsIn(world, channel, this.#user);
+		return commandsIn(world, channel).filter((command) => !inGuild(channel) || mayUse(command, granted));
+	}
+
+	/**
+	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. A subcommand is written
+	 * behind it, as in "name subcommand" or "name group subcommand". Users, roles and channels as option values are given
+	 * by id, files as uploads. Rejects with Discord's error if Discord would refuse the command.
+	 */
+	async run(channelName: string, line: string, values: OptionValues = {}): Promise<InteractionHandle> {
+		const { channel, body, files } = this.#slash(channelName, line, values);
+		const type = InteractionType.ApplicationCommand;
+		return this.#ask(`run /${line} in ${channelName}`, channel, { type, ...body }, files);
+	}
+
+	/**
+	 * Asks the bot for suggestions, as a client does while the user types the value of the option `focused`. `options` has
+	 * the text of this option so far, and the values of others. Rejects if the bot does not respond in time.
+	 */
+	async suggest(channelName: string, line: string, options: OptionValues, focused: string): Promise<readonly Choice[]> {
+		const { channel, body } = this.#slash(channelName, line, { [focused]: "", ...options }, focused);
+		const type = InteractionType.ApplicationCommandAutocomplete;
+		const interaction = await this.#create(`type /${line}`, channel, { type, ...body });
+		return this.#context.interactions.until(interaction, () => {
+			// What Discord's client shows.
+			if (interaction.state === "failed") throw new Error("Loading options failed");
+			return interaction.choices;
+		});
+	}
+
+	/** Uses a command in the context menu of a user. */
+	async runOnUser(channel: string, command: string, userId: string): Promise<InteractionHandle> {
+		return this.#runOn(CommandKind.User, channel, command, userId);
+	}
+
+	/** Uses a command in the context menu of a message. */
+	async runOnMessage({ id, channel_id }: MessageIds, command: string): Promise<InteractionHandle> {
+		return this.#runOn(CommandKind.Message, channel_id, command, id);
+	}
+
+	/**
+	 * Votes in a poll and removes the user's earlier votes. Answers are named by text or id. Rejects if the poll or an
+	 * answer does not exist, or the poll has ended.
+	 */
+	async vote({ id, channel_id }: MessageIds, ...answers: readonly (string | number)[]): Promise<void> {
+		// The route that Discord's clients use is not documented: this bypasses the REST API.
+		const { world, findChannel } = this.#context;
+		const user = this.#user;
+		const channel = findChannel(channel_id);
+		const message = world.messages.get(channel_id, id);
+		if (user.bot) throw new Error(`${user.username} is a bot and cannot vote`);
+		if (!message?.poll || !isSeenBy(world, channel, user))
+			throw new Error(
+				`the user ${user.username} cannot vote: there is no message ${id} with a poll that the user can see`,
+			);
+		const ids = answers.map((answer) => answerIn(message, answer));
+		world.polls.vote(channel, message, user, ids);
+	}
+
+	/**
+	 * Presses a button of a message. `button` is the button's custom_id or label. Rejects if the button does not exist,
+	 * if it is disabled, or if Discord would refuse the click.
+	 */
+	async press(message: MessageIds, button: string): Promise<InteractionHandle> {
+		const seen = this.#seen(message);
+		const { custom_id } = findButton(seen, button);
+		return this.#use(`press ${button}`, seen, { component_type: ComponentType.Button, custom_id });
+	}
+
+	/**
+	 * Chooses values in the select menu of a message with this custom_id: values of its options, or ids of users, roles
+	 * or channels.
+	 */
+	async select(message: MessageIds, menu: string, ...values: readonly string[]): Promise<InteractionHandle> {
+		const seen = this.#seen(message);
+		const { type: component_type, custom_id } = findMenu(seen, menu);
+		return this.#use(`choose in ${menu}`, seen, { component_type, custom_id, values });
+	}
+
+	/**
+	 * Submits the modal that the bot opened as its response to `opened`. `values` has the texts of its inputs and the
+	 * values of its select menus, by custom_id. Inputs that are left out keep the value with which the modal opened.
+	 */
+	async submit(
+		{ id }: Pick<InteractionHandle, "id">,
+		values: Readonly<Record<string, string | readonly string[]>>,
+	): Promise<InteractionHandle> {
+		const { interactions } = this.#context;
+		const trigger = interactions.get(id);
+		if (!trigger) throw new Error(`the simulator has no interaction ${id}`);
+		const modal = await interactions.until(trigger, () =>
+			trigger.state === "waiting" ? undefined : (trigger.modal ?? null),
+		);
+		if (!modal) throw new Error(`the bot opened no modal for ${id}`);
+		return this.#ask(`submit ${modal.custom_id}`, trigger.channel, {
+			type: InteractionType.ModalSubmit,
+			application_id: trigger.application.user.id,
+			data: { id, ...submissionOf(modal, values) },
+		});
+	}
+
+	async #post<T>(what: string, path: string, body: unknown, files: readonly Upload[] = []): Promise<T> {
+		const response = await this.#context.call(path, body, files);
+		if (!response.ok) throw new Error(`${this.username} could not ${what}: ${await response.text()}`);
 		return (await response.json()) as T;
-	};
-	const create = async (what: string, channel: Channel, body: object, files?: readonly Upload[]) => {
+	}
+
+	async #create(what: string, channel: Channel, body: object, files?: readonly Upload[]): Promise<Interaction> {
 		const place = inGuild(channel) ? { guild_id: channel.guild_id } : {};
 		const whole = { ...body, channel_id: channel.id, ...place };
-		const { id } = await post<{ id: string }>(what, "/interactions", whole, files);
-		const interaction = interactions.get(id);
+		const { id } = await this.#post<{ id: string }>(what, "/interactions", whole, files);
+		const interaction = this.#context.interactions.get(id);
 		if (!interaction) throw new Error(`the simulator has no interaction ${id}`);
 		return interaction;
-	};
-	const ask = async (...given: Parameters<typeof create>) => createHandle(interactions, await create(...given));
-	const seenMessage = ({ id, channel_id }: MessageIds): Message => {
-		const message = interactions.ephemeral(id, user) ?? world.messages.get(channel_id, id);
-		if (message) return message;
-		throw new Error(`the user ${user.username} cannot see the message ${id}`);
-	};
-	const findSlash = (channelName: string, line: string) => {
-		const channel = context.findChannel(channelName);
+	}
+
+	async #ask(what: string, channel: Channel, body: object, files?: readonly Upload[]): Promise<InteractionHandle> {
+		return createHandle(this.#context.interactions, await this.#create(what, channel, body, files));
+	}
+
+	#slash(channelName: string, line: string, values: OptionValues, focused?: string) {
+		const { world, findChannel } = this.#context;
+		const channel = findChannel(channelName);
 		const [name = "", ...subcommands] = line.split(" ");
 		const type = CommandKind.ChatInput;
 		const { application_id, id } = findCommand(world, channel, name, type);
-		return { channel, subcommands, application_id, data: { id, type } };
-	};
-	const runOn = (
-		type: CommandKind.User | CommandKind.Message,
-		channelName: string,
-		name: string,
-		target_id: string,
-	) => {
-		const channel = context.findChannel(channelName);
+		const { options, files } = optionsOf(subcommands, values, focused);
+		return { channel, body: { application_id, data: { id, type, options } }, files };
+	}
+
+	#runOn(type: CommandType, channelName: string, name: string, target_id: string): Promise<InteractionHandle> {
+		const { world, findChannel } = this.#context;
+		const channel = findChannel(channelName);
 		const { application_id, id } = findCommand(world, channel, name, type);
-		return ask(`use ${name} in ${channelName}`, channel, {
+		return this.#ask(`use ${name} in ${channelName}`, channel, {
 			type: InteractionType.ApplicationCommand,
 			application_id,
 			data: { id, type, target_id },
 		});
-	};
-	const use = (what: string, message: Message, data: object) =>
-		ask(what, context.findChannel(message.channel_id), {
+	}
+
+	#use(what: string, message: Message, data: object): Promise<InteractionHandle> {
+		return this.#ask(what, this.#context.findChannel(message.channel_id), {
 			type: InteractionType.MessageComponent,
 			application_id: message.author.id,
 			message_id: message.id,
 			data,
 		});
+	}
 
-	return {
-		id: user.id,
-		username: user.username,
-		token,
-		say: (channel, content, { attachments = [] } = {}) => {
-			const path = `/channels/${context.findChannel(channel).id}/messages`;
-			return post(`write in ${channel}`, path, { content }, attachments);
-		},
-		commands: (channelName) => {
-			const channel = context.findChannel(channelName);
-			const granted = permissionsIn(world, channel, user);
-			return commandsIn(world, channel).filter((command) => !inGuild(channel) || mayUse(command, granted));
-		},
-		run: async (channelName, line, values = {}) => {
-			const found = findSlash(channelName, line);
-			const { channel, subcommands, application_id, data } = found;
-			const { options, files } = optionsOf(subcommands, values);
-			const body = {
-				type: InteractionType.ApplicationCommand,
-				application_id,
-				data: { ...data, options },
-			};
-			return ask(`run /${line} in ${channelName}`, channel, body, files);
-		},
-		suggest: async (channelName, line, values, focused) => {
-			const found = findSlash(channelName, line);
-			const { channel, subcommands, application_id, data } = found;
-			const typed = { [focused]: "", ...values };
-			const { options } = optionsOf(subcommands, typed, focused);
-			const interaction = await create(`type /${line}`, channel, {
-				type: InteractionType.ApplicationCommandAutocomplete,
-				application_id,
-				data: { ...data, options },
-			});
-			return interactions.until(interaction, () => {
-				// What Discord's client shows.
-				if (interaction.state === "failed") throw new Error("Loading options failed");
-				return interaction.choices;
-			});
-		},
-		runOnUser: async (channelName, name, userId) => runOn(CommandKind.User, channelName, name, userId),
-		runOnMessage: async ({ id, channel_id }, name) => runOn(CommandKind.Message, channel_id, name, id),
-		// The route that Discord's clients use is not documented: this bypasses the REST API.
-		vote: async ({ id, channel_id }, ...answers) => {
-			const channel = context.findChannel(channel_id);
-			const message = world.messages.get(channel_id, id);
-			if (user.bot) throw new Error(`${user.username} is a bot and cannot vote`);
-			if (!message?.poll || !isSeenBy(world, channel, user))
-				throw new Error(
-					`the user ${user.username} cannot vote: there is no message ${id} with a poll that the user can see`,
-				);
-			const ids = answers.map((answer) => answerIn(message, answer));
-			world.polls.vote(channel, message, user, ids);
-		},
-		press: async (ids, wanted) => {
-			const message = seenMessage(ids);
-			const { custom_id } = findButton(message, wanted);
-			const component_type = ComponentType.Button;
-			return use(`press ${wanted}`, message, { component_type, custom_id });
-		},
-		select: async (ids, wanted, ...values) => {
-			const message = seenMessage(ids);
-			const { type: component_type, custom_id } = findMenu(message, wanted);
-			const data = { component_type, custom_id, values };
-			return use(`choose in ${wanted}`, message, data);
-		},
-		submit: async ({ id }, values) => {
-			const trigger = interactions.get(id);
-			if (!trigger) throw new Error(`the simulator has no interaction ${id}`);
-			const modal = await interactions.until(trigger, () =>
-				trigger.state === "waiting" ? undefined : (trigger.modal ?? null),
-			);
-			if (!modal) throw new Error(`the bot opened no modal for ${id}`);
-			const { channel, application } = trigger;
-			return ask(`submit ${modal.custom_id}`, channel, {
-				type: InteractionType.ModalSubmit,
-				application_id: application.user.id,
-				data: { id, ...submissionOf(modal, values) },
-			});
-		},
-	};
+	#seen({ id, channel_id }: MessageIds): Message {
+		const { interactions, world } = this.#context;
+		const message = interactions.ephemeral(id, this.#user) ?? world.messages.get(channel_id, id);
+		if (message) return message;
+		throw new Error(`the user ${this.username} cannot see the message ${id}`);
+	}
 }
 
 function commandsIn(world: World, channel: Channel): Command[] {

@@ -68,7 +68,7 @@ test("a member who joins while the bot is disconnected gets the role", async () 
 	const { sockets } = bot.simulator;
 	sockets.holdEvents(true);
 	bot.join("nora");
-	bot.simulator.disconnectSockets({ resumable: false });
+	bot.simulator.sockets.disconnect({ resumable: false });
 	sockets.holdEvents(false);
 	await world.gets("nora");
 });

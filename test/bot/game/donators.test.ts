@@ -547,7 +547,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		const { given, failed, reasons } = await bot.run();
 		expect({ given, failed }).toEqual({ given: 1, failed: 2 });
 		expect(reasons).toEqual([expect.stringMatching(/^@gold \(ID: \d+\): .*Missing Permissions/)]);
-		bot.simulator.clearFaults();
+		bot.simulator.faults.clear();
 		expect(await bot.run()).toMatchObject({ given: 2, failed: 0 });
 	});
 
@@ -571,7 +571,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		bot.list(...goldFor(...gold, "ada"));
 		bot.simulator.faults.fail("PUT /guilds/*/members/*/roles/*", 500);
 		expect(await bot.run()).toMatchObject({ given: 0, failed: 3, left: 2 });
-		bot.simulator.clearFaults();
+		bot.simulator.faults.clear();
 		expect(await bot.run()).toMatchObject({ given: 5, failed: 0, left: 0 });
 	});
 

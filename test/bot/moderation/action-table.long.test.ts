@@ -35,7 +35,7 @@ async function prepare(
 		count?: number;
 	} = {},
 ) {
-	scene.world.simulator.clearFaults();
+	scene.world.simulator.faults.clear();
 	const made = change(await row.make(scene, count));
 	const person = scene.newPerson(scene[limit === "lacking" ? limit : "mods"]);
 	const limited = limit && without(row, limit);

@@ -123,7 +123,7 @@ async function startAudited(
 		general: simulator.channel("The Cooks/general").id,
 		metric: async (name: string) => sampleOf(parseMetrics((await get("/metrics")).text), `guildhall_bot_${name}`),
 		async [Symbol.asyncDispose]() {
-			simulator.clearFaults();
+			simulator.faults.clear();
 			await bot.close();
 			await simulator.close();
 		},

@@ -222,7 +222,7 @@ test.concurrent("a bot that has lost Discord's Gateway is alive and not ready, a
 test.concurrent("since is the time of the reconnect after a lost Gateway session", async () => {
 	await using alpha = await startConnectedBot();
 	const before = (await alpha.status()).discord;
-	alpha.simulator.disconnectSockets({ resumable: true });
+	alpha.simulator.sockets.disconnect({ resumable: true });
 	const after = await until("it is back", async () => {
 		const { discord } = await alpha.status();
 		return discord.connected && discord.since !== before.since && discord;

@@ -358,7 +358,7 @@ test("search_members says so while members are still being loaded", async () => 
 	await using world = await startWorld();
 	const { simulator } = world;
 	simulator.sockets.holdMembers(true);
-	simulator.disconnectSockets({ resumable: false });
+	simulator.sockets.disconnect({ resumable: false });
 	const answer = await until("members are being loaded", async () => {
 		const { text } = await world.call("search_members", { is_bot: true });
 		return text.includes("are still being loaded") && text;

@@ -126,7 +126,7 @@ test("while Discord's Gateway is disconnected, look-ups say that members may be 
 	await using world = await startWorld();
 	const { simulator } = world;
 	simulator.sockets.holdConnections(true);
-	simulator.disconnectSockets({ resumable: true });
+	simulator.sockets.disconnect({ resumable: true });
 	const look = async () => (await world.call("list_members")).text;
 	await until("the bot has noticed", async () => (await look()).includes("some are missing"));
 	simulator.sockets.holdConnections(false);

@@ -167,7 +167,7 @@ test("list_voice_members lists members by channel, with their voice state", asyn
 
 test("a bot that connects later knows who is in voice", async () => {
 	await using scene = await startVoice();
-	scene.simulator.disconnectSockets({ resumable: false });
+	scene.simulator.sockets.disconnect({ resumable: false });
 	await scene.heard();
 	const { text } = await scene.call("list_voice_members");
 	expect(text).toContain(`| in: #Lounge (ID: ${scene.lounge.id})`);

@@ -257,7 +257,6 @@ describe("from another process", () => {
 		const state = await (await control(ai, "GET", "state")).json();
 		expect(state).toMatchObject({
 			requests: [{ outcome: 500, messages }, { outcome: "whole" }, { outcome: "whole" }],
-			misbehaves: null,
 		});
 		expect(JSON.stringify(state)).not.toContain(ai.key);
 	});

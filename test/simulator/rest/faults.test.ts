@@ -208,7 +208,7 @@ describe("a stall", () => {
 		const answer = write();
 		await waiting(simulator);
 		expect(executed()).toBe(1);
-		simulator.clearFaults();
+		simulator.faults.clear();
 		expect((await answer).status).toBe(200);
 	});
 
@@ -229,7 +229,7 @@ describe("a stall", () => {
 		controller.abort();
 		expect(await answer).toBe("AbortError");
 		await until("it is noticed", () => simulator.requests.list(route).some(({ status }) => status === "hung up"));
-		simulator.clearFaults();
+		simulator.faults.clear();
 		expect(executed()).toBe(0);
 	});
 

@@ -337,7 +337,7 @@ describe("faults", () => {
 	test("discord.js resumes after a lost connection, and misses nothing", async () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
-		simulator.disconnectSockets();
+		simulator.sockets.disconnect();
 		await simulator.user("ada").say("The Cooks/general", "missed");
 		await bot.event("MESSAGE_CREATE", ({ content }) => content === "missed");
 		await bot.event("RESUMED");
@@ -347,7 +347,7 @@ describe("faults", () => {
 	test("discord.js identifies again when its session is lost", async () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
-		simulator.disconnectSockets({ resumable: false });
+		simulator.sockets.disconnect({ resumable: false });
 		const ready = () => bot.events.filter(({ t }) => t === "READY");
 		await until("a second READY", () => ready().length === 2);
 	});

@@ -153,7 +153,7 @@ test.concurrent("members who join, change and leave are known without requests, 
 	simulator.world.members.edit(guild, member, { nick: "Old Hand" });
 	await until("the nickname is found", async () => (await lookUp("old hand")).startsWith("1 match"));
 
-	simulator.disconnectSockets({ resumable: false });
+	simulator.sockets.disconnect({ resumable: false });
 	// No event reports this.
 	simulator.world.members.remove(guild, member);
 	await until("who left is known to have left", async () =>

@@ -277,7 +277,7 @@ test.concurrent.each([
 	expect(message).toStartWith(`Discord API error: the response (HTTP ${answer.status}) `);
 	expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
 	expect(message).not.toContain("1015");
-	simulator.clearFaults();
+	simulator.faults.clear();
 	clock.now += seconds * 1_000 - 1_001;
 	const other = await failureOf(rest.get(Routes.channel(channel.id)));
 	expect(other).toBeInstanceOf(PlatformBusy);
@@ -422,7 +422,7 @@ test.concurrent.each(["before", "after"] as const)(
 			await rest.get(Routes.user());
 			const arrived = simulator.requests.list().slice(before);
 			expect(arrived.map((request) => request.method)).toEqual([method, "GET"]);
-			simulator.clearFaults();
+			simulator.faults.clear();
 		}
 	},
 );

@@ -225,7 +225,7 @@ test.each(["DELETE", "PUT"])(
 				const [row] = await beta.sql`SELECT state FROM temp_bans`;
 				return row?.state === "banned";
 			});
-			alpha.simulator.clearFaults();
+			alpha.simulator.faults.clear();
 		}
 		await alpha.rows(0);
 		expect(alpha.isBanned("zoe")).toBe(true);
