@@ -39,10 +39,13 @@ const areas: Record<string, { src: string[]; tests: string[] }> = {
 	approval: { src: ["src/bot/approval"], tests: ["test/bot/approval"] },
 };
 
+/** A table's queries are tested by the tests of what uses them, too: those of the folders that import it run last. */
+const tables = "src/bot/store/tables/";
+
 /** Longer test files are left out, in milliseconds. */
 const maxFileMs = 25_000;
-/** How long the tests of a mutation may take before they count as hanging, and the mutation as noticed. */
-const maxRunMs = 300_000;
+/** How long the tests of a mutation may take, on a busy machine, before they count as hanging, and the mutation as noticed. */
+const maxRunMs = 1_200_000;
 
 /** What is replaced, and by what, in the code outside of comments, strings, imports and types. */
 const operators: [RegExp, string | ((match: string) => string)][] = [
@@ -147,7 +150,28 @@ async function testsFor({ area, file }: Mutation): Promise<string[][]> {
 			near.push(test);
 	}
 	const rest = short.filter((test) => !near.includes(test));
-	return [near, rest].filter(({ length }) => length > 0);
+	const ofUsers = file.startsWith(tables) ? await testsOfUsers(file) : [];
+	return [near, rest, ...ofUsers].filter(({ length }) => length > 0);
+}
+
+/** The tests of each folder with a file that imports a table; of the folder above, if it has none of its own. */
+async function testsOfUsers(table: string): Promise<string[][]> {
+	const folders = new Set<string>();
+	for (const file of new Glob("src/bot/**/*.ts").scanSync(root)) {
+		if (file.startsWith("src/bot/store/")) continue;
+		const text = imports.get(file) ?? (await Bun.file(join(root, file)).text());
+		imports.set(file, text);
+		if (!text.includes(`"${relative(dirname(file), table)}"`)) continue;
+		let folder = dirname(file).replace(/^src/, "test");
+		while (testsIn(folder).length === 0) folder = dirname(folder);
+		folders.add(folder);
+	}
+	return [...folders].sort().map(testsIn);
+}
+
+/** The short tests of a folder, without those of folders in it. */
+function testsIn(folder: string): string[] {
+	return [...new Glob(`${folder}/*.test.ts`).scanSync(root)].filter((test) => (durations[test] ?? 0) <= maxFileMs);
 }
 
 /** Runs test files in a copy of the project. Resolves with the name of a test that failed; undefined if all passed. */
@@ -212,6 +236,7 @@ function describe({ id, file, line, before, after }: Mutation): string {
 if (values.help)
 	console.log(`Usage: bun test/mutations.ts [--seed N] [--count N] [--area NAME]... [--id ID]... [--workers N] [--list]
 
-Areas: ${Object.keys(areas).join(", ")}. --id runs single mutations again, --list only lists them.`);
+Areas: ${Object.keys(areas).join(", ")}. --id runs single mutations again, --list only lists them.
+After the tests of its area, a table of the store is tested by the tests of the folders that import it.`);
 else if (values.list) for (const one of await draw()) console.log(describe(one));
 else await main();

@@ -1,0 +1,112 @@
+// Writes of the tables in a database that refuses one of their statements. A caller that is not told of it goes on as if
+// everything were stored.
+
+import { expect, test } from "bun:test";
+import type { Sql } from "../../../../src/bot/store/database/statement.ts";
+import * as approvals from "../../../../src/bot/store/tables/approvals.ts";
+import { saveCaseMark } from "../../../../src/bot/store/tables/case-marks.ts";
+import * as cases from "../../../../src/bot/store/tables/cases.ts";
+import * as locks from "../../../../src/bot/store/tables/channel-locks.ts";
+import * as conversations from "../../../../src/bot/store/tables/conversations.ts";
+import * as donators from "../../../../src/bot/store/tables/donators.ts";
+import * as backups from "../../../../src/bot/store/tables/guild-backups.ts";
+import * as jobs from "../../../../src/bot/store/tables/guild-jobs.ts";
+import * as raidModes from "../../../../src/bot/store/tables/raid-modes.ts";
+import * as reports from "../../../../src/bot/store/tables/reports.ts";
+import * as bans from "../../../../src/bot/store/tables/temp-bans.ts";
+
+const guild_id = "1";
+const number = 1;
+const at = 1_790_000_000_000;
+const key = { guild_id, number };
+
+/** A database in which each statement returns a row, except the one with this index, which it refuses. */
+function refusing(index: number) {
+	let count = 0;
+	const sql: Sql = async <Row extends object>() => {
+		count += 1;
+		if (count - 1 === index) throw new Error("refused");
+		return [{ number: 1, kept_at: null }] as unknown as Row[];
+	};
+	return { sql, count: () => count };
+}
+
+const inTransaction = (sql: Sql) => ({
+	transaction: <T>(work: (sql: Sql) => Promise<T>) => work(sql),
+});
+const backup = {
+	...{ guild_id, made_at: at, guild_name: "Cooks", length: 2, sha256: "5" },
+	...{ channels: 1, roles: 1, omitted: "", document: "{}", pictures: ["6"] },
+};
+const turn = {
+	...{
+		message_id: "2",
+		parent_id: null,
+		channel_id: "3",
+		user_id: "4",
+		name: "A",
+	},
+	...({ role: "user", content: "hello", at } as const),
+};
+const ban = {
+	...{ guild_id, user_id: "2", reason: null, moderator_id: "3" },
+	...({ asked_at: at, ends_at: at, state: "asked", mark: "by" } as const),
+};
+
+test.each<[string, (sql: Sql) => Promise<unknown>]>([
+	["setApprovalMessage", (sql) => approvals.setApprovalMessage(sql, { id: "1", token: "2" }, "3")],
+	["setShownState", (sql) => approvals.setShownState(sql, "1", "denied")],
+	["reopenApproval", (sql) => approvals.reopenApproval(sql, "1", ["approved"])],
+	["saveCaseMark", (sql) => saveCaseMark(sql, guild_id, "2")],
+	["setTold", (sql) => cases.setTold(sql, guild_id, number, "yes")],
+	[
+		"setCaseMessages",
+		(sql) =>
+			cases.setCaseMessages(sql, guild_id, number, {
+				...{ message_ids: "[]", channel_ids: "[]", detail: null },
+			}),
+	],
+	[
+		"editCase",
+		(sql) =>
+			cases.editCase(
+				sql,
+				{ ...key, what: "reason", editor_id: "2", at, before: null },
+				{ reason: "rude", deleted_at: null },
+			),
+	],
+	["deleteChannelLock", (sql) => locks.deleteChannelLock(sql, "1")],
+	["saveTurns", (sql) => conversations.saveTurns(sql, [turn])],
+	["deleteTurns", (sql) => conversations.deleteTurns(sql, ["1"])],
+	["deleteTurnsIn", (sql) => conversations.deleteTurnsIn(sql, ["1"])],
+	["saveAccepted", (sql) => donators.saveAccepted(inTransaction(sql), [])],
+	["saveDoubted", (sql) => donators.saveDoubted(sql, [])],
+	[
+		"saveGuildBackup",
+		(sql) =>
+			backups.saveGuildBackup(inTransaction(sql), backup, {
+				...{ keep: 0, keepReason: () => "it lost channels" },
+			}),
+	],
+	["keepGuildBackup", (sql) => backups.keepGuildBackup(sql, key, { at, reason: "why", notice: true })],
+	["setNoticed", (sql) => backups.setNoticed(sql, key)],
+	[
+		"endGuildJob",
+		(sql) =>
+			jobs.endGuildJob(sql, {
+				...{ id: "1", state: "done", note: null, ended_at: at },
+			}),
+	],
+	["deleteGuildJobsBefore", (sql) => jobs.deleteGuildJobsBefore(sql, at)],
+	["deleteEndedRaidSteps", (sql) => raidModes.deleteEndedRaidSteps(sql, guild_id)],
+	["setShown", (sql) => reports.setShown(sql, key, "2", 1)],
+	["setActs", (sql) => reports.setActs(sql, key, [], null)],
+	["saveTempBan", (sql) => bans.saveTempBan(sql, ban)],
+	["setBanned", (sql) => bans.setBanned(sql, ban)],
+])("%s rejects whichever of its statements is refused", async (_, write) => {
+	const all = refusing(-1);
+	await write(all.sql);
+	expect(all.count()).toBeGreaterThan(0);
+	for (let index = 0; index < all.count(); index += 1)
+		await expect(write(refusing(index).sql)).rejects.toThrow("refused");
+});

@@ -1,0 +1,40 @@
+// Whether a channel that moves follows its new category, where the document changes roles as well.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { readDocument } from "../../src/guild-document/format/document.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
+import { guildState, idOf } from "./state.ts";
+
+const hidden = {
+	...{ id: idOf(1), type: 0, allow: "0" },
+	deny: String(PermissionFlagsBits.ViewChannel),
+};
+
+test.each([
+	["a role that may not see it in the end", [], true],
+	["a role that the document lets see channels", ["VIEW_CHANNEL"], false],
+])("a synced channel is moved away from what hides it from %s", (_, permissions, follows) => {
+	const state = guildState({
+		everyone: [],
+		roles: [{ id: 1, name: "Guests" }],
+		channels: [
+			{
+				...{ id: 50, name: "Staff", type: ChannelType.GuildCategory },
+				permission_overwrites: [hidden],
+			},
+			{
+				...{ id: 51, name: "plans", parent: 50 },
+				permission_overwrites: [hidden],
+			},
+			{ id: 60, name: "Open", type: ChannelType.GuildCategory },
+		],
+	});
+	const document = readDocument({
+		version: 1,
+		roles: [{ name: "Guests", permissions }],
+		categories: [{ name: "Open", channels: [{ name: "plans", id: idOf(51) }] }],
+	});
+	const { steps } = difference(document, state, { prune: false });
+	expect(steps.some((step) => step.follows ?? false)).toBe(follows);
+});

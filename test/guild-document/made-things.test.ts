@@ -1,0 +1,25 @@
+// A job compares the guild again after each step. What it has made must not pass for what was there before.
+
+import { expect, test } from "bun:test";
+import { ChannelType } from "discord.js";
+import { readDocument } from "../../src/guild-document/format/document.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
+import { guildState, idOf } from "./state.ts";
+
+test("the first channel that a job makes does not decide the kind of another one", () => {
+	const document = readDocument({
+		version: 1,
+		channels: [{ name: "talk", kind: "voice", key: "talk aloud" }, { name: "talk" }],
+	});
+	const planned = difference(document, guildState(), { prune: false }).steps;
+	const first = planned.find(({ guard }) => guard.channelKind === "voice")?.placeholder;
+	const left = difference(
+		document,
+		guildState({
+			channels: [{ id: 51, name: "talk", type: ChannelType.GuildVoice }],
+		}),
+		{ prune: false, ids: new Map([[first ?? "", idOf(51)]]) },
+	).steps;
+	expect(left.map(({ guard }) => guard.channelKind)).toEqual(["text"]);
+	expect(left.map(({ id }) => id)).toEqual(planned.flatMap(({ id, placeholder }) => (placeholder === first ? [] : id)));
+});
