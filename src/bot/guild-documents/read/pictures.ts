@@ -6,7 +6,6 @@ import { Semaphore } from "../../../lib/semaphore.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { currentRun, endingEarlier, PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
-import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteUnusedPictures,
@@ -17,6 +16,7 @@ import {
 	selectPictureHashes,
 	touchGuildPictures,
 } from "../../store/tables/guild-pictures.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
 import type { PictureHashes, PictureReference, PictureSource } from "./read-guild.ts";
 
 export interface Picture {
