@@ -8,6 +8,7 @@ import type { Counter } from "../lib/metrics.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
 import { createMonitor } from "../lib/program/monitor.ts";
 import { type Running, version } from "../lib/program/program.ts";
+import type { Store } from "../lib/store/store.ts";
 import { createBearerCheck, createHostCheck, createOriginCheck, unauthorized, withCors } from "../mcp/access.ts";
 import { notFound } from "../mcp/http-response.ts";
 import { countedMethod, createServer } from "../mcp/server.ts";
@@ -38,7 +39,6 @@ import { Views } from "./principals/views.ts";
 import { Refresher } from "./routing/refresher.ts";
 import { RouteIndex, Router } from "./routing/routing.ts";
 import { limitStore } from "./store/limited-store.ts";
-import type { GatewayStore } from "./store/store.ts";
 
 const maxBodyBytes = 64 * 1024;
 const sessions = "gateway-session";
@@ -70,7 +70,7 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs
 	/**
 	 * The gateway's database of API keys and sign-ins. Without it, the gateway accepts only the root key (MCP_AUTH_TOKEN).
 	 */
-	store?: GatewayStore | undefined;
+	store?: Store | undefined;
 	/** Replaces parts of the sign-in with Discord, for tests. */
 	signIn?: Partial<Pick<OAuthOptions, "clients" | "askRights" | "clocks">>;
 	/**
@@ -204,7 +204,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 
 function createSignIn(
 	settings: SignInSettings,
-	store: GatewayStore,
+	store: Store,
 	askRights: AskRights,
 	log: Log,
 	replaced: GatewayOptions["signIn"],

@@ -89,7 +89,7 @@ interface Instance {
 	storeEvents(): string[];
 }
 
-const opened = "opened the bot's database";
+const opened = "opened the database";
 
 /** An instance's directory, and its process. */
 async function startInstance(
@@ -146,8 +146,7 @@ async function startInstance(
 			}).then(() => {}),
 		storeEvents: () =>
 			instance.program.lines.flatMap(
-				(line) =>
-					/"message":"(opened the bot's database|bot's database is unavailable or read-only)"/.exec(line)?.[1] ?? [],
+				(line) => /"message":"(opened the database|database is unavailable or read-only)"/.exec(line)?.[1] ?? [],
 			),
 	};
 	return instance;

@@ -52,7 +52,7 @@ onBoth((databases, kind) => {
 		for (let time = 0; time < 2; time++)
 			expect(await line()).toMatch(new RegExp(`${start} (file|schema) will be created$`));
 		await using opened = openGatewayStore(place);
-		await opened.store.open();
+		await opened.store.ready();
 		expect(await line()).toMatch(new RegExp(`${start} tables are up to date$`));
 		await place.look("INSERT INTO migrations (number, name, checksum, applied_at) VALUES (2, 'more', '', 0)");
 		expect(await line()).toStartWith("✗ database: The database is newer than this program");

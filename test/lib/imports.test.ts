@@ -99,7 +99,7 @@ test("what the bot knows of Discord's API knows nothing of the bot or MCP", () =
 /** The folders of a program, each group importing only those before it, and no other folder of its own group. */
 const orders: Record<string, readonly (readonly string[])[]> = {
 	bot: [
-		["discord", "store/database"],
+		["discord"],
 		["discord/rest", "discord/members", "store/tables"],
 		["discord/connection", "store"],
 		["config"],
@@ -129,7 +129,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["."],
 	],
 	"gateway/oauth": [["protocol"], ["clients", "people"], ["grants"], ["pages"], ["endpoints"], ["."]],
-	lib: [["."], ["program", "instances"], ["sql"]],
+	lib: [["."], ["program", "instances"], ["store"]],
 	simulator: [
 		["world/state"],
 		["world/messages"],

@@ -2,7 +2,8 @@
 
 import { join } from "node:path";
 import type { StoreSettings } from "../../src/gateway/store/settings.ts";
-import { type GatewayStore, openStore, type StoreOptions } from "../../src/gateway/store/store.ts";
+import { openStore } from "../../src/gateway/store/store.ts";
+import type { Statements, Store, StoreOptions } from "../../src/lib/store/store.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
 import type { Place } from "./stores.ts";
 
@@ -23,12 +24,15 @@ export function storeEnvOf(place: Pick<Place, "settings">) {
 }
 
 export interface TestGatewayStore extends AsyncDisposable {
-	store: GatewayStore;
+	store: Store;
 	logged: RecordedLog;
 }
 
 /** Opens the database without waiting for it. It retries quickly. */
-export function openGatewayStore(place: Pick<Place, "settings">, options: StoreOptions = {}): TestGatewayStore {
+export function openGatewayStore(
+	place: Pick<Place, "settings">,
+	options: Partial<StoreOptions> = {},
+): TestGatewayStore {
 	const logged = recordLog();
 	const settings = storeSettingsOf(place);
 	const store = openStore(settings, logged.log, {
@@ -36,4 +40,10 @@ export function openGatewayStore(place: Pick<Place, "settings">, options: StoreO
 		...options,
 	});
 	return { store, logged, [Symbol.asyncDispose]: () => store.close() };
+}
+
+/** All rows of a table of the gateway. */
+export function rowsIn(store: Statements, table: string) {
+	const text = [`SELECT * FROM ${table}`];
+	return store.sql(Object.defineProperty(text, "raw", { value: text }) as unknown as TemplateStringsArray);
 }

@@ -1,7 +1,7 @@
 // Kills of a life of the bot within the process of a test: from then on no request and no statement of that life gets
 // through or returns, and another life begins with the same data.
 
-import { StoreUnavailable } from "../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../src/bot/store/unavailable.ts";
 
 const never = new Promise<never>(() => {});
 

@@ -129,7 +129,7 @@ export async function startSignIn({ env, documents }: SignInOptions = {}): Promi
 				await browser.submitted(page, new URLSearchParams({ csrf, end }));
 		},
 		async forgetClients() {
-			await store.run((sql) => sql`DELETE FROM oauth_clients`);
+			await store.sql`DELETE FROM oauth_clients`;
 		},
 		async [Symbol.asyncDispose]() {
 			await server.stop(true);

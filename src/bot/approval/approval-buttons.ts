@@ -6,7 +6,7 @@ import type { Log } from "../../lib/log.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { inlineText, truncate } from "../discord/text.ts";
 import { noMentions } from "../messages/split-message.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Deciding } from "./deciding.ts";
 import type { ApprovalSettings } from "./needs-approval.ts";
 import { readButtonId } from "./request-message.ts";

@@ -4,14 +4,14 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import { randomBytes } from "node:crypto";
+import type { Sql } from "../../lib/store/statement.ts";
 import { inputRequired } from "../../mcp/elicitation.ts";
 import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { type Caller, toolCall, toolResponse } from "../../mcp/server.ts";
 import { errorResult, invalidParameters, isErrorResult, ToolError } from "../../mcp/tool.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
-import type { Sql } from "../store/database/statement.ts";
 import { insertDecided, selectApproval } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
 import { canonicalJson, previewCall } from "./call-preview.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type Client, DiscordAPIError, Events, type SendableChannels } from "discord.js";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
+import type { Sql } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
@@ -14,8 +15,6 @@ import type { Connection } from "../discord/connection/connection.ts";
 import { channelName } from "../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
-import type { Sql } from "../store/database/statement.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -35,6 +34,7 @@ import {
 	setShownState,
 	withdrawApprovals,
 } from "../store/tables/approvals.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { withPersonName } from "../tool/admission.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import { callFacts } from "../tool/call-facts.ts";

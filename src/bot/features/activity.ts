@@ -3,9 +3,9 @@
 import type { GuildMember } from "discord.js";
 import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import { addMessages, saveLeft, savePromoted } from "../store/tables/member-activity.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 
 const batchSize = 1_000;
 const maxBuffered = 10_000;

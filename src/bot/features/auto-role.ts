@@ -1,12 +1,12 @@
 // The feature `auto_role`: gives members a role for their time in the guild, their messages, or both.
 
 import { type Client, Events, type Guild, type GuildMember, type Message } from "discord.js";
+import { inBatches } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
-import { inBatches } from "../store/database/statement.ts";
 import { type Activity, selectActivity } from "../store/tables/member-activity.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { ActivityBuffer, joinedAtMs } from "./activity.ts";
 import { createPromotions } from "./promotions.ts";
 import { guildForRoles, RoleWriter } from "./role-writer.ts";

@@ -5,9 +5,9 @@ import { type Client, Events, type GuildMember, Routes } from "discord.js";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { Connection } from "../discord/connection/connection.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import { saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { createIsRestricted, failureReason, guildForRoles, guildWithRole, RoleWriter } from "./role-writer.ts";
 
 const toleranceMs = 5_000;

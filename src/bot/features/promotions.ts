@@ -3,7 +3,6 @@
 
 import { type APIGuildMember, type Guild, Routes } from "discord.js";
 import type { FeatureOptions } from "../commands/feature.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import {
 	claimPromotion,
 	type Membership,
@@ -11,6 +10,7 @@ import {
 	selectClaimed,
 	settlePromotion,
 } from "../store/tables/member-activity.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { createIsRestricted, failureReason, type RoleWriter, type WriteFailure } from "./role-writer.ts";
 
 const postponeMs = 600_000;

@@ -4,9 +4,9 @@ import { type ButtonInteraction, MessageFlags } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { noMentions } from "../messages/split-message.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import { decide, selectChargeback } from "../store/tables/chargebacks.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { decisionLabels, readButtonId } from "./chargeback-alert.ts";
 import { shortId } from "./chargeback-steps.ts";
 

@@ -14,7 +14,6 @@ import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { absentIf } from "../discord/find.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import { NotNow, reasonOf } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -25,6 +24,7 @@ import {
 	selectOpenChargebacksOf,
 	updateChargebacks,
 } from "../store/tables/chargebacks.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { createAlert } from "./chargeback-alert.ts";
 import type { GameClient } from "./client.ts";
 

@@ -6,8 +6,8 @@ import * as v from "valibot";
 import { methodNotAllowed, readBody } from "../../lib/program/listen.ts";
 import { within } from "../../lib/wait.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { ChargebackEvent } from "../store/tables/chargebacks.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { readTime } from "../tool/arguments/times.ts";
 import { discordId } from "./client.ts";
 

@@ -10,8 +10,7 @@ import {
 	type GatewayMessageDeleteDispatchData,
 	type Interaction,
 } from "discord.js";
-import { ignoreUnavailable } from "../store/database/db-error.ts";
-import type { Sql } from "../store/database/statement.ts";
+import type { Sql } from "../../lib/store/statement.ts";
 import { Durable, type DurableOptions, type Step } from "../store/durable.ts";
 import {
 	type Chargeback,
@@ -23,6 +22,7 @@ import {
 	setError,
 	updateChargebacks,
 } from "../store/tables/chargebacks.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
 import { createAlert } from "./chargeback-alert.ts";
 import { createButtonHandler } from "./chargeback-buttons.ts";
 import {

@@ -9,7 +9,6 @@ import { ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import { ignoreUnavailable } from "../store/database/db-error.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -20,6 +19,7 @@ import {
 	saveDoubted,
 	selectDonatorLists,
 } from "../store/tables/donators.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
 import type { Donator, GameClient } from "./client.ts";
 import { type Change, keyOf, listEntries, planRoles, type RolePlan } from "./donator-plan.ts";
 

@@ -97,9 +97,9 @@ const shownJobs = 5;
 const defaultReason = "apply_guild";
 
 export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocumentsService {
-	const { connection, store, rules, mayTouch, now = Date.now } = options;
-	const { monotonicNow = () => performance.now() } = options;
+	const { store, rules, now = Date.now } = options;
 	const jobs = new Jobs(options);
+	const views = createJobViews(options, jobs);
 
 	async function keepAndShow(
 		guild: Guild,
@@ -108,19 +108,12 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 	): Promise<KeptPlan> {
 		const hash = await keepPlan(store, plan, now());
 		await nextTurn();
+		const { cache, me } = guild.members;
 		const text = planText(plan, {
 			guildName: guildName(guild),
 			hash,
-			memberName: (id) => {
-				const member = guild.members.cache.get(id);
-				return member ? `@${member.user.username}` : id;
-			},
-			self: guild.members.me
-				? {
-						id: guild.members.me.id,
-						name: guild.members.me.user.username,
-					}
-				: undefined,
+			memberName: (id) => (cache.has(id) ? `@${cache.get(id)?.user.username}` : id),
+			self: me ? { id: me.id, name: me.user.username } : undefined,
 			...shown,
 		});
 		const { steps, refusals } = plan;
@@ -132,7 +125,12 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		source: PlanSource,
 		{ prune, maxBytes, isWhole = false }: Parameters<GuildDocuments["plan"]>[2] = {},
 	): Promise<KeptPlan> {
-		const given = await documentOf(guild, source);
+		const given: GivenDocument =
+			"backup" in source
+				? { document: (await readBackup(options, guild, source.backup)).document }
+				: "document" in source
+					? { document: valid(() => readDocument(source.document)) }
+					: changedPlan(await requirePlan(store, source.plan), source, guild);
 		const { document, names } = withOwnAccess(guild, given.document);
 		const plan = await makePlan(guild, document, prune ?? given.prune ?? false, rules);
 		if (names.length > 0) plan.given = given.document;
@@ -150,16 +148,12 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 			isRestored && recreates(plan) && lostForGood,
 			deletesChannels(plan) && "The messages of deleted channels are lost.",
 		);
-		return keepAndShow(guild, plan, {
-			maxBytes,
-			remarks,
-			earlier: isWhole ? undefined : earlier,
-		});
+		return keepAndShow(guild, plan, { maxBytes, remarks, earlier: isWhole ? undefined : earlier });
 	}
 
 	async function begin(hash: string, reason = defaultReason): Promise<{ jobId?: string; text: string }> {
 		const plan = await requirePlan(store, hash);
-		const guild = guildOf(plan.guildId);
+		const guild = guildOf(options, plan.guildId);
 		const running = await jobs.runningIn(guild.id);
 		if (running?.plan_hash === hash) return { jobId: running.id, text: "This plan is being carried out." };
 		if (running) throw alreadyRuns(guild, running.id);
@@ -178,59 +172,99 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		throw alreadyRuns(guild, other?.id ?? "that has just ended");
 	}
 
-	async function documentOf(
-		guild: Guild,
-		source: PlanSource,
-	): Promise<{
-		document: GuildDocument;
-		prune?: boolean;
-		earlier?: { hash: string; plan: Plan };
-		removed?: readonly Part[];
-	}> {
-		if ("document" in source) return { document: valid(() => readDocument(source.document)) };
-		if ("backup" in source) {
-			const { document } = await readBackup(guild, source.backup);
-			return { document };
-		}
-		const plan = await requirePlan(store, source.plan);
-		if (plan.guildId !== guild.id)
-			throw new ToolError(
-				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
-			);
-		const before = plan.given ?? plan.document;
-		const { changes, removed } = valid(() => readChanges(source.changes));
-		const merged = valid(() => mergeDocuments(before, changes));
-		for (const part of removed) delete merged[part];
-		return {
-			document: merged,
-			prune: plan.prune,
-			earlier: { hash: source.plan, plan },
-			removed: removed.filter((part) => before[part] !== undefined),
-		};
-	}
+	return {
+		async export(guild, parts = partNames) {
+			const wanted = parts === partNames ? parts.filter((part) => !optionalParts.includes(part)) : parts;
+			const { state, unreadable } = await rules.read(guild, wanted);
+			return {
+				document: exportDocument(state, wanted),
+				missing: [...unreadable, ...unseenIn(state).filter(({ part }) => wanted.includes(part))].map(
+					({ part, why }) => `${part}: ${why}`,
+				),
+			};
+		},
+		backups: (guild) => options.backups.list(guild.id),
+		async exportBackup(guild, name) {
+			const { document, omitted } = await readBackup(options, guild, name);
+			const allowed = { ...document };
+			const missing = omitted === "" ? [] : [omitted];
+			for (const part of partNames) {
+				const why = rules.whyNotRead?.(part);
+				if (why === undefined || allowed[part] === undefined) continue;
+				delete allowed[part];
+				missing.push(`${part}: ${why}`);
+			}
+			return { document: allowed, missing };
+		},
+		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
+		keepPlan: keepPlanOf,
+		async guildOfPlan(hash) {
+			return (await requirePlan(store, hash)).guildId;
+		},
+		async apply(hash, reason, waitMs = 0) {
+			const { jobId, text } = await begin(hash, reason);
+			if (jobId === undefined) return text;
+			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
+			const shown = await views.job(jobId);
+			return ended ? shown : `${text}\n${shown}`;
+		},
+		startJob: async (hash, reason) => (await begin(hash, reason)).jobId,
+		runningJob: async ({ id }) => (await jobs.runningIn(id))?.id,
+		...views,
+		attach: (client) => jobs.attach(client),
+		start: () => jobs.start(),
+		close: () => jobs.close(),
+	};
+}
 
-	async function readBackup(guild: Guild, name: string) {
-		const backup = await options.backups.read(guild.id, name);
-		if (!mayTouch(backup.guildId))
-			throw new ToolError(
-				`The backup ${name} is of the guild ${backup.guildId}, for which the operator of this bot has not enabled tools.`,
-			);
-		return backup;
-	}
+async function readBackup({ backups, mayTouch }: GuildDocumentsOptions, guild: Guild, name: string) {
+	const backup = await backups.read(guild.id, name);
+	if (!mayTouch(backup.guildId))
+		throw new ToolError(
+			`The backup ${name} is of the guild ${backup.guildId}, for which the operator of this bot has not enabled tools.`,
+		);
+	return backup;
+}
 
-	function guildOf(id: string): Guild {
-		const guild = connection.discord.guilds.cache.get(id);
-		if (!guild || !mayTouch(id))
-			throw new ToolError(
-				`The bot is not in the guild ${id}, or its operator has not enabled tools for it. Use list_guilds to find guilds.`,
-			);
-		if (!guild.available)
-			throw new ToolError(
-				`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
-			);
-		return guild;
-	}
+interface GivenDocument {
+	document: GuildDocument;
+	prune?: boolean;
+	earlier?: { hash: string; plan: Plan };
+	removed?: readonly Part[];
+}
 
+function changedPlan(plan: Plan, source: Extract<PlanSource, { plan: string }>, guild: Guild): GivenDocument {
+	if (plan.guildId !== guild.id)
+		throw new ToolError(
+			`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
+		);
+	const before = plan.given ?? plan.document;
+	const { changes, removed } = valid(() => readChanges(source.changes));
+	const merged = valid(() => mergeDocuments(before, changes));
+	for (const part of removed) delete merged[part];
+	return {
+		document: merged,
+		prune: plan.prune,
+		earlier: { hash: source.plan, plan },
+		removed: removed.filter((part) => before[part] !== undefined),
+	};
+}
+
+function guildOf({ connection, mayTouch }: GuildDocumentsOptions, id: string): Guild {
+	const guild = connection.discord.guilds.cache.get(id);
+	if (!guild || !mayTouch(id))
+		throw new ToolError(
+			`The bot is not in the guild ${id}, or its operator has not enabled tools for it. Use list_guilds to find guilds.`,
+		);
+	if (!guild.available)
+		throw new ToolError(`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`);
+	return guild;
+}
+
+function createJobViews(
+	{ connection, mayTouch, monotonicNow = () => performance.now() }: GuildDocumentsOptions,
+	jobs: Jobs,
+): Pick<GuildDocumentsService, "guildOfJob" | "progress" | "job" | "jobs" | "cancel"> {
 	async function requireJob(id: string) {
 		const view = await jobs.find(id);
 		if (!view || !mayTouch(view.job.row.guild_id)) throw unknownJob(id);
@@ -251,46 +285,9 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 	}
 
 	return {
-		async export(guild, parts = partNames) {
-			const wanted = parts === partNames ? parts.filter((part) => !optionalParts.includes(part)) : parts;
-			const { state, unreadable } = await rules.read(guild, wanted);
-			return {
-				document: exportDocument(state, wanted),
-				missing: [...unreadable, ...unseenIn(state).filter(({ part }) => wanted.includes(part))].map(
-					({ part, why }) => `${part}: ${why}`,
-				),
-			};
-		},
-		backups: (guild) => options.backups.list(guild.id),
-		async exportBackup(guild, name) {
-			const { document, omitted } = await readBackup(guild, name);
-			const allowed = { ...document };
-			const missing = omitted === "" ? [] : [omitted];
-			for (const part of partNames) {
-				const why = rules.whyNotRead?.(part);
-				if (why === undefined || allowed[part] === undefined) continue;
-				delete allowed[part];
-				missing.push(`${part}: ${why}`);
-			}
-			return { document: allowed, missing };
-		},
-		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
-		keepPlan: keepPlanOf,
-		async guildOfPlan(hash) {
-			return (await requirePlan(store, hash)).guildId;
-		},
 		async guildOfJob(id) {
 			return (await requireJob(id)).job.row.guild_id;
 		},
-		async apply(hash, reason, waitMs = 0) {
-			const { jobId, text } = await begin(hash, reason);
-			if (jobId === undefined) return text;
-			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
-			const shown = await showJob(jobId);
-			return ended ? shown : `${text}\n${shown}`;
-		},
-		startJob: async (hash, reason) => (await begin(hash, reason)).jobId,
-		runningJob: async ({ id }) => (await jobs.runningIn(id))?.id,
 		async progress(id) {
 			const { job, wait } = await requireJob(id);
 			const { plan, row, steps } = job;
@@ -320,9 +317,6 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 			await jobs.cancel(id);
 			return showJob(id);
 		},
-		attach: (client) => jobs.attach(client),
-		start: () => jobs.start(),
-		close: () => jobs.close(),
 	};
 }
 

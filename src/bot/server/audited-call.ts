@@ -5,8 +5,8 @@ import { type AuditedCallDetails, consoleMethods } from "../../mcp/console.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { ToolCallRow } from "../store/tables/tool-calls.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Audit } from "../tool/audit.ts";
 
 /**

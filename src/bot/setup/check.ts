@@ -22,8 +22,8 @@ import { sessionStartsFile } from "../discord/connection/session-starts.ts";
 import { userName } from "../discord/describe.ts";
 import { describeRefused, privilegedIntents } from "../discord/intents.ts";
 import { oneLine } from "../discord/text.ts";
-import { checkStore } from "../store/check.ts";
 import type { StoreSettings } from "../store/settings.ts";
+import { checkStore } from "../store/store.ts";
 import { checkPermissions, guildName, inviteTo, referenceChecks } from "./guild-checks.ts";
 import { askOccupant } from "./occupant.ts";
 

@@ -8,7 +8,7 @@ import type { Fields, Log } from "../../lib/log.ts";
 import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { describePlatformError } from "../discord/rest/errors.ts";
-import { StoreUnavailable } from "./database/db-error.ts";
+import { StoreUnavailable } from "./unavailable.ts";
 
 /**
  * Thrown when work cannot be done for now for a reason outside the program, such as a lost connection. The work is

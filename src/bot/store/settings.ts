@@ -1,6 +1,6 @@
 // Checks the settings of the store: DATABASE_URL, DB_SCHEMA, DATA_DIR.
 
-import { databaseUrlIssue, schemaIssue } from "../../lib/sql/postgres-schema.ts";
+import { databaseUrlIssue, schemaIssue } from "../../lib/store/postgres-schema.ts";
 
 /** The bot's database settings from environment variables; undefined if a variable is not set. */
 export interface StoreSettings {

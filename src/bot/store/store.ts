@@ -1,20 +1,22 @@
-// The store of a bot: PostgreSQL or SQLite behind one interface. It starts before its database does, and is degraded until
-// that is available. supervisor.ts opens, claims and migrates; executor.ts runs the statements.
+// The store of a bot. One process has it for itself.
 
 import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { ConfigError } from "../../lib/config.ts";
-import { directoryIssue } from "../../lib/sql/sqlite-file.ts";
-import type { Database } from "./database/database.ts";
-import type { Migration } from "./database/migrations.ts";
-import { createPostgres } from "./database/postgres.ts";
-import { createSqlite } from "./database/sqlite.ts";
-import { type Store, type SupervisorOptions, startSupervisor } from "./database/supervisor.ts";
+import { CheckFailed } from "../../lib/program/check.ts";
+import { checkDatabase } from "../../lib/store/check.ts";
+import type { Migration } from "../../lib/store/migrations.ts";
+import { directoryIssue } from "../../lib/store/sqlite.ts";
+import { createDatabase, type StoreOptions as Options, Store } from "../../lib/store/store.ts";
 import { type StoreSettings, storeIssues } from "./settings.ts";
-import { migrations as allMigrations } from "./tables.ts";
+import { migrations } from "./tables.ts";
+import { StoreUnavailable } from "./unavailable.ts";
 
-export type { Store } from "./database/supervisor.ts";
+export type { Store };
 
-export interface StoreOptions extends StoreSettings, SupervisorOptions {
+export interface StoreOptions extends StoreSettings, Omit<Options, "migrations" | "unavailable"> {
+	/** Name of this bot process, shown to another bot process that finds the database in use. */
+	instance: string;
 	migrations?: readonly Migration[];
 }
 
@@ -26,26 +28,36 @@ export function instanceName(botName: string): string {
 	return `pid ${process.pid} on ${hostname()} (${botName})`;
 }
 
-/**
- * Opens the bot's database as soon as it is available: PostgreSQL or SQLite. Throws a ConfigError for invalid settings.
- */
-export function startStore(options: StoreOptions): Store {
-	const issues = storeIssues(options);
-	if (options.databaseUrl === undefined) {
-		const issue = directoryIssue(options.directory, "DATA_DIR");
+/** Opens the bot's database as soon as it is available. Throws a ConfigError for invalid settings. */
+export function startStore({ databaseUrl, schema, directory, instance, ...options }: StoreOptions): Store {
+	const settings = { databaseUrl, schema, directory };
+	const issues = storeIssues(settings);
+	if (databaseUrl === undefined) {
+		const issue = directoryIssue(directory, "DATA_DIR");
 		if (issue) issues.push(issue);
 	}
 	if (issues.length > 0) throw new ConfigError("the environment", issues);
-	const database = createDatabase(options, options.instance);
-	return startSupervisor(options, options.migrations ?? allMigrations, database);
+	const unavailable = (...args: ConstructorParameters<typeof StoreUnavailable>) => new StoreUnavailable(...args);
+	return new Store(databaseOf(settings, instance), { migrations, unavailable, ...options }).start();
 }
 
 /**
- * Returns the PostgreSQL or SQLite database of these settings, not opened yet. `instance` is the name of this bot
- * process, shown to another bot process that finds the database in use.
+ * Checks whether the bot can use its database. Resolves with a description of the database; rejects with a CheckFailed.
+ * It takes no claim, so a running bot is not disturbed.
  */
-export function createDatabase({ databaseUrl, schema, directory }: StoreSettings, instance: string): Database {
-	if (databaseUrl === undefined || schema === undefined) return createSqlite({ directory, instance });
-	const nonce = crypto.randomUUID().slice(0, 8);
-	return createPostgres({ url: databaseUrl, schema, instance, nonce });
+export async function checkStore(
+	settings: StoreSettings,
+	options: { migrations?: readonly Migration[]; timeoutMs?: number } = {},
+): Promise<string> {
+	const issues = storeIssues(settings);
+	if (issues.length > 0) throw new CheckFailed(issues.join("; "));
+	return checkDatabase(databaseOf(settings, ""), options.migrations ?? migrations, options.timeoutMs);
+}
+
+function databaseOf({ databaseUrl: url, schema, directory }: StoreSettings, instance: string) {
+	const place =
+		url === undefined || schema === undefined
+			? { file: resolve(directory, "store.sqlite"), variable: "DATA_DIR" }
+			: { url, schema, variables: { url: "DATABASE_URL", schema: "DB_SCHEMA" } };
+	return createDatabase(place, { instance, claims: true });
 }

@@ -1,6 +1,6 @@
 // The tables of a bot, as its migrations. Each table has its own file in this folder.
 
-import type { Migration } from "./database/migrations.ts";
+import type { Migration } from "../../lib/store/migrations.ts";
 import { approvalsTable } from "./tables/approvals.ts";
 import { caseMarksTable } from "./tables/case-marks.ts";
 import { casesTables } from "./tables/cases.ts";

@@ -6,7 +6,6 @@ import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { within } from "../../lib/wait.ts";
 import type { Effect } from "../../mcp/tool.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import {
 	deleteToolCallsBefore,
@@ -15,6 +14,7 @@ import {
 	type ToolCallFilter,
 	type ToolCallRow,
 } from "../store/tables/tool-calls.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 
 /** A completed tool call, as recorded in the bot's log of tool calls. */
 export interface AuditedCall

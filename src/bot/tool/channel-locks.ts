@@ -5,7 +5,6 @@ import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { wasNotDone } from "../discord/rest/rest.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type ChannelLockRow,
@@ -13,6 +12,7 @@ import {
 	insertChannelLock,
 	selectChannelLock,
 } from "../store/tables/channel-locks.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 
 export interface Locks {
 	/**

@@ -3,10 +3,10 @@
 // database is asked only while such calls wait, once a second for all bots together.
 
 import type { Log } from "../../lib/log.ts";
+import type { Statements } from "../../lib/store/store.ts";
 import type { Backend } from "../backends/backend.ts";
 import { listKeys } from "../keys/keys.ts";
 import { Grants } from "../oauth/grants/grants.ts";
-import type { GatewayStore } from "../store/store.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { RecentCalls } from "./recent-calls.ts";
 
@@ -14,7 +14,7 @@ const requestTimeoutMs = 5_000;
 
 export interface WithdrawalsOptions {
 	backends: readonly (Pick<Backend, "name" | "waiting" | "withdraw" | "reasonOf"> & { state: { online: boolean } })[];
-	store: GatewayStore;
+	store: Statements;
 	recent: Pick<RecentCalls, "approvalChanges">;
 	log: Log;
 	/** Returns the wall-clock time in milliseconds since 1970. */

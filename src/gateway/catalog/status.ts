@@ -2,6 +2,7 @@
 
 import { version } from "../../lib/program/program.ts";
 import { stagger } from "../../lib/stagger.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { BackendState } from "../backends/backend-health.ts";
@@ -9,7 +10,6 @@ import { shownGuildName } from "../backends/guilds.ts";
 import { describeDropped, listSome, maxNames } from "../backends/listed-tools.ts";
 import { fewAtATime } from "../backends/refresh-all.ts";
 import { RouteIndex } from "../routing/routing.ts";
-import type { GatewayStore } from "../store/store.ts";
 import type { Catalog } from "./catalog.ts";
 
 const maxGuilds = 1_000;
@@ -101,7 +101,7 @@ export function duration(ms: number): string {
 export function describeStatus(
 	backends: readonly Backend[],
 	{ size, list, skew }: Catalog,
-	store?: Pick<GatewayStore, "reason">,
+	store?: Pick<Store, "reason">,
 ) {
 	return {
 		name: "guildhall-gateway",
@@ -136,7 +136,7 @@ export function describeStatus(
 	};
 }
 
-function describeStore({ reason }: Pick<GatewayStore, "reason">) {
+function describeStore({ reason }: Pick<Store, "reason">) {
 	return reason === undefined ? { state: "ready" } : { state: "degraded", reason };
 }
 

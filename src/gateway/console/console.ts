@@ -2,9 +2,9 @@
 // accepts its session cookie, and its API accepts no tokens.
 
 import type { Log } from "../../lib/log.ts";
+import type { Store } from "../../lib/store/store.ts";
 import type { ConsoleSignIn } from "../oauth/endpoints/console-sign-in.ts";
 import { readOnlyPath } from "../principals/narrowing.ts";
-import type { GatewayStore } from "../store/store.ts";
 import { createBotRoutes } from "./bots.ts";
 import { Events } from "./events.ts";
 import { consolePath, servePage } from "./files.ts";
@@ -26,7 +26,7 @@ const maxQuietSeconds = 60;
 const apiPath = `${consolePath}/api/`;
 
 export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
-	store: GatewayStore | undefined;
+	store: Store | undefined;
 	token: string;
 	/** The gateway's origin in URLs for browsers, if the operator has set it. */
 	publicUrl: string | undefined;

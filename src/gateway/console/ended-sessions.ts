@@ -1,7 +1,7 @@
 // Sessions of the console whose owners have signed out. They are kept in memory and, if the gateway has a database,
 // also there, so that they stay ended after a restart and at every replica.
 
-import type { GatewayStore } from "../store/store.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
 const maxEnded = 10_000;
@@ -13,7 +13,7 @@ interface Ended {
 }
 
 /** The functions of the gateway's database that the record of ended sessions uses. */
-export type EndedSessionsStore = Pick<GatewayStore, "run" | "reason">;
+export type EndedSessionsStore = Pick<Store, "sql" | "reason">;
 
 /**
  * Creates the record of ended sessions. `now` returns the wall-clock time in milliseconds since 1970. Without `store`,
@@ -41,11 +41,10 @@ export function createEndedSessions(now: () => number, store: EndedSessionsStore
 		async add(session: Ended): Promise<void> {
 			remember(session);
 			const { id, expiresAt } = session;
-			await store?.run((sql) => sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`);
-			await store?.run(
-				(sql) => sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
-					ON CONFLICT (id) DO NOTHING`,
-			);
+			if (!store) return;
+			await store.sql`DELETE FROM console_ended_sessions WHERE expires_at <= ${now()}`;
+			await store.sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
+				ON CONFLICT (id) DO NOTHING`;
 		},
 		/**
 		 * Looks up in the database whether a session has ended, so that `has` knows it. Rejects with StoreUnavailable if the
@@ -53,9 +52,7 @@ export function createEndedSessions(now: () => number, store: EndedSessionsStore
 		 */
 		async look(session: Ended): Promise<void> {
 			if (!store || this.has(session)) return;
-			const rows = await store.run(
-				(sql): Promise<unknown[]> => sql`SELECT id FROM console_ended_sessions WHERE id = ${session.id}`,
-			);
+			const rows = await store.sql`SELECT id FROM console_ended_sessions WHERE id = ${session.id}`;
 			if (rows.length > 0) remember(session);
 		},
 		async tryToLook(session: Ended): Promise<void> {

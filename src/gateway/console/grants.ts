@@ -2,9 +2,9 @@
 
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
+import type { Store } from "../../lib/store/store.ts";
 import type { Grant } from "../oauth/grants/grants.ts";
 import { Grants } from "../oauth/grants/grants.ts";
-import type { GatewayStore } from "../store/store.ts";
 import { read } from "./keys.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
@@ -12,7 +12,7 @@ import type { Viewer } from "./viewer.ts";
 const chosen = v.strictObject({ id: v.pipe(v.string(), v.maxLength(100)) });
 
 export interface GrantRoutesOptions {
-	store: GatewayStore | undefined;
+	store: Store | undefined;
 	log: Log;
 	/** Returns the wall-clock time in milliseconds since 1970. */
 	now: () => number;

@@ -4,8 +4,8 @@
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { createKey, type Key, keyName, listKeys, revokeKey } from "../keys/keys.ts";
-import type { GatewayStore } from "../store/store.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -28,7 +28,7 @@ const newKey = v.strictObject({
 const noDatabase = "Keys need a database: set GATEWAY_DATABASE, for example to gateway.sqlite.";
 
 export interface KeyRoutesOptions {
-	store: GatewayStore | undefined;
+	store: Store | undefined;
 	/** Names of the bots, to which a key can be limited. */
 	instances: readonly string[];
 	log: Log;
@@ -38,7 +38,7 @@ export interface KeyRoutesOptions {
 
 /** Creates the console's routes that list, create and revoke keys. */
 export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions) {
-	function requireStore(viewer: Viewer): GatewayStore {
+	function requireStore(viewer: Viewer): Store {
 		requireRoot(viewer);
 		if (store) return store;
 		throw new ConsoleError("unavailable", noDatabase);

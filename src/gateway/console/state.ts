@@ -1,12 +1,12 @@
 // The state of the gateway and its bots, as the console shows it to one viewer.
 
 import { version } from "../../lib/program/program.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { onOneLine } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import { outcomeOf } from "../calls/metrics.ts";
 import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
 import type { BackendView, Views } from "../principals/views.ts";
-import type { GatewayStore } from "../store/store.ts";
 import type { Viewer } from "./viewer.ts";
 
 const maxGuilds = 200;
@@ -19,7 +19,7 @@ export interface StateOptions {
 	backends: readonly Backend[];
 	views: Views;
 	recent: RecentCalls;
-	store: Pick<GatewayStore, "reason"> | undefined;
+	store: Pick<Store, "reason"> | undefined;
 }
 
 /** Creates the functions that describe the state of the gateway and its bots to a viewer. */

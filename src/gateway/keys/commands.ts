@@ -4,9 +4,9 @@ import * as v from "valibot";
 import { ConfigError, didYouMean, formatValue, parseSettings, trimEnv } from "../../lib/config.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
 import { runs } from "../../lib/program/program.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { variables } from "../config/config.ts";
 import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
-import type { GatewayStore } from "../store/store.ts";
 import { createKey, type Key, type KeyScope, keyName, listKeys, revokeKey } from "./keys.ts";
 import { type KeyValues, scopeOptions } from "./options.ts";
 
@@ -103,7 +103,7 @@ function checkInstances(env: Record<string, string | undefined>, instances: read
 	);
 }
 
-async function printNewKey(store: GatewayStore, name: string, scope: KeyScope): Promise<boolean> {
+async function printNewKey(store: Store, name: string, scope: KeyScope): Promise<boolean> {
 	const now = Date.now();
 	const secret = await createKey(store, name, scope, now);
 	if (secret === undefined) {
@@ -122,7 +122,7 @@ in the header "Authorization: Bearer <key>". Gateways with this database accept 
 	return true;
 }
 
-async function printKeys(store: GatewayStore): Promise<boolean> {
+async function printKeys(store: Store): Promise<boolean> {
 	const keys = await listKeys(store);
 	const now = Date.now();
 	console.log(
@@ -134,7 +134,7 @@ async function printKeys(store: GatewayStore): Promise<boolean> {
 	return true;
 }
 
-async function printRevoked(store: GatewayStore, name: string): Promise<boolean> {
+async function printRevoked(store: Store, name: string): Promise<boolean> {
 	if (await revokeKey(store, name)) {
 		console.log(`Revoked the key ${JSON.stringify(name)}. It ends within a second; calls that run now are finished.`);
 		return true;

@@ -1,8 +1,8 @@
 // Keys: tokens with a scope that the operator creates on the command line. The table "keys" has their hashes only.
 
-import type { SQL } from "bun";
 import { type Access, accessLevels, type Principal } from "../../lib/principal.ts";
-import type { GatewayStore } from "../store/store.ts";
+import { many } from "../../lib/store/statement.ts";
+import type { Statements } from "../../lib/store/store.ts";
 import type { FindToken } from "./authenticator.ts";
 import { createToken, hashToken } from "./token.ts";
 
@@ -38,9 +38,9 @@ interface Row {
 	instances: string | null;
 	guilds: string | null;
 	person: string | null;
-	created_at: number | bigint;
-	expires_at: number | bigint | null;
-	last_used_at: number | bigint | null;
+	created_at: number;
+	expires_at: number | null;
+	last_used_at: number | null;
 }
 
 const idLength = 12;
@@ -54,7 +54,7 @@ export const keyName = /^[\w.-]{1,64}$/;
  * this name exists.
  */
 export async function createKey(
-	store: GatewayStore,
+	store: Statements,
 	name: string,
 	scope: KeyScope,
 	now = Date.now(),
@@ -70,41 +70,38 @@ export async function createKey(
 		created_at: now,
 		expires_at: scope.expiresAt ?? null,
 	};
-	const created = await store.run(
-		(sql) => sql`INSERT INTO keys ${sql(row)} ON CONFLICT (name) DO NOTHING RETURNING name`,
-	);
+	const created = await store.sql`INSERT INTO keys ${many([row])} ON CONFLICT (name) DO NOTHING RETURNING name`;
 	return created.length === 1 ? secret : undefined;
 }
 
 /** Returns all API keys, including expired ones, ordered by name. */
-export async function listKeys(store: GatewayStore): Promise<Key[]> {
-	const rows = await store.run(selectKeys);
+export async function listKeys(store: Statements): Promise<Key[]> {
+	const rows = await store.sql<Row>`
+		SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys`;
 	return rows.map(keyOf).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
 /** Deletes the API key with this name. Returns false if there is no such key. */
-export async function revokeKey(store: GatewayStore, name: string): Promise<boolean> {
-	const deleted = await store.run((sql) => sql`DELETE FROM keys WHERE name = ${name} RETURNING name`);
+export async function revokeKey(store: Statements, name: string): Promise<boolean> {
+	const deleted = await store.sql`DELETE FROM keys WHERE name = ${name} RETURNING name`;
 	return deleted.length === 1;
 }
 
 /** Returns a function that finds the owner of an API key by the key's hash, and records that the key was used. */
-export function createFindKey(store: GatewayStore, now: () => number = Date.now): FindToken {
+export function createFindKey(store: Statements, now: () => number = Date.now): FindToken {
 	function recordUse({ name, lastUsedAt }: Key): void {
 		const at = now();
 		const before = at - useIntervalMs;
 		if (lastUsedAt !== undefined && lastUsedAt > before) return;
 		// Another gateway may have recorded one in the meantime. Calls go on when this fails; the store logs why.
-		store
-			.run(
-				(sql) =>
-					sql`UPDATE keys SET last_used_at = ${at} WHERE name = ${name} AND (last_used_at IS NULL OR last_used_at <= ${before})`,
-			)
-			.catch(() => {});
+		store.sql`UPDATE keys SET last_used_at = ${at} WHERE name = ${name} AND (last_used_at IS NULL OR last_used_at <= ${before})`.catch(
+			() => {},
+		);
 	}
 
 	return async (hash) => {
-		const [row] = await store.run((sql) => selectKey(sql, hash));
+		const [row] = await store.sql<Row>`
+			SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys WHERE hash = ${hash}`;
 		if (!row) return undefined;
 		const key = keyOf(row);
 		const isExpired = key.expiresAt !== undefined && key.expiresAt <= now();
@@ -125,14 +122,6 @@ function principalOf({ id, name, access, instances, guilds, person }: Key) {
 	return principal;
 }
 
-function selectKeys(sql: SQL): Promise<Row[]> {
-	return sql`SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys`;
-}
-
-function selectKey(sql: SQL, hash: string): Promise<Row[]> {
-	return sql`SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys WHERE hash = ${hash}`;
-}
-
 function keyOf(row: Row): Key {
 	const access = accessLevels.find((level) => level === row.access);
 	if (!access) throw new Error(`the key ${row.name} has an unknown access in the database`);
@@ -144,12 +133,8 @@ function keyOf(row: Row): Key {
 		instances: row.instances?.split(","),
 		guilds: row.guilds?.split(","),
 		person: row.person ?? undefined,
-		createdAt: Number(row.created_at),
-		expiresAt: timeOf(row.expires_at),
-		lastUsedAt: timeOf(row.last_used_at),
+		createdAt: row.created_at,
+		expiresAt: row.expires_at ?? undefined,
+		lastUsedAt: row.last_used_at ?? undefined,
 	};
-}
-
-function timeOf(value: number | bigint | null): number | undefined {
-	return value === null ? undefined : Number(value);
 }

@@ -2,10 +2,10 @@
 
 import { ConfigError, formatValue } from "../../lib/config.ts";
 import { runs } from "../../lib/program/program.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { onOneLine } from "../../lib/text.ts";
 import type { GrantValues } from "../keys/options.ts";
 import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
-import type { GatewayStore } from "../store/store.ts";
 import type { Grant } from "./grants/grants.ts";
 import { Grants } from "./grants/grants.ts";
 
@@ -23,7 +23,7 @@ export function readGrantCommand(values: GrantValues, env: Record<string, string
 	};
 }
 
-async function printGrants(store: GatewayStore): Promise<boolean> {
+async function printGrants(store: Store): Promise<boolean> {
 	const grants = await new Grants(store, Date.now).list();
 	console.log(
 		grants.length === 0
@@ -34,7 +34,7 @@ async function printGrants(store: GatewayStore): Promise<boolean> {
 	return true;
 }
 
-async function printRevoked(store: GatewayStore, id: string): Promise<boolean> {
+async function printRevoked(store: Store, id: string): Promise<boolean> {
 	if (await new Grants(store, Date.now).end(id)) {
 		console.log(`Revoked the grant ${id}. It ends within a second; calls that run now are finished.`);
 		return true;

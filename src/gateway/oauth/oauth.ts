@@ -3,11 +3,11 @@
 
 import type { Log } from "../../lib/log.ts";
 import { methodNotAllowed } from "../../lib/program/listen.ts";
+import type { Statements } from "../../lib/store/store.ts";
 import type { SignInSettings } from "../config/sign-in.ts";
 import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
 import type { FindToken } from "../keys/authenticator.ts";
 import { limitStore } from "../store/limited-store.ts";
-import type { StatementStore } from "../store/store.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Clients } from "./clients/clients.ts";
 import { createAuthorize } from "./endpoints/authorize.ts";
@@ -35,7 +35,7 @@ import {
 
 export interface OAuthOptions {
 	settings: SignInSettings;
-	store: StatementStore;
+	store: Statements;
 	clients: Clients;
 	askRights: AskRights;
 	log: Log;
@@ -158,14 +158,14 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
  * Returns a function that deletes expired sign-in attempts, codes, tokens and grants from the database. The function
  * works in the background, and does nothing if it did so within the last minute.
  */
-function createPruning(store: StatementStore, log: Log, { now, monotonicNow }: Clocks): () => void {
+function createPruning(store: Statements, log: Log, { now, monotonicNow }: Clocks): () => void {
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
 	async function prune(at: number): Promise<void> {
-		await store.run((sql) => sql`DELETE FROM oauth_attempts WHERE expires_at <= ${at}`);
-		await store.run((sql) => sql`DELETE FROM oauth_codes WHERE expires_at <= ${at - keepCodesMs}`);
-		await store.run((sql) => sql`DELETE FROM oauth_tokens WHERE expires_at <= ${at}`);
-		await store.run((sql) => sql`DELETE FROM oauth_grants WHERE expires_at <= ${at}`);
+		await store.sql`DELETE FROM oauth_attempts WHERE expires_at <= ${at}`;
+		await store.sql`DELETE FROM oauth_codes WHERE expires_at <= ${at - keepCodesMs}`;
+		await store.sql`DELETE FROM oauth_tokens WHERE expires_at <= ${at}`;
+		await store.sql`DELETE FROM oauth_grants WHERE expires_at <= ${at}`;
 	}
 
 	return () => {

@@ -3,10 +3,12 @@
 import * as v from "valibot";
 import { ConfigError, parseSettings, trimEnv } from "../../lib/config.ts";
 import { type Log, type LogOptions, logSettings, readLogOptions, silentLog } from "../../lib/log.ts";
-import { StoreFailure } from "../../lib/sql/errors.ts";
+import { StoreFailure } from "../../lib/store/errors.ts";
+import type { Store } from "../../lib/store/store.ts";
 import { fileIssue, missingFileIssue } from "./file.ts";
 import { readStoreSettings, type StoreSettings, storeVariables } from "./settings.ts";
-import { type GatewayStore, openStore, StoreUnavailable } from "./store.ts";
+import { openStore } from "./store.ts";
+import { StoreUnavailable } from "./unavailable.ts";
 
 /** Valibot schemas of the environment variables that commands on the gateway's database need. */
 export const storeCommandVariables = { ...storeVariables, ...logSettings };
@@ -19,7 +21,7 @@ export interface StoreCommandSettings {
 /** A command for the operator that uses the gateway's database, such as `gateway --keys`, with its settings. */
 export interface StoreCommand extends StoreCommandSettings {
 	/** Runs the command. Resolves with false if the command failed and has printed the reason. */
-	run(store: GatewayStore): Promise<boolean>;
+	run(store: Store): Promise<boolean>;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function runStoreCommand({ store: settings, run }: StoreCommand, _l
 	// Its errors are printed below.
 	const store = openStore(settings, silentLog);
 	try {
-		await store.open();
+		await store.ready();
 		return await run(store);
 	} catch (error) {
 		const isExpected = error instanceof StoreUnavailable || error instanceof StoreFailure;

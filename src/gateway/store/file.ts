@@ -3,7 +3,7 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { directoryIssue } from "../../lib/sql/sqlite-file.ts";
+import { directoryIssue } from "../../lib/store/sqlite.ts";
 import { isPostgresUrl, type StoreSettings } from "./settings.ts";
 
 /**

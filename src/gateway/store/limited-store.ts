@@ -1,6 +1,6 @@
 // A store for requests that need no token: a flood of them must not keep the holders of keys from the database.
 
-import type { StatementStore } from "./store.ts";
+import type { Statements } from "../../lib/store/store.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
 /**
@@ -10,10 +10,10 @@ import { StoreUnavailable } from "./unavailable.ts";
 export const maxAtOnce = 200;
 
 /**
- * Returns `store` with a limit of concurrent statements and transactions. Above the limit, `run` and `transaction`
+ * Returns `store` with a limit of concurrent statements and transactions. Above the limit, `sql` and `transaction`
  * reject with StoreUnavailable.
  */
-export function limitStore(store: StatementStore): StatementStore {
+export function limitStore(store: Statements): Statements {
 	let running = 0;
 
 	async function limited<T>(work: () => Promise<T>): Promise<T> {
@@ -28,7 +28,7 @@ export function limitStore(store: StatementStore): StatementStore {
 	}
 
 	return {
-		run: (work) => limited(() => store.run(work)),
+		sql: (...statement) => limited(() => store.sql(...statement)),
 		transaction: (work) => limited(() => store.transaction(work)),
 	};
 }

@@ -1,6 +1,6 @@
 // The migrations of the gateway's database, in the order of their numbers.
 
-import type { Migration } from "../../lib/sql/migrations.ts";
+import type { Migration } from "../../lib/store/migrations.ts";
 
 export const migrations: readonly Migration[] = [
 	{

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { optional } from "../../lib/config.ts";
-import { databaseUrlIssue, schemaIssue } from "../../lib/sql/postgres-schema.ts";
+import { databaseUrlIssue, schemaIssue } from "../../lib/store/postgres-schema.ts";
 
 export interface StoreSettings {
 	/** URL of a PostgreSQL database, or path of an SQLite file. */

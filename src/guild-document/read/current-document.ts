@@ -1,6 +1,7 @@
 // A guild as a document with all fields, in which ids stand for names: from Discord's API to the fields of a document.
 
 import {
+	type APIGuildOnboarding,
 	type APIRole,
 	ChannelType,
 	GuildOnboardingMode,
@@ -16,6 +17,7 @@ import {
 	type Emoji,
 	everyone,
 	type GuildDocument,
+	type Onboarding,
 	type Overwrite,
 	type Role,
 	type Settings,
@@ -72,6 +74,10 @@ function withoutDangling(document: GuildDocument): GuildDocument {
 	};
 }
 
+type Sort = (ids: readonly string[]) => string[];
+
+const ascending = (a: string, b: string) => Number(a > b) - Number(a < b);
+
 function rawDocument(state: GuildState): GuildDocument {
 	const { guild, pictures } = state;
 	const roles = rolesFromTop(state);
@@ -84,9 +90,9 @@ function rawDocument(state: GuildState): GuildDocument {
 	const isRoot = ({ parent_id }: ApiChannel) => !categories.some(({ id }) => id === parent_id);
 	const ownEmojis = guild.emojis.filter(({ id, name, managed }) => id && name && !managed);
 	const order = new Map(roles.map(({ id }, index) => [id, index]));
-	const byOrder = (ids: readonly string[]) => ids.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+	const byOrder: Sort = (ids) => ids.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
 	const everyoneRole = guild.roles.find(({ id }) => id === guild.id);
-	const { welcomeScreen, onboarding } = state;
+	const { welcomeScreen } = state;
 	return withoutUndefined<GuildDocument>({
 		version: 1,
 		omitted: "default",
@@ -102,7 +108,7 @@ function rawDocument(state: GuildState): GuildDocument {
 				picture: pictures.get(emoji.id ?? ""),
 				roles: byOrder(emoji.roles ?? []),
 			}))
-			.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name) || compareIds(a.id, b.id)),
+			.sort((a, b) => ascending(a.name, b.name) || compareIds(a.id, b.id)),
 		channels: all
 			.filter((channel) => !isCategory(channel) && isRoot(channel))
 			.map((channel) => channelOf(channel, guild.id)),
@@ -116,47 +122,8 @@ function rawDocument(state: GuildState): GuildDocument {
 					.map((channel) => channelOf(channel, guild.id)),
 			}),
 		),
-		automod: byAge(state.automod)?.flatMap((rule): AutomodRule[] => {
-			const trigger = triggerOf(rule);
-			if (!trigger) return [];
-			const { name, exempt_role_ids, exempt_channel_ids, alert_channel_id, ...rest } = ruleFieldsOf(rule);
-			const isOwn = ruleFieldsWith(trigger);
-			return [
-				{
-					name,
-					id: rule.id,
-					trigger,
-					...Object.fromEntries(
-						Object.entries(rest)
-							.filter(([field]) => isOwn(field))
-							.map(([field, value]) => [field, isWordField(field) ? [...(value as string[])].sort() : value]),
-					),
-					alert_channel: alert_channel_id,
-					exempt_roles: byOrder(exempt_role_ids),
-					exempt_channels: exempt_channel_ids.toSorted(compareIds),
-				},
-			];
-		}),
-		events: state.events
-			?.filter(
-				({ status, entity_type }) =>
-					(status === GuildScheduledEventStatus.Scheduled || status === GuildScheduledEventStatus.Active) &&
-					Object.values<number>(eventKinds).includes(entity_type),
-			)
-			.map((event) => {
-				const fields = eventFieldsOf(event);
-				return {
-					name: fields.name,
-					id: event.id,
-					description: fields.description,
-					kind: fields.entity_type,
-					channel: fields.channel_id,
-					location: fields.location,
-					start: fields.scheduled_start_time,
-					end: fields.scheduled_end_time,
-				};
-			})
-			.sort((a, b) => Number(a.start > b.start) - Number(a.start < b.start) || compareIds(a.id, b.id)),
+		automod: automodOf(state, byOrder),
+		events: eventsOf(state),
 		webhooks: byAge(state.webhooks)
 			?.filter(({ type }) => type === WebhookType.Incoming)
 			.map(({ id, name, channel_id }) => ({
@@ -174,25 +141,7 @@ function rawDocument(state: GuildState): GuildDocument {
 				emoji: emojiReference(shown.emoji_id, shown.emoji_name),
 			})),
 		},
-		onboarding: onboarding && {
-			enabled: onboarding.enabled,
-			mode: onboarding.mode === GuildOnboardingMode.OnboardingAdvanced ? "advanced" : "default",
-			default_channels: onboarding.default_channel_ids.toSorted(compareIds),
-			prompts: onboarding.prompts.map((prompt) => ({
-				title: prompt.title,
-				kind: prompt.type === GuildOnboardingPromptType.Dropdown ? "dropdown" : "multiple_choice",
-				single_select: prompt.single_select,
-				required: prompt.required,
-				in_onboarding: prompt.in_onboarding,
-				options: prompt.options.map((option) => ({
-					title: option.title,
-					description: option.description ?? "",
-					emoji: emojiReference(option.emoji?.id ?? null, option.emoji?.name ?? null),
-					roles: byOrder(option.role_ids),
-					channels: option.channel_ids.toSorted(compareIds),
-				})),
-			})),
-		},
+		onboarding: state.onboarding && onboardingOf(state.onboarding, byOrder),
 		members: state.members
 			?.map(({ id, roles }) => ({
 				id,
@@ -207,6 +156,75 @@ function rawDocument(state: GuildState): GuildDocument {
 			}))
 			.sort((a, b) => compareIds(a.id, b.id)),
 	});
+}
+
+function automodOf({ automod }: GuildState, byOrder: Sort): AutomodRule[] | undefined {
+	return byAge(automod)?.flatMap((rule): AutomodRule[] => {
+		const trigger = triggerOf(rule);
+		if (!trigger) return [];
+		const { name, exempt_role_ids, exempt_channel_ids, alert_channel_id, ...rest } = ruleFieldsOf(rule);
+		const isOwn = ruleFieldsWith(trigger);
+		return [
+			{
+				name,
+				id: rule.id,
+				trigger,
+				...Object.fromEntries(
+					Object.entries(rest)
+						.filter(([field]) => isOwn(field))
+						.map(([field, value]) => [field, isWordField(field) ? [...(value as string[])].sort() : value]),
+				),
+				alert_channel: alert_channel_id,
+				exempt_roles: byOrder(exempt_role_ids),
+				exempt_channels: exempt_channel_ids.toSorted(compareIds),
+			},
+		];
+	});
+}
+
+function eventsOf({ events }: GuildState): GuildDocument["events"] {
+	return events
+		?.filter(
+			({ status, entity_type }) =>
+				(status === GuildScheduledEventStatus.Scheduled || status === GuildScheduledEventStatus.Active) &&
+				Object.values<number>(eventKinds).includes(entity_type),
+		)
+		.map((event) => {
+			const fields = eventFieldsOf(event);
+			return {
+				name: fields.name,
+				id: event.id,
+				description: fields.description,
+				kind: fields.entity_type,
+				channel: fields.channel_id,
+				location: fields.location,
+				start: fields.scheduled_start_time,
+				end: fields.scheduled_end_time,
+			};
+		})
+		.sort((a, b) => ascending(a.start, b.start) || compareIds(a.id, b.id));
+}
+
+function onboardingOf(onboarding: APIGuildOnboarding, byOrder: Sort): Onboarding {
+	return {
+		enabled: onboarding.enabled,
+		mode: onboarding.mode === GuildOnboardingMode.OnboardingAdvanced ? "advanced" : "default",
+		default_channels: onboarding.default_channel_ids.toSorted(compareIds),
+		prompts: onboarding.prompts.map((prompt) => ({
+			title: prompt.title,
+			kind: prompt.type === GuildOnboardingPromptType.Dropdown ? "dropdown" : "multiple_choice",
+			single_select: prompt.single_select,
+			required: prompt.required,
+			in_onboarding: prompt.in_onboarding,
+			options: prompt.options.map((option) => ({
+				title: option.title,
+				description: option.description ?? "",
+				emoji: emojiReference(option.emoji?.id ?? null, option.emoji?.name ?? null),
+				roles: byOrder(option.role_ids),
+				channels: option.channel_ids.toSorted(compareIds),
+			})),
+		})),
+	};
 }
 
 function settingsOf({ guild, pictures }: GuildState): Settings {

@@ -5,7 +5,7 @@ import type { GuildMember } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { ActivityBuffer } from "../../../src/bot/features/activity.ts";
 import { createAutoRole, isEarned } from "../../../src/bot/features/auto-role.ts";
-import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";

@@ -11,8 +11,6 @@ import { createButtonHandler } from "../../../src/bot/game/chargeback-buttons.ts
 import { ChargebackSteps, failureReason } from "../../../src/bot/game/chargeback-steps.ts";
 import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
 import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
-import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
-import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
 import {
 	type Chargeback,
@@ -24,7 +22,9 @@ import {
 	updateChargebacks,
 } from "../../../src/bot/store/tables/chargebacks.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
+import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
+import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";
 import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync, type DonatorSyncOptions } from "../../../src/bot/game/donators.ts";
-import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import type { Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";

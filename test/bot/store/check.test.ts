@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkStore } from "../../../src/bot/store/check.ts";
+import { checkStore } from "../../../src/bot/store/store.ts";
 import { CheckFailed } from "../../../src/lib/program/check.ts";
 import { password } from "../../support/postgres.ts";
 import { onBoth, onOwnPostgres, openStore, type Place, thingsTable } from "../../support/stores.ts";

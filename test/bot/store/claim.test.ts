@@ -1,7 +1,7 @@
 // The claim: one instance per schema or directory, as long as its process runs.
 
 import { expect, test } from "bun:test";
-import { createPostgres } from "../../../src/bot/store/database/postgres.ts";
+import { createPostgres } from "../../../src/lib/store/postgres.ts";
 import { type Program, startProgram } from "../../support/program.ts";
 import { onBoth, onOwnPostgres, openStore, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -119,12 +119,11 @@ onOwnPostgres((databases) => {
 
 	test("the claim of an earlier connection of the same process is taken over", async () => {
 		const { settings, shown } = await databases.place();
-		const database = createPostgres({
-			url: settings.databaseUrl ?? "",
-			schema: shown,
-			instance: "Alpha",
-			nonce: "abcdefgh",
-		});
+		const variables = { url: "DATABASE_URL", schema: "DB_SCHEMA" };
+		const database = createPostgres(
+			{ url: settings.databaseUrl ?? "", schema: shown, variables },
+			{ instance: "Alpha", claims: true },
+		);
 		const never = new AbortController().signal;
 		const first = await database.open(never);
 		const second = await database.open(never);

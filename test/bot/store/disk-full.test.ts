@@ -4,9 +4,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { createPostgres } from "../../../src/bot/store/database/postgres.ts";
-import { createSqlite } from "../../../src/bot/store/database/sqlite.ts";
 import { eachLine } from "../../../src/lib/program/lines.ts";
+import { createPostgres } from "../../../src/lib/store/postgres.ts";
+import { createSqlite } from "../../../src/lib/store/sqlite.ts";
 import { clock } from "../../support/clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -58,7 +58,7 @@ onBoth(
 			expect(full).toMatch(/the disk of .* is full/);
 			// The program's log is written after its other lines.
 			await until("it is logged", () =>
-				instance.lines.some((line) => line.includes("bot's database is unavailable or read-only")),
+				instance.lines.some((line) => line.includes("database is unavailable or read-only")),
 			);
 			const kept = await place.look("SELECT id FROM things");
 			expect(kept.length).toBeGreaterThan(10);
@@ -76,18 +76,15 @@ onBoth(
 );
 
 test("the error codes of a really full disk are classified as refused", () => {
-	const postgres = createPostgres({
-		url: "postgres://ada@db/bots",
-		schema: "a",
-		instance: "a",
-		nonce: "a",
-	});
+	const user = { instance: "a", claims: true };
+	const variables = { url: "DATABASE_URL", schema: "DB_SCHEMA" };
+	const postgres = createPostgres({ url: "postgres://ada@db/bots", schema: "a", variables }, user);
 	const refused = new SQL.PostgresError("could not write: No space left", {
 		code: "ERR_POSTGRES_SERVER_ERROR",
 		errno: "53100",
 	});
 	expect(postgres.explain(refused)).toMatchObject({ kind: "refused" });
-	const sqlite = createSqlite({ directory: "/data", instance: "a" });
+	const sqlite = createSqlite({ file: "/data/store.sqlite", variable: "DATA_DIR" }, user);
 	const full = new SQL.SQLiteError("database or disk is full", {
 		code: "SQLITE_FULL",
 		errno: 13,

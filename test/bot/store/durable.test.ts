@@ -2,8 +2,8 @@
 
 import { expect, spyOn, test } from "bun:test";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../../src/bot/store/durable.ts";
+import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
 import { jumpClock } from "../../support/jump-clock.ts";
 import { recordLog } from "../../support/log.ts";

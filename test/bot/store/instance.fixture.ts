@@ -2,8 +2,8 @@
 // each, and writes rows for as long as it may. Without an audit log, Discord or a server.
 
 import { randomBytes } from "node:crypto";
-import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
+import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { thingsTable } from "../../support/stores.ts";
 

@@ -117,7 +117,7 @@ onOwnPostgres((databases) => {
 		});
 		expect(store.state).toBe("ready");
 		await store.sql`INSERT INTO things (id) VALUES (${"a"})`;
-		expect(opened.logged.messages()).toEqual(["opened the bot's database"]);
+		expect(opened.logged.messages()).toEqual(["opened the database", "database did not run a statement"]);
 	});
 
 	test("the store starts before its database", async () => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { storeIssues } from "../../../src/bot/store/settings.ts";
-import { directoryIssue } from "../../../src/lib/sql/sqlite-file.ts";
+import { directoryIssue } from "../../../src/lib/store/sqlite.ts";
 
 const issues = (databaseUrl: string | undefined, schema?: string) => storeIssues({ databaseUrl, schema });
 const good = "postgres://ada:s3cret@db.example/bots";

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { many } from "../../../src/bot/store/database/statement.ts";
+import { many } from "../../../src/lib/store/statement.ts";
 import { onBoth, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -16,7 +16,7 @@ onBoth((databases, kind) => {
 		expect(opened.store.reason).toBeUndefined();
 		expect(opened.store.state).toBe("ready");
 		expect(await opened.store.sql`SELECT id FROM things`).toEqual([]);
-		expect(opened.logged.messages()).toEqual(["opened the bot's database"]);
+		expect(opened.logged.messages()).toEqual(["opened the database"]);
 	});
 
 	test("rows are kept over a restart", async () => {
@@ -220,7 +220,7 @@ onBoth((databases, kind) => {
 		await two.store.close();
 		await three.store.sql`INSERT INTO things (id) VALUES (${"more"})`;
 		await three.store.close();
-		expect(three.logged.messages()).toEqual(["opened the bot's database"]);
+		expect(three.logged.messages()).toEqual(["opened the database"]);
 	});
 });
 

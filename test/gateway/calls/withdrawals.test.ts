@@ -6,8 +6,10 @@ import { createFindKey, createKey, revokeKey } from "../../../src/gateway/keys/k
 import { hashToken } from "../../../src/gateway/keys/token.ts";
 import { Grants, refreshLifetimeMs, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
 import { codeChallenge } from "../../../src/gateway/oauth/protocol/secrets.ts";
-import { type GatewayStore, StoreUnavailable } from "../../../src/gateway/store/store.ts";
+import { StoreUnavailable } from "../../../src/gateway/store/unavailable.ts";
 import { approvalCapability, principalCapability } from "../../../src/lib/principal.ts";
+import type { Sql } from "../../../src/lib/store/statement.ts";
+import type { Statements } from "../../../src/lib/store/store.ts";
 import { waitingMethod } from "../../../src/mcp/approval.ts";
 import { startTestGateway } from "../../support/gateway.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
@@ -27,7 +29,7 @@ interface Caller {
 }
 
 interface Place {
-	store: GatewayStore;
+	store: Statements;
 	grants: Grants;
 	clock: { now: number };
 }
@@ -136,15 +138,15 @@ onBoth((databases) => {
 		const now = () => clock.now;
 		let looks = 0;
 		let fails = false;
-		const store: GatewayStore = {
-			...opened.store,
-			run(work) {
+		const store: Statements = {
+			transaction: opened.store.transaction,
+			sql: ((...statement) => {
 				looks++;
 				if (fails) return Promise.reject(new StoreUnavailable("down"));
-				return opened.store.run(work);
-			},
+				return opened.store.sql(...statement);
+			}) as Sql,
 		};
-		await opened.store.open();
+		await opened.store.ready();
 		const grants = new Grants(opened.store, now);
 		const caller = await ways[way]?.({ store: opened.store, grants, clock });
 		const { id = "", end = async () => {} } = caller ?? {};

@@ -10,6 +10,7 @@ import { principalCapability } from "../../../src/lib/principal.ts";
 import { rightsMethod } from "../../../src/mcp/rights.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
 import { createGatewayClient, gatewayToken, startTestGateway } from "../../support/gateway.ts";
+import { rowsIn } from "../../support/gateway-store.ts";
 import { recordLog } from "../../support/log.ts";
 import { bareTool, type RecordedRequest, result, startStubBackend, textResult } from "../../support/stub-backend.ts";
 import { ConsoleClient, signedIn, signedInPerson } from "./console-client.ts";
@@ -323,7 +324,7 @@ test("a session that was signed out is over at all gateways with one database, a
 		expect((await client.post("sign-out")).status).toBe(200);
 		expect((await there.get("state")).status).toBe(401);
 	}
-	const rows = () => world.store?.run((sql) => sql`SELECT * FROM console_ended_sessions`);
+	const rows = () => world.store && rowsIn(world.store, "console_ended_sessions");
 	expect(await rows()).toHaveLength(2);
 	// Expired sessions are deleted.
 	world.clock.now += sessionLifetimeMs;

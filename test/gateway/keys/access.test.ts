@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { createKey, revokeKey } from "../../../src/gateway/keys/keys.ts";
 import { createToken, tokenPrefixes } from "../../../src/gateway/keys/token.ts";
-import type { GatewayStore } from "../../../src/gateway/store/store.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
+import type { Store } from "../../../src/lib/store/store.ts";
 import { createGatewayClient, gatewayToken, startTestGateway } from "../../support/gateway.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
 import { onBoth, onOwnPostgres } from "../../support/stores.ts";
@@ -15,7 +15,7 @@ const guild = "100000000000000001";
 const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
 /** A bot that enforces principals, and a gateway in front of it. */
-async function startWorld(store: GatewayStore | undefined) {
+async function startWorld(store: Store | undefined) {
 	const alpha = startStubBackend({
 		guilds: { [guild]: "A" },
 		experimental: [principalCapability],

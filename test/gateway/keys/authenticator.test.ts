@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { createAuthenticator, type FindToken, type TokenOwner } from "../../../src/gateway/keys/authenticator.ts";
 import { createToken, hashToken } from "../../../src/gateway/keys/token.ts";
-import { StoreUnavailable } from "../../../src/gateway/store/store.ts";
+import { StoreUnavailable } from "../../../src/gateway/store/unavailable.ts";
 import { recordLog } from "../../support/log.ts";
 
 const rootToken = "the-root-key-of-the-test";

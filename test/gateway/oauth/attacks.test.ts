@@ -8,7 +8,7 @@ import {
 	refreshLifetimeMs,
 	reuseGraceMs,
 } from "../../../src/gateway/oauth/grants/grants.ts";
-import { storeSettingsOf } from "../../support/gateway-store.ts";
+import { rowsIn, storeSettingsOf } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { Browser } from "./browser.ts";
@@ -38,10 +38,10 @@ onBoth((databases) => {
 
 	const find = (token: string) => world.oauth.findAccessToken(hashToken(token));
 	const works = async ({ access_token }: TokenBody) => (await find(access_token)) !== undefined;
-	/** Keeps all connections of a store busy. Returns a function that ends that. */
+	/** Keeps the connection of a store busy. Returns a function that ends that. */
 	function holdStore({ store }: Pick<World, "store"> = world): () => void {
 		const gate = Promise.withResolvers<void>();
-		for (const _ of [1, 2]) void store.run(() => gate.promise);
+		void store.transaction(() => gate.promise);
 		return gate.resolve;
 	}
 	const json = async (response: Response) => (await response.json()) as TokenBody;
@@ -538,9 +538,7 @@ onBoth((databases) => {
 			const code = await world.getCode();
 			const tokens = await world.getTokens();
 			const rows = await Promise.all(
-				["attempts", "codes", "grants", "tokens"].map((table) =>
-					world.store.run((sql) => sql.unsafe(`SELECT * FROM oauth_${table}`)),
-				),
+				["attempts", "codes", "grants", "tokens"].map((table) => rowsIn(world.store, `oauth_${table}`)),
 			);
 			const text = JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? String(value) : value));
 			expect(text).toContain("Hanna");

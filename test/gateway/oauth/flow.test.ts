@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
 import { refreshLifetimeMs } from "../../../src/gateway/oauth/grants/grants.ts";
 import type { InstanceRights } from "../../../src/gateway/oauth/people/rights.ts";
+import { rowsIn } from "../../support/gateway-store.ts";
 import { until } from "../../support/until.ts";
 import { Browser } from "./browser.ts";
 import {
@@ -419,8 +420,8 @@ test("what has expired is removed from the database", async () => {
 	await own.getTokens();
 	const count = async () => {
 		const counts = ["attempts", "codes", "grants", "tokens"].map(async (table) => {
-			const rows = await own.store.run((sql) => sql.unsafe(`SELECT COUNT(*) AS n FROM oauth_${table}`));
-			return Number(rows[0].n);
+			const rows = await rowsIn(own.store, `oauth_${table}`);
+			return rows.length;
 		});
 		return Promise.all(counts);
 	};

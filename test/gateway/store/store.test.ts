@@ -5,8 +5,10 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { migrations } from "../../../src/gateway/store/migrations.ts";
-import { type GatewayStore, StoreUnavailable } from "../../../src/gateway/store/store.ts";
-import { StoreFailure } from "../../../src/lib/sql/errors.ts";
+import { StoreUnavailable } from "../../../src/gateway/store/unavailable.ts";
+import { StoreFailure } from "../../../src/lib/store/errors.ts";
+import type { Sql } from "../../../src/lib/store/statement.ts";
+import type { Store } from "../../../src/lib/store/store.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
 import { freePort } from "../../support/free-port.ts";
 import { openGatewayStore, storeSettingsOf } from "../../support/gateway-store.ts";
@@ -17,17 +19,17 @@ import { until } from "../../support/until.ts";
 const things = { migrations: [thingsTable] };
 const insert =
 	(id: string, big = 1) =>
-	(sql: SQL) =>
+	(sql: Sql) =>
 		sql`INSERT INTO things (id, big) VALUES (${id}, ${big})`;
-const ids = async (sql: SQL) => {
-	const rows: { id: string }[] = await sql`SELECT id FROM things ORDER BY id`;
+const ids = async (sql: Sql) => {
+	const rows = await sql<{ id: string }>`SELECT id FROM things ORDER BY id`;
 	return rows.map(({ id }) => id);
 };
 
 /** Opens a store whose timeout may be too short for a slow machine. */
-const opens = (store: GatewayStore) =>
+const opens = (store: Store) =>
 	until("it is open", () =>
-		store.open().then(
+		store.ready().then(
 			() => true,
 			() => false,
 		),
@@ -50,12 +52,12 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await using a = openGatewayStore(place, things);
 		await using b = openGatewayStore(place, things);
-		await Promise.all([a.store.open(), b.store.open()]);
-		await a.store.run(insert("from a"));
-		await b.store.run(insert("from b"));
-		expect(await a.store.run(ids)).toEqual(["from a", "from b"]);
-		expect(await b.store.run(ids)).toEqual(["from a", "from b"]);
-		const opened = [a, b].flatMap(({ logged }) => logged.entries("opened the gateway's database"));
+		await Promise.all([a.store.ready(), b.store.ready()]);
+		await insert("from a")(a.store.sql);
+		await insert("from b")(b.store.sql);
+		expect(await ids(a.store.sql)).toEqual(["from a", "from b"]);
+		expect(await ids(b.store.sql)).toEqual(["from a", "from b"]);
+		const opened = [a, b].flatMap(({ logged }) => logged.entries("opened the database"));
 		expect(opened.map(({ migrations_applied }) => migrations_applied).sort()).toEqual([0, 1]);
 	});
 
@@ -63,8 +65,8 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		for (const applied of [migrations.length, 0]) {
 			await using opened = openGatewayStore(place);
-			await opened.store.open();
-			expect(opened.logged.entries("opened the gateway's database")).toMatchObject([{ migrations_applied: applied }]);
+			await opened.store.ready();
+			expect(opened.logged.entries("opened the database")).toMatchObject([{ migrations_applied: applied }]);
 		}
 	});
 
@@ -85,25 +87,25 @@ onBoth((databases, kind) => {
 			await insert("1")(sql);
 		});
 		await expect(duplicate).rejects.toThrow(/unique/i);
-		expect(await store.run(ids)).toEqual(["1", "2"]);
+		expect(await ids(store.sql)).toEqual(["1", "2"]);
 	});
 
 	test("of many that use up a row at once, one succeeds", async () => {
 		const place = await databases.place();
 		await using a = openGatewayStore(place, things);
 		await using b = openGatewayStore(place, things);
-		await a.store.run(insert("once"));
-		const use = (sql: SQL) => sql`DELETE FROM things WHERE id = ${"once"} RETURNING id`;
-		const results = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 ? a : b).store.run(use)));
+		await insert("once")(a.store.sql);
+		const use = (sql: Sql) => sql`DELETE FROM things WHERE id = ${"once"} RETURNING id`;
+		const results = await Promise.all(Array.from({ length: 10 }, (_, index) => use((index % 2 ? a : b).store.sql)));
 		expect(results.map((rows) => rows.length).sort()).toEqual([...Array(9).fill(0), 1]);
 	});
 
 	test("times come back exactly", async () => {
 		await using opened = openGatewayStore(await databases.place(), things);
 		const at = Date.UTC(2030, 0, 1);
-		await opened.store.run(insert("time", at));
-		const [row] = await opened.store.run((sql) => sql`SELECT big FROM things WHERE big > ${at - 1}`);
-		expect(Number(row.big)).toBe(at);
+		await insert("time", at)(opened.store.sql);
+		const [row] = await opened.store.sql`SELECT big FROM things WHERE big > ${at - 1}`;
+		expect(row?.big).toBe(at);
 	});
 
 	test("a transaction that hangs ends with StoreUnavailable, and the next one works", async () => {
@@ -118,17 +120,17 @@ onBoth((databases, kind) => {
 			await new Promise(() => {});
 		});
 		await expect(hanging).rejects.toThrow(StoreUnavailable);
-		const next = (sql: SQL) => sql`INSERT INTO things (id) VALUES (${"next"}) ON CONFLICT DO NOTHING`;
-		await until("it works", () => store.run(next).catch(() => false));
-		const read = await until("it can be read", () => store.run(ids).catch(() => false));
+		const next = (sql: Sql) => sql`INSERT INTO things (id) VALUES (${"next"}) ON CONFLICT DO NOTHING`;
+		await until("it works", () => next(store.sql).catch(() => false));
+		const read = await until("it can be read", () => ids(store.sql).catch(() => false));
 		expect(read).toEqual(["next"]);
 	});
 
 	test("statements and transactions beyond the limit are refused", async () => {
 		await using opened = openGatewayStore(await databases.place(), things);
 		const { store } = opened;
-		await store.open();
-		const results = await Promise.allSettled(Array.from({ length: 1_100 }, () => store.run((sql) => sql`SELECT 1`)));
+		await store.ready();
+		const results = await Promise.allSettled(Array.from({ length: 1_100 }, () => store.sql`SELECT 1`));
 		const refused = results.filter(({ status }) => status === "rejected");
 		expect(refused.length).toBeGreaterThan(0);
 		expect(refused.length).toBeLessThanOrEqual(100);
@@ -145,17 +147,17 @@ onBoth((databases, kind) => {
 		await using newer = openGatewayStore(place, {
 			migrations: [thingsTable, second],
 		});
-		await newer.store.open();
+		await newer.store.ready();
 		await using older = openGatewayStore(place, things);
-		await expect(older.store.open()).rejects.toThrow(StoreFailure);
+		await expect(older.store.ready()).rejects.toThrow(StoreFailure);
 		expect((await older.store.failed).message).toContain("The database is newer than this program");
-		await expect(older.store.run(ids)).rejects.toThrow(StoreUnavailable);
+		await expect(ids(older.store.sql)).rejects.toThrow(StoreUnavailable);
 	});
 
 	test("a database with other migrations is refused by name, and not changed", async () => {
 		const place = await databases.place();
 		await using former = openGatewayStore(place, things);
-		await former.store.run(insert("kept"));
+		await insert("kept")(former.store.sql);
 		await former.store.close();
 		const before = await place.look("SELECT * FROM migrations");
 		await using opened = openGatewayStore(place);
@@ -172,12 +174,12 @@ onBoth((databases, kind) => {
 	test("after close nothing runs, and what ran before is finished", async () => {
 		const place = await databases.place();
 		const { store } = openGatewayStore(place, things);
-		await store.open();
-		const before = store.run(insert("before"));
+		await store.ready();
+		const before = insert("before")(store.sql);
 		await before;
 		await store.close();
-		await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
-		await expect(store.open()).rejects.toThrow(StoreUnavailable);
+		await expect(ids(store.sql)).rejects.toThrow(StoreUnavailable);
+		await expect(store.ready()).rejects.toThrow(StoreUnavailable);
 		expect(await place.look("SELECT id FROM things")).toEqual([{ id: "before" }]);
 	});
 });
@@ -187,25 +189,25 @@ onOwnPostgres((databases) => {
 		const place = await databases.place();
 		await using opened = openGatewayStore(place, things);
 		const { store } = opened;
-		await store.open();
+		await store.ready();
 		await place.look("DROP TABLE things; DROP TABLE migrations");
-		await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
-		await until("they are there", () => store.run(ids).catch(() => false));
+		await expect(ids(store.sql)).rejects.toThrow(StoreUnavailable);
+		await until("they are there", () => ids(store.sql).catch(() => false));
 	});
 
 	test("without its server nothing is answered, and at once; after its return all is", async () => {
 		const place = await databases.place();
 		await using opened = openGatewayStore(place, things);
 		const { store, logged } = opened;
-		await store.run(insert("before"));
+		await insert("before")(store.sql);
 		await databases.postgres.kill();
-		for (let count = 0; count < 20; count++) await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
+		for (let count = 0; count < 20; count++) await expect(ids(store.sql)).rejects.toThrow(StoreUnavailable);
 		expect(
-			logged.entries("gateway's database is unavailable").map(({ reason }) => String(reason).replace(/\d+$/, "…")),
+			logged.entries("database is unavailable or read-only").map(({ reason }) => String(reason).replace(/\d+$/, "…")),
 		).toContain("GATEWAY_DATABASE: nothing answers at 127.0.0.1:…");
 		await databases.postgres.start();
-		await until("it is back", () => store.run(ids).catch(() => false));
-		expect(await store.run(ids)).toEqual(["before"]);
+		await until("it is back", () => ids(store.sql).catch(() => false));
+		expect(await ids(store.sql)).toEqual(["before"]);
 		expect(logged.lines.join()).not.toContain(password);
 		expect(logged.lines.join()).not.toContain(encodeURIComponent(password));
 	});
@@ -215,15 +217,15 @@ onOwnPostgres((databases) => {
 		await using opened = openGatewayStore(place, {
 			...things,
 			queryTimeoutMs: 500,
-			openTimeoutMs: 500,
+			connectTimeoutMs: 500,
 		});
 		const { store } = opened;
 		await opens(store);
 		await databases.postgres.stop();
-		await expect(store.run(ids)).rejects.toThrow(/did not answer within 0.5/);
-		await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
+		await expect(ids(store.sql)).rejects.toThrow(/did not answer within 0.5/);
+		await expect(ids(store.sql)).rejects.toThrow(StoreUnavailable);
 		await databases.postgres.resume();
-		await until("it is back", () => store.run(ids).catch(() => false));
+		await until("it is back", () => ids(store.sql).catch(() => false));
 	});
 
 	test("a gateway that starts before its server opens the database later", async () => {
@@ -232,7 +234,7 @@ onOwnPostgres((databases) => {
 		await using opened = openGatewayStore({
 			settings: { databaseUrl: url.href, schema: "s", directory: "" },
 		});
-		await expect(opened.store.open()).rejects.toThrow(StoreUnavailable);
+		await expect(opened.store.ready()).rejects.toThrow(StoreUnavailable);
 		expect(opened.logged.lines.join()).not.toContain(encodeURIComponent(password));
 	});
 });
@@ -240,7 +242,7 @@ onOwnPostgres((databases) => {
 test("the files of SQLite are readable by their owner alone", async () => {
 	await using made = await temporaryPlace();
 	await using opened = openGatewayStore(made.place, things);
-	await opened.store.run(insert("1"));
+	await insert("1")(opened.store.sql);
 	const { database } = storeSettingsOf(made.place);
 	for (const file of [database, `${database}-wal`, `${database}-shm`])
 		expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -251,17 +253,17 @@ test("a write waits while another process writes to the SQLite file, without blo
 	await using made = await temporaryPlace();
 	await using opened = openGatewayStore(made.place, things);
 	const { store } = opened;
-	await store.open();
+	await store.ready();
 	const { database } = storeSettingsOf(made.place);
 	await using other = new SQL({ adapter: "sqlite", filename: database });
 	await other.unsafe("BEGIN IMMEDIATE");
-	const writing = store.run(insert("waits"));
+	const writing = insert("waits")(store.sql);
 	const transaction = store.transaction(insert("waits as well"));
 	// The event loop goes on, so that the other process can end.
 	await Bun.file(database).arrayBuffer();
 	await other.unsafe("COMMIT");
 	await Promise.all([writing, transaction]);
-	expect(await store.run(ids)).toEqual(["waits", "waits as well"]);
+	expect(await ids(store.sql)).toEqual(["waits", "waits as well"]);
 });
 
 test("an SQLite file that cannot be created is named with its variable", async () => {
@@ -270,7 +272,7 @@ test("an SQLite file that cannot be created is named with its variable", async (
 	// Root may write to any directory, but not to a file inside a file.
 	await Bun.write(join(database, ".."), "a file");
 	await using opened = openGatewayStore(made.place, things);
-	await expect(opened.store.run(ids)).rejects.toThrow(
+	await expect(ids(opened.store.sql)).rejects.toThrow(
 		/GATEWAY_DATABASE: .*store\.sqlite cannot be created \(E[A-Z]+\)/,
 	);
 });
@@ -280,5 +282,5 @@ test("a file that is no database is named", async () => {
 	const { database } = storeSettingsOf(made.place);
 	await Bun.write(database, "not a database".repeat(1_000));
 	await using opened = openGatewayStore(made.place, things);
-	await expect(opened.store.run(ids)).rejects.toThrow(/is damaged or not a database/);
+	await expect(ids(opened.store.sql)).rejects.toThrow(/is damaged or not a database/);
 });

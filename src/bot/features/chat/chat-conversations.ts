@@ -3,7 +3,6 @@
 
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
-import { ignoreUnavailable, StoreUnavailable } from "../../store/database/db-error.ts";
 import { Durable } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -15,6 +14,7 @@ import {
 	selectLatestAnswer,
 	type Turn,
 } from "../../store/tables/conversations.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 
 const maxInMemory = 1_000;
 const maxDeleted = 10_000;

@@ -8,9 +8,9 @@ import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";
-import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import { saveLogChannel, selectLogChannel } from "../../store/tables/guild-settings.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
 
 const maxFieldLength = 1_024;
 const maxPending = 1_000;

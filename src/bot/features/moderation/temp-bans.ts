@@ -12,6 +12,7 @@ import {
 	Routes,
 } from "discord.js";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
@@ -22,8 +23,6 @@ import { describePlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { fetchBan } from "../../guild/bans.ts";
-import { ignoreUnavailable, StoreUnavailable } from "../../store/database/db-error.ts";
-import type { Sql } from "../../store/database/statement.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import { hasBanSince } from "../../store/tables/chargebacks.ts";
@@ -37,6 +36,7 @@ import {
 	type TempBan,
 	type TempBanKey,
 } from "../../store/tables/temp-bans.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 import type { StoredBans } from "../../tool/context.ts";
 import type { LogEntry, ModerationLog } from "./moderation-log.ts";
 

@@ -11,9 +11,9 @@ import { picturesIn } from "../../../guild-document/read/picture.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
-import type { Sql } from "../../store/database/statement.ts";
 import { Durable, NotNow, reasonOf, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {

@@ -69,10 +69,8 @@ const unaudited: ReadonlySet<DocumentRequest> = new Set([
 const changing: ReadonlySet<DocumentRequest> = new Set(["apply", "cancel"]);
 const client = "command line";
 
-export function createDocumentRequests(options: DocumentRequestsOptions): HandleDocumentRequest {
-	const { documents, pictures, connection, mayTouch, denies, log } = options;
-
-	function guildOf(id = options.guildId): Guild {
+function createHandlers({ documents, pictures, connection, mayTouch, guildId }: DocumentRequestsOptions): Handlers {
+	function guildOf(id = guildId): Guild {
 		const guilds = [...connection.discord.guilds.cache.values()].filter((guild) => mayTouch(guild.id));
 		const [only] = guilds;
 		const guild = id === undefined && guilds.length === 1 ? only : guilds.find((guild) => guild.id === id);
@@ -96,7 +94,7 @@ export function createDocumentRequests(options: DocumentRequestsOptions): Handle
 		return { job_id, ...progress, ...(waiting !== undefined && { waiting }) };
 	}
 
-	const handlers: Handlers = {
+	return {
 		async export({ guild_id, parts, backup }, call) {
 			const guild = guildOf(guild_id);
 			call.guildId = guild.id;
@@ -149,7 +147,11 @@ export function createDocumentRequests(options: DocumentRequestsOptions): Handle
 			return found ? { data: Buffer.from(found.bytes).toString("base64") } : {};
 		},
 	};
+}
 
+export function createDocumentRequests(options: DocumentRequestsOptions): HandleDocumentRequest {
+	const { denies, log, audit } = options;
+	const handlers = createHandlers(options);
 	return async <Name extends DocumentRequest>(
 		name: Name,
 		given: unknown,
@@ -196,7 +198,7 @@ export function createDocumentRequests(options: DocumentRequestsOptions): Handle
 					...{ request: name, guild_id: call.guildId, outcome },
 					ms: Math.round(ms),
 				});
-				options.audit({
+				audit({
 					at: new Date(Date.now() - ms),
 					requestId: undefined,
 					client,

@@ -8,6 +8,7 @@ import { InvalidDocument } from "../../../guild-document/format/document.ts";
 import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-document/steps.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import {
@@ -19,7 +20,6 @@ import {
 	wasNotDone,
 } from "../../discord/rest/rest.ts";
 import { auditReason, oneField } from "../../discord/text.ts";
-import type { Sql } from "../../store/database/statement.ts";
 import { NotNow } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {

@@ -6,7 +6,6 @@ import { Semaphore } from "../../../lib/semaphore.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { currentRun, endingEarlier, PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
-import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteUnusedPictures,
@@ -17,6 +16,7 @@ import {
 	selectPictureHashes,
 	touchGuildPictures,
 } from "../../store/tables/guild-pictures.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
 import type { PictureHashes, PictureReference, PictureSource } from "./read-guild.ts";
 
 export interface Picture {
@@ -160,21 +160,10 @@ export function createPictures(options: PicturesOptions): Pictures {
 	}
 
 	async function load(source: string, reference: PictureReference): Promise<string | undefined> {
-		const picture = await endingEarlier(reserveMs / 2, () => download(reference));
+		const picture = await endingEarlier(reserveMs / 2, () => download(downloads, reference));
 		if (!picture || picture.bytes.length <= maxBytes) return picture && save(picture, source);
 		if (tooLarge.size < maxTooLarge) tooLarge.add(source);
 		return "too large";
-	}
-
-	function download(reference: PictureReference): Promise<Picture | undefined> {
-		switch (reference.kind) {
-			case "emoji":
-				return downloads.emoji(reference.id, reference.animated);
-			case "icon":
-				return downloads.guildIcon(reference.guildId, reference.icon);
-			case "role_icon":
-				return downloads.roleIcon(reference.roleId, reference.icon);
-		}
 	}
 
 	async function save({ bytes, mediaType }: Picture, source: string): Promise<string> {
@@ -185,16 +174,12 @@ export function createPictures(options: PicturesOptions): Pictures {
 		return hash;
 	}
 
-	async function read(hash: string): Promise<Picture | undefined> {
-		const row = await selectGuildPicture(store.sql, hash);
-		if (!row) return undefined;
-		const bytes = new Uint8Array(Buffer.from(row.data, "base64"));
-		return { bytes, mediaType: row.media_type };
-	}
-
 	return {
 		hashesOf,
-		read,
+		async read(hash) {
+			const row = await selectGuildPicture(store.sql, hash);
+			return row && { bytes: new Uint8Array(Buffer.from(row.data, "base64")), mediaType: row.media_type };
+		},
 		async dataUri(hash) {
 			const row = await selectGuildPicture(store.sql, hash);
 			return row && `data:${row.media_type};base64,${row.data}`;
@@ -212,4 +197,15 @@ export function createPictures(options: PicturesOptions): Pictures {
 
 function sourceOf(reference: PictureReference): string {
 	return reference.kind === "emoji" ? reference.id : reference.icon;
+}
+
+function download(downloads: PictureDownloads, reference: PictureReference): Promise<Picture | undefined> {
+	switch (reference.kind) {
+		case "emoji":
+			return downloads.emoji(reference.id, reference.animated);
+		case "icon":
+			return downloads.guildIcon(reference.guildId, reference.icon);
+		case "role_icon":
+			return downloads.roleIcon(reference.roleId, reference.icon);
+	}
 }

@@ -4,124 +4,58 @@
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { Step, StepAction, StepKind } from "../../../guild-document/steps.ts";
 
-interface Row {
-	kinds: readonly StepKind[];
-	actions: readonly StepAction[];
-	when?(step: Step): boolean;
-	tools: readonly string[];
-}
-
-const channels = ["channel", "category"] as const;
-
-const changes =
-	(...fields: readonly string[]) =>
-	({ guard }: Step) =>
-		fields.some((field) => guard.fields?.includes(field));
-
-const isKind =
-	(kind: string) =>
-	({ guard }: Step) =>
-		guard.channelKind === kind;
-
-const moveTools = ["move_channels", "move_channel"];
-
-const rows: readonly Row[] = [
-	{ kinds: ["settings"], actions: ["edit"], tools: ["edit_guild"] },
+const tools: Partial<Record<`${StepAction} ${StepKind}`, readonly string[]>> = {
+	"edit settings": ["edit_guild"],
 	// No tool edits these, but they are settings of the guild.
-	{
-		kinds: ["welcome_screen", "onboarding"],
-		actions: ["create", "edit", "delete"],
-		tools: ["edit_guild"],
-	},
-	{ kinds: ["everyone"], actions: ["edit"], tools: ["edit_role"] },
-	{ kinds: ["role"], actions: ["create"], tools: ["create_role"] },
-	{ kinds: ["role"], actions: ["edit"], tools: ["edit_role"] },
-	{ kinds: ["role"], actions: ["order"], tools: ["move_roles"] },
-	{ kinds: ["role"], actions: ["delete"], tools: ["delete_role"] },
-	{ kinds: channels, actions: ["create"], tools: ["create_channel"] },
-	{
-		kinds: channels,
-		actions: ["create"],
-		when: isKind("voice"),
-		tools: ["create_voice_channel"],
-	},
-	{
-		kinds: channels,
-		actions: ["create"],
-		when: isKind("stage"),
-		tools: ["create_stage_channel"],
-	},
-	{ kinds: channels, actions: ["edit"], tools: ["edit_channel"] },
-	{
-		kinds: channels,
-		actions: ["edit"],
-		when: changes("bitrate", "user_limit", "rtc_region"),
-		tools: ["edit_voice_channel"],
-	},
-	{
-		kinds: channels,
-		actions: ["edit"],
-		when: changes("tags"),
-		tools: ["set_forum_tags"],
-	},
-	{
-		kinds: channels,
-		actions: ["edit"],
-		when: ({ guard }) => guard.overwrites !== undefined,
-		tools: ["set_channel_permissions", "remove_channel_permissions"],
-	},
-	{
-		kinds: channels,
-		actions: ["edit"],
-		when: changes("category"),
-		tools: moveTools,
-	},
-	{ kinds: channels, actions: ["order"], tools: moveTools },
-	{ kinds: channels, actions: ["delete"], tools: ["delete_channel"] },
-	{ kinds: ["emoji"], actions: ["create"], tools: ["create_emoji"] },
-	{ kinds: ["emoji"], actions: ["edit"], tools: ["edit_emoji"] },
-	{ kinds: ["emoji"], actions: ["delete"], tools: ["delete_emoji"] },
-	{
-		kinds: ["automod"],
-		actions: ["create"],
-		tools: ["set_automod_rule", "create_automod_rule"],
-	},
-	{
-		kinds: ["automod"],
-		actions: ["edit"],
-		tools: ["set_automod_rule", "edit_automod_rule"],
-	},
-	{ kinds: ["automod"], actions: ["delete"], tools: ["delete_automod_rule"] },
-	{ kinds: ["event"], actions: ["create"], tools: ["create_scheduled_event"] },
-	{ kinds: ["event"], actions: ["edit"], tools: ["edit_scheduled_event"] },
-	{ kinds: ["event"], actions: ["delete"], tools: ["delete_scheduled_event"] },
-	{ kinds: ["webhook"], actions: ["create"], tools: ["create_webhook"] },
-	{ kinds: ["webhook"], actions: ["edit"], tools: ["edit_webhook"] },
-	{ kinds: ["webhook"], actions: ["delete"], tools: ["delete_webhook"] },
-	{
-		kinds: ["member"],
-		actions: ["assign"],
-		tools: ["bulk_role_update", "assign_role"],
-	},
-	{
-		kinds: ["ban"],
-		actions: ["ban"],
-		// Plans may have many bans.
-		tools: ["ban", "ban_member", "bulk_ban"],
-	},
-];
+	"edit welcome_screen": ["edit_guild"],
+	"edit onboarding": ["edit_guild"],
+	"edit everyone": ["edit_role"],
+	"create role": ["create_role"],
+	"edit role": ["edit_role"],
+	"order role": ["move_roles"],
+	"delete role": ["delete_role"],
+	"create channel": ["create_channel"],
+	"edit channel": ["edit_channel"],
+	"order channel": ["move_channels", "move_channel"],
+	"delete channel": ["delete_channel"],
+	"create emoji": ["create_emoji"],
+	"edit emoji": ["edit_emoji"],
+	"delete emoji": ["delete_emoji"],
+	"create automod": ["set_automod_rule", "create_automod_rule"],
+	"edit automod": ["set_automod_rule", "edit_automod_rule"],
+	"delete automod": ["delete_automod_rule"],
+	"create event": ["create_scheduled_event"],
+	"edit event": ["edit_scheduled_event"],
+	"delete event": ["delete_scheduled_event"],
+	"create webhook": ["create_webhook"],
+	"edit webhook": ["edit_webhook"],
+	"delete webhook": ["delete_webhook"],
+	"assign member": ["bulk_role_update", "assign_role"],
+	// Plans may have many bans.
+	"ban ban": ["ban", "ban_member", "bulk_ban"],
+};
+const newChannelTools: Readonly<Record<string, string>> = {
+	voice: "create_voice_channel",
+	stage: "create_stage_channel",
+};
+const fieldTools: Readonly<Record<string, readonly string[]>> = {
+	bitrate: ["edit_voice_channel"],
+	user_limit: ["edit_voice_channel"],
+	rtc_region: ["edit_voice_channel"],
+	tags: ["set_forum_tags"],
+	category: ["move_channels", "move_channel"],
+};
+const accessTools = ["set_channel_permissions", "remove_channel_permissions"];
 
-/**
- * Returns the names of the tools that make the same change as a plan step, with former names, because the operator's
- * setting `deny` may list those.
- */
-export function toolsOf(step: Step): string[] {
-	return rows
-		.filter(
-			({ kinds, actions, when }) =>
-				kinds.includes(step.kind) && actions.includes(step.action) && (when?.(step) ?? true),
-		)
-		.flatMap(({ tools }) => tools);
+/** Returns the tools that make the same change as a plan step, with former names, which `deny` may list. */
+export function toolsOf({ kind, action, guard: { channelKind = "", fields = [], overwrites } }: Step): string[] {
+	const noun = kind === "category" ? "channel" : kind;
+	const found = new Set(tools[`${action} ${noun}`]);
+	if (noun === "channel" && action === "create") found.add(newChannelTools[channelKind] ?? "create_channel");
+	if (noun === "channel" && action === "edit")
+		for (const name of [...(overwrites ? accessTools : []), ...fields.flatMap((field) => fieldTools[field] ?? [])])
+			found.add(name);
+	return [...found];
 }
 
 const readers: Partial<Record<Part, string>> = {
@@ -143,4 +77,6 @@ export function whyNotRead(part: Part, denies: (toolName: string) => boolean): s
 }
 
 /** All names of tools, current and former, to which plan steps and parts of guilds are mapped here. */
-export const namesInTable: readonly string[] = [...rows.flatMap(({ tools }) => tools), ...Object.values(readers)];
+export const namesInTable: readonly string[] = [tools, newChannelTools, fieldTools, accessTools, readers]
+	.flatMap((table) => Object.values(table))
+	.flat();

@@ -1,7 +1,7 @@
 // Table "approvals": tool calls that a person has to approve before they run. Every change of a state is one conditional
 // statement, so that a call runs at most once.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 /**
  * State of a request for approval. "approved": the call is being checked again and has changed nothing yet. "running":

@@ -1,7 +1,7 @@
 // Table "case_marks": for each guild, the last entry of Discord's audit log that was searched for actions by hand,
 // which become cases.
 
-import type { Sql } from "../database/statement.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
 
 export const caseMarksTable = `
 	CREATE TABLE case_marks (

@@ -1,7 +1,7 @@
 // Tables "cases" and "case_edits": the actions of moderators and of the bot, and later changes to these records. Rows
 // are never deleted, so the case numbers of a guild have no gaps.
 
-import { inBatches, many, type Sql } from "../database/statement.ts";
+import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 const maxBatch = 50;
 

@@ -1,6 +1,6 @@
 // Table "channel_locks": the permission overwrites that locking a channel changed, so that unlocking can restore them.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 /**
  * How locking a channel changed one of the channel's permission overwrites. Unlocking uses this to undo the change.

@@ -1,7 +1,7 @@
 // Table "chargebacks": reversed payments, and the progress of the bot with each. Columns that are not part of the event
 // only move forward.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 /** A reversed payment (chargeback), as the game server reports it. */
 export interface ChargebackEvent {

@@ -1,7 +1,7 @@
 // Table "conversation_messages": questions to the AI chat and its answers, one row per Discord message. A row names the
 // message it continues, so a conversation is a chain of rows.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface Turn {
 	/** Id of the Discord message. */

@@ -1,8 +1,8 @@
 // Table "donator_lists": the last accepted list of supporters, and a later one that shrank too much to be accepted yet.
 
 import * as v from "valibot";
-import type { Sql } from "../database/statement.ts";
-import type { Store } from "../database/supervisor.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
+import type { Store } from "../../../lib/store/store.ts";
 
 /**
  * An entry of the game server's list of supporters (paying players): Discord user id, and name of the supporter's tier.

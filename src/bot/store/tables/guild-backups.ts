@@ -1,8 +1,8 @@
 // Tables of backups: "guild_backups" with the documents, "guild_backup_pictures" with the pictures they refer to, and
 // "guild_backup_checks" with when each guild was last compared with its latest backup.
 
-import { inBatches, many, type Sql } from "../database/statement.ts";
-import type { Store } from "../database/supervisor.ts";
+import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import type { Store } from "../../../lib/store/store.ts";
 
 /** A stored backup of a guild: all columns of its database row except the guild document. */
 export interface GuildBackupRow {

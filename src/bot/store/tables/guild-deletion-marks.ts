@@ -1,7 +1,7 @@
 // Table "guild_deletion_marks": up to which entry of Discord's audit log the deletions in a guild were looked at, so that
 // after a restart the bot finds mass deletions that it missed, and reports none twice.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 export const guildDeletionMarksTable = `
 	CREATE TABLE guild_deletion_marks (

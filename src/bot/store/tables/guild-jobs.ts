@@ -1,7 +1,7 @@
 // Tables "guild_jobs" and "guild_job_steps": plans that are carried out, and what became of each step. A job is a row
 // before anything is sent, and so is each step.
 
-import { inBatches, many, type Sql } from "../database/statement.ts";
+import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** State of a job, which makes changes to a guild. "failed": the job ended without making all changes. */
 export type GuildJobState = "running" | "done" | "failed" | "cancelled";

@@ -1,8 +1,8 @@
 // Tables of pictures of guilds: "guild_pictures" has each picture once, by its hash, and "guild_picture_sources" which
 // picture an emoji or icon of Discord has, so that it is downloaded only once.
 
-import { inBatches, many, type Sql } from "../database/statement.ts";
-import type { Store } from "../database/supervisor.ts";
+import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import type { Store } from "../../../lib/store/store.ts";
 
 export interface GuildPictureRow {
 	/** Hash that identifies the picture: the first 32 hexadecimal digits of the SHA-256 hash of its bytes. */

@@ -1,6 +1,6 @@
 // Table "guild_plans": plans of changes to guilds, as people and assistants saw them.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface GuildPlanRow {
 	/** Hash of the plan's content. It identifies the plan. */

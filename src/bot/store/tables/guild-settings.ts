@@ -1,6 +1,6 @@
 // Table "guild_settings": settings of a guild that were made by commands.
 
-import type { Sql } from "../database/statement.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
 
 export const guildSettingsTable = `
 	CREATE TABLE guild_settings (

@@ -1,8 +1,8 @@
 // Tables of the role for new members: "join_role_marks" holds until which join time everyone was handled, and
 // "join_roles_owed" who of them still has to get the role.
 
-import { inBatches, many, type Sql } from "../database/statement.ts";
-import type { Store } from "../database/supervisor.ts";
+import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import type { Store } from "../../../lib/store/store.ts";
 
 /** A guild member who still has to get the role for new members. */
 export interface OwedRow {

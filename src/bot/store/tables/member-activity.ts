@@ -1,6 +1,6 @@
 // Table "member_activity": messages that a member has written since joining, and whether they earned a role.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 /** How many messages a guild member has written, and whether the member has earned the role for active members. */
 export interface Activity {

@@ -1,7 +1,7 @@
 // Tables "raid_modes" and "raid_steps": the state of each guild's raid mode, and the settings that raid mode changed,
 // with the values from before, which turning it off restores.
 
-import { inBatches, many, type Sql } from "../database/statement.ts";
+import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** The latest request to turn a guild's raid mode on or off. The row is kept after raid mode was turned off. */
 export interface RaidMode {

@@ -1,7 +1,7 @@
 // Tables "reports" and "report_reporters": messages and people that members have reported to a guild's staff. Texts of
 // messages are never stored. The reasons of those who report are stored until the report ends.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 /** State of a report. "handled": staff acted; "dismissed": staff decided that nothing is to be done. */
 export type ReportState = "open" | "handled" | "dismissed";

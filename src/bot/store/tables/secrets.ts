@@ -1,6 +1,6 @@
 // Table "secrets": random keys that the bot makes for itself and needs again after a restart.
 
-import type { Sql } from "../database/statement.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
 
 export const secretsTable = `
 	CREATE TABLE secrets (

@@ -2,7 +2,7 @@
 // before the requests are sent to Discord. Table "spam_allowances": people whose posts a moderator marked as fine.
 // Neither table has texts of messages or hashes of them.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface SpamIncidentRow {
 	guild_id: string;

@@ -1,7 +1,7 @@
 // Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
 // nothing is left to do.
 
-import { many, type Sql } from "../database/statement.ts";
+import { many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface TempBan {
 	guild_id: string;

@@ -1,7 +1,7 @@
 // Table "tool_calls": the audit log of tool calls.
 
+import { many, type Sql } from "../../../lib/store/statement.ts";
 import type { Effect } from "../../../mcp/tool.ts";
-import { many, type Sql } from "../database/statement.ts";
 
 /**
  * Outcome of an MCP tool call. "failed": the result has `isError`; "refused": the arguments were invalid; "error": a

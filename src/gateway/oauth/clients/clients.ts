@@ -5,8 +5,8 @@ import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { readBody } from "../../../lib/program/listen.ts";
+import type { Statements } from "../../../lib/store/store.ts";
 import { SenderLimit } from "../../http/sender-limit.ts";
-import type { StatementStore } from "../../store/store.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
 import { errorResponse, jsonResponse } from "../protocol/oauth-error.ts";
 import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
@@ -24,7 +24,7 @@ export interface Clients {
 }
 
 export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
-	store: StatementStore;
+	store: Statements;
 	log: Log;
 	/** Maximum number of registered clients in the database. Default: 10,000. */
 	maxClients?: number;
@@ -67,9 +67,7 @@ export function createClients({
 
 	async function findRegistered(id: string): Promise<OAuthClient | undefined> {
 		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
-		const [row] = await store.run(
-			(sql): Promise<Row[]> => sql`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`,
-		);
+		const [row] = await store.sql<Row>`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`;
 		return (
 			row && {
 				id: row.id,
@@ -84,14 +82,12 @@ export function createClients({
 	async function prune(unusedMs: number): Promise<void> {
 		const time = now();
 		prunedAt = monotonicNow();
-		await store.run(
-			(sql) => sql`UPDATE oauth_clients SET used_at = ${time}
-				WHERE EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)`,
-		);
-		await store.run(
-			(sql) => sql`DELETE FROM oauth_clients
-				WHERE (used_at IS NULL AND created_at < ${time - unusedMs}) OR used_at < ${time - idleLifetimeMs}`,
-		);
+		await store.sql`
+			UPDATE oauth_clients SET used_at = ${time}
+				WHERE EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)`;
+		await store.sql`
+			DELETE FROM oauth_clients
+				WHERE (used_at IS NULL AND created_at < ${time - unusedMs}) OR used_at < ${time - idleLifetimeMs}`;
 	}
 
 	async function add(client: OAuthClient): Promise<boolean> {
@@ -103,11 +99,10 @@ export function createClients({
 
 	async function insert(client: OAuthClient): Promise<boolean> {
 		const { id, name, uri = null, redirectUris } = client;
-		const inserted: unknown[] = await store.run(
-			(sql) => sql`INSERT INTO oauth_clients (id, name, uri, redirect_uris, created_at)
+		const inserted: unknown[] = await store.sql`
+			INSERT INTO oauth_clients (id, name, uri, redirect_uris, created_at)
 				SELECT ${id}, ${name}, ${uri}, ${JSON.stringify(redirectUris)}, CAST(${now()} AS BIGINT)
-				WHERE (SELECT COUNT(*) FROM oauth_clients) < ${maxClients} RETURNING id`,
-		);
+				WHERE (SELECT COUNT(*) FROM oauth_clients) < ${maxClients} RETURNING id`;
 		return inserted.length > 0;
 	}
 

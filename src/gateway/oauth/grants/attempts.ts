@@ -2,8 +2,8 @@
 // one browser, and each step happens once, on whichever gateway it arrives.
 
 import type { Access } from "../../../lib/principal.ts";
+import type { Statements } from "../../../lib/store/store.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
-import type { StatementStore } from "../../store/store.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
 import { hashSecret, newSecret } from "../protocol/secrets.ts";
@@ -62,7 +62,7 @@ interface Row {
 
 export class Attempts {
 	constructor(
-		private readonly store: StatementStore,
+		private readonly store: Statements,
 		private readonly now: () => number,
 	) {}
 
@@ -73,10 +73,9 @@ export class Attempts {
 	async start(browser: string, request: AuthorizationRequest | undefined, prefix = ""): Promise<string> {
 		const state = prefix + newSecret();
 		const json = request ? JSON.stringify(request) : null;
-		await this.store.run(
-			(sql) => sql`INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
-				VALUES (${hashSecret(state)}, ${hashSecret(browser)}, ${json}, ${this.now() + attemptLifetimeMs})`,
-		);
+		await this.store.sql`
+			INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
+				VALUES (${hashSecret(state)}, ${hashSecret(browser)}, ${json}, ${this.now() + attemptLifetimeMs})`;
 		return state;
 	}
 
@@ -85,12 +84,10 @@ export class Attempts {
 	 * undefined if the attempt is unknown or expired, or if this was recorded before.
 	 */
 	async comeBack({ state, browser }: AttemptKey): Promise<Attempt | undefined> {
-		const [row] = await this.store.run(
-			(sql): Promise<Row[]> =>
-				sql`UPDATE oauth_attempts SET returned_at = ${this.now()}
-					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
-						AND returned_at IS NULL AND expires_at > ${this.now()} RETURNING *`,
-		);
+		const [row] = await this.store.sql<Row>`
+			UPDATE oauth_attempts SET returned_at = ${this.now()}
+				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+				AND returned_at IS NULL AND expires_at > ${this.now()} RETURNING *`;
 		return row && toAttempt(row);
 	}
 
@@ -100,11 +97,10 @@ export class Attempts {
 		{ id, name }: DiscordPerson,
 		guilds: readonly PersonGuild[],
 	): Promise<void> {
-		await this.store.run(
-			(sql) => sql`UPDATE oauth_attempts
+		await this.store.sql`
+			UPDATE oauth_attempts
 				SET person_id = ${id}, person_name = ${name}, guilds = ${JSON.stringify(guilds)}
-				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}`,
-		);
+				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}`;
 	}
 
 	/**
@@ -112,12 +108,10 @@ export class Attempts {
 	 * attempt.
 	 */
 	async find({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
-		const rows = await this.store.run(
-			(sql): Promise<Row[]> =>
-				sql`SELECT * FROM oauth_attempts
-					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
-						AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}`,
-		);
+		const rows = await this.store.sql<Row>`
+			SELECT * FROM oauth_attempts
+				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+				AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}`;
 		return signedIn(rows);
 	}
 
@@ -126,12 +120,10 @@ export class Attempts {
 	 * if there is no such attempt, for example because it was finished before.
 	 */
 	async finish({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
-		const rows = await this.store.run(
-			(sql): Promise<Row[]> =>
-				sql`DELETE FROM oauth_attempts
-					WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
-						AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()} RETURNING *`,
-		);
+		const rows = await this.store.sql<Row>`
+			DELETE FROM oauth_attempts
+				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+				AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()} RETURNING *`;
 		return signedIn(rows);
 	}
 
@@ -140,20 +132,16 @@ export class Attempts {
 	 * person's name) or the console. Returns undefined if nobody did.
 	 */
 	async visitor(browser: string): Promise<DiscordPerson | undefined> {
-		const rows = await this.store.run(
-			(sql): Promise<Row[]> =>
-				sql`SELECT * FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)}
-					AND request IS NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}
-					ORDER BY expires_at DESC LIMIT 1`,
-		);
+		const rows = await this.store.sql<Row>`
+			SELECT * FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)}
+				AND request IS NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}
+				ORDER BY expires_at DESC LIMIT 1`;
 		return signedIn(rows)?.person;
 	}
 
 	/** Signs a browser out of the page /connections, on which a person sees the clients that act in the person's name. */
 	async leave(browser: string): Promise<void> {
-		await this.store.run(
-			(sql) => sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`,
-		);
+		await this.store.sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`;
 	}
 }
 

@@ -1,11 +1,11 @@
 // Grants in the database: what a person has allowed one client, with its codes and tokens. "Once" is always one conditional
 // statement, so that it holds with several gateways.
 
-import type { SQL } from "bun";
 import type { Access } from "../../../lib/principal.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
+import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, type TokenKind } from "../../keys/token.ts";
-import type { StatementStore } from "../../store/store.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
 import { codeChallenge, hashSecret, newSecret } from "../protocol/secrets.ts";
@@ -98,31 +98,31 @@ interface GrantRow {
 	person_name: string;
 	access: string;
 	resource: string;
-	generation: number | bigint;
-	rotated_at: number | bigint;
-	created_at: number | bigint;
-	used_at: number | bigint | null;
-	expires_at: number | bigint;
+	generation: number;
+	rotated_at: number;
+	created_at: number;
+	used_at: number | null;
+	expires_at: number;
 }
 
 /** A row of the table "oauth_tokens" joined with the row of the token's grant. */
 interface TokenRow extends GrantRow {
 	kind: TokenKind;
 	token_access: string;
-	token_generation: number | bigint;
-	token_expires_at: number | bigint;
+	token_generation: number;
+	token_expires_at: number;
 }
 
 interface CodeRow {
 	grant_id: string;
 	code_challenge: string;
 	consent: string;
-	expires_at: number | bigint;
+	expires_at: number;
 }
 
 export class Grants {
 	constructor(
-		private readonly store: StatementStore,
+		private readonly store: Statements,
 		private readonly now: () => number,
 	) {}
 
@@ -132,10 +132,9 @@ export class Grants {
 		// Without "-" at its start, which the command line would take for an option.
 		const id = crypto.getRandomValues(Buffer.alloc(8)).toString("hex");
 		const { codeChallenge } = consent.request;
-		await this.store.run(
-			(sql) => sql`INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
-				VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${this.now() + codeLifetimeMs})`,
-		);
+		await this.store.sql`
+			INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
+				VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${this.now() + codeLifetimeMs})`;
 		return code;
 	}
 
@@ -146,20 +145,18 @@ export class Grants {
 	async redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal> {
 		const codeHash = hashSecret(code);
 		// Guesses do not lock the database.
-		const known = await this.store.run(
-			(sql): Promise<unknown[]> => sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`,
-		);
+		const known = await this.store.sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`;
 		if (known.length === 0) return "unknown";
 		return this.store.transaction(async (sql) => {
-			const [row]: CodeRow[] =
-				await sql`UPDATE oauth_codes SET used_at = ${this.now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
+			const [row] = await sql<CodeRow>`
+				UPDATE oauth_codes SET used_at = ${this.now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
 			if (!row) {
-				const [used]: CodeRow[] = await sql`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
+				const [used] = await sql<CodeRow>`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
 				if (!used) return "unknown";
 				await deleteGrant(sql, used.grant_id);
 				return "replayed";
 			}
-			if (Number(row.expires_at) <= this.now()) return "unknown";
+			if (row.expires_at <= this.now()) return "unknown";
 			const consent: Consent = JSON.parse(row.consent);
 			if (!isFor(row.code_challenge, consent, redemption)) return "mismatch";
 			const grant = grantOf(row.grant_id, consent, this.now());
@@ -173,19 +170,17 @@ export class Grants {
 	 * none.
 	 */
 	async findToken(tokenHash: string): Promise<StoredToken | undefined> {
-		const [row] = await this.store.run(
-			(sql): Promise<TokenRow[]> =>
-				sql`SELECT g.*, t.kind, t.access AS token_access, t.generation AS token_generation,
+		const [row] = await this.store.sql<TokenRow>`
+			SELECT g.*, t.kind, t.access AS token_access, t.generation AS token_generation,
 						t.expires_at AS token_expires_at
 					FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
-					WHERE t.token_hash = ${tokenHash} AND t.expires_at > ${this.now()}`,
-		);
+					WHERE t.token_hash = ${tokenHash} AND t.expires_at > ${this.now()}`;
 		if (!row) return undefined;
-		const generation = Number(row.token_generation);
+		const generation = row.token_generation;
 		return {
 			kind: row.kind,
 			access: row.token_access as Access,
-			expiresAt: Number(row.token_expires_at),
+			expiresAt: row.token_expires_at,
 			generation,
 			grant: toGrant(row),
 			isReused: row.kind === "refresh" && isReused(row, generation, this.now()),
@@ -200,11 +195,11 @@ export class Grants {
 		const next = generation + 1;
 		const expiresAt = this.now() + refreshLifetimeMs;
 		return this.store.transaction(async (sql) => {
-			const [rotated]: GrantRow[] =
-				await sql`UPDATE oauth_grants SET generation = ${next}, rotated_at = ${this.now()}, used_at = ${this.now()}, expires_at = ${expiresAt}
+			const [rotated] = await sql<GrantRow>`
+				UPDATE oauth_grants SET generation = ${next}, rotated_at = ${this.now()}, used_at = ${this.now()}, expires_at = ${expiresAt}
 					WHERE id = ${grant.id} AND generation = ${generation} RETURNING *`;
 			if (rotated) return this.#issueTokens(sql, toGrant(rotated), access, next);
-			const [current]: GrantRow[] = await sql`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
+			const [current] = await sql<GrantRow>`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
 			if (!current) return "unknown";
 			if (!isReused(current, generation, this.now())) return this.#issueTokens(sql, toGrant(current), access, next);
 			await deleteGrant(sql, grant.id);
@@ -214,7 +209,7 @@ export class Grants {
 
 	/** Deletes an OAuth access token, so that it does not work any more. The grant, with its refresh token, stays. */
 	async endToken(tokenHash: string): Promise<void> {
-		await this.store.run((sql) => sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`);
+		await this.store.sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`;
 	}
 
 	/**
@@ -223,7 +218,7 @@ export class Grants {
 	 */
 	end(id: string, personId?: string): Promise<boolean> {
 		return this.store.transaction(async (sql) => {
-			const rows: unknown[] =
+			const rows =
 				personId === undefined
 					? await sql`SELECT id FROM oauth_grants WHERE id = ${id}`
 					: await sql`SELECT id FROM oauth_grants WHERE id = ${id} AND person_id = ${personId}`;
@@ -237,13 +232,11 @@ export class Grants {
 	 * first.
 	 */
 	async list(personId?: string): Promise<Grant[]> {
-		const rows = await this.store.run(
-			(sql): Promise<GrantRow[]> =>
-				personId === undefined
-					? sql`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} ORDER BY created_at DESC, id`
-					: sql`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} AND person_id = ${personId} ORDER BY created_at DESC, id`,
-		);
-		return [...rows].map(toGrant);
+		const { sql } = this.store;
+		const rows = await (personId === undefined
+			? sql<GrantRow>`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} ORDER BY created_at DESC, id`
+			: sql<GrantRow>`SELECT * FROM oauth_grants WHERE expires_at > ${this.now()} AND person_id = ${personId} ORDER BY created_at DESC, id`);
+		return rows.map(toGrant);
 	}
 
 	/** Finds the owner of an access token by the token's hash, and records that the token's grant was used. */
@@ -264,13 +257,11 @@ export class Grants {
 		const before = this.now() - useIntervalMs;
 		if (usedAt > before) return;
 		// Another gateway may have recorded one in the meantime.
-		await this.store.run(
-			(sql) =>
-				sql`UPDATE oauth_grants SET used_at = ${this.now()} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${before})`,
-		);
+		await this.store
+			.sql`UPDATE oauth_grants SET used_at = ${this.now()} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${before})`;
 	}
 
-	async #issueTokens(sql: SQL, grant: Grant, access: Access, generation: number): Promise<Tokens> {
+	async #issueTokens(sql: Sql, grant: Grant, access: Access, generation: number): Promise<Tokens> {
 		const accessToken = createToken("access");
 		const refreshToken = createToken("refresh");
 		const insert = (
@@ -286,7 +277,7 @@ export class Grants {
 		return { accessToken, refreshToken, access, grant };
 	}
 
-	async #insertGrant(sql: SQL, grant: Grant): Promise<void> {
+	async #insertGrant(sql: Sql, grant: Grant): Promise<void> {
 		const { client, person, createdAt } = grant;
 		await sql`INSERT INTO oauth_grants (id, client_id, client_name, client_uri, redirect_uri, person_id,
 				person_name, access, resource, generation, rotated_at, created_at, expires_at)
@@ -295,7 +286,7 @@ export class Grants {
 	}
 }
 
-async function deleteGrant(sql: SQL, id: string): Promise<void> {
+async function deleteGrant(sql: Sql, id: string): Promise<void> {
 	await sql`DELETE FROM oauth_grants WHERE id = ${id}`;
 	await sql`DELETE FROM oauth_tokens WHERE grant_id = ${id}`;
 }
@@ -337,9 +328,9 @@ function grantOf(id: string, { request, person, access }: Consent, now: number):
  * period of 10 s is over.
  */
 function isReused(grant: GrantRow, generation: number, now: number): boolean {
-	const rotations = Number(grant.generation) - generation;
+	const rotations = grant.generation - generation;
 	if (rotations === 0) return false;
-	return rotations > 1 || Number(grant.rotated_at) <= now - reuseGraceMs;
+	return rotations > 1 || grant.rotated_at <= now - reuseGraceMs;
 }
 
 /** Converts a row of the table "oauth_grants" to a Grant. */
@@ -355,8 +346,8 @@ function toGrant(row: GrantRow): Grant {
 		person: { id: row.person_id, name: row.person_name },
 		access: row.access as Access,
 		resource: row.resource as ResourcePath,
-		createdAt: Number(row.created_at),
-		usedAt: row.used_at === null ? undefined : Number(row.used_at),
-		expiresAt: Number(row.expires_at),
+		createdAt: row.created_at,
+		usedAt: row.used_at ?? undefined,
+		expiresAt: row.expires_at,
 	};
 }

@@ -1,8 +1,8 @@
 // Which conversation a message continues, also after restarts, kills and database outages.
 
 import { describe, expect, test } from "bun:test";
-import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
+import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { withSql } from "../running-feature.ts";

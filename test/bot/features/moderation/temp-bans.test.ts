@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { LogEntry } from "../../../../src/bot/features/moderation/moderation-log.ts";
 import { TempBans, type TempBansOptions } from "../../../../src/bot/features/moderation/temp-bans.ts";
-import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import { jumpClock } from "../../../support/jump-clock.ts";
 import { onBoth, type Place } from "../../../support/stores.ts";

@@ -2,7 +2,6 @@
 // everything were stored.
 
 import { expect, test } from "bun:test";
-import type { Sql } from "../../../../src/bot/store/database/statement.ts";
 import * as approvals from "../../../../src/bot/store/tables/approvals.ts";
 import { saveCaseMark } from "../../../../src/bot/store/tables/case-marks.ts";
 import * as cases from "../../../../src/bot/store/tables/cases.ts";
@@ -14,6 +13,7 @@ import * as jobs from "../../../../src/bot/store/tables/guild-jobs.ts";
 import * as raidModes from "../../../../src/bot/store/tables/raid-modes.ts";
 import * as reports from "../../../../src/bot/store/tables/reports.ts";
 import * as bans from "../../../../src/bot/store/tables/temp-bans.ts";
+import type { Sql } from "../../../../src/lib/store/statement.ts";
 
 const guild_id = "1";
 const number = 1;

@@ -1,7 +1,6 @@
 // Stored reports, on both databases.
 
 import { expect, test } from "bun:test";
-import type { Sql } from "../../../../src/bot/store/database/statement.ts";
 import {
 	deleteReportsBefore,
 	endReport,
@@ -20,6 +19,7 @@ import {
 	setShown,
 } from "../../../../src/bot/store/tables/reports.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
+import type { Sql } from "../../../../src/lib/store/statement.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
 
 const guild_id = "12345678901234567890";

@@ -1,8 +1,8 @@
 // Clients register themselves, within limits, and are forgotten when nobody uses them.
 
 import { expect, test } from "bun:test";
-import type { SQL } from "bun";
 import { type ClientsOptions, createClients } from "../../../../src/gateway/oauth/clients/clients.ts";
+import type { Sql } from "../../../../src/lib/store/statement.ts";
 import { openGatewayStore } from "../../../support/gateway-store.ts";
 import { recordLog } from "../../../support/log.ts";
 import { onBoth } from "../../../support/stores.ts";
@@ -19,7 +19,7 @@ const claude = {
 };
 
 /** Stores a connection with a client. */
-const insertGrant = (sql: SQL, clientId: string) =>
+const insertGrant = (sql: Sql, clientId: string) =>
 	sql`INSERT INTO oauth_grants (id, client_id, client_name, redirect_uri, person_id, person_name, access,
 			resource, generation, rotated_at, created_at, expires_at)
 		VALUES ('1', ${clientId}, '', '', '', '', 'read', '/mcp', 0, 0, 0, 0)`;
@@ -37,7 +37,7 @@ onBoth((databases) => {
 	async function setUp(options: Partial<ClientsOptions> = {}) {
 		const place = await databases.place();
 		const opened = openGatewayStore(place);
-		await opened.store.open();
+		await opened.store.ready();
 		/** `setMs` is by how much the time of day was changed. */
 		const clock = { ms: anchorMs, setMs: 0 };
 		const clocks = {
@@ -230,7 +230,7 @@ onBoth((databases) => {
 		await using one = await setUp();
 		const never = (await one.register()).body.client_id;
 		const used = (await one.register()).body.client_id;
-		await one.store.run((sql) => insertGrant(sql, used));
+		await insertGrant(one.store.sql, used);
 		const isKnown = async (id: string) => (await one.clients.findClient(id)) !== undefined;
 		one.clock.ms += dayMs;
 		await one.register();
@@ -241,7 +241,7 @@ onBoth((databases) => {
 		one.clock.ms += 200 * dayMs;
 		await one.register();
 		expect(await isKnown(used)).toBe(true);
-		await one.store.run((sql) => sql`DELETE FROM oauth_grants`);
+		await one.store.sql`DELETE FROM oauth_grants`;
 		one.clock.ms += 90 * dayMs;
 		await one.register();
 		expect(await isKnown(used)).toBe(true);

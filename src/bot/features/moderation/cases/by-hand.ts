@@ -5,10 +5,10 @@
 // in the same way, because the feature `game` records no cases.
 
 import { AuditLogEvent, type Client, Events, type Guild } from "discord.js";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import { canReadAuditLog } from "../../../discord/audit-log.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
 import { compareIds } from "../../../discord/ids.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import { Durable, type Step } from "../../../store/durable.ts";
 import { saveCaseMark, selectCaseMark } from "../../../store/tables/case-marks.ts";
 import type { Cases, CasesOptions } from "./cases.ts";

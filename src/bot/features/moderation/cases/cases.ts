@@ -3,9 +3,9 @@
 
 import type { Client } from "discord.js";
 import type { Log } from "../../../../lib/log.ts";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import type { EscalationRule } from "../../../config/escalation.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import type { Store } from "../../../store/store.ts";
 import {
 	type CaseEdit,

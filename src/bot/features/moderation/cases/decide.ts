@@ -1,10 +1,10 @@
 // Finds the outcome of cases that a killed process left open, from Discord's state and audit log. Repeats no action.
 
 import { type APIAuditLogEntry, AuditLogEvent, type Guild, PermissionFlagsBits, SnowflakeUtil } from "discord.js";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import { fetchBan } from "../../../guild/bans.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import { NotNow } from "../../../store/durable.ts";
 import { selectTempBan } from "../../../store/tables/temp-bans.ts";
 import type { CaseAction } from "../../../tool/case-record.ts";

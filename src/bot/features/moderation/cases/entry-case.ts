@@ -1,8 +1,8 @@
 // Converts entries of a guild's audit log to moderation cases.
 
 import { AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import { banReason, banReasonStart } from "../../../game/chargeback-steps.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import { selectBansFor } from "../../../store/tables/chargebacks.ts";
 import { hasSpamNear } from "../../../store/tables/spam-incidents.ts";
 import type { NewCase } from "./case.ts";

@@ -1,7 +1,7 @@
 // Decides which escalation rule (setting `moderation.escalate`) applies because of a new case.
 
+import type { Sql } from "../../../../lib/store/statement.ts";
 import type { EscalationRule } from "../../../config/escalation.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import { type CaseRow, countCasesSince } from "../../../store/tables/cases.ts";
 
 /**

@@ -2,6 +2,7 @@
 // checks the role hierarchy, tells the person, acts.
 
 import { DiscordAPIError, type Guild, type GuildMember, PermissionFlagsBits, Routes } from "discord.js";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import { ToolError } from "../../../../mcp/tool.ts";
 import { userName } from "../../../discord/describe.ts";
 import { fetchMember } from "../../../discord/find.ts";
@@ -10,7 +11,6 @@ import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { isAbove, requireBelowBot } from "../../../discord/role-hierarchy.ts";
 import { auditReason } from "../../../discord/text.ts";
 import { fetchBan } from "../../../guild/bans.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import { NotNow } from "../../../store/durable.ts";
 import { selectCase, setTold } from "../../../store/tables/cases.ts";
 import { selectTempBan } from "../../../store/tables/temp-bans.ts";

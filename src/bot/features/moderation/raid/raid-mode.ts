@@ -4,12 +4,12 @@
 
 import { type Client, DiscordAPIError, Events, type Guild } from "discord.js";
 import type { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformFailure, PlatformTimeout, wasNotDone } from "../../../discord/rest/rest.ts";
 import { auditReason } from "../../../discord/text.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../../store/durable.ts";
 import type { Store } from "../../../store/store.ts";
 import {

@@ -10,10 +10,10 @@ import {
 	type Message,
 	RESTJSONErrorCodes,
 } from "discord.js";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { lowestIdAt } from "../../../discord/ids.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../../store/durable.ts";
 import type { Store } from "../../../store/store.ts";
 import {

@@ -3,10 +3,9 @@
 
 import type { Client, Guild } from "discord.js";
 import { KeyedMutex } from "../../../../lib/keyed-mutex.ts";
+import type { Sql } from "../../../../lib/store/statement.ts";
 import type { JsonObject } from "../../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../../mcp/tool.ts";
-import { StoreUnavailable } from "../../../store/database/db-error.ts";
-import type { Sql } from "../../../store/database/statement.ts";
 import type { Store } from "../../../store/store.ts";
 import {
 	type ActRecord,
@@ -20,6 +19,7 @@ import {
 	selectReports,
 	setActs,
 } from "../../../store/tables/reports.ts";
+import { StoreUnavailable } from "../../../store/unavailable.ts";
 import type { CallAs, PersonResult } from "../../../tool/call-as.ts";
 import type { CaseDraft } from "../../../tool/case-record.ts";
 import { Copies, type ReportedMessage } from "./copies.ts";

@@ -2,9 +2,9 @@
 
 import type { Log } from "../../../../lib/log.ts";
 import { LruMap } from "../../../../lib/lru-map.ts";
-import { StoreUnavailable } from "../../../store/database/db-error.ts";
 import type { Store } from "../../../store/store.ts";
 import { saveSpamAllowance, selectSpamAllowances } from "../../../store/tables/spam-incidents.ts";
+import { StoreUnavailable } from "../../../store/unavailable.ts";
 
 const allowedMs = 24 * 3_600_000;
 const maxPeople = 5_000;

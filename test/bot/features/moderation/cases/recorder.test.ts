@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits, Routes } from "discord.js";
-import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../../../../src/bot/store/unavailable.ts";
 import type { caseActions } from "../../../../../src/bot/tool/case-record.ts";
 import { onBoth } from "../../../../support/stores.ts";
 import { roleNamed } from "../../running-feature.ts";
@@ -260,12 +260,13 @@ onBoth((databases) => {
 		let isAway = false;
 		const away = () => new StoreUnavailable("away in this test");
 		await using bot = await start({
-			store: (store) => ({
-				...store,
-				sql: ((...statement: Parameters<typeof store.sql>) =>
-					isAway ? Promise.reject(away()) : store.sql(...statement)) as typeof store.sql,
-				transaction: (work) => (isAway ? Promise.reject(away()) : store.transaction(work)),
-			}),
+			store(store) {
+				const { sql, transaction } = store;
+				return Object.assign(store, {
+					sql: ((...statement) => (isAway ? Promise.reject(away()) : sql(...statement))) as typeof sql,
+					transaction: ((work) => (isAway ? Promise.reject(away()) : transaction(work))) as typeof transaction,
+				});
+			},
 		});
 		isAway = true;
 		const user_ids = [bot.id("zoe")];

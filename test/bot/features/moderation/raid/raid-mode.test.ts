@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { LogEntry } from "../../../../../src/bot/features/moderation/moderation-log.ts";
 import { RaidModes } from "../../../../../src/bot/features/moderation/raid/raid-mode.ts";
-import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../../../../src/bot/store/unavailable.ts";
 import type { GuildChannel } from "../../../../../src/simulator/world/state/entities.ts";
 import { onBoth, type Place } from "../../../../support/stores.ts";
 import { until } from "../../../../support/until.ts";

@@ -2,10 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { Reports } from "../../../../../src/bot/features/moderation/reports/reports.ts";
-import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
-import type { Sql } from "../../../../../src/bot/store/database/statement.ts";
 import { selectReport } from "../../../../../src/bot/store/tables/reports.ts";
+import { StoreUnavailable } from "../../../../../src/bot/store/unavailable.ts";
 import type { CallAs, PersonCall, PersonResult } from "../../../../../src/bot/tool/call-as.ts";
+import type { Sql } from "../../../../../src/lib/store/statement.ts";
 import { until } from "../../../../support/until.ts";
 import { startFeature } from "../../running-feature.ts";
 import { shownIn, staffChannel } from "./reports-world.ts";
@@ -27,15 +27,19 @@ async function start(answer: CallAs = async () => done) {
 	/** Whether the database refuses transactions, and statements that store an act. */
 	const outage = { isOn: false };
 	const bot = await startFeature({
-		store: (store) => ({
-			...store,
-			sql: ((...statement: Parameters<Sql>) =>
-				outage.isOn && String(statement[0]).includes("SET acts")
-					? Promise.reject(new StoreUnavailable("a test's outage", true))
-					: store.sql(...statement)) as Sql,
-			transaction: (work) =>
-				outage.isOn ? Promise.reject(new StoreUnavailable("a test's outage")) : store.transaction(work),
-		}),
+		store(store) {
+			const { sql, transaction } = store;
+			return Object.assign(store, {
+				sql: ((...statement: Parameters<Sql>) =>
+					outage.isOn && String(statement[0]).includes("SET acts")
+						? Promise.reject(new StoreUnavailable("a test's outage", true))
+						: sql(...statement)) as Sql,
+				transaction: ((work) =>
+					outage.isOn
+						? Promise.reject(new StoreUnavailable("a test's outage"))
+						: transaction(work)) as typeof transaction,
+			});
+		},
 		create: ({ connection, store, log }, simulator) => {
 			reports = new Reports({
 				channelId: simulator.channel(staffChannel).id,

@@ -13,7 +13,7 @@ import {
 	type PressLimits,
 } from "../../../../../src/bot/features/moderation/role-menus/press-queue.ts";
 import { createRoleMenus } from "../../../../../src/bot/features/moderation/role-menus/role-menus.ts";
-import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../../../../src/bot/store/unavailable.ts";
 import { until } from "../../../../support/until.ts";
 import { type FeatureSetup, roleNamed, startFeature, withSql } from "../../running-feature.ts";
 

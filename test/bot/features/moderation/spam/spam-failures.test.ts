@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { StoreUnavailable } from "../../../../../src/bot/store/database/db-error.ts";
+import { StoreUnavailable } from "../../../../../src/bot/store/unavailable.ts";
 import { until } from "../../../../support/until.ts";
 import { withSql } from "../../running-feature.ts";
 import { advert, quickTiming, type SpamWorld, startSpam } from "./spam-world.ts";

@@ -1,43 +1,33 @@
-// PostgreSQL. All statements of an instance go over one connection, which holds an advisory lock for its schema: the claim.
-// The server releases the lock when the connection ends.
+// PostgreSQL. All statements of a process go over one connection. An advisory lock is its claim; a process without a claim
+// holds another lock while it migrates. The server releases the locks when the connection ends.
 
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
-import { explainPostgres } from "../../../lib/sql/errors.ts";
-import { inspectPostgres } from "../../../lib/sql/inspect.ts";
-import { createSchema, describePlace, quoted } from "../../../lib/sql/postgres-schema.ts";
-import { claimTimeoutMs, type Database } from "./database.ts";
-import { claimHeld } from "./db-error.ts";
-
-export interface PostgresOptions {
-	url: string;
-	schema: string;
-	/** Name of this bot process, shown to another bot process that finds the database in use. */
-	instance: string;
-	/** Random identifier of this bot process: 8 hexadecimal digits. */
-	nonce: string;
-}
+import { claimTimeoutMs, type Database, type User } from "./database.ts";
+import { claimHeld, explainPostgres } from "./errors.ts";
+import { inspectPostgres } from "./inspect.ts";
+import { createSchema, describePlace, type PostgresPlace, quoted } from "./postgres-schema.ts";
 
 const pollMs = 100;
 
+/** Timeout of each statement of a migration, in milliseconds. */
 const migrationTimeoutMs = 300_000;
 
-export function createPostgres(options: PostgresOptions): Database {
-	const place = {
-		url: options.url,
-		schema: options.schema,
-		variables: { url: "DATABASE_URL", schema: "DB_SCHEMA" },
-	};
+export function createPostgres(place: PostgresPlace, user: User): Database {
+	const { url, schema, variables } = place;
 	const { where } = describePlace(place);
 	const explain = explainPostgres(place);
+	// Other processes can have the same name.
+	const name = `${crypto.randomUUID().slice(0, 8)} ${user.instance}`;
 	return {
 		where,
-		variable: place.variables.schema,
+		variable: variables.schema,
+		claims: user.claims,
 		explain,
 		async open(signal) {
 			const { promise: lost, resolve } = Promise.withResolvers<string>();
 			const pool = new SQL({
-				url: options.url,
+				url,
 				max: 1,
 				bigint: true,
 				// Closing an old or idle connection would release the claim.
@@ -51,15 +41,17 @@ export function createPostgres(options: PostgresOptions): Database {
 				signal.throwIfAborted();
 				// The pool would replace a lost connection by one without the claim. A reserved connection is not replaced.
 				const connection = await pool.reserve();
-				await setUp(connection, options);
-				await claim(connection, options, signal);
-				await createSchema(connection, options.schema);
+				await setUp(connection, schema, name);
+				if (user.claims) await claim(connection, place, user.instance, name, signal);
+				else await connection`SELECT pg_advisory_lock(${lockKey(`migrations of ${schema}`)}::bigint)`;
+				await createSchema(connection, schema);
 				return {
 					begin: "BEGIN",
 					lost,
 					run: (statement) => statement(connection),
-					async limit(ms) {
+					async ready(ms) {
 						await connection`SELECT set_config('statement_timeout', ${String(Math.ceil(ms))}, false)`;
+						if (!user.claims) await connection`SELECT pg_advisory_unlock_all()`;
 					},
 					lose(reason) {
 						resolve(reason);
@@ -80,11 +72,11 @@ export function createPostgres(options: PostgresOptions): Database {
 }
 
 /** Sets parameters of the PostgreSQL connection, such as its schema and timeouts. */
-async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
+async function setUp(connection: SQL, schema: string, name: string): Promise<void> {
 	const settings = {
-		search_path: quoted(options.schema),
+		search_path: quoted(schema),
 		// Shown in pg_stat_activity, and to an instance that finds the claim taken. PostgreSQL keeps 63 bytes.
-		application_name: `${options.nonce} ${options.instance}`.replace(/[^\x20-\x7e]/g, "?").slice(0, 63),
+		application_name: name.replace(/[^\x20-\x7e]/g, "?").slice(0, 63),
 		statement_timeout: String(migrationTimeoutMs),
 		// Releases the claim of a machine that vanished within half a minute; the system's default is hours.
 		tcp_keepalives_idle: "15",
@@ -100,24 +92,26 @@ async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 }
 
 /**
- * Takes the advisory lock that keeps other bot processes out of the PostgreSQL schema. Rejects with a StoreFailure that
- * names the process that holds the lock.
+ * Takes the advisory lock that keeps other processes out of the schema. Rejects with a StoreFailure that names the
+ * process that holds the lock.
  */
 async function claim(
 	connection: SQL,
-	{ schema, instance, nonce }: PostgresOptions,
+	{ schema, variables }: PostgresPlace,
+	instance: string,
+	name: string,
 	signal: AbortSignal,
 ): Promise<void> {
-	const key = claimKey(schema);
+	const key = lockKey(schema);
 	const end = performance.now() + claimTimeoutMs;
 	for (;;) {
 		const [row] = await connection`SELECT pg_try_advisory_lock(${key}::bigint) AS taken`;
 		if (row.taken) return;
 		const holder = await holderOf(connection, key);
 		// The holder is an earlier connection of this process, whose end the server has not noticed yet.
-		if (holder?.name.startsWith(`${nonce} `)) await connection`SELECT pg_terminate_backend(${holder.pid})`;
+		if (holder?.name.startsWith(name.slice(0, 9))) await connection`SELECT pg_terminate_backend(${holder.pid})`;
 		else if (holder && performance.now() > end)
-			throw claimHeld("DB_SCHEMA", `the schema "${schema}"`, holder.name.replace(/^[0-9a-f]{8} /, ""), instance);
+			throw claimHeld(variables.schema, `the schema "${schema}"`, holder.name.replace(/^[0-9a-f]{8} /, ""), instance);
 		signal.throwIfAborted();
 		await Bun.sleep(pollMs);
 	}
@@ -133,11 +127,7 @@ async function holderOf(connection: SQL, key: string) {
 	return row as { pid: bigint; name: string } | undefined;
 }
 
-/**
- * Returns the key of the PostgreSQL advisory lock for a schema. The key is derived from the schema's name, so it stays
- * the same if the schema is dropped and created again.
- */
-function claimKey(schema: string): string {
-	const hash = createHash("sha256").update(`guildhall ${schema}`).digest();
-	return hash.readBigInt64BE().toString();
+/** Returns the key of an advisory lock, which stays the same if the schema is dropped and created again. */
+function lockKey(name: string): string {
+	return createHash("sha256").update(`guildhall ${name}`).digest().readBigInt64BE().toString();
 }

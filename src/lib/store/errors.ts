@@ -11,6 +11,16 @@ export class StoreFailure extends Error {
 }
 
 /**
+ * Returns the failure for a database that another process claims. `target` is the schema or file, `variable` the
+ * environment variable that sets it, `holder` the name of the other process, `self` the name of this process.
+ */
+export function claimHeld(variable: string, target: string, holder: string, self: string): StoreFailure {
+	return new StoreFailure(
+		`${variable}: ${target} is in use by ${holder}, and this program is ${self}. Stop one of the two, or give each a ${variable} of its own.`,
+	);
+}
+
+/**
  * What a database error means for the program:
  * "lost": the connection is unusable, and its exclusive lock on the database is lost as well;
  * "missing": tables or their schema were dropped;
@@ -23,6 +33,20 @@ export interface DbError {
 	 * Description of the database error for the operator. Starts with the environment variable to check, if there is one.
 	 */
 	reason: string;
+}
+
+/** Why a statement or transaction did not run to its end, other than by its own error. */
+export class DatabaseUnavailable extends Error {
+	override name = "DatabaseUnavailable";
+	/** `mayHaveRun` is true if it is unknown whether the statement or transaction took effect. */
+	constructor(
+		readonly kind: Exclude<DbError["kind"], "missing">,
+		readonly reason: string,
+		readonly mayHaveRun = false,
+		options?: ErrorOptions,
+	) {
+		super(reason, options);
+	}
 }
 
 type Meaning = readonly [RegExp, DbError["kind"], reason: string];

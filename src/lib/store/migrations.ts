@@ -1,4 +1,4 @@
-// Which migrations a database has, compared with those of this program.
+// Migrations: numbered steps from an empty database to the current tables. Which of them a database has.
 
 import { createHash } from "node:crypto";
 import type { SQL } from "bun";

@@ -1,7 +1,6 @@
-// Errors of the store: for its callers, for the operator, and for the store's own state.
+// The error of a bot's database that cannot be used now.
 
-import { StoreFailure } from "../../../lib/sql/errors.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../mcp/tool.ts";
 
 /**
  * Thrown when the bot's database is unavailable or does not respond in time. `message` is for people and models,
@@ -21,21 +20,6 @@ export class StoreUnavailable extends ToolError {
 			options,
 		);
 	}
-}
-
-/**
- * Returns the error for a database that another bot process is using. `target` is the schema or file, `variable` the
- * environment variable that sets it, `holder` the name of the other process, `self` the name of this process.
- */
-export function claimHeld(
-	variable: "DB_SCHEMA" | "DATA_DIR",
-	target: string,
-	holder: string,
-	self: string,
-): StoreFailure {
-	return new StoreFailure(
-		`${variable}: ${target} is in use by ${holder}, and this program is ${self}. Stop one of the two, or give each a ${variable} of its own.`,
-	);
 }
 
 /** For `catch`: ignores the error if the bot's database is unavailable, and rethrows any other error. */

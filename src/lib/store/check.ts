@@ -3,27 +3,17 @@
 
 import { CheckFailed } from "../program/check.ts";
 import { within } from "../wait.ts";
-import { type DbError, StoreFailure } from "./errors.ts";
+import type { Database } from "./database.ts";
+import { StoreFailure } from "./errors.ts";
 import type { Inspection } from "./inspect.ts";
 import { checkHistory, type DatabaseName, type Migration } from "./migrations.ts";
-
-/** The description and the functions of a database that `checkDatabase` needs to check it. */
-export interface InspectedDatabase extends DatabaseName {
-	/**
-	 * Reads the state of the database without locking or changing it. Rejects with a CheckFailed if the program lacks the
-	 * rights to use the database. An abort closes the connection.
-	 */
-	inspect(signal: AbortSignal): Promise<Inspection>;
-	/** Classifies an error that the database reported. Returns undefined for any other error, which is a bug. */
-	explain(error: unknown): DbError | undefined;
-}
 
 /**
  * Checks whether the program can use its database. Resolves with a description of the database; rejects with a
  * CheckFailed. `timeoutMs` limits connecting and reading.
  */
 export async function checkDatabase(
-	database: InspectedDatabase,
+	database: Database,
 	migrations: readonly Migration[],
 	timeoutMs = 10_000,
 ): Promise<string> {
@@ -57,7 +47,7 @@ function describeTables(
 		: `the tables are from an older version; ${missing} migration(s) will be applied`;
 }
 
-function toCheckFailed(error: unknown, { where, variable, explain }: InspectedDatabase): unknown {
+function toCheckFailed(error: unknown, { where, variable, explain }: Database): unknown {
 	if (error instanceof StoreFailure) return new CheckFailed(error.message, undefined, { cause: error });
 	// A table of that name with other columns is not ours.
 	if (/column .* does not exist|no such column/.test(String(error)))

@@ -5,14 +5,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type { Database, Session } from "../../../../src/bot/store/database/database.ts";
-import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
-import { Executor } from "../../../../src/bot/store/database/executor.ts";
-import { createSqlite } from "../../../../src/bot/store/database/sqlite.ts";
-import { startSupervisor } from "../../../../src/bot/store/database/supervisor.ts";
-import { recordLog } from "../../../support/log.ts";
-import { thingsTable } from "../../../support/stores.ts";
-import { until } from "../../../support/until.ts";
+import type { Database, Session } from "../../../src/lib/store/database.ts";
+import { DatabaseUnavailable } from "../../../src/lib/store/errors.ts";
+import { Executor } from "../../../src/lib/store/executor.ts";
+import { createSqlite } from "../../../src/lib/store/sqlite.ts";
+import { Store } from "../../../src/lib/store/store.ts";
+import { recordLog } from "../../support/log.ts";
+import { thingsTable } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "guildhall-executor-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -24,7 +24,10 @@ interface RecordedSession extends Session {
 
 /** SQLite, with access to the sessions that were opened. `beforeRun` can delay each statement. */
 function recordSessions(beforeRun: () => Promise<void> = async () => {}) {
-	const sqlite = createSqlite({ directory, instance: "Alpha" });
+	const sqlite = createSqlite(
+		{ file: join(directory, "store.sqlite"), variable: "DATA_DIR" },
+		{ instance: "Alpha", claims: true },
+	);
 	const sessions: RecordedSession[] = [];
 	const database: Database = {
 		...sqlite,
@@ -51,11 +54,12 @@ const failure = (promise: Promise<unknown>) => promise.catch((error: unknown) =>
 
 test("work that waits for a lost session does not run on the next one", async () => {
 	const { database, sessions } = recordSessions();
-	await using store = startSupervisor(
-		{ instance: "Alpha", log: recordLog().log, backOffMs: [1, 5] },
-		[thingsTable],
-		database,
-	);
+	await using store = new Store(database, {
+		log: recordLog().log,
+		migrations: [thingsTable],
+		unavailable: (reason, mayHaveRun) => new DatabaseUnavailable("lost", reason, mayHaveRun),
+		backOffMs: [1, 5],
+	}).start();
 	await store.opened;
 	const begun = Promise.withResolvers<void>();
 	const goOn = Promise.withResolvers<void>();
@@ -93,17 +97,11 @@ test("a statement that times out is not sent again, and its outcome is unknown",
 	});
 	const session = await database.open(never);
 	const executor = new Executor(session, database, 20);
-	const outcome = executor.statement`SELECT 1`;
+	const outcome = failure(executor.statement`SELECT 1`);
 	await begun.promise;
-	expect(await outcome).toMatchObject({
-		kind: "lost",
-		error: { mayHaveRun: true },
-	});
+	expect(await outcome).toMatchObject({ kind: "lost", mayHaveRun: true });
 	goOn.resolve();
-	expect(await executor.statement`SELECT 1`).toMatchObject({
-		kind: "lost",
-		error: { mayHaveRun: false },
-	});
+	expect(await failure(executor.statement`SELECT 1`)).toMatchObject({ kind: "lost", mayHaveRun: false });
 	expect(sessions[0]?.runs).toBe(1);
 	await session.close();
 });
@@ -114,12 +112,9 @@ test("after a statement that timed out nothing runs on its session, however late
 	const session = await database.open(never);
 	const unaware = { ...session, lose() {} };
 	const executor = new Executor(unaware, database, 20);
-	expect((await executor.statement`SELECT 1`).kind).toBe("lost");
+	expect(await failure(executor.statement`SELECT 1`)).toMatchObject({ kind: "lost" });
 	goOn.resolve();
-	expect(await executor.statement`SELECT 1`).toMatchObject({
-		kind: "lost",
-		error: { mayHaveRun: false },
-	});
+	expect(await failure(executor.statement`SELECT 1`)).toMatchObject({ kind: "lost", mayHaveRun: false });
 	expect(sessions[0]?.runs).toBe(1);
 	await session.close();
 });
@@ -137,17 +132,17 @@ test("at most 1,000 statements wait, and drain waits for accepted ones", async (
 	await begun.promise;
 	const waiting = Array.from({ length: 999 }, () => executor.statement`SELECT 1`);
 	const drained = executor.drain();
-	expect(await executor.statement`SELECT 1`).toMatchObject({
-		kind: "failed",
-		error: new StoreUnavailable("too many statements are waiting for the database"),
+	expect(await failure(executor.statement`SELECT 1`)).toMatchObject({
+		kind: "transient",
+		reason: "too many statements are waiting for the database",
 	});
 	goOn.resolve();
 	await drained;
-	expect((await running).kind).toBe("done");
-	for (const { kind } of await Promise.all(waiting)) expect(kind).toBe("done");
-	expect(await executor.statement`SELECT 1`).toMatchObject({
+	await running;
+	await Promise.all(waiting);
+	expect(await failure(executor.statement`SELECT 1`)).toMatchObject({
 		kind: "lost",
-		error: { reason: "the bot's database is being closed" },
+		reason: "the database is being closed",
 	});
 	await session.close();
 });
@@ -156,11 +151,10 @@ test("after a rollback the session is usable", async () => {
 	const { database } = recordSessions();
 	const session = await database.open(never);
 	const executor = new Executor(session, database, 60_000);
-	expect(
-		await executor.transaction(async (sql) => {
-			await sql`SELECT nothing FROM nowhere`;
-		}),
-	).toMatchObject({ kind: "failed", error: expect.any(SQL.SQLiteError) });
-	expect((await executor.statement`SELECT 1`).kind).toBe("done");
+	const failed = executor.transaction(async (sql) => {
+		await sql`SELECT nothing FROM nowhere`;
+	});
+	expect(await failure(failed)).toBeInstanceOf(SQL.SQLiteError);
+	expect(await executor.statement`SELECT 1 AS one`).toEqual([{ one: 1 }]);
 	await session.close();
 });

@@ -1,12 +1,7 @@
 // The state machine of a store, without a database.
 
 import { expect, test } from "bun:test";
-import {
-	type StoreEvent,
-	type StoreState,
-	transition,
-	usableSession,
-} from "../../../../src/bot/store/database/store-state.ts";
+import { type StoreEvent, type StoreState, transition, usableSession } from "../../../src/lib/store/state.ts";
 
 type State = StoreState<string>;
 type Event = StoreEvent<string>;
@@ -19,21 +14,13 @@ const refusing: State = {
 	reason: "full",
 	refusedAt: 1,
 };
-const closing: State = {
-	name: "closing",
-	session: "a",
-	reason: "the bot's database is being closed",
-};
-const failed: State = { name: "failed", reason: "claimed by another" };
-const closed: State = {
-	name: "closed",
-	reason: "the bot's database is closed",
-};
+const ended: State = { name: "ended", reason: "closed" };
 
 const opened: Event = { type: "opened", session: "b" };
 const lost: Event = { type: "lost", session: "a", reason: "cut" };
 const refused: Event = { type: "refused", session: "a", reason: "full", at: 2 };
 const written: Event = { type: "written", session: "a" };
+const end: Event = { type: "ended", reason: "closed" };
 
 test.each<[from: State, event: Event, to: State]>([
 	[connecting, opened, { name: "ready", session: "b" }],
@@ -43,13 +30,9 @@ test.each<[from: State, event: Event, to: State]>([
 	[ready, refused, { ...refusing, refusedAt: 2 }],
 	[refusing, refused, { ...refusing, refusedAt: 2 }],
 	[refusing, written, ready],
-	[ready, { type: "closing" }, closing],
-	[refusing, { type: "closing" }, closing],
-	[connecting, { type: "closing" }, { ...closing, session: undefined }],
-	[closing, lost, { ...closing, session: undefined }],
-	[{ ...closing, session: undefined }, opened, { ...closing, session: "b" }],
-	[connecting, { type: "failed", reason: "edited" }, { name: "failed", reason: "edited" }],
-	[closing, { type: "closed" }, closed],
+	[connecting, end, ended],
+	[ready, end, ended],
+	[refusing, end, ended],
 ])("%j after %j is %j", (from, event, to) => {
 	expect(transition(from, event)).toEqual(to);
 });
@@ -66,22 +49,19 @@ test.each<[from: State, event: Event]>([
 	[ready, written],
 	[ready, opened],
 	[ready, { type: "unavailable", reason: "slow" }],
-	[closing, refused],
-	[closing, written],
-	[closing, { type: "unavailable", reason: "slow" }],
 	// Final.
-	[failed, opened],
-	[failed, { type: "closing" }],
-	[failed, { type: "closed" }],
-	[closed, opened],
-	[closed, { type: "closing" }],
-	[closed, lost],
+	[ended, opened],
+	[ended, { type: "unavailable", reason: "slow" }],
+	[ended, lost],
+	[ended, refused],
+	[ended, written],
+	[ended, { type: "ended", reason: "another" }],
 ])("%j ignores %j", (from, event) => {
 	expect(transition(from, event)).toBe(from);
 });
 
-test("only a session that holds the claim can be used, and none while closing", () => {
-	const states = [connecting, ready, refusing, closing, failed, closed];
+test("only a session that holds the claim can be used, and none after the end", () => {
+	const states = [connecting, ready, refusing, ended];
 	const usable = states.filter((state) => usableSession(state) !== undefined);
 	expect(usable).toEqual([ready, refusing]);
 });

@@ -65,3 +65,28 @@ function toNumber(value: unknown): unknown {
 	const number = Number(value);
 	return Number.isSafeInteger(number) ? number : value;
 }
+
+/** Runs SQL text without parameters. The text must not contain user input. */
+export function runText(session: Session, text: string): Promise<unknown> {
+	return session.run((sql) => sql.unsafe(text));
+}
+
+/**
+ * Runs `work` in a transaction, which is rolled back if `work` rejects. Calls `onCommit` before COMMIT. If the rollback
+ * fails, drops the connection, which ends the transaction as well.
+ */
+export async function inTransaction<T>(session: Session, work: () => Promise<T>, onCommit = () => {}): Promise<T> {
+	await runText(session, session.begin);
+	try {
+		const result = await work();
+		onCommit();
+		await runText(session, "COMMIT");
+		return result;
+	} catch (error) {
+		await runText(session, "ROLLBACK").catch((failure) => {
+			// After a full disk SQLite has already rolled back.
+			if (!String(failure).includes("no transaction is active")) session.lose("a transaction could not be rolled back");
+		});
+		throw error;
+	}
+}

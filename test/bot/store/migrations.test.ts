@@ -1,9 +1,9 @@
 // Migrations on both databases: once each, completely or not at all, and refused if they do not fit.
 
 import { expect, test } from "bun:test";
-import type { Migration } from "../../../../src/bot/store/database/migrations.ts";
-import { migrations } from "../../../../src/bot/store/tables.ts";
-import { onBoth, openStore, type Place, thingsTable } from "../../../support/stores.ts";
+import { migrations } from "../../../src/bot/store/tables.ts";
+import type { Migration } from "../../../src/lib/store/migrations.ts";
+import { onBoth, openStore, type Place, thingsTable } from "../../support/stores.ts";
 
 const second: Migration = {
 	number: 2,
@@ -37,7 +37,7 @@ onBoth((databases, kind) => {
 		]);
 	});
 
-	test("a failed migration is rolled back, earlier ones stay, and the start fails", async () => {
+	test("a failed migration rolls all back, and the start fails", async () => {
 		const place = await databases.place();
 		const broken = {
 			...second,
@@ -52,6 +52,7 @@ onBoth((databases, kind) => {
 			migrations: [thingsTable, second],
 		});
 		expect(await fixed.store.sql`SELECT id FROM names`).toEqual([{ id: "first" }]);
+		expect(fixed.logged.lines.join()).toContain('"migrations_applied":2');
 	});
 
 	test("an invalid first migration fails the start", async () => {

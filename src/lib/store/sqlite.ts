@@ -1,0 +1,158 @@
+// SQLite, without a database server. The claim is a lock on a separate file, so that other programs can read the data. The
+// system releases it with the process. Other processes may lock the files as well: that is waited for without blocking.
+//
+// The data is in WAL mode: readers never block a write, and a write that is cut off or finds the disk full leaves the last
+// commit intact. With synchronous = FULL a commit survives a power failure.
+// https://www.sqlite.org/wal.html, https://www.sqlite.org/lockingv3.html
+
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import type { SQL } from "bun";
+import { claimTimeoutMs, type Database, type Session, type User } from "./database.ts";
+import { claimHeld, explainSqlite } from "./errors.ts";
+import { inspectSqlite } from "./inspect.ts";
+
+/** The SQLite file in which a program keeps its tables. */
+export interface SqlitePlace {
+	file: string;
+	/** Name of the environment variable that sets the file or its directory. */
+	variable: string;
+}
+
+/** Milliseconds between attempts to lock an SQLite file. */
+const pollMs = 20;
+/** Maximum wait for a locked SQLite file while the database is being opened, in milliseconds. */
+const lockTimeoutMs = 10_000;
+
+export function createSqlite(place: SqlitePlace, { instance, claims }: User): Database {
+	const { file, variable } = place;
+	return {
+		where: `SQLite in ${file}`,
+		variable,
+		claims,
+		explain: explainSqlite(file, variable),
+		async open(signal) {
+			mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+			const claim = claims ? await openSqlite(file.replace(/(\.\w+)?$/, "-claim$1")) : undefined;
+			let data: SQL | undefined;
+			try {
+				if (claim) await takeClaim(claim, place, instance, signal);
+				data = await openSqlite(file);
+				const session = createSession(data, claim);
+				await session.run((sql) => sql.unsafe("PRAGMA journal_mode = WAL"));
+				await data.unsafe("PRAGMA synchronous = FULL");
+				await data.unsafe("PRAGMA foreign_keys = ON");
+				return session;
+			} catch (error) {
+				await Promise.all([data?.close(), claim?.close()]);
+				throw error;
+			}
+		},
+		inspect: () => inspectSqlite(file, variable),
+	};
+}
+
+/**
+ * Creates the directory of the SQLite database if it is missing. Returns an error text if the program cannot use the
+ * directory. `variable` is the name of the environment variable that sets the directory.
+ */
+export function directoryIssue(directory: string, variable: string): string | undefined {
+	try {
+		mkdirSync(directory, { recursive: true, mode: 0o700 });
+		accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+		return undefined;
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return `${variable}: cannot create or write the directory ${JSON.stringify(directory)} (${code})`;
+	}
+}
+
+/** Opens an SQLite file. If the file is missing, creates it so that only the current system user can read it. */
+async function openSqlite(path: string): Promise<SQL> {
+	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+	const sql = new Bun.SQL({ adapter: "sqlite", filename: path, bigint: true });
+	// The first statement opens it.
+	await sql.unsafe("PRAGMA busy_timeout = 0");
+	return sql;
+}
+
+function createSession(data: SQL, claim: SQL | undefined): Session {
+	const { promise: lost, resolve } = Promise.withResolvers<string>();
+	let timeoutMs = lockTimeoutMs;
+	let isOver = false;
+	const end = async () => {
+		isOver = true;
+		await data.close();
+		// Release the claim last: no other instance may write before. This reference also keeps the lock's handle alive.
+		await claim?.close();
+	};
+	return {
+		// With a plain BEGIN, a transaction that has read could fail at its first write because another program writes.
+		begin: "BEGIN IMMEDIATE",
+		lost,
+		run(statement) {
+			const end = performance.now() + timeoutMs;
+			const isLate = () => isOver || performance.now() > end;
+			return retryWhileLocked(() => statement(data), isLate);
+		},
+		async ready(ms) {
+			timeoutMs = ms;
+		},
+		lose(reason) {
+			resolve(reason);
+			void end();
+		},
+		close: end,
+	};
+}
+
+/** Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. */
+async function retryWhileLocked<T>(statement: () => Promise<T>, isLate: () => boolean): Promise<T> {
+	for (;;) {
+		try {
+			return await statement();
+		} catch (error) {
+			if (!isLocked(error) || isLate()) throw error;
+		}
+		await Bun.sleep(pollMs);
+	}
+}
+
+function isLocked(error: unknown): boolean {
+	return error instanceof Bun.SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY");
+}
+
+/**
+ * Writes the name of this process into an SQLite file, then takes and keeps the write lock of the file. The lock keeps
+ * other processes out of the database. Rejects with a StoreFailure if another process holds the lock.
+ */
+async function takeClaim(
+	claim: SQL,
+	{ file, variable }: SqlitePlace,
+	instance: string,
+	signal: AbortSignal,
+): Promise<void> {
+	const end = performance.now() + claimTimeoutMs;
+	const isLate = () => signal.aborted || performance.now() > end;
+	const run = (text: string) => retryWhileLocked(() => claim.unsafe(text), isLate);
+	try {
+		for (;;) {
+			await run("BEGIN IMMEDIATE");
+			if ((await holderIn(claim)) === instance) return;
+			await claim.unsafe("CREATE TABLE IF NOT EXISTS claim (holder TEXT)");
+			await claim`DELETE FROM claim`;
+			await claim`INSERT INTO claim (holder) VALUES (${instance})`;
+			await run("COMMIT");
+		}
+	} catch (error) {
+		if (!isLocked(error)) throw error;
+		throw claimHeld(variable, file, (await holderIn(claim)) ?? "another process", instance);
+	}
+}
+
+async function holderIn(claim: SQL): Promise<string | undefined> {
+	const tables = await claim`SELECT name FROM sqlite_master WHERE name = 'claim'`;
+	if (tables.length === 0) return undefined;
+	const [row] = await claim`SELECT holder FROM claim`;
+	return row?.holder;
+}
