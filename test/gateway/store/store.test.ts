@@ -195,6 +195,23 @@ onOwnPostgres((databases) => {
 		await until("they are there", () => ids(store.sql).catch(() => false));
 	});
 
+	test("a gateway that runs when a newer one migrates goes on, without the database once its connection is lost", async () => {
+		const place = await databases.place();
+		await using opened = openGatewayStore(place, things);
+		const { store } = opened;
+		await store.ready();
+		const second = { number: 2, name: "more", text: "CREATE TABLE more (x TEXT)" };
+		await using newer = openGatewayStore(place, { migrations: [thingsTable, second] });
+		await newer.store.ready();
+		expect(await ids(store.sql)).toEqual([]);
+		await databases.postgres.admin(
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '% guildhall gateway'",
+		);
+		await until("it has tried again", () => store.reason?.includes("newer than this program"));
+		await expect(ids(store.sql)).rejects.toThrow(StoreUnavailable);
+		expect(await Promise.race([store.failed, "goes on"])).toBe("goes on");
+	});
+
 	test("without its server nothing is answered, and at once; after its return all is", async () => {
 		const place = await databases.place();
 		await using opened = openGatewayStore(place, things);
