@@ -1,7 +1,7 @@
 // The difference between a document and a guild: the steps that make the guild like the document.
 
 import { atOnce } from "../../lib/slices.ts";
-import { type GuildDocument, InvalidDocument } from "../format/document.ts";
+import { type GuildDocument, InvalidDocument, type Part } from "../format/document.ts";
 import { matchDocument } from "../match/match.ts";
 import type { Difference, GuildState } from "../steps.ts";
 import { addRules } from "./automod-steps.ts";
@@ -27,10 +27,20 @@ export function difference(document: GuildDocument, state: GuildState, options: 
 	return atOnce(differenceInSteps(document, state, options));
 }
 
-const additions = [
-	...[addSettings, addRoles, addEmojis, addChannels, orderChannels, addRules],
-	...[addEvents, addWebhooks, addWelcomeScreen, addOnboarding],
-	...[addMemberRoles, addBans],
+/** What adds steps, by the parts of a document for which it runs. */
+const additions: readonly (readonly [add: (list: StepList) => void, ...parts: Part[]])[] = [
+	[addSettings, "settings", "everyone"],
+	[addRoles, "roles"],
+	[addEmojis, "emojis"],
+	[addChannels, "channels", "categories"],
+	[orderChannels, "channels", "categories"],
+	[addRules, "automod"],
+	[addEvents, "events"],
+	[addWebhooks, "webhooks"],
+	[addWelcomeScreen, "welcome_screen"],
+	[addOnboarding, "onboarding"],
+	[addMemberRoles, "members"],
+	[addBans, "bans"],
 ];
 
 /** Like `difference`, and yields now and then, so that other work can run in between. */
@@ -42,8 +52,8 @@ export function* differenceInSteps(
 	const matched = matchDocument(document, state, options.ids);
 	yield;
 	const list = new StepList(matched, state, options);
-	for (const add of additions) {
-		add(list);
+	for (const [add, ...parts] of additions) {
+		if (parts.some((part) => list.wanted[part])) add(list);
 		yield;
 	}
 	const result = list.result();
