@@ -31,14 +31,6 @@ export function publishedAs<T>(schema: JsonSchema) {
 }
 
 /**
- * Returns the schema of an optional argument, marked so that `tools/list` does not show the argument. Used for former
- * arguments, which clients may still send.
- */
-export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
-	return v.optional(v.pipe(schema, published({ unlisted: true })));
-}
-
-/**
  * Returns a Valibot action for an argument's schema: `tools/list` shows the JSON Schema `shown` instead of the one
  * generated from the Valibot schema, to save clients tokens. `shown` must allow all valid values.
  */
@@ -49,20 +41,21 @@ export function listedAs<T>(shown: JsonSchema) {
 const dispensable = ["pattern", "maxItems", "minLength", "maxLength", "additionalProperties"];
 
 /**
- * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out the
- * properties that are marked as unlisted, and keywords such as `pattern`, which the server checks anyway.
+ * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
+ * keywords such as `pattern`, which the server checks anyway.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	// See `listedAs`.
 	if (schema.listedAs) return schema.listedAs as JsonSchema;
 	const kept = Object.entries(schema).filter(
 		([key, value]) =>
-			!dispensable.includes(key) && !(value === false && key === "default") && !(value === 1 && key === "minItems"),
+			!dispensable.includes(key) &&
+			!(value === false && key === "default") &&
+			!((value === 0 || value === 1) && key.startsWith("min")),
 	);
 	return Object.fromEntries(
 		kept.map(([key, value]) => {
-			if (key === "properties")
-				return [key, mapValues(listedProperties(value as Record<string, JsonSchema>), briefSchema)];
+			if (key === "properties") return [key, mapValues(value as Record<string, JsonSchema>, briefSchema)];
 			return [key, key === "items" ? briefItems(value as JsonSchema) : value];
 		}),
 	);
@@ -71,13 +64,6 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 function briefItems(schema: JsonSchema): JsonSchema {
 	const { description, ...rest } = schema;
 	return briefSchema(schema.type === "string" ? rest : schema);
-}
-
-/**
- * Returns the properties of an object's JSON Schema, except those that are marked as not to be shown in `tools/list`.
- */
-export function listedProperties(properties: Record<string, JsonSchema>): Record<string, JsonSchema> {
-	return Object.fromEntries(Object.entries(properties).filter(([, { unlisted }]) => !unlisted));
 }
 
 function mapValues<A, B>(object: Record<string, A>, change: (value: A) => B): Record<string, B> {

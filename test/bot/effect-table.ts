@@ -90,7 +90,7 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 			destructive: [
 				["gives @Regular (ID: ", { role_id: role("Regular"), add_permissions: ["BAN_MEMBERS"] }],
 				[") MANAGE_MESSAGES", { role_id: guild.id, add_permissions: ["MANAGE_MESSAGES"] }],
-				[") ADMINISTRATOR", { role_id: role("Newcomer"), permissions: ["ADMINISTRATOR"] }],
+				[") ADMINISTRATOR", { role_id: role("Newcomer"), add_permissions: ["ADMINISTRATOR"] }],
 				["takes SEND_MESSAGES from @everyone", { role_id: guild.id, remove_permissions: ["SEND_MESSAGES"] }],
 				["changes which roles rank below @Staff", { role_id: role("Staff"), below_role_id: role("Newcomer") }],
 			],

@@ -58,12 +58,7 @@ function hundredCalls({ simulator, guild }: TestWorld): Call[] {
 			},
 			{
 				tool: "set_channel_permissions",
-				args: {
-					channel_id: shared,
-					target_type: "role",
-					target_id: role.id,
-					deny_names: ["SEND_MESSAGES"],
-				},
+				args: { channel_ids: [shared], target_ids: [role.id], deny: ["SEND_MESSAGES"] },
 				mark: `/permissions/${role.id}`,
 			},
 			{
@@ -71,7 +66,7 @@ function hundredCalls({ simulator, guild }: TestWorld): Call[] {
 				args: { role_id: role.id, name: `role ${mark}` },
 				mark: `role ${mark}`,
 			},
-			{ tool: "ban", args: { user_id: user.id }, mark: `/bans/${user.id}` },
+			{ tool: "ban", args: { user_ids: [user.id] }, mark: `/bans/${user.id}` },
 		];
 	}).flat();
 }

@@ -7,7 +7,7 @@ import { officialName } from "../../src/bot/discord/permissions.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../src/bot/tool/toolsets.ts";
 import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
-import { briefSchema, type JsonSchema, listedProperties } from "../../src/mcp/json-schema.ts";
+import { briefSchema, type JsonSchema } from "../../src/mcp/json-schema.ts";
 import { privilegedHint } from "../../src/mcp/tool.ts";
 import { until } from "../support/until.ts";
 import type { TestWorld } from "../support/world.ts";
@@ -170,7 +170,7 @@ export function writeReference(examples: ReadonlyMap<string, Example>): string {
 }
 
 function describe(tool: BotTool, example: Example | undefined): string[] {
-	const { name, listing, aliases, needs } = tool;
+	const { name, listing, needs } = tool;
 	const text = String(listing.description).replace(`${privilegedHint} `, "");
 	return [
 		`### ${name}`,
@@ -178,7 +178,6 @@ function describe(tool: BotTool, example: Example | undefined): string[] {
 		text,
 		"",
 		`- ${effectOf(tool)}${listedByDefault.includes(tool.name) ? "" : " Not listed by default."}`,
-		...(aliases.length > 0 ? [`- Also called by ${aliases.map(({ name }) => code(name)).join(", ")}, unlisted.`] : []),
 		`- The bot needs: ${needed(needs)}.`,
 		...neededByPerson(tool),
 		"",
@@ -227,7 +226,7 @@ function permissionName(one: Needed<never>): string {
 }
 
 function parameters({ properties, required }: JsonSchema): string[] {
-	const entries = Object.entries(listedProperties(properties as Record<string, JsonSchema>));
+	const entries = Object.entries(properties as Record<string, JsonSchema>);
 	if (entries.length === 0) return ["No parameters.", ""];
 	const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
 	return [

@@ -173,8 +173,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	// Roles: made in the order in which one thinks of them, then put in order.
 	const roles = new Map<string, string>();
 	const made = [...rolePlan].sort(([a], [b]) => a.localeCompare(b));
-	for (const [name, permission_names] of made)
-		roles.set(name, idIn(await act("create_role", { name, permission_names })));
+	for (const [name, permissions] of made) roles.set(name, idIn(await act("create_role", { name, permissions })));
 	const role = (name: string) => roles.get(name) ?? name;
 	const [top, ...others] = rolePlan.map(([name]) => role(name));
 	await act("move_roles", { role_ids: others, below_role_id: top });
@@ -184,8 +183,8 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	const ids = new Map<string, string>();
 	const id = (name: string) => ids.get(name) ?? name;
 	for (const [category, channels] of channelPlan) {
-		const private_to_role_ids = category === hidden ? [role("Council")] : undefined;
-		const fields = { channel_type: "category", private_to_role_ids };
+		const view_role_ids = category === hidden ? [role("Council")] : undefined;
+		const fields = { channel_type: "category", view_role_ids };
 		ids.set(category, idIn(await act("create_channel", { name: category, ...fields })));
 		for (const [name, channel_type] of channels)
 			ids.set(
@@ -203,7 +202,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		channel_ids: ["old-news", "old-offers", "old-plans"].map(id),
 		category_id: id("Archive"),
 	});
-	await act("move_channel", { channel_id: id("faq"), position: 0 });
+	await act("move_channels", { channel_ids: [id("faq")], position: 0 });
 	await act("move_channels", {
 		channel_ids: ["rules", "welcome", "news", "roles", "faq"].map(id),
 		position: 0,
@@ -211,8 +210,8 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 
 	// Who may do what: news are read, the archive is not written to, one council channel is for the Harbour Master, too.
 	await act("set_channel_permissions", {
-		...{ channel_id: id("news"), target_type: "role", target_id: guild.id },
-		deny_names: ["SEND_MESSAGES"],
+		...{ channel_ids: [id("news")], target_ids: [guild.id] },
+		deny: ["SEND_MESSAGES"],
 	});
 	await act("copy_channel_permissions", {
 		channel_id: id("news"),
@@ -225,22 +224,22 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	expect(closed).toEndWith(
 		"2 synced channel(s) follow: #old-offers, #old-plans; 1 not synced, with permissions of their own, stay: #old-news",
 	);
-	await act("sync_channel_permissions", { channel_id: id("old-news") });
+	await act("copy_channel_permissions", { target_channel_ids: [id("old-news")] });
 	await act("set_channel_permissions", {
-		channel_id: id("log"),
-		...{ target_type: "role", target_id: role("Harbour Master") },
-		allow_names: ["VIEW_CHANNEL"],
+		channel_ids: [id("log")],
+		target_ids: [role("Harbour Master")],
+		allow: ["VIEW_CHANNEL"],
 	});
 
 	// People: all begin as newcomers, some rise; one is silenced, and forgiven.
 	const dry = await act("bulk_role_update", {
-		...{ role_id: role("Newcomer"), action: "add", is_bot: false },
+		...{ role_id: role("Newcomer"), action: "add", bots: false },
 		dry_run: true,
 	});
 	expect(dry).toStartWith("Dry run: nothing was done.");
 	for (let after: string | undefined, round = 0; round < 5; round += 1) {
 		const text = await act("bulk_role_update", {
-			...{ role_id: role("Newcomer"), action: "add", is_bot: false },
+			...{ role_id: role("Newcomer"), action: "add", bots: false },
 			...{ dry_run: false, after },
 		});
 		after = /next_after=(\d+)/.exec(text)?.[1];
@@ -252,11 +251,11 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		[3, "Pilot"],
 		[4, "Builder"],
 	] as const)
-		await act("assign_role", { user_id: userId(number), role_id: role(name) });
-	await act("remove_role", { user_id: userId(1), role_id: role("Newcomer") });
+		await act("bulk_role_update", { user_ids: [userId(number)], role_id: role(name), action: "add" });
+	await act("bulk_role_update", { user_ids: [userId(1)], role_id: role("Newcomer"), action: "remove" });
 	await act("set_nickname", { user_id: userId(1), nickname: "The Mayor" });
-	await act("timeout", { user_id: userId(5), duration: "2h", reason: "noise" });
-	await act("remove_timeout", { user_id: userId(5) });
+	await act("timeout", { user_ids: [userId(5)], duration: "2h", reason: "noise" });
+	await act("remove_timeout", { user_ids: [userId(5)] });
 
 	// Talk; a channel is locked, and open again as it was before.
 	const general = guild.channels.get(id("general"));
@@ -266,18 +265,18 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	for (const content of said) platform.messages.add(general, person(6).user, { content });
 	platform.messages.add(general, owner.user, { content: "behave" });
 	const before = structuredClone(general.permission_overwrites);
-	await act("lock_channel", { channel_id: general.id, reason: "a raid" });
+	await act("lock_channel", { channel_ids: [general.id], reason: "a raid" });
 	await world.heard();
 	expect(general.permission_overwrites).not.toEqual(before);
-	await act("unlock_channel", { channel_id: general.id });
+	await act("lock_channel", { channel_ids: [general.id], unlock: true });
 	expect(general.permission_overwrites).toEqual(before);
 
 	// What was said is found, and what should not have been is deleted.
 	const found = await act("search_messages", {
-		...{ channel_id: general.id, content: "lighthouse" },
+		...{ channel_ids: [general.id], text: "lighthouse" },
 	});
 	expect(found).toContain("the lighthouse is lit");
-	const rum = { channel_id: general.id, count: 50, contains: "cheap rum" };
+	const rum = { channel_id: general.id, count: 50, text: "cheap rum" };
 	expect(await act("delete_messages", { ...rum, dry_run: true })).toContain("Would delete 2 message(s)");
 	expect(await act("delete_messages", rum)).toContain("Deleted 2 message(s)");
 	const notice = idIn(
@@ -288,9 +287,9 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	await act("pin_message", { channel_id: general.id, message_id: notice });
 
 	// Mistakes, undone: someone is banned, a channel and a role are gone, a name is wrong.
-	await act("ban", { user_id: userId(6), reason: "cheap rum" });
-	await act("unban", { user_id: userId(6) });
-	await act("ban", { user_id: userId(7), reason: "worse" });
+	await act("ban", { user_ids: [userId(6)], reason: "cheap rum" });
+	await act("unban", { user_ids: [userId(6)] });
+	await act("ban", { user_ids: [userId(7)], reason: "worse" });
 	await act("delete_channel", { channel_id: id("pictures") });
 	ids.set(
 		"pictures",
@@ -301,7 +300,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 			}),
 		),
 	);
-	await act("move_channel", { channel_id: id("pictures"), position: 1 });
+	await act("move_channels", { channel_ids: [id("pictures")], position: 1 });
 	await act("delete_role", { role_id: role("Quiet") });
 	roles.set("Quiet", idIn(await act("create_role", { name: "Quiet" })));
 	await act("edit_channel", { channel_id: id("prices"), name: "wrong" });

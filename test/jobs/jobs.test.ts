@@ -90,7 +90,7 @@ test("a guild is rebuilt for a new season", async () => {
 		scheduled_start_time: start,
 		scheduled_end_time: new Date(Date.parse(start) + 2 * 3_600_000).toISOString(),
 	});
-	await call("create_automod_rule", {
+	await call("set_automod_rule", {
 		...{ name: "Advertisements", trigger_type: "keyword" },
 		keyword_filter: ["*free lamps*"],
 		actions: ["block_message", "send_alert_message"],
@@ -143,8 +143,8 @@ test("a guild of 5,000 is cleaned up after a raid", async () => {
 	const [codes = ""] = /invites: ([^|]+)/.exec(line("created 2 invites"))?.slice(1) ?? [];
 	await call("delete_invite", { invite_codes: codes.trim().split(", ") });
 	const [first, second] = idsIn(line("created 2 webhooks"));
-	await call("delete_webhook", { webhook_id: first });
-	await call("delete_webhook", { webhook_id: second });
+	await call("delete_webhook", { webhook_ids: [first] });
+	await call("delete_webhook", { webhook_ids: [second] });
 	await call("delete_role", { role_id: idAfter(roles, "@Support ") });
 	await call("set_channel_permissions", {
 		channel_ids: [idAfter(line("changed permissions"), "#announcements")],

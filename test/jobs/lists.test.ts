@@ -11,17 +11,14 @@ test("the default list costs a client at most 30 KB through the gateway", async 
 	expect(tools).toBeLessThanOrEqual(45);
 });
 
-test("the list of all tools costs a client at most 75 KB through the gateway", async () => {
+test("a tool costs a client 775 bytes on average", async () => {
 	const list = await measureList("all");
 	show("all tools", list);
-	expect(list.bytes).toBeLessThanOrEqual(75_000);
+	expect(list.bytes / list.tools).toBeLessThanOrEqual(775);
 });
 
-test("with moderation, it costs a client at most 85 KB", async () => {
-	const list = await measureList("all", {
-		features: { moderation: true },
-		moderation: {},
-	});
+test("a tool costs a client at most 1,900 bytes, also with moderation", async () => {
+	const list = await measureList("all", { features: { moderation: true }, moderation: {} });
 	show("all tools, with moderation", list);
-	expect(list.bytes).toBeLessThanOrEqual(85_000);
+	expect(list.byTool.filter(([, bytes]) => bytes > 1_900)).toEqual([]);
 });

@@ -7,7 +7,6 @@ import {
 	published,
 	publishedAs,
 	toJsonSchema,
-	unlisted,
 } from "../../src/mcp/json-schema.ts";
 
 const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
@@ -193,23 +192,6 @@ test("a brief schema leaves out patterns and defaults that models can do without
 		},
 		required: ["ids"],
 	});
-});
-
-test("an unlisted argument is accepted, and only a brief schema leaves it out", () => {
-	const schema = v.strictObject({
-		now: v.optional(v.string()),
-		former: unlisted(v.pipe(v.number(), v.description("A."))),
-	});
-	expect(v.parse(schema, { former: 1 })).toEqual({ former: 1 });
-	expect(v.parse(schema, {})).toEqual({});
-	expect(v.is(schema, { former: "1" })).toBe(false);
-	const full = toJsonSchema(schema);
-	expect(full.properties).toEqual({
-		now: { type: "string" },
-		former: { type: "number", description: "A.", unlisted: true },
-	});
-	expect(full).not.toHaveProperty("required");
-	expect(briefSchema(full).properties).toEqual({ now: { type: "string" } });
 });
 
 test("a brief schema shows what an argument is listed as", () => {

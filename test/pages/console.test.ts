@@ -425,7 +425,7 @@ async function useTools({ client, clientWith, createKey, guild, simulator }: Con
 	const { id: user_id } = simulator.user("liwei");
 	await client.text("list_channels", { guild_id });
 	await nightly.text("list_members", beta);
-	await assistant.text("search_messages", { guild_id, content: "bread" });
+	await assistant.text("search_messages", { guild_id, text: "bread" });
 	await assistant.text("get_member", { guild_id, user_id });
 	await nightly.text("get_member", { ...beta, user_id: "100000000000000001" });
 	await nightly.text("list_roles", beta);

@@ -4,7 +4,7 @@
 import { type Guild, OverwriteType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import type { EditedKind } from "../../guild-document/names/channel-kinds.ts";
-import { listedAs, unlisted } from "../../mcp/json-schema.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
 import * as find from "../discord/find.ts";
@@ -58,22 +58,25 @@ export const accessFields = {
 	view_role_ids: subjects(find.role, "role", "Only these see it."),
 	view_user_ids: subjects(find.member, "member", "Members who see it, too."),
 	write_role_ids: subjects(find.role, "role", "Only these write; others read."),
-	permission_overwrites: unlisted(
-		v.pipe(
-			v.array(overwrite),
-			v.minLength(1, "expected at least 1"),
-			v.maxLength(100, "expected at most 100"),
-			v.description("All permission overwrites, by names of permissions."),
-		),
-	),
 };
+
+/** Schema of an argument with all permission overwrites of a new channel, as audit logs have those of deleted ones. */
+export const permission_overwrites = v.optional(
+	v.pipe(
+		v.array(overwrite),
+		v.minLength(1, "expected at least 1"),
+		v.maxLength(100, "expected at most 100"),
+		v.description("All permission overwrites, by names of permissions."),
+		listedAs({ type: "array", items: { type: "object" }, description: "{id, allow, deny}." }),
+	),
+);
+export type GivenOverwrites = v.InferOutput<typeof permission_overwrites>;
 
 /** The arguments of a tool call that say who sees a channel and who writes in it. */
 export interface Access {
 	view_role_ids?: string[] | undefined;
 	view_user_ids?: string[] | undefined;
 	write_role_ids?: string[] | undefined;
-	permission_overwrites?: v.InferOutput<typeof overwrite>[] | undefined;
 }
 
 /** Names of the arguments that say who sees a channel and who writes in it. */
@@ -108,7 +111,7 @@ export function overwriteOptions(entries: Entries) {
  */
 export async function readEntries(
 	guild: Guild,
-	given: NonNullable<Access["permission_overwrites"]>,
+	given: NonNullable<GivenOverwrites>,
 	connection: find.MemberState,
 ): Promise<Entries> {
 	const entries = new Map<string, Entry>();

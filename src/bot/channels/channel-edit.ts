@@ -1,11 +1,10 @@
 // Editing a channel: what would change, and the requests that change it.
 
 import { type Guild, type GuildChannelEditOptions, Routes } from "discord.js";
-import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
-import { type Channel, type Forum, isForum, type MemberState } from "../discord/find.ts";
+import { type Channel, type Forum, isForum } from "../discord/find.ts";
 import { botPermissions, requireGrantable } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
@@ -18,7 +17,6 @@ import {
 	entriesOf,
 	givesAccess,
 	overwriteOptions,
-	readEntries,
 	restricted,
 	withBotAccess,
 } from "./channel-access.ts";
@@ -28,7 +26,6 @@ import {
 	discordFields,
 	editableKind,
 	editedFieldNames,
-	emojisIn,
 	type GivenFields,
 	type Kind,
 	requireAllowedKind,
@@ -73,20 +70,17 @@ export interface EditStep {
  * Returns the requests that change a channel as `args` require, without sending them. Throws an RpcError or a ToolError
  * if the arguments do not fit the channel, the bot may not make or could not undo the changes, or nothing would change.
  */
-export async function editSteps(
-	guild: Guild,
-	channel: Channel,
-	args: ChannelEdit,
-	connection: MemberState,
-): Promise<EditStep[]> {
+export async function editSteps(guild: Guild, channel: Channel, args: ChannelEdit): Promise<EditStep[]> {
 	requireOneOf(args, argumentNames);
 	requireValid(guild, channel, args);
-	const custom = (args.tags ?? []).flatMap(({ emoji }) => emoji ?? []);
-	await requireOwnEmoji(guild, [...custom, ...emojisIn(args)]);
+	await requireOwnEmoji(
+		guild,
+		(args.tags ?? []).flatMap(({ emoji }) => emoji ?? []),
+	);
 	const { place, moves } = await placeOf(guild, channel, args);
 	const fields = { ...args, ...(place && { category_id: place.parentId }) };
 	const moved = await accessOfMoved(guild, channel, fields);
-	const access = await accessChange(guild, channel, args, connection, moved);
+	const access = accessChange(guild, channel, args, moved);
 	const tags = args.tags && isForum(channel) ? await tagChange(guild, channel, args.tags) : undefined;
 	const placeLine = place ? [`place: ${place.text}`] : [];
 	const changed = settingsStep(guild, channel, fields, access, tags);
@@ -172,18 +166,16 @@ interface AccessChange {
  * access that the channel gets by moving, on which the call's own arguments build. Throws a ToolError if the bot may not
  * make the changes or could not undo them.
  */
-async function accessChange(
+function accessChange(
 	guild: Guild,
 	channel: Channel,
 	args: ChannelEdit,
-	connection: MemberState,
 	moved: AccessAfterMove | undefined,
-): Promise<AccessChange | undefined> {
-	const { permission_overwrites: given } = args;
+): AccessChange | undefined {
 	const kind = editableKind(channel);
 	const before = entriesOf(rawOverwrites(channel).permission_overwrites);
 	if (!givesAccess(args)) return moved?.entries && { before, after: moved.entries, followers: undefined };
-	const base = given ? await readEntries(guild, given, connection) : (moved?.entries ?? before);
+	const base = moved?.entries ?? before;
 	const after = withBotAccess(guild, kind, restricted(guild, kind, base, args), botPermissions(guild, channel));
 	const changed = changedBits(before, after);
 	if (changed === 0n) return undefined;
@@ -227,12 +219,10 @@ function settingsStep(
 	const changed = fields.filter((field) => given[field] !== undefined && given[field] !== before[field]);
 	if (changed.length === 0 && !access && !tags) return undefined;
 	const changes: GivenFields = Object.fromEntries(changed.map((field) => [field, given[field]]));
-	const flags = flagsWith(channel.flags.bitfield, changes);
 	const options: GuildChannelEditOptions = {
 		...discordFields(changes),
 		...(access && { permissionOverwrites: overwriteOptions(access.after) }),
 		...(tags && { availableTags: tags.after.map(tagOptions) }),
-		...(flags !== undefined && { flags }),
 	};
 	const accessLines = (after: Entries) =>
 		access ? resultLines(changedEntries(guild, access.before, after), access.followers) : [];

@@ -7,7 +7,6 @@ import {
 	type Guild,
 	type GuildBasedChannel,
 	type SortOrderType,
-	type ThreadAutoArchiveDuration,
 	type VideoQualityMode,
 } from "discord.js";
 import * as v from "valibot";
@@ -19,16 +18,15 @@ import {
 	kinds,
 	layouts,
 	nameIn,
-	namesOf,
 	sortOrders,
 	videoQualities,
 } from "../../guild-document/names/channel-kinds.ts";
-import { listedAs, unlisted } from "../../mcp/json-schema.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { isAllowedKind } from "../discord/guild-features.ts";
-import { type Emoji, emoji } from "../messages/emoji.ts";
-import { choice, expected, flag, integer, text } from "../tool/arguments/arguments.ts";
+import type { Emoji } from "../messages/emoji.ts";
+import { flag, integer, text } from "../tool/arguments/arguments.ts";
 
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
@@ -85,41 +83,14 @@ export const kindFields = {
 			listedAs({ type: "integer", description: "At most 21600; 0: off." }),
 		),
 	),
+	bitrate: v.optional(v.pipe(integer(8000, 384_000, "Voice."), listedAs({ type: "integer", description: "Voice." }))),
 	user_limit: v.optional(
 		v.pipe(
 			integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none."),
 			listedAs({ type: "integer", description: "Voice; 0: none." }),
 		),
 	),
-	bitrate: unlisted(integer(8000, 384_000, "Bits per second of a voice or stage channel.")),
-	rtc_region: unlisted(text(0, 32, 'Voice region such as rotterdam; "" for automatic.')),
-	video_quality: unlisted(choice(namesOf(videoQualities), "Camera quality in a voice channel.")),
-	spoiler: unlisted(flag("People opt in to see its content. Not if age-restricted.")),
-	require_tag: unlisted(flag("Posts of the forum need a tag.")),
-	default_reaction: unlisted(
-		v.pipe(
-			v.string(),
-			v.check(
-				(input) => input === "" || v.is(emoji, input),
-				expected("a Unicode emoji such as 👍, <:name:id>, or nothing"),
-			),
-			v.transform((input) => (input === "" ? "" : keyOf(v.parse(emoji, input)))),
-			v.description('Emoji for posts of the forum; "" for none.'),
-		),
-	),
-	default_sort_order: unlisted(choice(namesOf(sortOrders), "Order of a forum's posts.")),
-	default_layout: unlisted(choice(namesOf(layouts), "Layout of a forum.")),
-	thread_slowmode_seconds: unlisted(integer(0, 21_600, "Slow mode of new threads; 0 for none.")),
-	auto_archive_minutes: unlisted(
-		v.pipe(v.picklist([60, 1440, 4320, 10_080]), v.description("Idle minutes until new threads are archived.")),
-	),
 };
-
-/**
- * Text for the descriptions of tools that edit or create channels. It names the arguments that `tools/list` leaves out.
- */
-export const otherFields =
-	"auto_archive_minutes, thread_slowmode_seconds, spoiler; voice: bitrate, rtc_region, video_quality (auto, 720p); forum: require_tag, default_reaction (emoji), default_sort_order (latest_activity, creation_date), default_layout (list, gallery)";
 
 /** Names of the arguments for settings that not every kind of channel has. */
 export const editedFieldNames = [
@@ -173,22 +144,9 @@ export function requireSupportedFields(
 		]);
 }
 
-/**
- * Returns the custom emoji that a call sets as a forum's default reaction, as a list of one emoji; an empty list if the
- * call sets none.
- */
-export function emojisIn({ default_reaction = "" }: GivenFields): Emoji[] {
-	return isId(default_reaction) ? [{ id: default_reaction, name: undefined }] : [];
-}
-
-/** Whether a text is an id and thus a custom emoji, not a Unicode emoji. */
-export const isId = (text: string) => /^\d{17,20}$/.test(text);
-
 /** Converts the channel settings of a tool call to the options of discord.js for creating and editing channels. */
 export function discordFields(fields: GivenFields) {
-	const { category_id, default_sort_order, default_layout } = fields;
-	const { channel_type } = fields;
-	const { rtc_region, video_quality, default_reaction } = fields;
+	const { category_id, channel_type } = fields;
 	return withoutUndefined({
 		name: fields.name,
 		type: channel_type ? convertible[channel_type as Convertible] : undefined,
@@ -198,20 +156,8 @@ export function discordFields(fields: GivenFields) {
 		rateLimitPerUser: fields.slowmode_seconds,
 		userLimit: fields.user_limit,
 		// null clears a field; undefined leaves it unchanged.
-		rtcRegion: rtc_region === "" ? null : rtc_region,
-		videoQualityMode: video_quality ? videoQualities[video_quality] : undefined,
 		parent: category_id === "" ? null : category_id,
-		defaultReactionEmoji: default_reaction === undefined ? undefined : reaction(default_reaction),
-		defaultSortOrder: default_sort_order ? sortOrders[default_sort_order] : undefined,
-		defaultForumLayout: default_layout ? layouts[default_layout] : undefined,
-		defaultThreadRateLimitPerUser: fields.thread_slowmode_seconds,
-		defaultAutoArchiveDuration: fields.auto_archive_minutes as ThreadAutoArchiveDuration | undefined,
 	});
-}
-
-function reaction(key: string): DefaultReactionEmoji | null {
-	if (key === "") return null;
-	return isId(key) ? { id: key, name: null } : { id: null, name: key };
 }
 
 /**

@@ -5,7 +5,7 @@ import { channelName } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { visibleChannel } from "../discord/visible-channels.ts";
 import { emojiName } from "../messages/emoji.ts";
-import { type ChannelFields, isId } from "./channel-fields.ts";
+import type { ChannelFields } from "./channel-fields.ts";
 
 const maxTopicLength = 80;
 
@@ -78,7 +78,7 @@ function shown(guild: Guild, field: keyof ChannelFields, value: ChannelFields[ke
 		const category = visibleChannel(guild, value);
 		return category ? channelName(category) : value;
 	}
-	if (field === "default_reaction" && isId(value)) {
+	if (field === "default_reaction" && /^\d{17,20}$/.test(value)) {
 		const known = guild.emojis.cache.get(value);
 		return emojiName({ id: value, name: known?.name });
 	}

@@ -1,7 +1,6 @@
 // Creating a channel with its settings, access and place.
 
 import { type Guild, type GuildChannelCreateOptions, type NonThreadGuildBasedChannel, Routes } from "discord.js";
-import { flagsWith } from "../../guild-document/names/channel-kinds.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
@@ -17,6 +16,7 @@ import {
 	type Access,
 	type Entries,
 	entriesOf,
+	type GivenOverwrites,
 	givesAccess,
 	grantable,
 	overwriteOptions,
@@ -27,7 +27,6 @@ import {
 } from "./channel-access.ts";
 import {
 	discordFields,
-	emojisIn,
 	type GivenFields,
 	type Kind,
 	requireAllowedKind,
@@ -49,9 +48,9 @@ import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOpt
 
 /** The arguments of a tool call that creates a channel. */
 export interface NewChannel extends GivenFields, Access {
+	permission_overwrites?: GivenOverwrites;
 	name: string;
 	tags?: GivenTag[] | undefined;
-	position?: number | undefined;
 	below_channel_id?: string | undefined;
 }
 
@@ -66,7 +65,7 @@ export async function createGuildChannel(
 	requireAllowedKind(guild, kind);
 	const { tags, below_channel_id, category_id = "" } = args;
 	const custom = (tags ?? []).flatMap(({ emoji }) => emoji ?? []);
-	await requireOwnEmoji(guild, [...custom, ...emojisIn(args)]);
+	await requireOwnEmoji(guild, custom);
 	const all = category_id || below_channel_id ? await fetchChannels(guild) : [];
 	const place = placeOf(kind, args, all);
 	const parentId = category_id || (place?.parentId ?? "");
@@ -87,28 +86,23 @@ export async function createGuildChannel(
 		...(parentId && { parent: parentId }),
 		...(tags && { availableTags: tags.map((tag) => tagOptions(newTag(tag))) }),
 		...(entries && { permissionOverwrites: overwriteOptions(entries) }),
-		...(place
-			? { position: positionOfNew(typeOf(kind), place, all) }
-			: args.position !== undefined && { position: args.position }),
+		...(place && { position: positionOfNew(typeOf(kind), place, all) }),
 	};
 	const made = await guild.channels.create(options);
-	const { isPlaced, lines } = await finish(guild, made, args);
+	const misplaced = await whyMisplaced(guild, made, args);
 	const inCategory = parent ? ` in ${channelName(parent)}` : "";
-	const where = place && isPlaced ? ` ${place.text}` : inCategory;
+	const where = place && !misplaced ? ` ${place.text}` : inCategory;
 	return resultLines(
 		`Created the ${kind} channel ${channelName(made)}${where}.`,
 		line,
 		isForum(made) && tags && currentTags(made).map((tag) => `tag: ${tagLine(tag)}`),
-		lines,
+		misplaced,
 	);
 }
 
 function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 	requireSupportedFields(guild, args, kind);
 	requireUniqueNames(args.tags ?? []);
-	if (args.position !== undefined && args.below_channel_id !== undefined)
-		throw invalidParameters(["position, below_channel_id: expected at most one of these"]);
-	// With private_to_role_ids, which view_role_ids replaced, this was a mistake.
 	if (args.view_role_ids?.includes(guild.id))
 		throw invalidParameters([
 			"view_role_ids: @everyone cannot be one of these roles; leave view_role_ids out to create a channel that everyone can see",
@@ -136,8 +130,8 @@ async function overwritesOfNew(
 ): Promise<{ entries?: Entries; line?: string }> {
 	const { permission_overwrites } = args;
 	const losesBot = wouldLoseBot(guild, kind, inherited);
-	if (!givesAccess(args) && !losesBot) return {};
-	const given = permission_overwrites ? await readEntries(guild, permission_overwrites, connection) : undefined;
+	if (!permission_overwrites && !givesAccess(args) && !losesBot) return {};
+	const given = permission_overwrites && (await readEntries(guild, permission_overwrites, connection));
 	const base = given ? { entries: given, lost: 0n } : grantable(guild, inherited);
 	const wanted = restricted(guild, kind, base.entries, args);
 	const entries = withBotAccess(guild, kind, wanted, botPermissions(guild, undefined));
@@ -150,35 +144,23 @@ async function overwritesOfNew(
 	return { entries, line };
 }
 
-async function finish(
+async function whyMisplaced(
 	guild: Guild,
 	made: NonThreadGuildBasedChannel,
-	{ require_tag, spoiler, below_channel_id }: NewChannel,
-): Promise<{ isPlaced: boolean; lines: string[] }> {
-	const lines: string[] = [];
-	const attempt = async (what: string, write: () => Promise<unknown>) => {
-		try {
-			await endingEarlier(reserveMs, write);
-			return true;
-		} catch (error) {
-			// For example, the channel above it was just deleted or moved. An error would hide that the channel exists.
-			const isKnown = error instanceof ToolError || error instanceof RpcError;
-			const failure = isKnown ? error : toToolError(error);
-			if (!failure) throw error;
-			const why = failure.message.replace(" Nothing was done;", "");
-			lines.push(`The channel exists, but ${what}: ${why}`);
-			return false;
-		}
-	};
-	const isPlaced =
-		below_channel_id === undefined ||
-		(await attempt("may not be at its place", () => ensurePlace(guild, made, below_channel_id)));
-	const flags = flagsWith(0, { require_tag, spoiler });
-	if (flags)
-		await attempt(require_tag ? "posts may need no tag" : "it may be no spoiler channel", () =>
-			guild.channels.edit(made.id, { flags }),
-		);
-	return { isPlaced, lines };
+	{ below_channel_id }: NewChannel,
+): Promise<string | undefined> {
+	if (below_channel_id === undefined) return undefined;
+	try {
+		await endingEarlier(reserveMs, () => ensurePlace(guild, made, below_channel_id));
+		return undefined;
+	} catch (error) {
+		// For example, the channel above it was just deleted or moved. An error would hide that the channel exists.
+		const isKnown = error instanceof ToolError || error instanceof RpcError;
+		const failure = isKnown ? error : toToolError(error);
+		if (!failure) throw error;
+		const why = failure.message.replace(" Nothing was done;", "");
+		return `The channel exists, but may not be at its place: ${why}`;
+	}
 }
 
 async function ensurePlace(

@@ -27,7 +27,7 @@ import { aiIssues, apiKeyPattern, keyVariables } from "./ai-providers.ts";
 import { describePlaceholder } from "./example.ts";
 import { address, environment, missingSections, type TomlSettings, toml, variables } from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
-import { type NamedTool, toolNameIssues } from "./tool-choice.ts";
+import { toolNameIssues } from "./tool-choice.ts";
 
 export type BotConfig = ReturnType<typeof readConfig>;
 
@@ -58,7 +58,7 @@ const howToCreate = `${runs("new-instance")} <name> makes one`;
  * Reads a bot's configuration: the files in the directory CONFIG_DIR, and the variables in `env`, which override its
  * .env. `tools` are all MCP tools that `mcp.tools.deny` can name. Throws a ConfigError with all errors found.
  */
-export function readConfig(env: Env, tools: readonly NamedTool[]) {
+export function readConfig(env: Env, tools: readonly { name: string }[]) {
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
 		throw new ConfigError("the environment", [

@@ -73,23 +73,16 @@ export interface ToolChoice {
 	list?: "all" | readonly string[] | undefined;
 	/** Whether only MCP tools that change nothing may be called. */
 	read_only: boolean;
-	/** `deny` lists the MCP tools that must not be called, by their current or former names. */
+	/** `deny` lists the MCP tools that must not be called. */
 	tools: { deny: readonly string[] };
 }
 
-/** An MCP tool with its current name and its former names, to check the names of tools in config.toml. */
-export interface NamedTool {
-	name: string;
-	aliases?: readonly { name: string }[] | undefined;
-}
-
 /** Returns the unknown names in `mcp.tools.deny` and `mcp.list` as issues. `values` is config.toml, not yet validated. */
-export function toolNameIssues(values: TomlValues, tools: readonly NamedTool[]): ConfigIssue[] {
+export function toolNameIssues(values: TomlValues, tools: readonly { name: string }[]): ConfigIssue[] {
 	const names = tools.map(({ name }) => name);
-	const aliases = tools.flatMap((tool) => (tool.aliases ?? []).map(({ name }) => name));
 	const { list, tools: { deny } = {} } = Object(values.mcp);
 	return [
-		...nameIssues(deny, ["mcp", "tools", "deny"], "tool", [...names, ...aliases]),
+		...nameIssues(deny, ["mcp", "tools", "deny"], "tool", names),
 		...nameIssues(list, ["mcp", "list"], "toolset or tool", [...choices, ...names]),
 	];
 }

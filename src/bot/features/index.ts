@@ -2,7 +2,6 @@
 
 import { helpCommand } from "../commands/definitions.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import type { NamedTool } from "../config/tool-choice.ts";
 import { donatorToolNames } from "../game/donator-tools.ts";
 import { createGame } from "../game/game.ts";
 import { verifySlashName } from "../game/verify-command.ts";
@@ -30,7 +29,7 @@ const all: readonly CreateFeature[] = [
 ];
 
 /** All MCP tools that the setting `deny` can name, including the tools of features that are off. */
-export const deniableTools: readonly NamedTool[] = [
+export const deniableTools: readonly { name: string }[] = [
 	...tools,
 	...[
 		...caseToolNames,

@@ -17,7 +17,7 @@ export interface WiringOptions {
 	mutex: KeyedMutex;
 	log: Log;
 	/**
-	 * Whether the operator's configuration forbids the tool with this name. The name may also be that of a former tool.
+	 * Whether the operator's configuration forbids the tool with this name.
 	 */
 	denies(toolName: string): boolean;
 	/** Ids of the guilds that tools may access; undefined if they may access all guilds. */

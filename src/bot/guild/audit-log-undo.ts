@@ -24,8 +24,6 @@ const channelArguments: Arguments = {
 	parent_id: "category_id",
 	bitrate: "bitrate",
 	user_limit: "user_limit",
-	default_auto_archive_duration: "auto_archive_minutes",
-	default_thread_rate_limit_per_user: "thread_slowmode_seconds",
 };
 
 const roleArguments: Arguments = {

@@ -1,23 +1,10 @@
 // Tools that act on one or several users, by `user_ids`.
 
 import type { Guild, GuildMember } from "discord.js";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { forClients, isForPeople } from "../discord/acting-person.ts";
 import { type MemberState, memberOrNone } from "../discord/find.ts";
 import { found, list } from "../tool/arguments/arguments.ts";
-
-/**
- * Returns a function that converts former arguments of a tool: it moves the value of the former argument `one` to the
- * beginning of the list in the argument `many`.
- */
-export function toList(one: string, many: string) {
-	return ({ [one]: first, [many]: more, ...rest }: JsonObject): JsonObject => {
-		const isAbsent = (first ?? more ?? null) === null;
-		const all = [first ?? [], more ?? []].flat();
-		return isAbsent ? rest : { ...rest, [many]: all };
-	};
-}
 
 /** A user's id, and the guild member with this id; undefined if the user is not a member. */
 export interface MaybeMember {

@@ -77,7 +77,7 @@ export async function planMatching(
 	const namesAll = left.length > 0 || namesChannels(guild, places !== undefined);
 	let scope = inScope;
 	const { pinned: _, ...filter } = args;
-	const isMatch = matcher(filter, guild);
+	const isMatch = matcher(filter);
 	const pinned: APIMessage[] = [];
 	const undeletable: APIMessage[] = [];
 	const matches = (message: APIMessage) => {

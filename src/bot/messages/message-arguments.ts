@@ -11,7 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { published, publishedAs } from "../../mcp/json-schema.ts";
+import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { roleName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
@@ -42,12 +42,6 @@ type Mentions = keyof typeof mentionTypes;
 const mentionsChoice = choice(Object.keys(mentionTypes) as Mentions[], "Who may be pinged, cumulatively.");
 
 export const mentions = v.optional(mentionsChoice, "none");
-
-/**
- * Schema of the argument `mentions` of tools whose messages rarely ping, such as tools that edit messages. `tools/list`
- * leaves the argument out.
- */
-export const unlistedMentions = v.optional(v.pipe(mentionsChoice, published({ unlisted: true })), "none");
 
 export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 	return {
@@ -122,7 +116,7 @@ function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 
 interface TextArguments {
 	content?: string | undefined;
-	mentions: Mentions;
+	mentions?: Mentions;
 }
 
 /**
@@ -145,7 +139,7 @@ export const pingsMany: NeededWith<TextArguments> = {
 };
 
 /** Returns the roles that a message would ping although the roles are not mentionable. */
-function rolesToPing(guild: Guild, { content = "", mentions }: TextArguments): Role[] {
+function rolesToPing(guild: Guild, { content = "", mentions = "none" }: TextArguments): Role[] {
 	if (!mentionTypes[mentions].some((type) => type === "roles")) return [];
 	const ids = new Set(Array.from(content.matchAll(/<@&(\d{17,20})>/g), ([, id]) => id ?? ""));
 	return [...ids].flatMap((id) => {
@@ -188,7 +182,6 @@ function hasForeignEmoji(text: string, guild: Guild): boolean {
 interface PersonsText extends TextArguments {
 	channel_id: string;
 	embeds?: readonly unknown[] | undefined;
-	suppress_embeds?: boolean | undefined;
 }
 
 /**
@@ -200,7 +193,7 @@ export const contentPermissions: readonly NeededWith<PersonsText>[] = [
 	{
 		permission: "EmbedLinks",
 		with: "content",
-		when: ({ content = "", suppress_embeds = false }) => !suppress_embeds && previewed.test(content),
+		when: ({ content = "" }) => previewed.test(content),
 		why: () => "Discord shows previews of the bot's links, unless they are written as <https://…>.",
 	},
 	{
@@ -212,7 +205,7 @@ export const contentPermissions: readonly NeededWith<PersonsText>[] = [
 	{
 		permission: "ManageThreads",
 		with: "mentions",
-		when({ channel_id, content = "", mentions }, _, guild) {
+		when({ channel_id, content = "", mentions = "none" }, _, guild) {
 			const channel = visibleChannel(guild, channel_id);
 			return (
 				channel?.type === ChannelType.PrivateThread && !channel.invitable && mentions !== "none" && /<@/.test(content)

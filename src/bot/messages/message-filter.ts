@@ -1,10 +1,10 @@
 // The filter arguments of tools that search or delete messages, and whether a message matches them.
 
-import type { APIMessage, Guild } from "discord.js";
+import type { APIMessage } from "discord.js";
 import * as v from "valibot";
 import { anyChannel } from "../discord/find.ts";
 import { fold } from "../discord/text.ts";
-import { choice, expected, list, moment, text } from "../tool/arguments/arguments.ts";
+import { expected, list, moment, text } from "../tool/arguments/arguments.ts";
 import { messageTexts } from "./message-lines.ts";
 
 /**
@@ -27,9 +27,6 @@ const has = v.pipe(
 	v.transform((items) => (items.length > 0 ? items : undefined)),
 	v.description(`One of ${kinds.join(", ")}; -link: without.`),
 );
-
-/** Schema of the former argument that selects messages by the type of their author. */
-export const authorType = choice(["user", "bot", "webhook", "-user", "-bot", "-webhook"], "With -: not by these.");
 
 /** Schema of an id in a list of ids. Unlike `snowflake`, it has no description, because the list has one. */
 const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")));
@@ -64,27 +61,19 @@ export interface MessageFilter {
 	text?: string | undefined;
 	user_ids?: readonly string[] | undefined;
 	not_user_ids?: readonly string[] | undefined;
-	/** Text that a name of the author must contain. */
-	author_name?: string | undefined;
 	/**
 	 * Kinds of content that a message must contain, such as "image". A kind with "-" in front excludes messages that
 	 * contain it.
 	 */
 	has?: readonly string[] | undefined;
-	/**
-	 * Types of authors that a message may have, such as "bot". A type with "-" in front excludes messages of such
-	 * authors.
-	 */
-	author_type?: readonly string[] | undefined;
 	mentions?: readonly string[] | undefined;
 	pinned?: boolean | undefined;
 }
 
 /** Returns a function that tells whether a message of the guild matches all filters. */
-export function matcher(filter: MessageFilter, guild: Guild): (message: APIMessage) => boolean {
-	const { not_user_ids: others, has, author_type, mentions, pinned } = filter;
+export function matcher(filter: MessageFilter): (message: APIMessage) => boolean {
+	const { not_user_ids: others, has, mentions, pinned } = filter;
 	const text = filter.text === undefined ? undefined : fold(filter.text);
-	const name = filter.author_name === undefined ? undefined : fold(filter.author_name);
 	const authors = filter.user_ids && new Set(filter.user_ids);
 	return (message) => {
 		const { author } = message;
@@ -93,10 +82,8 @@ export function matcher(filter: MessageFilter, guild: Guild): (message: APIMessa
 			!others?.includes(author.id) &&
 			(pinned === undefined || message.pinned === pinned) &&
 			(!mentions || message.mentions.some(({ id }) => mentions.includes(id))) &&
-			passes(author_type, () => [authorTypeOf(message)]) &&
 			passes(has, () => kindsIn(message)) &&
-			contains(text, () => messageTexts(message)) &&
-			contains(name, () => [author.username, author.global_name, guild.members.cache.get(author.id)?.nickname])
+			(text === undefined || messageTexts(message).some((one) => one && fold(one).includes(text)))
 		);
 	};
 }
@@ -113,11 +100,6 @@ function passes(wanted: readonly string[] | undefined, there: () => readonly str
 		!wanted.some((value) => value.startsWith("-") && values.includes(value.slice(1))) &&
 		(required.length === 0 || required.some((value) => values.includes(value)))
 	);
-}
-
-function contains(part: string | undefined, texts: () => readonly (string | null | undefined)[]): boolean {
-	if (part === undefined) return true;
-	return texts().some((text) => text && fold(text).includes(part));
 }
 
 /**
@@ -151,10 +133,4 @@ export function kindsIn(message: APIMessage): Kind[] {
 		snapshot: forwarded.length > 0,
 	};
 	return kinds.filter((kind) => present[kind]);
-}
-
-function authorTypeOf({ author, webhook_id, application_id }: APIMessage) {
-	// Responses to interactions have a webhook_id, too, but a bot sends them.
-	if (webhook_id !== undefined && application_id === undefined) return "webhook";
-	return author.bot ? "bot" : "user";
 }

@@ -54,7 +54,6 @@ export function indexQuery(
 	return {
 		content: filter.text,
 		author_id: filter.user_ids,
-		author_type: filter.author_type,
 		mentions: filter.mentions,
 		has: filter.has,
 		pinned: filter.pinned,

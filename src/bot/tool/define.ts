@@ -1,7 +1,6 @@
 // Defines a tool. From the definition the pipeline derives what to resolve, authorize and lock.
 
 import * as v from "valibot";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import { isForPeople } from "../discord/acting-person.ts";
@@ -13,7 +12,7 @@ import { type CaseDraft, recorded } from "./case-record.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import { previewOf } from "./review.ts";
-import type { Alias, BotTool, Overlap } from "./toolsets.ts";
+import type { BotTool } from "./toolsets.ts";
 
 /**
  * What a person needs so that a tool can act in the person's name, in addition to what the bot needs. For tools with
@@ -98,26 +97,6 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	/** Whether the settings `toolsets` and `list` always include this tool. */
 	essential?: boolean;
 	/**
-	 * Names of arguments that this tool accepts but ignores, such as former arguments. `tools/list` does not contain
-	 * them.
-	 */
-	ignored?: readonly string[];
-	/**
-	 * Converts the unvalidated arguments of a call: replaces old arguments, which `tools/list` no longer contains, with
-	 * the new ones. Must not throw.
-	 */
-	adapt?(args: JsonObject): JsonObject;
-	/**
-	 * Aliases: other names of this tool, such as names of former tools. Clients can call the tool by an alias, but
-	 * `tools/list` does not contain aliases.
-	 */
-	aliases?: readonly (string | Alias)[];
-	/**
-	 * Calls of this tool that do the same as another tool, such as assigning a role when it is created. If the setting
-	 * `deny` contains the other tool, these calls are refused.
-	 */
-	overlaps?: readonly Overlap[];
-	/**
 	 * Says why a call of a "write" tool counts as destructive, as words that follow "it": it grants power, silences many,
 	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called
 	 * after all checks of a call and before its first write. Must not change anything.
@@ -142,9 +121,7 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 
 /** Defines an MCP tool of the bot with the given `effect`. */
 export function tool<const Entries extends v.ObjectEntries>(definition: BotToolDefinition<Entries>): BotTool {
-	const { toolset, extra = false, aliases = [], overlaps = [] } = definition;
-	const { essential = false } = definition;
-	const { adapt } = definition;
+	const { toolset, extra = false, essential = false } = definition;
 	const { permissions = [], guildPermissions = [], intents = [] } = definition;
 	const { person } = definition;
 	return {
@@ -153,9 +130,6 @@ export function tool<const Entries extends v.ObjectEntries>(definition: BotToolD
 		extra,
 		essential,
 		effectVaries: definition.destructive !== undefined,
-		adapt,
-		aliases: aliases.map((alias) => (typeof alias === "string" ? { name: alias } : alias)),
-		overlaps,
 		needs: {
 			permissions,
 			guildPermissions,
@@ -215,7 +189,7 @@ export type Plan = {
 	| { write(): Promise<unknown>; result: ToolOutput }
 );
 
-const dry_run = v.optional(flag("Only a preview."), false);
+const dry_run = v.optional(flag("Preview."), false);
 
 /**
  * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: a call with the

@@ -67,8 +67,7 @@ const failedAfterWrite =
 export function createPipeline<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
-	const { input, ignored = [] } = definition;
-	const takesGuild = "guild_id" in input.entries;
+	const takesGuild = "guild_id" in definition.input.entries;
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
@@ -76,15 +75,14 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 			return person ? actAs(person, () => runTool(definition, args, bot, call)) : runTool(definition, args, bot, call);
 		},
 	});
-	// The gateway routes by `guild_id` even for tools without it.
-	const ignoredKeys = takesGuild ? ignored : [...ignored, "guild_id"];
 	return {
 		...parsed,
 		async call(args, bot, call) {
 			const refusal = whyNoAccess(bot.principal, definition);
 			if (refusal !== undefined) return errorResult(refusal);
-			const known = Object.entries(args).filter(([key]) => !ignoredKeys.includes(key));
-			return parsed.call(Object.fromEntries(known), bot, call);
+			// The gateway routes by `guild_id` even for tools without it.
+			const { guild_id: _, ...known } = args;
+			return parsed.call(takesGuild ? args : known, bot, call);
 		},
 	};
 }

@@ -19,7 +19,7 @@ import {
 	triggerNames,
 	triggerOf,
 } from "../../guild-document/names/automod-rule.ts";
-import { listedAs, unlisted } from "../../mcp/json-schema.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
 import { type NeededWith, requirePermissions } from "../discord/permissions.ts";
@@ -46,23 +46,22 @@ const ruleFields = {
 	keyword_filter: v.optional(
 		v.pipe(words(1000, 60, "Words; cat* and *cat* match parts."), shownList("Words; cat* and *cat* match parts.")),
 	),
-	regex_patterns: unlisted(words(10, 260, "In Rust's syntax.")),
-	presets: unlisted(list(choice(presetNames, ""), 1, 3, "Discord's lists.")),
-	allow_list: unlisted(words(1000, 60, "Exceptions.")),
+	regex_patterns: v.optional(v.pipe(words(10, 260, "In Rust's syntax."), shownList("In Rust's syntax."))),
+	presets: v.optional(v.pipe(list(choice(presetNames, ""), 1, 3, "Discord's lists."), shownList("Discord's."))),
+	allow_list: v.optional(v.pipe(words(1000, 60, "Exceptions."), shownList("Exceptions."))),
 	mention_total_limit: v.optional(
 		v.pipe(integer(1, 50, "Mentions per message."), shown("integer", "Mentions per message: 1–50.")),
 	),
-	mention_raid_protection_enabled: unlisted(flag("Detect mention raids.")),
 };
 
 const actionFields = {
-	custom_message: unlisted(text(0, 150, "Told by block_message.")),
+	custom_message: v.optional(v.pipe(text(0, 150, "Told by block_message."), shown("string", "Its text."))),
 	alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
 	duration_seconds: v.optional(
 		v.pipe(integer(1, 2_419_200, "Of timeout."), shown("integer", "Of timeout, up to 4 weeks.")),
 	),
-	exempt_role_ids: unlisted(list(found(role, "role"), 0, 20, "Exempt roles.")),
-	exempt_channel_ids: unlisted(list(found(channel, "channel"), 0, 50, "Exempt channels.")),
+	exempt_role_ids: v.optional(v.pipe(list(found(role, "role"), 0, 20, "Exempt."), shownList("Exempt."))),
+	exempt_channel_ids: v.optional(v.pipe(list(found(channel, "channel"), 0, 50, "Exempt."), shownList("Exempt."))),
 };
 
 const actionList = v.pipe(
@@ -95,20 +94,7 @@ export const setAutomodRule = writeTool({
 	name: "set_automod_rule",
 	toolset: "automod",
 	title: "Create or edit an AutoMod rule",
-	description:
-		"Create an AutoMod rule, or with rule_id change it: lists are replaced. Also: exempt_role_ids, exempt_channel_ids; keyword: regex_patterns (Rust), allow_list; keyword_preset: presets (profanity, sexual_content, slurs); mention_spam: mention_raid_protection_enabled; block_message: custom_message.",
-	aliases: [
-		{
-			name: "create_automod_rule",
-			covers: ({ rule_id }) => (rule_id ?? undefined) === undefined,
-		},
-		{
-			name: "edit_automod_rule",
-			// A call without a rule would create one.
-			adapt: ({ rule_id, ...args }) => ({ ...args, rule_id: rule_id ?? "" }),
-			covers: ({ rule_id }) => (rule_id ?? undefined) !== undefined,
-		},
-	],
+	description: "Create an AutoMod rule, or with rule_id change it: lists are replaced.",
 	lock: "rule_id",
 	permissions: ["ManageGuild", actionNeeds],
 	input: v.strictObject({

@@ -10,8 +10,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { unlisted } from "../../mcp/json-schema.ts";
-import { invalidParameters, ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import { forClients, isForPeople } from "../discord/acting-person.ts";
 import { memberFields, memberName, nowIs, userFields, userName } from "../discord/describe.ts";
 import { absentIf, person, requireKnownMembers } from "../discord/find.ts";
@@ -20,14 +19,14 @@ import { endingEarlier, noteItem } from "../discord/rest/rest.ts";
 import { requireMembersBelow } from "../discord/role-hierarchy.ts";
 import { fold, oneField, resultLines } from "../discord/text.ts";
 import { bansAmong, countDeletedMessages, memberLine, outsiderLine, readBans } from "../guild/bans.ts";
-import { cachedMember, type MaybeMember, toList } from "../guild/several-members.ts";
+import { cachedMember, type MaybeMember } from "../guild/several-members.ts";
 import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { recorded } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, editTool, type Plan, readTool } from "../tool/define.ts";
 
-const daySeconds = 86_400;
+const maxDeleteSeconds = 7 * 86_400;
 
 /** Maximum number of users in one bulk ban. https://docs.discord.com/developers/resources/guild#bulk-guild-ban */
 const maxUsers = 200;
@@ -35,14 +34,6 @@ const maxUsers = 200;
 export const ban = destructiveTool({
 	name: "ban",
 	toolset: "moderation",
-	adapt: toList("user_id", "user_ids"),
-	aliases: [
-		"ban_member",
-		{
-			name: "bulk_ban",
-			covers: ({ user_ids }) => Array.isArray(user_ids) && user_ids.length > 1,
-		},
-	],
 	title: "Ban users",
 	description: "Ban users, members or not.",
 	permissions: [
@@ -61,17 +52,13 @@ export const ban = destructiveTool({
 	input: v.strictObject({
 		guild_id,
 		user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
-		delete_message_seconds: v.optional(integer(0, 7 * daySeconds, "Seconds of their messages to delete.")),
-		delete_message_days: unlisted(integer(0, 7, "The same in days.")),
+		delete_message_seconds: v.optional(integer(0, maxDeleteSeconds, "Seconds of their messages to delete.")),
 		reason,
 		tell,
 	}),
 	records: ({ user_ids }) => ({ action: "ban", userIds: user_ids }),
 	async plan(args, context) {
-		const { delete_message_seconds, delete_message_days: days } = args;
-		if (delete_message_seconds !== undefined && days !== undefined)
-			throw invalidParameters(["delete_message_seconds, delete_message_days: expected at most one of the two"]);
-		const seconds = delete_message_seconds ?? (days ?? 0) * daySeconds;
+		const { delete_message_seconds: seconds = 0 } = args;
 		const { guild, users, connection } = context;
 		const [id] = args.user_ids;
 		if (users.length > 1 || id === undefined) {
@@ -217,11 +204,9 @@ function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
 export const unban = editTool({
 	name: "unban",
 	toolset: "moderation",
-	aliases: ["unban_member"],
 	title: "Lift bans",
 	description: "Lift bans.",
 	permissions: ["BanMembers"],
-	adapt: toList("user_id", "user_ids"),
 	lock: "user_ids",
 	input: v.strictObject({
 		guild_id,

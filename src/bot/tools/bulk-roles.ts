@@ -2,7 +2,6 @@
 
 import { type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { memberFields, memberName, memberNames, roleName } from "../discord/describe.ts";
 import { currentMember, knownMember, requireKnownMembers, role } from "../discord/find.ts";
@@ -14,8 +13,7 @@ import { choice, found, guild_id, list, reason, requireOneOf, snowflake } from "
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
-import type { Alias } from "../tool/toolsets.ts";
-import { adaptFilters, filterNames, memberFilters } from "./members.ts";
+import { filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
 const maxCases = 20;
@@ -23,30 +21,15 @@ const maxNamed = 500;
 
 type Action = "add" | "remove";
 
-function forOne(name: string, action: Action): Alias {
-	return {
-		name,
-		adapt: ({ user_id, ...args }: JsonObject) => ({
-			...args,
-			action,
-			// Without a member the call is refused, whatever its filters are.
-			user_ids: (user_id ?? null) === null ? (args.user_ids ?? []) : [user_id],
-		}),
-		covers: (args) => args.action === action,
-	};
-}
-
 export const bulkRoleUpdate = destructiveTool({
 	name: "bulk_role_update",
 	toolset: "roles",
 	title: "Add or remove a role",
-	aliases: [forOne("assign_role", "add"), forOne("remove_role", "remove")],
 	description: "Add or remove a role for the members in `user_ids`, or for all who match all filters.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
 	lock: "role_id",
-	adapt: adaptFilters,
 	input: v.strictObject({
 		guild_id,
 		role_id: found(role, "role"),

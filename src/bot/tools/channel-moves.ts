@@ -55,17 +55,6 @@ export const moveChannels = editTool({
 	lock: ["guild_id", "channel_ids"],
 	permissions: ["ManageChannels", { permission: "ManageRoles", with: "lock_permissions" }],
 	permissionsIn: "run",
-	ignored: ["reason"],
-	aliases: [
-		{
-			name: "move_channel",
-			adapt: ({ channel_id, ...args }) => ({
-				...args,
-				channel_ids: [channel_id],
-			}),
-			covers: ({ channel_ids }) => !Array.isArray(channel_ids) || new Set(channel_ids).size < 2,
-		},
-	],
 	input: moveInput,
 	destructive: ({ lock_permissions }) =>
 		lock_permissions ? "replaces the permissions of the channels by those of the category" : undefined,

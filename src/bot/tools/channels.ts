@@ -2,18 +2,16 @@
 
 import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import { listedAs, unlisted } from "../../mcp/json-schema.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { type Access, accessFields, accessNames } from "../channels/channel-access.ts";
+import { type Access, accessFields, accessNames, permission_overwrites } from "../channels/channel-access.ts";
 import { type EditStep, editSteps } from "../channels/channel-edit.ts";
 import {
+	convertibleKinds,
 	currentFields,
-	type Kind,
 	kindFields,
 	kindName,
 	kindNames,
-	otherFields,
 	requireAllowedKind,
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
@@ -38,7 +36,7 @@ import {
 	found,
 	foundOrNone,
 	guild_id,
-	integer,
+	orText,
 	reason,
 	snowflake,
 	text,
@@ -48,7 +46,6 @@ import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
-import type { Alias } from "../tool/toolsets.ts";
 
 const nameField = v.pipe(text(1, 100, "Channel name."), listedAs({ type: "string", description: "Channel name." }));
 
@@ -61,7 +58,7 @@ const tagFields = {
 function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	return v.optional(
 		v.pipe(
-			v.array(tag),
+			v.array(orText(tag, "name")),
 			v.maxLength(20, "expected at most 20"),
 			v.description("The forum's complete list of tags."),
 			listedAs({
@@ -71,19 +68,6 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 			}),
 		),
 	);
-}
-
-function withKnownForms(args: JsonObject): JsonObject {
-	const changed = { ...args };
-	const { tags, permission_overwrites: overwrites } = args;
-	if (Array.isArray(tags)) changed.tags = tags.map((tag) => (typeof tag === "string" ? { name: tag } : tag));
-	if (Array.isArray(overwrites))
-		changed.permission_overwrites = overwrites.map((overwrite) => {
-			if (!isObject(overwrite)) return overwrite;
-			const { type: _, ...rest } = overwrite;
-			return rest;
-		});
-	return changed;
 }
 
 const below_channel_id = v.optional(
@@ -99,24 +83,19 @@ const below_channel_id = v.optional(
 export const createChannel = writeTool({
 	name: "create_channel",
 	toolset: "channels",
-	aliases: [
-		createAlias("create_voice_channel", "voice", ["bitrate", "user_limit"]),
-		createAlias("create_stage_channel", "stage"),
-	],
 	title: "Create a channel",
-	description: `Create a channel; several: plan_guild. Access is as in its category unless given; the bot keeps its own. Also: position, ${otherFields}.`,
+	description:
+		"Create a channel; several: plan_guild. Access is as in its category unless given; the bot keeps its own.",
 	permissions: ["ManageChannels"],
 	lock: ({ below_channel_id, guild_id }, bot) => (below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot)),
-	adapt: ({ private_to_role_ids, ...args }) =>
-		withKnownForms(private_to_role_ids === undefined ? args : { view_role_ids: private_to_role_ids, ...args }),
 	input: v.strictObject({
 		guild_id,
 		name: nameField,
 		channel_type: v.optional(choiceInAnyCase(kindNames, "Kind."), "text"),
 		category_id: v.optional(found(find.category, "category")),
 		below_channel_id,
-		position: unlisted(integer(0, 1000, "Index from the top, from 0.")),
 		...accessFields,
+		permission_overwrites,
 		...kindFields,
 		tags: tagList(v.strictObject(tagFields), "{name, emoji, moderated}"),
 		reason,
@@ -135,16 +114,6 @@ export const createChannel = writeTool({
 	},
 });
 
-function createAlias(name: string, kind: Kind, own: readonly string[] = []): Alias {
-	return {
-		name,
-		toolset: "voice",
-		arguments: ["name", "category_id", "channel_type", ...own],
-		adapt: (args) => ({ ...args, channel_type: kind }),
-		covers: ({ channel_type }) => typeof channel_type === "string" && channel_type.toLowerCase() === kind,
-	};
-}
-
 function lockOfOrder(guildId: string | undefined, bot: BotContext): string[] {
 	const id = guildId || bot.guildId;
 	return id === undefined ? [] : [id];
@@ -156,46 +125,11 @@ const forAccess = accessNames.map((name) => ({
 	when: (args: Access) => args[name] !== undefined,
 }));
 
-const voiceSettings = ["bitrate", "user_limit", "rtc_region"];
-
 export const editChannel = destructiveTool({
 	name: "edit_channel",
 	toolset: "channels",
-	aliases: [
-		{
-			name: "edit_voice_channel",
-			toolset: "voice",
-			arguments: ["channel_id", "name", "category_id", "only", ...voiceSettings],
-			adapt: (args) => ({ ...args, only: "voice" }),
-			covers: (args) => voiceSettings.some((name) => name in args),
-		},
-		{
-			name: "set_forum_tags",
-			toolset: "threads",
-			arguments: ["channel_id", "tags"],
-			covers: (args) => "tags" in args,
-		},
-		{
-			name: "set_voice_channel_status",
-			toolset: "voice",
-			arguments: ["channel_id", "status"],
-			covers: (args) => "status" in args,
-		},
-	],
-	overlaps: [
-		{
-			names: ["set_channel_permissions", "remove_channel_permissions"],
-			covers: (args) => accessNames.some((name) => name in args),
-		},
-		{
-			names: ["move_channels", "move_channel"],
-			covers: (args) => "below_channel_id" in args,
-		},
-	],
-	adapt: withKnownForms,
 	title: "Edit a channel",
-	description:
-		"Change a channel; omitted settings stay. Also: status (voice), channel_type (text, announcement), lock_permissions, what create_channel also takes.",
+	description: "Change a channel; omitted settings stay.",
 	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
 		below_channel_id === undefined ? [channel_id] : [...lockOfOrder(guild_id, bot), channel_id],
 	permissions: [
@@ -212,9 +146,9 @@ export const editChannel = destructiveTool({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
 		name: v.optional(nameField),
-		channel_type: unlisted(choiceInAnyCase(kindNames, "Text or announcement, for the other one.")),
+		channel_type: v.optional(choice(convertibleKinds, "The other.")),
 		category_id: v.optional(foundOrNone(find.categoryOrNone, "category")),
-		lock_permissions: unlisted(flag("Take the new category's access.")),
+		lock_permissions: v.optional(flag("Sync with it.")),
 		below_channel_id,
 		...accessFields,
 		...kindFields,
@@ -225,13 +159,11 @@ export const editChannel = destructiveTool({
 			}),
 			"{id to rename, name, emoji, moderated}",
 		),
-		status: unlisted(text(0, 500, "Shown under a voice channel's name.")),
-		only: unlisted(choice(["voice"], "Kind that a former tool edited.")),
+		status: v.optional(v.pipe(text(0, 500, "Voice."), listedAs({ type: "string", description: "Voice." }))),
 		reason,
 	}),
-	async plan({ only, ...args }, { guild, channel, connection }) {
-		if (only) await find.voiceChannel(guild, channel.id);
-		const steps = await editSteps(guild, channel, args, connection);
+	async plan(args, { guild, channel }) {
+		const steps = await editSteps(guild, channel, args);
 		const results = new Map<EditStep, readonly string[]>();
 		return {
 			preview: [`Would change ${channelName(channel)}:`, ...steps.flatMap(({ preview }) => preview)],
@@ -324,7 +256,6 @@ function accessForEveryone(channel: find.Channel): string[] {
 export const getChannel = readTool({
 	name: "get_channel",
 	toolset: "channels",
-	aliases: [{ name: "list_forum_tags", toolset: "threads" }],
 	extra: true,
 	title: "Get a channel",
 	description:

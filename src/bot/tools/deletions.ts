@@ -10,7 +10,6 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { actingPerson } from "../discord/acting-person.ts";
@@ -27,7 +26,7 @@ import { deletionPlan, lookUp, purgeDraft, readsHistory, type Target } from "../
 import { filterArguments, isBlank } from "../messages/message-filter.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { messageReference } from "../messages/sent-message.ts";
-import { expected, found, guild_id, integer, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
+import { expected, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
 const maxCount = 1000;
@@ -48,11 +47,7 @@ const input = v.strictObject({
 	...filterArguments,
 	count: v.optional(integer(1, maxCount, "Maximum, newest first.")),
 	reason,
-	author_id: unlisted(snowflake("author")),
-	contains: unlisted(text(1, 200, "Text in the messages.")),
 });
-
-type Args = v.InferOutput<typeof input>;
 
 /** Filters of messages. To delete messages in all channels, a call must pass at least one of them. */
 const contentFilters = ["user_ids", "text", "has"] as const;
@@ -79,15 +74,7 @@ export const deleteMessages = destructiveTool({
 	permissionsIn: "run",
 	intents: ["MessageContent"],
 	input,
-	aliases: [
-		{
-			name: "delete_message",
-			adapt: ({ message_id, ...rest }) => (message_id === undefined ? rest : { ...rest, message_ids: [message_id] }),
-			covers: ({ message_ids: ids }) => Array.isArray(ids) && new Set(ids).size === 1,
-		},
-	],
-	async plan(given, { discord, guild, channel, channels }) {
-		const args = withFormer(given);
+	async plan(args, { discord, guild, channel, channels }) {
 		const { message_ids } = args;
 		const used = filters.filter((name) => args[name] !== undefined);
 		if (message_ids) {
@@ -113,12 +100,6 @@ export const deleteMessages = destructiveTool({
 		return planMatching(guild, args, places, { order, maxCount });
 	},
 });
-
-function withFormer(args: Args): Args {
-	const { author_id, contains, user_ids, text = contains } = args;
-	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
-	return { ...args, text, user_ids: authors };
-}
 
 async function targetsOf(
 	references: readonly string[],

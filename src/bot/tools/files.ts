@@ -7,14 +7,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { textChannel } from "../discord/find.ts";
 import { oneField, oneLine } from "../discord/text.ts";
 import { readBase64 } from "../messages/image.ts";
-import {
-	allowedMentions,
-	content,
-	contentPermissions,
-	pingsMany,
-	slowMode,
-	unlistedMentions,
-} from "../messages/message-arguments.ts";
+import { allowedMentions, content, contentPermissions, slowMode } from "../messages/message-arguments.ts";
 import { pingLines, placeOf } from "../messages/sent-message.ts";
 import { flag, found, guild_id, requireEither } from "../tool/arguments/arguments.ts";
 import { writeTool } from "../tool/define.ts";
@@ -40,7 +33,7 @@ export const sendFile = writeTool({
 	toolset: "messages",
 	title: "Send a file",
 	description: "Send a file of up to about 45 KB; give `text` or `data_base64`.",
-	permissions: ["SendMessages", "AttachFiles", pingsMany],
+	permissions: ["SendMessages", "AttachFiles"],
 	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
 	input: v.strictObject({
 		guild_id,
@@ -49,7 +42,6 @@ export const sendFile = writeTool({
 		text: v.optional(v.pipe(v.string(), v.description("The file as text."))),
 		data_base64: v.optional(v.pipe(v.string(), v.description("The file as base64."))),
 		content: v.optional(content),
-		mentions: unlistedMentions,
 		spoiler: v.optional(flag("Hide it until clicked."), false),
 	}),
 	async run(args, { discord, guild, channel }, call) {
@@ -58,7 +50,7 @@ export const sendFile = writeTool({
 		const message = (await discord.rest.post(Routes.channelMessages(channel.id), {
 			body: {
 				...(args.content !== undefined && { content: args.content }),
-				allowed_mentions: allowedMentions(args.mentions),
+				allowed_mentions: allowedMentions("none"),
 			},
 			files: [{ name: filename, data, contentType }],
 		})) as APIMessage;

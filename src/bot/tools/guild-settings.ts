@@ -3,13 +3,13 @@
 import { type APIGuild, type Guild, Locale, Routes } from "discord.js";
 import * as v from "valibot";
 import { afkTimeouts, levels, noticeFlags } from "../../guild-document/names/setting-names.ts";
-import { listedAs, unlisted } from "../../mcp/json-schema.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { channelOrNone } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
-import { choice, flag, guild_id, integer, list, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
+import { choice, flag, guild_id, integer, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool } from "../tool/define.ts";
 
@@ -22,23 +22,18 @@ const communitySettings = [
 
 const level = (field: keyof typeof levels, description: string) =>
 	v.optional(choice<string>(levels[field], description));
-const channel = (what: string) =>
-	v.optional({
-		...snowflakeOrEmpty(`${what}; "" for none.`),
-		find: channelOrNone,
-	});
-const unlistedChannel = (what: string) =>
-	unlisted({
-		...snowflakeOrEmpty(`${what}; "" for none.`),
-		find: channelOrNone,
-	});
+const channel = (what: string) => v.optional({ ...snowflakeOrEmpty(`${what}; "" for none.`), find: channelOrNone });
+/** Schema of a channel that only communities have. `tools/list` shows it in brief. */
+const communityChannel = v.optional({
+	...snowflakeOrEmpty("Communities."),
+	find: channelOrNone,
+});
 
 export const editGuild = editTool({
 	name: "edit_guild",
 	toolset: "guild",
 	title: "Edit a guild",
-	description:
-		"Change settings of a guild. Also: explicit_content_filter (DISABLED, MEMBERS_WITHOUT_ROLES, ALL_MEMBERS), system_channel_flags (all SUPPRESS_… that are on); communities: rules_channel_id, public_updates_channel_id, safety_alerts_channel_id, preferred_locale.",
+	description: "Change settings of a guild.",
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
@@ -47,7 +42,6 @@ export const editGuild = editTool({
 		description: v.optional(text(0, 300, "Shown in discovery.")),
 		verification_level: level("verification_level", "Needed to write."),
 		default_message_notifications: level("default_message_notifications", "Members' default."),
-		explicit_content_filter: unlisted(choice<string>(levels.explicit_content_filter, "Whose media is scanned.")),
 		afk_channel_id: channel("Voice channel"),
 		afk_timeout: v.optional(
 			v.pipe(
@@ -60,13 +54,12 @@ export const editGuild = editTool({
 			),
 		),
 		system_channel_id: channel("For joins and boosts"),
-		system_channel_flags: unlisted(
-			list(choice([...noticeFlags.keys()], ""), 0, noticeFlags.size, "All notices that are off."),
+		rules_channel_id: communityChannel,
+		public_updates_channel_id: communityChannel,
+		safety_alerts_channel_id: communityChannel,
+		preferred_locale: v.optional(
+			v.pipe(choice(Object.values(Locale), "Communities."), listedAs({ type: "string", description: "Communities." })),
 		),
-		rules_channel_id: unlistedChannel("Communities only"),
-		public_updates_channel_id: unlistedChannel("For moderators; communities only"),
-		safety_alerts_channel_id: unlistedChannel("Communities only"),
-		preferred_locale: unlisted(choice(Object.values(Locale), "Language; communities only.")),
 		premium_progress_bar_enabled: v.optional(flag("Show boosts.")),
 		reason,
 	}),
@@ -80,12 +73,10 @@ export const editGuild = editTool({
 		const current = (await guild.client.rest.get(route)) as APIGuild;
 		const before = settingsOf(current);
 		const fields = Object.keys(before) as (keyof Settings)[];
-		const system_channel_flags = args.system_channel_flags && joinFlags(args.system_channel_flags);
-		const requested = { ...args, system_channel_flags };
-		const changes = changesOf(before, requested, `the guild ${guild.id}`);
+		const changes = changesOf(before, args, `the guild ${guild.id}`);
 		requireCommunity(current, changes);
 		const edited = (await guild.client.rest.patch(route, {
-			body: toBody(changes, current),
+			body: toBody(changes),
 		})) as APIGuild;
 		const after = settingsOf(edited);
 		const changed = fields.filter((field) => before[field] !== after[field]);
@@ -116,9 +107,9 @@ function settingsOf(guild: APIGuild) {
 		afk_channel_id: guild.afk_channel_id ?? "",
 		afk_timeout: guild.afk_timeout as number,
 		system_channel_id: guild.system_channel_id ?? "",
-		system_channel_flags: joinFlags(
-			[...noticeFlags].filter(([, bit]) => (guild.system_channel_flags & bit) !== 0).map(([name]) => name),
-		),
+		system_channel_flags: [...noticeFlags]
+			.flatMap(([name, bit]) => ((guild.system_channel_flags & bit) !== 0 ? [name] : []))
+			.join(", "),
 		rules_channel_id: guild.rules_channel_id ?? "",
 		public_updates_channel_id: guild.public_updates_channel_id ?? "",
 		safety_alerts_channel_id: guild.safety_alerts_channel_id ?? "",
@@ -128,7 +119,7 @@ function settingsOf(guild: APIGuild) {
 }
 
 /**
- * Lists the settings of a guild with the names and values that edit_guild takes. Leaves out the guild's name and
+ * Lists the settings of a guild, with the names that edit_guild and guild documents have for them. Leaves out the guild's name and
  * description, empty settings, and channels that the person in whose name the call acts cannot see.
  */
 export function settingTexts(guild: Guild, current: APIGuild): string[] {
@@ -140,27 +131,9 @@ export function settingTexts(guild: Guild, current: APIGuild): string[] {
 		.map((field) => `${field}: ${formatSetting(guild, field, settings[field])}`);
 }
 
-/**
- * Joins the names of system channel flags to one text, always in the same order, so that two sets of flags can be
- * compared.
- */
-function joinFlags(flags: readonly string[]): string {
-	return [...noticeFlags.keys()].filter((name) => flags.includes(name)).join(", ");
-}
-
-/**
- * Converts a comma-separated list of system channel flags to bits. Bits of `before` for which Discord has no name stay
- * unchanged.
- */
-function bitsOf(flags: string, before: number): number {
-	const names = flags.split(", ");
-	return [...noticeFlags].reduce((bits, [name, bit]) => (names.includes(name) ? bits | bit : bits & ~bit), before);
-}
-
-function toBody(changes: Partial<Settings>, { system_channel_flags }: APIGuild): Record<string, unknown> {
+function toBody(changes: Partial<Settings>): Record<string, unknown> {
 	return Object.fromEntries(
 		Object.entries(changes).map(([field, value]) => {
-			if (field === "system_channel_flags") return [field, bitsOf(String(value), system_channel_flags)];
 			if (field in levels) {
 				const names: readonly string[] = levels[field as keyof typeof levels];
 				return [field, names.indexOf(String(value))];

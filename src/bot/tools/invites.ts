@@ -10,7 +10,6 @@ import { personHas, requireOfPerson } from "../discord/permissions.ts";
 import { grantsOf } from "../discord/powers.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import { foundInvite, inviteCode, inviteLine, inviteLink, invitesOf, visibleInvites } from "../guild/guild-invites.ts";
-import { toList } from "../guild/several-members.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
@@ -153,7 +152,6 @@ export const deleteInvite = destructiveTool({
 		},
 	],
 	permissionsIn: "run",
-	adapt: toList("invite_code", "invite_codes"),
 	input: v.strictObject({
 		guild_id,
 		invite_codes: list(inviteCode, 1, 100, "Codes or links."),

@@ -44,7 +44,6 @@ import { recorded } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
 import type { BotContext } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
-import { adaptChannelId } from "./overwrites.ts";
 
 interface Chosen {
 	guild_id?: string | undefined;
@@ -127,17 +126,9 @@ export const lockChannel = editTool({
 	title: "Lock or unlock channels",
 	description:
 		"Deny all but staff to write, react and create threads in channels, and in voice to connect and speak, or undo that (unlock). Exempt: administrators, and staff and bots allowed by overwrites. Changes that others made since the lock stay.",
-	aliases: [
-		{
-			name: "unlock_channel",
-			adapt: (args) => ({ ...args, unlock: true }),
-			covers: ({ unlock }) => unlock === true,
-		},
-	],
 	lock: idsToLock,
 	permissions: ["ManageRoles"],
 	permissionsIn: "run",
-	adapt: adaptChannelId,
 	input: v.strictObject({
 		guild_id,
 		channel_ids: v.optional(list(found(find.channel, "channel"), 1, 50, "Channels; a category: those in it.")),

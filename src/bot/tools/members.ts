@@ -2,7 +2,6 @@
 
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "../discord/acting-person.ts";
 import type { Connection } from "../discord/connection/connection.ts";
@@ -71,62 +70,12 @@ export const memberFilters = {
 
 export const filterNames = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
 
-const searchFilters = ["name", "with_role_ids", "joined_after", "joined_before", "bots"];
-
-/**
- * Moves the values of former arguments of a call to the arguments that have replaced them. If the call has both
- * arguments, does not move the value; the call is then refused because of the former argument.
- */
-function rename(
-	args: JsonObject,
-	renames: Readonly<Record<string, readonly [name: string, convert?: (value: unknown) => unknown]>>,
-): JsonObject {
-	const entries = Object.entries(args).flatMap(([key, value]) => {
-		const [name = key, convert] = (Object.hasOwn(renames, key) ? renames[key] : undefined) ?? [];
-		if (name === key || (args[name] ?? null) !== null) return [[key, value]];
-		return (value ?? null) === null ? [] : [[name, convert?.(value) ?? value]];
-	});
-	return Object.fromEntries(entries);
-}
-
-const asList = (value: unknown) => [value];
-
-/** Renames filter arguments that had other names in earlier versions, in the unvalidated arguments of a tool call. */
-export function adaptFilters(args: JsonObject): JsonObject {
-	return rename(args, {
-		has_role_id: ["with_role_ids", asList],
-		is_bot: ["bots"],
-	});
-}
-
 export const listMembers = readTool({
 	name: "list_members",
 	toolset: "core",
 	title: "List members",
 	description: "List and count the members who match all filters: names, id, roles, join time.",
 	intents: ["GuildMembers"],
-	aliases: [
-		{
-			name: "get_role_members",
-			toolset: "roles",
-			adapt: (args) => {
-				const renamed = rename(args, { role_id: ["with_role_ids", asList] });
-				// Refused if the call has no role.
-				return { ...renamed, with_role_ids: renamed.with_role_ids ?? [] };
-			},
-			covers: ({ with_role_ids }) => with_role_ids !== undefined,
-		},
-		{
-			name: "search_members",
-			adapt: (args) =>
-				rename(args, {
-					query: ["name"],
-					role_id: ["with_role_ids", asList],
-					is_bot: ["bots"],
-				}),
-			covers: (args) => searchFilters.some((key) => args[key] !== undefined),
-		},
-	],
 	input: v.strictObject({
 		guild_id,
 		name: v.optional(text(1, 100, "Part of any of their names.")),

@@ -2,7 +2,6 @@
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
-import { unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
@@ -17,7 +16,6 @@ import {
 	onMessage,
 	slowMode,
 	textPermissions,
-	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { editPlan, requireSender } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
@@ -40,17 +38,14 @@ export const sendMessage = writeTool({
 		mentions,
 		silent: v.optional(flag("Without a notification."), false),
 		embeds: v.optional(embeds),
-		suppress_embeds: unlisted(flag("Without link previews.")),
 	}),
 	async run(args, { discord, guild, channel }, call) {
-		const flags =
-			(args.silent ? MessageFlags.SuppressNotifications : 0) | (args.suppress_embeds ? MessageFlags.SuppressEmbeds : 0);
 		const message = (await discord.rest.post(Routes.channelMessages(channel.id), {
 			body: {
 				content: args.content,
 				embeds: args.embeds,
 				allowed_mentions: allowedMentions(args.mentions),
-				flags,
+				flags: args.silent ? MessageFlags.SuppressNotifications : 0,
 				...(args.reply_to && {
 					message_reference: {
 						message_id: args.reply_to,
@@ -82,7 +77,6 @@ export const editMessage = destructiveTool({
 		...onMessage,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-		mentions: unlistedMentions,
 	}),
 	async plan({ guild_id: _, ...args }, { discord, guild, channel, audit }) {
 		const { message_id } = args;
@@ -95,10 +89,7 @@ export const editMessage = destructiveTool({
 			);
 		await requireSender(guild, message, audit);
 		const changes = changesOf(messageFields(message), args, target);
-		const body = {
-			...changes,
-			allowed_mentions: allowedMentions(args.mentions),
-		};
+		const body = { ...changes, allowed_mentions: allowedMentions("none") };
 		const route = Routes.channelMessage(channel.id, message_id);
 		return editPlan(changes, target, message, {
 			link: linkTo(channel, message_id),

@@ -6,7 +6,7 @@ import { forClients } from "../discord/acting-person.ts";
 import { memberFields, memberName, nowIs } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
 import { memberLine } from "../guild/bans.ts";
-import { membersAmong, toList, user_ids } from "../guild/several-members.ts";
+import { membersAmong, user_ids } from "../guild/several-members.ts";
 import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
@@ -14,12 +14,10 @@ import { destructiveTool } from "../tool/define.ts";
 export const kick = destructiveTool({
 	name: "kick",
 	toolset: "moderation",
-	aliases: ["kick_member"],
 	title: "Kick members",
 	description: "Kick members; they can rejoin.",
 	permissions: ["KickMembers"],
 	ranked: true,
-	adapt: toList("user_id", "user_ids"),
 	lock: "user_ids",
 	idempotent: false,
 	input: v.strictObject({ guild_id, user_ids, reason, tell }),

@@ -3,7 +3,6 @@
 import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import {
@@ -46,49 +45,7 @@ import { readPermissions } from "../tool/arguments/permissions.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
-/** Converts the old argument `channel_id` of a tool to `channel_ids`. If the call has both, changes nothing. */
-export function adaptChannelId(args: JsonObject): JsonObject {
-	const { channel_id, ...rest } = args;
-	if (!isGiven(channel_id)) return rest;
-	const hasBoth = isGiven(rest.channel_ids);
-	return hasBoth ? args : { ...rest, channel_ids: [channel_id] };
-}
-
-function isGiven(value: unknown): boolean {
-	return value !== undefined && value !== null;
-}
-
 const permissionSets = ["allow", "deny", "neutral"] as const;
-
-function adaptSet(args: JsonObject): JsonObject {
-	const { target_type, target_id, ...rest } = adaptChannelId(args);
-	const hasBoth = isGiven(target_id) && isGiven(rest.target_ids);
-	// The id itself says whether it is a role's or a member's.
-	const isKnownType =
-		!isGiven(target_type) || (typeof target_type === "string" && /^(role|member)$/i.test(target_type));
-	return {
-		...adaptPermissions(rest),
-		...(isGiven(target_id) && !hasBoth && { target_ids: [target_id] }),
-		...(hasBoth && { target_id }),
-		...(!isKnownType && { target_type }),
-	};
-}
-
-function adaptPermissions(args: JsonObject): JsonObject {
-	const adapted = { ...args };
-	for (const set of permissionSets) {
-		const names = `${set}_names`;
-		const given = [args[set], args[names]].filter(isGiven).map(asList);
-		if (given.length === 0 || !given.every(Array.isArray)) continue;
-		delete adapted[names];
-		adapted[set] = given.flat();
-	}
-	return adapted;
-}
-
-function asList(value: unknown): unknown {
-	return typeof value === "string" ? value.split(/[\s,|]+/).filter(Boolean) : value;
-}
 
 interface OverwriteChange {
 	channel: find.Channel;
@@ -112,15 +69,6 @@ export const setChannelPermissions = destructiveTool({
 	lock: "channel_ids",
 	permissions: ["ManageRoles"],
 	permissionsIn: "channel_ids",
-	ignored: ["merge"],
-	adapt: adaptSet,
-	aliases: [
-		{
-			name: "remove_channel_permissions",
-			adapt: (args) => ({ ...args, replace: true }),
-			covers: ({ replace, allow, deny }) => replace === true && isNothing(allow) && isNothing(deny),
-		},
-	],
 	input: v.strictObject({
 		guild_id,
 		channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels, categories."),
@@ -200,13 +148,6 @@ function stateIn(channel: find.Channel, targets: readonly Target[]): string {
 
 function unchangedNote(count: number): string {
 	return count > 0 ? ` (${count} unchanged)` : "";
-}
-
-function isNothing(value: unknown): boolean {
-	return (
-		value === undefined ||
-		(Array.isArray(value) && value.every((item) => typeof item === "string" && /^0+$/.test(item)))
-	);
 }
 
 function readChange(args: {
@@ -315,7 +256,6 @@ export const listChannelPermissions = readTool({
 	title: "List channel permissions",
 	description: "List what channels allow and deny to roles and members.",
 	person: { permissions: ["ManageRoles"], permissionsIn: "channel_ids" },
-	adapt: adaptChannelId,
 	input: v.strictObject({
 		guild_id,
 		channel_ids: v.optional(list(found(find.channel, "channel"), 1, 100, "Default: all with overwrites.")),
@@ -409,16 +349,6 @@ export const copyChannelPermissions = destructiveTool({
 	lock: ({ channel_id, target_channel_ids }) => [...(channel_id ? [channel_id] : []), ...target_channel_ids],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",
-	aliases: [
-		{
-			name: "sync_channel_permissions",
-			adapt: ({ channel_id, ...args }) => ({
-				...args,
-				target_channel_ids: [channel_id],
-			}),
-			covers: ({ channel_id }) => channel_id === undefined,
-		},
-	],
 	input: v.strictObject({
 		guild_id,
 		channel_id: v.optional(found(find.channel, "channel to copy from; default: each one's category")),

@@ -64,20 +64,6 @@ export const checkPermissions = readTool({
 		],
 		permissionsIn: "channel_ids",
 	},
-	adapt({ user_id, role_id, channel_id, ...args }) {
-		const single = {
-			user_ids: user_id,
-			role_ids: role_id,
-			channel_ids: channel_id,
-		};
-		const lists = Object.entries(single)
-			.filter(([, id]) => id !== undefined)
-			.map(([key, id]) => {
-				const given = args[key] ?? [];
-				return [key, Array.isArray(given) ? [...given, id] : given];
-			});
-		return { ...args, ...Object.fromEntries(lists) };
-	},
 	async run({ permissions = [], all_channels }, { guild, connection, users = [], roles = [], channels: chosen = [] }) {
 		const asked = permissions.length > 0 ? permissionNames(readPermissions("permissions", permissions)) : undefined;
 		const all = all_channels ? channelsFromTop(guild) : [];

@@ -17,13 +17,6 @@ export const pinMessage = editTool({
 	toolset: "messages",
 	title: "Pin or unpin a message",
 	description: "Pin a message to its channel, or unpin it.",
-	aliases: [
-		{
-			name: "unpin_message",
-			adapt: (args) => ({ ...args, pinned: false }),
-			covers: ({ pinned }) => pinned === false,
-		},
-	],
 	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
 	input: v.strictObject({

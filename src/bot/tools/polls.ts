@@ -17,7 +17,7 @@ import { allowedMentions, fetchMessage, fetchOwnMessage, inChannel, slowMode } f
 import { hiddenContent } from "../messages/message-content.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
 import { placeOf } from "../messages/sent-message.ts";
-import { flag, integer, limit, list, snowflake, text } from "../tool/arguments/arguments.ts";
+import { flag, integer, limit, list, orText, snowflake, text } from "../tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const onPoll = {
@@ -25,14 +25,7 @@ const onPoll = {
 	message_id: snowflake("message with the poll"),
 };
 
-function asAnswer(given: unknown): unknown {
-	return typeof given === "string" ? { text: given } : given;
-}
-
-const answer = v.strictObject({
-	text: text(1, 55, ""),
-	emoji: v.optional(innerEmoji),
-});
+const answer = v.strictObject({ text: text(1, 55, ""), emoji: v.optional(innerEmoji) });
 
 export const createPoll = writeTool({
 	name: "create_poll",
@@ -42,11 +35,10 @@ export const createPoll = writeTool({
 	description: "Send a poll, as the bot. It cannot be edited, and ends by itself.",
 	permissions: ["SendMessages", "SendPolls"],
 	person: { permissions: [slowMode("channel_id")] },
-	adapt: (args) => (Array.isArray(args.answers) ? { ...args, answers: args.answers.map(asAnswer) } : args),
 	input: v.strictObject({
 		...inChannel,
 		question: text(1, 300, "The question."),
-		answers: list(answer, 2, 10, "The answers."),
+		answers: list(orText(answer, "text"), 2, 10, "The answers."),
 		duration: v.optional(integer(1, 768, "Hours until it ends."), 24),
 		allow_multiselect: v.optional(flag("Several answers per user."), false),
 	}),

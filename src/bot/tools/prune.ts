@@ -9,7 +9,6 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { unlisted } from "../../mcp/json-schema.ts";
 import { actingPerson } from "../discord/acting-person.ts";
 import { roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
@@ -28,18 +27,11 @@ export const pruneMembers = destructiveTool({
 	permissions: ["ManageGuild", "KickMembers"],
 	lock: "guild_id",
 	idempotent: false,
-	aliases: [
-		{
-			name: "get_prune_count",
-			adapt: (args) => ({ ...args, dry_run: true }),
-			covers: ({ dry_run }) => dry_run === true,
-		},
-	],
 	input: v.strictObject({
 		guild_id,
 		days: v.optional(integer(1, 30, "Days of inactivity."), 7),
 		include_role_ids: v.optional(list(found(role, "role"), 1, 100, "Also members whose roles are all among these.")),
-		compute_prune_count: unlisted(flag("Return the number; false for large guilds.")),
+		compute_prune_count: v.optional(flag("False if many.")),
 		reason,
 	}),
 	plan({ days, compute_prune_count = true }, { guild, include_roles }) {

@@ -11,7 +11,6 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, personFields, personName } from "../discord/describe.ts";
 import { requirePermissions } from "../discord/permissions.ts";
@@ -59,13 +58,6 @@ export const removeReaction = destructiveTool({
 	toolset: "messages",
 	title: "Remove reactions",
 	description: "Remove reactions from a message: the bot's own, another user's or everyone's.",
-	aliases: [
-		{
-			name: "clear_reactions",
-			adapt: (args) => ({ ...args, everyone: true }),
-			covers: ({ everyone }) => everyone === true,
-		},
-	],
 	lock: "message_id",
 	permissions: [
 		"ReadMessageHistory",
@@ -166,7 +158,7 @@ export const getReactions = readTool({
 	input: v.strictObject({
 		...onMessage,
 		emoji: v.optional(v.pipe(emoji, v.description("Only with this emoji; default: all."))),
-		type: unlisted(choice(["normal", "burst"], "Burst: super reactions.")),
+		type: v.optional(choice(["normal", "burst"], "Kind.")),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	}),

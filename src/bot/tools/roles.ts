@@ -2,8 +2,6 @@
 
 import { type Guild, type GuildMember, PermissionFlagsBits, PermissionsBitField, type Role, Routes } from "discord.js";
 import * as v from "valibot";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
 import { memberFields, roleFields, roleName } from "../discord/describe.ts";
 import { currentRole, knownMember, role } from "../discord/find.ts";
@@ -101,22 +99,9 @@ function membersOf(role: Role): GuildMember[] {
 	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 }
 
-function adaptPermissions({ permissions, permission_names, ...args }: JsonObject): JsonObject {
-	const given = [permissions, permission_names].filter((value) => value !== undefined && value !== null).flat();
-	const isGiven = (permissions ?? permission_names ?? null) !== null;
-	return isGiven ? { ...args, permissions: given } : args;
-}
-
 export const createRole = writeTool({
 	name: "create_role",
 	toolset: "roles",
-	adapt: adaptPermissions,
-	overlaps: [
-		{
-			names: ["bulk_role_update", "assign_role"],
-			covers: (args) => "user_ids" in args,
-		},
-	],
 	title: "Create a role",
 	description: "Create a role, below all others by default, and give it to members. Several: plan_guild.",
 	permissions: ["ManageRoles"],
@@ -183,8 +168,6 @@ async function giveRole(role: Role, members: readonly GuildMember[], call: ToolC
 export const editRole = editTool({
 	name: "edit_role",
 	toolset: "roles",
-	adapt: adaptPermissions,
-	overlaps: [{ names: ["move_roles"], covers: (args) => "below_role_id" in args }],
 	title: "Edit a role",
 	description: "Change a role; what is omitted stays.",
 	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [
@@ -200,7 +183,6 @@ export const editRole = editTool({
 		color: v.optional(color),
 		add_permissions: v.optional(permissionList("Names: VIEW_CHANNEL.")),
 		remove_permissions: v.optional(permissionList("Likewise.")),
-		permissions: unlisted(permissionList("All that it permits.")),
 		...fields,
 		reason,
 	}),
@@ -217,7 +199,7 @@ export const editRole = editTool({
 		return below_role_id && whyReordered(guild, [role.id], { below_role_id });
 	},
 	async run(args, { guild, role, below_role }) {
-		if (args.permissions === undefined) requireOneOf(args, editable);
+		requireOneOf(args, editable);
 		const before = currentFields(role);
 		const requested = {
 			...args,

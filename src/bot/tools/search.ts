@@ -1,16 +1,14 @@
 // Searching and counting the messages of one, several or all channels.
 
 import * as v from "valibot";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { publishedAs, unlisted } from "../../mcp/json-schema.ts";
+import { publishedAs } from "../../mcp/json-schema.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { time } from "../discord/describe.ts";
-import { anyChannel } from "../discord/find.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, resultLines } from "../discord/text.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
 import { type Count, type Grouping, groupings, sortCounts, sumOf } from "../messages/message-counts.ts";
-import { authorType, filterArguments, matcher, userIds } from "../messages/message-filter.ts";
+import { filterArguments, matcher, userIds } from "../messages/message-filter.ts";
 import {
 	type Indexed,
 	type IndexQuery,
@@ -33,7 +31,7 @@ import {
 } from "../messages/message-results.ts";
 import { readableIn, readChannels, type Scope, scopeNotes, scopeOf, withArchived } from "../messages/message-search.ts";
 import { summaries } from "../messages/message-summary.ts";
-import { flag, found, guild_id, limit, list, snowflake, text } from "../tool/arguments/arguments.ts";
+import { flag, guild_id, limit } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 const reserveMs = 11_000;
@@ -63,12 +61,6 @@ const input = v.strictObject({
 	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(countBy),
 	limit: limit(1000, defaultLimit),
-	channel_id: unlisted(found(anyChannel, "channel")),
-	author_id: unlisted(snowflake("author")),
-	author_name: unlisted(text(1, 100, "Part of the author's name.")),
-	content: unlisted(text(1, 1024, "Part of the text.")),
-	author_type: unlisted(list(authorType, 1, 6, "Types of authors.")),
-	max_pages: unlisted(limit(100, 20, "Maximum pages to read.")),
 });
 
 type Args = v.InferOutput<typeof input>;
@@ -83,19 +75,8 @@ export const searchMessages = readTool({
 	permissionsIn: "run",
 	intents: ["MessageContent"],
 	input,
-	aliases: [
-		{
-			name: "search_guild_messages",
-			adapt: fromGuildSearch,
-			// search_guild_messages searched with Discord's index.
-			covers: ({ channel_id, channel_ids: ids, after }) =>
-				channel_id === undefined && after === undefined && !(Array.isArray(ids) && new Set(ids).size === 1),
-		},
-	],
-	async run(given, { discord, guild, channel, channels }, { reportProgress }) {
-		const args = withFormer(given);
-		const { count_by, limit, max_pages, after, before } = args;
-		const places = channel ? [...(channels ?? []), channel] : channels;
+	async run(args, { discord, guild, channels: places }, { reportProgress }) {
+		const { count_by, limit, after, before } = args;
 		const isNamed = places !== undefined;
 		const namesAll = namesChannels(guild, isNamed);
 		const order = channelsFromTop(guild);
@@ -117,9 +98,8 @@ export const searchMessages = readTool({
 			readableIn(search.scope),
 			{ after, before },
 			{
-				matches: matcher(args, guild),
+				matches: matcher(args),
 				limit: count_by ? undefined : limit,
-				maxPages: max_pages,
 				reserveMs,
 				reportProgress,
 			},
@@ -129,31 +109,12 @@ export const searchMessages = readTool({
 	},
 });
 
-function fromGuildSearch(args: JsonObject): JsonObject {
-	const { query, author_ids, sort: _, order: __, offset, ...rest } = args;
-	return {
-		...rest,
-		...(query !== undefined && { text: query }),
-		...(author_ids !== undefined && { user_ids: author_ids }),
-		// Refused: it would return the first page again. `before` continues.
-		...(offset ? { offset } : {}),
-	};
-}
-
-function withFormer(args: Args): Args {
-	const { author_id, content, user_ids, text = content } = args;
-	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
-	return { ...args, text, user_ids: authors };
-}
-
 function usesIndex(args: Args, scope: Scope): boolean {
 	const channels = readableIn(scope);
-	const { not_user_ids, author_name, max_pages, count_by } = args;
+	const { not_user_ids, count_by } = args;
 	return (
 		isForIndex(args, channels) &&
 		not_user_ids === undefined &&
-		author_name === undefined &&
-		max_pages === undefined &&
 		(count_by === undefined ||
 			count_by.every(
 				(by) =>

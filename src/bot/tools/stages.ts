@@ -9,12 +9,11 @@ import {
 	type StageChannel,
 } from "discord.js";
 import * as v from "valibot";
-import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { absentIf, voiceChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
-import { choice, flag, found, guild_id, reason, text } from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
@@ -40,23 +39,6 @@ export const setStage = destructiveTool({
 	title: "Start, edit or end a stage",
 	description:
 		"Start the stage of a stage channel or change its topic (topic), or end it (end). Discord ends it when nobody speaks for some minutes.",
-	aliases: [
-		{
-			name: "start_stage",
-			adapt: (args) => ({ ...args, end: false, only: "start" }),
-			covers: ({ end, only }) => end !== true && only !== "edit",
-		},
-		{
-			name: "edit_stage",
-			adapt: (args) => ({ ...args, end: false, only: "edit" }),
-			covers: ({ end, only }) => end !== true && only !== "start",
-		},
-		{
-			name: "end_stage",
-			adapt: (args) => ({ ...args, end: true }),
-			covers: ({ end }) => end === true,
-		},
-	],
 	lock: "channel_id",
 	permissions: [...moderatorPermissions, { permission: "MentionEveryone", with: "send_start_notification" }],
 	input: v.strictObject({
@@ -65,14 +47,12 @@ export const setStage = destructiveTool({
 		topic: v.optional(text(1, 120, "The topic.")),
 		send_start_notification: v.optional(flag("Notify @everyone of the start."), false),
 		end: v.optional(flag("End it; members stay connected."), false),
-		only: unlisted(choice(["start", "edit"], "What a former tool did.")),
 		reason,
 	}),
-	plan({ topic, send_start_notification, end, only }, { channel }) {
+	plan({ topic, send_start_notification, end }, { channel }) {
 		if (end === (topic !== undefined)) throw invalidParameters(["topic, end: expected exactly one of the two"]);
 		if (topic === undefined) return planEnd(channel);
-		if (only === "start") return planStart(channel, topic, send_start_notification);
-		return planTopic(channel, topic, send_start_notification, only === "edit");
+		return planTopic(channel, topic, send_start_notification);
 	},
 });
 
@@ -99,9 +79,8 @@ function planStart(channel: StageChannel, topic: string, send_start_notification
 	};
 }
 
-async function planTopic(channel: StageChannel, topic: string, notifies: boolean, mustBeLive: boolean): Promise<Plan> {
-	const codes = mustBeLive ? [] : [RESTJSONErrorCodes.UnknownStageInstance];
-	const before = await absentIf(codes, () => currentStage(channel));
+async function planTopic(channel: StageChannel, topic: string, notifies: boolean): Promise<Plan> {
+	const before = await absentIf([RESTJSONErrorCodes.UnknownStageInstance], () => currentStage(channel));
 	if (!before) return planStart(channel, topic, notifies);
 	const name = channelName(channel);
 	if (notifies)

@@ -18,7 +18,6 @@ import { channelName, memberFields, personFields, time } from "../discord/descri
 import * as find from "../discord/find.ts";
 import { botMember, requireOfBot, requireOfPerson } from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
-import { toList } from "../guild/several-members.ts";
 import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
@@ -65,18 +64,6 @@ export const editThreadMembers = destructiveTool({
 	toolset: "threads",
 	title: "Add or remove thread members",
 	description: "Add members to a thread, or remove them. Those removed can rejoin, unless it is private.",
-	aliases: [
-		{
-			name: "add_thread_members",
-			adapt: ({ remove_user_ids: _, ...args }) => toList("user_ids", "add_user_ids")(args),
-			covers: ({ add_user_ids }) => (add_user_ids ?? undefined) !== undefined,
-		},
-		{
-			name: "remove_thread_members",
-			adapt: ({ add_user_ids: _, ...args }) => toList("user_ids", "remove_user_ids")(args),
-			covers: ({ remove_user_ids }) => (remove_user_ids ?? undefined) !== undefined,
-		},
-	],
 	lock: "thread_id",
 	permissions: [{ permission: "SendMessagesInThreads", with: "add_user_ids" }],
 	permissionsIn: "thread_id",

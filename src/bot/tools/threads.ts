@@ -12,7 +12,6 @@ import {
 	type TextChannel,
 } from "discord.js";
 import * as v from "valibot";
-import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { kindFields, kindName } from "../channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "../channels/forum-tags.ts";
@@ -37,12 +36,6 @@ import { flag, found, guild_id, limit, list, reason, snowflake, text } from "../
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 
-const autoArchive = v.optional(
-	v.pipe(v.picklist([60, 1440, 4320, 10_080]), v.description("Idle minutes until archived.")),
-);
-
-const invitable = v.optional(flag("Members of a private thread may add others."));
-
 function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 	const channel = visibleChannel(guild, channel_id);
 	return channel !== undefined && find.isForum(channel);
@@ -59,9 +52,6 @@ const createInput = v.strictObject({
 	mentions,
 	private: v.optional(flag("Visible only to its members."), false),
 	tag_ids: v.optional(list(tag, 0, 5, "Tags of the post, by id or name.")),
-	auto_archive_minutes: unlisted(autoArchive.wrapped),
-	slowmode_seconds: unlisted(kindFields.slowmode_seconds.wrapped),
-	invitable: unlisted(invitable.wrapped),
 	reason,
 });
 
@@ -72,17 +62,6 @@ export const createThread = writeTool({
 	toolset: "threads",
 	title: "Create a thread or forum post",
 	description: "Create a thread, on its own or from a message, or a forum post.",
-	// Former calls of create_forum_post have a title. Those of other MCP servers, too.
-	adapt: ({ title, ...args }) =>
-		title === undefined ? args : { ...args, ...(args.name === undefined ? { name: title } : { title }) },
-	aliases: [
-		{
-			name: "create_forum_post",
-			// The arguments do not say which channels are forums. Every post of a forum has these.
-			covers: ({ content, message_id, private: isPrivate }) =>
-				content !== undefined && message_id === undefined && !isPrivate,
-		},
-	],
 	permissions: [
 		{
 			permission: "CreatePublicThreads",
@@ -103,16 +82,7 @@ export const createThread = writeTool({
 		pingsMany,
 	],
 	person: {
-		permissions: [
-			slowMode("channel_id"),
-			...contentPermissions,
-			// https://docs.discord.com/developers/topics/permissions: "modify slowmode in threads"
-			{
-				permission: "ManageThreads",
-				with: "slowmode_seconds",
-				when: ({ slowmode_seconds }) => slowmode_seconds !== undefined,
-			},
-		],
+		permissions: [slowMode("channel_id"), ...contentPermissions],
 	},
 	input: createInput,
 	run: (args, { guild, channel }) =>
@@ -121,7 +91,7 @@ export const createThread = writeTool({
 
 async function createPost(args: NewThread, guild: Guild, forumId: string): Promise<string[]> {
 	const { name, content } = args;
-	const issues = (["message_id", "private", "invitable"] as const)
+	const issues = (["message_id", "private"] as const)
 		.filter((key) => args[key])
 		.map((key) => `${key}: forum posts do not have this`);
 	if (content === undefined) issues.push("content: is required, because a post begins with a message");
@@ -133,8 +103,7 @@ async function createPost(args: NewThread, guild: Guild, forumId: string): Promi
 	const { id, message } = (await guild.client.rest.post(Routes.threads(forum.id), {
 		body: {
 			name,
-			...archiving(args, forum),
-			rate_limit_per_user: args.slowmode_seconds,
+			auto_archive_duration: archivedAfter(forum),
 			applied_tags: tagIds,
 			message: { content, allowed_mentions: allowedMentions(args.mentions) },
 		},
@@ -146,13 +115,8 @@ async function createPost(args: NewThread, guild: Guild, forumId: string): Promi
 }
 
 /** Discord leaves it to clients to send the channel's default. https://discord.com/developers/docs/resources/channel */
-function archiving(
-	{ auto_archive_minutes }: NewThread,
-	{ defaultAutoArchiveDuration }: Awaited<ReturnType<typeof find.currentForum>> | TextChannel | NewsChannel,
-) {
-	return {
-		auto_archive_duration: auto_archive_minutes ?? defaultAutoArchiveDuration ?? undefined,
-	};
+function archivedAfter(channel: Pick<TextChannel | find.Forum, "defaultAutoArchiveDuration">) {
+	return channel.defaultAutoArchiveDuration ?? undefined;
 }
 
 async function startThread(args: NewThread, guild: Guild, channel: TextChannel | NewsChannel): Promise<string[]> {
@@ -164,7 +128,6 @@ async function startThread(args: NewThread, guild: Guild, channel: TextChannel |
 			"private: a thread that starts from a message is visible to all who see the message; omit private or message_id",
 		]);
 	if (isPrivate && inNews) throw invalidParameters(["private: announcement channels have no private threads"]);
-	if (!isPrivate && args.invitable !== undefined) throw invalidParameters([`invitable: ${onlyPrivate}`]);
 	if (args.tag_ids?.length) throw invalidParameters([`tag_ids: ${onlyPosts}`]);
 	const type = isPrivate
 		? ChannelType.PrivateThread
@@ -174,9 +137,7 @@ async function startThread(args: NewThread, guild: Guild, channel: TextChannel |
 	const { id } = (await rest.post(Routes.threads(channel.id, message_id), {
 		body: {
 			name,
-			...archiving(args, channel),
-			rate_limit_per_user: args.slowmode_seconds,
-			invitable: args.invitable,
+			auto_archive_duration: archivedAfter(channel),
 			...(message_id === undefined && { type }),
 		},
 	})) as APIThreadChannel;
@@ -204,7 +165,6 @@ async function startThread(args: NewThread, guild: Guild, channel: TextChannel |
 	}
 }
 
-const onlyPrivate = "only private threads have this";
 const onlyPosts = "only forum posts have tags";
 
 export const listThreads = readTool({
@@ -212,14 +172,6 @@ export const listThreads = readTool({
 	toolset: "threads",
 	title: "List threads and forum posts",
 	description: "List active threads or forum posts, on request a channel's archived ones after them.",
-	aliases: [
-		{
-			name: "list_forum_posts",
-			adapt: ({ tag_id, ...args }) => (tag_id === undefined ? args : { ...args, tag_ids: [tag_id] }),
-			// list_threads has always listed the posts of forums, but not by tag.
-			covers: ({ tag_ids }) => tag_ids !== undefined,
-		},
-	],
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
 	input: v.strictObject({
 		guild_id,
@@ -271,15 +223,17 @@ export const editThread = editTool({
 		archived: v.optional(flag("False reopens it.")),
 		locked: v.optional(flag("Only moderators can write or reopen.")),
 		slowmode_seconds: kindFields.slowmode_seconds,
-		auto_archive_minutes: autoArchive,
-		invitable: unlisted(invitable.wrapped),
+		auto_archive_minutes: v.optional(
+			v.pipe(v.picklist([60, 1440, 4320, 10_080]), v.description("Idle minutes until archived.")),
+		),
+		invitable: v.optional(flag("Members may invite.")),
 		applied_tag_ids: v.optional(list(tag, 0, 5, "All tags of the post, by id or name.")),
 		reason,
 	}),
 	async run(args, { guild, thread }) {
 		const { invitable, applied_tag_ids: tags } = args;
 		const isPrivate = thread.type === ChannelType.PrivateThread;
-		if (!isPrivate && invitable !== undefined) throw invalidParameters([`invitable: ${onlyPrivate}`]);
+		if (!isPrivate && invitable !== undefined) throw invalidParameters(["invitable: only private threads have this"]);
 		const tagIds = tags && (await postTagIds(guild, thread, tags));
 		const applied_tag_ids = tagIds && sortedIds(tagIds);
 		const requested = { ...args, applied_tag_ids };

@@ -2,7 +2,7 @@
 
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
-import { published, unlisted } from "../../mcp/json-schema.ts";
+import { published } from "../../mcp/json-schema.ts";
 import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import { forClients } from "../discord/acting-person.ts";
 import { memberFields, memberName, nowIs, time } from "../discord/describe.ts";
@@ -10,8 +10,8 @@ import { describeBits, isAdministrator } from "../discord/permissions.ts";
 import { requireMembersBelow } from "../discord/role-hierarchy.ts";
 import { resultLines } from "../discord/text.ts";
 import { memberLine } from "../guild/bans.ts";
-import { membersAmong, toList, user_ids } from "../guild/several-members.ts";
-import { flag, guild_id, reason, tell } from "../tool/arguments/arguments.ts";
+import { membersAmong, user_ids } from "../guild/several-members.ts";
+import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";
 import { readDuration, readTime } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { recorded } from "../tool/case-record.ts";
@@ -46,12 +46,10 @@ const duration = v.pipe(
 export const timeout = destructiveTool({
 	name: "timeout",
 	toolset: "moderation",
-	aliases: ["timeout_member"],
 	title: "Time members out",
 	description: "Time members out: they can only read. Replaces earlier timeouts.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	adapt: toList("user_id", "user_ids"),
 	lock: "user_ids",
 	idempotent: false,
 	input: v.strictObject({ guild_id, user_ids, duration, reason, tell }),
@@ -124,14 +122,8 @@ export const removeTimeout = editTool({
 	description: "End members' timeouts at once.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	adapt: toList("user_id", "user_ids"),
 	lock: "user_ids",
-	input: v.strictObject({
-		guild_id,
-		user_ids,
-		reason,
-		tell: unlisted(flag("Tell them by DM.")),
-	}),
+	input: v.strictObject({ guild_id, user_ids, reason, tell }),
 	async run(args, context, call) {
 		const { guild, users } = context;
 		const end = (ended: readonly GuildMember[], work: () => Promise<ToolOutput>) =>

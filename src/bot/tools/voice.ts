@@ -9,7 +9,6 @@ import {
 	type VoiceState,
 } from "discord.js";
 import * as v from "valibot";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
@@ -75,33 +74,12 @@ const description = {
 	channel: 'Where to; "" disconnects.',
 };
 
-function withUserIds({ user_id, ...args }: JsonObject): JsonObject {
-	return user_id === undefined ? args : { ...args, user_ids: [user_id] };
-}
-
 export const editVoiceMembers = destructiveTool({
 	name: "edit_voice_members",
 	toolset: "voice",
 	title: "Move, disconnect, mute or deafen members in voice",
 	description:
 		"Move members who are in voice to another channel, disconnect them, or mute or deafen them in all voice channels.",
-	aliases: [
-		{
-			name: "move_voice_member",
-			adapt: withUserIds,
-			covers: ({ channel_id }) => Boolean(channel_id),
-		},
-		{
-			name: "disconnect_voice_member",
-			adapt: (args) => ({ ...withUserIds(args), channel_id: "" }),
-			covers: ({ channel_id }) => channel_id === "",
-		},
-		{
-			name: "modify_voice_state",
-			adapt: withUserIds,
-			covers: ({ mute, deafen }) => typeof mute === "boolean" || typeof deafen === "boolean",
-		},
-	],
 	lock: "user_ids",
 	permissions: [
 		{ permission: "MoveMembers", with: "channel_id" },

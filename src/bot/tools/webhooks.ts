@@ -18,15 +18,7 @@ import {
 	webhookOrNone,
 	whyCannotSend,
 } from "../guild/webhooks.ts";
-import {
-	allowedMentions,
-	content,
-	embeds,
-	mentions,
-	messageFields,
-	pingsMany,
-	unlistedMentions,
-} from "../messages/message-arguments.ts";
+import { allowedMentions, content, embeds, mentions, messageFields, pingsMany } from "../messages/message-arguments.ts";
 import { apiUserName, messageHead } from "../messages/message-lines.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
@@ -152,11 +144,6 @@ export const deleteWebhook = destructiveTool({
 	toolset: "webhooks",
 	title: "Delete webhooks",
 	description: "Delete webhooks. Programs that use them can no longer send; messages stay. Not undoable.",
-	adapt({ webhook_id, ...args }) {
-		const isFormer = webhook_id !== undefined && !("webhook_ids" in args);
-		if (isFormer) return { ...args, webhook_ids: [webhook_id] };
-		return webhook_id === undefined ? args : { webhook_id, ...args };
-	},
 	lock: "webhook_ids",
 	permissions: ["ManageWebhooks"],
 	permissionsIn: "run",
@@ -223,7 +210,6 @@ export const sendWebhookMessage = writeTool({
 	title: "Send a webhook message",
 	description: "Send a message by a webhook. It pings nobody unless `mentions` allows it.",
 	// Clients of other MCP servers may send the token; this bot fetches it from Discord.
-	ignored: ["token"],
 	// Discord lets any webhook ping everyone, so the bot requires the permission that it would need itself.
 	permissions: ["ManageWebhooks", pingsMany],
 	input: v.strictObject({
@@ -275,21 +261,19 @@ export const editWebhookMessage = destructiveTool({
 	title: "Edit a webhook message",
 	description: "Replace content or embeds of a webhook's message; not undoable.",
 	lock: "message_id",
-	permissions: ["ManageWebhooks", pingsMany],
+	permissions: ["ManageWebhooks"],
 	person: { inLockedThreads: false },
 	input: v.strictObject({
 		...sentByWebhook,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-		mentions: unlistedMentions,
 	}),
 	async plan({ message_id, ...args }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);
 		const message = await webhook.fetchMessage(message_id, destination);
 		const target = `the message ${message_id} in ${channelName(destination)}`;
 		const changes = changesOf(messageFields(message), args, target);
-		const allowed_mentions = allowedMentions(args.mentions);
-		const body = { ...changes, allowed_mentions };
+		const body = { ...changes, allowed_mentions: allowedMentions("none") };
 		return editPlan(changes, target, message, {
 			link: linkTo(destination, message_id),
 			write: () => webhook.editMessage(message_id, body, destination),

@@ -17,7 +17,7 @@ test("a bot without it is refused before Discord is asked, with advice, until it
 	await using world = await startRequiring(false);
 	const { simulator, guild, call } = world;
 	const user_id = memberNamed(world, "zoe").user.id;
-	const refused = await call("ban", { user_id });
+	const refused = await call("ban", { user_ids: [user_id] });
 	expect(refused.isError).toBe(true);
 	expect(refused.text).toStartWith(
 		`The guild ${guild.id} requires two-factor authentication for moderation. The account that owns the bot's application has to enable`,
@@ -32,7 +32,7 @@ test("a bot without it is refused before Discord is asked, with advice, until it
 	expect(simulator.requests.list(ban)).toEqual([]);
 
 	simulator.world.users.withoutMfa.clear();
-	expect((await call("ban", { user_id })).isError).toBe(false);
+	expect((await call("ban", { user_ids: [user_id] })).isError).toBe(false);
 	expect((await call("run_setup_check")).text).toContain(
 		"\nok: two-factor authentication: required by the guild, and enabled",
 	);
@@ -43,7 +43,7 @@ test("a bot that lost it shows Discord's refusal, with advice", async () => {
 	const { users } = world.simulator.world;
 	users.withoutMfa.add(users.developer.id);
 	const user_id = memberNamed(world, "zoe").user.id;
-	const { text } = await world.call("ban", { user_id });
+	const { text } = await world.call("ban", { user_ids: [user_id] });
 	expect(text).toStartWith("Discord API error: Two factor is required for this operation (code 60003). The account");
 	expect(world.guild.bans.size).toBe(0);
 });

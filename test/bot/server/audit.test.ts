@@ -325,7 +325,7 @@ onBoth((databases, kind) => {
 				count: 1,
 				reason: all,
 			}),
-			await call("ban", { user_id, reason: tokens }),
+			await call("ban", { user_ids: [user_id], reason: tokens }),
 		];
 		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(carriedOut.map(() => false));
 		const count = tools.length * wrong.length + carriedOut.length;
@@ -617,15 +617,15 @@ test("the audit channel has an embed for each call that is meant to change somet
 	await call("list_recent_tool_calls");
 	await call("delete_messages", { ...one, dry_run: true }); // 5
 	await call("delete_messages", { ...one, dry_run: false });
-	await call("ban", { user_id, dry_run: true });
+	await call("ban", { user_ids: [user_id], dry_run: true });
 	await call("send_message", { channel_id: general });
 	await call("edit_channel", { channel_id: "123456789012345678", topic: "t" });
 	await call("nobody_knows_it"); // 10
 	await call("list_members", { nobody: "knows it" });
-	await call("ban", { user_id, reason: "because" });
-	await call("bulk_ban", { user_ids: [user_id], dry_run: true }); // 13
-	await call("bulk_ban", { user_ids: [user_id], dry_run: true });
-	await call("bulk_ban", { user_ids: [user_id], dry_run: false });
+	await call("ban", { user_ids: [user_id], reason: "because" });
+	await call("ban", { user_ids: [user_id], dry_run: true }); // 13
+	await call("ban", { user_ids: [user_id], dry_run: true });
+	await call("ban", { user_ids: [user_id], dry_run: false });
 	await postedIds(audited, 6);
 	const embeds = embedsIn(simulator);
 	const texts = embeds.map((embed) => [embed.Request, embed.title, embed.Outcome, embed.Client].join(" "));

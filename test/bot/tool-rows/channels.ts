@@ -56,7 +56,7 @@ export const channelsRows: Record<string, Row> = {
 			"ManageChannels",
 			{
 				permission: "ManageRoles",
-				with: { permission_overwrites: [{ id: "123456789012345678" }] },
+				with: { lock_permissions: true },
 			},
 			{ permission: "SetVoiceChannelStatus", with: { status: "" } },
 		),

@@ -10,7 +10,6 @@ export const deletionsRows: Record<string, Row> = {
 			message_ids: refusedByDiscord("Unknown Message (code 10008)"),
 			user_ids: anyId("what nobody wrote is nothing to delete"),
 			channel_ids: channelId,
-			author_id: anyId("what nobody wrote is nothing to delete"),
 		},
 		act(scene) {
 			const channel = newChannel(scene);

@@ -44,8 +44,6 @@ export const readingRows: Record<string, Row> = {
 			channel_ids: channelId,
 			not_user_ids: anyId("it is a filter"),
 			mentions: anyId("it is a filter"),
-			channel_id: channelId,
-			author_id: anyId("it is a filter"),
 		},
 		ask(scene) {
 			const { args, request, answer } = twoWritten(scene);

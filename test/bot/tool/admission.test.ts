@@ -252,10 +252,7 @@ describe("a permission", () => {
 
 describe("role hierarchy", () => {
 	const kick = (by: string, name: string) =>
-		as(by).call("kick", {
-			user_id: userNamed(world, name).id,
-			dry_run: true,
-		});
+		as(by).call("kick", { user_ids: [userNamed(world, name).id], dry_run: true });
 
 	test("protects members and roles above the person", async () => {
 		await withRole(PermissionFlagsBits.KickMembers, (role) =>
@@ -278,9 +275,10 @@ describe("role hierarchy", () => {
 	test("protects roles above the person from being assigned", async () => {
 		await withRole(PermissionFlagsBits.ManageRoles, (role) =>
 			withRoles("liwei", [role], async () => {
-				const { text } = await as("liwei").call("assign_role", {
-					user_id: userNamed(world, "zoe").id,
+				const { text } = await as("liwei").call("bulk_role_update", {
+					user_ids: [userNamed(world, "zoe").id],
 					role_id: roleNamed(world, "Staff").id,
+					action: "add",
 				});
 				expect(text).toContain("does not rank below your highest role");
 			}),
@@ -567,7 +565,7 @@ describe("a bot in several guilds", () => {
 		const zoe = inOther("zoe");
 		const kick = (guild_id: string) =>
 			zoe.call("kick", {
-				...{ guild_id, user_id: userNamed(other, "liwei").id },
+				...{ guild_id, user_ids: [userNamed(other, "liwei").id] },
 				dry_run: true,
 			});
 		const bakers = other.simulator.guild("The Bakers");

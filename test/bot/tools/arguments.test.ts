@@ -36,7 +36,10 @@ interface Schema extends JsonSchema {
 type Probe = [value: unknown, valid: boolean];
 
 /** Fields that accept more than they publish: numbers are clamped, words are case-insensitive, colors have other forms. */
-const lenient = ["limit", "max_pages", "channel_type", "target_type", "action_type", "count_by", "color"];
+const lenient = [
+	...["limit", "channel_type", "action_type", "count_by", "color", "tags", "answers", "permission_overwrites"],
+	...["permissions", "add_permissions", "remove_permissions", "allow", "deny", "neutral"],
+];
 
 const texts = [
 	"-link",

@@ -63,10 +63,7 @@ test("the result equals what Discord computes for random roles and overwrites", 
 	});
 	await world.heard();
 	for (const { user, channel } of cases) {
-		const { text } = await world.call("check_permissions", {
-			user_id: user.id,
-			channel_id: channel.id,
-		});
+		const { text } = await world.call("check_permissions", { user_ids: [user.id], channel_ids: [channel.id] });
 		expect(bitsIn(text)).toBe(String(channelPermissions(guild, channel, user.id)));
 	}
 });
@@ -84,10 +81,7 @@ test("each deciding step is named: roles, overwrites of @everyone, roles and the
 	set(waiter ?? "", Bit.PinMessages, Bit.AddReactions);
 	set(user.id, Bit.ManageWebhooks, Bit.ManageMessages);
 	await world.heard();
-	const { text } = await world.call("check_permissions", {
-		user_id: user.id,
-		channel_id: channel.id,
-	});
+	const { text } = await world.call("check_permissions", { user_ids: [user.id], channel_ids: [channel.id] });
 	const why = (name: string) =>
 		text
 			.split("\n")
@@ -120,16 +114,16 @@ test("the owner and administrators are allowed everything, with the reason", asy
 	await world.heard();
 	const channel_id = channel.id;
 	const ask = async (args: Record<string, unknown>) =>
-		(await world.call("check_permissions", { channel_id, ...args })).text;
-	const boss = await ask({ user_id: user.id });
+		(await world.call("check_permissions", { channel_ids: [channel_id], ...args })).text;
+	const boss = await ask({ user_ids: [user.id] });
 	expect(boss).toContain(
 		`everything is allowed by ADMINISTRATOR, which bypasses channel permissions and timeouts, by @Boss (ID: ${roles[0]?.id})`,
 	);
 	expect(boss.split("\n")).toHaveLength(2);
-	const one = await ask({ user_id: user.id, permissions: ["VIEW_CHANNEL"] });
+	const one = await ask({ user_ids: [user.id], permissions: ["VIEW_CHANNEL"] });
 	expect(one).toContain("VIEW_CHANNEL | allowed by ADMINISTRATOR");
-	expect(await ask({ role_id: roles[0]?.id })).toContain("by @Boss");
-	expect(await ask({ user_id: guild.owner_id })).toContain("everything is allowed as the owner of the guild");
+	expect(await ask({ role_ids: [roles[0]?.id] })).toContain("by @Boss");
+	expect(await ask({ user_ids: [guild.owner_id] })).toContain("everything is allowed as the owner of the guild");
 	expect(guild.owner_id).toBe(simulator.user("ada").id);
 });
 
@@ -145,8 +139,8 @@ test("a timed out member may only read, and the result says until when", async (
 	});
 	await world.heard();
 	const { text } = await world.call("check_permissions", {
-		user_id: user.id,
-		channel_id: channel.id,
+		user_ids: [user.id],
+		channel_ids: [channel.id],
 		permissions: ["SEND_MESSAGES", "VIEW_CHANNEL", "MANAGE_GUILD"],
 	});
 	const till = until.replace(/\.\d+/, "");
@@ -170,12 +164,12 @@ test("a role is combined with @everyone alone, in the guild and in a channel", a
 	await world.heard();
 	const everyone = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 	const bits = async (args: Record<string, unknown>) => bitsIn((await world.call("check_permissions", args)).text);
-	expect(await bits({ role_id: cook })).toBe(String(everyone | Bit.ManageWebhooks));
-	expect(await bits({ role_id: guild.id })).toBe(String(everyone));
-	expect(await bits({ role_id: cook, channel_id: channel.id })).toBe(
+	expect(await bits({ role_ids: [cook] })).toBe(String(everyone | Bit.ManageWebhooks));
+	expect(await bits({ role_ids: [guild.id] })).toBe(String(everyone));
+	expect(await bits({ role_ids: [cook], channel_ids: [channel.id] })).toBe(
 		String(everyone | Bit.ManageWebhooks | Bit.BanMembers),
 	);
-	expect(await bits({ user_id: user.id })).toBe(String(everyone | Bit.ManageWebhooks | Bit.KickMembers));
+	expect(await bits({ user_ids: [user.id] })).toBe(String(everyone | Bit.ManageWebhooks | Bit.KickMembers));
 });
 
 test("a thread has its channel's permissions, with another one for writing", async () => {
@@ -187,7 +181,7 @@ test("a thread has its channel's permissions, with another one for writing", asy
 	const ask = async () =>
 		(
 			await world.call("check_permissions", {
-				...{ user_id: user.id, channel_id: id },
+				...{ user_ids: [user.id], channel_ids: [id] },
 				permissions: ["EMBED_LINKS"],
 			})
 		).text;

@@ -37,16 +37,16 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	await using test = await startWorld();
 	const { world, guild, forum, soup, call } = scene(test);
 	await test.heard();
-	const { text } = await call("create_forum_post", {
-		...{ title: "Leek soup", content: "@everyone, take a leek." },
-		...{ tag_ids: [soup.id], auto_archive_minutes: 60 },
+	const { text } = await call("create_thread", {
+		...{ name: "Leek soup", content: "@everyone, take a leek." },
+		tag_ids: [soup.id],
 	});
 	const [thread] = guild.threads.values();
 	expect(text).toBe(
 		`Created the post #Leek soup (ID: ${thread?.id}) in #recipes (ID: ${forum.id}): https://discord.com/channels/${guild.id}/${thread?.id}\nNot pinged: @everyone.`,
 	);
 	expect(thread).toMatchObject({
-		...{ applied_tags: [soup.id], auto_archive_duration: 60 },
+		applied_tags: [soup.id],
 	});
 	expect(world.messages.in(thread?.id ?? "")).toMatchObject([
 		{ content: "@everyone, take a leek.", mention_everyone: false },
@@ -63,13 +63,13 @@ test("a post pings everyone only if `mentions` and the bot's permissions allow i
 	const { world, guild, deny, call } = scene(test);
 	await test.heard();
 	const content = "@everyone";
-	const given = { title: "x", content, mentions: "everyone" };
-	await call("create_forum_post", given);
+	const given = { name: "x", content, mentions: "everyone" };
+	await call("create_thread", given);
 	const [thread] = guild.threads.values();
 	expect(world.messages.in(thread?.id ?? "")).toMatchObject([{ mention_everyone: true }]);
 	deny(PermissionFlagsBits.MentionEveryone);
 	await test.heard();
-	const refused = await call("create_forum_post", given);
+	const refused = await call("create_thread", given);
 	expect(refused.text).toContain("lacks MENTION_EVERYONE");
 });
 
@@ -79,13 +79,12 @@ test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", a
 	deny(PermissionFlagsBits.ManageThreads);
 	world.channels.edit(forum, { flags: 16 });
 	await test.heard();
-	const post = async (tag_ids: string[]) =>
-		(await call("create_forum_post", { title: "x", content: "y", tag_ids })).text;
+	const post = async (tag_ids: string[]) => (await call("create_thread", { name: "x", content: "y", tag_ids })).text;
 	expect(await post([staff.id])).toContain("lacks MANAGE_THREADS in #recipes");
 	expect(writes(test)).toEqual([]);
 	expect(await post([])).toContain("(code 40067). Every post of this forum needs a tag; use get_channel to find");
 	expect(await post([soup.id])).toStartWith("Created the post");
-	const { text } = await call("list_forum_tags");
+	const { text } = await call("get_channel");
 	expect(text).toStartWith(`#recipes (ID: ${forum.id}), forum\n`);
 	expect(text).toContain(
 		`\ntags: 2, every post needs at least one\ntag: soup | ID: ${soup.id} | emoji: 🍲\ntag: staff | ID: ${staff.id} | moderated: needs MANAGE_THREADS\n`,
@@ -102,13 +101,13 @@ test("posts are listed by tag, archived ones page by page, each once", async () 
 		thread.archive_timestamp = new Date(at).toISOString();
 	}
 	await test.heard();
-	const list = async (given: object) => (await call("list_forum_posts", given)).text;
+	const list = async (given: object) => (await call("list_threads", given)).text;
 	expect(named(await list({}))).toBe("hg");
-	expect(named(await list({ tag_id: soup.id }))).toBe("g");
-	expect(await list({ tag_id: soup.id })).toContain(" | tags: soup");
+	expect(named(await list({ tag_ids: [soup.id] }))).toBe("g");
+	expect(await list({ tag_ids: [soup.id] })).toContain(" | tags: soup");
 	for (const limit of [1, 2, 3, 4]) {
-		const args = { tag_id: soup.id, include_archived: true, limit };
-		const pages = await pagesOf(call, "list_forum_posts", args);
+		const args = { tag_ids: [soup.id], include_archived: true, limit };
+		const pages = await pagesOf(call, "list_threads", args);
 		expect(pages.map(named).join("")).toBe("geca");
 	}
 });
@@ -123,18 +122,18 @@ test("a long archive is searched for a tag in several calls", async () => {
 		thread.archive_timestamp = new Date(at).toISOString();
 	}
 	await test.heard();
-	const given = { tag_id: soup.id, include_archived: true };
-	const first = await call("list_forum_posts", given);
+	const given = { tag_ids: [soup.id], include_archived: true };
+	const first = await call("list_threads", given);
 	expect(first.text).toStartWith(
 		`There is no post with the tag ${soup.id} in #recipes (ID: ${forum.id}) among the threads searched so far.`,
 	);
 	const before = /^next_before=(\S+)$/m.exec(first.text)?.[1];
-	const second = await call("list_forum_posts", { ...given, before });
+	const second = await call("list_threads", { ...given, before });
 	expect(named(second.text)).toBe("p0");
 	expect(second.text).not.toContain("next_before");
 });
 
-test("set_forum_tags keeps the ids of remaining tags, and reports deleted ones and their use", async () => {
+test("edit_channel keeps the ids of remaining tags, and reports deleted ones and their use", async () => {
 	await using test = await startWorld();
 	const { forum, soup, staff, post, call } = scene(test);
 	post("x", [staff]);
@@ -143,7 +142,7 @@ test("set_forum_tags keeps the ids of remaining tags, and reports deleted ones a
 		{ name: "cake", emoji: "🍰" },
 		{ name: "Soups", id: soup.id },
 	];
-	const dry = await call("set_forum_tags", { tags, dry_run: true });
+	const dry = await call("edit_channel", { tags, dry_run: true });
 	expect(dry.text.split("\n").slice(1)).toEqual([
 		`Would change #recipes (ID: ${forum.id}):`,
 		"tags: 1 new, 1 changed, 1 deleted",
@@ -152,7 +151,7 @@ test("set_forum_tags keeps the ids of remaining tags, and reports deleted ones a
 		"new tag: cake | emoji: 🍰",
 	]);
 	expect(forum.available_tags).toEqual([soup, staff]);
-	const { text } = await call("set_forum_tags", { tags });
+	const { text } = await call("edit_channel", { tags });
 	const [cake, soups] = forum.available_tags;
 	expect(soups).toEqual({ ...soup, name: "Soups" });
 	expect(text).toEndWith(`\ntag: cake | ID: ${cake?.id} | emoji: 🍰\ntag: Soups | ID: ${soup.id} | emoji: 🍲`);
@@ -162,7 +161,7 @@ test("a list of tags that changes nothing or has unknown ids is refused", async 
 	await using test = await startWorld();
 	const { soup, forum, call } = scene(test);
 	await test.heard();
-	const set = async (tags: object[], dry_run = false) => (await call("set_forum_tags", { tags, dry_run })).text;
+	const set = async (tags: object[], dry_run = false) => (await call("edit_channel", { tags, dry_run })).text;
 	const [a, b] = [{ name: "soup" }, { name: "staff" }];
 	expect(await set([a, b])).toContain("Nothing would change");
 	expect(await set([a, a])).toContain("two of the tags have the same name");

@@ -16,7 +16,6 @@ describe("edit_guild", () => {
 			description: "We cook.",
 			verification_level: "VERY_HIGH",
 			default_message_notifications: "ONLY_MENTIONS",
-			explicit_content_filter: "ALL_MEMBERS",
 			afk_channel_id: lounge.id,
 			afk_timeout: 3600,
 			system_channel_id: general.id,
@@ -24,12 +23,11 @@ describe("edit_guild", () => {
 		});
 		expect(isError).toBe(false);
 		expect(text.split("\n")).toEqual([
-			`Changed 9 setting(s) of the guild The\\nChefs (ID: ${guild.id}):`,
+			`Changed 8 setting(s) of the guild The\\nChefs (ID: ${guild.id}):`,
 			'name: "The Cooks" → "The\\nChefs"',
 			'description: none → "We cook."',
 			"verification_level: NONE → VERY_HIGH",
 			"default_message_notifications: ALL_MESSAGES → ONLY_MENTIONS",
-			"explicit_content_filter: DISABLED → ALL_MEMBERS",
 			`afk_channel_id: none → #Lounge (ID: ${lounge.id})`,
 			"afk_timeout: 300 → 3600",
 			`system_channel_id: none → #general (ID: ${general.id})`,
@@ -38,7 +36,6 @@ describe("edit_guild", () => {
 		expect(guild).toMatchObject({
 			verification_level: 4,
 			default_message_notifications: 1,
-			explicit_content_filter: 2,
 			afk_channel_id: lounge.id,
 			system_channel_id: general.id,
 		});
@@ -55,23 +52,6 @@ describe("edit_guild", () => {
 			description: null,
 			afk_channel_id: null,
 		});
-	});
-
-	test("suppresses the named notices, and keeps unknown flags", async () => {
-		await using world = await startWorld();
-		const { guild } = world;
-		world.simulator.world.guilds.edit(guild, { system_channel_flags: 0x82 });
-		const edit = async (system_channel_flags: string[]) =>
-			(await world.call("edit_guild", { system_channel_flags })).text;
-		const tips = "SUPPRESS_GUILD_REMINDER_NOTIFICATIONS";
-		const joins = "SUPPRESS_JOIN_NOTIFICATIONS";
-		expect(await edit([tips, joins])).toEndWith(
-			`system_channel_flags: SUPPRESS_PREMIUM_SUBSCRIPTIONS → ${joins}, ${tips}`,
-		);
-		expect(guild.system_channel_flags).toBe(0x85);
-		expect(await edit([joins, tips])).toContain("Nothing would change");
-		expect(await edit([])).toEndWith(`${joins}, ${tips} → none`);
-		expect(guild.system_channel_flags).toBe(0x80);
 	});
 
 	test("builds on Discord's current state, however late its event is", async () => {

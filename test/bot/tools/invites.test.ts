@@ -123,7 +123,7 @@ test.each([
 	setBits(world, ManageGuild, false);
 	setBits(world, ManageChannels, true);
 	await world.heard();
-	const remove = () => world.call("delete_invite", { invite_code: code });
+	const remove = () => world.call("delete_invite", { invite_codes: [code] });
 	expect((await remove()).text).toContain(
 		`lacks ${lacking} in ${denied === ViewChannel ? "a channel that the bot cannot see" : "#notes"}`,
 	);
@@ -159,8 +159,7 @@ test("several invites are deleted at once, and codes that are not found are name
 	const again = await world.call("delete_invite", { invite_codes });
 	expect(again.isError).toBe(true);
 	expect(again.text).toContain(`There is no invite ${first}, ${second}, no-such-code to the guild`);
-	const both = { invite_code: third, invite_codes: [third] };
-	const last = await world.call("delete_invite", both);
+	const last = await world.call("delete_invite", { invite_codes: [third] });
 	expect(last.text).toStartWith(`Deleted the invite ${third} | `);
 	expect((await world.call("delete_invite")).code).toBe(-32602);
 });

@@ -1,4 +1,4 @@
-// lock_channel, also under its former name unlock_channel.
+// lock_channel.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -56,8 +56,8 @@ async function place(
 	return {
 		...{ world, channel, bot, name: `#hall (ID: ${channel.id})` },
 		before: structuredClone(channel.permission_overwrites),
-		lock: () => world.call("lock_channel", { channel_id: channel.id }),
-		unlock: () => world.call("lock_channel", { channel_id: channel.id, unlock: true }),
+		lock: () => world.call("lock_channel", { channel_ids: [channel.id] }),
+		unlock: () => world.call("lock_channel", { channel_ids: [channel.id], unlock: true }),
 		path: (id: string) => `PUT /channels/${channel.id}/permissions/${id}`,
 		overwriteOf: (id: string) => channel.permission_overwrites.find((one) => one.id === id),
 		noted: () => {
@@ -395,12 +395,12 @@ describe("an interrupted lock is stored", () => {
 		await world.bot.close();
 		const { dataDirectory } = world;
 		await using next = await anotherRun(world, { dataDirectory });
-		const args = { channel_id: channel.id };
+		const args = { channel_ids: [channel.id] };
 		await until("it has its store", async () => {
 			const { text } = await next.call("lock_channel", args);
 			return text.includes("has been locked since");
 		});
-		expect((await next.call("unlock_channel", args)).isError).toBe(false);
+		expect((await next.call("lock_channel", { ...args, unlock: true })).isError).toBe(false);
 		expect(channel.permission_overwrites).toEqual([]);
 	});
 
@@ -411,10 +411,8 @@ describe("an interrupted lock is stored", () => {
 			databaseUrl: "postgres://nobody@127.0.0.1:1/nothing",
 			dbSchema: "away",
 		});
-		for (const tool of ["lock_channel", "unlock_channel"]) {
-			const { text, isError } = await next.call(tool, {
-				channel_id: channel.id,
-			});
+		for (const unlock of [false, true]) {
+			const { text, isError } = await next.call("lock_channel", { channel_ids: [channel.id], unlock });
 			expect(isError).toBe(true);
 			expect(text).toStartWith("The bot's database is unavailable at the moment");
 		}
@@ -437,7 +435,7 @@ describe("several channels", () => {
 				return `#${name} (ID: ${id})`;
 			},
 			lock: (args: object) => tool("lock_channel", args),
-			unlock: (args: object) => tool("unlock_channel", args),
+			unlock: (args: object) => tool("lock_channel", { ...args, unlock: true }),
 			denied: (name: string) => {
 				const all = channelNamed(world, name).permission_overwrites;
 				const own = all.find(({ id }) => id === world.guild.id);
@@ -470,7 +468,7 @@ describe("several channels", () => {
 	test("a category stands for its channels, and those locked before are left", async () => {
 		await using scene = await hall();
 		const { lock, named, nameOf, denied } = scene;
-		await lock({ channel_id: named("general").id });
+		await lock({ channel_ids: [named("general").id] });
 		const { text } = await lock({ channel_ids: [named("Talk").id] });
 		expect(text).toContain(`\n${nameOf("staff")}`);
 		expect(text).toContain(`Not locked: ${nameOf("general")}: has been locked since `);

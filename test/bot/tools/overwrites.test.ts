@@ -2,8 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
-import { toml } from "../../../src/bot/config/settings.ts";
 import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import { until } from "../../support/until.ts";
@@ -27,9 +25,8 @@ describe("set_channel_permissions", () => {
 		const channel = channelNamed(world, "general");
 		return async (args: object) => {
 			const outcome = await world.call("set_channel_permissions", {
-				channel_id: channel.id,
-				target_type: "role",
-				target_id: target,
+				channel_ids: [channel.id],
+				target_ids: [target],
 				...args,
 			});
 			const overwrite = channel.permission_overwrites.find(({ id }) => id === target);
@@ -45,15 +42,14 @@ describe("set_channel_permissions", () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		const first = await set({
-			allow: String(ViewChannel),
-			allow_names: ["SPEAK"],
-			deny_names: ["send_messages "],
+			allow: [String(ViewChannel), "SPEAK"],
+			deny: ["send_messages "],
 		});
 		expect(first).toMatchObject({
 			allow: ViewChannel | Speak,
 			deny: SendMessages,
 		});
-		const merged = await set({ allow_names: ["SEND_MESSAGES"] });
+		const merged = await set({ allow: ["SEND_MESSAGES"] });
 		expect(merged).toMatchObject({
 			allow: ViewChannel | Speak | SendMessages,
 			deny: 0n,
@@ -76,20 +72,18 @@ describe("set_channel_permissions", () => {
 			change,
 		]);
 		expect(lines(replaced)[1]).toBe(change);
-		// The kind may be in capitals.
-		const empty = { target_type: "Role", replace: true };
+		const empty = { replace: true };
 		const removed = await set(empty);
 		expect(removed).toMatchObject({ allow: -1n, deny: -1n });
 		expect(lines(removed)[1]).toBe(`${general}: @Regular: CONNECT denied → neutral; overwrite removed`);
 	});
 
-	test("sets the overwrite of a member, and refuses non-members and a wrong target_type", async () => {
+	test("sets the overwrite of a member, and refuses non-members", async () => {
 		await using world = await startWorld();
 		const zoe = world.simulator.user("zoe").id;
 		const set = setter(world, zoe);
 		const { text, deny } = await set({
-			target_type: "member",
-			deny_names: ["SEND_MESSAGES"],
+			deny: ["SEND_MESSAGES"],
 		});
 		expect(deny).toBe(SendMessages);
 		expect(text).toStartWith(`Changed 1 overwrite(s) for Zoë 🍞 (@zoe, ID: ${zoe}):\n#general (ID: `);
@@ -97,30 +91,25 @@ describe("set_channel_permissions", () => {
 		await expect(world.simulator.user("zoe").say("The Cooks/general", "x")).rejects.toThrow();
 		const before = writes(world).length;
 		const bob = setter(world, world.simulator.user("bob_the_baker").id);
-		expect((await bob({ target_type: "member", deny: "1" })).text).toContain("There is no role or member");
-		expect((await set({ target_type: "user", deny: "1" })).text).toContain(
-			"target_type: this tool has no such parameter",
-		);
+		expect((await bob({ deny: "1" })).text).toContain("There is no role or member");
 		expect(writes(world)).toHaveLength(before);
 	});
 
 	test.each([
 		[{}, "expected at least one of these without replace"],
-		[{ deny: "0", target_type: "roles" }, "target_type: this tool has no"],
 		[{ allow: "-1" }, 'allow: Discord has no permission "-1"'],
 		[{ allow: "0x400" }, 'allow: Discord has no permission "0x400"'],
-		[{ deny: 1024 }, "deny: expected Array"],
-		[{ deny: [1024] }, "deny.0: expected string"],
-		[{ deny_names: 1024 }, "deny_names: this tool has no such parameter"],
+		[{ deny: 1024 }, "deny: expected (Array | string)"],
+		[{ deny: [1024] }, "deny: expected (Array | string)"],
 		[{ allow: String(1n << 47n) }, `allow: Discord has no permission for the bits ${1n << 47n}`],
 		[{ deny: "99999999999999999999" }, "deny: Discord has no permission for the bits"],
-		[{ allow_names: ["SEND_MESAGES"] }, 'allow: Discord has no permission "SEND_MESAGES"'],
-		[{ deny_names: ["constructor"] }, "deny: Discord has no permission"],
+		[{ allow: ["SEND_MESAGES"] }, 'allow: Discord has no permission "SEND_MESAGES"'],
+		[{ deny: ["constructor"] }, "deny: Discord has no permission"],
 		[{ allow: ["SPEAK"], neutral: ["SPEAK", "CONNECT"] }, "allow, neutral: SPEAK cannot be in both of these lists"],
-		[{ deny: "1", target_ids: [] }, "target_id: this tool has no"],
-		[{ deny: "1", channel_ids: [] }, "channel_id: this tool has no"],
+		[{ deny: "1", target_ids: [] }, "target_ids: expected at least 1"],
+		[{ deny: "1", channel_ids: [] }, "channel_ids: expected at least 1"],
 		[
-			{ allow: String(SendMessages | Speak), deny_names: ["SEND_MESSAGES"] },
+			{ allow: String(SendMessages | Speak), deny: ["SEND_MESSAGES"] },
 			"allow, deny: SEND_MESSAGES cannot be in both of these lists",
 		],
 		[{ allow: "2048", deny: "2048", replace: true }, "allow, deny: SEND_MESSAGES cannot be in both of these lists"],
@@ -136,13 +125,13 @@ describe("set_channel_permissions", () => {
 	test("refuses what would change nothing", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
-		for (const args of [{ allow: "0" }, { deny_names: [], allow_names: [], replace: true }])
+		for (const args of [{ allow: "0" }, { deny: [], allow: [], replace: true }])
 			expect((await set(args)).text).toMatch(
 				/^Nothing would change\. In #general \(ID: \d+\) the role @Regular \(ID: \d+\) has no overwrite\. Nothing was done\.$/,
 			);
-		await set({ allow_names: ["SPEAK"], deny_names: ["CONNECT"] });
+		await set({ allow: ["SPEAK"], deny: ["CONNECT"] });
 		const before = writes(world).length;
-		for (const same of [{ allow_names: ["SPEAK"] }, { allow_names: ["SPEAK"], deny_names: ["CONNECT"], replace: true }])
+		for (const same of [{ allow: ["SPEAK"] }, { allow: ["SPEAK"], deny: ["CONNECT"], replace: true }])
 			expect((await set(same)).text).toContain(
 				"has an overwrite: SPEAK neutral → allowed, CONNECT neutral → denied. Nothing",
 			);
@@ -170,7 +159,7 @@ describe("set_channel_permissions", () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		const regular = roleNamed(world, "Regular").id;
-		for (const args of [{ allow_names: ["PRIORITY_SPEAKER"] }, { deny_names: ["PRIORITY_SPEAKER"] }]) {
+		for (const args of [{ allow: ["PRIORITY_SPEAKER"] }, { deny: ["PRIORITY_SPEAKER"] }]) {
 			const { text } = await set(args);
 			expect(text).toContain("it lacks PRIORITY_SPEAKER");
 			expect(text).toContain("The owner, or anyone with MANAGE_ROLES");
@@ -181,13 +170,13 @@ describe("set_channel_permissions", () => {
 			allow: String(PrioritySpeaker),
 			deny: "0",
 		});
-		const replace = { deny_names: ["SPEAK"], replace: true };
+		const replace = { deny: ["SPEAK"], replace: true };
 		expect((await set(replace)).text).toContain("it lacks PRIORITY_SPEAKER");
 		const { text } = await set({ allow: String(ManageRoles) });
 		expect(text).toContain("Only an administrator can allow or deny MANAGE_ROLES");
 		expect(writes(world)).toEqual([]);
 		// What the bot lacks and leaves as it is does not matter.
-		const merged = await set({ deny_names: ["SPEAK"] });
+		const merged = await set({ deny: ["SPEAK"] });
 		expect(merged).toMatchObject({ allow: PrioritySpeaker, deny: Speak });
 	});
 
@@ -205,21 +194,21 @@ describe("set_channel_permissions", () => {
 			allow: String(PrioritySpeaker),
 		});
 		await world.heard();
-		expect((await set({ allow_names: ["PRIORITY_SPEAKER"] })).allow).toBe(PrioritySpeaker);
-		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(true);
+		expect((await set({ allow: ["PRIORITY_SPEAKER"] })).allow).toBe(PrioritySpeaker);
+		expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(true);
 		platform.channels.setOverwrite(channelNamed(world, "general"), {
 			...me,
 			allow: String(ManageRoles),
 		});
 		await world.heard();
-		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(false);
+		expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(false);
 	});
 
 	test("concurrent merges do not undo one another", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		const names = ["SPEAK", "CONNECT", "SEND_MESSAGES", "VIEW_CHANNEL", "ADD_REACTIONS", "EMBED_LINKS"];
-		const outcomes = await Promise.all(names.map((name) => set({ allow_names: [name] })));
+		const outcomes = await Promise.all(names.map((name) => set({ allow: [name] })));
 		for (const { isError } of outcomes) expect(isError).toBe(false);
 		const overwrite = channelNamed(world, "general").permission_overwrites[0];
 		const bits = BigInt(overwrite?.allow ?? 0);
@@ -231,8 +220,8 @@ describe("set_channel_permissions", () => {
 		const set = setter(world);
 		// Nobody tells the bot of its own changes meanwhile, nor of what somebody else does.
 		world.simulator.sockets.holdEvents(true);
-		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"]) await set({ deny_names: [name] });
-		const { allow, deny } = await set({ allow_names: ["SPEAK"] });
+		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"]) await set({ deny: [name] });
+		const { allow, deny } = await set({ allow: ["SPEAK"] });
 		expect({ allow, deny }).toEqual({
 			allow: Speak,
 			deny: Connect | ViewChannel,
@@ -242,10 +231,8 @@ describe("set_channel_permissions", () => {
 	test("denying something to @everyone in a private channel leaves it private", async () => {
 		await using world = await startWorld();
 		const staff = channelNamed(world, "staff");
-		// `merge` was an argument, and is accepted.
 		await world.call("set_channel_permissions", {
-			...{ channel_id: staff.id, target_type: "role" },
-			...{ target_id: world.guild.id, deny_names: ["SPEAK"], merge: false },
+			...{ channel_ids: [staff.id], target_ids: [world.guild.id], deny: ["SPEAK"] },
 		});
 		const everyone = staff.permission_overwrites.find(({ id }) => id === world.guild.id);
 		expect(BigInt(everyone?.deny ?? 0)).toBe(ViewChannel | Speak);
@@ -296,7 +283,7 @@ describe("set_channel_permissions for several channels and targets", () => {
 		]);
 		const mixed = await set([one], {
 			...{ allow: "SPEAK", neutral: ["CONNECT"] },
-			...{ deny: null, target_id: null, channel_id: null },
+			deny: null,
 		});
 		expect(mixed.text).toContain("@Regular: SPEAK denied → allowed");
 		const cleared = await set([one, two], {
@@ -384,15 +371,15 @@ describe("what the bot needs to undo a change", () => {
 				...{ id: ids[target], type: kindOf(target) === "role" ? 0 : 1 },
 				...{ allow: String(allow), deny: String(deny) },
 			});
-		const call = async (tool: string, args: object) => {
+		const call = async (tool: string, args: Record<string, unknown>) => {
 			await world.heard();
-			return world.call(tool, { channel_id: channel.id, ...args });
+			return world.call(tool, args);
 		};
 		return {
 			...{ world, channel, ids, has, call },
-			set: (target: Target, args: object) =>
+			set: (target: Target, args: Record<string, unknown>) =>
 				call("set_channel_permissions", {
-					...{ target_type: kindOf(target), target_id: ids[target] },
+					...{ channel_ids: [channel.id], target_ids: [ids[target]] },
 					...args,
 				}),
 			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
@@ -409,7 +396,7 @@ describe("what the bot needs to undo a change", () => {
 	] as const)("is not denied: %s, %s", async (target, name, type) => {
 		await using scene = await start(type);
 		const { channel, ids, set, world } = scene;
-		const deny = { deny_names: [name] };
+		const deny = { deny: [name] };
 		const refused = await set(target, deny);
 		const place = `#place (ID: ${channel.id})`;
 		// No role can allow what an overwrite denies to the member.
@@ -422,7 +409,7 @@ describe("what the bot needs to undo a change", () => {
 		);
 		expect(writes(world)).toEqual([]);
 		if (target === "the bot") return;
-		await set("the bot", { allow_names: [name] });
+		await set("the bot", { allow: [name] });
 		expect((await set(target, deny)).isError).toBe(false);
 	});
 
@@ -430,7 +417,7 @@ describe("what the bot needs to undo a change", () => {
 		await using scene = await start();
 		const { has, set, world } = scene;
 		has("alpha", ManageRoles, 0n);
-		const clear = { allow_names: ["SPEAK"], replace: true };
+		const clear = { allow: ["SPEAK"], replace: true };
 		expect((await set("alpha", clear)).text).toStartWith(
 			"This change would take the overwrite with MANAGE_ROLES in #place",
 		);
@@ -460,7 +447,7 @@ describe("what the bot needs to undo a change", () => {
 		expect((await set("the bot", remove)).text).toContain(
 			`First allow VIEW_CHANNEL in #place (ID: ${channel.id}) to @alpha (ID: ${ids.alpha}), or let`,
 		);
-		await set("alpha", { allow_names: ["VIEW_CHANNEL"] });
+		await set("alpha", { allow: ["VIEW_CHANNEL"] });
 		expect((await set("the bot", remove)).text).toContain("overwrite removed");
 	});
 
@@ -474,20 +461,26 @@ describe("what the bot needs to undo a change", () => {
 		];
 		for (const one of [channel, box, source]) has("@everyone", 0n, Connect, one);
 		has("the bot", Connect, 0n);
-		const refused = async (tool: string, args: object = {}) => {
+		const refused = async (tool: string, args: Record<string, unknown>) => {
 			const { text } = await call(tool, args);
 			expect(text).toContain("This change would take CONNECT in #place");
 			return text;
 		};
-		await refused("remove_channel_permissions", { target_id: ids["the bot"] });
+		await refused("set_channel_permissions", {
+			channel_ids: [channel.id],
+			target_ids: [ids["the bot"]],
+			replace: true,
+		});
 		const copied = await refused("copy_channel_permissions", {
 			...{ channel_id: source.id, target_channel_ids: [channel.id] },
 		});
 		expect(copied).toContain("First allow CONNECT in #source");
 		const lock = { category_id: box.id, lock_permissions: true };
-		expect(await refused("move_channel", lock)).toContain("First allow CONNECT in #Box");
+		expect(await refused("move_channels", { ...lock, channel_ids: [channel.id] })).toContain(
+			"First allow CONNECT in #Box",
+		);
 		channels.edit(channel, { parent_id: box.id });
-		await refused("sync_channel_permissions");
+		await refused("copy_channel_permissions", { target_channel_ids: [channel.id] });
 		expect(writes(world)).toEqual([]);
 	});
 });
@@ -515,7 +508,7 @@ describe("list_channel_permissions", () => {
 		const { zoe, regular } = overwritten(world, general);
 		await world.heard();
 		const list = async () =>
-			(await world.call("list_channel_permissions", { channel_id: general.id })).text.split("\n");
+			(await world.call("list_channel_permissions", { channel_ids: [general.id] })).text.split("\n");
 		const overwrites =
 			"@Regular allows VIEW_CHANNEL, SEND_MESSAGES; denies SPEAK | @everyone denies CONNECT | Zoë 🍞 (@zoe) allows SPEAK";
 		const ids = `Ids: @Regular (ID: ${regular}), @everyone (ID: ${world.guild.id}), Zoë 🍞 (@zoe, ID: ${zoe})`;
@@ -623,22 +616,18 @@ describe("list_channel_permissions", () => {
 		const member = memberNamed(world, "zoe");
 		world.simulator.world.members.remove(world.guild, member);
 		await world.heard();
-		const { text } = await world.call("list_channel_permissions", {
-			channel_id: general.id,
-		});
+		const { text } = await world.call("list_channel_permissions", { channel_ids: [general.id] });
 		expect(text).toContain(` | non-member ${zoe} allows SPEAK\n`);
 	});
 });
 
-describe("remove_channel_permissions", () => {
+describe("set_channel_permissions with replace alone", () => {
 	test("removes those of a role, a member and someone who has left, and no others", async () => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
 		const { zoe, regular } = overwritten(world, general);
 		const remove = (target_id: string) =>
-			world.call("remove_channel_permissions", {
-				...{ channel_id: general.id, target_id },
-			});
+			world.call("set_channel_permissions", { channel_ids: [general.id], target_ids: [target_id], replace: true });
 		const { text } = await remove(regular);
 		expect(text.split("\n")).toEqual([
 			`Changed 1 overwrite(s) for @Regular (ID: ${regular}):`,
@@ -659,17 +648,18 @@ describe("remove_channel_permissions", () => {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(PrioritySpeaker),
 		});
-		const { text } = await world.call("remove_channel_permissions", {
-			...{ channel_id: general.id, target_id: world.guild.id },
+		const { text } = await world.call("set_channel_permissions", {
+			...{ channel_ids: [general.id], target_ids: [world.guild.id] },
+			replace: true,
 		});
 		expect(text).toContain("it lacks PRIORITY_SPEAKER");
 		expect(writes(world)).toEqual([]);
 	});
 });
 
-describe("sync_channel_permissions", () => {
+describe("copy_channel_permissions without channel_id", () => {
 	const sync = (world: TestWorld, channel: GuildChannel) =>
-		world.call("sync_channel_permissions", { channel_id: channel.id });
+		world.call("copy_channel_permissions", { target_channel_ids: [channel.id] });
 
 	test("copies the category's overwrites, and lists the changed ones", async () => {
 		await using world = await startWorld();
@@ -698,24 +688,6 @@ describe("sync_channel_permissions", () => {
 		});
 		expect((await sync(world, general)).isError).toBe(false);
 		expect(general.permission_overwrites).toEqual(talk.permission_overwrites);
-	});
-
-	test("copy_channel_permissions syncs several channels, and is refused where the old name is denied", async () => {
-		await using world = await startWorld(
-			{},
-			{
-				toml: v.parse(toml, {
-					...{ bot_name: "Alpha" },
-					mcp: { tools: { deny: ["sync_channel_permissions"] } },
-				}),
-			},
-		);
-		const [general, staff] = ["general", "staff"].map((name) => channelNamed(world, name).id);
-		const copy = async (args: Record<string, unknown>) => (await world.call("copy_channel_permissions", args)).text;
-		expect(await copy({ target_channel_ids: [general, staff] })).toContain("denies sync_channel_permissions");
-		expect(await copy({ channel_id: general, target_channel_ids: [staff] })).toStartWith(
-			"Gave 1 channel(s) the permissions of #general",
-		);
 	});
 
 	test("a channel in no category, and permissions that the bot lacks, are refused", async () => {
@@ -768,11 +740,11 @@ describe("copy_channel_permissions", () => {
 		const copied = copy({ target_channel_ids: [more.id] });
 		await until("the copy is on its way", () => fault.hits === 1);
 		const set = world.call("set_channel_permissions", {
-			...{ channel_id: more.id, target_type: "role", target_id: regular },
-			deny_names: ["SPEAK"],
+			...{ channel_ids: [more.id], target_ids: [regular] },
+			deny: ["SPEAK"],
 		});
 		// What would not wait would be done by then.
-		for (let calls = 0; calls < 5; calls++) await world.call("list_channel_permissions", { channel_id: from.id });
+		for (let calls = 0; calls < 5; calls++) await world.call("list_channel_permissions", { channel_ids: [from.id] });
 		fault.release();
 		expect((await copied).isError).toBe(false);
 		expect((await set).text).toContain("SPEAK neutral → denied");

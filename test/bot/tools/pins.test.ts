@@ -37,14 +37,14 @@ test("pinning a pinned message and unpinning another one are refused without a r
 	const { channel_id, messages } = write(world, ["a"]);
 	await world.heard();
 	const args = { channel_id, message_id: messages[0]?.id };
-	const unpinned = await world.call("unpin_message", args);
+	const unpinned = await world.call("pin_message", { ...args, pinned: false });
 	expect(unpinned.text).toContain("is not pinned in #notes");
 	expect((await world.call("pin_message", args)).isError).toBe(false);
 	const pinned = await world.call("pin_message", args);
 	expect(pinned.text).toContain("is already pinned in #notes");
 	expect(pinned.isError).toBe(true);
 	expect(world.simulator.journal.entries()).toHaveLength(1);
-	expect((await world.call("unpin_message", args)).text).toStartWith(
+	expect((await world.call("pin_message", { ...args, pinned: false })).text).toStartWith(
 		`Unpinned the message ${args.message_id} in ${linked(world, { id: channel_id, name: "notes" }, args.message_id)}`,
 	);
 	expect(messages[0]?.pinned_at).toBe(null);

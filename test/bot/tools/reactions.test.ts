@@ -66,7 +66,7 @@ test("adding an existing reaction and removing a missing one are refused without
 	await world.heard();
 	const call = (tool: string, args: object = {}) => world.call(tool, { ...at, emoji: "👍", ...args });
 	expect((await call("remove_reaction")).text).toStartWith("The bot has not put 👍");
-	expect((await call("clear_reactions")).text).toStartWith("Nobody has put 👍");
+	expect((await call("remove_reaction", { everyone: true })).text).toStartWith("Nobody has put 👍");
 	await call("add_reaction");
 	expect((await call("add_reaction")).text).toContain("already");
 	const { id } = userOf("zoe");
@@ -90,7 +90,7 @@ test("a Unicode emoji without an id is recognized", async () => {
 		...answer,
 		body: body.replaceAll('"id":null,', ""),
 	}));
-	const { text } = await world.call("clear_reactions", { ...at, emoji: "👍" });
+	const { text } = await world.call("remove_reaction", { ...at, emoji: "👍", everyone: true });
 	expect(text).toStartWith("Removed 1 reaction(s) from ");
 	expect(text).toEndWith("👍 1");
 	expect(message.reactions).toEqual([]);
@@ -123,7 +123,7 @@ test("clear_reactions removes those with one emoji, and keeps the others", async
 			name,
 		});
 	await world.heard();
-	const { text } = await world.call("clear_reactions", { ...at, emoji: "👍" });
+	const { text } = await world.call("remove_reaction", { ...at, emoji: "👍", everyone: true });
 	expect(text).toContain("Removed 1 reaction(s) from the message");
 	expect(message.reactions.map(({ emoji }) => emoji.name)).toEqual(["🍞"]);
 });
@@ -208,7 +208,7 @@ test("super reactions are counted, listed by themselves, and cleared with the ot
 	expect(await call("get_reactions", { type: "burst" })).toEndWith(
 		`1 emoji with super reactions on the message ${message.id} in #notes (ID: ${channel.id}):\n👍 1: Zoë 🍞 (@zoe, ID: ${zoe.id})`,
 	);
-	expect(await call("clear_reactions", { emoji })).toEndWith(": 👍 2 (1 super)");
+	expect(await call("remove_reaction", { emoji, everyone: true })).toEndWith(": 👍 2 (1 super)");
 	expect(message.reactions).toEqual([]);
 });
 

@@ -175,7 +175,7 @@ test("every tool that reads says if Discord hides message content, and why", asy
 	const calls: [string, object][] = [
 		["get_recent_messages", {}],
 		["get_message", { message_id: said.id }],
-		["search_messages", { content: "secret" }],
+		["search_messages", { channel_id: undefined, channel_ids: [channel_id], text: "secret" }],
 		["list_pins", {}],
 	];
 	for (const [tool, args] of calls) {

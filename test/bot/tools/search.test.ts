@@ -40,14 +40,11 @@ function write({ simulator, guild }: TestWorld, messages: Written[], name = "not
 const found = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
 
 test.each([
-	[{ content: "CRÊPE" }, ["crepes!", "Crêpe"]],
-	[{ author_name: "garcia" }, ["b", "Crêpe"]],
-	[{ author_name: "chef jo" }, ["b", "Crêpe"]],
-	[{ author_name: "GARCÍA", content: "crepe" }, ["Crêpe"]],
+	[{ text: "CRÊPE" }, ["crepes!", "Crêpe"]],
 	[{ after: "2020-02-29" }, ["crepes!", "b"]],
 	[{ before: "2020-02-29" }, ["Crêpe", "a"]],
 	[{ after: "2020-02-28", before: "2020-03-01" }, ["b", "Crêpe"]],
-	[{ content: "nothing like it" }, []],
+	[{ text: "nothing like it" }, []],
 ])("search_messages with %j finds %j", async (args, expected) => {
 	const world = await shared();
 	const { channel_id } = write(world, [
@@ -57,7 +54,7 @@ test.each([
 		["crepes!", "zoe", 1],
 	]);
 	await world.heard();
-	const { text } = await world.call("search_messages", { channel_id, ...args });
+	const { text } = await world.call("search_messages", { channel_ids: [channel_id], ...args });
 	expect(found(text)).toEqual(expected);
 	expect(text).toEndWith("The whole range was searched.");
 	expect(text).toStartWith(
@@ -73,31 +70,20 @@ test("before and after accept ids, and exclude them", async () => {
 		["c", "ada", 1],
 	]);
 	await world.heard();
-	const { text } = await world.call("search_messages", {
-		channel_id,
-		after: ids[0],
-		before: ids[2],
-	});
+	const { text } = await world.call("search_messages", { channel_ids: [channel_id], after: ids[0], before: ids[2] });
 	expect(found(text)).toEqual(["b"]);
-	const none = await world.call("search_messages", {
-		channel_id,
-		before: ids[0],
-	});
+	const none = await world.call("search_messages", { channel_ids: [channel_id], before: ids[0] });
 	expect(none.text).toBe(`There are no messages in this range of #notes (ID: ${channel_id}).`);
 });
 
-test("it stops at limit and max_pages, and continues without a gap", async () => {
+test("it stops at limit, and continues without a gap", async () => {
 	await using world = await startWorld();
 	const { channel_id } = write(world, numbered(250));
 	await world.heard();
-	for (const bound of [{ limit: 70 }, { max_pages: 1 }, { max_pages: 0 }]) {
-		const args = { channel_id, text: "m", limit: 1000, ...bound };
-		const pages = await pagesOf(world.call, "search_messages", args);
-		for (const page of pages.slice(0, -1))
-			expect(page).toMatch(/^Older messages were not searched, because (70 matches were found|1 page was read)\.$/m);
-		const contents = Array.from({ length: 250 }, (_, n) => `m${249 - n}`);
-		expect(pages.flatMap(found)).toEqual(contents);
-	}
+	const pages = await pagesOf(world.call, "search_messages", { channel_ids: [channel_id], text: "m", limit: 70 });
+	for (const page of pages.slice(0, -1))
+		expect(page).toMatch(/^Older messages were not searched, because 70 matches were found\.$/m);
+	expect(pages.flatMap(found)).toEqual(Array.from({ length: 250 }, (_, n) => `m${249 - n}`));
 });
 
 test("a rate limit ends the search with the matches so far and a cursor", async () => {
@@ -110,7 +96,7 @@ test("a rate limit ends the search with the matches so far and a cursor", async 
 	});
 	const { channel_id, ids } = write(world, numbered(300));
 	await world.heard();
-	const args = { channel_id, content: "m150" };
+	const args = { channel_ids: [channel_id], text: "m150" };
 	const { text, isError } = await world.call("search_messages", args);
 	expect(isError).toBe(false);
 	expect(found(text)).toEqual(["m150"]);
@@ -130,7 +116,7 @@ test("a slow search ends within the call's time, with a cursor", async () => {
 	});
 	const { channel_id } = write(world, numbered(500));
 	await world.heard();
-	const args = { channel_id, content: "none" };
+	const args = { channel_ids: [channel_id], text: "none" };
 	const slow = await world.call("search_messages", args);
 	expect(slow.isError).toBe(false);
 	expect(slow.text).toContain("because the time for one call is up.");
@@ -148,8 +134,6 @@ test.each([
 	[{ has: ["file", "-image"] }, []],
 	[{ has: ["image"] }, ["file"]],
 	[{ has: ["embed"] }, []],
-	[{ author_type: ["bot"] }, ["bot"]],
-	[{ author_type: ["-bot"], has: ["poll"] }, ["poll"]],
 ])("with %j, reading a channel finds %j", async (filter, expected) => {
 	const world = await shared();
 	const { simulator } = world;
@@ -168,7 +152,7 @@ test.each([
 	await world.heard();
 	const named = Object.entries(filter).map(([key, values]) => [
 		key,
-		Array.isArray(values) && !/has|type/.test(key) ? values.map(id) : values,
+		Array.isArray(values) && key !== "has" ? values.map(id) : values,
 	]);
 	const { text } = await world.call("search_messages", {
 		channel_ids: [channel_id],
@@ -185,10 +169,7 @@ test.each([
 ])("search_messages refuses %j", async (args, fault) => {
 	const world = await shared();
 	const { channel_id } = write(world, []);
-	const { text, code } = await world.call("search_messages", {
-		channel_id,
-		...args,
-	});
+	const { text, code } = await world.call("search_messages", { channel_ids: [channel_id], ...args });
 	expect(code).toBe(-32602);
 	expect(text).toContain(fault);
 });
@@ -517,21 +498,6 @@ test("without the Message Content Intent, Discord's index is not asked", async (
 	expect(world.simulator.requests.list(indexRoute)).toEqual([]);
 });
 
-test("search_guild_messages takes its own arguments, and refuses an offset", async () => {
-	await using world = await startWorld();
-	const { channel_ids } = writeInTwo(world, 2);
-	await world.heard();
-	const call = (args: Record<string, unknown>) => world.call("search_guild_messages", args);
-	const zoe = world.simulator.user("zoe").id;
-	const { text } = await call({
-		...{ query: "leek", author_ids: [zoe], channel_ids, sort: "timestamp" },
-	});
-	expect(found(text)).toEqual(["o1", "o0"]);
-	expect((await call({ query: "leek", offset: 0 })).isError).toBe(false);
-	const { code } = await call({ query: "leek", offset: 25 });
-	expect(code).toBe(-32602);
-});
-
 // Archived threads
 
 /** An archived thread that the bot has not heard of, with a message of ada this many days before the fixed day. */
@@ -717,7 +683,7 @@ test("of many messages with similar texts, three are shown and the others counte
 	);
 	const { channel_id } = write(world, [...spam.toReversed(), ["a question about lamps", "ada", 0]]);
 	await world.heard();
-	const { text } = await world.call("search_messages", { channel_id });
+	const { text } = await world.call("search_messages", { channel_ids: [channel_id] });
 	expect(text).toStartWith("13 matches among 13 messages");
 	expect(text.split("\n").filter((line) => line.includes("text: "))).toEqual([
 		expect.stringContaining("a question about lamps"),

@@ -1,4 +1,4 @@
-// The stage tools, and set_voice_channel_status.
+// Live stages, and the status of voice channels.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
@@ -21,34 +21,27 @@ async function stage() {
 	};
 }
 
-test("a stage is started once, gets another topic, and ends", async () => {
+test("a stage is started, gets another topic, and ends", async () => {
 	await using scene = await stage();
 	const { call, live, channel, world, platform } = scene;
 	const name = `#c0 (ID: ${channel.id})`;
-	const started = await call("start_stage", { topic: "Soup\nand bread" });
+	const started = await call("set_stage", { topic: "Soup\nand bread" });
 	expect(started.text).toBe(`${name} is live: Soup\\nand bread`);
 	expect(live()).toBe("Soup\nand bread");
-	const again = await call("start_stage", { topic: "x" });
-	expect(again.text).toContain("(code 150006)");
-	expect(again.text).toContain("set_stage changes its topic");
-	const same = await call("edit_stage", { topic: "Soup\nand bread" });
+	const same = await call("set_stage", { topic: "Soup\nand bread" });
 	expect(same.text).toContain("Nothing would change");
-	const edited = await call("edit_stage", { topic: "Bread" });
+	const edited = await call("set_stage", { topic: "Bread" });
 	expect(edited.text).toBe(`Changed the topic of ${name}.\nBefore: Soup\\nand bread\nNow: Bread`);
 	const mona = memberNamed(world, "mona_lisa");
 	platform.voice.join(channel, mona);
 	await world.heard();
-	const ended = await call("end_stage");
+	const ended = await call("set_stage", { end: true });
 	expect(ended.text).toBe(`Ended the stage in ${name}, with 1 member(s) in it.\nTopic: Bread`);
 	expect(live()).toBeUndefined();
 	expect(world.guild.voiceStates.size).toBe(1);
-	for (const [tool, args] of [
-		["end_stage", {}],
-		["edit_stage", { topic: "x" }],
-	] as const)
-		expect((await call(tool, args)).text).toContain(
-			"(code 10067). This stage channel is not live; set_stage with a topic starts it.",
-		);
+	expect((await call("set_stage", { end: true })).text).toContain(
+		"(code 10067). This stage channel is not live; set_stage with a topic starts it.",
+	);
 });
 
 test("@everyone is notified only on request and if allowed", async () => {
@@ -58,18 +51,16 @@ test("@everyone is notified only on request and if allowed", async () => {
 		world.simulator.journal
 			.entries("POST /stage-instances")
 			.map(({ body }) => (body as Record<string, unknown>).send_start_notification);
-	await call("start_stage", { topic: "Soup" });
-	await call("end_stage");
-	await call("start_stage", { topic: "Soup", send_start_notification: true });
-	await call("end_stage");
+	await call("set_stage", { topic: "Soup" });
+	await call("set_stage", { end: true });
+	await call("set_stage", { topic: "Soup", send_start_notification: true });
+	await call("set_stage", { end: true });
 	expect(bodies()).toEqual([false, true]);
 	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
-	const { text } = await call("start_stage", {
-		...{ topic: "Soup", send_start_notification: true },
-	});
+	const { text } = await call("set_stage", { ...{ topic: "Soup", send_start_notification: true } });
 	expect(text).toContain("lacks MENTION_EVERYONE");
-	expect((await call("start_stage", { topic: "Soup" })).isError).toBe(false);
+	expect((await call("set_stage", { topic: "Soup" })).isError).toBe(false);
 });
 
 test("set_stage starts a stage, changes its topic and ends it", async () => {
@@ -113,9 +104,9 @@ test.each(["before", "after"] as const)(
 test("stage tools refuse voice channels, and the status tool refuses stages", async () => {
 	await using scene = await stage();
 	const { call, bar, world } = scene;
-	const started = await call("start_stage", { channel_id: bar.id, topic: "x" });
+	const started = await call("set_stage", { channel_id: bar.id, topic: "x" });
 	expect(started.text).toContain("is not a stage channel");
-	const status = await call("set_voice_channel_status", { status: "x" });
+	const status = await call("edit_channel", { status: "x" });
 	expect(status.text).toContain("status: only voice channels have a status; a stage channel has a topic");
 	expect(writes(world)).toEqual([]);
 });
@@ -123,7 +114,7 @@ test("stage tools refuse voice channels, and the status tool refuses stages", as
 test("a status is shown, and cleared", async () => {
 	await using scene = await stage();
 	const { call, bar, platform } = scene;
-	const set = (status: string) => call("set_voice_channel_status", { channel_id: bar.id, status });
+	const set = (status: string) => call("edit_channel", { channel_id: bar.id, status });
 	expect((await set("Soup\n@everyone")).text).toBe(`Changed #c1 (ID: ${bar.id}):\nstatus: Soup\\n@everyone`);
 	expect(platform.voiceStatuses.of(bar)).toBe("Soup\n@everyone");
 	expect((await set("x".repeat(501))).text).toContain("0 to 500 characters");

@@ -1,4 +1,4 @@
-// list_thread_members and edit_thread_members, also under its former names.
+// list_thread_members and edit_thread_members.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
@@ -29,12 +29,12 @@ test("members are added and removed one by one, and the bot joins and leaves by 
 	await test.heard();
 	const [zoe, alpha] = [user("zoe"), user("alpha")];
 	const user_ids = [zoe.id, alpha.id];
-	const args = { thread_id: thread.id, user_ids };
-	expect(await call("add_thread_members", args)).toMatch(
+	const thread_id = thread.id;
+	expect(await call("edit_thread_members", { thread_id, add_user_ids: user_ids })).toMatch(
 		new RegExp(`^Added 2 of 2 member\\(s\\) to #soup \\(ID: ${thread.id}\\):\\n.*\\(@zoe\\) \\| ID: ${zoe.id}\\n`),
 	);
 	expect([...thread.members.keys()].slice(1)).toEqual(user_ids);
-	const gone = await call("remove_thread_members", args);
+	const gone = await call("edit_thread_members", { thread_id, remove_user_ids: user_ids });
 	expect(gone).toStartWith("Removed 2 of 2 member(s) from #soup");
 	expect(thread.members.size).toBe(1);
 	const read = await call("get_recent_messages", { channel_id: thread.id });
@@ -87,11 +87,9 @@ test("members are added only with the permission to write in the thread", async 
 	await test.heard();
 	const thread_id = thread.id;
 	const user_ids = [user("zoe").id];
-	for (const [tool, args] of [
-		["add_thread_members", { user_ids }],
-		["edit_thread_members", { add_user_ids: user_ids }],
-	] as const)
-		expect(await call(tool, { thread_id, ...args })).toContain("lacks SEND_MESSAGES_IN_THREADS");
+	expect(await call("edit_thread_members", { thread_id, add_user_ids: user_ids })).toContain(
+		"lacks SEND_MESSAGES_IN_THREADS",
+	);
 	expect(writes(test)).toEqual([]);
 });
 
@@ -119,16 +117,16 @@ test("a private thread takes members from MANAGE_THREADS, or from its members if
 	await test.heard();
 	const user_ids = [user("zoe").id];
 	const lacking = "The bot lacks MANAGE_THREADS in #soup";
-	const inOwn = { thread_id: own.id, user_ids };
-	const inHers = { thread_id: hers.id, user_ids };
-	expect(await call("add_thread_members", inHers)).toStartWith(lacking);
-	expect(await call("remove_thread_members", inHers)).toStartWith(lacking);
+	const add = ({ id }: { id: string }) => call("edit_thread_members", { thread_id: id, add_user_ids: user_ids });
+	const remove = ({ id }: { id: string }) => call("edit_thread_members", { thread_id: id, remove_user_ids: user_ids });
+	expect(await add(hers)).toStartWith(lacking);
+	expect(await remove(hers)).toStartWith(lacking);
 	expect(writes(test)).toEqual([]);
-	expect(await call("add_thread_members", inOwn)).toStartWith("Added 1");
-	expect(await call("remove_thread_members", inOwn)).toStartWith("Removed 1");
+	expect(await add(own)).toStartWith("Added 1");
+	expect(await remove(own)).toStartWith("Removed 1");
 	denyBot(test, general, 0n);
 	await test.heard();
-	expect(await call("add_thread_members", inHers)).toStartWith("Added 1");
+	expect(await add(hers)).toStartWith("Added 1");
 });
 
 test("the members of an archived thread stay, and a full thread takes no more", async () => {
@@ -139,12 +137,12 @@ test("the members of an archived thread stay, and a full thread takes no more", 
 	while (full.members.size < 1000) full.members.set(world.state.newId(), full.create_timestamp);
 	await test.heard();
 	const user_ids = [user("zoe").id];
-	for (const tool of ["add_thread_members", "remove_thread_members"])
-		expect(await call(tool, { thread_id: archived.id, user_ids })).toContain(
+	for (const key of ["add_user_ids", "remove_user_ids"])
+		expect(await call("edit_thread_members", { thread_id: archived.id, [key]: user_ids })).toContain(
 			"is archived: edit_thread with archived = false reopens it. Nothing",
 		);
 	expect(writes(test)).toEqual([]);
-	expect(await call("add_thread_members", { thread_id: full.id, user_ids })).toContain(
+	expect(await call("edit_thread_members", { thread_id: full.id, add_user_ids: user_ids })).toContain(
 		"(code 30033). list_thread_members shows the members",
 	);
 });

@@ -28,7 +28,7 @@ async function startVoice() {
 		...{ world, lounge, bar, zoe, join },
 		who: `Zoë 🍞 (@zoe, ID: ${user_id})`,
 		where: () => guild.voiceStates.get(user_id)?.channel_id,
-		run: (tool: string, args = {}) => world.call(tool, { user_id, ...args }),
+		run: (tool: string, args = {}) => world.call(tool, { user_ids: [user_id], ...args }),
 		deny: (channel: GuildChannel, bits: bigint) => denyBot(world, channel, bits),
 		writes: () => writes(world),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
@@ -38,21 +38,22 @@ async function startVoice() {
 test("voice and stage channels are made with what is given, in their category", async () => {
 	await using world = await startWorld();
 	const talk = channelNamed(world, "Talk");
-	const voice = await world.call("create_voice_channel", {
-		...{ name: "Loud", category_id: talk.id, bitrate: 8000, user_limit: 99 },
+	const voice = await world.call("create_channel", {
+		...{ name: "Loud", category_id: talk.id, user_limit: 99 },
+		channel_type: "voice",
 	});
 	const loud = channelNamed(world, "Loud");
 	expect(voice.text).toBe(`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}).`);
 	expect(loud).toMatchObject({
-		...{ type: ChannelType.GuildVoice, parent_id: talk.id },
-		...{ bitrate: 8000, user_limit: 99 },
+		...{ type: ChannelType.GuildVoice, parent_id: talk.id, user_limit: 99 },
 	});
 	await makeCommunity(world);
-	const stage = await world.call("create_stage_channel", { name: "Show" });
+	const stage = await world.call("create_channel", { name: "Show", channel_type: "stage" });
 	expect(stage.text).toStartWith("Created the stage channel #Show (ID: ");
 	expect(channelNamed(world, "Show").type).toBe(ChannelType.GuildStageVoice);
-	const crowded = await world.call("create_voice_channel", {
+	const crowded = await world.call("create_channel", {
 		...{ name: "Crowded", user_limit: 100 },
+		channel_type: "voice",
 	});
 	expect(crowded.code).toBe(-32602);
 });
@@ -66,14 +67,10 @@ test("bitrates end at the limit of the guild's boost level, on stages at 64,000"
 	const lounge = channelNamed(world, "Lounge");
 	await world.heard();
 	const edit = async ({ id }: { id: string }, bitrate: number) =>
-		(await world.call("edit_voice_channel", { channel_id: id, bitrate })).text;
-	const made = await world.call("create_voice_channel", {
-		...{ name: "Loud", bitrate: 96_001 },
-	});
-	expect(made.text).toContain(
+		(await world.call("edit_channel", { channel_id: id, bitrate })).text;
+	expect(await edit(lounge, 128_000)).toContain(
 		"bitrate: expected at most 96000 for voice channels in this guild, which has boost level 0",
 	);
-	expect(await edit(lounge, 128_000)).toContain("expected at most 96000");
 	expect(await edit(stage, 64_001)).toContain("bitrate: expected at most 64000 for stage channels");
 	expect(writes(world)).toEqual([]);
 	guilds.edit(world.guild, { premium_tier: 1 });
@@ -81,34 +78,20 @@ test("bitrates end at the limit of the guild's boost level, on stages at 64,000"
 	expect(await edit(lounge, 128_000)).toEndWith("bitrate: 64000 → 128000 bit/s");
 });
 
-describe("edit_voice_channel", () => {
+describe("edit_channel with a voice channel", () => {
 	test.each([
 		["name", "Hall", { name: "Hall" }, "name: Lounge → Hall"],
 		["bitrate", 8000, { bitrate: 8000 }, "bitrate: 64000 → 8000 bit/s"],
 		["user_limit", 99, { user_limit: 99 }, "user limit: none → 99"],
-		["rtc_region", "rotterdam", { rtc_region: "rotterdam" }, "region: automatic → rotterdam"],
-		["video_quality", "720p", { video_quality_mode: 2 }, "video quality: auto → 720p"],
 		["category_id", "", { parent_id: null }, "category: #Talk → none"],
 	])("changes %s to %j and nothing else", async (...row) => {
 		const [field, value, expected, said] = row;
 		await using world = await startWorld();
 		const lounge = channelNamed(world, "Lounge");
 		const before = structuredClone(lounge);
-		const { text } = await world.call("edit_voice_channel", {
-			...{ channel_id: lounge.id, [field]: value },
-		});
+		const { text } = await world.call("edit_channel", { ...{ channel_id: lounge.id, [field]: value } });
 		expect(text.replace(/ \(ID: \d+\) →/, " →")).toBe(`Changed #${lounge.name} (ID: ${lounge.id}):\n${said}`);
 		expect(lounge).toEqual({ ...before, ...expected });
-	});
-
-	test("an empty region means automatic", async () => {
-		await using world = await startWorld();
-		const lounge = channelNamed(world, "Lounge");
-		world.simulator.world.channels.edit(lounge, { rtc_region: "rotterdam" });
-		const args = { channel_id: lounge.id, rtc_region: "" };
-		expect((await world.call("edit_voice_channel", args)).isError).toBe(false);
-		expect(lounge.rtc_region).toBeNull();
-		expect((await world.call("edit_voice_channel", args)).text).toStartWith("Nothing would change: ");
 	});
 
 	test("a stage has a higher user limit than a voice channel, and text channels are refused", async () => {
@@ -118,25 +101,17 @@ describe("edit_voice_channel", () => {
 		});
 		await world.heard();
 		const limit = (channel: GuildChannel) =>
-			world.call("edit_voice_channel", {
-				...{ channel_id: channel.id, user_limit: 100 },
-			});
+			world.call("edit_channel", { ...{ channel_id: channel.id, user_limit: 100 } });
 		expect((await limit(stage)).isError).toBe(false);
 		expect((await limit(channelNamed(world, "Lounge"))).text).toContain(
 			"user_limit: expected at most 99 for voice channels",
 		);
 		const general = channelNamed(world, "general");
-		for (const args of [{ user_limit: 100 }, { name: "other" }]) {
-			const { text } = await world.call("edit_voice_channel", {
-				...{ channel_id: general.id, ...args },
-			});
-			expect(text).toContain("is not a voice or stage channel");
-		}
 		const { text } = await world.call("edit_channel", {
 			...{ channel_id: general.id, user_limit: 100 },
 		});
 		expect(text).toContain("user_limit: text channels do not have this setting");
-		expect((await world.call("edit_voice_channel", { channel_id: stage.id })).code).toBe(-32602);
+		expect((await world.call("edit_channel", { channel_id: stage.id })).code).toBe(-32602);
 	});
 });
 
@@ -173,11 +148,11 @@ test("a bot that connects later knows who is in voice", async () => {
 	expect(text).toContain(`| in: #Lounge (ID: ${scene.lounge.id})`);
 });
 
-describe("move_voice_member", () => {
+describe("moving a member in voice", () => {
 	test("moves a member, names both channels, and refuses a move without a change", async () => {
 		await using scene = await startVoice();
 		const { bar, lounge, who, where, run } = scene;
-		const move = () => run("move_voice_member", { channel_id: bar.id });
+		const move = () => run("edit_voice_members", { channel_id: bar.id });
 		expect((await move()).text).toBe(`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}).`);
 		expect(where()).toBe(bar.id);
 		expect((await move()).text).toBe(
@@ -191,14 +166,14 @@ describe("move_voice_member", () => {
 		const { bar, lounge, where, run, simulator } = scene;
 		simulator.sockets.holdEvents(true);
 		for (const { id } of [bar, lounge, bar])
-			expect((await run("move_voice_member", { channel_id: id })).isError).toBe(false);
+			expect((await run("edit_voice_members", { channel_id: id })).isError).toBe(false);
 		expect(where()).toBe(bar.id);
 	});
 
 	test("requires MOVE_MEMBERS in both channels, and CONNECT in the target", async () => {
 		await using scene = await startVoice();
 		const { bar, lounge, run, deny, heard } = scene;
-		const move = async () => (await run("move_voice_member", { channel_id: bar.id })).text;
+		const move = async () => (await run("edit_voice_members", { channel_id: bar.id })).text;
 		deny(lounge, MoveMembers);
 		await heard();
 		expect(await move()).toStartWith("The bot lacks MOVE_MEMBERS in #Lounge");
@@ -212,31 +187,31 @@ describe("move_voice_member", () => {
 	test("accepts only voice channels as a target", async () => {
 		await using scene = await startVoice();
 		const { id } = channelNamed(scene.world, "general");
-		const { text } = await scene.run("move_voice_member", { channel_id: id });
+		const { text } = await scene.run("edit_voice_members", { channel_id: id });
 		expect(text).toContain("is not a voice or stage channel");
 		expect(scene.writes()).toEqual([]);
 	});
 });
 
-test("disconnect_voice_member disconnects a member, and the dry run names the channel", async () => {
+test("a member is disconnected from voice, and the dry run names the channel", async () => {
 	await using scene = await startVoice();
 	const { who, lounge, where, run } = scene;
-	const dry = await run("disconnect_voice_member", { dry_run: true });
+	const dry = await run("edit_voice_members", { dry_run: true, channel_id: "" });
 	expect(dry.text.split("\n")[1]).toBe(`Would disconnect ${who} from #Lounge (ID: ${lounge.id}).`);
 	expect(where()).toBe(lounge.id);
-	const { text } = await run("disconnect_voice_member");
+	const { text } = await run("edit_voice_members", { channel_id: "" });
 	expect(text).toBe(`Disconnected ${who} from #Lounge (ID: ${lounge.id}).`);
 	expect(where()).toBeUndefined();
 });
 
-describe("modify_voice_state", () => {
+describe("muting and deafening", () => {
 	test.each([
 		[{ mute: true }, "muted", { mute: true, deaf: false }],
 		[{ deafen: true }, "deafened", { mute: false, deaf: true }],
 		[{ mute: true, deafen: true }, "muted and deafened", { mute: true, deaf: true }],
 	])("%j makes someone %s", async (args, said, expected) => {
 		await using scene = await startVoice();
-		const { text } = await scene.run("modify_voice_state", args);
+		const { text } = await scene.run("edit_voice_members", args);
 		expect(text).toBe(`${scene.who} is now ${said}.`);
 		expect(scene.zoe).toMatchObject(expected);
 	});
@@ -245,14 +220,12 @@ describe("modify_voice_state", () => {
 		await using scene = await startVoice();
 		const { guild, simulator, zoe, run } = scene;
 		simulator.world.members.edit(guild, zoe, { mute: true });
-		const { text } = await run("modify_voice_state", {
-			...{ mute: false, deafen: false },
-		});
+		const { text } = await run("edit_voice_members", { ...{ mute: false, deafen: false } });
 		expect(text).toBe(`${scene.who} is now no longer muted.`);
 		expect(simulator.journal.entries()).toMatchObject([{ body: { mute: false } }]);
-		const same = await run("modify_voice_state", { mute: false });
+		const same = await run("edit_voice_members", { mute: false });
 		expect(same.text).toStartWith("Nothing would change: ");
-		expect((await run("modify_voice_state")).code).toBe(-32602);
+		expect((await run("edit_voice_members")).code).toBe(-32602);
 	});
 
 	test("requires only the permission for the given change", async () => {
@@ -260,26 +233,22 @@ describe("modify_voice_state", () => {
 		const { lounge, run, deny, heard } = scene;
 		deny(lounge, MuteMembers);
 		await heard();
-		expect((await run("modify_voice_state", { mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");
-		expect((await run("modify_voice_state", { deafen: true })).isError).toBe(false);
+		expect((await run("edit_voice_members", { mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");
+		expect((await run("edit_voice_members", { deafen: true })).isError).toBe(false);
 		deny(lounge, DeafenMembers);
 		await heard();
-		expect((await run("modify_voice_state", { deafen: false })).text).toStartWith(
+		expect((await run("edit_voice_members", { deafen: false })).text).toStartWith(
 			"The bot lacks DEAFEN_MEMBERS in #Lounge",
 		);
 	});
 });
 
-test.each([
-	["move_voice_member", true],
-	["disconnect_voice_member", false],
-	["modify_voice_state", false],
-])("%s refuses a member who is not in voice, with a hint", async (tool, moves) => {
+test.each([[{ channel_id: "" }], [{ mute: true }]])("%j of a member who is not in voice is refused", async (args) => {
 	await using scene = await startVoice();
-	const { simulator, bar, writes } = scene;
-	const { text, isError } = await scene.call(tool, {
-		user_id: simulator.user("liwei").id,
-		...(moves && { channel_id: bar.id }),
+	const { simulator, writes } = scene;
+	const { text, isError } = await scene.call("edit_voice_members", {
+		user_ids: [simulator.user("liwei").id],
+		...args,
 	});
 	expect(isError).toBe(true);
 	expect(text).toEndWith("is not in a voice channel. Use list_voice_members to find members who are.");
@@ -320,7 +289,7 @@ test("edit_voice_members moves and mutes several members, after all checks", asy
 test("Discord's refusal for a member who just left voice is explained", async () => {
 	await using scene = await startVoice();
 	scene.simulator.faults.refuse("PATCH /guilds/*/members/*", 40032);
-	const { text } = await scene.run("disconnect_voice_member");
+	const { text } = await scene.run("edit_voice_members", { channel_id: "" });
 	expect(text).toContain("(code 40032). This person is in no voice channel");
 });
 

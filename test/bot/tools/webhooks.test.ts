@@ -62,7 +62,7 @@ test("a token in a message is not shown", async () => {
 	for (const [tool, args] of [
 		["get_recent_messages", where],
 		["get_message", { ...where, message_id: message.id }],
-		["search_messages", { ...where, content: "webhooks" }],
+		["search_messages", { channel_ids: [channel.id], text: "webhooks" }],
 	] as const) {
 		const { text } = await world.call(tool, args);
 		expect(text).toContain(`by https://discord.com/api/webhooks/${hook.id}/[`);
@@ -70,43 +70,36 @@ test("a token in a message is not shown", async () => {
 	}
 });
 
-test("a token argument, as other servers take it, is ignored, not listed and not logged", async () => {
+test("a token argument, as other servers take it, is refused, not listed and not logged", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
 	await world.heard();
 	const token = "a-secret-of-the-client";
 	const args = { webhook_id: hook.id, content: "hear", token };
-	const { isError } = await world.call("send_webhook_message", args);
-	expect(isError).toBe(false);
-	expect(platform.messages.in(channel.id)).toHaveLength(1);
-	const other = await world.call("edit_webhook", { ...args, name: "Town" });
-	expect(other.text).toContain("token: this tool has no such parameter");
+	const { text } = await world.call("send_webhook_message", args);
+	expect(text).toContain("token: this tool has no such parameter");
+	expect(platform.messages.in(channel.id)).toEqual([]);
 	const listed = await world.mcp.listTools();
 	expect(JSON.stringify(listed)).not.toContain('"token"');
 	expect(world.logged.join("\n")).not.toContain(token);
 	const calls = await until("the calls are on record", async () => {
 		const { text } = await world.call("list_recent_tool_calls", {});
-		return text.includes("edit_webhook") && text;
+		return text.includes("send_webhook_message") && text;
 	});
 	expect(calls).not.toContain(token);
 });
 
 test("a webhook message requires MENTION_EVERYONE to ping everyone", async () => {
 	await using world = await startWorld();
-	const { platform, channel, hook, write } = made(world);
-	const message = write("hear");
+	const { platform, channel, hook } = made(world);
 	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
 	const args = {
 		...{ webhook_id: hook.id, content: "@here", mentions: "everyone" },
 	};
 	const sent = await world.call("send_webhook_message", args);
-	const edited = await world.call("edit_webhook_message", {
-		...args,
-		message_id: message.id,
-	});
-	for (const { text } of [sent, edited]) expect(text).toContain("lacks MENTION_EVERYONE in #notes");
-	expect(platform.messages.in(channel.id)).toHaveLength(1);
+	expect(sent.text).toContain("lacks MENTION_EVERYONE in #notes");
+	expect(platform.messages.in(channel.id)).toEqual([]);
 	const tame = await world.call("send_webhook_message", {
 		...{ webhook_id: hook.id, content: "@here" },
 	});
@@ -183,7 +176,7 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 		expect(sent.isError).toBe(true);
 		expect(sent.text).toContain("create_webhook creates one that can");
 	}
-	const gone = await world.call("delete_webhook", { webhook_id: follower.id });
+	const gone = await world.call("delete_webhook", { webhook_ids: [follower.id] });
 	expect(gone.isError).toBe(false);
 	expect(webhooks.list({ channel_id: channel.id })).toEqual([hook, application, foreign]);
 });
@@ -261,7 +254,7 @@ test("a webhook that the bot may not manage is reported as missing", async () =>
 	const { channel, hook } = made(world);
 	denyBot(world, channel, PermissionFlagsBits.ManageWebhooks);
 	await world.heard();
-	const { text } = await world.call("delete_webhook", { webhook_id: hook.id });
+	const { text } = await world.call("delete_webhook", { webhook_ids: [hook.id] });
 	expect(text).toContain(`There is no webhook ${hook.id} in the guild`);
 	expect(text).toContain("that the bot may manage");
 });
@@ -376,7 +369,7 @@ test("no result, log line or metric shows a webhook's token", async () => {
 		await call("edit_webhook_message", { ...message, content: "y" });
 		await call("delete_webhook_message", { ...message, dry_run: true });
 		await call("delete_webhook_message", message);
-		await call("delete_webhook", { webhook_id, dry_run: true });
+		await call("delete_webhook", { webhook_ids: [webhook_id], dry_run: true });
 	};
 	await all();
 	const written = "* /webhooks/*/*";

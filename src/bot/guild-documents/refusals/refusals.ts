@@ -24,7 +24,6 @@ import {
 import { toolsOf } from "./tools-of-steps.ts";
 
 export interface RefusalOptions {
-	/** Whether the operator's settings `deny`, `read_only` or `toolsets` forbid a tool, by its current or a former name. */
 	denies?(toolName: string): boolean;
 	/**
 	 * Whether the account that owns the bot's application lacks two-factor authentication. Default: what Discord reported

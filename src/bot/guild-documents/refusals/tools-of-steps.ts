@@ -1,61 +1,48 @@
-// Which tools do what a step of a plan does, with former names. If the operator denies one of them, the step is refused.
+// Which tools do what a step of a plan does. If the operator denies one of them, the step is refused.
 // Likewise the tools that read what a part of a document has.
 
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { Step, StepAction, StepKind } from "../../../guild-document/steps.ts";
 
-const tools: Partial<Record<`${StepAction} ${StepKind}`, readonly string[]>> = {
-	"edit settings": ["edit_guild"],
+const tools: Partial<Record<`${StepAction} ${StepKind}`, string>> = {
+	"edit settings": "edit_guild",
 	// No tool edits these, but they are settings of the guild.
-	"edit welcome_screen": ["edit_guild"],
-	"edit onboarding": ["edit_guild"],
-	"edit everyone": ["edit_role"],
-	"create role": ["create_role"],
-	"edit role": ["edit_role"],
-	"order role": ["move_roles"],
-	"delete role": ["delete_role"],
-	"create channel": ["create_channel"],
-	"edit channel": ["edit_channel"],
-	"order channel": ["move_channels", "move_channel"],
-	"delete channel": ["delete_channel"],
-	"create emoji": ["create_emoji"],
-	"edit emoji": ["edit_emoji"],
-	"delete emoji": ["delete_emoji"],
-	"create automod": ["set_automod_rule", "create_automod_rule"],
-	"edit automod": ["set_automod_rule", "edit_automod_rule"],
-	"delete automod": ["delete_automod_rule"],
-	"create event": ["create_scheduled_event"],
-	"edit event": ["edit_scheduled_event"],
-	"delete event": ["delete_scheduled_event"],
-	"create webhook": ["create_webhook"],
-	"edit webhook": ["edit_webhook"],
-	"delete webhook": ["delete_webhook"],
-	"assign member": ["bulk_role_update", "assign_role"],
-	// Plans may have many bans.
-	"ban ban": ["ban", "ban_member", "bulk_ban"],
+	"edit welcome_screen": "edit_guild",
+	"edit onboarding": "edit_guild",
+	"edit everyone": "edit_role",
+	"create role": "create_role",
+	"edit role": "edit_role",
+	"order role": "move_roles",
+	"delete role": "delete_role",
+	"create channel": "create_channel",
+	"edit channel": "edit_channel",
+	"order channel": "move_channels",
+	"delete channel": "delete_channel",
+	"create emoji": "create_emoji",
+	"edit emoji": "edit_emoji",
+	"delete emoji": "delete_emoji",
+	"create automod": "set_automod_rule",
+	"edit automod": "set_automod_rule",
+	"delete automod": "delete_automod_rule",
+	"create event": "create_scheduled_event",
+	"edit event": "edit_scheduled_event",
+	"delete event": "delete_scheduled_event",
+	"create webhook": "create_webhook",
+	"edit webhook": "edit_webhook",
+	"delete webhook": "delete_webhook",
+	"assign member": "bulk_role_update",
+	"ban ban": "ban",
 };
-const newChannelTools: Readonly<Record<string, string>> = {
-	voice: "create_voice_channel",
-	stage: "create_stage_channel",
-};
-const fieldTools: Readonly<Record<string, readonly string[]>> = {
-	bitrate: ["edit_voice_channel"],
-	user_limit: ["edit_voice_channel"],
-	rtc_region: ["edit_voice_channel"],
-	tags: ["set_forum_tags"],
-	category: ["move_channels", "move_channel"],
-};
-const accessTools = ["set_channel_permissions", "remove_channel_permissions"];
 
-/** Returns the tools that make the same change as a plan step, with former names, which `deny` may list. */
-export function toolsOf({ kind, action, guard: { channelKind = "", fields = [], overwrites } }: Step): string[] {
+/** Returns the tools that make the same change as a plan step. */
+export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): string[] {
 	const noun = kind === "category" ? "channel" : kind;
-	const found = new Set(tools[`${action} ${noun}`]);
-	if (noun === "channel" && action === "create") found.add(newChannelTools[channelKind] ?? "create_channel");
-	if (noun === "channel" && action === "edit")
-		for (const name of [...(overwrites ? accessTools : []), ...fields.flatMap((field) => fieldTools[field] ?? [])])
-			found.add(name);
-	return [...found];
+	const isEdit = noun === "channel" && action === "edit";
+	return [
+		tools[`${action} ${noun}`] ?? [],
+		isEdit && overwrites ? "set_channel_permissions" : [],
+		isEdit && fields?.includes("category") ? "move_channels" : [],
+	].flat();
 }
 
 const readers: Partial<Record<Part, string>> = {
@@ -76,7 +63,5 @@ export function whyNotRead(part: Part, denies: (toolName: string) => boolean): s
 		: undefined;
 }
 
-/** All names of tools, current and former, to which plan steps and parts of guilds are mapped here. */
-export const namesInTable: readonly string[] = [tools, newChannelTools, fieldTools, accessTools, readers]
-	.flatMap((table) => Object.values(table))
-	.flat();
+/** All names of tools to which plan steps and parts of guilds are mapped here. */
+export const namesInTable: readonly string[] = [...Object.values(tools), ...Object.values(readers)];

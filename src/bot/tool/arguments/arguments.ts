@@ -2,7 +2,7 @@
 
 import { SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
-import { published } from "../../../mcp/json-schema.ts";
+import { published, publishedAs, toJsonSchema } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import type { Finder } from "../../discord/find.ts";
 import { lowestIdAt } from "../../discord/ids.ts";
@@ -183,11 +183,25 @@ export function choiceInAnyCase<const Option extends string>(options: readonly O
 }
 
 /**
- * Schema of an argument with Discord permissions: names such as VIEW_CHANNEL, and bit fields as decimal strings. See
- * `readPermissions`.
+ * Schema of an argument with Discord permissions: names such as VIEW_CHANNEL, and bit fields as decimal strings, in a
+ * list or in one text. See `readPermissions`.
  */
 export function permissionList(description: string) {
-	return v.pipe(v.array(v.string()), v.description(description));
+	return v.pipe(
+		v.union([v.array(v.string()), v.string()]),
+		v.transform((given) => (typeof given === "string" ? given.split(/[\s,|]+/).filter(Boolean) : given)),
+		publishedAs({ type: "array", items: { type: "string" }, description }),
+	);
+}
+
+/** Schema of an object that a call may also give as a text alone: its field `field`. */
+export function orText<const Schema extends v.GenericSchema>(schema: Schema, field: string) {
+	return v.pipe(
+		v.unknown(),
+		v.transform((given) => (typeof given === "string" ? { [field]: given } : given)),
+		schema as Schema & v.GenericSchema<unknown>,
+		publishedAs(toJsonSchema(schema)),
+	);
 }
 
 /**

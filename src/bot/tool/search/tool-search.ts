@@ -1,4 +1,4 @@
-// Finds tools by words: in their names, former names, titles, descriptions and arguments, rare words first.
+// Finds tools by words: in their names, titles, descriptions and arguments, rare words first.
 
 import { privilegedHint } from "../../../mcp/tool.ts";
 import type { BotTool } from "../toolsets.ts";
@@ -8,7 +8,6 @@ import { synonyms } from "./tool-synonyms.ts";
 const weights = {
 	name: 4,
 	title: 3,
-	alias: 3,
 	description: 1.5,
 	argument: 1,
 	toolset: 1,
@@ -39,12 +38,12 @@ const stopWords = new Set([
 interface Document {
 	tool: BotTool;
 	stems: ReadonlyMap<string, number>;
-	names: readonly (readonly string[])[];
+	name: readonly string[];
 }
 
 /**
  * Returns the tools that match the search query, best matches first: up to `limit` in `best`, and up to 10 further ones
- * in `others`. A tool whose name or alias is the query comes first.
+ * in `others`. A tool whose name is the query comes first.
  */
 export function searchTools(
 	query: string,
@@ -58,7 +57,7 @@ export function searchTools(
 	const found = documents
 		.map((document) => ({
 			tool: document.tool,
-			score: scoreOf(document, terms, rarity) + (document.names.some((words) => words.join("_") === asked) ? 1000 : 0),
+			score: scoreOf(document, terms, rarity) + (document.name.join("_") === asked ? 1000 : 0),
 		}))
 		.filter(({ score }) => score > 0)
 		.toSorted((a, b) => b.score - a.score)
@@ -70,14 +69,13 @@ export function searchTools(
 }
 
 function documentOf(tool: BotTool): Document {
-	const { name, aliases, listing, toolset } = tool;
+	const { name, listing, toolset } = tool;
 	const { properties = {} } = listing.inputSchema as {
 		properties?: Record<string, { description?: string }>;
 	};
 	const parts: [weight: number, text: string][] = [
 		[weights.name, name],
 		[weights.title, String(listing.title)],
-		[weights.alias, aliases.map((alias) => alias.name).join(" ")],
 		[
 			weights.description,
 			// The names of other tools say nothing about this one.
@@ -91,8 +89,7 @@ function documentOf(tool: BotTool): Document {
 	const stems = new Map<string, number>();
 	for (const [weight, text] of parts)
 		for (const word of wordsOf(text).map(stem)) stems.set(word, Math.max(weight, stems.get(word) ?? 0));
-	const names = [name, ...aliases.map((alias) => alias.name)];
-	return { tool, stems, names: names.map(wordsOf) };
+	return { tool, stems, name: wordsOf(name) };
 }
 
 /**
@@ -102,9 +99,7 @@ function documentOf(tool: BotTool): Document {
 function rarities(documents: readonly Document[]): (stem: string) => number {
 	const counts = new Map<string, number>();
 	for (const { stems } of documents) for (const one of stems.keys()) counts.set(one, (counts.get(one) ?? 0) + 1);
-	const verbs = new Set(
-		documents.flatMap(({ names: [name = []] }) => name.slice(0, name.length > 1 ? 1 : 0).map(stem)),
-	);
+	const verbs = new Set(documents.flatMap(({ name }) => name.slice(0, name.length > 1 ? 1 : 0).map(stem)));
 	return (one) => {
 		const count = counts.get(one) ?? 0;
 		const rarity = Math.log(1 + (documents.length - count + 0.5) / (count + 0.5));
@@ -133,8 +128,7 @@ function termsOf(query: string): Term[] {
 	return [...single, ...pairs];
 }
 
-function scoreOf({ stems, names }: Document, terms: readonly Term[], rarity: (stem: string) => number): number {
-	const [name = []] = names;
+function scoreOf({ stems, name }: Document, terms: readonly Term[], rarity: (stem: string) => number): number {
 	const meant = new Set<string>();
 	const scoreOfWord = (word: string): number => {
 		const one = stem(word);
@@ -146,11 +140,8 @@ function scoreOf({ stems, names }: Document, terms: readonly Term[], rarity: (st
 	const score = sum(
 		terms.map((term) => Math.max(...term.map(({ words, weight }) => weight * sum(words.map(scoreOfWord))))),
 	);
-	const covered = names.map((words) => {
-		const known = words.filter((word) => meant.has(stem(word)));
-		return known.length / words.length;
-	});
-	return score * (1 + Math.max(...covered) * coverageWeight);
+	const covered = name.filter((word) => meant.has(stem(word))).length / name.length;
+	return score * (1 + covered * coverageWeight);
 }
 
 function wordsOf(text: string): string[] {

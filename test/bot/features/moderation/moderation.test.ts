@@ -27,12 +27,12 @@ onBoth((databases, kind) => {
 		await using world = await startModerationWorld(place);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 3d`);
 		const mcp = await connectTo(world.bot.url);
-		const { text } = await mcp.call("ban", { user_id: world.id("zoe") });
+		const { text } = await mcp.call("ban", { user_ids: [world.id("zoe")] });
 		expect(text).toContain("was banned for a time, and is now banned permanently.");
 		const { text: list } = await mcp.call("list_temp_bans");
 		expect(list).toBe("There are no temporary bans.");
 		expect(world.isBanned("zoe")).toBe(true);
-		const again = await mcp.call("ban", { user_id: world.id("zoe") });
+		const again = await mcp.call("ban", { user_ids: [world.id("zoe")] });
 		expect(again.text).toContain("is already banned from the guild.");
 	});
 

@@ -31,13 +31,6 @@ const moderationTools = [
 	purgeTool({ recordChannels: unused }),
 ];
 
-/** The tool with this name or former name. */
-function nameOf(name: string): string {
-	const tool = tools.find((tool) => tool.name === name || tool.aliases.some((alias) => alias.name === name));
-	if (!tool) throw new Error(`there is no tool ${name}`);
-	return tool.name;
-}
-
 const found = (query: string, limit = 3) => searchTools(query, tools, limit).best.map(({ name }) => name);
 
 /** Queries, and the tool that must be first. */
@@ -54,8 +47,8 @@ const first: [query: string, tool: string][] = [
 	["delete a DM that the bot sent", "delete_private_message"],
 	["ban a member", "ban"],
 	["ban_user", "ban"],
-	["mass ban raiders", "bulk_ban"],
-	["ban several users at once", "bulk_ban"],
+	["mass ban raiders", "ban"],
+	["ban several users at once", "ban"],
 	["unban someone", "unban"],
 	["list bans", "get_bans"],
 	["who is banned", "get_bans"],
@@ -67,13 +60,13 @@ const first: [query: string, tool: string][] = [
 	["change nick", "set_nickname"],
 	["rename a member's nickname", "set_nickname"],
 	["kick inactive members", "prune_members"],
-	["deafen someone in voice", "modify_voice_state"],
-	["server mute a member in voice", "modify_voice_state"],
-	["disconnect someone from a voice channel", "disconnect_voice_member"],
-	["drag a member to another voice channel", "move_voice_member"],
+	["deafen someone in voice", "edit_voice_members"],
+	["server mute a member in voice", "edit_voice_members"],
+	["disconnect someone from a voice channel", "edit_voice_members"],
+	["drag a member to another voice channel", "edit_voice_members"],
 	["who is in voice channels right now", "list_voice_members"],
 	["lockdown a channel", "lock_channel"],
-	["unlock channel", "unlock_channel"],
+	["unlock channel", "lock_channel"],
 	["purge messages", "delete_messages"],
 	["bulk delete messages", "delete_messages"],
 	["channel message history", "get_recent_messages"],
@@ -85,7 +78,7 @@ const first: [query: string, tool: string][] = [
 	["crosspost", "crosspost_message"],
 	["forward message to another channel", "forward_message"],
 	["pin a message", "pin_message"],
-	["unpin", "unpin_message"],
+	["unpin", "pin_message"],
 	["list pinned messages", "list_pins"],
 	["add reaction to message", "add_reaction"],
 	["who reacted to a message", "get_reactions"],
@@ -109,18 +102,18 @@ const first: [query: string, tool: string][] = [
 	["list emotes", "list_emojis"],
 	["rename emoji", "edit_emoji"],
 	["archive a thread", "edit_thread"],
-	["add people to a private thread", "add_thread_members"],
+	["add people to a private thread", "edit_thread_members"],
 	["who is in a thread", "list_thread_members"],
-	["list forum posts", "list_forum_posts"],
-	["edit forum tags", "set_forum_tags"],
-	["start a stage", "start_stage"],
-	["set voice channel status", "set_voice_channel_status"],
+	["list forum posts", "list_threads"],
+	["edit forum tags", "edit_channel"],
+	["start a stage", "set_stage"],
+	["set voice channel status", "edit_channel"],
 	["create a scheduled event", "create_scheduled_event"],
 	["cancel an event", "edit_scheduled_event"],
 	["who is interested in an event", "get_event_users"],
-	["block bad words", "create_automod_rule"],
-	["create a spam filter", "create_automod_rule"],
-	["disable an automod rule", "edit_automod_rule"],
+	["block bad words", "set_automod_rule"],
+	["create a spam filter", "set_automod_rule"],
+	["disable an automod rule", "set_automod_rule"],
 	["list automod rules", "list_automod_rules"],
 	["change the server name", "edit_guild"],
 	["server verification level settings", "edit_guild"],
@@ -135,9 +128,9 @@ const first: [query: string, tool: string][] = [
 	["give a role to many members", "bulk_role_update"],
 	["reorder roles", "move_roles"],
 	["create a role", "create_role"],
-	["sync permissions with category", "sync_channel_permissions"],
+	["sync permissions with category", "copy_channel_permissions"],
 	["copy permissions from one channel to another", "copy_channel_permissions"],
-	["role members", "get_role_members"],
+	["role members", "list_members"],
 	["get_user_id_by_name", "lookup_user_by_name"],
 ];
 
@@ -157,8 +150,8 @@ const amongThree: [query: string, tool: string][] = [
 	["raid", "set_incident_actions"],
 	["who has a role", "list_members"],
 	["members who joined in the last hour", "list_members"],
-	["promote a member to moderator", "assign_role"],
-	["take a role away from a user", "remove_role"],
+	["promote a member to moderator", "bulk_role_update"],
+	["take a role away from a user", "bulk_role_update"],
 	["message statistics per author", "search_messages"],
 	["rename a channel", "edit_channel"],
 	["reply to a message", "send_message"],
@@ -167,8 +160,8 @@ const amongThree: [query: string, tool: string][] = [
 	["close a thread", "edit_thread"],
 	["create a ticket thread", "create_thread"],
 	["create a category", "create_channel"],
-	["create voice channel", "create_voice_channel"],
-	["change bitrate of a voice channel", "edit_voice_channel"],
+	["create voice channel", "create_channel"],
+	["change bitrate of a voice channel", "edit_channel"],
 	["reorder channels", "move_channels"],
 	["why can the bot not do something, diagnose", "run_setup_check"],
 	["whois user", "get_member"],
@@ -180,8 +173,8 @@ const amongThree: [query: string, tool: string][] = [
 	["count messages per user", "search_messages"],
 	["make an announcement channel", "create_channel"],
 	["delete a category", "delete_channel"],
-	["stop a stage", "end_stage"],
-	["filter swear words", "create_automod_rule"],
+	["stop a stage", "set_stage"],
+	["filter swear words", "set_automod_rule"],
 	["donators of the game", donatorToolNames[0] ?? ""],
 ];
 
@@ -218,19 +211,15 @@ describe("find_tools", () => {
 	});
 
 	test.each(first)("%s: %s is first", (query, tool) => {
-		expect(found(query)[0]).toBe(nameOf(tool));
+		expect(found(query)[0]).toBe(tool);
 	});
 
 	test.each(amongThree)("%s: %s is among the first three", (query, tool) => {
-		expect(found(query)).toContain(nameOf(tool));
+		expect(found(query)).toContain(tool);
 	});
 
-	test("each tool is first for its name, its former names and its title", () => {
-		const wrong = tools.flatMap((tool) => {
-			const titles = [tool.name, ...tool.aliases.map(({ name }) => name)];
-			return titles.filter((query) => found(query)[0] !== tool.name).map((query) => [query, found(query)]);
-		});
-		expect(wrong).toEqual([]);
+	test("each tool is first for its name", () => {
+		expect(tools.filter(({ name }) => found(name)[0] !== name)).toEqual([]);
 	});
 
 	test("words that no tool has find nothing", () => {

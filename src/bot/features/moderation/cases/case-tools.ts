@@ -10,7 +10,7 @@ import { absentIf } from "../../../discord/find.ts";
 import { describeBits } from "../../../discord/permissions.ts";
 import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
 import { countOf, maxReasonLength, resultLines } from "../../../discord/text.ts";
-import { type MaybeMember, memberOrAbsent, membersAmong, toList } from "../../../guild/several-members.ts";
+import { type MaybeMember, memberOrAbsent, membersAmong } from "../../../guild/several-members.ts";
 import { messageReference } from "../../../messages/sent-message.ts";
 import {
 	expected,
@@ -67,7 +67,6 @@ function warnMember({ cases, escalate = [] }: ToolOptions) {
 		title: "Warn members",
 		description: "Warn members: recorded as a case, and told by DM.",
 		person,
-		adapt: toList("user_id", "user_ids"),
 		input: v.strictObject({
 			guild_id,
 			user_ids,
@@ -108,7 +107,6 @@ function noteMember({ cases }: ToolOptions) {
 		title: "Note about users",
 		description: "Record a note about users, for moderators only.",
 		person,
-		adapt: toList("user_id", "user_ids"),
 		input: v.strictObject({
 			guild_id,
 			user_ids,

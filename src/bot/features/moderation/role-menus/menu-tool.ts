@@ -61,16 +61,8 @@ const textPermissions = contentPermissions.map((needed) => ({
 	permission: needed.permission,
 	with: "content" as const,
 	when: (args: Texts, memberId: string, guild: Guild) =>
-		needed.when?.(
-			{
-				...args,
-				content: contentOf(args),
-				mentions: "none",
-				suppress_embeds: args.message_id === undefined,
-			},
-			memberId,
-			guild,
-		) ?? false,
+		(needed.permission !== "EmbedLinks" || args.message_id !== undefined) &&
+		(needed.when?.({ ...args, content: contentOf(args) }, memberId, guild) ?? false),
 }));
 
 /**
