@@ -29,8 +29,8 @@ const areas: Record<string, { src: string[]; tests: string[] }> = {
 	},
 	store: { src: ["src/bot/store"], tests: ["test/bot/store"] },
 	moderation: {
-		src: ["src/bot/features/moderation"],
-		tests: ["test/bot/features/moderation", "test/bot/moderation"],
+		src: ["src/bot/moderation"],
+		tests: ["test/bot/moderation", "test/bot/moderation"],
 	},
 	tool: {
 		src: ["src/bot/tool"],

@@ -1,5 +1,7 @@
 // startBot: wires Discord, tools, features and the MCP server.
 
+import { Connection, type ConnectionOptions } from "../discord/connection/connection.ts";
+import { sessionStartsFile } from "../discord/connection/session-starts.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Log } from "../lib/log.ts";
 import { approvalCapability, type Principal, principalCapability } from "../lib/principal.ts";
@@ -19,8 +21,6 @@ import { isOfApproval } from "./approval/request-text.ts";
 import { createDoors } from "./commands/doors.ts";
 import { peopleText } from "./commands/people-text.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "./config/config.ts";
-import { Connection, type ConnectionOptions } from "./discord/connection/connection.ts";
-import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures, knownCommands } from "./features/index.ts";
 import type { BackupsStatus } from "./guild-documents/backups/backups.ts";
 import { DeletionWatch } from "./guild-documents/backups/deletion-watch.ts";

@@ -17,7 +17,7 @@ const extras = [
 	"src/gateway/README.md",
 	"src/bot/approval/README.md",
 	"src/bot/features/README.md",
-	"src/bot/features/moderation/README.md",
+	"src/bot/moderation/README.md",
 	"src/bot/game/README.md",
 	"src/bot/tools/README.md",
 	"src/simulator/README.md",

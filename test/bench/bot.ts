@@ -6,7 +6,7 @@ import { heapStats } from "bun:jsc";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
 import type { Guild } from "discord.js";
-import { findByName } from "../../src/bot/discord/members/name-search.ts";
+import { findByName } from "../../src/discord/members/name-search.ts";
 import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";

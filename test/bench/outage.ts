@@ -2,7 +2,7 @@
 // same time, each with a bot and a simulator of its own.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { Connection } from "../../src/bot/discord/connection/connection.ts";
+import { Connection } from "../../src/discord/connection/connection.ts";
 import { parseCommandLine } from "../../src/lib/program/program.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { recordLog } from "../support/log.ts";

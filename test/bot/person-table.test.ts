@@ -3,8 +3,8 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
+import { officialName } from "../../src/discord/permissions.ts";
 import { type GuildChannel, isThread } from "../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../support/mcp.ts";
 import { userNamed } from "../support/world.ts";

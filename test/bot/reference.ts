@@ -2,11 +2,11 @@
 
 import { join } from "node:path";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
-import type { Needed } from "../../src/bot/discord/permissions.ts";
-import { officialName } from "../../src/bot/discord/permissions.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../src/bot/tool/toolsets.ts";
 import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
+import type { Needed } from "../../src/discord/permissions.ts";
+import { officialName } from "../../src/discord/permissions.ts";
 import { briefSchema, type JsonSchema } from "../../src/mcp/json-schema.ts";
 import { privilegedHint } from "../../src/mcp/tool.ts";
 import { until } from "../support/until.ts";

@@ -3,8 +3,8 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
+import { officialName } from "../../src/discord/permissions.ts";
 import { isThread } from "../../src/simulator/world/state/entities.ts";
 import { toolsOfPlans } from "./tool-rows/guild-documents.ts";
 import type { Args, Row, Scene } from "./tool-rows/scene.ts";

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import { permissionNames } from "../../src/bot/discord/permissions.ts";
+import { permissionNames } from "../../src/discord/permissions.ts";
 import { moderatorPermissions } from "../../src/simulator/seed.ts";
 import type { Guild, GuildChannel, Member } from "../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";

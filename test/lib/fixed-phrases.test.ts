@@ -25,8 +25,8 @@ test.each([
 	['"NoAnswer"', "gateway/routing/routing.ts"],
 	['"OutcomeUnknown"', "gateway/routing/routing.ts"],
 	['"Overloaded"', "gateway/routing/routing.ts"],
-	["Discord API error: ", "bot/discord/rest/errors.ts"],
-	["Discord API request timed out", "bot/discord/rest/errors.ts"],
+	["Discord API error: ", "discord/rest/errors.ts"],
+	["Discord API request timed out", "discord/rest/errors.ts"],
 	// Section "Chat command".
 	["Could not reach the game server: ", "bot/game/verify.ts"],
 	["Verification is not configured: ", "bot/game/verify.ts"],

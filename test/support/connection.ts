@@ -1,6 +1,6 @@
 // The bot's connection to Discord, without the rest of the bot, and a stub of Discord's Gateway.
 
-import { Connection, type ConnectionOptions } from "../../src/bot/discord/connection/connection.ts";
+import { Connection, type ConnectionOptions } from "../../src/discord/connection/connection.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { recordLog } from "./log.ts";
 import { startSimulator } from "./simulator.ts";

@@ -97,7 +97,7 @@ export function readAnswer(number: number, status: number, body: string): Answer
 	});
 }
 
-/** By the words of the gateway, and those of the bot (src/bot/discord/rest/errors.ts, src/bot/tool/context.ts). */
+/** By the words of the gateway, and those of the bot (src/discord/rest/errors.ts, src/bot/tool/context.ts). */
 function outcomeOf(fault: string): CallOutcome {
 	return /^Gateway error: OutcomeUnknown:|is unknown|may have taken effect/.test(fault) ? "unknown" : "not done";
 }

@@ -2,9 +2,9 @@
 // may decide.
 
 import { type ButtonInteraction, type Message, MessageFlags, PermissionFlagsBits } from "discord.js";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { inlineText, truncate } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { inlineText, truncate } from "../discord/text.ts";
 import { noMentions } from "../messages/split-message.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Deciding } from "./deciding.ts";

@@ -2,6 +2,9 @@
 // sees all requests. A person sees their own requests and those on which they could decide in Discord.
 
 import { type GuildMember, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import { absentIf } from "../../discord/find.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { truncate } from "../../discord/text.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { readIds, waitingMethod } from "../../mcp/approval.ts";
 import {
@@ -15,9 +18,6 @@ import {
 import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { absentIf } from "../discord/find.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { truncate } from "../discord/text.ts";
 import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
 import { guildsOf } from "../tool/admission.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";

@@ -3,13 +3,13 @@
 // needs, and a person other than the requester.
 
 import { type GuildMember, RESTJSONErrorCodes } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { absentIf } from "../../discord/find.ts";
+import { bitsIn, describeBits, type Permission } from "../../discord/permissions.ts";
+import { inlineText } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { absentIf } from "../discord/find.ts";
-import { bitsIn, describeBits, type Permission } from "../discord/permissions.ts";
-import { inlineText } from "../discord/text.ts";
 import type { Store } from "../store/store.ts";
 import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/toolsets.ts";

@@ -9,8 +9,8 @@ import {
 	type MessageCreateOptions,
 	type MessageEditOptions,
 } from "discord.js";
+import { escapeInvisible, inlineText, truncate } from "../../discord/text.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
-import { escapeInvisible, inlineText, truncate } from "../discord/text.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { ApprovalRow, ApprovalState } from "../store/tables/approvals.ts";
 import { textIn } from "./request-text.ts";

@@ -4,6 +4,10 @@
 
 import { randomBytes } from "node:crypto";
 import { type Client, DiscordAPIError, Events, type SendableChannels } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { channelName } from "../../discord/describe.ts";
+import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { Sql } from "../../lib/store/statement.ts";
@@ -11,10 +15,6 @@ import { within } from "../../lib/wait.ts";
 import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
 import { errorResult, isErrorResult, type Tool, type ToolCall, ToolError } from "../../mcp/tool.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { channelName } from "../discord/describe.ts";
-import { bitsIn, describeBits, missingPermissions } from "../discord/permissions.ts";
-import { toToolError } from "../discord/rest/errors.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {

@@ -1,9 +1,9 @@
 // Access to channels in tool results: how permission overwrites change.
 
 import type { Guild } from "discord.js";
-import { memberName, roleName } from "../discord/describe.ts";
-import { botMember } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { memberName, roleName } from "../../discord/describe.ts";
+import { botMember } from "../../discord/permissions.ts";
+import { oneField } from "../../discord/text.ts";
 import type { Entries } from "./channel-access.ts";
 import { describeChange } from "./overwrites.ts";
 

@@ -3,12 +3,19 @@
 
 import { type Guild, OverwriteType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
+import type { Finder } from "../../discord/find.ts";
+import * as find from "../../discord/find.ts";
+import {
+	allowed,
+	type Bits,
+	botBitsWith,
+	botMember,
+	describeBits,
+	isAdministrator,
+} from "../../discord/permissions.ts";
 import type { EditedKind } from "../../guild-document/names/channel-kinds.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import type { Finder } from "../discord/find.ts";
-import * as find from "../discord/find.ts";
-import { allowed, type Bits, botBitsWith, botMember, describeBits, isAdministrator } from "../discord/permissions.ts";
 import { found, list, permissionList, snowflake } from "../tool/arguments/arguments.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import type { RawChannel } from "./channel-order.ts";

@@ -1,12 +1,12 @@
 // Editing a channel: what would change, and the requests that change it.
 
 import { type Guild, type GuildChannelEditOptions, Routes } from "discord.js";
+import { channelName } from "../../discord/describe.ts";
+import { type Channel, type Forum, isForum } from "../../discord/find.ts";
+import { botPermissions, requireGrantable } from "../../discord/permissions.ts";
+import { oneField, resultLines } from "../../discord/text.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { type Channel, type Forum, isForum } from "../discord/find.ts";
-import { botPermissions, requireGrantable } from "../discord/permissions.ts";
-import { oneField, resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
 import { requireOneOf } from "../tool/arguments/arguments.ts";
 import { changedEntries } from "./access-text.ts";

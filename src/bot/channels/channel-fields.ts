@@ -10,6 +10,8 @@ import {
 	type VideoQualityMode,
 } from "discord.js";
 import * as v from "valibot";
+import { channelName } from "../../discord/describe.ts";
+import { isAllowedKind } from "../../discord/guild-features.ts";
 import {
 	type EditedKind,
 	editedKinds,
@@ -23,8 +25,6 @@ import {
 } from "../../guild-document/names/channel-kinds.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { isAllowedKind } from "../discord/guild-features.ts";
 import type { Emoji } from "../messages/emoji.ts";
 import { flag, integer, text } from "../tool/arguments/arguments.ts";
 

@@ -2,12 +2,12 @@
 // channel_locks describe a lock.
 
 import { type Guild, OverwriteType, PermissionFlagsBits, Routes } from "discord.js";
-import { actingPerson } from "../discord/acting-person.ts";
-import { memberName, roleName } from "../discord/describe.ts";
-import * as find from "../discord/find.ts";
-import { type Bits, botMember, botPermissions, describeBits, personHas } from "../discord/permissions.ts";
-import { isForStaffOrBot, isStaffOrBotRole } from "../discord/staff.ts";
-import { resultLines } from "../discord/text.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { memberName, roleName } from "../../discord/describe.ts";
+import * as find from "../../discord/find.ts";
+import { type Bits, botMember, botPermissions, describeBits, personHas } from "../../discord/permissions.ts";
+import { isForStaffOrBot, isStaffOrBotRole } from "../../discord/staff.ts";
+import { resultLines } from "../../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { overwriteName, overwriteOf, sortedOverwrites } from "./overwrites.ts";
 

@@ -1,9 +1,9 @@
 // The order of channels: as Discord's clients show them, and the position changes that move some of them.
 
 import { ChannelType, type Guild } from "discord.js";
-import type { Channel } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { visibleChannels } from "../discord/visible-channels.ts";
+import type { Channel } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { visibleChannels } from "../../discord/visible-channels.ts";
 
 /**
  * A channel as in Discord's API: the fields that determine its place in the channel list, and its permission

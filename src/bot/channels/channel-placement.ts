@@ -1,12 +1,12 @@
 // Placing one channel right below another, where Discord's clients show it.
 
 import { ChannelType, type Guild, PermissionFlagsBits } from "discord.js";
+import { channelName } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import { fetchGuildChannels, isObfuscated } from "../../discord/obfuscation.ts";
+import { missingPermissions, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import { fetchGuildChannels, isObfuscated } from "../discord/obfuscation.ts";
-import { missingPermissions, requireOfPerson, requirePermissions } from "../discord/permissions.ts";
-import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import { inSameGroup, type RawChannel, reorder, siblingsIn } from "./channel-order.ts";
 
 /** A channel as in Discord's API, with its name. */

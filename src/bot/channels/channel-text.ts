@@ -1,9 +1,9 @@
 // Channel settings in tool results: "slow mode: 0 → 10 s".
 
 import type { Guild } from "discord.js";
-import { channelName } from "../discord/describe.ts";
-import { oneField } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
+import { channelName } from "../../discord/describe.ts";
+import { oneField } from "../../discord/text.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { emojiName } from "../messages/emoji.ts";
 import type { ChannelFields } from "./channel-fields.ts";
 

@@ -9,11 +9,11 @@ import {
 	type GuildForumTagEmoji,
 	PermissionFlagsBits,
 } from "discord.js";
+import { channelName } from "../../discord/describe.ts";
+import type { Forum } from "../../discord/find.ts";
+import { requirePermissions } from "../../discord/permissions.ts";
+import { fieldLine, fold, oneField } from "../../discord/text.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import type { Forum } from "../discord/find.ts";
-import { requirePermissions } from "../discord/permissions.ts";
-import { fieldLine, fold, oneField } from "../discord/text.ts";
 import { type Emoji, emojiName } from "../messages/emoji.ts";
 
 /**

@@ -1,15 +1,15 @@
 // What becomes of the access to channels that tools move into another category.
 
 import { PermissionFlagsBits } from "discord.js";
+import { forClients } from "../../discord/acting-person.ts";
+import { channelName } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import type { Channel } from "../../discord/find.ts";
+import { requireGrantable, requirePermissions } from "../../discord/permissions.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { gainsText, movedAccess } from "../../guild-document/steps/moved-access.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { forClients } from "../discord/acting-person.ts";
-import { channelName } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import type { Channel } from "../discord/find.ts";
-import { requireGrantable, requirePermissions } from "../discord/permissions.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
 import { subjectName } from "./access-text.ts";
 import { type Entries, entriesOf } from "./channel-access.ts";
 import type { RawChannel } from "./channel-order.ts";

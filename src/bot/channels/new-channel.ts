@@ -1,15 +1,15 @@
 // Creating a channel with its settings, access and place.
 
 import { type Guild, type GuildChannelCreateOptions, type NonThreadGuildBasedChannel, Routes } from "discord.js";
+import { channelName } from "../../discord/describe.ts";
+import { isForum, type MemberState } from "../../discord/find.ts";
+import { botPermissions, describeBits, requireGrantable } from "../../discord/permissions.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { endingEarlier } from "../../discord/rest/rest.ts";
+import { resultLines } from "../../discord/text.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { isForum, type MemberState } from "../discord/find.ts";
-import { botPermissions, describeBits, requireGrantable } from "../discord/permissions.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { endingEarlier } from "../discord/rest/rest.ts";
-import { resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
 import { changedEntries } from "./access-text.ts";
 import {

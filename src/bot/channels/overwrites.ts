@@ -8,12 +8,11 @@ import {
 	PermissionFlagsBits,
 	type PermissionOverwrites,
 } from "discord.js";
-import { ToolError } from "../../mcp/tool.ts";
-import { channelLabel, channelName, memberName, roleName } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import type { Channel } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
+import { channelLabel, channelName, memberName, roleName } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import type { Channel } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
 import {
 	allBits,
 	type Bits,
@@ -24,9 +23,10 @@ import {
 	isAdministrator,
 	type Overwrites,
 	overwritesOf,
-} from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
-import { isPublic, visibleChannel } from "../discord/visible-channels.ts";
+} from "../../discord/permissions.ts";
+import { oneField } from "../../discord/text.ts";
+import { isPublic, visibleChannel } from "../../discord/visible-channels.ts";
+import { ToolError } from "../../mcp/tool.ts";
 import { sample } from "../tool/bulk.ts";
 import { channelsFromTop } from "./channel-order.ts";
 

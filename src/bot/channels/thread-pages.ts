@@ -3,12 +3,12 @@
 
 import { type APIThreadChannel, ChannelFlags, ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { channelName, memberName, time } from "../discord/describe.ts";
-import { isForum, type ThreadedChannel } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { missingPermissions, personHas } from "../discord/permissions.ts";
-import { fieldLine, fold, oneField, resultLines } from "../discord/text.ts";
-import { canSeeThread, visibleChannel, visibleChannels } from "../discord/visible-channels.ts";
+import { channelName, memberName, time } from "../../discord/describe.ts";
+import { isForum, type ThreadedChannel } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { missingPermissions, personHas } from "../../discord/permissions.ts";
+import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
+import { canSeeThread, visibleChannel, visibleChannels } from "../../discord/visible-channels.ts";
 
 /**
  * Schema of the cursor argument for the next page of threads: the id of the previous page's last thread if this thread

@@ -2,8 +2,8 @@
 // tool checks what the person and the bot may do.
 
 import type { ChannelType } from "discord.js";
+import type { Permission } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
-import type { Permission } from "../discord/permissions.ts";
 
 /** Kinds of values that an option of a command can take, and what the tool's argument receives for each kind. */
 export type OptionKind =

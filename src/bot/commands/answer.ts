@@ -1,10 +1,10 @@
 // Answers to interactions and chat commands: private, without pings, and split where they are long.
 
 import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, type RepliableInteraction } from "discord.js";
+import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.ts";
+import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
-import { isOutcomeUnknown } from "../discord/rest/rest.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
 const maxLength = 2_000;

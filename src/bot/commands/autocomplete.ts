@@ -1,8 +1,8 @@
 // Autocompletion of the options of slash commands: durations, reasons and cases.
 
 import { type AutocompleteInteraction, PermissionFlagsBits } from "discord.js";
+import { lengthOf, truncate } from "../../discord/text.ts";
 import { within } from "../../lib/wait.ts";
-import { lengthOf, truncate } from "../discord/text.ts";
 import type { Action, ActionOption, OptionKind, Suggestion, SuggestQuery } from "./action.ts";
 import { suggestDurations } from "./durations.ts";
 

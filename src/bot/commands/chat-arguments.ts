@@ -1,10 +1,10 @@
 // Reads the arguments of a chat command: mentions, ids and names, several people at once, and the reason as the rest.
 
 import { type Guild, type GuildBasedChannel, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
+import { findByName } from "../../discord/members/name-search.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import { fold, inlineText } from "../../discord/text.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { findByName } from "../discord/members/name-search.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
-import { fold, inlineText } from "../discord/text.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
 

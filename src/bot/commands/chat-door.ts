@@ -1,11 +1,11 @@
 // Chat commands ("!m ban …"): reads the message, runs the command within the limits, and replies.
 
 import { ChannelType, type Client, Events, type Message, PermissionFlagsBits } from "discord.js";
+import { channelName } from "../../discord/describe.ts";
+import { describeBits, missingToWrite, type Permission } from "../../discord/permissions.ts";
+import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { describeBits, missingToWrite, type Permission } from "../discord/permissions.ts";
-import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action } from "./action.ts";
 import { answerPieces, describeFailure } from "./answer.ts";

@@ -1,7 +1,7 @@
 // Chat commands that features implement themselves, without a tool, and how a chat message is read as a command.
 
 import type { Guild, GuildMember, GuildTextBasedChannel, Message } from "discord.js";
-import type { Permission } from "../discord/permissions.ts";
+import type { Permission } from "../../discord/permissions.ts";
 import type { Limiter } from "./cooldown.ts";
 
 /** A chat command that someone typed, such as "!m ban": its message, author, channel and guild. */

@@ -11,8 +11,8 @@ import {
 	type RESTPostAPIApplicationCommandsJSONBody,
 	type RESTPostAPIChatInputApplicationCommandsJSONBody,
 } from "discord.js";
-import type { Permission } from "../discord/permissions.ts";
-import { maxReasonLength } from "../discord/text.ts";
+import type { Permission } from "../../discord/permissions.ts";
+import { maxReasonLength } from "../../discord/text.ts";
 import type { Action, ActionOption } from "./action.ts";
 import type { Command } from "./commands.ts";
 import type { MenuHandler } from "./menus.ts";

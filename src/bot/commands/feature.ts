@@ -1,12 +1,12 @@
 // The interface of features: optional parts of the bot beside its tools.
 
 import type { Client } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import type { Ai } from "../ai/ai.ts";
 import type { BotConfig } from "../config/config.ts";
-import type { Connection } from "../discord/connection/connection.ts";
 import type { Store } from "../store/store.ts";
 import type { CallAs } from "../tool/call-as.ts";
 import type { CaseRecorder } from "../tool/case-record.ts";

@@ -10,8 +10,8 @@ import {
 	TextInputBuilder,
 	TextInputStyle,
 } from "discord.js";
+import { maxReasonLength } from "../../discord/text.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { maxReasonLength } from "../discord/text.ts";
 import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
 

@@ -1,7 +1,7 @@
 // `help`: lists what a person may use in a channel, as slash commands or chat commands.
 
 import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } from "discord.js";
-import type { Permission } from "../discord/permissions.ts";
+import type { Permission } from "../../discord/permissions.ts";
 import type { Action } from "./action.ts";
 import { chatName, chatUsage } from "./chat-arguments.ts";
 import type { Command } from "./commands.ts";

@@ -5,7 +5,7 @@ import type {
 	MessageContextMenuCommandInteraction,
 	UserContextMenuCommandInteraction,
 } from "discord.js";
-import type { Permission } from "../discord/permissions.ts";
+import type { Permission } from "../../discord/permissions.ts";
 import type { ActionOption } from "./action.ts";
 
 /** A context menu command of a user or message, or a slash command, that a feature implements itself. */

@@ -2,7 +2,7 @@
 // assistants (`forClients`). This file removes no lines, because a line may contain what people wrote.
 
 import { escapeMarkdown } from "discord.js";
-import { titleOf } from "../discord/permissions.ts";
+import { titleOf } from "../../discord/permissions.ts";
 
 const noText = "It failed. The bot's log may have the details.";
 

@@ -4,12 +4,12 @@ import { type Client, Events, type Guild, type GuildMember, type Message } from 
 import { inBatches } from "../../lib/store/statement.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { guildForRoles, RoleWriter } from "../commands/role-writer.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { type Activity, selectActivity } from "../store/tables/member-activity.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { ActivityBuffer, joinedAtMs } from "./activity.ts";
 import { createPromotions } from "./promotions.ts";
-import { guildForRoles, RoleWriter } from "./role-writer.ts";
 
 const batchSize = 500;
 const checksPerSweep = 5_000;

@@ -2,13 +2,19 @@
 // when the last handled member joined and who still waits for the role, so that nobody is missed after a restart.
 
 import { type Client, Events, type GuildMember, Routes } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import type { Connection } from "../discord/connection/connection.ts";
+import {
+	createIsRestricted,
+	failureReason,
+	guildForRoles,
+	guildWithRole,
+	RoleWriter,
+} from "../commands/role-writer.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import { saveJoinRoleNotes, selectJoinRoleNotes } from "../store/tables/join-roles.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import { createIsRestricted, failureReason, guildForRoles, guildWithRole, RoleWriter } from "./role-writer.ts";
 
 const toleranceMs = 5_000;
 const shutdownGraceMs = 1_500;

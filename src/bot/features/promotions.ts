@@ -3,6 +3,7 @@
 
 import { type APIGuildMember, type Guild, Routes } from "discord.js";
 import type { FeatureOptions } from "../commands/feature.ts";
+import { createIsRestricted, failureReason, type RoleWriter, type WriteFailure } from "../commands/role-writer.ts";
 import {
 	claimPromotion,
 	type Membership,
@@ -11,7 +12,6 @@ import {
 	settlePromotion,
 } from "../store/tables/member-activity.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import { createIsRestricted, failureReason, type RoleWriter, type WriteFailure } from "./role-writer.ts";
 
 const postponeMs = 600_000;
 const maxPostponed = 100;

@@ -9,7 +9,7 @@ import {
 	ComponentType,
 	type RESTPostAPIChannelMessageJSONBody,
 } from "discord.js";
-import { oneLine } from "../discord/text.ts";
+import { oneLine } from "../../discord/text.ts";
 import type { Ban, Chargeback, Decision } from "../store/tables/chargebacks.ts";
 import { truncate } from "./client.ts";
 

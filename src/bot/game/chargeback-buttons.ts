@@ -1,8 +1,8 @@
 // Handles the buttons of chargeback alerts. Only staff may press them, and the first press decides.
 
 import { type ButtonInteraction, MessageFlags } from "discord.js";
+import { toToolError } from "../../discord/rest/errors.ts";
 import type { Log } from "../../lib/log.ts";
-import { toToolError } from "../discord/rest/errors.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { Store } from "../store/store.ts";
 import { decide, selectChargeback } from "../store/tables/chargebacks.ts";

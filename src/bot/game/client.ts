@@ -1,11 +1,11 @@
 // HTTP client for the game server's plugin. Validates every response. Contract: README.md.
 
 import * as v from "valibot";
+import { oneLine } from "../../discord/text.ts";
 import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { oneLine } from "../discord/text.ts";
 
 const maxBytesByDefault = 64 * 1024;
 const maxListBytes = 4 * 1024 * 1024;

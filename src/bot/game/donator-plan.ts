@@ -1,8 +1,8 @@
 // Compares the list of supporters with the roles of members. Pure: changes nothing.
 
 import type { Guild, GuildMember, Role } from "discord.js";
-import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
-import { auditReason, oneLine } from "../discord/text.ts";
+import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
+import { auditReason, oneLine } from "../../discord/text.ts";
 import type { ListEntry } from "../store/tables/donators.ts";
 import type { Donator } from "./client.ts";
 

@@ -2,13 +2,13 @@
 // list removes no roles. The next run repeats changes that failed.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { roleName } from "../../discord/describe.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { roleName } from "../discord/describe.ts";
-import { toToolError } from "../discord/rest/errors.ts";
 import { Durable, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {

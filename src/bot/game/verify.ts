@@ -2,10 +2,10 @@
 // The bot stores nothing and never logs a code.
 
 import { escapeMarkdown } from "discord.js";
+import { oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import type { WindowOptions } from "../../lib/sliding-window.ts";
 import { Limiter } from "../commands/cooldown.ts";
-import { oneLine } from "../discord/text.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
 /**

@@ -1,6 +1,8 @@
 // What tools, the HTTP route and backups do with guild documents, in one object.
 
 import type { Client, Guild } from "discord.js";
+import { guildName } from "../../discord/describe.ts";
+import { resultLines } from "../../discord/text.ts";
 import {
 	type GuildDocument,
 	InvalidDocument,
@@ -14,8 +16,6 @@ import { exportDocument } from "../../guild-document/read/export.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { guildName } from "../discord/describe.ts";
-import { resultLines } from "../discord/text.ts";
 import type { GuildJobState } from "../store/tables/guild-jobs.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";

@@ -1,9 +1,9 @@
 // The rules of plans and jobs, put together: reading the guild, the difference, and what the bot cannot or must not do.
 
+import type { MemberState } from "../../discord/find.ts";
+import { lacksTwoFactor, requiresTwoFactor } from "../../discord/two-factor.ts";
 import { differenceInSteps } from "../../guild-document/steps/difference.ts";
 import { inSlices } from "../../lib/slices.ts";
-import type { MemberState } from "../discord/find.ts";
-import { lacksTwoFactor, requiresTwoFactor } from "../discord/two-factor.ts";
 import { durationText } from "./plans/duration.ts";
 import type { Rules } from "./plans/plans.ts";
 import { type PictureSource, readGuildState } from "./read/read-guild.ts";

@@ -1,10 +1,10 @@
 // The parts of guild documents, wired for startBot and for the command line in the same way.
 
+import type { Connection } from "../../discord/connection/connection.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import type { BotConfig } from "../config/config.ts";
-import type { Connection } from "../discord/connection/connection.ts";
 import type { Store } from "../store/store.ts";
 import { Backups } from "./backups/backups.ts";
 import { createGuildDocuments, type GuildDocumentsService } from "./guild-documents.ts";

@@ -1,9 +1,9 @@
 // The members and roles that have all permissions in every channel: the owner of a guild, and those with ADMINISTRATOR.
 
 import { PermissionFlagsBits } from "discord.js";
-import { roleName } from "../discord/describe.ts";
-import type { Holder } from "../discord/effective-permissions.ts";
-import { fieldLine } from "../discord/text.ts";
+import { roleName } from "../../discord/describe.ts";
+import type { Holder } from "../../discord/effective-permissions.ts";
+import { fieldLine } from "../../discord/text.ts";
 
 interface Named {
 	name: string;

@@ -23,9 +23,9 @@ import {
 	SortOrderType,
 	VideoQualityMode,
 } from "discord.js";
-import { time } from "../discord/describe.ts";
-import { officialName, permissionNames } from "../discord/permissions.ts";
-import { lengthOf, oneField, truncate } from "../discord/text.ts";
+import { time } from "../../discord/describe.ts";
+import { officialName, permissionNames } from "../../discord/permissions.ts";
+import { lengthOf, oneField, truncate } from "../../discord/text.ts";
 
 /** Function that returns the name and id of a Discord object, such as a user or a role, as text. */
 export type NameOf = (id: string) => string;

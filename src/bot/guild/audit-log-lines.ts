@@ -9,11 +9,11 @@ import {
 	type Guild,
 	SnowflakeUtil,
 } from "discord.js";
-import { channelLabel, time } from "../discord/describe.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
-import { officialName } from "../discord/permissions.ts";
-import { fieldLine, lengthOf, oneField, truncate } from "../discord/text.ts";
-import { canSeeThread, isHidden, visibleChannel } from "../discord/visible-channels.ts";
+import { channelLabel, time } from "../../discord/describe.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import { officialName } from "../../discord/permissions.ts";
+import { fieldLine, lengthOf, oneField, truncate } from "../../discord/text.ts";
+import { canSeeThread, isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { changesOf, describeChanges, type NameOf } from "./audit-log-changes.ts";
 import { undoOf } from "./audit-log-undo.ts";
 

@@ -2,9 +2,9 @@
 // test/bot/tools/audit-log.test.ts compares the names of tools and arguments with the tools that there are.
 
 import { type APIAuditLogEntry, AuditLogEvent, type Guild, OverwriteType } from "discord.js";
-import { permissionNames } from "../discord/permissions.ts";
-import { lengthOf, oneField } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
+import { permissionNames } from "../../discord/permissions.ts";
+import { lengthOf, oneField } from "../../discord/text.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { bitsOf, type Change, changesOf, channelKind, colorText } from "./audit-log-changes.ts";
 
 interface Call {

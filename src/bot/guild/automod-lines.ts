@@ -1,6 +1,9 @@
 // An AutoMod rule as result lines.
 
 import type { APIAutoModerationAction, APIAutoModerationRule, Guild } from "discord.js";
+import { channelLabel, channelName, memberName, roleName } from "../../discord/describe.ts";
+import { fieldLine, oneField, oneLine } from "../../discord/text.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import {
 	actionNames,
 	actions,
@@ -9,9 +12,6 @@ import {
 	triggerOf,
 	wordFields,
 } from "../../guild-document/names/automod-rule.ts";
-import { channelLabel, channelName, memberName, roleName } from "../discord/describe.ts";
-import { fieldLine, oneField, oneLine } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
 
 export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
 	return `"${oneField(rule.name)}" (ID: ${rule.id})`;

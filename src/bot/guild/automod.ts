@@ -2,6 +2,8 @@
 // https://discord.com/developers/docs/resources/auto-moderation
 
 import { type APIAutoModerationRule, type Guild, Routes } from "discord.js";
+import { unlessUnknown } from "../../discord/find.ts";
+import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
 import {
 	type ActionName,
 	actionOf,
@@ -13,8 +15,6 @@ import {
 	triggers,
 } from "../../guild-document/names/automod-rule.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { unlessUnknown } from "../discord/find.ts";
-import { bitsIn, requirePermissions } from "../discord/permissions.ts";
 
 /**
  * The AutoMod actions that need MODERATE_MEMBERS, with the triggers that allow them. Sources:

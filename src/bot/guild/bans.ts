@@ -10,12 +10,12 @@ import {
 	Routes,
 	type User,
 } from "discord.js";
-import { actingPerson } from "../discord/acting-person.ts";
-import { memberFields, time } from "../discord/describe.ts";
-import { absentIf } from "../discord/find.ts";
-import { compareIds, lowestIdAt } from "../discord/ids.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { fieldLine, oneField } from "../discord/text.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { memberFields, time } from "../../discord/describe.ts";
+import { absentIf } from "../../discord/find.ts";
+import { compareIds, lowestIdAt } from "../../discord/ids.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { fieldLine, oneField } from "../../discord/text.ts";
 import { readsContent } from "../messages/message-content.ts";
 
 /**

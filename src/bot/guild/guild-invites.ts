@@ -10,14 +10,14 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { time } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import { absentIf } from "../../discord/find.ts";
+import { allowed, requirePermissions } from "../../discord/permissions.ts";
+import { fieldLine, oneField } from "../../discord/text.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { published } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { time } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import { absentIf } from "../discord/find.ts";
-import { allowed, requirePermissions } from "../discord/permissions.ts";
-import { fieldLine, oneField } from "../discord/text.ts";
-import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 
 /** An invite to a guild, with the channel that it leads to. */
 export interface GuildInvite {

@@ -2,6 +2,10 @@
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
 import { type APIGuildScheduledEvent, ChannelType, type Guild, Routes } from "discord.js";
+import { channelLabel, channelName, time } from "../../discord/describe.ts";
+import { unlessUnknown } from "../../discord/find.ts";
+import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import {
 	type EventFields,
 	type EventStatus,
@@ -11,10 +15,6 @@ import {
 	statuses,
 } from "../../guild-document/names/scheduled-event.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelLabel, channelName, time } from "../discord/describe.ts";
-import { unlessUnknown } from "../discord/find.ts";
-import { fieldLine, oneField, resultLines } from "../discord/text.ts";
-import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 
 /**
  * Fetches a scheduled event from Discord, with its number of interested users. Throws a ToolError if the event does not

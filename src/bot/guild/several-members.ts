@@ -1,9 +1,9 @@
 // Tools that act on one or several users, by `user_ids`.
 
 import type { Guild, GuildMember } from "discord.js";
+import { forClients, isForPeople } from "../../discord/acting-person.ts";
+import { type MemberState, memberOrNone } from "../../discord/find.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { forClients, isForPeople } from "../discord/acting-person.ts";
-import { type MemberState, memberOrNone } from "../discord/find.ts";
 import { found, list } from "../tool/arguments/arguments.ts";
 
 /** A user's id, and the guild member with this id; undefined if the user is not a member. */

@@ -12,13 +12,13 @@ import {
 	Routes,
 	WebhookType,
 } from "discord.js";
+import { channelName } from "../../discord/describe.ts";
+import { absentIf } from "../../discord/find.ts";
+import { missingPermissions } from "../../discord/permissions.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { oneField } from "../../discord/text.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { absentIf } from "../discord/find.ts";
-import { missingPermissions } from "../discord/permissions.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { oneField } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
 import { readsContent } from "../messages/message-content.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;

@@ -3,11 +3,11 @@
 // https://docs.discord.com/developers/resources/channel#list-public-archived-threads
 
 import { type APIThreadChannel, ChannelType, type Client, type Guild, PermissionFlagsBits, Routes } from "discord.js";
-import type { ThreadedChannel } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { missingPermissions, personHas } from "../discord/permissions.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { timeLeftMs } from "../discord/rest/rest.ts";
+import type { ThreadedChannel } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { missingPermissions, personHas } from "../../discord/permissions.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { timeLeftMs } from "../../discord/rest/rest.ts";
 import type { Moment } from "../tool/arguments/arguments.ts";
 
 const { ManageThreads } = PermissionFlagsBits;

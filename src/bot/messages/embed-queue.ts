@@ -3,9 +3,9 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type EmbedBuilder, embedLength } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { inBackground } from "../discord/rest/rest.ts";
 import { noMentions } from "./split-message.ts";
 
 const maxEmbeds = 10;

@@ -2,9 +2,9 @@
 
 import { type APIEmoji, type APIReaction, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
+import { oneField } from "../../discord/text.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { oneField } from "../discord/text.ts";
 import { expected } from "../tool/arguments/arguments.ts";
 
 /** An emoji as given in a tool argument: a Unicode emoji, or a custom emoji of a guild. */

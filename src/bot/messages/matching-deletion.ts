@@ -1,12 +1,12 @@
 // Deleting the messages that match filters, in one, several or all channels.
 
 import type { APIMessage, Guild, GuildTextBasedChannel } from "discord.js";
-import { forClients, isForPeople } from "../discord/acting-person.ts";
-import { channelName, time } from "../discord/describe.ts";
-import { textChannel } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { bitsIn, missingPermissions } from "../discord/permissions.ts";
-import { resultLines } from "../discord/text.ts";
+import { forClients, isForPeople } from "../../discord/acting-person.ts";
+import { channelName, time } from "../../discord/describe.ts";
+import { textChannel } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
+import { resultLines } from "../../discord/text.ts";
 import { sample, shownOf } from "../tool/bulk.ts";
 import type { Plan } from "../tool/define.ts";
 import { isDeletable } from "./bulk-delete.ts";

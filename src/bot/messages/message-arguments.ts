@@ -11,12 +11,12 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { roleName } from "../../discord/describe.ts";
+import { textChannel } from "../../discord/find.ts";
+import type { NeededWith } from "../../discord/permissions.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { roleName } from "../discord/describe.ts";
-import { textChannel } from "../discord/find.ts";
-import type { NeededWith } from "../discord/permissions.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
 import { choice, flag, found, guild_id, instant, snowflake, text } from "../tool/arguments/arguments.ts";
 import { color } from "../tool/arguments/colors.ts";
 import { authorName } from "./message-lines.ts";

@@ -3,8 +3,8 @@
 // https://discord.com/developers/docs/events/gateway#message-content-intent
 
 import type { APIMessage, Client } from "discord.js";
+import { isSwitchedOn, privilegedIntents } from "../../discord/intents.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
 
 const howToEnable =
 	'The operator can enable "Message Content Intent" in the developer portal (Bot) and restart the bot.';

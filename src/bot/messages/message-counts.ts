@@ -1,9 +1,9 @@
 // Counts of messages by author, channel or day.
 
 import type { APIMessage, Guild } from "discord.js";
-import { channelName, time } from "../discord/describe.ts";
-import { countOf } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
+import { channelName, time } from "../../discord/describe.ts";
+import { countOf } from "../../discord/text.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { authorOf } from "./message-summary.ts";
 
 /** Criteria by which messages can be counted. */

@@ -3,12 +3,12 @@
 
 import type { APIMessage, Guild, GuildTextBasedChannel } from "discord.js";
 import { PermissionFlagsBits } from "discord.js";
+import { actingPerson, isForPeople } from "../../discord/acting-person.ts";
+import { channelName } from "../../discord/describe.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { missingPermissions } from "../../discord/permissions.ts";
+import { countOf, fieldLine, resultLines, thousands } from "../../discord/text.ts";
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
-import { actingPerson, isForPeople } from "../discord/acting-person.ts";
-import { channelName } from "../discord/describe.ts";
-import { compareIds } from "../discord/ids.ts";
-import { missingPermissions } from "../discord/permissions.ts";
-import { countOf, fieldLine, resultLines, thousands } from "../discord/text.ts";
 import { shownOf, tryEach } from "../tool/bulk.ts";
 import type { CaseDraft, Concerned } from "../tool/case-record.ts";
 import type { Plan } from "../tool/define.ts";

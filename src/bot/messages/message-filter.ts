@@ -2,8 +2,8 @@
 
 import type { APIMessage } from "discord.js";
 import * as v from "valibot";
-import { anyChannel } from "../discord/find.ts";
-import { fold } from "../discord/text.ts";
+import { anyChannel } from "../../discord/find.ts";
+import { fold } from "../../discord/text.ts";
 import { expected, list, moment, text } from "../tool/arguments/arguments.ts";
 import { messageTexts } from "./message-lines.ts";
 

@@ -9,8 +9,8 @@ import {
 	type RESTGetAPIGuildMessagesSearchResult,
 	Routes,
 } from "discord.js";
-import { actingPerson } from "../discord/acting-person.ts";
-import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import type { Range } from "./message-search.ts";
 

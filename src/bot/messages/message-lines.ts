@@ -12,8 +12,8 @@ import {
 	MessageReferenceType,
 	MessageType,
 } from "discord.js";
-import { time, userName } from "../discord/describe.ts";
-import { fieldLine, oneField, resultLines, truncate } from "../discord/text.ts";
+import { time, userName } from "../../discord/describe.ts";
+import { fieldLine, oneField, resultLines, truncate } from "../../discord/text.ts";
 import { componentTexts, searchableTexts } from "./component-texts.ts";
 import { emojiName, reactionCount } from "./emoji.ts";
 

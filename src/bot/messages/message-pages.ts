@@ -2,9 +2,9 @@
 
 import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
+import { compareIds } from "../../discord/ids.ts";
+import { resultLines } from "../../discord/text.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { compareIds } from "../discord/ids.ts";
-import { resultLines } from "../discord/text.ts";
 import { snowflake } from "../tool/arguments/arguments.ts";
 import type { MessageChannel } from "./message-arguments.ts";
 import { hiddenContent } from "./message-content.ts";

@@ -2,8 +2,8 @@
 // last what was not searched.
 
 import type { Guild } from "discord.js";
-import { channelName, memberName, time } from "../discord/describe.ts";
-import { countOf, resultLines, thousands } from "../discord/text.ts";
+import { channelName, memberName, time } from "../../discord/describe.ts";
+import { countOf, resultLines, thousands } from "../../discord/text.ts";
 import { type Count, countLines, countsOf, dayLines, type Grouping } from "./message-counts.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import { usualKinds } from "./message-lines.ts";

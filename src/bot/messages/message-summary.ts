@@ -2,10 +2,10 @@
 
 import type { APIMessage, Guild } from "discord.js";
 import { MessageType } from "discord.js";
-import { isForPeople } from "../discord/acting-person.ts";
-import { memberName, time, userName } from "../discord/describe.ts";
-import { countOf, fieldLine, oneField, oneLine, truncate } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
+import { isForPeople } from "../../discord/acting-person.ts";
+import { memberName, time, userName } from "../../discord/describe.ts";
+import { countOf, fieldLine, oneField, oneLine, truncate } from "../../discord/text.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
 

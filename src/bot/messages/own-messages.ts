@@ -1,9 +1,9 @@
 // Editing messages that the bot or its webhooks sent. Discord keeps neither the old text nor an audit log entry.
 
 import { type APIMessage, type Guild, PermissionFlagsBits, SnowflakeUtil } from "discord.js";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { describeBits, personHas } from "../../discord/permissions.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { actingPerson } from "../discord/acting-person.ts";
-import { describeBits, personHas } from "../discord/permissions.ts";
 import type { Audit } from "../tool/audit.ts";
 import type { Plan } from "../tool/define.ts";
 

@@ -1,7 +1,7 @@
 // What a tool's result says of a message that was sent: where it is, and who was pinged.
 
 import type { APIMessage, Guild } from "discord.js";
-import { channelName, memberName, roleName } from "../discord/describe.ts";
+import { channelName, memberName, roleName } from "../../discord/describe.ts";
 import { apiUserName } from "./message-lines.ts";
 
 /** Where a message is: in a channel of a guild or, without `guild`, in a DM channel. */

@@ -1,9 +1,9 @@
 // Posts an embed in a channel for each tool call that changes something, and for what operators should know. Posts are queued and never delay a call.
 
 import { EmbedBuilder } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { inlineText, oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { inlineText, oneLine } from "../discord/text.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 

@@ -1,10 +1,10 @@
 // Metrics of a bot. https://prometheus.io/docs/practices/naming/
 // Label values are bounded: tool names and constants.
 
+import type { Connection } from "../../discord/connection/connection.ts";
 import type { Counter, Histogram, Registry } from "../../lib/metrics.ts";
 import { createServerMetrics, type ServerMetrics } from "../../mcp/metrics.ts";
 import type { Sessions } from "../../mcp/session.ts";
-import type { Connection } from "../discord/connection/connection.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "../tool/audit.ts";
 

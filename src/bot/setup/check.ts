@@ -3,6 +3,11 @@
 
 import { dirname, resolve } from "node:path";
 import type { Client, Guild } from "discord.js";
+import { Connection, type ConnectionOptions } from "../../discord/connection/connection.ts";
+import { sessionStartsFile } from "../../discord/connection/session-starts.ts";
+import { userName } from "../../discord/describe.ts";
+import { describeRefused, privilegedIntents } from "../../discord/intents.ts";
+import { oneLine } from "../../discord/text.ts";
 import { ConfigError } from "../../lib/config.ts";
 import { type Entry, readTable, sameTokenIssue } from "../../lib/instances/table.ts";
 import type { Log } from "../../lib/log.ts";
@@ -17,11 +22,6 @@ import {
 import { within } from "../../lib/wait.ts";
 import { providerChecks } from "../ai/check.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "../config/config.ts";
-import { Connection, type ConnectionOptions } from "../discord/connection/connection.ts";
-import { sessionStartsFile } from "../discord/connection/session-starts.ts";
-import { userName } from "../discord/describe.ts";
-import { describeRefused, privilegedIntents } from "../discord/intents.ts";
-import { oneLine } from "../discord/text.ts";
 import type { StoreSettings } from "../store/settings.ts";
 import { checkStore } from "../store/store.ts";
 import { checkPermissions, guildName, inviteTo, referenceChecks } from "./guild-checks.ts";

@@ -2,11 +2,7 @@
 
 import { ChannelType, type Client, type Guild, PermissionFlagsBits, type Role } from "discord.js";
 import * as v from "valibot";
-import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
-import type { BotConfig } from "../config/config.ts";
-import { toml as tomlSchema } from "../config/settings.ts";
-import { channelName, roleName, time } from "../discord/describe.ts";
+import { channelName, roleName, time } from "../../discord/describe.ts";
 import {
 	allowedToBot,
 	bitsIn,
@@ -15,9 +11,13 @@ import {
 	everything,
 	missingForBot,
 	type Permission,
-} from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
-import { isPublic, isVisible } from "../discord/visible-channels.ts";
+} from "../../discord/permissions.ts";
+import { oneField } from "../../discord/text.ts";
+import { isPublic, isVisible } from "../../discord/visible-channels.ts";
+import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
+import { isObject } from "../../mcp/json-rpc.ts";
+import type { BotConfig } from "../config/config.ts";
+import { toml as tomlSchema } from "../config/settings.ts";
 import { invitePermissions, inviteUrl, neededFor, neededForModeration } from "./invite.ts";
 
 /** The warning about a log channel that @everyone sees. */

@@ -1,8 +1,8 @@
 // The invite link of a bot, with the permissions that its tools and features need.
 // https://discord.com/developers/docs/topics/oauth2#bot-authorization-flow
 
+import { bitsIn, type Permission } from "../../discord/permissions.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import { bitsIn, type Permission } from "../discord/permissions.ts";
 
 /**
  * Permissions that the bot's tools need: those that the files in tools/ declare, and those that Discord requires in

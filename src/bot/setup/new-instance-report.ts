@@ -3,13 +3,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
+import { describeBits } from "../../discord/permissions.ts";
 import { ConfigError, isPlaceholder } from "../../lib/config.ts";
 import { defaultInstances, installedInstances } from "../../lib/program/instances.ts";
 import { build, runs, versionLine } from "../../lib/program/program.ts";
 import { example } from "../config/example.ts";
 import { toml } from "../config/settings.ts";
 import { readToml } from "../config/toml.ts";
-import { describeBits } from "../discord/permissions.ts";
 import { invitePermissions, inviteUrl } from "./invite.ts";
 import { describeInstances, findGaps, makeInstance, type NewInstance, readInstances } from "./new-instance.ts";
 

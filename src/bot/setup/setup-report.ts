@@ -1,13 +1,12 @@
 // Report on the setup of a running bot in a guild: one line per check.
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
-import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { roleName } from "../discord/describe.ts";
-import { unknownMembers } from "../discord/find.ts";
-import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
-import { isSwitchedOn, type PrivilegedIntent, privilegedIntents } from "../discord/intents.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { roleName } from "../../discord/describe.ts";
+import { unknownMembers } from "../../discord/find.ts";
+import { isAllowedKind, limitsPruning } from "../../discord/guild-features.ts";
+import { isSwitchedOn, type PrivilegedIntent, privilegedIntents } from "../../discord/intents.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
 import {
 	allBits,
 	allowedToBot,
@@ -16,10 +15,11 @@ import {
 	isAdministrator,
 	type Needed,
 	permissionNames,
-} from "../discord/permissions.ts";
-import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
-import { lacksTwoFactor, requiresTwoFactor, twoFactorAdvice } from "../discord/two-factor.ts";
-import { visibleChannels } from "../discord/visible-channels.ts";
+} from "../../discord/permissions.ts";
+import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
+import { lacksTwoFactor, requiresTwoFactor, twoFactorAdvice } from "../../discord/two-factor.ts";
+import { visibleChannels } from "../../discord/visible-channels.ts";
+import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
 import type { Self } from "../tool/context.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";

@@ -2,12 +2,12 @@
 // records, so that repeating it after a kill is harmless. Jumps of the wall clock start a scan: they may make work due.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { describePlatformError } from "../../discord/rest/errors.ts";
 import { backOffMs } from "../../lib/back-off.ts";
 import { clockWatch } from "../../lib/clock-watch.ts";
 import type { Fields, Log } from "../../lib/log.ts";
 import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { describePlatformError } from "../discord/rest/errors.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
 /**

@@ -2,14 +2,14 @@
 // guild that the bot is not in.
 
 import { type Guild, type GuildMember, GuildMemberFlags, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import { ActingPerson, actingPerson, currentPerson, unknownGuild } from "../../discord/acting-person.ts";
+import { roleName } from "../../discord/describe.ts";
+import { absentIf, type MemberState } from "../../discord/find.ts";
+import { bitOf, officialName, personPermissions, whyReadOnly } from "../../discord/permissions.ts";
 import { accessRefusal, includesAccess, type Principal } from "../../lib/principal.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { type Effect, invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import { ActingPerson, actingPerson, currentPerson, unknownGuild } from "../discord/acting-person.ts";
-import { roleName } from "../discord/describe.ts";
-import { absentIf, type MemberState } from "../discord/find.ts";
-import { bitOf, officialName, personPermissions, whyReadOnly } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;

@@ -2,10 +2,10 @@
 // stopped.
 
 import { DiscordAPIError } from "discord.js";
+import { isForPeople } from "../../discord/acting-person.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../../discord/rest/rest.ts";
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
-import { isForPeople } from "../discord/acting-person.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../discord/rest/rest.ts";
 
 const minTimeLeftMs = 5_000;
 /**

@@ -3,11 +3,11 @@
 // the outcome after the last one.
 
 import type { Guild } from "discord.js";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { type ItemOutcome, isOutcomeUnknown, noteItems } from "../../discord/rest/rest.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { type ItemOutcome, isOutcomeUnknown, noteItems } from "../discord/rest/rest.ts";
 import type { ToolContext } from "./context.ts";
 
 /** Names of the moderators' actions in the moderation record. */

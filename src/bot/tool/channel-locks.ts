@@ -1,10 +1,10 @@
 // Channel locks. Each is stored before the first request to Discord, so that it can be undone even after a crash.
 
 import { type Client, Events } from "discord.js";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { wasNotDone } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { wasNotDone } from "../discord/rest/rest.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type ChannelLockRow,

@@ -1,12 +1,12 @@
 // The context of a tool: the bot, and the objects that the arguments refer to.
 
 import type { Client, Guild } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import type { Finder } from "../../discord/find.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import type { Finder } from "../discord/find.ts";
 import type { GuildDocuments } from "../guild-documents/plans/operations.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";

@@ -1,12 +1,12 @@
 // Defines a tool. From the definition the pipeline derives what to resolve, authorize and lock.
 
 import * as v from "valibot";
+import { isForPeople } from "../../discord/acting-person.ts";
+import type { PrivilegedIntent } from "../../discord/intents.ts";
+import type { Needed, Permission } from "../../discord/permissions.ts";
+import { permitWrites } from "../../discord/rest/rest.ts";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
-import { isForPeople } from "../discord/acting-person.ts";
-import type { PrivilegedIntent } from "../discord/intents.ts";
-import type { Needed, Permission } from "../discord/permissions.ts";
-import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments/arguments.ts";
 import { type CaseDraft, recorded } from "./case-record.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";

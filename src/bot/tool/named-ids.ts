@@ -1,8 +1,8 @@
 // What the ids in the arguments of a tool call stand for, for a person who has to approve the call.
 
 import { BaseChannel, GuildMember, Role, User } from "discord.js";
+import { channelName, memberName, roleName, userName } from "../../discord/describe.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { channelName, memberName, roleName, userName } from "../discord/describe.ts";
 
 /**
  * Returns a line for each argument with ids of channels, roles, members or users: "role_id: @Staff (ID: …)". `things` are

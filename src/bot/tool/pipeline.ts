@@ -7,6 +7,21 @@
 
 import { type Guild, type GuildBasedChannel, GuildMember, PermissionFlagsBits, Role } from "discord.js";
 import type * as v from "valibot";
+import { actAs, actingPerson, currentPerson } from "../../discord/acting-person.ts";
+import { guildName } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
+import { bitsIn, isHeldInGuild, neededBy, requireOf, requireOfBot } from "../../discord/permissions.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { type ToolRun, withinRun } from "../../discord/rest/rest.ts";
+import {
+	requireBelowBot,
+	requireBelowPerson,
+	requireRolesBelowBot,
+	requireRolesBelowPerson,
+} from "../../discord/role-hierarchy.ts";
+import { chosenReason, withCaller, withoutTokens } from "../../discord/text.ts";
+import { requireTwoFactor } from "../../discord/two-factor.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
@@ -19,21 +34,6 @@ import {
 	ToolError,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
-import { actAs, actingPerson, currentPerson } from "../discord/acting-person.ts";
-import { guildName } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import type { Finder, Person, VoiceMember } from "../discord/find.ts";
-import { bitsIn, isHeldInGuild, neededBy, requireOf, requireOfBot } from "../discord/permissions.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { type ToolRun, withinRun } from "../discord/rest/rest.ts";
-import {
-	requireBelowBot,
-	requireBelowPerson,
-	requireRolesBelowBot,
-	requireRolesBelowPerson,
-} from "../discord/role-hierarchy.ts";
-import { chosenReason, withCaller, withoutTokens } from "../discord/text.ts";
-import { requireTwoFactor } from "../discord/two-factor.ts";
 import {
 	admittedGuilds,
 	findGuild,

@@ -1,8 +1,8 @@
 // Redacts tool arguments for the audit log. Free text is replaced by its length. Ids, numbers, flags and choices are kept
 // if the tool's schema allows nothing else there.
 
+import { permissionNames } from "../../discord/permissions.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
-import { permissionNames } from "../discord/permissions.ts";
 import { hexColorPattern } from "./arguments/colors.ts";
 
 const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPattern, "^[0-9a-f]{32}$"];

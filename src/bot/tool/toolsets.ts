@@ -1,11 +1,11 @@
 // What a bot knows of each of its tools beside its definition: toolset and requirements.
 
+import type { PrivilegedIntent } from "../../discord/intents.ts";
+import type { Needed, Permission } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
-import type { PrivilegedIntent } from "../discord/intents.ts";
-import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 import type { PersonNeeds } from "./define.ts";
 

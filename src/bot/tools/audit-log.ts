@@ -11,12 +11,12 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { nowIs } from "../../discord/describe.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { officialName } from "../../discord/permissions.ts";
+import { oneLine, resultLines } from "../../discord/text.ts";
 import { didYouMean } from "../../lib/config.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
-import { nowIs } from "../discord/describe.ts";
-import { compareIds } from "../discord/ids.ts";
-import { officialName } from "../discord/permissions.ts";
-import { oneLine, resultLines } from "../discord/text.ts";
 import { auditActions, auditLogLines, namesIn, visibleEntries } from "../guild/audit-log-lines.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";

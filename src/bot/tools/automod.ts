@@ -2,6 +2,8 @@
 
 import { type APIAutoModerationRule, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { channel, role, textChannel } from "../../discord/find.ts";
+import { type NeededWith, requirePermissions } from "../../discord/permissions.ts";
 import {
 	type ActionName,
 	actionNames,
@@ -21,8 +23,6 @@ import {
 } from "../../guild-document/names/automod-rule.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channel, role, textChannel } from "../discord/find.ts";
-import { type NeededWith, requirePermissions } from "../discord/permissions.ts";
 import { automodRule, moderatesMembers, requireTriggerFields, validateRule } from "../guild/automod.ts";
 import { changeTexts, ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
 import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";

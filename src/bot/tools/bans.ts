@@ -10,14 +10,14 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { forClients, isForPeople } from "../../discord/acting-person.ts";
+import { memberFields, memberName, nowIs, userFields, userName } from "../../discord/describe.ts";
+import { absentIf, person, requireKnownMembers } from "../../discord/find.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { endingEarlier, noteItem } from "../../discord/rest/rest.ts";
+import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
+import { fold, oneField, resultLines } from "../../discord/text.ts";
 import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
-import { forClients, isForPeople } from "../discord/acting-person.ts";
-import { memberFields, memberName, nowIs, userFields, userName } from "../discord/describe.ts";
-import { absentIf, person, requireKnownMembers } from "../discord/find.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { endingEarlier, noteItem } from "../discord/rest/rest.ts";
-import { requireMembersBelow } from "../discord/role-hierarchy.ts";
-import { fold, oneField, resultLines } from "../discord/text.ts";
 import { bansAmong, countDeletedMessages, memberLine, outsiderLine, readBans } from "../guild/bans.ts";
 import { cachedMember, type MaybeMember } from "../guild/several-members.ts";
 import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";

@@ -2,12 +2,12 @@
 
 import { type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
+import { memberFields, memberName, memberNames, roleName } from "../../discord/describe.ts";
+import { currentMember, knownMember, requireKnownMembers, role } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { hasRole, matcherFor } from "../../discord/members/member-filter.ts";
+import { countOf, thousands } from "../../discord/text.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { memberFields, memberName, memberNames, roleName } from "../discord/describe.ts";
-import { currentMember, knownMember, requireKnownMembers, role } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { hasRole, matcherFor } from "../discord/members/member-filter.ts";
-import { countOf, thousands } from "../discord/text.ts";
 import { cachedMember } from "../guild/several-members.ts";
 import { choice, found, guild_id, list, reason, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";

@@ -3,15 +3,15 @@
 
 import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { channelLabel, channelName } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import * as find from "../../discord/find.ts";
+import { missingPermissions, requirePermissions } from "../../discord/permissions.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { inSameGroup, type RawChannel, reorder, siblingsIn } from "../channels/channel-order.ts";
 import { channelWithId, fetchChannels, requireRoom } from "../channels/channel-placement.ts";
 import { accessAfterMove, lockNeedsCategory } from "../channels/moved-access.ts";
-import { channelLabel, channelName } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import * as find from "../discord/find.ts";
-import { missingPermissions, requirePermissions } from "../discord/permissions.ts";
-import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";

@@ -2,6 +2,13 @@
 
 import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { isForPeople } from "../../discord/acting-person.ts";
+import { channelLabel, channelName, time } from "../../discord/describe.ts";
+import * as find from "../../discord/find.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import { requireGrantable } from "../../discord/permissions.ts";
+import { describePowers, powersIn } from "../../discord/powers.ts";
+import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "../channels/channel-access.ts";
@@ -21,13 +28,6 @@ import { currentTags, tagLine } from "../channels/forum-tags.ts";
 import { createGuildChannel } from "../channels/new-channel.ts";
 import { isInPrivateCategory } from "../channels/overwrites.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
-import { isForPeople } from "../discord/acting-person.ts";
-import { channelLabel, channelName, time } from "../discord/describe.ts";
-import * as find from "../discord/find.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
-import { requireGrantable } from "../discord/permissions.ts";
-import { describePowers, powersIn } from "../discord/powers.ts";
-import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { emoji } from "../messages/emoji.ts";
 import {
 	choice,

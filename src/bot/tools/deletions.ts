@@ -10,14 +10,14 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { channelName } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import { textChannel } from "../../discord/find.ts";
+import { bitsIn, requireOfBot, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import { resultLines } from "../../discord/text.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import { actingPerson } from "../discord/acting-person.ts";
-import { channelName } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import { textChannel } from "../discord/find.ts";
-import { bitsIn, requireOfBot, requireOfPerson, requirePermissions } from "../discord/permissions.ts";
-import { resultLines } from "../discord/text.ts";
 import { isDeletable } from "../messages/bulk-delete.ts";
 import { cut, keptNotes, messageLinesOf, planMatching } from "../messages/matching-deletion.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";

@@ -2,11 +2,11 @@
 
 import type { Guild } from "discord.js";
 import * as v from "valibot";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { time, userName } from "../../discord/describe.ts";
+import { isSwitchedOn, privilegedIntents } from "../../discord/intents.ts";
+import { oneLine } from "../../discord/text.ts";
 import { version } from "../../lib/program/program.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { time, userName } from "../discord/describe.ts";
-import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
-import { oneLine } from "../discord/text.ts";
 import { reportSetup } from "../setup/setup-report.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";

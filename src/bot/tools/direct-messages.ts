@@ -2,11 +2,11 @@
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
+import { memberName } from "../../discord/describe.ts";
+import { directChannel, member } from "../../discord/find.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { memberName } from "../discord/describe.ts";
-import { directChannel, member } from "../discord/find.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { isOutcomeUnknown } from "../discord/rest/rest.ts";
 import { allowedMentions, content, fetchOwnMessage } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";

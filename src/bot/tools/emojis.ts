@@ -2,12 +2,12 @@
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { actingPerson } from "../discord/acting-person.ts";
-import { roleName, userName } from "../discord/describe.ts";
-import { role } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { botPermissions, personHas, personPermissions, requireOf, requireOfBot } from "../discord/permissions.ts";
-import { fieldLine, resultLines } from "../discord/text.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { roleName, userName } from "../../discord/describe.ts";
+import { role } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { botPermissions, personHas, personPermissions, requireOf, requireOfBot } from "../../discord/permissions.ts";
+import { fieldLine, resultLines } from "../../discord/text.ts";
 import { emojiName, fetchEmojis, type GuildEmoji, guildEmoji } from "../messages/emoji.ts";
 import { image } from "../messages/image.ts";
 import { found, guild_id, list, reason } from "../tool/arguments/arguments.ts";

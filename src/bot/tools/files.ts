@@ -3,9 +3,9 @@
 
 import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
+import { textChannel } from "../../discord/find.ts";
+import { oneField, oneLine } from "../../discord/text.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { textChannel } from "../discord/find.ts";
-import { oneField, oneLine } from "../discord/text.ts";
 import { readBase64 } from "../messages/image.ts";
 import { allowedMentions, content, contentPermissions, slowMode } from "../messages/message-arguments.ts";
 import { pingLines, placeOf } from "../messages/sent-message.ts";

@@ -2,16 +2,16 @@
 
 import type { Guild } from "discord.js";
 import * as v from "valibot";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { guildName, nowIs, roleName, time } from "../../discord/describe.ts";
+import { botMember } from "../../discord/permissions.ts";
+import { currentRun, timeLeftMs } from "../../discord/rest/rest.ts";
+import { countOf, fieldLine, oneLine } from "../../discord/text.ts";
 import { type GuildDocument, type Part, partNames } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
 import { runs } from "../../lib/program/program.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { actingPerson } from "../discord/acting-person.ts";
-import { guildName, nowIs, roleName, time } from "../discord/describe.ts";
-import { botMember } from "../discord/permissions.ts";
-import { currentRun, timeLeftMs } from "../discord/rest/rest.ts";
-import { countOf, fieldLine, oneLine } from "../discord/text.ts";
 import type { PlanSource } from "../guild-documents/plans/operations.ts";
 import { choice, expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";

@@ -2,13 +2,13 @@
 
 import { type APIGuild, type Guild, Locale, Routes } from "discord.js";
 import * as v from "valibot";
+import { channelName } from "../../discord/describe.ts";
+import { channelOrNone } from "../../discord/find.ts";
+import { oneField } from "../../discord/text.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { afkTimeouts, levels, noticeFlags } from "../../guild-document/names/setting-names.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { channelOrNone } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
-import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import { choice, flag, guild_id, integer, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool } from "../tool/define.ts";

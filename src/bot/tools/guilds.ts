@@ -2,10 +2,10 @@
 
 import { type APIGuild, type Guild, GuildMFALevel, Routes } from "discord.js";
 import * as v from "valibot";
+import { memberName, nowIs, time } from "../../discord/describe.ts";
+import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { visibleChannels } from "../../discord/visible-channels.ts";
 import { kindName } from "../channels/channel-fields.ts";
-import { memberName, nowIs, time } from "../discord/describe.ts";
-import { fieldLine, oneField, resultLines } from "../discord/text.ts";
-import { visibleChannels } from "../discord/visible-channels.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { settingTexts } from "./guild-settings.ts";

@@ -2,9 +2,9 @@
 
 import { type APIGuild, type RESTPutAPIGuildIncidentActionsResult, Routes } from "discord.js";
 import * as v from "valibot";
+import { nowIs, time } from "../../discord/describe.ts";
+import { oneField } from "../../discord/text.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { nowIs, time } from "../discord/describe.ts";
-import { oneField } from "../discord/text.ts";
 import { guild_id, instant } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { editTool } from "../tool/define.ts";

@@ -2,13 +2,13 @@
 
 import { type APIExtendedInvite, type APIInvite, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { channelName, nowIs } from "../../discord/describe.ts";
+import { channel, role } from "../../discord/find.ts";
+import { personHas, requireOfPerson } from "../../discord/permissions.ts";
+import { grantsOf } from "../../discord/powers.ts";
+import { oneField, resultLines } from "../../discord/text.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName, nowIs } from "../discord/describe.ts";
-import { channel, role } from "../discord/find.ts";
-import { personHas, requireOfPerson } from "../discord/permissions.ts";
-import { grantsOf } from "../discord/powers.ts";
-import { oneField, resultLines } from "../discord/text.ts";
 import { foundInvite, inviteCode, inviteLine, inviteLink, invitesOf, visibleInvites } from "../guild/guild-invites.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";

@@ -2,6 +2,20 @@
 
 import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, type Snowflake } from "discord.js";
 import * as v from "valibot";
+import { forClients, isForPeople } from "../../discord/acting-person.ts";
+import { channelName, memberName, roleName, time } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import * as find from "../../discord/find.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import {
+	describeBits,
+	grantableBits,
+	overwritesOf,
+	requireGrantable,
+	requirePermissions,
+} from "../../discord/permissions.ts";
+import { isStaffOnly } from "../../discord/staff.ts";
+import { resultLines } from "../../discord/text.ts";
 import { invalidParameters, type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import {
 	allowedByOverwrites,
@@ -23,20 +37,6 @@ import {
 } from "../channels/channel-lock.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { fetchCurrent, overwriteOf, requireUndoable } from "../channels/overwrites.ts";
-import { forClients, isForPeople } from "../discord/acting-person.ts";
-import { channelName, memberName, roleName, time } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import * as find from "../discord/find.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
-import {
-	describeBits,
-	grantableBits,
-	overwritesOf,
-	requireGrantable,
-	requirePermissions,
-} from "../discord/permissions.ts";
-import { isStaffOnly } from "../discord/staff.ts";
-import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";

@@ -2,12 +2,11 @@
 
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { actingPerson } from "../discord/acting-person.ts";
-import type { Connection } from "../discord/connection/connection.ts";
-import { memberFields, memberName, roleLabel, roleName, time } from "../discord/describe.ts";
-import { currentMember, member, role, unknownMembers } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { memberFields, memberName, roleLabel, roleName, time } from "../../discord/describe.ts";
+import { currentMember, member, role, unknownMembers } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
 import {
 	comparerFor,
 	firstOf,
@@ -16,10 +15,11 @@ import {
 	matcherFor,
 	memberOrders,
 	roleIds,
-} from "../discord/members/member-filter.ts";
-import { findByName, nameMatcher } from "../discord/members/name-search.ts";
-import { describeBits, personHas } from "../discord/permissions.ts";
-import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../discord/text.ts";
+} from "../../discord/members/member-filter.ts";
+import { findByName, nameMatcher } from "../../discord/members/name-search.ts";
+import { describeBits, personHas } from "../../discord/permissions.ts";
+import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../../discord/text.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
 	choice,
 	flag,

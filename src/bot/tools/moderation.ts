@@ -2,9 +2,9 @@
 
 import { type GuildMember, Routes } from "discord.js";
 import * as v from "valibot";
-import { forClients } from "../discord/acting-person.ts";
-import { memberFields, memberName, nowIs } from "../discord/describe.ts";
-import { resultLines } from "../discord/text.ts";
+import { forClients } from "../../discord/acting-person.ts";
+import { memberFields, memberName, nowIs } from "../../discord/describe.ts";
+import { resultLines } from "../../discord/text.ts";
 import { memberLine } from "../guild/bans.ts";
 import { membersAmong, user_ids } from "../guild/several-members.ts";
 import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";

@@ -2,6 +2,19 @@
 
 import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { channelName, memberName, roleName } from "../../discord/describe.ts";
+import * as find from "../../discord/find.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import {
+	type Bits,
+	describeBits,
+	type Overwrites,
+	overwritesOf,
+	requireGrantable,
+	requirePermissions,
+} from "../../discord/permissions.ts";
+import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { isPublic } from "../../discord/visible-channels.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
@@ -18,19 +31,6 @@ import {
 	sortedOverwrites,
 	syncedWith,
 } from "../channels/overwrites.ts";
-import { channelName, memberName, roleName } from "../discord/describe.ts";
-import * as find from "../discord/find.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
-import {
-	type Bits,
-	describeBits,
-	type Overwrites,
-	overwritesOf,
-	requireGrantable,
-	requirePermissions,
-} from "../discord/permissions.ts";
-import { fieldLine, oneField, resultLines } from "../discord/text.ts";
-import { isPublic } from "../discord/visible-channels.ts";
 import {
 	flag,
 	found,

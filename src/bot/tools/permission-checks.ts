@@ -11,9 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { listedAs } from "../../mcp/json-schema.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
-import { channelName, memberName, nowIs, roleName } from "../discord/describe.ts";
+import { channelName, memberName, nowIs, roleName } from "../../discord/describe.ts";
 import {
 	computePermissions,
 	type Decision,
@@ -22,11 +20,13 @@ import {
 	holderOf,
 	type Place,
 	placeOf,
-} from "../discord/effective-permissions.ts";
-import { anyChannel, member, requireKnownMembers, role } from "../discord/find.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
-import { permissionNames } from "../discord/permissions.ts";
-import { resultLines } from "../discord/text.ts";
+} from "../../discord/effective-permissions.ts";
+import { anyChannel, member, requireKnownMembers, role } from "../../discord/find.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import { permissionNames } from "../../discord/permissions.ts";
+import { resultLines } from "../../discord/text.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
+import { channelsFromTop } from "../channels/channel-order.ts";
 import { permissionHolders } from "../guild/permission-holder-lines.ts";
 import { permissionMatrix } from "../guild/permission-matrix.ts";
 import { appliesTo, checkedIn, kindOf } from "../guild/permission-places.ts";

@@ -2,9 +2,9 @@
 
 import { makeURLSearchParams, type RESTGetAPIChannelMessagesPinsResult, Routes } from "discord.js";
 import * as v from "valibot";
+import { channelName, time } from "../../discord/describe.ts";
+import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName, time } from "../discord/describe.ts";
-import { resultLines } from "../discord/text.ts";
 import { fetchMessage, inChannel, onMessage } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";

@@ -9,9 +9,9 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { channelName, personFields, personName } from "../../discord/describe.ts";
+import { fieldLine, oneField } from "../../discord/text.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName, personFields, personName } from "../discord/describe.ts";
-import { fieldLine, oneField } from "../discord/text.ts";
 import { innerEmoji, requireOwnEmoji } from "../messages/emoji.ts";
 import { allowedMentions, fetchMessage, fetchOwnMessage, inChannel, slowMode } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";

@@ -9,11 +9,11 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { actingPerson } from "../discord/acting-person.ts";
-import { roleName } from "../discord/describe.ts";
-import { role } from "../discord/find.ts";
-import { requirePruning } from "../discord/guild-features.ts";
-import { requireRolesBelowPerson } from "../discord/role-hierarchy.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { roleName } from "../../discord/describe.ts";
+import { role } from "../../discord/find.ts";
+import { requirePruning } from "../../discord/guild-features.ts";
+import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { destructiveTool } from "../tool/define.ts";
 

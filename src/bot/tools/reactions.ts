@@ -11,9 +11,9 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { channelName, personFields, personName } from "../../discord/describe.ts";
+import { requirePermissions } from "../../discord/permissions.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName, personFields, personName } from "../discord/describe.ts";
-import { requirePermissions } from "../discord/permissions.ts";
 import {
 	type Emoji,
 	emoji,

@@ -2,9 +2,9 @@
 
 import type { GuildTextBasedChannel } from "discord.js";
 import * as v from "valibot";
-import { channelName } from "../discord/describe.ts";
-import { isForum } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
+import { channelName } from "../../discord/describe.ts";
+import { isForum } from "../../discord/find.ts";
+import { oneField } from "../../discord/text.ts";
 import { fetchMessage, inChannel, onMessage } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { fullMessageLine } from "../messages/message-lines.ts";

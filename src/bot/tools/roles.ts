@@ -2,16 +2,16 @@
 
 import { type Guild, type GuildMember, PermissionFlagsBits, PermissionsBitField, type Role, Routes } from "discord.js";
 import * as v from "valibot";
+import { memberFields, roleFields, roleName } from "../../discord/describe.ts";
+import { currentRole, knownMember, role } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { roleIds } from "../../discord/members/member-filter.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import { describeBits, personHas, requireGrantable } from "../../discord/permissions.ts";
+import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../../discord/powers.ts";
+import { countOf, fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { visibleChannels } from "../../discord/visible-channels.ts";
 import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
-import { memberFields, roleFields, roleName } from "../discord/describe.ts";
-import { currentRole, knownMember, role } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { roleIds } from "../discord/members/member-filter.ts";
-import { isObfuscated } from "../discord/obfuscation.ts";
-import { describeBits, personHas, requireGrantable } from "../discord/permissions.ts";
-import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../discord/powers.ts";
-import { countOf, fieldLine, oneField, resultLines } from "../discord/text.ts";
-import { visibleChannels } from "../discord/visible-channels.ts";
 import {
 	flag,
 	found,

@@ -9,17 +9,9 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import {
-	type EventFields,
-	type EventKind,
-	eventBody,
-	eventFieldsOf,
-	eventKinds,
-} from "../../guild-document/names/scheduled-event.ts";
-import { listedAs } from "../../mcp/json-schema.ts";
-import { actingPerson } from "../discord/acting-person.ts";
-import { nowIs } from "../discord/describe.ts";
-import { voiceChannel } from "../discord/find.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { nowIs } from "../../discord/describe.ts";
+import { voiceChannel } from "../../discord/find.ts";
 import {
 	bitsIn,
 	botPermissions,
@@ -28,9 +20,17 @@ import {
 	personPermissions,
 	requireOf,
 	requireOfBot,
-} from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
-import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
+} from "../../discord/permissions.ts";
+import { oneField } from "../../discord/text.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
+import {
+	type EventFields,
+	type EventKind,
+	eventBody,
+	eventFieldsOf,
+	eventKinds,
+} from "../../guild-document/names/scheduled-event.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
 import {
 	changedEvent,
 	eventLine,

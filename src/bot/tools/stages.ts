@@ -9,10 +9,10 @@ import {
 	type StageChannel,
 } from "discord.js";
 import * as v from "valibot";
+import { channelName } from "../../discord/describe.ts";
+import { absentIf, voiceChannel } from "../../discord/find.ts";
+import { oneField } from "../../discord/text.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { absentIf, voiceChannel } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
 import { flag, found, guild_id, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";

@@ -12,12 +12,12 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { channelName, memberFields, personFields, time } from "../../discord/describe.ts";
+import * as find from "../../discord/find.ts";
+import { botMember, requireOfBot, requireOfPerson } from "../../discord/permissions.ts";
+import { fieldLine, resultLines } from "../../discord/text.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { actingPerson } from "../discord/acting-person.ts";
-import { channelName, memberFields, personFields, time } from "../discord/describe.ts";
-import * as find from "../discord/find.ts";
-import { botMember, requireOfBot, requireOfPerson } from "../discord/permissions.ts";
-import { fieldLine, resultLines } from "../discord/text.ts";
 import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";

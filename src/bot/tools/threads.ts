@@ -12,17 +12,17 @@ import {
 	type TextChannel,
 } from "discord.js";
 import * as v from "valibot";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { channelName } from "../../discord/describe.ts";
+import * as find from "../../discord/find.ts";
+import { botMember, requireOfBot, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { oneField } from "../../discord/text.ts";
+import { visibleChannel } from "../../discord/visible-channels.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { kindFields, kindName } from "../channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "../channels/forum-tags.ts";
 import { threadCursor, threadLines } from "../channels/thread-pages.ts";
-import { actingPerson } from "../discord/acting-person.ts";
-import { channelName } from "../discord/describe.ts";
-import * as find from "../discord/find.ts";
-import { botMember, requireOfBot, requireOfPerson, requirePermissions } from "../discord/permissions.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { oneField } from "../discord/text.ts";
-import { visibleChannel } from "../discord/visible-channels.ts";
 import {
 	allowedMentions,
 	content,

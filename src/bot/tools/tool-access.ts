@@ -2,9 +2,9 @@
 // the call inside it, so that these two never run.
 
 import * as v from "valibot";
+import { resultLines } from "../../discord/text.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint, ToolError } from "../../mcp/tool.ts";
-import { resultLines } from "../discord/text.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";

@@ -2,11 +2,11 @@
 
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
+import { time } from "../../discord/describe.ts";
+import { personHas } from "../../discord/permissions.ts";
+import { oneField } from "../../discord/text.ts";
+import { isHidden } from "../../discord/visible-channels.ts";
 import { published } from "../../mcp/json-schema.ts";
-import { time } from "../discord/describe.ts";
-import { personHas } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
-import { isHidden } from "../discord/visible-channels.ts";
 import type { ToolCallFilter, ToolCallRow } from "../store/tables/tool-calls.ts";
 import { expected, limit, timeExamples, timeStart } from "../tool/arguments/arguments.ts";
 import { readAnyTime } from "../tool/arguments/times.ts";

@@ -9,15 +9,15 @@ import {
 	type VoiceState,
 } from "discord.js";
 import * as v from "valibot";
+import { channelName, memberFields, memberName } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import * as find from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
+import { fieldLine } from "../../discord/text.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import { channelName, memberFields, memberName } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import * as find from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { bitsIn, requirePermissions } from "../discord/permissions.ts";
-import { fieldLine } from "../discord/text.ts";
 import { flag, found, guild_id, list, reason, requireOneOf, snowflakeOrEmpty } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";

@@ -2,14 +2,14 @@
 
 import { type APIWebhook, type Guild, PermissionFlagsBits, Routes, SnowflakeUtil, WebhookType } from "discord.js";
 import * as v from "valibot";
+import { channelName, nowIs, time } from "../../discord/describe.ts";
+import { impliedIn } from "../../discord/effective-permissions.ts";
+import { anyChannel, channel } from "../../discord/find.ts";
+import { compareIds } from "../../discord/ids.ts";
+import { requirePermissions } from "../../discord/permissions.ts";
+import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName, nowIs, time } from "../discord/describe.ts";
-import { impliedIn } from "../discord/effective-permissions.ts";
-import { anyChannel, channel } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { requirePermissions } from "../discord/permissions.ts";
-import { fieldLine, oneField, resultLines } from "../discord/text.ts";
-import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	type GuildWebhook,
 	lastMessages,

@@ -13,9 +13,9 @@ import {
 } from "../format/document.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
 import { compareIds } from "../names/ids.ts";
-import { markUnknownIcons } from "../read/picture.ts";
 import type { GuildState } from "../steps.ts";
 import { documentWithIds } from "./current-document.ts";
+import { markUnknownIcons } from "./picture.ts";
 
 /**
  * Exports a guild as a guild document. Two exports of an unchanged guild are equal byte by byte. `parts` are the

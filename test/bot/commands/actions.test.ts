@@ -11,7 +11,7 @@ import type { Action } from "../../../src/bot/commands/action.ts";
 import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
 import type { Feature } from "../../../src/bot/commands/feature.ts";
 import { knownCommands } from "../../../src/bot/features/index.ts";
-import { createModeration } from "../../../src/bot/features/moderation/moderation.ts";
+import { createModeration } from "../../../src/bot/moderation/moderation.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { startFeature } from "../features/running-feature.ts";
 

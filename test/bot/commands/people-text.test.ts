@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { peopleText } from "../../../src/bot/commands/people-text.ts";
-import { ActingPerson, actAs, forClients } from "../../../src/bot/discord/acting-person.ts";
-import { describeBits } from "../../../src/bot/discord/permissions.ts";
+import { ActingPerson, actAs, forClients } from "../../../src/discord/acting-person.ts";
+import { describeBits } from "../../../src/discord/permissions.ts";
 
 const words = [
 	...["remove_timeout", "create_role_menu", "send_message", "list_cases"],

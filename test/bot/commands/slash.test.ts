@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { isEqual } from "../../../src/bot/commands/registration.ts";
 import { until } from "../../support/until.ts";
+import { grant } from "../features/running-feature.ts";
 import {
 	general,
 	type ModerationWorld,
 	moderator,
 	staffChannel,
 	startModerationWorld,
-} from "../features/moderation/moderation-world.ts";
-import { grant } from "../features/running-feature.ts";
+} from "../moderation/moderation-world.ts";
 
 const registrations = ({ simulator }: ModerationWorld) =>
 	simulator.journal.entries().filter(({ route }) => /^(PUT|POST|DELETE) .*\/commands/.test(route));

@@ -3,8 +3,8 @@
 import * as v from "valibot";
 import type { Feature, FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
+import { Connection } from "../../../src/discord/connection/connection.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Simulator, SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { Member, Role } from "../../../src/simulator/world/state/entities.ts";

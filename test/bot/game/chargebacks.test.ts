@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ButtonInteraction, DiscordAPIError, RESTJSONErrorCodes } from "discord.js";
-import type { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createAlert } from "../../../src/bot/game/chargeback-alert.ts";
 import { createButtonHandler } from "../../../src/bot/game/chargeback-buttons.ts";
 import { ChargebackSteps, failureReason } from "../../../src/bot/game/chargeback-steps.ts";
@@ -23,6 +22,7 @@ import {
 } from "../../../src/bot/store/tables/chargebacks.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
+import type { Connection } from "../../../src/discord/connection/connection.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";

@@ -2,10 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import type { GuildBackup } from "../../../src/bot/guild-documents/plans/operations.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
+import { withinRun } from "../../../src/discord/rest/rest.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import { until } from "../../support/until.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";

@@ -1,12 +1,12 @@
 // Pictures of emoji and icons, with a real store and a CDN made of functions.
 
 import { expect, test } from "bun:test";
-import { PlatformBusy, PlatformFailure, type ToolRun, withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import { createPictures, type Picture, type PicturesOptions } from "../../../src/bot/guild-documents/read/pictures.ts";
 import type { PictureReference } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { saveGuildBackup } from "../../../src/bot/store/tables/guild-backups.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
+import { PlatformBusy, PlatformFailure, type ToolRun, withinRun } from "../../../src/discord/rest/rest.ts";
 import { pictureHash } from "../../../src/guild-document/read/picture.ts";
 import { onBoth, openStore, type TestStore } from "../../support/stores.ts";
 

@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { EmbedBuilder } from "discord.js";
-import { Connection } from "../../../src/bot/discord/connection/connection.ts";
-import { withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import { createEmbedQueue } from "../../../src/bot/messages/embed-queue.ts";
+import { Connection } from "../../../src/discord/connection/connection.ts";
+import { withinRun } from "../../../src/discord/rest/rest.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";

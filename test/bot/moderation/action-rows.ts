@@ -186,7 +186,7 @@ async function raid(scene: ActionScene, mode: "on" | "off"): Promise<Made> {
 	if (isOn() === (mode === "on")) await byRoot(scene, "raid_mode", { mode: mode === "on" ? "off" : "on" });
 	return {
 		args: { mode },
-		// The work goes on after a lost response, as test/bot/features/moderation/raid shows.
+		// The work goes on after a lost response, as test/bot/moderation/raid shows.
 		request: undefined,
 		done: () => isOn() === (mode === "on"),
 		users: [],

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { permissionNames } from "../../../src/bot/discord/permissions.ts";
 import { invitePermissions, inviteUrl, toolPermissions } from "../../../src/bot/setup/invite.ts";
+import { permissionNames } from "../../../src/discord/permissions.ts";
 
 const settings = (features: Record<string, boolean> = {}) => {
 	const id = "12345678901234567";

@@ -1,8 +1,8 @@
 // Writing to many things in turn: when it ends early, and what it tells meanwhile.
 
 import { expect, test } from "bun:test";
-import { PlatformBusy, type ToolRun, withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import { type Bulk, writeEach } from "../../../src/bot/tool/bulk.ts";
+import { PlatformBusy, type ToolRun, withinRun } from "../../../src/discord/rest/rest.ts";
 import type { ToolCall } from "../../../src/mcp/tool.ts";
 
 const silent: ToolCall = { signal: undefined, reportProgress() {} };

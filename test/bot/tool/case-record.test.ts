@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { RESTJSONErrorCodes } from "discord.js";
-import { noteItem } from "../../../src/bot/discord/rest/rest.ts";
 import { writeEach } from "../../../src/bot/tool/bulk.ts";
 import { destructiveTool, writeTool } from "../../../src/bot/tool/define.ts";
+import { noteItem } from "../../../src/discord/rest/rest.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
 import { until } from "../../support/until.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";

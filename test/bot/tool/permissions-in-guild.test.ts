@@ -3,9 +3,9 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
-import * as find from "../../../src/bot/discord/find.ts";
 import { found, guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import { writeTool } from "../../../src/bot/tool/define.ts";
+import * as find from "../../../src/discord/find.ts";
 import { until } from "../../support/until.ts";
 import { about, startRecording } from "./recording.ts";
 

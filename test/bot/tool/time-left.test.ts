@@ -1,8 +1,8 @@
 // How long a tool goes on with many writes.
 
 import { expect, test } from "bun:test";
-import { withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import { writeEach } from "../../../src/bot/tool/bulk.ts";
+import { withinRun } from "../../../src/discord/rest/rest.ts";
 
 test.each([
 	[14_000, 3],

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits as Bit, ChannelType } from "discord.js";
-import { bitsByName } from "../../../src/bot/discord/permissions.ts";
+import { bitsByName } from "../../../src/discord/permissions.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelPermissions } from "../../../src/simulator/world/state/permissions.ts";
 import { seeded } from "../../support/random.ts";

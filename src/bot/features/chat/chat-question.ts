@@ -8,9 +8,9 @@ import {
 	MessageType,
 	type REST,
 } from "discord.js";
+import { bitsIn, missingPermissions, missingToWrite } from "../../../discord/permissions.ts";
+import { escapeInvisible } from "../../../discord/text.ts";
 import { readCommand } from "../../commands/commands.ts";
-import { bitsIn, missingPermissions, missingToWrite } from "../../discord/permissions.ts";
-import { escapeInvisible } from "../../discord/text.ts";
 
 const maxText = 4_000;
 const maxName = 32;

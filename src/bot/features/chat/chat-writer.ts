@@ -1,7 +1,7 @@
 // Writes a growing text to Discord: sends messages as text arrives, edits them at an interval, splits long text. The
 // final text is always written.
 
-import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../discord/rest/rest.ts";
+import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../../discord/rest/rest.ts";
 import { splitAnswer } from "./chat-split.ts";
 
 const firstMessageDelayMs = 250;

@@ -2,12 +2,12 @@
 // nobody, and it sees only the conversation.
 
 import { type Client, Events, GatewayDispatchEvents, type Message } from "discord.js";
+import { toToolError } from "../../../discord/rest/errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
 import type { Ai } from "../../ai/ai.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
-import { toToolError } from "../../discord/rest/errors.ts";
 import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
 import { type Conversations, createConversations } from "./chat-conversations.ts";
 import { createLimits, maxQuestions } from "./chat-limits.ts";

@@ -4,6 +4,8 @@
 // after roles were deleted.
 
 import type { Client, Guild } from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import type { GuildDocument, Part } from "../../../guild-document/format/document.ts";
 import { partNames } from "../../../guild-document/format/document.ts";
 import { exportDocument } from "../../../guild-document/read/export.ts";
@@ -12,8 +14,6 @@ import type { GuildState } from "../../../guild-document/steps.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import type { Connection } from "../../discord/connection/connection.ts";
-import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { Durable, NotNow, reasonOf, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {

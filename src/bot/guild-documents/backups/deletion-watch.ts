@@ -2,14 +2,14 @@
 // from before, so that it is not rotated away, and tells the operators who did it and how to restore the guild.
 
 import { AuditLogEvent, type Client, Colors, EmbedBuilder, Events, type Guild, SnowflakeUtil } from "discord.js";
+import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { GuildChecks } from "../../../discord/connection/session-events.ts";
+import { time, userName } from "../../../discord/describe.ts";
+import { compareIds } from "../../../discord/ids.ts";
+import { inlineText } from "../../../discord/text.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import { canReadAuditLog, readAuditLog } from "../../discord/audit-log.ts";
-import type { Connection } from "../../discord/connection/connection.ts";
-import { GuildChecks } from "../../discord/connection/session-events.ts";
-import { time, userName } from "../../discord/describe.ts";
-import { compareIds } from "../../discord/ids.ts";
-import { inlineText } from "../../discord/text.ts";
 import { Durable, type DurableOptions, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import { type GuildBackupRow, selectDueNotices, setNoticed } from "../../store/tables/guild-backups.ts";

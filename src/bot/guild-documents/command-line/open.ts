@@ -2,12 +2,12 @@
 // server.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Connection, ConnectionOptions } from "../../../discord/connection/connection.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
-import type { Connection, ConnectionOptions } from "../../discord/connection/connection.ts";
 import { createConnection, logIn } from "../../setup/check.ts";
 import { instanceName, startStore } from "../../store/store.ts";
 import { createAudit } from "../../tool/audit.ts";

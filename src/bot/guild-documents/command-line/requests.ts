@@ -2,15 +2,15 @@
 
 import type { Guild } from "discord.js";
 import type * as v from "valibot";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { guildName } from "../../../discord/describe.ts";
+import { toToolError } from "../../../discord/rest/errors.ts";
+import { withinRun } from "../../../discord/rest/rest.ts";
 import { partNames } from "../../../guild-document/format/document.ts";
 import { pictureIssue, pictureType } from "../../../guild-document/read/picture.ts";
 import { parseSettings } from "../../../lib/config.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import type { Connection } from "../../discord/connection/connection.ts";
-import { guildName } from "../../discord/describe.ts";
-import { toToolError } from "../../discord/rest/errors.ts";
-import { withinRun } from "../../discord/rest/rest.ts";
 import type { AuditedCall } from "../../tool/audit.ts";
 import type { GuildDocumentsService } from "../guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";

@@ -4,13 +4,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, type RouteLike } from "discord.js";
-import { InvalidDocument } from "../../../guild-document/format/document.ts";
-import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-document/steps.ts";
-import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
-import type { Log } from "../../../lib/log.ts";
-import type { Sql } from "../../../lib/store/statement.ts";
-import type { Connection } from "../../discord/connection/connection.ts";
-import { describePlatformError } from "../../discord/rest/errors.ts";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { describePlatformError } from "../../../discord/rest/errors.ts";
 import {
 	observeRateLimit,
 	PlatformBusy,
@@ -18,8 +13,13 @@ import {
 	PlatformTimeout,
 	type RateLimitState,
 	wasNotDone,
-} from "../../discord/rest/rest.ts";
-import { auditReason, oneField } from "../../discord/text.ts";
+} from "../../../discord/rest/rest.ts";
+import { auditReason, oneField } from "../../../discord/text.ts";
+import { InvalidDocument } from "../../../guild-document/format/document.ts";
+import type { ApiRequest, Difference, GuildState, Step } from "../../../guild-document/steps.ts";
+import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
 import { NotNow } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {

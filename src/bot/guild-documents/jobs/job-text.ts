@@ -1,8 +1,8 @@
 // Jobs as text for assistants and people: how far a job is, what failed and why.
 
+import { time } from "../../../discord/describe.ts";
+import { countOf, oneField, oneLine } from "../../../discord/text.ts";
 import type { Refusal } from "../../../guild-document/steps.ts";
-import { time } from "../../discord/describe.ts";
-import { countOf, oneField, oneLine } from "../../discord/text.ts";
 import type { GuildJobState, GuildJobStepRow } from "../../store/tables/guild-jobs.ts";
 import { fitting, maxPlanBytes, refusalLine, stepLine, thingText } from "../plans/plan-text.ts";
 import type { PlannedStep } from "../plans/plans.ts";

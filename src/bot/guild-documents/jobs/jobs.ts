@@ -1,11 +1,11 @@
 // Carries out plans. A job is stored before anything is sent; job-run.ts has its steps.
 
 import { type Client, Events } from "discord.js";
+import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
+import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../../discord/rest/rest.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
-import { describePlatformError } from "../../discord/rest/errors.ts";
-import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../discord/rest/rest.ts";
 import { Durable, type DurableOptions, NotNow, reasonOf } from "../../store/durable.ts";
 import {
 	askToCancel,

@@ -1,10 +1,10 @@
 // Finds what a request created whose response was lost: by the mark in its reason in Discord's audit log, or by its name.
 
 import { AuditLogEvent, type Guild } from "discord.js";
+import { readAuditLog } from "../../../discord/audit-log.ts";
+import { compareIds, mayBeAfter } from "../../../discord/ids.ts";
+import { jobReasonStart } from "../../../discord/text.ts";
 import type { GuildState, StepKind } from "../../../guild-document/steps.ts";
-import { readAuditLog } from "../../discord/audit-log.ts";
-import { compareIds, mayBeAfter } from "../../discord/ids.ts";
-import { jobReasonStart } from "../../discord/text.ts";
 
 const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
 	role: AuditLogEvent.RoleCreate,

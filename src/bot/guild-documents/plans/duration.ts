@@ -2,8 +2,8 @@
 // are only for the estimate: when a request is sent depends on the headers of Discord's responses.
 // https://docs.discord.com/developers/topics/rate-limits
 
+import { countOf } from "../../../discord/text.ts";
 import type { Step } from "../../../guild-document/steps.ts";
-import { countOf } from "../../discord/text.ts";
 
 const secondsPerStep = 1;
 

@@ -2,11 +2,11 @@
 // with create_channel, which keeps the bot's access, too.
 
 import { type Guild, PermissionFlagsBits as Permission } from "discord.js";
+import { botMember } from "../../../discord/permissions.ts";
 import type { Category, Channel, GuildDocument } from "../../../guild-document/format/document.ts";
 import { withOverwrites } from "../../../guild-document/names/overwrites.ts";
 import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
-import { botMember } from "../../discord/permissions.ts";
 
 const needed = Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
 

@@ -1,10 +1,10 @@
 // Plans as text for assistants and people: one line per step. A long plan is cut to a limit of bytes; deletions, steps that
 // give permissions of moderators, and what cannot be done are kept first then.
 
+import { powerfulPermissions } from "../../../discord/powers.ts";
+import { countOf, oneField, oneLine, resultLines, truncate } from "../../../discord/text.ts";
 import { permissionNames } from "../../../guild-document/names/permission-names.ts";
 import type { FieldChange, Refusal } from "../../../guild-document/steps.ts";
-import { powerfulPermissions } from "../../discord/powers.ts";
-import { countOf, oneField, oneLine, resultLines, truncate } from "../../discord/text.ts";
 import type { Plan, PlannedStep } from "./plans.ts";
 
 /** Maximum length in bytes of UTF-8 of the text that describes a plan or a job. */

@@ -1,11 +1,11 @@
 // The pictures of emoji and icons: downloaded once from Discord's CDN, hashed, and kept in the store. A hash is the first
 // 32 hexadecimal digits of the SHA-256 of the picture, as in guild documents.
 
+import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { currentRun, endingEarlier, PlatformBusy, timeLeftMs } from "../../../discord/rest/rest.ts";
 import { pictureHash } from "../../../guild-document/read/picture.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 import { toAbortSignal } from "../../../lib/signal.ts";
-import { describePlatformError } from "../../discord/rest/errors.ts";
-import { currentRun, endingEarlier, PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteUnusedPictures,

@@ -16,12 +16,12 @@ import {
 	Routes,
 	WebhookType,
 } from "discord.js";
+import { absentIf, type MemberState, requireKnownMembers } from "../../../discord/find.ts";
+import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.ts";
+import { bitsIn, describeBits, missingPermissions, type Permission } from "../../../discord/permissions.ts";
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import { absentIf, type MemberState, requireKnownMembers } from "../../discord/find.ts";
-import { fetchGuildChannels, isObfuscated } from "../../discord/obfuscation.ts";
-import { bitsIn, describeBits, missingPermissions, type Permission } from "../../discord/permissions.ts";
 
 /**
  * Identifies a picture on Discord's CDN: an emoji by its id, and the icon of a guild or role by the hash that Discord

@@ -4,11 +4,11 @@
 // guilds change and a document is untrusted input.
 
 import type { Guild } from "discord.js";
+import { describeBits, type Overwrites } from "../../../discord/permissions.ts";
+import { powerfulPermissions } from "../../../discord/powers.ts";
+import { oneField } from "../../../discord/text.ts";
+import { refusedForTwoFactor } from "../../../discord/two-factor.ts";
 import type { GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
-import { describeBits, type Overwrites } from "../../discord/permissions.ts";
-import { powerfulPermissions } from "../../discord/powers.ts";
-import { oneField } from "../../discord/text.ts";
-import { refusedForTwoFactor } from "../../discord/two-factor.ts";
 import { unseenIn } from "../read/read-guild.ts";
 import {
 	type CheckedStep,

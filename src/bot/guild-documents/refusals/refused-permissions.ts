@@ -8,12 +8,8 @@ import {
 	type GuildBasedChannel,
 	PermissionFlagsBits,
 } from "discord.js";
-import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
-import { changedBits } from "../../../guild-document/names/overwrites.ts";
-import type { RawOverwrite, Step } from "../../../guild-document/steps.ts";
-import { ToolError } from "../../../mcp/tool.ts";
-import { channelName, roleName } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
+import { channelName, roleName } from "../../../discord/describe.ts";
+import { impliedIn } from "../../../discord/effective-permissions.ts";
 import {
 	allowed,
 	allowedToBot,
@@ -26,8 +22,12 @@ import {
 	overwritesOf,
 	requireGrantable,
 	requirePermissions,
-} from "../../discord/permissions.ts";
-import { requireMembersBelow, requireRolesBelow } from "../../discord/role-hierarchy.ts";
+} from "../../../discord/permissions.ts";
+import { requireMembersBelow, requireRolesBelow } from "../../../discord/role-hierarchy.ts";
+import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
+import { changedBits } from "../../../guild-document/names/overwrites.ts";
+import type { RawOverwrite, Step } from "../../../guild-document/steps.ts";
+import { ToolError } from "../../../mcp/tool.ts";
 
 const {
 	Administrator,

@@ -2,11 +2,11 @@
 
 import { SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
+import type { Finder } from "../../../discord/find.ts";
+import { lowestIdAt } from "../../../discord/ids.ts";
+import { lengthOf, maxReasonLength } from "../../../discord/text.ts";
 import { published, publishedAs, toJsonSchema } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
-import type { Finder } from "../../discord/find.ts";
-import { lowestIdAt } from "../../discord/ids.ts";
-import { lengthOf, maxReasonLength } from "../../discord/text.ts";
 import { readAnyTime } from "./times.ts";
 
 /** Reason shown in Discord's audit log for tool calls without the argument `reason`. */

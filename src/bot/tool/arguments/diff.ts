@@ -1,7 +1,7 @@
 // Compares an edit with the current state.
 
+import { compareIds } from "../../../discord/ids.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { requireOneOf } from "./arguments.ts";
 
 /**

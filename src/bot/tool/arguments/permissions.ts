@@ -1,6 +1,6 @@
+import { allBits, bitOf } from "../../../discord/permissions.ts";
+import { oneLine } from "../../../discord/text.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
-import { allBits, bitOf } from "../../discord/permissions.ts";
-import { oneLine } from "../../discord/text.ts";
 
 /**
  * Converts a tool argument that lists permissions to a bit field. Its items are names such as VIEW_CHANNEL, or bit

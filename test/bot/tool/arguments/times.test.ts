@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import * as v from "valibot";
-import { nowIs } from "../../../../src/bot/discord/describe.ts";
 import { instant, moment } from "../../../../src/bot/tool/arguments/arguments.ts";
 import { readDuration, readRelativeTime } from "../../../../src/bot/tool/arguments/times.ts";
+import { nowIs } from "../../../../src/discord/describe.ts";
 
 const now = "2026-03-01T12:00:00.000Z";
 beforeEach(() => {

@@ -1,12 +1,12 @@
 // The search of find_tools: queries as assistants phrase them, and the tools that they must find.
 
 import { describe, expect, test } from "bun:test";
-import { createCaseTools } from "../../../../src/bot/features/moderation/cases/case-tools.ts";
-import { purgeTool } from "../../../../src/bot/features/moderation/purge/purge-tool.ts";
-import { raidTools } from "../../../../src/bot/features/moderation/raid/raid-tools.ts";
-import { createReportTools } from "../../../../src/bot/features/moderation/reports/report-tools.ts";
-import { tempBanTools } from "../../../../src/bot/features/moderation/temp-ban-tools.ts";
 import { donatorToolNames, donatorTools } from "../../../../src/bot/game/donator-tools.ts";
+import { createCaseTools } from "../../../../src/bot/moderation/cases/case-tools.ts";
+import { purgeTool } from "../../../../src/bot/moderation/purge/purge-tool.ts";
+import { raidTools } from "../../../../src/bot/moderation/raid/raid-tools.ts";
+import { createReportTools } from "../../../../src/bot/moderation/reports/report-tools.ts";
+import { tempBanTools } from "../../../../src/bot/moderation/temp-ban-tools.ts";
 import { stem } from "../../../../src/bot/tool/search/stem.ts";
 import { searchTools } from "../../../../src/bot/tool/search/tool-search.ts";
 import { tools as ownTools } from "../../../../src/bot/tools/index.ts";

@@ -1,0 +1,160 @@
+// Role changes of features: one write at a time, which leaves a share of Discord's rate limit to tools and commands, and
+// backs off after failures.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { DiscordAPIError, type Guild, RESTJSONErrorCodes } from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import {
+	inBackground,
+	observeRateLimit,
+	PlatformBusy,
+	PlatformFailure,
+	PlatformTimeout,
+	type RateLimitState,
+} from "../../discord/rest/rest.ts";
+import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
+import { oneLine } from "../../discord/text.ts";
+import { doubledMs } from "../../lib/back-off.ts";
+import { hasRestriction } from "../store/tables/chargebacks.ts";
+import type { FeatureOptions } from "./feature.ts";
+
+/** Outcome of a Discord request about a member's roles. "gone": the user is no longer a member of the guild. */
+export type WriteResult = "done" | "gone" | WriteFailure;
+
+/**
+ * Why a Discord request about a member's roles failed. If `isRefused` is true, Discord refused this request, but
+ * requests about other members may succeed.
+ */
+export type WriteFailure = { notDone: string; isRefused: boolean } | { outcomeUnknown: string };
+
+const reservedShare = 0.25;
+const defaultBackOffMs = [1_000, 300_000] as const;
+
+export class RoleWriter {
+	readonly #closing: AbortSignal;
+	readonly #backOffMs: readonly [number, number];
+	#freeAt = 0;
+	#failures = 0;
+
+	constructor(closing: AbortSignal, backOffMs: readonly [number, number] = defaultBackOffMs) {
+		this.#closing = closing;
+		this.#backOffMs = backOffMs;
+	}
+
+	/** Resolves with true when the next role change may be sent, or with false when the bot shuts down first. */
+	async ready(): Promise<boolean> {
+		for (;;) {
+			if (this.#closing.aborted) return false;
+			const ms = this.#freeAt - performance.now();
+			if (ms <= 0) return true;
+			// Rejects only when the bot closes.
+			await sleep(ms, undefined, { signal: this.#closing }).catch(() => {});
+		}
+	}
+
+	/**
+	 * Runs `send`, a Discord request about a member's roles. Resolves with its outcome; rejects only on internal errors.
+	 */
+	async write(send: () => Promise<unknown>): Promise<WriteResult> {
+		try {
+			await observeRateLimit(
+				(allowance) => this.#yieldTo(allowance),
+				() => inBackground(send),
+			);
+			this.#failures = 0;
+			return "done";
+		} catch (error) {
+			return this.#resultOf(error);
+		}
+	}
+
+	#resultOf(error: unknown): WriteResult {
+		if (error instanceof PlatformBusy) {
+			this.#pause(Math.min(error.retryAfterMs, this.#backOffMs[1]));
+			return { notDone: "rate limited by Discord", isRefused: false };
+		}
+		const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+		const code = error instanceof DiscordAPIError ? error.code : undefined;
+		if (code === UnknownMember || code === UnknownUser) return "gone";
+		this.#pause(doubledMs(this.#failures++, this.#backOffMs));
+		if (error instanceof DiscordAPIError) {
+			const notDone = `refused by Discord: ${oneLine(error.message)}`;
+			return { notDone, isRefused: true };
+		}
+		if (!(error instanceof PlatformTimeout || error instanceof PlatformFailure)) throw error;
+		const reason = `no answer from Discord: ${error.message}`;
+		return error.outcome === "unknown" ? { outcomeUnknown: reason } : { notDone: reason, isRefused: false };
+	}
+
+	#yieldTo({ limit, remaining, resetAfterMs }: RateLimitState): void {
+		if (remaining <= Math.floor(limit * reservedShare)) this.#pause(resetAfterMs);
+	}
+
+	#pause(ms: number): void {
+		this.#freeAt = Math.max(this.#freeAt, performance.now() + ms);
+	}
+}
+
+export function failureReason(failure: WriteFailure): string {
+	return "notDone" in failure ? failure.notDone : failure.outcomeUnknown;
+}
+
+/**
+ * Returns the guild that has the role `roleId`. Returns undefined while the guild's connection to Discord is lost, or if no
+ * guild has the role; in the latter case calls `warn`.
+ */
+export function guildWithRole(
+	connection: Connection,
+	roleId: string,
+	warn: (reason: string) => void,
+): Guild | undefined {
+	const { state, guilds } = connection;
+	const guild = guilds.find(({ available, roles }) => available && roles.cache.has(roleId));
+	if (guild) return state.connected || connection.isConnected(guild) ? guild : undefined;
+	if (state.connected && guilds.every(({ available }) => available))
+		warn(`no guild of this bot has the role ${roleId}`);
+	return undefined;
+}
+
+/**
+ * Returns the guild that has the first role in `ids`, if the bot can give and remove all roles in `ids` there.
+ * Otherwise returns undefined and, while Discord is connected, passes the reason to `warn`.
+ */
+export function guildForRoles(
+	connection: Connection,
+	ids: readonly [string, ...string[]],
+	warn: (reason: string) => void,
+): Guild | undefined {
+	const guild = guildWithRole(connection, ids[0], warn);
+	const problem = guild && findRoleProblem(guild, ids);
+	if (problem !== undefined) warn(problem);
+	return problem === undefined ? guild : undefined;
+}
+
+function findRoleProblem(guild: Guild, ids: readonly string[]): string | undefined {
+	const problems = ids.map((id) => {
+		const role = guild.roles.cache.get(id);
+		return role ? roleProblem(guild, role) : `there is no role ${id} in the guild ${guild.id}`;
+	});
+	return cannotGiveRoles(guild) ?? problems.find((problem) => problem !== undefined);
+}
+
+/**
+ * Resolves with whether a chargeback (reversed payment) restricts a member, whose roles must then not be changed.
+ * Rejects with StoreUnavailable when the database is unavailable.
+ */
+export type IsRestricted = (id: string, roles: readonly string[]) => Promise<boolean>;
+
+export function createIsRestricted({
+	config: {
+		toml: { features, game },
+	},
+	store,
+}: Pick<FeatureOptions, "config" | "store">): IsRestricted {
+	const { restricted_role, chargeback } = game ?? {};
+	return async (id, roles) => {
+		if (!features.game) return false;
+		if (restricted_role !== undefined && roles.includes(restricted_role)) return true;
+		return chargeback ? hasRestriction(store.sql, id) : false;
+	};
+}

@@ -1,0 +1,199 @@
+// The commands about cases: warn, note, case, cases, edit-case, delete-case. Each calls a tool.
+
+import { maxReasonLength, oneLine, truncate } from "../../../discord/text.ts";
+import type { Action, ActionOption, Suggestion, SuggestQuery } from "../../commands/action.ts";
+import { caseActions } from "../../tool/case-record.ts";
+import { actionTitles } from "./case-text.ts";
+import type { Cases } from "./cases.ts";
+
+const permission = "ModerateMembers";
+
+const people: ActionOption = {
+	name: "user",
+	description: "Who",
+	kind: "user",
+	argument: "user_ids",
+	required: true,
+	several: true,
+};
+
+const number: ActionOption = {
+	name: "case",
+	description: "Number of the case",
+	kind: "case",
+	argument: "number",
+	required: true,
+	min: 1,
+};
+
+const reason: ActionOption = {
+	name: "reason",
+	description: "Why",
+	kind: "reason",
+	argument: "reason",
+	required: true,
+	max: maxReasonLength,
+};
+
+export const caseRows: readonly Action[] = [
+	{
+		name: "warn",
+		description: "Warn people: recorded, and told by direct message",
+		tool: "warn_member",
+		options: [
+			people,
+			reason,
+			{
+				name: "tell",
+				description: "Whether they are told by direct message",
+				kind: "flag",
+				argument: "tell",
+			},
+		],
+		permission,
+		chat: { order: ["user", "reason"] },
+		menus: [
+			{
+				type: "user",
+				name: "Warn",
+				args: ({ userId }) => ({ user_ids: [userId] }),
+				asks: ["reason"],
+			},
+			{
+				type: "message",
+				name: "Warn",
+				args: ({ userId, messageId }) => ({
+					user_ids: [userId],
+					...(messageId !== undefined && { message_ids: [messageId] }),
+				}),
+				asks: ["reason"],
+			},
+		],
+	},
+	{
+		name: "note",
+		description: "Record a note about people, for moderators only",
+		tool: "note_member",
+		options: [
+			people,
+			{
+				name: "note",
+				description: "The note",
+				kind: "text",
+				argument: "note",
+				required: true,
+				max: maxReasonLength,
+			},
+		],
+		permission,
+	},
+	{
+		name: "case",
+		description: "Show a case with its history",
+		tool: "list_cases",
+		isPrivate: true,
+		options: [number],
+		permission,
+	},
+	{
+		name: "cases",
+		description: "List the latest cases, of a person or a moderator",
+		tool: "list_cases",
+		isPrivate: true,
+		options: [
+			{
+				name: "user",
+				description: "Whose cases",
+				kind: "user",
+				argument: "user_id",
+			},
+			{
+				name: "moderator",
+				description: "Who acted",
+				kind: "user",
+				argument: "moderator_id",
+			},
+			{
+				name: "action",
+				description: "What was done",
+				kind: "choice",
+				argument: "action",
+				choices: caseActions.slice(0, 25).map((value) => ({ name: actionTitles[value], value })),
+			},
+			{
+				name: "before",
+				description: "Only cases before this one, for the next page",
+				kind: "case",
+				argument: "before",
+				min: 1,
+			},
+		],
+		permission,
+		chat: { order: ["user"] },
+	},
+	{
+		name: "edit-case",
+		description: "Change the reason of a case",
+		tool: "edit_case",
+		options: [number, reason],
+		permission,
+	},
+	{
+		name: "delete-case",
+		description: "Delete a case from the record; it can be restored",
+		tool: "edit_case",
+		options: [
+			number,
+			{
+				name: "restore",
+				description: "Restore it instead",
+				kind: "flag",
+				argument: "deleted",
+				convert: (value) => value !== true,
+			},
+		],
+		fixed: { deleted: true },
+		permission,
+		chat: { order: ["case"] },
+	},
+];
+
+const automatic = /^(?:Undo of |Report #\d)/;
+
+const maxSuggestions = 25;
+const maxLength = 100;
+
+/**
+ * Returns suggestions for autocompletion: recent reasons of this moderator and of the guild, or numbers of the latest
+ * cases.
+ */
+export async function suggestCases(
+	cases: Pick<Cases, "recentReasons" | "list" | "find">,
+	{ kind, guildId, userId, text }: SuggestQuery,
+): Promise<Suggestion[]> {
+	const typed = text.trim().toLowerCase();
+	if (kind === "reason") {
+		const reasons = await cases.recentReasons(guildId, userId);
+		return (
+			reasons
+				.filter((reason) => !automatic.test(reason))
+				.filter((reason) => reason.toLowerCase().includes(typed))
+				// Discord refuses longer values.
+				.filter((reason) => [...reason].length <= maxLength)
+				.map((reason) => ({
+					name: truncate(oneLine(reason), maxLength),
+					value: reason,
+				}))
+		);
+	}
+	const exact = /^\d{1,9}$/.test(typed) ? await cases.find(guildId, Number(typed)) : undefined;
+	const latest = await cases.list(guildId, {}, { limit: maxSuggestions });
+	const all = [
+		...(exact ? [exact] : []),
+		...latest.filter(({ number }) => number !== exact?.number && String(number).startsWith(typed)),
+	];
+	return all.slice(0, maxSuggestions).map(({ number, action, reason }) => ({
+		name: truncate(`${number}: ${actionTitles[action]}${reason ? `, ${oneLine(reason)}` : ""}`, maxLength),
+		value: String(number),
+	}));
+}

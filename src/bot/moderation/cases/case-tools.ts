@@ -1,0 +1,289 @@
+// The tools warn_member, note_member, list_cases and edit_case.
+
+import { type Guild, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import * as v from "valibot";
+import { actingPerson, forClients, isForPeople } from "../../../discord/acting-person.ts";
+import { memberName, nowIs, userName } from "../../../discord/describe.ts";
+import { absentIf } from "../../../discord/find.ts";
+import { describeBits } from "../../../discord/permissions.ts";
+import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
+import { countOf, maxReasonLength, resultLines } from "../../../discord/text.ts";
+import { invalidParameters, ToolError } from "../../../mcp/tool.ts";
+import type { EscalationRule } from "../../config/escalation.ts";
+import { type MaybeMember, memberOrAbsent, membersAmong } from "../../guild/several-members.ts";
+import { messageReference } from "../../messages/sent-message.ts";
+import {
+	expected,
+	flag,
+	found,
+	guild_id,
+	integer,
+	limit,
+	list,
+	moment,
+	snowflake,
+	tell,
+	text,
+} from "../../tool/arguments/arguments.ts";
+import { type CaseDraft, caseActions, completed } from "../../tool/case-record.ts";
+import type { ToolContext } from "../../tool/context.ts";
+import { editTool, readTool, writeTool } from "../../tool/define.ts";
+import type { BotTool } from "../../tool/toolsets.ts";
+import type { Case } from "./case.ts";
+import { caseDetails, caseLine, moderatorLines, summaryOf } from "./case-lines.ts";
+import type { Cases } from "./cases.ts";
+
+/** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */
+export const caseToolNames = ["warn_member", "note_member", "list_cases", "edit_case"] as const;
+
+const maxPeople = 20;
+const maxNumber = 1_000_000_000;
+const maxEdits = 20;
+
+const person = { guildPermissions: ["ModerateMembers"] } as const;
+
+const user_ids = list(found(memberOrAbsent, "user"), 1, maxPeople, "Users.");
+const number = integer(1, maxNumber, "Number of the case.");
+
+const messageId = v.pipe(
+	v.string(),
+	v.regex(messageReference, expected("an id of 17 to 20 digits, or a link")),
+	v.transform((text) => text.slice(text.lastIndexOf("/") + 1)),
+);
+
+interface ToolOptions {
+	cases: Cases;
+	escalate?: readonly EscalationRule[] | undefined;
+}
+
+export function createCaseTools(options: ToolOptions): BotTool[] {
+	return [warnMember(options), noteMember(options), listCases(options), editCase(options)];
+}
+
+function warnMember({ cases, escalate = [] }: ToolOptions) {
+	return writeTool({
+		name: "warn_member",
+		toolset: "moderation",
+		title: "Warn members",
+		description: "Warn members: recorded as a case, and told by DM.",
+		person,
+		input: v.strictObject({
+			guild_id,
+			user_ids,
+			reason: text(1, maxReasonLength, "What they did; they are told."),
+			message_ids: v.optional(list(messageId, 1, 100, "Messages that it is about: ids or links.")),
+			tell,
+		}),
+		async destructive(_, { guild, users }) {
+			const rules = escalate.filter(({ actions }) => actions.includes("warn"));
+			for (const { id } of rules.length > 0 ? users : []) {
+				const counts = await cases.countOf(guild.id, id);
+				const { count: earlier = 0 } = counts.find(({ action }) => action === "warn") ?? {};
+				// Warnings before the rule's time count here, too.
+				const rule = rules.find(({ count }) => earlier + 1 >= count);
+				if (rule) return `may set off the rule "${rule.text}"`;
+			}
+			return undefined;
+		},
+		async run(args, context) {
+			const { guild, users } = context;
+			const { members, absent } = membersAmong(guild, users);
+			requireBelow(guild, members);
+			const draft: CaseDraft = {
+				action: "warn",
+				userIds: members.map(({ id }) => id),
+				...(args.message_ids && { messageIds: args.message_ids }),
+			};
+			const lines = await record(cases, draft, args, context);
+			return resultLines(`Warned ${members.map(memberName).join(", ")}.`, absent, lines);
+		},
+	});
+}
+
+function noteMember({ cases }: ToolOptions) {
+	return writeTool({
+		name: "note_member",
+		toolset: "moderation",
+		title: "Note about users",
+		description: "Record a note about users, for moderators only.",
+		person,
+		input: v.strictObject({
+			guild_id,
+			user_ids,
+			note: text(1, maxReasonLength, "The note."),
+		}),
+		async run({ note }, context) {
+			const { guild, users } = context;
+			const names = [];
+			for (const user of users) names.push(await nameOf(guild, user));
+			requireBelow(
+				guild,
+				users.flatMap(({ member }) => member ?? []),
+			);
+			const userIds = users.map(({ id }) => id);
+			const draft: CaseDraft = { action: "note", userIds };
+			const args = { reason: note, tell: false };
+			const lines = await record(cases, draft, args, context);
+			return resultLines(`Noted about ${names.join(", ")}.`, lines);
+		},
+	});
+}
+
+function requireBelow(guild: Guild, members: Parameters<typeof requireBelowPerson>[1]): void {
+	const acting = actingPerson(guild);
+	if (acting) requireBelowPerson(acting, members);
+}
+
+async function record(
+	cases: Cases,
+	draft: CaseDraft,
+	{ reason, tell }: { reason: string; tell?: boolean | undefined },
+	context: ToolContext & { guild: Guild },
+): Promise<readonly string[]> {
+	const { guild, principal, approvedBy } = context;
+	const whole = completed(draft, context.draft) ?? draft;
+	const call = {
+		guild,
+		draft: whole,
+		reason,
+		tell,
+		principal,
+		approvedBy,
+	};
+	const open = await cases.openStored(call);
+	return open.settle({ outcomes: new Map(), rest: "done" });
+}
+
+async function nameOf(guild: Guild, { id, member }: MaybeMember) {
+	if (member) return memberName(member);
+	const user = await absentIf([RESTJSONErrorCodes.UnknownUser], () => guild.client.users.fetch(id));
+	if (user) return userName(user);
+	throw new ToolError(`Discord has no user ${id}.${forClients(" Check user_ids.")} Nothing was done.`);
+}
+
+function listCases({ cases }: ToolOptions) {
+	return readTool({
+		name: "list_cases",
+		toolset: "moderation",
+		title: "List cases",
+		description:
+			"List what moderators did (warnings, bans, …), newest first; with `since`, also how many of which kind each moderator has; or one case with its history.",
+		person,
+		input: v.strictObject({
+			guild_id,
+			number: v.optional(number),
+			user_id: v.optional(snowflake("person concerned")),
+			moderator_id: v.optional(snowflake("moderator")),
+			action: v.optional(v.picklist(caseActions)),
+			since: v.optional(moment("Only since this")),
+			until: v.optional(moment("Only before this")),
+			before: v.optional(integer(1, maxNumber, "Previous page's last case.")),
+			limit: limit(100, 20),
+		}),
+		async run(args, { guild }) {
+			if (args.number !== undefined) {
+				const one = await find(cases, guild, args.number);
+				const edits = await cases.edits(guild.id, one.number, maxEdits);
+				return caseDetails(guild, one, edits);
+			}
+			const { user_id, moderator_id, action, since, until, limit } = args;
+			const before = args.before === undefined ? undefined : await find(cases, guild, args.before);
+			const filter = {
+				userId: user_id,
+				moderatorId: moderator_id,
+				action,
+				from: since?.atMs,
+				until: until?.atMs,
+			};
+			const found = await cases.list(guild.id, filter, {
+				limit: limit + 1,
+				before: before && {
+					created_at: before.createdAt,
+					number: before.number,
+				},
+			});
+			const page = found.slice(0, limit);
+			const counts = user_id ? await cases.countOf(guild.id, user_id) : undefined;
+			// Counts over all cases of a guild would take too long.
+			const byModerator = since && !user_id && !before ? await cases.countByModerator(guild.id, filter) : [];
+			const last = page.at(-1);
+			if (!last)
+				return resultLines(
+					`No ${before ? "further " : ""}case matches${forClients(`; ${nowIs()}`)}.`,
+					counts && counts.length > 0 && summaryOf(counts),
+				);
+			return resultLines(
+				isForPeople()
+					? `${countOf(page.length, "case")}, newest first${found.length > limit ? "; there are more" : ""}:`
+					: `${page.length} case(s), newest first; ${nowIs()}:`,
+				counts && summaryOf(counts),
+				byModerator.length > 0 && [
+					"By moderator, without what was not done:",
+					...moderatorLines(guild, byModerator),
+					"The cases:",
+				],
+				page.map((one) => caseLine(guild, one)),
+				found.length > limit &&
+					(isForPeople()
+						? `Older cases: use \`/cases\` again with the option \`before\`: ${last.number}`
+						: `next_before=${last.number}`),
+			);
+		},
+	});
+}
+
+function editCase({ cases }: ToolOptions) {
+	return editTool({
+		name: "edit_case",
+		toolset: "moderation",
+		title: "Edit a case",
+		description: "Change the reason of a case, delete it or restore it; its history is kept.",
+		person,
+		lock: ({ guild_id, number }) => [`case ${guild_id} ${number}`],
+		input: v.strictObject({
+			guild_id,
+			number,
+			reason: v.optional(text(1, maxReasonLength, "The new reason.")),
+			deleted: v.optional(flag("true deletes, false restores.")),
+		}),
+		async run({ number, reason, deleted }, { guild }) {
+			if (reason === undefined && deleted === undefined)
+				throw invalidParameters(["reason, deleted: expected at least one of the two"]);
+			const one = await find(cases, guild, number);
+			const acting = actingPerson(guild);
+			requireEditor(guild, one);
+			const editor = acting?.id ?? guild.client.user.id;
+			const changes: string[] = [];
+			if (reason !== undefined && reason !== one.reason) {
+				await cases.edit(guild.id, number, editor, reason);
+				changes.push("changed the reason");
+			}
+			if (deleted !== undefined && (await cases.remove(guild.id, number, editor, deleted)))
+				changes.push(deleted ? "deleted it" : "restored it");
+			if (changes.length === 0) throw new ToolError(`Case ${number} is so already. Nothing was done.`);
+			return `Case ${number}: ${changes.join(", ")}.`;
+		},
+	});
+}
+
+function requireEditor(guild: Guild, { number, userId, moderatorId }: Case) {
+	const acting = actingPerson(guild);
+	if (!acting || acting.id === guild.ownerId) return;
+	if (acting.id === userId)
+		throw new ToolError(`Case ${number} is about you: somebody else must change it. Nothing was done.`);
+	if (acting.id === moderatorId) return;
+	if (acting.permissions.has(PermissionFlagsBits.ManageGuild)) return;
+	throw new ToolError(
+		`Only its moderator and people with ${describeBits(PermissionFlagsBits.ManageGuild)} may change case ${number}. Nothing was done.`,
+	);
+}
+
+async function find(cases: Cases, guild: Guild, number: number): Promise<Case> {
+	const one = await cases.find(guild.id, number);
+	if (one) return one;
+	throw new ToolError(
+		isForPeople()
+			? `This server has no case ${number}.`
+			: `The guild ${guild.id} has no case ${number}. Use list_cases to find cases.`,
+	);
+}

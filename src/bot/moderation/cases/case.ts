@@ -1,0 +1,103 @@
+// The type of a moderation case, and its conversion from and to a row of the database.
+
+import { joinLines, maxReasonLength } from "../../../discord/text.ts";
+import type { CaseRow, CaseState, Told } from "../../store/tables/cases.ts";
+import type { CaseAction } from "../../tool/case-record.ts";
+
+const maxCaseIds = 1_000;
+
+export interface Case {
+	guildId: string;
+	/** Number of the case: consecutive in each guild, starting at 1. */
+	number: number;
+	action: CaseAction;
+	/** Id of the person that the action concerns; undefined if it concerns a channel or the guild. */
+	userId: string | undefined;
+	/** User id of the moderator who took the action, or of the bot. */
+	moderatorId: string;
+	/** Name of the MCP client through which the action was taken; undefined if a person acted on Discord. */
+	client: string | undefined;
+	reason: string | undefined;
+	/** When the action was taken, in epoch milliseconds. */
+	createdAt: number;
+	/** When the action expires, such as a temporary ban, in epoch milliseconds; undefined if it does not. */
+	endsAt: number | undefined;
+	state: CaseState;
+	/** Error message that says why the action was not done; undefined if it was done or the cause is unknown. */
+	why: string | undefined;
+	messageIds: readonly string[];
+	channelIds: readonly string[];
+	/** Details of the change, as ids, numbers or names of settings. */
+	detail: string | undefined;
+	/** Whether the person was told by direct message; undefined if the bot was not asked to tell them. */
+	told: Told | undefined;
+	/**
+	 * What the case was created from, such as "rule:7" for an escalation rule that case 7 made apply. Unique in a
+	 * guild.
+	 */
+	source: string | undefined;
+	/** When a moderator deleted the case from the record, in epoch milliseconds. */
+	deletedAt: number | undefined;
+}
+
+/** A case that is not stored yet. Only its action and moderator are required. */
+export type NewCase = Pick<Case, "action" | "moderatorId"> & Partial<Omit<Case, "guildId" | "number" | "deletedAt">>;
+
+export function toCase(row: CaseRow): Case {
+	return {
+		guildId: row.guild_id,
+		number: row.number,
+		// Only this program writes to the table, so the value is a CaseAction.
+		action: row.action as CaseAction,
+		userId: row.user_id ?? undefined,
+		moderatorId: row.moderator_id,
+		client: row.client ?? undefined,
+		reason: row.reason ?? undefined,
+		createdAt: row.created_at,
+		endsAt: row.ends_at ?? undefined,
+		state: row.state,
+		why: row.why ?? undefined,
+		messageIds: JSON.parse(row.message_ids) as string[],
+		channelIds: JSON.parse(row.channel_ids) as string[],
+		detail: row.detail ?? undefined,
+		told: row.told ?? undefined,
+		source: row.source ?? undefined,
+		deletedAt: row.deleted_at ?? undefined,
+	};
+}
+
+/**
+ * Converts a new case to a database row without guild and number. The creation time defaults to `now`, the state to
+ * "done".
+ */
+export function toRow(one: NewCase, now: number): Omit<CaseRow, "guild_id" | "number"> {
+	return {
+		user_id: one.userId ?? null,
+		moderator_id: one.moderatorId,
+		client: one.client ?? null,
+		action: one.action,
+		reason: one.reason ? storedText(one.reason) : null,
+		created_at: one.createdAt ?? now,
+		ends_at: one.endsAt ?? null,
+		state: one.state ?? "done",
+		why: one.why ? storedText(one.why) : null,
+		message_ids: idsText(one.messageIds),
+		channel_ids: idsText(one.channelIds),
+		detail: one.detail ? storedText(one.detail) : null,
+		told: one.told ?? null,
+		source: one.source ?? null,
+		deleted_at: null,
+	};
+}
+
+export function idsText(ids: readonly string[] = []): string {
+	return JSON.stringify(ids.slice(0, maxCaseIds));
+}
+
+/**
+ * Prepares a text for the database: replaces NUL and unpaired surrogates, which PostgreSQL does not store, and cuts it
+ * to the maximum length of a reason. Line breaks become spaces.
+ */
+export function storedText(text: string): string {
+	return [...joinLines(text.toWellFormed()).replaceAll("\0", "\u{fffd}")].slice(0, maxReasonLength).join("");
+}

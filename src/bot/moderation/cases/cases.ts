@@ -1,0 +1,307 @@
+// The moderation record: stores each moderator's action in a guild as a numbered case, and writes it to the moderation
+// log.
+
+import type { Client } from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
+import type { EscalationRule } from "../../config/escalation.ts";
+import type { Store } from "../../store/store.ts";
+import {
+	type CaseEdit,
+	type CaseFilter,
+	type CasePosition,
+	type CaseRow,
+	countCasesByModerator,
+	countCasesOf,
+	editCase,
+	insertCases,
+	type ModeratorCount,
+	selectCase,
+	selectCaseBySource,
+	selectCaseEdits,
+	selectCases,
+	selectReasons,
+	setCaseMessages,
+	settleCase,
+} from "../../store/tables/cases.ts";
+import type { CaseCall, CaseRecorder, OpenCases } from "../../tool/case-record.ts";
+import type { ModerationLog } from "../moderation-log.ts";
+import type { TempBans } from "../temp-bans.ts";
+import { ByHand } from "./by-hand.ts";
+import { type Case, idsText, type NewCase, storedText, toCase, toRow } from "./case.ts";
+import { CaseWorker } from "./case-worker.ts";
+import { crossedRule } from "./escalation-rules.ts";
+import { logCase, logChange } from "./log-case.ts";
+import { Recorder } from "./recorder.ts";
+
+const maxReasonsRead = 200;
+const maxReasons = 25;
+
+export interface CasesOptions {
+	connection: Connection;
+	store: Store;
+	log: Log;
+	moderationLog: Pick<ModerationLog, "add">;
+	/** Makes the bans of escalation rules. */
+	bans: Pick<TempBans, "ban">;
+	settings: {
+		/** Names of the actions about which people are told by direct message, unless the tool call says otherwise. */
+		tell: readonly string[];
+		/** The operator's text on how to appeal, which direct messages to people contain. */
+		appeal?: string | undefined;
+		escalate?: readonly EscalationRule[] | undefined;
+	};
+	/** Returns the wall-clock time in epoch milliseconds. */
+	now?: () => number;
+	/**
+	 * Age in milliseconds after which a case without an outcome is taken to belong to a killed process. The worker then
+	 * looks for the outcome on Discord.
+	 */
+	decideAfterMs?: number;
+	/** Waits in milliseconds before a failed step is retried: the first and the maximum. */
+	backOffMs?: readonly [number, number];
+}
+
+/** Outcome of a case that was added with the state "asked". Fields that are left out keep their stored values. */
+export interface CaseResult extends Partial<Pick<Case, "why" | "messageIds" | "channelIds" | "detail">> {
+	state: Exclude<Case["state"], "asked">;
+}
+
+/** The moderation record. All methods that return a promise reject with StoreUnavailable, but `open`. */
+export class Cases implements CaseRecorder {
+	readonly #worker: CaseWorker;
+	readonly #recorder: Recorder;
+	readonly #byHand: ByHand;
+	readonly #now: () => number;
+	readonly #sql: Sql;
+
+	constructor(private readonly options: CasesOptions) {
+		this.#now = options.now ?? Date.now;
+		this.#sql = options.store.sql;
+		const writes = {
+			...options,
+			insert: this.#insert.bind(this),
+			settle: this.#settle.bind(this),
+			botId: () => this.#botId,
+		};
+		this.#worker = new CaseWorker(writes);
+		this.#recorder = new Recorder({ ...writes, worker: this.#worker });
+		this.#byHand = new ByHand({ ...options, cases: this });
+	}
+
+	open(call: CaseCall): Promise<OpenCases> {
+		return this.#recorder.open(call);
+	}
+
+	/** Like `open`, for warnings and notes, which consist only of their case: rejects if it cannot be stored. */
+	openStored(call: CaseCall): Promise<OpenCases> {
+		return this.#recorder.open(call, true);
+	}
+
+	/**
+	 * Stores a case for an action that the bot takes by itself under the operator's settings, or that was taken on
+	 * Discord. Returns the case's number. If a case with the same `source` is stored already, returns that case's
+	 * number instead.
+	 *
+	 * The default state is "done". For an action that is yet to be taken, add the case with the state "asked" and a
+	 * `source`, act, and call `settle`. If the bot is killed in between, the code that added the case must find the
+	 * outcome after the restart. The case is written to the moderation log when its outcome is stored. With `quiet`,
+	 * the caller writes the log entry.
+	 */
+	async add(guildId: string, added: NewCase, quiet = false): Promise<number> {
+		const [row] = await this.#insert(guildId, [added]);
+		if (row) {
+			if (row.state !== "asked" && !quiet) logCase(this.options.moderationLog, toCase(row));
+			return row.number;
+		}
+		const stored = await selectCaseBySource(this.#sql, guildId, added.source ?? "");
+		if (!stored) throw new Error("the case was neither stored nor found");
+		return stored.number;
+	}
+
+	/**
+	 * Stores the outcome of an action whose case was added with the state "asked". Does nothing if the case has an
+	 * outcome already. With `quiet`, the caller writes the moderation log entry.
+	 */
+	async settle(guildId: string, number: number, result: CaseResult, quiet = false): Promise<void> {
+		await this.#settle(guildId, number, result, quiet);
+	}
+
+	/** Returns a case, even if it was deleted from the record. */
+	async find(guildId: string, number: number): Promise<Case | undefined> {
+		const row = await selectCase(this.#sql, guildId, number);
+		return row && toCase(row);
+	}
+
+	/** Returns the case that was created from this `source`. */
+	async findSource(guildId: string, source: string): Promise<Case | undefined> {
+		const row = await selectCaseBySource(this.#sql, guildId, source);
+		return row && toCase(row);
+	}
+
+	/** Returns the cases that match the filter and are not deleted, newest first, starting after the case `before`. */
+	async list(
+		guildId: string,
+		filter: CaseFilter,
+		page: { limit: number; before?: CasePosition | undefined },
+	): Promise<Case[]> {
+		return (await selectCases(this.#sql, guildId, filter, page)).map(toCase);
+	}
+
+	/** Returns how many cases a person has whose action was done, by action. */
+	countOf(guildId: string, userId: string): Promise<{ action: string; count: number }[]> {
+		return countCasesOf(this.#sql, guildId, userId);
+	}
+
+	/** Returns how many cases match the filter and had their action done, by moderator and action. */
+	countByModerator(guildId: string, filter: Omit<CaseFilter, "userId">): Promise<ModeratorCount[]> {
+		return countCasesByModerator(this.#sql, guildId, filter);
+	}
+
+	/** Changes the reason of a case. Returns false if there is no such case. */
+	edit(guildId: string, number: number, editor_id: string, reason: string): Promise<boolean> {
+		return this.#change(guildId, number, ({ deleted_at }) => ({
+			what: "reason",
+			editor_id,
+			reason: storedText(reason),
+			deleted_at,
+		}));
+	}
+
+	/**
+	 * Marks a case as deleted, or restores it if `isRemoved` is false. The case stays in the database. Returns false if
+	 * there is no such case or nothing changes.
+	 */
+	remove(guildId: string, number: number, editor_id: string, isRemoved = true): Promise<boolean> {
+		return this.#change(guildId, number, ({ reason, deleted_at }) =>
+			(deleted_at !== null) === isRemoved
+				? undefined
+				: {
+						what: isRemoved ? "delete" : "restore",
+						editor_id,
+						reason,
+						deleted_at: isRemoved ? this.#now() : null,
+					},
+		);
+	}
+
+	/** Returns the latest changes of a case's record, newest first. */
+	edits(guildId: string, number: number, limit: number): Promise<CaseEdit[]> {
+		return selectCaseEdits(this.#sql, guildId, number, limit);
+	}
+
+	/** Returns up to 25 different reasons of the latest cases, those by this moderator first. */
+	async recentReasons(guildId: string, moderatorId?: string): Promise<string[]> {
+		const own = moderatorId ? await selectReasons(this.#sql, guildId, moderatorId, maxReasonsRead) : [];
+		const all = await selectReasons(this.#sql, guildId, undefined, maxReasonsRead);
+		return [...new Set([...own, ...all])].slice(0, maxReasons);
+	}
+
+	attach(client: Client): void {
+		this.#worker.attach(client);
+		this.#byHand.attach(client);
+	}
+
+	start(): void {
+		this.#worker.wake();
+		this.#byHand.start();
+	}
+
+	/** Looks again for the outcomes of cases that had none so far, without waiting for the next attempt. */
+	retry(): void {
+		this.#worker.retry();
+	}
+
+	async close(): Promise<void> {
+		await Promise.all([this.#worker.close(), this.#byHand.close()]);
+	}
+
+	async #insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]> {
+		const rows = added.map((one) => toRow(one, this.#now()));
+		const stored = await this.options.store.transaction(async (sql) => {
+			const stored = await insertCases(sql, guildId, rows);
+			for (const row of stored) await this.#escalate(sql, row);
+			return stored;
+		});
+		this.#worker.wake();
+		return stored;
+	}
+
+	async #escalate(sql: Sql, row: CaseRow): Promise<CaseRow | undefined> {
+		if (row.state !== "done" || row.user_id === null) return undefined;
+		const at = this.#now();
+		const rule = await crossedRule(sql, row, this.options.settings.escalate ?? [], at);
+		if (!rule) return undefined;
+		const { action, durationMs, text } = rule;
+		const next: NewCase = {
+			action: action === "ban" && durationMs !== undefined ? "temp_ban" : action,
+			userId: row.user_id,
+			moderatorId: this.#botId,
+			reason: `Rule "${text}" (case ${row.number})`,
+			endsAt: durationMs === undefined ? undefined : at + durationMs,
+			state: "asked",
+			// The time of the causing case, so that a rule is not carried out long after it, such as after an outage.
+			createdAt: row.created_at,
+			source: `rule:${row.number}`,
+		};
+		const [inserted] = await insertCases(sql, row.guild_id, [toRow(next, at)]);
+		return inserted;
+	}
+
+	get #botId(): string {
+		return this.options.connection.user?.id ?? "";
+	}
+
+	async #settle(guildId: string, number: number, result: CaseResult, quiet = false): Promise<CaseRow | undefined> {
+		const { store, moderationLog } = this.options;
+		const { row: settled, next } = await store.transaction(async (sql) => {
+			await addResult(sql, guildId, number, result);
+			const { state, why } = result;
+			const row = await settleCase(sql, guildId, number, {
+				state,
+				why: why === undefined ? null : storedText(why),
+			});
+			return { row, next: row && (await this.#escalate(sql, row)) };
+		});
+		this.#worker.wake();
+		if (settled && !quiet) logCase(moderationLog, toCase(settled));
+		return next;
+	}
+
+	/** Changes a case, and stores and logs the change. Returns false if there is nothing to change. */
+	async #change(guildId: string, number: number, edit: (row: CaseRow) => Changed | undefined): Promise<boolean> {
+		const { store, moderationLog } = this.options;
+		const changed = await store.transaction(async (sql) => {
+			const row = await selectCase(sql, guildId, number);
+			const changed = row && edit(row);
+			if (!row || !changed) return undefined;
+			const { what, editor_id, reason, deleted_at } = changed;
+			const before = what === "reason" ? row.reason : null;
+			const at = this.#now();
+			await editCase(sql, { guild_id: guildId, number, at, editor_id, what, before }, { reason, deleted_at });
+			return { ...changed, row: { ...row, reason, deleted_at } };
+		});
+		if (!changed) return false;
+		logChange(moderationLog, toCase(changed.row), changed.what, changed.editor_id);
+		return true;
+	}
+}
+
+async function addResult(
+	sql: Sql,
+	guildId: string,
+	number: number,
+	{ messageIds, channelIds, detail }: CaseResult,
+): Promise<void> {
+	if (!messageIds && !channelIds && detail === undefined) return;
+	const row = await selectCase(sql, guildId, number);
+	if (row?.state !== "asked") return;
+	await setCaseMessages(sql, guildId, number, {
+		message_ids: messageIds ? idsText(messageIds) : row.message_ids,
+		channel_ids: channelIds ? idsText(channelIds) : row.channel_ids,
+		detail: detail === undefined ? row.detail : storedText(detail),
+	});
+}
+
+type Changed = Pick<CaseEdit, "what" | "editor_id"> & Pick<CaseRow, "reason" | "deleted_at">;

@@ -1,0 +1,105 @@
+// Converts entries of a guild's audit log to moderation cases.
+
+import { AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
+import type { Sql } from "../../../lib/store/statement.ts";
+import { banReason, banReasonStart } from "../../game/chargeback-steps.ts";
+import { selectBansFor } from "../../store/tables/chargebacks.ts";
+import { hasSpamNear } from "../../store/tables/spam-incidents.ts";
+import type { NewCase } from "./case.ts";
+
+/** An entry of a guild's audit log, received as a Gateway event or read with a request. */
+export interface HandEntry {
+	id: string;
+	action: AuditLogEvent;
+	executorId: string | null;
+	targetId: string | null;
+	reason: string | null | undefined;
+	changes: readonly { key: string; old: unknown; new: unknown }[];
+	/**
+	 * Only for entries about a prune: the number of removed members, and the days of inactivity after which they were
+	 * removed.
+	 */
+	pruned?: { removed: number; days: number } | undefined;
+}
+
+export const entryKinds: readonly AuditLogEvent[] = [
+	AuditLogEvent.MemberBanAdd,
+	AuditLogEvent.MemberBanRemove,
+	AuditLogEvent.MemberKick,
+	AuditLogEvent.MemberPrune,
+	AuditLogEvent.MemberUpdate,
+];
+
+/**
+ * Whether an audit log entry may have to be recorded as a case. The bot's own entries are not, because its tools and
+ * rules record their cases themselves. Exception: bans whose reason looks like that of a ban for a chargeback.
+ */
+export function isCandidate(guild: Guild, entry: HandEntry): boolean {
+	if (actionOf(entry) === undefined || entry.executorId === null) return false;
+	if (entry.executorId !== guild.client.user.id) return true;
+	return entry.action === AuditLogEvent.MemberBanAdd && entry.reason?.startsWith(banReasonStart) === true;
+}
+
+/**
+ * Converts an audit log entry to a case; returns undefined if the entry must not be recorded. Rejects with
+ * StoreUnavailable.
+ */
+export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Promise<NewCase | undefined> {
+	const { id, executorId, targetId, reason } = entry;
+	const change = actionOf(entry);
+	if (executorId === null || !change) return undefined;
+	const moderatorId =
+		executorId === guild.client.user.id ? await chargebackDecider(sql, targetId ?? "", reason) : executorId;
+	if (moderatorId === undefined) return undefined;
+	const createdAt = SnowflakeUtil.timestampFrom(id);
+	const isOfBot = guild.client.users.cache.get(executorId)?.bot ?? false;
+	if (change.action === "timeout" && isOfBot) {
+		// That bot may have found the same spam, which is a case of this one.
+		const person = { guild_id: guild.id, user_id: targetId ?? "" };
+		if (await hasSpamNear(sql, person, createdAt)) return undefined;
+	}
+	return {
+		...change,
+		...(targetId !== null && { userId: targetId }),
+		moderatorId,
+		reason: reason ?? undefined,
+		createdAt,
+		source: `entry:${id}`,
+	};
+}
+
+async function chargebackDecider(
+	sql: Sql,
+	userId: string,
+	reason: string | null | undefined,
+): Promise<string | undefined> {
+	const bans = await selectBansFor(sql, userId);
+	return bans.find((ban) => banReason(ban) === reason)?.decided_by ?? undefined;
+}
+
+/**
+ * Returns the action that an audit log entry records; undefined if it is none of a case. All entries but those about
+ * prunes must have a target.
+ */
+function actionOf({
+	action,
+	changes,
+	targetId,
+	pruned,
+}: HandEntry): Pick<NewCase, "action" | "endsAt" | "detail"> | undefined {
+	if (action === AuditLogEvent.MemberPrune && pruned)
+		return {
+			action: "prune",
+			detail: `${pruned.removed} member(s), inactive for ${pruned.days} day(s)`,
+		};
+	if (targetId === null) return undefined;
+	if (action === AuditLogEvent.MemberBanAdd) return { action: "ban" };
+	if (action === AuditLogEvent.MemberBanRemove) return { action: "unban" };
+	if (action === AuditLogEvent.MemberKick) return { action: "kick" };
+	const timeout = changes.find(({ key }) => key === "communication_disabled_until");
+	if (!timeout) return undefined;
+	// The change that removes a timeout has no new value.
+	if (!timeout.new) return { action: "remove_timeout" };
+	const endsAt = Date.parse(String(timeout.new));
+	return Number.isNaN(endsAt) ? { action: "timeout" } : { action: "timeout", endsAt };
+}

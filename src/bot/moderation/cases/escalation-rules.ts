@@ -1,0 +1,35 @@
+// Decides which escalation rule (setting `moderation.escalate`) applies because of a new case.
+
+import type { Sql } from "../../../lib/store/statement.ts";
+import type { EscalationRule } from "../../config/escalation.ts";
+import { type CaseRow, countCasesSince } from "../../store/tables/cases.ts";
+
+/**
+ * Returns the escalation rule that applies because the action of the case `row` was done; undefined if none does. A
+ * rule applies when the number of the person's cases in its time window reaches the rule's number, but not again above
+ * it. If several rules apply, returns the most severe one.
+ */
+export async function crossedRule(
+	sql: Sql,
+	row: CaseRow,
+	rules: readonly EscalationRule[],
+	now: number,
+): Promise<EscalationRule | undefined> {
+	const crossed: EscalationRule[] = [];
+	for (const rule of rules) {
+		const from = now - rule.windowMs;
+		if (!rule.actions.includes(row.action) || row.created_at < from) continue;
+		let count = 0;
+		for (const action of rule.actions)
+			count += await countCasesSince(sql, row.guild_id, row.user_id ?? "", action, from);
+		if (count === rule.count) crossed.push(rule);
+	}
+	return crossed.toSorted(bySeverity)[0];
+}
+
+const severities = { timeout: 1, kick: 2, ban: 3 } as const;
+
+function bySeverity(a: EscalationRule, b: EscalationRule): number {
+	const lengthOf = ({ durationMs }: EscalationRule) => durationMs ?? Number.MAX_SAFE_INTEGER;
+	return severities[b.action] - severities[a.action] || lengthOf(b) - lengthOf(a);
+}

@@ -1,0 +1,230 @@
+// Stores the cases of tool calls: adds them before a call changes anything, tells the people, and stores the outcome.
+
+import type { Guild } from "discord.js";
+import { isForPeople } from "../../../discord/acting-person.ts";
+import { memberName } from "../../../discord/describe.ts";
+import type { Log } from "../../../lib/log.ts";
+import { rootPrincipal } from "../../../lib/principal.ts";
+import type { Store } from "../../store/store.ts";
+import { type CaseRow, setTold, type Told } from "../../store/tables/cases.ts";
+import { StoreUnavailable } from "../../store/unavailable.ts";
+import { isOnDiscord } from "../../tool/admission.ts";
+import type { CaseCall, CaseEnd, OpenCases } from "../../tool/case-record.ts";
+import type { Case, NewCase } from "./case.ts";
+import { describeEscalation, describeNumbers } from "./case-text.ts";
+import type { CaseWorker } from "./case-worker.ts";
+import type { CaseResult, CasesOptions } from "./cases.ts";
+import { isTellable, maxTold, tellPeople } from "./tell.ts";
+
+export interface RecorderOptions extends CasesOptions {
+	store: Store;
+	log: Log;
+	worker: Pick<CaseWorker, "hold" | "settleLater" | "insertLater">;
+	botId(): string;
+	insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]>;
+	/**
+	 * Stores the outcome of a case. Resolves with the case of the escalation rule that applies now; undefined if none
+	 * does.
+	 */
+	settle(guildId: string, number: number, result: CaseResult): Promise<CaseRow | undefined>;
+}
+
+export class Recorder {
+	constructor(private readonly options: RecorderOptions) {}
+
+	/** With `mustStore`, rejects with StoreUnavailable if the cases cannot be stored. */
+	async open(call: CaseCall, mustStore = false): Promise<OpenCases> {
+		const { settings, worker, botId, insert } = this.options;
+		const { guild, draft, tell } = call;
+		const wanted = isTellable(draft.action) && (tell ?? settings.tell.includes(draft.action));
+		const unreachable = new Set(draft.unreachable);
+		const recipients = wanted ? draft.userIds.filter(isPerson(guild)).filter((id) => !unreachable.has(id)) : [];
+		const told = new Set(recipients.length > maxTold ? [] : recipients);
+		const tooMany = recipients.length > maxTold;
+		const drafts = newCasesOf(call, botId()).map((one) => ({
+			...one,
+			...(told.has(one.userId ?? "") && { told: "asked" as const }),
+		}));
+		let rows: CaseRow[] | undefined;
+		let failure: StoreUnavailable | undefined;
+		// Keeps the worker from looking for the outcome of these cases during the call.
+		const held = worker.hold();
+		try {
+			rows = await insert(guild.id, drafts);
+		} catch (error) {
+			// The action must work even if the database is unavailable.
+			if (!(error instanceof StoreUnavailable) || mustStore) throw error;
+			failure = error;
+		} finally {
+			held.opened(rows ?? []);
+		}
+		const outcomes = await this.#tellAll(guild, draft, call.reason, [...told]);
+		if (rows) await this.#storeTold(rows, outcomes);
+		const notes = [
+			...describeOutcomes(outcomes, settings.appeal !== undefined, (id) => {
+				const member = guild.members.cache.get(id);
+				return member && isForPeople() ? memberName(member) : id;
+			}),
+			...(tooMany ? [`Nobody was told: at most ${maxTold} people are told in one call.`] : []),
+		];
+		return {
+			settle: async (end) => {
+				try {
+					const numbers = rows
+						? await this.#settleRows(rows, end)
+						: this.#settleUnstored(guild, drafts, outcomes, end, failure);
+					return [...numbers, ...notes];
+				} finally {
+					held.end();
+				}
+			},
+		};
+	}
+
+	#tellAll(
+		guild: Guild,
+		{ action, endsAt }: CaseCall["draft"],
+		reason: string | undefined,
+		userIds: readonly string[],
+	): Promise<ReadonlyMap<string, Told>> {
+		if (userIds.length === 0) return Promise.resolve(new Map());
+		const { connection, log, settings } = this.options;
+		const { appeal } = settings;
+		const notice = { action, reason, endsAt };
+		return tellPeople({ connection, log, appeal }, guild, userIds, notice);
+	}
+
+	async #storeTold(rows: readonly CaseRow[], outcomes: ReadonlyMap<string, Told>): Promise<void> {
+		for (const { guild_id, number, user_id } of rows) {
+			const told = outcomes.get(user_id ?? "");
+			if (told === undefined || told === "asked") continue;
+			try {
+				await setTold(this.options.store.sql, guild_id, number, told);
+			} catch (error) {
+				if (!(error instanceof StoreUnavailable))
+					this.options.log.error("could not store whether a person was told", {
+						guild: guild_id,
+						error,
+					});
+				return;
+			}
+		}
+	}
+
+	async #settleRows(rows: readonly CaseRow[], end: CaseEnd): Promise<string[]> {
+		const escalations: string[] = [];
+		for (const { guild_id, number, user_id, action } of rows) {
+			const result = resultFor(user_id ?? "", end);
+			// The bot retries such a ban in the background. The worker finds the outcome when that has ended.
+			if (action === "temp_ban" && result.state === "unknown") continue;
+			try {
+				const next = await this.options.settle(guild_id, number, result);
+				if (next) escalations.push(describeEscalation(next));
+			} catch (error) {
+				if (!(error instanceof StoreUnavailable))
+					this.options.log.error("could not store the outcome of a case", {
+						guild: guild_id,
+						error,
+					});
+				this.options.worker.settleLater(guild_id, number, result);
+			}
+		}
+		return [describeNumbers(rows.map(({ number }) => number)), ...escalations];
+	}
+
+	/**
+	 * Keeps cases that could not be stored in memory, with their outcomes, until the database is available. Returns
+	 * lines for the tool's result.
+	 */
+	#settleUnstored(
+		guild: Guild,
+		drafts: readonly NewCase[],
+		told: ReadonlyMap<string, Told>,
+		end: CaseEnd,
+		failure: StoreUnavailable | undefined,
+	): string[] {
+		const cause = "The bot's database is unavailable";
+		// If the cases were stored after all, the worker finds their outcome.
+		if (failure?.mayHaveRun) return [`${cause}: it is not known whether the case was stored.`];
+		const isKept = this.options.worker.insertLater(
+			guild.id,
+			drafts.map((one) => {
+				const outcome = told.get(one.userId ?? "");
+				return {
+					...one,
+					...resultFor(one.userId ?? "", end),
+					...(outcome && { told: outcome }),
+				};
+			}),
+		);
+		return [
+			isKept
+				? `${cause}: the case is not stored yet. It will be when the database is back, unless the bot is restarted before.`
+				: `${cause}: the case could not be stored.`,
+		];
+	}
+}
+
+function resultFor(userId: string, end: CaseEnd): CaseResult {
+	const state = end.outcomes.get(userId) ?? end.rest;
+	return {
+		...end.concerned,
+		state,
+		why: state === "done" ? undefined : end.why,
+	};
+}
+
+function isPerson(guild: Guild) {
+	return (id: string): boolean => !(guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id))?.bot;
+}
+
+function describeOutcomes(
+	outcomes: ReadonlyMap<string, Told>,
+	hasAppeal: boolean,
+	nameOf: (id: string) => string,
+): string[] {
+	const idsOf = (wanted: Case["told"]) => [...outcomes].flatMap(([id, told]) => (told === wanted ? [id] : []));
+	const yes = idsOf("yes").length;
+	const failed = idsOf("failed");
+	const unknown = idsOf("asked");
+	return [
+		...(yes > 0
+			? [`Told by direct message${hasAppeal ? ", with how to appeal" : ""}: ${yes} of ${outcomes.size}.`]
+			: []),
+		...(failed.length > 0 ? [`The direct message was not delivered to ${failed.map(nameOf).join(", ")}.`] : []),
+		...(unknown.length > 0
+			? [`It is not known whether the direct message arrived at ${unknown.map(nameOf).join(", ")}.`]
+			: []),
+	];
+}
+
+function newCasesOf({ draft, reason, principal, approvedBy }: CaseCall, botId: string): NewCase[] {
+	const { userIds, action, endsAt, messageIds, channelIds } = draft;
+	const approved = approvedBy !== undefined && `approved by ${approvedBy}`;
+	// The approval is stored here and not in `client`, because MCP clients choose their own names.
+	const detail = [draft.detail, approved].filter(Boolean).join(", ");
+	const common: NewCase = {
+		action,
+		moderatorId: principal?.person?.id ?? botId,
+		client: clientOf(principal),
+		reason,
+		endsAt,
+		state: "asked",
+		messageIds: messageIds ?? [],
+		channelIds: channelIds ?? [],
+		detail,
+	};
+	if (userIds.length === 0) return [common];
+	return [...new Set(userIds)].map((userId) => ({ ...common, userId }));
+}
+
+/**
+ * Returns the name of the MCP client through which a call was made; undefined for a command or button on Discord. For a
+ * sign-in, it is the name that the person approved, as in Discord's audit log, because clients choose their own names.
+ */
+function clientOf(principal: CaseCall["principal"]): string | undefined {
+	if (!principal || principal.id === rootPrincipal.id) return "holder of the root key";
+	if (isOnDiscord(principal)) return undefined;
+	const { name, client = name, person } = principal;
+	return person?.signedIn ? name : client;
+}

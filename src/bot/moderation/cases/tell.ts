@@ -1,0 +1,113 @@
+// Tells people by direct message what is done to them. Before a ban or kick: afterwards there may be no common guild.
+
+import { type Guild, Routes } from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { currentRun, isOutcomeUnknown, withinRun } from "../../../discord/rest/rest.ts";
+import { inlineText } from "../../../discord/text.ts";
+import type { Log } from "../../../lib/log.ts";
+import { memberOrAbsent } from "../../guild/several-members.ts";
+import type { Told } from "../../store/tables/cases.ts";
+import type { CaseAction } from "../../tool/case-record.ts";
+import { formatEnd } from "../moderation-log.ts";
+import { toldSentences } from "./case-text.ts";
+
+const timeoutMs = 2_000;
+/** Maximum number of direct messages that one call sends. Discord flags accounts that message many people. */
+export const maxTold = 20;
+const maxNameLength = 200;
+const maxReasonLength = 1_000;
+
+export interface Notice {
+	action: CaseAction;
+	reason: string | undefined;
+	/** When the action expires, in epoch milliseconds; undefined if it does not. */
+	endsAt: number | undefined;
+	/** What the person can do, in Discord's Markdown. */
+	advice?: string;
+}
+
+export interface TellOptions {
+	connection: Connection;
+	log: Log;
+	/** The operator's text on how to appeal. */
+	appeal: string | undefined;
+}
+
+/** Whether people can be told about this action by direct message. */
+export function isTellable(action: CaseAction): boolean {
+	return toldSentences[action] !== undefined;
+}
+
+/**
+ * Tells people by direct message about an action, within 2 s. Resolves with the delivery status by user id; "asked"
+ * means that it is unknown whether the message arrived. Sends at most one message to each person. Never rejects,
+ * because an undeliverable message must not prevent the action.
+ */
+export async function tellPeople(
+	{ connection, log, appeal }: TellOptions,
+	guild: Guild,
+	userIds: readonly string[],
+	notice: Notice,
+): Promise<ReadonlyMap<string, Told>> {
+	const content = noticeText(guild, notice, appeal);
+	const outcomes = new Map<string, Told>();
+	await withTimeout(() =>
+		Promise.all(
+			userIds.map(async (id) => {
+				outcomes.set(id, "asked");
+				try {
+					outcomes.set(id, await tellOne(guild, id, connection, content));
+				} catch (error) {
+					if (!isOutcomeUnknown(error)) outcomes.set(id, "failed");
+					if (describePlatformError(error) === undefined)
+						log.error("could not send a direct message about a case", {
+							guild: guild.id,
+							error,
+						});
+				}
+			}),
+		),
+	);
+	return outcomes;
+}
+
+async function tellOne(guild: Guild, id: string, connection: Connection, content: string): Promise<Told> {
+	const { member } = await memberOrAbsent(guild, id, connection);
+	// Discord delivers no direct message to people who share no guild with the bot.
+	if (!member || member.user.bot) return "failed";
+	const channel = await member.user.createDM();
+	const body = { content, allowed_mentions: { parse: [] } };
+	const route = Routes.channelMessages(channel.id);
+	await guild.client.rest.post(route, { body });
+	return "yes";
+}
+
+function withTimeout<T>(work: () => Promise<T>): Promise<T> {
+	const run = currentRun();
+	const timeout = AbortSignal.timeout(timeoutMs);
+	const endsAt = performance.now() + timeoutMs;
+	return withinRun(
+		{
+			...run,
+			mayWrite: true,
+			reason: undefined,
+			signal: timeout,
+			endsAt: Math.min(run?.endsAt ?? Infinity, endsAt),
+		},
+		work,
+	);
+}
+
+function noticeText(guild: Guild, { action, reason, endsAt, advice }: Notice, appeal: string | undefined): string {
+	const name = inlineText(guild.name, maxNameLength);
+	return [
+		`${toldSentences[action] ?? "Moderators acted on you in"} **${name}**.`,
+		endsAt !== undefined && `Until: ${formatEnd(endsAt)}`,
+		reason && `Reason: ${inlineText(reason, maxReasonLength)}`,
+		advice,
+		appeal,
+	]
+		.filter(Boolean)
+		.join("\n");
+}

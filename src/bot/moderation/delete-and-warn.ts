@@ -1,0 +1,71 @@
+// The menu command "Delete and warn" of a message: a form asks why, then the message is deleted and its author is warned.
+
+import { LabelBuilder, ModalBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
+import { maxReasonLength } from "../../discord/text.ts";
+import { answerPrivately, deferPrivately } from "../commands/answer.ts";
+import type { ComponentHandler } from "../commands/components.ts";
+import type { MenuHandler } from "../commands/menus.ts";
+import type { CallAs } from "../tool/call-as.ts";
+
+export const deleteAndWarnName = "Delete and warn";
+const prefix = "delwarn";
+
+/** Creates the context menu command "Delete and warn" for messages, and the handler of its form. */
+export function createDeleteAndWarn(callAs: CallAs): {
+	menu: MenuHandler;
+	component: ComponentHandler;
+} {
+	return {
+		menu: {
+			type: "message",
+			name: deleteAndWarnName,
+			permission: "ModerateMembers",
+			async run(interaction) {
+				const { targetMessage, targetId, channelId } = interaction;
+				const ids = [channelId, targetId, targetMessage.author.id];
+				await interaction.showModal(formFor(ids));
+			},
+		},
+		component: {
+			prefix,
+			async run(interaction, rest) {
+				if (!interaction.isModalSubmit()) return;
+				await deferPrivately(interaction);
+				const [channel_id = "", messageId = "", userId = ""] = rest.split(":");
+				const reason = interaction.fields.getTextInputValue("reason").trim();
+				const { user, guildId } = interaction;
+				const person = { id: user.id, name: user.globalName ?? user.username };
+				const call = { guildId, person, door: deleteAndWarnName };
+				const deleted = await callAs({
+					...call,
+					tool: "delete_messages",
+					args: { channel_id, message_ids: [messageId], reason },
+				});
+				if (deleted.isError) {
+					const text = `${deleted.text}\nNobody was warned.`;
+					return answerPrivately(interaction, text);
+				}
+				const warned = await callAs({
+					...call,
+					tool: "warn_member",
+					args: { user_ids: [userId], reason, message_ids: [messageId] },
+				});
+				const text = `${deleted.text}\n${warned.text}`;
+				await answerPrivately(interaction, text);
+			},
+		},
+	};
+}
+
+function formFor(ids: readonly string[]): ModalBuilder {
+	const input = new TextInputBuilder()
+		.setCustomId("reason")
+		.setStyle(TextInputStyle.Paragraph)
+		.setMaxLength(maxReasonLength);
+	return new ModalBuilder()
+		.setCustomId([prefix, ...ids].join(":"))
+		.setTitle(deleteAndWarnName)
+		.addLabelComponents(
+			new LabelBuilder().setLabel("Reason").setDescription("What they did; they are told").setTextInputComponent(input),
+		);
+}

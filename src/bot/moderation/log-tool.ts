@@ -1,0 +1,78 @@
+// The tool moderation_log: shows, sets or turns off the guild's moderation log channel.
+
+import { ChannelType, type Guild, type GuildBasedChannel } from "discord.js";
+import * as v from "valibot";
+import { actingPerson } from "../../discord/acting-person.ts";
+import { channelName } from "../../discord/describe.ts";
+import * as find from "../../discord/find.ts";
+import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
+import { resultLines } from "../../discord/text.ts";
+import { isPublic, visibleChannel } from "../../discord/visible-channels.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { openLogWarning } from "../setup/guild-checks.ts";
+import { flag, found, guild_id } from "../tool/arguments/arguments.ts";
+import { editTool } from "../tool/define.ts";
+import type { BotTool } from "../tool/toolsets.ts";
+import { logPermissions, type ModerationLog } from "./moderation-log.ts";
+
+/** Name of the tool, which the setting `deny` accepts even when the feature is off. */
+export const moderationLogToolName = "moderation_log";
+
+export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf" | "setChannel" | "add">): BotTool {
+	return editTool({
+		name: moderationLogToolName,
+		toolset: "moderation",
+		extra: true,
+		title: "Set the moderation log channel",
+		description: "Show the channel of the moderation log; with arguments, set it or turn the log off.",
+		lock: ({ guild_id }, { guildId }) => [`log ${guild_id || guildId}`],
+		person: { guildPermissions: ["ManageGuild"] },
+		input: v.strictObject({
+			guild_id,
+			channel_id: v.optional(found(find.channel, "text channel")),
+			off: v.optional(flag("Turn it off."), false),
+		}),
+		async run({ off }, { guild, channel }) {
+			if (off && channel) throw invalidParameters(["channel_id, off: expected at most one of the two"]);
+			const before = await moderationLog.channelOf(guild.id);
+			if (!off && !channel) return describeLog(guild, before);
+			if (channel) {
+				requireText(channel);
+				requirePermissions(guild, channel, bitsIn(channel, logPermissions));
+			}
+			await moderationLog.setChannel(guild.id, channel?.id ?? null);
+			const person = actingPerson(guild);
+			const entry = {
+				title: "Moderation log",
+				moderatorId: person?.id ?? guild.client.user.id,
+				description: channel ? `Moderation is now logged in <#${channel.id}>.` : "Moderation logging is now off.",
+			};
+			// Also posted in the old log channel, so that its readers see the change.
+			for (const id of new Set([before, channel?.id])) if (id !== undefined) moderationLog.add(guild.id, entry, id);
+			return channel
+				? resultLines(`Moderation is now logged in ${channelName(channel)}.`, warningOf(channel))
+				: "Moderation logging is now off.";
+		},
+	});
+}
+
+function describeLog(guild: Guild, id: string | undefined): string[] {
+	if (id === undefined) return ["Moderation logging is off."];
+	const channel = visibleChannel(guild, id);
+	return resultLines(
+		`Moderation is logged in ${channel ? channelName(channel) : `the channel ${id}`}.`,
+		channel && warningOf(channel),
+	);
+}
+
+function warningOf(channel: GuildBasedChannel): string | false {
+	return isPublic(channel) && `Warning for ${channelName(channel)}: ${openLogWarning}.`;
+}
+
+function requireText(channel: find.Channel): void {
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
+		throw new ToolError(
+			`The moderation log needs a text channel, and ${channelName(channel)} is none. Nothing was done.`,
+		);
+}

@@ -1,0 +1,103 @@
+// The feature `moderation`: commands for moderators, temporary bans and the moderation log.
+
+import { within } from "../../lib/wait.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { moderationActions } from "./actions.ts";
+import { caseRows, suggestCases } from "./cases/case-actions.ts";
+import { createCaseTools } from "./cases/case-tools.ts";
+import { Cases } from "./cases/cases.ts";
+import { createDeleteAndWarn, deleteAndWarnName } from "./delete-and-warn.ts";
+import { moderationLogTool, moderationLogToolName } from "./log-tool.ts";
+import { createModerationLog } from "./moderation-log.ts";
+import { createPurge, purgeActions } from "./purge/purge.ts";
+import { createRaid, raidActions } from "./raid/raid.ts";
+import { reportCommandNames } from "./reports/reporting.ts";
+import { createReportsFeature } from "./reports/reports-feature.ts";
+import { roleMenuAction } from "./role-menus/menu-command.ts";
+import { createRoleMenus } from "./role-menus/role-menus.ts";
+import { createSpamFeature } from "./spam/spam.ts";
+import { tempBanToolNames, tempBanTools } from "./temp-ban-tools.ts";
+import { TempBans } from "./temp-bans.ts";
+
+const shutdownGraceMs = 1_500;
+
+/** Names of the tools in this folder, which the setting `deny` accepts even when the feature is off. */
+export const moderationToolNames: readonly string[] = [...tempBanToolNames, moderationLogToolName];
+
+/** Names of all commands of this feature that are registered with Discord, including those of parts that are off. */
+export const moderationCommandNames: readonly string[] = [
+	...[...moderationActions, ...caseRows, ...purgeActions, ...raidActions, roleMenuAction].flatMap(
+		({ name, menus = [] }) => [name.replace(/ .*/, ""), ...menus.map((menu) => menu.name)],
+	),
+	...reportCommandNames,
+	deleteAndWarnName,
+];
+
+export function createModeration(featureOptions: FeatureOptions): Feature | undefined {
+	const { config, connection, store, log, mutex, callAs } = featureOptions;
+	const { features, moderation: settings } = config.toml;
+	if (!features.moderation || !settings) return undefined;
+	const moderationLog = createModerationLog({
+		connection,
+		store,
+		log,
+		defaultChannel: settings.log_channel,
+	});
+	const bans = new TempBans({
+		connection,
+		store,
+		log,
+		mutex,
+		moderationLog,
+		decided: () => cases.retry(),
+	});
+	const cases: Cases = new Cases({
+		connection,
+		store,
+		log,
+		moderationLog,
+		bans,
+		settings,
+	});
+	const deleteAndWarn = createDeleteAndWarn(callAs);
+	const parts: readonly (Feature | undefined)[] = [
+		{
+			tools: createCaseTools({ cases, escalate: settings.escalate }),
+			actions: caseRows,
+		},
+		createRoleMenus(featureOptions),
+		createReportsFeature(featureOptions, cases),
+		createRaid({ ...featureOptions, moderationLog }),
+		createPurge({ ...featureOptions, moderationLog }),
+		createSpamFeature(featureOptions, { cases, moderationLog }),
+	];
+	return {
+		commands: parts.flatMap((part) => part?.commands ?? []),
+		tools: [
+			...tempBanTools(bans, store),
+			moderationLogTool(moderationLog),
+			...parts.flatMap((part) => part?.tools ?? []),
+		],
+		actions: [...moderationActions, ...parts.flatMap((part) => part?.actions ?? [])],
+		tempBans: bans,
+		components: [deleteAndWarn.component, ...parts.flatMap((part) => part?.components ?? [])],
+		menus: [deleteAndWarn.menu, ...parts.flatMap((part) => part?.menus ?? [])],
+		cases,
+		suggest: (query) => suggestCases(cases, query),
+		attach(client) {
+			bans.attach(client);
+			cases.attach(client);
+			for (const part of parts) part?.attach?.(client);
+		},
+		start() {
+			bans.start();
+			cases.start();
+			for (const part of parts) part?.start?.();
+		},
+		async close() {
+			const all = [bans, cases, ...parts];
+			await Promise.all(all.map((part) => part?.close?.()));
+			await within(shutdownGraceMs, moderationLog.settled());
+		},
+	};
+}

@@ -1,0 +1,265 @@
+// Commands that delete messages: /purge, and the chat command nuke.
+
+import type { Message } from "discord.js";
+import { compareIds } from "../../../discord/ids.ts";
+import { missingToWrite } from "../../../discord/permissions.ts";
+import type { Log } from "../../../lib/log.ts";
+import { within } from "../../../lib/wait.ts";
+import type { JsonObject } from "../../../mcp/json-rpc.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import type { Action, ActionOption } from "../../commands/action.ts";
+import type { Command } from "../../commands/commands.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { noMentions } from "../../messages/split-message.ts";
+import { readDuration } from "../../tool/arguments/times.ts";
+import type { ModerationLog } from "../moderation-log.ts";
+import { purgeTool, purgeToolName } from "./purge-tool.ts";
+
+const maxNuked = 100;
+const manyMessages = 20;
+const confirmationMs = 5_000;
+const shutdownGraceMs = 1_000;
+
+const channel: ActionOption = {
+	name: "channel",
+	description: "Only in this channel",
+	kind: "channel",
+	argument: "channel_ids",
+	several: true,
+};
+
+const pinned: ActionOption = {
+	name: "pinned",
+	description: "Whether to delete pinned messages, too",
+	kind: "flag",
+	argument: "pinned",
+};
+
+const reason: ActionOption = {
+	name: "reason",
+	description: "Why: for the record and the audit log",
+	kind: "reason",
+	argument: "reason",
+};
+
+/**
+ * Limits a confirmed purge to the time range of the messages that its dry run found. Otherwise, if some of these were
+ * deleted in the meantime, a purge with a maximum count would delete older messages instead.
+ */
+function limitToFound(args: JsonObject, basis: readonly string[]): JsonObject | undefined {
+	const ids = basis.map((line) => line.split("/").at(-1) ?? "");
+	const sorted = ids.toSorted(compareIds);
+	const [oldest] = sorted;
+	const newest = sorted.at(-1);
+	if (oldest === undefined || newest === undefined) return undefined;
+	const after = String(BigInt(oldest) - 1n);
+	return { ...args, after, before: String(BigInt(newest) + 1n) };
+}
+
+const common = {
+	tool: purgeToolName,
+	permission: "ManageMessages",
+	heavy: true,
+	complete: atCommand,
+	limitTo: limitToFound,
+} as const;
+
+/**
+ * Limits a purge to messages that existed when the command was used, so that it deletes the messages of the preview and
+ * none that were written before the confirmation. Converts durations to times; the tool validates other texts.
+ */
+function atCommand(args: JsonObject, at: number): JsonObject {
+	const timeAgo = (value: unknown) => {
+		const ms = readDuration(String(value));
+		return ms !== undefined && ms < at ? iso(at - ms) : value;
+	};
+	const { after, joined_after } = args;
+	// The end is 1 ms later, so that the range includes the time of the command itself.
+	const end = iso(at + 1);
+	return {
+		...args,
+		before: end,
+		...(after !== undefined && { after: timeAgo(after) }),
+		...(joined_after !== undefined && {
+			joined_after: timeAgo(joined_after),
+			joined_before: end,
+		}),
+	};
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+export const purgeActions: readonly Action[] = [
+	{
+		...common,
+		name: "purge latest",
+		description: "Delete the latest messages of a channel",
+		options: [
+			{
+				name: "count",
+				description: "How many",
+				kind: "integer",
+				argument: "count",
+				required: true,
+				min: 1,
+				max: 10_000,
+			},
+			{ ...channel, description: "In which channel; default: here" },
+			pinned,
+			reason,
+		],
+		here: "channel_ids",
+		hereIsList: true,
+		confirm: ({ count }) => Number(count) > manyMessages,
+	},
+	{
+		...common,
+		name: "purge user",
+		description: "Delete someone's messages in all channels",
+		options: [
+			{
+				name: "user",
+				description: "Whose messages; also of someone who has left",
+				kind: "user",
+				argument: "user_ids",
+				required: true,
+				several: true,
+			},
+			{
+				name: "within",
+				description: "Written within the last …; over 14 days takes long",
+				kind: "duration",
+				argument: "after",
+				required: true,
+				suggestions: ["10m", "1h", "6h", "1d", "3d", "7d", "13d"],
+			},
+			channel,
+			pinned,
+			reason,
+		],
+		confirm: () => true,
+	},
+	{
+		...common,
+		name: "purge joined",
+		description: "Delete all messages of everyone who joined lately",
+		options: [
+			{
+				name: "within",
+				description: "Joined within the last …",
+				kind: "duration",
+				argument: "joined_after",
+				required: true,
+				suggestions: ["10m", "30m", "1h", "6h", "1d"],
+			},
+			channel,
+			pinned,
+			reason,
+		],
+		confirm: () => true,
+	},
+];
+
+export interface PurgeOptions extends Pick<FeatureOptions, "config" | "callAs" | "log"> {
+	moderationLog: Pick<ModerationLog, "channelsOf">;
+}
+
+export function createPurge(options: PurgeOptions) {
+	const nuke = createNuke(options);
+	const { mcp, moderation } = options.config.toml;
+	const recordChannels = async (guildId: string) => {
+		const logs = await options.moderationLog.channelsOf(guildId);
+		const named = [moderation?.reports, mcp?.audit_channel, mcp?.approval_channel];
+		return new Set([...logs, ...named.filter((id) => id !== undefined)]);
+	};
+	return {
+		tools: [purgeTool({ recordChannels })],
+		actions: purgeActions,
+		commands: [nuke.command],
+		close: nuke.close,
+	} satisfies Feature;
+}
+
+function createNuke({ config, callAs, log }: PurgeOptions) {
+	const confirmations = createConfirmations(log);
+	const command: Command = {
+		name: "nuke",
+		usage: `<1-${maxNuked}>`,
+		description: `deletes the latest messages in this channel, up to ${maxNuked}`,
+		permission: "ManageMessages",
+		heavy: true,
+		async run({ guild, channel, member, message }, rest) {
+			const count = /^\d{1,3}$/.test(rest) ? Number(rest) : 0;
+			const name = `${config.command} nuke`;
+			if (count < 1 || count > maxNuked)
+				throw new ToolError(`Write \`${name} <1-${maxNuked}>\`: how many of the latest messages to delete.`);
+			const { text, isError, wrote } = await callAs({
+				guildId: guild.id,
+				person: { id: member.id, name: member.user.username },
+				door: name,
+				tool: purgeToolName,
+				args: {
+					channel_ids: [channel.id],
+					// Also deletes the message with the command, but nothing that was written after it.
+					count: count + 1,
+					before: String(BigInt(message.id) + 1n),
+					// Discord deletes messages older than 14 days only one by one.
+					after: "14d",
+				},
+			});
+			if (isError) throw new ToolError(text, wrote ? { cause: text } : undefined);
+			// The other lines of the result are for MCP clients.
+			const [first = ""] = text.split("\n");
+			await confirmations.post(message, first);
+			return undefined;
+		},
+	};
+	return { command, close: confirmations.close };
+}
+
+function createConfirmations(log: Log) {
+	const shown = new Map<Message, Timer>();
+	const sending = new Set<Promise<void>>();
+	let isClosed = false;
+
+	async function remove(message: Message): Promise<void> {
+		clearTimeout(shown.get(message));
+		shown.delete(message);
+		try {
+			await message.delete();
+		} catch (error) {
+			logFailure("could not delete the confirmation of the chat command nuke", error);
+		}
+	}
+
+	function logFailure(text: string, error: unknown): void {
+		log.warn(text, { reason: String((error as Error).message) });
+	}
+
+	async function send({ channel }: Message<true>, content: string) {
+		try {
+			if (missingToWrite(channel) !== 0n) throw new Error(`the bot may not write in the channel ${channel.id}`);
+			const sent = { content, allowedMentions: noMentions };
+			const message = await channel.send(sent);
+			if (isClosed) return await remove(message);
+			shown.set(message, setTimeout(remove, confirmationMs, message));
+		} catch (error) {
+			// Without a confirmation, the purge itself has still succeeded.
+			logFailure("could not send the confirmation of the chat command nuke", error);
+		}
+	}
+
+	return {
+		/** Posts a text in the channel of a message. Never rejects. */
+		async post(message: Message<true>, text: string): Promise<void> {
+			const sent = send(message, text);
+			sending.add(sent);
+			await sent.finally(() => sending.delete(sent));
+		},
+		async close() {
+			isClosed = true;
+			const removed = [...shown.keys()].map(remove);
+			await within(shutdownGraceMs, Promise.all([...removed, ...sending]));
+		},
+	};
+}

@@ -1,0 +1,124 @@
+// Posts a suggestion to turn on raid mode, with a button, in the moderation log when more people join than the setting
+// `moderation.raid` allows. There is one suggestion per wave of joins.
+
+import {
+	ActionRowBuilder,
+	ButtonBuilder,
+	ButtonStyle,
+	type Client,
+	EmbedBuilder,
+	Events,
+	type GuildMember,
+} from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import type { Log } from "../../../lib/log.ts";
+import { noMentions } from "../../messages/split-message.ts";
+import type { ModerationLog } from "../moderation-log.ts";
+import type { RaidModes } from "./raid-mode.ts";
+
+const minQuietMs = 600_000;
+const retryMs = 10_000;
+
+/** The number of joins within `windowMs` milliseconds that counts as a raid. */
+export interface JoinRate {
+	joins: number;
+	windowMs: number;
+}
+
+/** custom_id of the button that turns raid mode on. */
+export const raidButton = { prefix: "raid", rest: "on" } as const;
+
+export interface JoinWatchOptions {
+	rate: JoinRate;
+	connection: Connection;
+	modes: Pick<RaidModes, "view">;
+	moderationLog: Pick<ModerationLog, "channelOf">;
+	log: Log;
+}
+
+interface Joins {
+	times: number[];
+	waveEndsAt: number;
+	/** Time from which the next join repeats a suggestion that could not be posted, in epoch milliseconds. */
+	retryAt: number;
+}
+
+export function createJoinWatch(options: JoinWatchOptions) {
+	const { rate, connection, modes, moderationLog, log } = options;
+	const { joins: max, windowMs } = rate;
+	const quietMs = Math.max(minQuietMs, windowMs);
+	const guilds = new Map<string, Joins>();
+
+	/**
+	 * Counts a join. Returns whether raid mode must be suggested now: the join begins a wave of joins above the allowed
+	 * rate, or the suggestion for the current wave could not be posted.
+	 */
+	function beginsWave(guildId: string, at: number): boolean {
+		const joins = guilds.get(guildId) ?? {
+			times: [],
+			waveEndsAt: -Infinity,
+			retryAt: Infinity,
+		};
+		guilds.set(guildId, joins);
+		joins.times.push(at);
+		if (joins.times.length > max) joins.times.shift();
+		if (joins.times.length < max) return false;
+		// Discord's events can arrive out of order.
+		const spanMs = Math.max(...joins.times) - Math.min(...joins.times);
+		if (spanMs > windowMs) return false;
+		const isNew = at >= Math.min(joins.waveEndsAt, joins.retryAt);
+		if (isNew) joins.retryAt = Infinity;
+		joins.waveEndsAt = at + quietMs;
+		return isNew;
+	}
+
+	async function suggest(guildId: string): Promise<void> {
+		const view = await modes.view(guildId);
+		if (view?.mode.wanted === "on") return;
+		const fields = { guild: guildId, joins: max, seconds: windowMs / 1000 };
+		log.warn("more people join than the setting moderation.raid allows", fields);
+		const channelId = await moderationLog.channelOf(guildId);
+		const channel = connection.discord.channels.cache.get(channelId ?? "");
+		if (!channel?.isSendable()) return;
+		await channel.send({
+			embeds: [
+				new EmbedBuilder()
+					.setTitle("Is this a raid?")
+					.setDescription(
+						`${max} people joined within ${windowMs / 1000} s. Raid mode pauses invites, raises the verification level and sets slow mode in all channels. It can be turned off again, which restores what was before.`,
+					)
+					.setColor(0xc62828),
+			],
+			components: [
+				new ActionRowBuilder<ButtonBuilder>().addComponents(
+					new ButtonBuilder()
+						.setCustomId(`${raidButton.prefix}:${raidButton.rest}`)
+						.setLabel("Turn on raid mode")
+						.setStyle(ButtonStyle.Danger),
+				),
+			],
+			allowedMentions: noMentions,
+		});
+	}
+
+	function noteJoin({ guild, user, joinedTimestamp }: GuildMember): void {
+		if (user.bot) return;
+		const at = joinedTimestamp ?? Date.now();
+		if (!beginsWave(guild.id, at)) return;
+		suggest(guild.id).catch((error) => {
+			const joins = guilds.get(guild.id);
+			if (joins) joins.retryAt = at + retryMs;
+			log.warn("could not suggest raid mode in the moderation log", {
+				guild: guild.id,
+				reason: String((error as Error).message),
+			});
+		});
+	}
+
+	return {
+		attach(client: Client): void {
+			client.on(Events.GuildMemberAdd, noteJoin);
+			client.on(Events.GuildDelete, ({ id }) => guilds.delete(id));
+		},
+	};
+}

@@ -1,0 +1,314 @@
+// Turns raid mode on and off in the background. A request is stored first, and each change of a setting is stored
+// before it is sent to Discord. The next change follows from the stored state and Discord's current values. So the work
+// continues after a crash or an outage, and stops when somebody requests the opposite.
+
+import { type Client, DiscordAPIError, Events, type Guild } from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
+import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { PlatformFailure, PlatformTimeout, wasNotDone } from "../../../discord/rest/rest.ts";
+import { auditReason } from "../../../discord/text.ts";
+import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
+import type { Store } from "../../store/store.ts";
+import {
+	deleteEndedRaidSteps,
+	endRaidRun,
+	type RaidMode,
+	type RaidStep,
+	saveRaidMode,
+	saveRaidSteps,
+	selectOpenRaidModes,
+	selectRaidMode,
+	selectRaidSteps,
+} from "../../store/tables/raid-modes.ts";
+import type { ModerationLog } from "../moderation-log.ts";
+import { planRaidMode } from "./raid-plan.ts";
+import {
+	confirmed,
+	isChannel,
+	isUnrenewed,
+	isUnsettled,
+	keyOf,
+	type Move,
+	newsOf,
+	refused,
+	renewalInMs,
+	unanswered,
+	withoutRenewal,
+} from "./raid-rules.ts";
+import { type ReadSettings, readSettings, sendSetting } from "./raid-settings.ts";
+import { endEntry, laterEntry, progressEntry } from "./raid-text.ts";
+
+const batchSize = 5;
+const maxAgeMs = 15_000;
+const progressMs = 60_000;
+const maxUnanswered = 5;
+
+export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
+	connection: Connection;
+	store: Pick<Store, "sql">;
+	/**
+	 * Keyed mutex with guild and channel ids as keys, so that tools do not edit the same guild or channel at the same
+	 * time.
+	 */
+	mutex: KeyedMutex;
+	moderationLog: Pick<ModerationLog, "add">;
+	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	now?: () => number;
+	/** Milliseconds after which a request without a response can no longer take effect on Discord. */
+	arrivedAfterMs?: number;
+}
+
+/** A request to turn raid mode on or off. */
+export interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
+
+/** The state of a guild's raid mode and of the settings that it changed; undefined if raid mode was never turned on. */
+export type RaidView = { mode: RaidMode; steps: RaidStep[] } | undefined;
+
+export class RaidModes {
+	readonly #connection: Connection;
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	#isClosing = false;
+	/** Ids of the guilds whose settings need no look although raid mode is on. Cleared when events may have been missed. */
+	readonly #checked = new Set<string>();
+	readonly #failures = new Map<string, number>();
+	readonly #askedAt = new Map<string, number>();
+	readonly #endings = new Map<string, PromiseWithResolvers<void>>();
+	readonly #loggedAt = new Map<string, number>();
+	readonly #work: Durable;
+
+	constructor(private readonly options: RaidModesOptions) {
+		this.#connection = options.connection;
+		this.#sql = options.store.sql;
+		this.#now = options.now ?? Date.now;
+		this.#work = new Durable({ ...options, name: "raid modes", scan: () => this.#scan() });
+	}
+
+	async #scan(): Promise<Step[]> {
+		if (!this.#connection.ready) return [];
+		const at = this.#now();
+		return (await selectOpenRaidModes(this.#sql)).map(({ guild_id, ended_at, paused_until }) => {
+			const isDue = ended_at === null || !this.#checked.has(guild_id);
+			return {
+				key: guild_id,
+				inMs: isDue ? 0 : paused_until === null ? Infinity : renewalInMs(paused_until, at),
+				failure: "could not change the raid mode",
+				fields: { guild: guild_id },
+				run: () => this.#run(guild_id),
+			};
+		});
+	}
+
+	/** Changes a guild's settings for raid mode until nothing is left to do. Rejects if it must be retried later. */
+	async #run(guildId: string): Promise<void> {
+		this.#checked.add(guildId);
+		try {
+			await this.#process(guildId);
+		} catch (error) {
+			this.#checked.delete(guildId);
+			throw error;
+		}
+	}
+
+	async #process(guildId: string): Promise<void> {
+		const mode = await selectRaidMode(this.#sql, guildId);
+		const guild = this.#connection.guilds.find(({ id }) => id === guildId);
+		if (!mode) return;
+		if (!guild?.available) throw new NotNow("the guild is unavailable");
+		const changed: RaidStep[] = [];
+		let mustRenew = false;
+		for (;;) {
+			const steps = await selectRaidSteps(this.#sql, guildId);
+			const read = await readSettings(guild);
+			const readAt = performance.now();
+			const found = await this.#movesOf(guild, mode, steps, read);
+			const moves = mustRenew ? withoutRenewal(found.moves) : found.moves;
+			if (moves.length === 0) {
+				if (found.mustWait) throw new NotNow("waiting for an earlier request");
+				await this.#end(mode, changed);
+				if (mustRenew) throw new NotNow("the pause was not renewed");
+				return;
+			}
+			for (let at = 0; at < moves.length; at += batchSize) {
+				if (performance.now() - readAt > maxAgeMs) break;
+				// A newer request may have been stored. The next run of the worker finds it.
+				if (!(await this.#isCurrent(mode))) return;
+				const batch = moves.slice(at, at + batchSize);
+				const steps = await this.#carryOut(guild, mode, batch, read);
+				if (mode.ended_at !== null) mustRenew ||= steps.some(isUnrenewed);
+				changed.push(...newsOf(batch, steps));
+				this.#logProgress(mode, moves.length, at + batch.length);
+			}
+		}
+	}
+
+	async #isCurrent({ guild_id, run }: RaidMode): Promise<boolean> {
+		if (this.#isClosing) throw new NotNow("the bot is stopping");
+		return (await selectRaidMode(this.#sql, guild_id))?.run === run;
+	}
+
+	async #movesOf(
+		guild: Guild,
+		mode: RaidMode,
+		steps: readonly RaidStep[],
+		read: ReadSettings,
+	): Promise<{ moves: Move[]; mustWait: boolean }> {
+		const { moves } = await planRaidMode(guild, mode, steps, read, this.#now());
+		const early = new Set(
+			steps.filter((step) => isUnsettled(mode, step) && this.#mayArrive(keyOf(step))).map(({ thing }) => thing),
+		);
+		const possible = moves.filter(({ step }) => !early.has(step.thing));
+		const tries = ({ step }: Move) => this.#failures.get(keyOf(step)) ?? 0;
+		return {
+			moves: possible.sort((a, b) => tries(a) - tries(b)),
+			mustWait: possible.length < moves.length,
+		};
+	}
+
+	#mayArrive(key: string): boolean {
+		const since = this.#askedAt.get(key) ?? performance.now();
+		this.#askedAt.set(key, since);
+		return performance.now() - since < (this.options.arrivedAfterMs ?? 15_000);
+	}
+
+	async #carryOut(guild: Guild, mode: RaidMode, moves: readonly Move[], read: ReadSettings): Promise<RaidStep[]> {
+		const requested = moves.map(({ step }) => step);
+		await saveRaidSteps(this.#sql, requested);
+		const errors: unknown[] = [];
+		const steps = await Promise.all(
+			moves.map(async ({ step, send }) => {
+				if (send === undefined) {
+					this.#askedAt.delete(keyOf(step));
+					return step;
+				}
+				try {
+					return await this.#change(guild, mode, step, send, read);
+				} catch (error) {
+					errors.push(error);
+					return step;
+				}
+			}),
+		);
+		await saveRaidSteps(this.#sql, steps);
+		if (errors.length > 0) throw errors[0];
+		return steps;
+	}
+
+	async #change(guild: Guild, mode: RaidMode, step: RaidStep, value: number, read: ReadSettings): Promise<RaidStep> {
+		const { thing } = step;
+		const key = keyOf(step);
+		if ((this.#failures.get(key) ?? 0) >= maxUnanswered) {
+			this.#failures.delete(key);
+			return unanswered(step);
+		}
+		this.#askedAt.set(key, performance.now());
+		try {
+			await this.options.mutex.withLock(isChannel(thing) ? thing : guild.id, () =>
+				sendSetting(guild, { thing, value }, read, auditReason(mode.mark)),
+			);
+		} catch (error) {
+			if (wasNotDone(error)) this.#askedAt.delete(key);
+			if (error instanceof DiscordAPIError && error.status !== 401) {
+				this.#failures.delete(key);
+				if (error.status === 404 && isChannel(thing)) return { ...step, state: "gone" };
+				return refused(step, describePlatformError(error) ?? error.message);
+			}
+			if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
+				this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1);
+			throw error;
+		}
+		this.#failures.delete(key);
+		this.#askedAt.delete(key);
+		return confirmed(step);
+	}
+
+	#logProgress(mode: RaidMode, all: number, done: number): void {
+		const { guild_id } = mode;
+		if (mode.ended_at !== null || done >= all) return;
+		const at = performance.now();
+		const last = this.#loggedAt.get(guild_id) ?? at;
+		this.#loggedAt.set(guild_id, last);
+		if (at - last < progressMs) return;
+		this.#loggedAt.set(guild_id, at);
+		this.options.moderationLog.add(guild_id, progressEntry(mode, all, done));
+	}
+
+	/**
+	 * Stores that all settings were processed, and posts the result in the moderation log. `changed` are the settings
+	 * that this run has changed.
+	 */
+	async #end(mode: RaidMode, changed: readonly RaidStep[]): Promise<void> {
+		const { guild_id, wanted } = mode;
+		const later = laterEntry(mode, changed);
+		if (mode.ended_at !== null) {
+			if (later) this.options.moderationLog.add(guild_id, later);
+			return;
+		}
+		const steps = await selectRaidSteps(this.#sql, guild_id);
+		this.#loggedAt.delete(guild_id);
+		if (!(await endRaidRun(this.#sql, mode, this.#now()))) return;
+		this.#endings.get(guild_id)?.resolve();
+		this.#endings.delete(guild_id);
+		this.options.log.info("raid mode changed", { guild: guild_id, state: wanted });
+		this.options.moderationLog.add(guild_id, endEntry(mode, steps));
+	}
+
+	#recheck(): void {
+		this.#checked.clear();
+		this.#work.retryAll();
+	}
+
+	/**
+	 * Stores a request to turn raid mode on or off, and starts to change the settings. `ended` resolves when all settings
+	 * were processed. Rejects with StoreUnavailable.
+	 */
+	async turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }> {
+		const before = await selectRaidMode(this.#sql, guildId);
+		const hasEnded = before?.wanted === "off" && before.ended_at !== null;
+		if (hasEnded && request.wanted === "on") await deleteEndedRaidSteps(this.#sql, guildId);
+		const ending = Promise.withResolvers<void>();
+		this.#endings.set(guildId, ending);
+		try {
+			await saveRaidMode(this.#sql, {
+				...request,
+				guild_id: guildId,
+				run: (before?.run ?? 0) + 1,
+				asked_at: this.#now(),
+				ended_at: null,
+			});
+		} finally {
+			// Also after a failure, because the row may have been stored anyway.
+			this.#work.retryAll();
+		}
+		return { ended: ending.promise };
+	}
+
+	/** Returns the state of a guild's raid mode. Rejects with StoreUnavailable. */
+	async view(guildId: string): Promise<RaidView> {
+		const mode = await selectRaidMode(this.#sql, guildId);
+		return mode && { mode, steps: await selectRaidSteps(this.#sql, guildId) };
+	}
+
+	/** Subscribes to the Gateway events of a new discord.js client. */
+	attach(client: Client): void {
+		const recheck = () => this.#recheck();
+		onSessionOrGuild(client, recheck);
+		client.on(Events.ShardResume, recheck);
+		client.on(Events.ChannelCreate, ({ guild }) => {
+			this.#checked.delete(guild.id);
+			this.#work.wake();
+		});
+	}
+
+	start(): void {
+		this.#work.wake();
+	}
+
+	close(): Promise<void> {
+		this.#isClosing = true;
+		return this.#work.close();
+	}
+}

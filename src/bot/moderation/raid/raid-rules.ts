@@ -1,0 +1,244 @@
+// Rules that decide the next change of each setting in raid mode, from its stored state and its current value on
+// Discord. Does not send or store anything.
+// https://docs.discord.com/developers/resources/guild#modify-guild-incident-actions
+// https://docs.discord.com/developers/resources/guild#guild-object-verification-level
+// https://docs.discord.com/developers/resources/channel#modify-channel
+
+import { GuildVerificationLevel } from "discord.js";
+import type { RaidMode, RaidStep, RaidStepState } from "../../store/tables/raid-modes.ts";
+
+const hourMs = 3_600_000;
+/**
+ * Length of a pause of invites, in milliseconds. Discord allows 24 hours by its own clock, which may be behind the
+ * bot's.
+ */
+const pauseMs = 23 * hourMs;
+/**
+ * A pause of invites is renewed when less than this time remains (milliseconds), so that it outlasts a long outage of
+ * the bot.
+ */
+const renewMs = 12 * hourMs;
+
+/** The verification level that the raid mode sets: members must have been in the guild for more than 10 minutes. */
+const raidLevel = GuildVerificationLevel.High;
+
+/** Current values of the guild settings that raid mode changes, by `RaidStep.thing`. */
+export type Settings = ReadonlyMap<string, number>;
+
+/** The next change of a setting: its new state to store and, optionally, the value to send to Discord after that. */
+export interface Move {
+	step: RaidStep;
+	send?: number;
+}
+
+/** Returns why a setting must not be changed, such as a missing permission; undefined if it may be changed. */
+export type Refusal = (thing: string) => string | undefined;
+
+export const isChannel = (thing: string) => /^\d/.test(thing);
+
+/**
+ * Whether the pause of invites must be renewed. `until` is its end and `now` the current time, in epoch milliseconds.
+ */
+export function isRenewalDue(until: number, now: number): boolean {
+	// `until` may be far ahead of the bot's clock if that was set back. A renewal would then shorten the pause.
+	return until - now < renewMs;
+}
+
+/** Returns the milliseconds until the pause of invites that ends at `until` must be renewed. */
+export function renewalInMs(until: number, now: number): number {
+	return isRenewalDue(until, now) ? 0 : until - now - renewMs;
+}
+
+function wantedValue(thing: string, mode: RaidMode, now: number): number {
+	if (thing === "verification") return raidLevel;
+	if (isChannel(thing)) return mode.slowmode;
+	return Math.floor((now + pauseMs) / 1000) * 1000;
+}
+
+/** Whether a setting's value is already strict enough, so that raid mode does not change it. */
+export function isEnough(thing: string, value: number, mode: RaidMode) {
+	// A pause of invites by somebody else always counts as too short, because it would end while raid mode is on.
+	return thing !== "invites" && value >= wantedValue(thing, mode, 0);
+}
+
+/** Returns the value to which a setting is restored when raid mode is turned off. */
+export function formerValue({ thing, value_before }: RaidStep, now: number): number {
+	const value = value_before ?? 0;
+	// The previous pause of invites may have ended in the meantime.
+	return thing === "invites" && value <= now ? 0 : value;
+}
+
+const isOver: readonly RaidStepState[] = ["kept", "changed", "gone", "restored"];
+
+function mayBeOurs({ state, value_asked }: RaidStep): boolean {
+	return value_asked !== null && !isOver.includes(state);
+}
+
+function isOurs(step: RaidStep, value: number, now: number): boolean {
+	const { thing, value_asked, value_set } = step;
+	const hasEnded = thing === "invites" && value === 0 && (value_asked ?? Infinity) <= now;
+	return value === value_asked || value === value_set || hasEnded;
+}
+
+/**
+ * Whether a stored setting is a pause of invites that raid mode has already made, so that the next request renews it.
+ */
+function isRenewal({ thing, value_set }: RaidStep): boolean {
+	return thing === "invites" && value_set !== null;
+}
+
+/** Whether a stored setting is a pause of invites that is still active but could not be renewed. */
+export function isUnrenewed(step: RaidStep): boolean {
+	return isRenewal(step) && step.state === "set" && step.note !== null;
+}
+
+/** Returns the changes without the pause of invites, after its renewal has just failed. */
+export function withoutRenewal(moves: readonly Move[]): Move[] {
+	return moves.filter(({ step }) => step.thing !== "invites");
+}
+
+/**
+ * Returns those of the changed settings that are worth a log entry: all except a failed renewal of the pause of invites
+ * that had failed before.
+ */
+export function newsOf(moves: readonly Move[], steps: readonly RaidStep[]): RaidStep[] {
+	const failedBefore = moves.some(({ step }) => step.thing === "invites" && step.note !== null);
+	return steps.filter((step) => !failedBefore || !isUnrenewed(step));
+}
+
+/** Why the setting of a channel that the bot has lost sight of is not changed. */
+export const unseen = "the bot cannot see it";
+
+/** Returns the key of a guild's setting for maps. */
+export function keyOf({ guild_id, thing }: RaidStep): string {
+	return `${guild_id} ${thing}`;
+}
+
+/**
+ * Whether an earlier request of unknown outcome would undo the next change if Discord executed it late. The next change
+ * must then wait until the earlier request can no longer take effect.
+ */
+export function isUnsettled({ wanted }: RaidMode, { state }: RaidStep) {
+	return state === (wanted === "on" ? "restoring" : "asked");
+}
+
+/** The state of one guild setting, from which its next change is decided. */
+export interface Known {
+	mode: RaidMode;
+	thing: string;
+	/** The stored state of the setting; undefined if none is stored. */
+	step: RaidStep | undefined;
+	/** The setting's current value on Discord; undefined for a deleted channel. */
+	value: number | undefined;
+	refusal: Refusal;
+	/** Current time in epoch milliseconds. */
+	now: number;
+}
+
+/** Returns the next change of a setting; undefined if this run does not have to change it. */
+export function nextMove(known: Known): Move | undefined {
+	return known.mode.wanted === "on" ? moveOn(known) : moveOff(known);
+}
+
+function moveOn(known: Known): Move | undefined {
+	const { mode, thing, step, value, now } = known;
+	if (value === undefined) return undefined;
+	if (!step) return begin(known, value);
+	const isOfThisRun = step.run === mode.run;
+	const isSettled = isOver.includes(step.state) || step.state === "failed";
+	if (isOfThisRun && isSettled) return undefined;
+	// A failed renewal is retried after all other settings were processed.
+	if (isOfThisRun && isUnrenewed(step) && mode.ended_at === null) return undefined;
+	if (!mayBeOurs(step)) return begin(known, value);
+	const isGood =
+		thing === "invites"
+			? !isUnrenewed(step) && !isRenewalDue(step.value_asked ?? 0, now)
+			: step.value_asked === wantedValue(thing, mode, now);
+	if (step.state === "set" && isGood) return undefined;
+	if (value === step.value_asked && isGood) return { step: confirmed({ ...step, run: mode.run, state: "asked" }) };
+	if (isOurs(step, value, now)) {
+		const value_set = value === step.value_asked ? step.value_asked : step.value_set;
+		return ask(known, { ...step, value_set });
+	}
+	const wasSet = step.state !== "restoring" && step.value_set !== null;
+	return wasSet
+		? { step: changed(step, mode, value) }
+		: // The requested change was never executed, or somebody changed the setting before its outcome was known.
+			begin(known, value);
+}
+
+function begin(known: Known, value: number): Move {
+	const { mode, thing, refusal } = known;
+	const step: RaidStep = {
+		guild_id: mode.guild_id,
+		thing,
+		run: mode.run,
+		state: "kept",
+		value_before: null,
+		value_asked: null,
+		value_set: null,
+		note: null,
+	};
+	if (isEnough(thing, value, mode)) return { step };
+	const note = refusal(thing);
+	if (note !== undefined) return { step: { ...step, state: "failed", note } };
+	return ask(known, { ...step, value_before: value });
+}
+
+function ask({ mode, thing, refusal, now }: Known, step: RaidStep): Move {
+	// The pause of invites is renewed even if the moderator who turned raid mode on has left.
+	const refused = isRenewal(step) ? undefined : refusal(thing);
+	const { run } = mode;
+	if (refused !== undefined) return { step: { ...step, run, state: "failed", note: refused } };
+	const send = wantedValue(thing, mode, now);
+	// Keeps the note about an earlier failed renewal.
+	const note = isRenewal(step) ? step.note : null;
+	return {
+		step: { ...step, run, state: "asked", value_asked: send, note },
+		send,
+	};
+}
+
+function moveOff(known: Known): Move | undefined {
+	const { mode, step, value, refusal, now } = known;
+	if (!step || !mayBeOurs(step)) return undefined;
+	const { run } = mode;
+	if (step.state === "stuck" && step.run === run) return undefined;
+	const note = null;
+	// Discord does not list the channels that the bot cannot see.
+	if (value === undefined && refusal(step.thing) === unseen)
+		return { step: { ...step, run, state: "stuck", note: unseen } };
+	if (value === undefined) return { step: { ...step, run, state: "gone", note } };
+	const send = formerValue(step, now);
+	if (value === send) return { step: { ...step, run, state: "restored", note } };
+	if (!isOurs(step, value, now)) return { step: changed(step, mode, value) };
+	const why = refusal(step.thing);
+	if (why !== undefined) return { step: { ...step, run, state: "stuck", note: why } };
+	return { step: { ...step, run, state: "restoring", note }, send };
+}
+
+function changed(step: RaidStep, { run }: RaidMode, value: number): RaidStep {
+	return { ...step, run, state: "changed", note: String(value) };
+}
+
+/** Returns the setting's state after Discord confirmed the change. */
+export function confirmed(step: RaidStep): RaidStep {
+	return step.state === "restoring"
+		? { ...step, state: "restored" }
+		: { ...step, state: "set", value_set: step.value_asked, note: null };
+}
+
+/** Returns the setting's state after Discord refused the change. `note` is the reason. */
+export function refused(step: RaidStep, note: string): RaidStep {
+	if (step.state === "restoring") return { ...step, state: "stuck", note };
+	// A pause of invites stays active if its renewal fails.
+	const state = isRenewal(step) ? "set" : "failed";
+	return { ...step, state, value_asked: step.value_set, note };
+}
+
+/** Returns the setting's state after several requests to change it got no response. */
+export function unanswered(step: RaidStep): RaidStep {
+	const note = "Discord did not respond, several times";
+	if (step.state === "restoring") return { ...step, state: "stuck", note };
+	return { ...step, state: isRenewal(step) ? "set" : "failed", note };
+}

@@ -1,0 +1,128 @@
+// Reads and changes the guild settings that raid mode uses, and checks the permissions of the bot and the moderator for
+// that.
+
+import {
+	type APIChannel,
+	type APIGuild,
+	ChannelType,
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import { impliedIn } from "../../../discord/effective-permissions.ts";
+import { fetchMember } from "../../../discord/find.ts";
+import { isObfuscated } from "../../../discord/obfuscation.ts";
+import { describeBits, missingForBot, personPermissions } from "../../../discord/permissions.ts";
+import type { RaidMode } from "../../store/tables/raid-modes.ts";
+import { isChannel, type Refusal, type Settings, unseen } from "./raid-rules.ts";
+
+/**
+ * Types of the channels whose slow mode raid mode changes. Announcement channels are left out because few people can
+ * write in them, and threads because each has its own slow mode.
+ * https://docs.discord.com/developers/resources/channel#modify-channel-json-params-guild-channel
+ */
+const slowTypes: readonly ChannelType[] = [
+	ChannelType.GuildText,
+	ChannelType.GuildVoice,
+	ChannelType.GuildStageVoice,
+	ChannelType.GuildForum,
+	ChannelType.GuildMedia,
+];
+
+/** The current settings of a guild, as read from Discord. */
+export interface ReadSettings {
+	settings: Settings;
+	/** End of the guild's pause of direct messages, as ISO 8601 time; null if they are not paused. */
+	dmsPausedUntil: string | null;
+}
+
+/**
+ * Reads the guild settings that raid mode changes from Discord, not from the cache. They are in the order in which raid
+ * mode changes them.
+ */
+export async function readSettings(guild: Guild): Promise<ReadSettings> {
+	const { rest } = guild.client;
+	const [now, channels] = await Promise.all([
+		rest.get(Routes.guild(guild.id)) as Promise<APIGuild>,
+		rest.get(Routes.guildChannels(guild.id)) as Promise<APIChannel[]>,
+	]);
+	const { invites_disabled_until: until, dms_disabled_until: dms } = now.incidents_data ?? {};
+	const untilMs = until ? Date.parse(until) : 0;
+	return {
+		settings: new Map([
+			["invites", untilMs],
+			["verification", now.verification_level],
+			...channels.flatMap((channel): [string, number][] =>
+				slowTypes.includes(channel.type) ? [[channel.id, Object(channel).rate_limit_per_user ?? 0]] : [],
+			),
+		]),
+		dmsPausedUntil: dms ?? null,
+	};
+}
+
+/**
+ * Changes a guild setting on Discord. `value` is seconds of slow mode, a verification level, or the end of a pause of
+ * invites in epoch milliseconds (0 for no pause).
+ */
+export async function sendSetting(
+	{ id, client: { rest } }: Guild,
+	{ thing, value }: { thing: string; value: number },
+	{ dmsPausedUntil }: Pick<ReadSettings, "dmsPausedUntil">,
+	reason: string,
+): Promise<void> {
+	if (thing === "invites")
+		// Discord's documentation does not say that an omitted field stays unchanged.
+		await rest.put(Routes.guildIncidentActions(id), {
+			body: {
+				invites_disabled_until: value ? new Date(value).toISOString() : null,
+				dms_disabled_until: dmsPausedUntil,
+			},
+		});
+	else if (thing === "verification")
+		await rest.patch(Routes.guild(id), {
+			body: { verification_level: value },
+			reason,
+		});
+	else
+		await rest.patch(Routes.channel(thing), {
+			body: { rate_limit_per_user: value },
+			reason,
+		});
+}
+
+/**
+ * Who turned raid mode on or off: a member, "gone" for a person who left the guild, or undefined for an MCP client with
+ * the root key.
+ */
+export type Moderator = GuildMember | "gone" | undefined;
+
+/** Fetches the person who turned a guild's raid mode on or off. */
+export async function moderatorOf(
+	guild: Guild,
+	{ moderator_id: id }: Pick<RaidMode, "moderator_id">,
+): Promise<Moderator> {
+	if (id === null) return undefined;
+	return (await fetchMember(guild, id)) ?? "gone";
+}
+
+/**
+ * Returns a function that returns why a setting must not be changed: the bot or the moderator lacks a permission. Raid
+ * mode changes only what the moderator could change by hand.
+ */
+export function refusalFor(guild: Guild, moderator: Moderator): Refusal {
+	return (thing) => {
+		const channel = guild.channels.cache.get(thing);
+		if (isChannel(thing) && !channel) return "the bot does not see it";
+		if (channel && isObfuscated(channel)) return unseen;
+		const { ManageChannels, ManageGuild } = PermissionFlagsBits;
+		const needed = channel ? ManageChannels | impliedIn(channel) : ManageGuild;
+		const ofBot = missingForBot(guild, channel, needed);
+		if (ofBot !== 0n) return `the bot lacks ${describeBits(ofBot)}`;
+		if (moderator === "gone") return "the moderator has left the server";
+		if (!moderator) return undefined;
+		const ofPerson = needed & ~personPermissions(moderator, channel);
+		if (ofPerson === 0n) return undefined;
+		return `the moderator lacks ${describeBits(ofPerson)}`;
+	};
+}

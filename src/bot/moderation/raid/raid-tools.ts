@@ -1,0 +1,156 @@
+// The tools raid_mode and raid_status.
+
+import type { Guild } from "discord.js";
+import * as v from "valibot";
+import { actingPerson } from "../../../discord/acting-person.ts";
+import { channelName, guildName } from "../../../discord/describe.ts";
+import { currentRun, timeLeftMs } from "../../../discord/rest/rest.ts";
+import { resultLines } from "../../../discord/text.ts";
+import { visibleChannel } from "../../../discord/visible-channels.ts";
+import { within } from "../../../lib/wait.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
+import { choice, defaultReason, guild_id, integer, reason } from "../../tool/arguments/arguments.ts";
+import { destructiveTool, type Plan, readTool } from "../../tool/define.ts";
+import type { BotTool } from "../../tool/toolsets.ts";
+import type { RaidModes, RaidView } from "./raid-mode.ts";
+import { planRaidMode, type RaidPlan } from "./raid-plan.ts";
+import { confirmed, isChannel } from "./raid-rules.ts";
+import { readSettings } from "./raid-settings.ts";
+import { channelList, hasFailed, type NameOf, stepLines, viewLines } from "./raid-text.ts";
+
+/** Names of the tools for raid mode. The setting `deny` accepts these names even if the feature is off. */
+export const raidToolNames = ["raid_mode", "raid_status"] as const;
+
+const defaultSlowmode = 30;
+/** Discord's maximum slow mode, in seconds. https://docs.discord.com/developers/resources/channel#channel-object */
+const maxSlowmode = 21_600;
+const maxWaitMs = 8_000;
+const reserveMs = 3_000;
+
+const background =
+	"The bot continues in the background, even after a restart. The moderation log will show the result; raid_status shows the progress.";
+
+type Modes = Pick<RaidModes, "turn" | "view">;
+
+export function raidTools(modes: Modes): BotTool[] {
+	return [raidMode(modes), raidStatus(modes)];
+}
+
+function raidMode(modes: Modes) {
+	return destructiveTool({
+		name: "raid_mode",
+		title: "Turn raid mode on or off",
+		description:
+			"During a raid: pause invites, require verification level HIGH, set slow mode in all channels but staff's; off restores what was before.",
+		toolset: "moderation",
+		permissions: ["ManageGuild"],
+		lock: ({ guild_id }, { guildId }) => [`raid ${guild_id ?? guildId}`],
+		input: v.strictObject({
+			guild_id,
+			mode: choice(["on", "off"], "On or off."),
+			slowmode_seconds: v.optional(integer(5, maxSlowmode, "Slow mode."), defaultSlowmode),
+			reason,
+		}),
+		async plan({ mode: wanted, slowmode_seconds }, { guild }): Promise<Plan> {
+			const view = await modes.view(guild.id);
+			requireChange(guild, view, wanted, slowmode_seconds);
+			const mode = newMode(guild, view, wanted, slowmode_seconds);
+			const steps = view?.steps ?? [];
+			const read = await readSettings(guild);
+			const plan = await planRaidMode(guild, mode, steps, read, Date.now());
+			const isNew = wanted === "on" && view?.mode.wanted !== "on";
+			return {
+				preview: previewLines(guild, mode, plan),
+				record: {
+					action: wanted === "on" ? "raid_on" : "raid_off",
+					userIds: [],
+					...(isNew && { detail: `slow mode: ${slowmode_seconds} s` }),
+				},
+				async act() {
+					const { ended } = await modes.turn(guild.id, mode);
+					const ms = Math.min(maxWaitMs, timeLeftMs() - reserveMs);
+					await within(ms, ended);
+					const after = await modes.view(guild.id);
+					if (!after) return `Raid mode is being turned ${wanted}.`;
+					const isRunning = after.mode.ended_at === null;
+					return resultLines(
+						viewLines(guild, after, nameIn(guild)),
+						staffLine(guild, plan),
+						isRunning && background,
+						hasFailed(after.steps) && `Turn raid mode ${wanted} again to retry what failed.`,
+					);
+				},
+			};
+		},
+	});
+}
+
+function raidStatus(modes: Modes) {
+	return readTool({
+		name: "raid_status",
+		title: "Raid mode status",
+		description: "Whether raid mode is on, and what it changed or restored.",
+		toolset: "moderation",
+		person: { permissions: ["ManageGuild"] },
+		input: v.strictObject({ guild_id }),
+		async run(_, { guild }) {
+			const view = await modes.view(guild.id);
+			if (!view) return `Raid mode was never on in ${guildName(guild)}.`;
+			const slowed = view.steps.flatMap(({ thing, state }) => (isChannel(thing) && state === "set" ? thing : []));
+			return resultLines(
+				viewLines(guild, view, nameIn(guild)),
+				slowed.length > 0 && `In slow mode: ${channelList(slowed, nameIn(guild))}.`,
+			);
+		},
+	});
+}
+
+function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): void {
+	if (!view) {
+		if (wanted === "off") throw new ToolError("Raid mode is not on. Nothing was done.");
+		return;
+	}
+	const { mode, steps } = view;
+	if (mode.wanted !== wanted || hasFailed(steps)) return;
+	if (wanted === "on" && mode.slowmode !== slowmode) return;
+	if (wanted === "on" && steps.some(({ state }) => state === "changed")) return;
+	throw new ToolError([...viewLines(guild, view, nameIn(guild)), "Nothing was done."].join("\n"));
+}
+
+function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): RaidMode {
+	const person = actingPerson(guild);
+	return {
+		guild_id: guild.id,
+		wanted,
+		run: (view?.mode.run ?? 0) + 1,
+		moderator_id: person?.id ?? null,
+		// The reason of the current tool call includes the person's name.
+		mark: `Raid mode ${wanted}: ${currentRun()?.reason ?? defaultReason}`,
+		// Turning raid mode off does not change the stored slow mode.
+		slowmode: wanted === "on" ? slowmode : (view?.mode.slowmode ?? slowmode),
+		asked_at: Date.now(),
+		ended_at: null,
+	};
+}
+
+function previewLines(guild: Guild, mode: RaidMode, plan: RaidPlan): string[] {
+	const steps = plan.moves.map(({ step, send }): RaidStep => (send === undefined ? step : confirmed(step)));
+	return resultLines(
+		`Would turn raid mode ${mode.wanted} in ${guildName(guild)}:`,
+		stepLines(mode, steps, nameIn(guild)),
+		staffLine(guild, plan),
+		steps.length === 0 && "No setting changes.",
+	);
+}
+
+function staffLine(guild: Guild, { staffOnly }: RaidPlan): string | false {
+	return staffOnly.length > 0 && `Left, because only staff see them: ${channelList(staffOnly, nameIn(guild))}.`;
+}
+
+function nameIn(guild: Guild): NameOf {
+	return (id) => {
+		const channel = visibleChannel(guild, id);
+		return channel && channelName(channel);
+	};
+}

@@ -1,0 +1,104 @@
+// Raid mode as a part of the feature `moderation`: background work, tools, commands, and the suggestion to turn it on
+// when many people join.
+
+import type { Action, ActionOption } from "../../commands/action.ts";
+import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
+import type { ComponentHandler } from "../../commands/components.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import type { CallAs } from "../../tool/call-as.ts";
+import type { ModerationLog } from "../moderation-log.ts";
+import { createJoinWatch, raidButton } from "./join-watch.ts";
+import { RaidModes, type RaidModesOptions } from "./raid-mode.ts";
+import { raidTools } from "./raid-tools.ts";
+
+const reason: ActionOption = {
+	name: "reason",
+	description: "For the moderation log and Discord's audit log",
+	kind: "reason",
+	argument: "reason",
+};
+
+/** The commands /raid on, /raid off and /raid status. */
+export const raidActions: readonly Action[] = [
+	{
+		name: "raid on",
+		description: "Pause invites, raise the verification level and set slow mode everywhere",
+		tool: "raid_mode",
+		fixed: { mode: "on" },
+		options: [
+			{
+				name: "slowmode",
+				description: "Slow mode in seconds; default: 30",
+				kind: "integer",
+				argument: "slowmode_seconds",
+				min: 5,
+				max: 21_600,
+			},
+			reason,
+		],
+		permission: "ManageGuild",
+		confirm: () => true,
+		heavy: true,
+	},
+	{
+		name: "raid off",
+		description: "Restore what was before raid mode",
+		tool: "raid_mode",
+		fixed: { mode: "off" },
+		options: [reason],
+		permission: "ManageGuild",
+		confirm: () => true,
+		heavy: true,
+	},
+	{
+		name: "raid status",
+		description: "Whether raid mode is on, and what it changed",
+		tool: "raid_status",
+		options: [],
+		permission: "ManageGuild",
+	},
+];
+
+export interface RaidOptions
+	extends Pick<FeatureOptions, "config" | "connection" | "store" | "log" | "mutex" | "callAs">,
+		Pick<RaidModesOptions, "now" | "backOffMs" | "maxSleepMs" | "arrivedAfterMs"> {
+	moderationLog: Pick<ModerationLog, "add" | "channelOf">;
+}
+
+export function createRaid(options: RaidOptions) {
+	const { config, connection, log, moderationLog, callAs } = options;
+	const modes = new RaidModes(options);
+	const rate = config.toml.moderation?.raid;
+	const watch = rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
+	return {
+		tools: raidTools(modes),
+		actions: raidActions,
+		components: [raidButtonHandler(callAs)],
+		attach(client) {
+			modes.attach(client);
+			watch?.attach(client);
+		},
+		start: () => modes.start(),
+		close: () => modes.close(),
+	} satisfies Feature;
+}
+
+function raidButtonHandler(callAs: CallAs): ComponentHandler {
+	return {
+		prefix: raidButton.prefix,
+		async run(interaction, rest) {
+			if (rest !== raidButton.rest || !interaction.isButton()) return;
+			await deferPrivately(interaction);
+			const { guildId, user, message } = interaction;
+			const { text, isError } = await callAs({
+				guildId,
+				person: { id: user.id, name: user.username },
+				tool: "raid_mode",
+				args: { mode: "on" },
+				door: "the button Turn on raid mode",
+			});
+			await answerPrivately(interaction, text);
+			if (!isError && message.editable) await message.edit({ components: [] });
+		},
+	};
+}

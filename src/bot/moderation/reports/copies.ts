@@ -1,0 +1,41 @@
+// Copies of reported messages, in memory only and for some minutes, because the database stores no texts. A copy is
+// kept after its report was posted, because others may still be filling in the form for the same message.
+
+import type { AuthorKind } from "../../store/tables/reports.ts";
+import type { MessageCopy } from "./message-copy.ts";
+
+/** A copy of a message that a member reports. */
+export interface ReportedMessage {
+	id: string;
+	channelId: string;
+	authorId: string;
+	authorKind: AuthorKind;
+	copy: MessageCopy;
+}
+
+const maxMessages = 500;
+/** How long a copy is kept, in milliseconds. Discord accepts the submission of a form for 15 minutes. */
+const keptMs = 900_000;
+
+/** A bounded cache of copies by message id. */
+export class Copies {
+	readonly #byId = new Map<string, { message: ReportedMessage; at: number }>();
+
+	/** Adds a copy unless there is one of the same message: the first copy shows what was reported. */
+	add(message: ReportedMessage, now = performance.now()): void {
+		this.#prune(now);
+		if (!this.#byId.has(message.id)) this.#byId.set(message.id, { message, at: now });
+	}
+
+	get(id: string, now = performance.now()): ReportedMessage | undefined {
+		this.#prune(now);
+		return this.#byId.get(id)?.message;
+	}
+
+	#prune(now: number): void {
+		for (const [id, { at }] of this.#byId) {
+			if (this.#byId.size < maxMessages && now - at < keptMs) return;
+			this.#byId.delete(id);
+		}
+	}
+}

@@ -1,0 +1,298 @@
+// Posts and updates the entries of reports in the channel for staff. The database alone determines what is due, so that
+// after any crash each report is posted once and its entry gets up to date.
+
+import {
+	type APIEmbed,
+	type Client,
+	DiscordAPIError,
+	Events,
+	type Guild,
+	type Message,
+	RESTJSONErrorCodes,
+} from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { absentIf } from "../../../discord/find.ts";
+import { lowestIdAt } from "../../../discord/ids.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
+import type { Store } from "../../store/store.ts";
+import {
+	deleteReportsBefore,
+	endReport,
+	type ReportKey,
+	type ReportRow,
+	selectClosingReports,
+	selectEarlierReport,
+	selectReport,
+	selectReporterRecords,
+	selectReporters,
+	selectUnshownReports,
+	setPosting,
+	setShown,
+} from "../../store/tables/reports.ts";
+import type { Copies } from "./copies.ts";
+import { copyMessage, type MessageCopy } from "./message-copy.ts";
+import { actsOf, changedEntry, isEntryOf, newEntry, type ShownReport, shownReporters } from "./report-entry.ts";
+import { findReportsChannel, type StaffChannel } from "./reports-channel.ts";
+
+const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
+
+const batchSize = 50;
+/**
+ * Minimum interval between two updates of an open report's entry, in milliseconds, so that many reporters cause few
+ * requests.
+ */
+const updateIntervalMs = 2_000;
+const keptMs = 180 * 86_400_000;
+const clockSkewMs = 60_000;
+const maxPages = 5;
+
+const unusable = "reports are refused: the channel of the setting moderation.reports cannot be used";
+
+/**
+ * Error codes with which Discord refuses a message because of its texts.
+ * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
+ */
+const textRefusals: readonly (number | string)[] = [
+	RESTJSONErrorCodes.ExplicitContentCannotBeSentToTheDesiredRecipient,
+	RESTJSONErrorCodes.MessageWasBlockedByAutomaticModeration,
+	RESTJSONErrorCodes.MessageBlockedByHarmfulLinksFilter,
+	RESTJSONErrorCodes.InvalidFormBodyOrContentType,
+];
+
+export interface EntryWorkerOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
+	/** Id of the channel for reports. */
+	channelId: string;
+	connection: Connection;
+	store: Pick<Store, "sql" | "transaction">;
+	copies: Copies;
+	/** Returns the wall-clock time in epoch milliseconds. */
+	now?: () => number;
+	updateIntervalMs?: number;
+}
+
+export class EntryWorker {
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	readonly #updatedAt = new Map<string, number>();
+	readonly #problems = new Map<string, string>();
+	readonly #work: Durable;
+
+	constructor(private readonly options: EntryWorkerOptions) {
+		const { store, now = Date.now } = options;
+		this.#sql = store.sql;
+		this.#now = now;
+		this.#work = new Durable({
+			...options,
+			name: "reports",
+			// Of one guild.
+			maxConcurrent: 2,
+			clean: () => store.transaction((sql) => deleteReportsBefore(sql, now() - keptMs)),
+			scan: () => this.#scan(),
+		});
+	}
+
+	async #scan(): Promise<Step[]> {
+		const { channelId, connection, updateIntervalMs: intervalMs = updateIntervalMs } = this.options;
+		const home = connection.guilds.find(({ channels }) => channels.cache.has(channelId));
+		const rows = home ? await selectUnshownReports(this.#sql, home.id, batchSize) : [];
+		const at = performance.now();
+		for (const [key, last] of this.#updatedAt) if (at - last >= intervalMs) this.#updatedAt.delete(key);
+		const shows = rows.map((row) => {
+			const last = row.state === "open" ? this.#updatedAt.get(keyOf(row)) : undefined;
+			const run = async () => {
+				// The report may have changed since the scan.
+				const current = await selectReport(this.#sql, row);
+				if (current && current.shown !== current.version) await this.#show(current);
+			};
+			return { ...stepOf(row, keyOf(row), run), inMs: last === undefined ? 0 : last + intervalMs - at };
+		});
+		const closings = (await selectClosingReports(this.#sql)).map((row) => ({
+			...stepOf(row, `close ${keyOf(row)}`, () => this.#end(row)),
+			inMs: (row.closes_at ?? 0) - this.#now(),
+		}));
+		return [...closings, ...shows];
+	}
+
+	/** Closes a report about which staff acted some time ago. */
+	async #end(row: ReportRow): Promise<void> {
+		const last = actsOf(row).findLast(({ state }) => state === "done");
+		await this.options.store.transaction((sql) =>
+			endReport(sql, row, {
+				state: "handled",
+				ended_at: this.#now(),
+				ended_by: last?.by ?? null,
+				case_number: last?.case ?? null,
+			}),
+		);
+	}
+
+	/**
+	 * Posts or edits a report's entry so that it is up to date. After a crash, first searches for an entry that may have
+	 * been posted.
+	 */
+	async #show(row: ReportRow): Promise<void> {
+		const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
+		if (!this.options.connection.ready || !guild?.available) throw new NotNow();
+		const isOpen = row.state === "open";
+		const entry = await this.#findEntry(guild, row);
+		if (entry) return this.#edit(entry, row);
+		if (isOpen) return this.#post(this.#usableChannel(guild), row);
+		await setShown(this.#sql, row, null, row.version);
+	}
+
+	async #post(channel: StaffChannel, row: ReportRow): Promise<void> {
+		const copy = await this.#copyFor(channel, row);
+		// A repeated attempt after a crash uses the same nonce, so that Discord creates one message.
+		const isRetry = row.entry_id === null && row.post_at !== null;
+		const postAt = isRetry ? (row.post_at ?? this.#now()) : this.#now();
+		await setPosting(this.#sql, row, channel.id, postAt);
+		const shown = await this.load({ ...row, post_at: postAt });
+		const { id } = await orPlain((isPlain) => channel.send(newEntry(shown, copy, isPlain)));
+		await this.#finish(row, id);
+	}
+
+	async #edit(entry: Message, row: ReportRow): Promise<void> {
+		const embeds = entry.embeds.map(({ data }) => data as APIEmbed);
+		const shown = await this.load(row);
+		await orPlain((isPlain) => entry.edit(changedEntry(shown, embeds, isPlain)));
+		await this.#finish(row, entry.id);
+	}
+
+	async #finish(row: ReportRow, entryId: string): Promise<void> {
+		this.#updatedAt.set(keyOf(row), performance.now());
+		await setShown(this.#sql, row, entryId, row.version);
+	}
+
+	async load(row: ReportRow): Promise<ShownReport> {
+		const { rows, total } = await selectReporters(this.#sql, row, shownReporters);
+		const ids = rows.map(({ user_id }) => user_id);
+		const records = ids.length > 0 ? await selectReporterRecords(this.#sql, row, ids) : [];
+		const earlier = await selectEarlierReport(this.#sql, row);
+		return { row, reporters: rows, total, records, earlier };
+	}
+
+	#usableChannel(guild: Guild): StaffChannel {
+		const where = this.whereIn(guild);
+		if (where !== "no channel" && where.channel) return where.channel;
+		throw new NotNow();
+	}
+
+	whereIn(guild: Guild) {
+		const { channelId, log } = this.options;
+		const where = findReportsChannel(guild, channelId);
+		if (where === "no channel") return where;
+		if (where.channel) this.#problems.delete(guild.id);
+		else if (this.#problems.get(guild.id) !== where.problem) {
+			this.#problems.set(guild.id, where.problem);
+			log.warn(unusable, {
+				guild: guild.id,
+				channel: channelId,
+				reason: where.problem,
+			});
+		}
+		return where;
+	}
+
+	async #findEntry(guild: Guild, row: ReportRow): Promise<Message | undefined> {
+		const { entry_channel_id, entry_id, post_at } = row;
+		// Throws if the bot cannot use the channel. If everyone can see the channel, the texts of ended reports are removed
+		// nevertheless.
+		const where = this.whereIn(guild);
+		const isPublic = where !== "no channel" && where.isPublic === true;
+		const removesTexts = isPublic && row.state !== "open";
+		if (entry_channel_id === this.options.channelId && !removesTexts) this.#usableChannel(guild);
+		const channel = guild.channels.cache.get(entry_channel_id ?? "");
+		if (!channel?.isTextBased()) return undefined;
+		if (entry_id !== null)
+			return absentIf([UnknownMessage, UnknownChannel], () =>
+				channel.messages.fetch({
+					message: entry_id,
+					force: true,
+					cache: false,
+				}),
+			);
+		if (post_at === null) return undefined;
+		let after = String(lowestIdAt(post_at - clockSkewMs));
+		for (let pages = 0; pages < maxPages; pages += 1) {
+			const page = await channel.messages.fetch({
+				after,
+				limit: 100,
+				cache: false,
+			});
+			const entry = page.find((message) => isEntryOf(message, row));
+			if (entry || page.size < 100) return entry;
+			after = page.firstKey() ?? after;
+		}
+		return undefined;
+	}
+
+	async #copyFor({ guild }: StaffChannel, { message_id, channel_id }: ReportRow): Promise<MessageCopy | undefined> {
+		if (message_id === null || channel_id === null) return undefined;
+		const kept = this.options.copies.get(message_id);
+		if (kept) return kept.copy;
+		try {
+			const channel = await guild.channels.fetch(channel_id);
+			if (!channel?.isTextBased()) return undefined;
+			const message = await channel.messages.fetch({
+				message: message_id,
+				cache: false,
+				force: true,
+			});
+			return copyMessage(message);
+		} catch (error) {
+			if (error instanceof DiscordAPIError) return undefined;
+			throw error;
+		}
+	}
+
+	wake(): void {
+		this.#work.wake();
+	}
+
+	update(report: ReportKey): void {
+		this.#updatedAt.delete(keyOf(report));
+		this.#work.wake();
+	}
+
+	attach(client: Client): void {
+		const { connection, channelId, log } = this.options;
+		const { retryAll } = this.#work;
+		client.on(Events.ClientReady, () => {
+			// Problems with the channel are logged at the start, for the operator.
+			const { guilds } = connection;
+			const known = guilds.filter(({ available, members }) => available && members.me);
+			const isNowhere = known.map((guild) => this.whereIn(guild)).every((where) => where === "no channel");
+			if (isNowhere && known.length === guilds.length)
+				log.warn(unusable, { channel: channelId, reason: "the bot is in no guild with this channel" });
+			retryAll();
+		});
+		client.on(Events.ShardReady, retryAll);
+		client.on(Events.ChannelUpdate, ({ id }) => {
+			if (id === channelId) retryAll();
+		});
+	}
+
+	close(): Promise<void> {
+		return this.#work.close();
+	}
+}
+
+function stepOf({ guild_id: guild, number: report }: ReportKey, key: string, run: Step["run"]): Step {
+	return { key, lane: guild, failure: "could not post or update a report", fields: { guild, report }, run };
+}
+
+/** Runs `send`. If Discord refuses the texts of the message, runs it again without texts that members wrote. */
+async function orPlain<T>(send: (isPlain: boolean) => Promise<T>): Promise<T> {
+	try {
+		return await send(false);
+	} catch (error) {
+		const isText = error instanceof DiscordAPIError && textRefusals.includes(error.code);
+		if (!isText) throw error;
+		return send(true);
+	}
+}
+
+function keyOf({ guild_id, number }: ReportKey): string {
+	return `${guild_id} ${number}`;
+}

@@ -1,0 +1,100 @@
+// Copies a reported message for staff: its texts without formatting, and its files as names and URLs.
+
+import { type APIEmbed, type APIMessage, EmbedBuilder, type Message, type MessageSnapshot } from "discord.js";
+import { escapeInvisible, inlineText, truncate } from "../../../discord/text.ts";
+import { messageTexts } from "../../messages/message-lines.ts";
+
+const maxTextLength = 3_000;
+const maxFilesLength = 800;
+const maxFileLength = 260;
+
+export const copyTitle = "Copy of the message";
+
+/** A copy of a message. Kept in memory only, until its report is posted. */
+export interface MessageCopy {
+	text: string;
+	files: readonly { name: string; url: string }[];
+}
+
+/** Copies the texts of a message, and the names and URLs of its files. */
+export function copyMessage(message: Message): MessageCopy {
+	const forwarded = [...message.messageSnapshots.values()];
+	const texts = messageTexts({
+		type: message.type,
+		...partsOf(message),
+		message_snapshots: forwarded.map((snapshot) => ({
+			message: partsOf(snapshot),
+		})),
+		poll: message.poll && {
+			question: { text: message.poll.question.text },
+			answers: [...message.poll.answers.values()].map(({ text }) => ({
+				poll_media: { text },
+			})),
+		},
+	} as unknown as APIMessage);
+	const stickers = [...message.stickers.values()].map(({ name }) => `[sticker: ${name}]`);
+	const text = [...texts, ...stickers].filter((part) => part.trim() !== "");
+	return {
+		text: truncate(text.join("\n"), maxTextLength),
+		files: [message, ...forwarded]
+			.flatMap(({ attachments }) => [...attachments.values()])
+			.map(({ name, url }) => ({ name, url })),
+	};
+}
+
+function partsOf({
+	content,
+	embeds,
+	components,
+}: Pick<Message | MessageSnapshot, "content" | "embeds" | "components">) {
+	return {
+		content: content ?? "",
+		embeds: embeds.map(({ data }) => data as APIEmbed),
+		components: components.map((component) => component.toJSON()),
+		attachments: [],
+	};
+}
+
+/**
+ * Creates the embed that shows a copy of a message. The text is in a code block, so that links and mentions in it do
+ * not work. Without a copy, the embed says that the message could not be copied.
+ */
+export function copyEmbed(copy: MessageCopy | undefined): EmbedBuilder {
+	const embed = new EmbedBuilder().setTitle(copyTitle).setColor(0x546e7a);
+	if (!copy)
+		return embed.setDescription("The message was deleted before the bot could copy it, or the bot cannot read it.");
+	embed.setDescription(copy.text === "" ? "The message has no text." : codeBlock(copy.text));
+	const files = filesText(copy.files);
+	return files === "" ? embed : embed.addFields({ name: "Files", value: files });
+}
+
+/** Creates the embed that is shown if Discord refuses the copy, for example because of a link to known malware. */
+export function refusedCopy(): EmbedBuilder {
+	return new EmbedBuilder()
+		.setTitle(copyTitle)
+		.setColor(0x546e7a)
+		.setDescription(
+			"Discord refuses a copy of this message, for example because of a harmful link in it. Use the link to the message.",
+		);
+}
+
+function codeBlock(text: string): string {
+	const shown = escapeInvisible(text.toWellFormed()).replaceAll("`", "ˋ");
+	return `\`\`\`\n${truncate(shown, maxTextLength)}\n\`\`\``;
+}
+
+function filesText(files: MessageCopy["files"]): string {
+	const lines = files.map(({ name, url }) => {
+		const shown = inlineText(name, 100);
+		// A truncated URL would lead elsewhere.
+		const isShown = url.length <= maxFileLength && /^https?:[^\s<>]+$/.test(url);
+		return isShown ? `${shown}: <${url}>` : shown;
+	});
+	let text = "";
+	for (const [index, line] of lines.entries()) {
+		const more = `… and ${lines.length - index} more`;
+		if (text.length + line.length + more.length > maxFilesLength) return `${text}${more}`;
+		text += `${line}\n`;
+	}
+	return text.trimEnd();
+}

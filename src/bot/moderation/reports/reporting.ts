@@ -1,0 +1,264 @@
+// The ways in which members report: the message command Report, with a form for the reason, and the command /report.
+// All responses are ephemeral, and reveal nothing about other reports or the actions of staff.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type ChatInputCommandInteraction,
+	type Guild,
+	type GuildMember,
+	LabelBuilder,
+	type Message,
+	type MessageContextMenuCommandInteraction,
+	MessageFlags,
+	ModalBuilder,
+	type ModalSubmitInteraction,
+	RESTJSONErrorCodes,
+	TextInputBuilder,
+	TextInputStyle,
+} from "discord.js";
+import { ActingPerson, actAs } from "../../../discord/acting-person.ts";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { absentIf, textChannel } from "../../../discord/find.ts";
+import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
+import { PlatformBusy } from "../../../discord/rest/rest.ts";
+import { within } from "../../../lib/wait.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
+import type { ComponentHandler } from "../../commands/components.ts";
+import { Limiter } from "../../commands/cooldown.ts";
+import type { MenuHandler } from "../../commands/menus.ts";
+import type { AuthorKind } from "../../store/tables/reports.ts";
+import type { ReportedMessage } from "./copies.ts";
+import { copyMessage } from "./message-copy.ts";
+import { maxReportReason, type Reports } from "./reports.ts";
+
+const { MissingAccess, UnknownMessage } = RESTJSONErrorCodes;
+
+/** Prefix of the custom id of the form for a reason. */
+export const formPrefix = "report-form";
+const reasonField = "reason";
+
+/** Names of the commands that are registered with Discord. */
+export const reportCommandNames = ["Report", "report"] as const;
+
+const messageLink = /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/(\d{17,20})\/(\d{17,20})\/?$/;
+
+const notFound = "There is no such message that you can see and the bot can read. Nothing was reported.";
+
+export interface ReportingOptions {
+	/** Id of the channel for reports. */
+	channelId: string;
+	connection: Connection;
+	reports: Pick<Reports, "file" | "copies">;
+}
+
+const soonMs = 1_000;
+const maxAnswers = 10;
+
+const beginLimits = { max: 10, windowMs: 60_000 } as const;
+
+type InGuild<Interaction> = Interaction & { guildId: string };
+
+export class Reporting {
+	readonly #limiter = new Limiter(beginLimits);
+
+	constructor(private readonly options: ReportingOptions) {}
+
+	#guildOf(id: string): Guild {
+		const guild = this.options.connection.guilds.find((one) => one.id === id);
+		if (guild?.available) return guild;
+		throw new ToolError("Reports cannot be sent at the moment. Try again later.");
+	}
+
+	#requireCalm({ guildId, user }: { guildId: string; user: { id: string } }): void {
+		const { waitS } = this.#limiter.take(`${guildId} ${user.id}`);
+		if (waitS > 0) throw new ToolError(`That was ${beginLimits.max} reports within a minute. Try again in ${waitS} s.`);
+	}
+
+	#requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {
+		if (authorId === reporterId) throw new ToolError("You cannot report your own message.");
+		if (channelId === this.options.channelId)
+			throw new ToolError("Messages in the channel for reports cannot be reported.");
+	}
+
+	async #onMenu(interaction: InGuild<MessageContextMenuCommandInteraction>): Promise<void> {
+		const { targetMessage, user } = interaction;
+		const message = reportedMessage(targetMessage, interaction.channelId);
+		if (targetMessage.flags.has(MessageFlags.Ephemeral)) throw new ToolError("Nobody but you can see this message.");
+		this.#requireReportable(message, user.id);
+		this.#requireCalm(interaction);
+		// The interaction of the submitted form does not contain the message.
+		this.options.reports.copies.add(message);
+		await interaction.showModal(formFor(message));
+	}
+
+	async #onForm(interaction: InGuild<ModalSubmitInteraction>, rest: string): Promise<string> {
+		const [, channelId, messageId] = /^(\d{17,20}):(\d{17,20})$/.exec(rest) ?? [];
+		if (channelId === undefined || messageId === undefined) throw new ToolError(notFound);
+		const guild = this.#guildOf(interaction.guildId);
+		const { user } = interaction;
+		const kept = this.options.reports.copies.get(messageId);
+		const isHere = kept?.channelId === channelId && interaction.channelId === channelId;
+		const message = isHere ? kept : await this.#readMessage(guild, user.id, channelId, messageId);
+		this.#requireReportable(message, user.id);
+		return this.options.reports.file(guild, {
+			message,
+			reporterId: user.id,
+			reason: interaction.fields.getTextInputValue(reasonField),
+		});
+	}
+
+	async #onCommand(interaction: InGuild<ChatInputCommandInteraction>): Promise<string> {
+		this.#requireCalm(interaction);
+		const guild = this.#guildOf(interaction.guildId);
+		const reporterId = interaction.user.id;
+		const link = interaction.options.getString("message")?.trim();
+		const person = interaction.options.getUser("user") ?? undefined;
+		const reason = interaction.options.getString("reason") ?? undefined;
+		if (link === undefined)
+			return this.options.reports.file(guild, {
+				reporterId,
+				person: this.#checkPerson(person, reporterId, reason),
+				reason,
+			});
+		const [, guildId, channelId = "", messageId = ""] = messageLink.exec(link) ?? [];
+		if (guildId !== guild.id)
+			throw new ToolError(
+				"That is not a link to a message of this server. Choose Copy Message Link in the message's menu.",
+			);
+		const message = await this.#readMessage(guild, reporterId, channelId, messageId);
+		this.#requireReportable(message, reporterId);
+		if (person && person.id !== message.authorId)
+			throw new ToolError("Another person has written that message. Give the message or the person, not both.");
+		return this.options.reports.file(guild, { message, reporterId, reason });
+	}
+
+	#checkPerson(person: { id: string; bot: boolean } | undefined, reporterId: string, reason: string | undefined) {
+		if (!person) throw new ToolError("Give the link of a message, or a person.");
+		if (person.id === reporterId) throw new ToolError("You cannot report yourself.");
+		if (person.id === this.options.connection.user?.id)
+			throw new ToolError("This bot cannot be reported. Report one of its messages, or write to the staff.");
+		if (!reason?.trim()) throw new ToolError("Say why you report this person, or give the link of a message.");
+		return { id: person.id, isBot: person.bot };
+	}
+
+	async #readMessage(guild: Guild, userId: string, channelId: string, messageId: string): Promise<ReportedMessage> {
+		const member = await memberOf(guild, userId);
+		const person = new ActingPerson(userId);
+		person.members.set(guild.id, member);
+		const found = await actAs(person, async () => {
+			try {
+				const channel = await textChannel(guild, channelId);
+				const needed = bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]);
+				requirePermissions(guild, channel, needed);
+				return await absentIf([UnknownMessage, MissingAccess], () =>
+					channel.messages.fetch({
+						message: messageId,
+						cache: false,
+						force: true,
+					}),
+				);
+			} catch (error) {
+				// The reason would reveal channels that the person cannot see.
+				if (error instanceof ToolError) return undefined;
+				throw error;
+			}
+		});
+		if (!found) throw new ToolError(notFound);
+		return reportedMessage(found, channelId);
+	}
+
+	readonly menus: readonly MenuHandler[] = [
+		{ type: "message", name: "Report", run: (interaction) => this.#onMenu(interaction) },
+		{
+			type: "slash",
+			name: "report",
+			description: "Tell the staff about a message or a person",
+			options: [
+				{
+					kind: "message",
+					name: "message",
+					description: "Link of the message",
+				},
+				{ kind: "user", name: "user", description: "The person" },
+				{
+					kind: "text",
+					name: "reason",
+					description: "What is wrong? Only the staff see this.",
+					max: maxReportReason,
+				},
+			],
+			run: (interaction) => answerSoon(interaction, this.#onCommand(interaction)),
+		},
+	];
+
+	readonly form: ComponentHandler = {
+		prefix: formPrefix,
+		run: async (interaction, rest) => {
+			if (interaction.isModalSubmit()) await answerSoon(interaction, this.#onForm(interaction, rest));
+		},
+	};
+}
+
+/**
+ * Responds with the text that `work` returns. If it is available soon, one request is enough: a deferred response that
+ * is edited later would count for Discord's global rate limit, but the first response to an interaction does not.
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#endpoints
+ */
+async function answerSoon(
+	interaction: ChatInputCommandInteraction | ModalSubmitInteraction,
+	work: Promise<string>,
+): Promise<void> {
+	let text = await within(soonMs, work);
+	if (text === "late") {
+		await deferPrivately(interaction);
+		text = await work;
+	}
+	for (let attempts = 1; ; attempts += 1) {
+		try {
+			return await answerPrivately(interaction, text);
+		} catch (error) {
+			// The report is already stored, so the error must not say that nothing was done.
+			if (!(error instanceof PlatformBusy) || attempts >= maxAnswers) throw error;
+			await sleep(error.retryAfterMs);
+		}
+	}
+}
+
+async function memberOf(guild: Guild, id: string): Promise<GuildMember> {
+	return guild.members.cache.get(id) ?? guild.members.fetch(id);
+}
+
+function reportedMessage(message: Message, channelId: string): ReportedMessage {
+	return {
+		id: message.id,
+		channelId,
+		authorId: message.author.id,
+		authorKind: authorKind(message),
+		copy: copyMessage(message),
+	};
+}
+
+function authorKind({ author, client, webhookId }: Message): AuthorKind {
+	if (author.id === client.user.id) return "self";
+	// Responses to slash commands have the bot's id as webhook id.
+	if (webhookId !== null && webhookId === author.id) return "webhook";
+	return author.bot ? "bot" : "person";
+}
+
+function formFor({ id, channelId }: ReportedMessage): ModalBuilder {
+	const input = new TextInputBuilder()
+		.setCustomId(reasonField)
+		.setStyle(TextInputStyle.Paragraph)
+		.setRequired(false)
+		.setMaxLength(maxReportReason);
+	return new ModalBuilder()
+		.setCustomId(`${formPrefix}:${channelId}:${id}`)
+		.setTitle("Report this message")
+		.addLabelComponents(
+			new LabelBuilder()
+				.setLabel("What is wrong with it?")
+				.setDescription("Only the staff of this server see this.")
+				.setTextInputComponent(input),
+		);
+}

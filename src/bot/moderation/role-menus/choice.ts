@@ -1,0 +1,101 @@
+// Computes which roles a member gains and loses by pressing a button or selecting options of a role menu.
+
+import type { Guild } from "discord.js";
+import { cannotGiveRoles } from "../../../discord/role-hierarchy.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import type { MenuRules } from "./menu.ts";
+import { type ReservedRoles, whyFixed, whyNotTakeable } from "./takeable.ts";
+
+/** What a member chose in a role menu: the role of the pressed button, or all roles selected in the select menu. */
+export type Choice = { pressed: string } | { selected: readonly string[] };
+
+/**
+ * The effect of a choice in a role menu, as role ids: `add` and `remove` are the changes to the member's roles, and
+ * `after` lists the roles of the menu that the member then has.
+ */
+export interface Change {
+	add: readonly string[];
+	remove: readonly string[];
+	after: readonly string[];
+}
+
+/**
+ * Returns how a choice in a role menu changes the roles of a member, who has the roles `held` now. A button gives its
+ * role, or removes it if the member has it. A select menu gives the selected roles and removes the others. In a menu
+ * with `max` 1, the new role replaces the member's previous role from the menu. Throws a ToolError with a message for
+ * the member if the choice is not possible.
+ */
+export function changeFor(
+	guild: Guild,
+	{ roleIds, max, requires }: MenuRules,
+	choice: Choice,
+	held: readonly string[],
+	reserved: ReservedRoles,
+): Change {
+	requireRole(guild, requires, held);
+	const chosen = "pressed" in choice ? [choice.pressed] : choice.selected;
+	for (const id of chosen) if (!roleIds.includes(id)) throw refusal(`The role <@&${id}> is no longer in this menu.`);
+	const bot = cannotGiveRoles(guild);
+	if (bot !== undefined) throw refusal("The bot lacks the permission Manage Roles.");
+	for (const id of chosen) requireTakeable(guild, id, reserved);
+	const owned = roleIds.filter((id) => held.includes(id));
+	const wanted = "selected" in choice ? choice.selected : afterPress(choice.pressed, owned, max);
+	const add = wanted.filter((id) => !owned.includes(id));
+	const left = owned.filter((id) => !wanted.includes(id));
+	// The bot cannot remove roles above its own highest role, nor deleted roles.
+	const remove = left.filter((id) => isRemovable(guild, id));
+	const after = [...owned, ...add].filter((id) => !remove.includes(id));
+	if (max !== undefined && after.length > max && add.length > 0)
+		throw refusal(
+			`You can have at most ${max} of these roles, and you have ${owned.map(mention).join(", ")}. Remove one first.`,
+		);
+	return { add, remove, after };
+}
+
+function afterPress(pressed: string, owned: readonly string[], max: number | undefined): readonly string[] {
+	if (owned.includes(pressed)) return owned.filter((id) => id !== pressed);
+	return max === 1 ? [pressed] : [...owned, pressed];
+}
+
+function requireRole(guild: Guild, required: string | undefined, held: readonly string[]): void {
+	if (required === undefined || held.includes(required)) return;
+	throw refusal(
+		guild.roles.cache.has(required)
+			? `Only people with the role <@&${required}> can use this menu.`
+			: "The role that this menu requires was deleted. A moderator has to update the menu.",
+	);
+}
+
+function requireTakeable(guild: Guild, id: string, reserved: ReservedRoles): void {
+	const role = guild.roles.cache.get(id);
+	if (!role) throw refusal("This role was deleted.");
+	const problem = whyNotTakeable(guild, role, reserved);
+	if (problem !== undefined) throw refusal(`The role <@&${id}> ${problem}, so this menu cannot give or remove it.`);
+}
+
+function isRemovable(guild: Guild, id: string): boolean {
+	const role = guild.roles.cache.get(id);
+	return role !== undefined && whyFixed(guild, role) === undefined;
+}
+
+function refusal(text: string): ToolError {
+	return new ToolError(`${text} Nothing was done.`);
+}
+
+export function mention(roleId: string): string {
+	return `<@&${roleId}>`;
+}
+
+/** Describes to the member which roles a choice in a role menu added and removed. */
+export function describeChange({ add, remove, after }: Change): string {
+	const now =
+		after.length > 0
+			? `Your roles from this menu: ${after.map(mention).join(", ")}.`
+			: "You have no role from this menu.";
+	if (add.length + remove.length === 0) return `Nothing changed. ${now}`;
+	return [
+		...(add.length > 0 ? [`Added ${add.map(mention).join(", ")}.`] : []),
+		...(remove.length > 0 ? [`Removed ${remove.map(mention).join(", ")}.`] : []),
+		now,
+	].join(" ");
+}

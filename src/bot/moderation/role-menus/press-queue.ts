@@ -1,0 +1,192 @@
+// Queue of presses in role menus (pressed buttons and used select menus). The presses of each guild are handled in
+// order of arrival. The number of waiting presses is limited per guild and per member, so a flood in one guild delays
+// no other guild.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RateLimitState } from "../../../discord/rest/rest.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
+import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+
+export interface PressLimits {
+	/** Maximum number of presses per guild that are handled at the same time. */
+	running: number;
+	/** Maximum number of waiting presses per guild. */
+	waiting: number;
+	/** Maximum number of presses per member and guild, both waiting and being handled. */
+	perPerson: number;
+	/** Maximum number of presses in all guilds together, both waiting and being handled. */
+	total: number;
+	/** Maximum time that a press waits, in milliseconds. Discord accepts responses to an interaction for 15 minutes. */
+	waitMs: number;
+	/**
+	 * How long a member's presses are refused after a request to change the member's roles had an unknown outcome, in
+	 * milliseconds. Discord may still execute that request after a later one. The duration is a guess.
+	 */
+	holdMs: number;
+}
+
+export const defaultPressLimits: PressLimits = {
+	running: 3,
+	waiting: 60,
+	perPerson: 3,
+	total: 600,
+	waitMs: 60_000,
+	holdMs: 60_000,
+};
+
+const maxHeld = 1_000;
+
+const reservedShare = 0.25;
+
+const tooMany = "Many people are choosing roles at the moment. Nothing was done; try again in a minute.";
+
+/** A press (used button or select menu) that waits in the queue or is being handled. */
+export interface PlaceInQueue {
+	/**
+	 * Resolves when the press may be handled. Rejects with a ToolError, whose message is for the member, on a timeout.
+	 */
+	turn(): Promise<void>;
+	/** Removes the press from the queue. Call it when the press was handled or no longer waits. */
+	leave(): void;
+}
+
+interface GuildQueue {
+	readonly semaphore: Semaphore;
+	readonly people: Map<string, number>;
+	freeAt: number;
+}
+
+export class PressQueue {
+	readonly #guilds = new Map<string, GuildQueue>();
+	readonly #held = new LruMap<string, number>(maxHeld);
+	readonly #closing = new AbortController();
+	#total = 0;
+
+	constructor(private readonly limits: PressLimits = defaultPressLimits) {}
+
+	/** Number of presses that wait or are being handled, in all guilds. */
+	get size(): number {
+		return this.#total;
+	}
+
+	/**
+	 * Adds a press to the end of a guild's queue. Throws a ToolError, whose message is for the member, if the queue is
+	 * full.
+	 */
+	enter(guildId: string, userId: string): PlaceInQueue {
+		if (this.#closing.signal.aborted) throw restarting();
+		const { total, perPerson } = this.limits;
+		if (this.#total >= total) throw new ToolError(tooMany);
+		const queue = this.#guilds.get(guildId) ?? this.#newQueue();
+		const own = queue.people.get(userId) ?? 0;
+		if (own >= perPerson)
+			throw new ToolError(
+				"Your earlier choices are still being carried out. Nothing was done; try again when they are.",
+			);
+		const left = new AbortController();
+		const turn = takeTurn(queue.semaphore, AbortSignal.any([left.signal, this.#closing.signal]));
+		const isGranted = turn.then(
+			() => true,
+			() => false,
+		);
+		this.#guilds.set(guildId, queue);
+		queue.people.set(userId, own + 1);
+		this.#total += 1;
+		return {
+			turn: async () => {
+				await turn;
+				await this.#pauseOf(queue);
+			},
+			leave: () => {
+				left.abort();
+				void isGranted.then((granted) => granted && queue.semaphore.release());
+				this.#total -= 1;
+				const rest = (queue.people.get(userId) ?? 1) - 1;
+				if (rest > 0) queue.people.set(userId, rest);
+				else queue.people.delete(userId);
+				this.#forgetIdle(guildId, queue);
+			},
+		};
+	}
+
+	/**
+	 * Delays a guild's next press until Discord's rate limit resets, if the remaining requests are reserved for tools and
+	 * commands.
+	 */
+	note(guildId: string, { limit, remaining, resetAfterMs }: RateLimitState): void {
+		const queue = this.#guilds.get(guildId);
+		if (!queue || remaining > Math.floor(limit * reservedShare)) return;
+		queue.freeAt = Math.max(queue.freeAt, performance.now() + resetAfterMs);
+	}
+
+	/**
+	 * Makes `requireSettled` throw for some time for a member, after a role change of this member had an unknown outcome.
+	 */
+	hold(guildId: string, userId: string): void {
+		const until = performance.now() + this.limits.holdMs;
+		this.#held.set(`${guildId} ${userId}`, until);
+	}
+
+	/**
+	 * Throws a ToolError, whose message is for the member, if an earlier role change of the member may still be executed
+	 * by Discord.
+	 */
+	requireSettled(guildId: string, userId: string): void {
+		const until = this.#held.get(`${guildId} ${userId}`) ?? -Infinity;
+		if (until > performance.now())
+			throw new ToolError(
+				"Discord has not answered your last choice, so it may still be carried out. Nothing was done; try again in a minute.",
+			);
+	}
+
+	/** Refuses new presses and rejects the waiting ones. */
+	close(): void {
+		this.#closing.abort();
+	}
+
+	async #pauseOf(queue: GuildQueue): Promise<void> {
+		const until = performance.now() + this.limits.waitMs;
+		for (;;) {
+			const ms = queue.freeAt - performance.now();
+			if (ms <= 0) return;
+			if (performance.now() + ms > until) throw new ToolError(tooMany);
+			await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {
+				throw restarting();
+			});
+		}
+	}
+
+	#newQueue(): GuildQueue {
+		const { running, waiting, waitMs } = this.limits;
+		return {
+			semaphore: new Semaphore({
+				max: running,
+				maxWaiting: waiting,
+				maxWaitMs: waitMs,
+			}),
+			people: new Map(),
+			freeAt: -Infinity,
+		};
+	}
+
+	#forgetIdle(guildId: string, queue: GuildQueue): void {
+		if (queue.people.size > 0 || queue.freeAt > performance.now()) return;
+		this.#guilds.delete(guildId);
+	}
+}
+
+function takeTurn(semaphore: Semaphore, signal: AbortSignal): Promise<void> {
+	const refusal = (error: unknown) => (error instanceof Overloaded ? new ToolError(tooMany) : restarting());
+	try {
+		return Promise.resolve(semaphore.acquire(signal)).catch((error) => {
+			throw refusal(error);
+		});
+	} catch (error) {
+		throw refusal(error);
+	}
+}
+
+function restarting(): ToolError {
+	return new ToolError("The bot is restarting. Nothing was done; try again in a minute.");
+}

@@ -1,0 +1,57 @@
+// Role menus: messages with buttons or a select menu by which members give themselves roles. Part of the feature
+// `moderation`. Presses are not recorded as moderation cases, because no moderator acts.
+
+import { within } from "../../../lib/wait.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { createIsRestricted } from "../../commands/role-writer.ts";
+import { roleMenuAction } from "./menu-command.ts";
+import { createMenuTool } from "./menu-tool.ts";
+import { type PressLimits, PressQueue } from "./press-queue.ts";
+import { createPressHandler } from "./presses.ts";
+import { createMenuRefresh } from "./refresh.ts";
+import { reservedRoles } from "./takeable.ts";
+
+const shutdownGraceMs = 1_500;
+
+/**
+ * Names of the tools for role menus. The setting `deny` accepts these names even if the feature `moderation` is off.
+ */
+export const roleMenuToolNames = ["create_role_menu"] as const;
+
+export type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components" | "close">>;
+
+/** Creates the tool, the command and the buttons of role menus. */
+export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {
+	const { connection, mutex, log } = options;
+	const reserved = reservedRoles(options.config.toml);
+	const queue = new PressQueue(limits);
+	const { refresh, settled } = createMenuRefresh({ mutex, log });
+	const presses = createPressHandler({
+		connection,
+		mutex,
+		isRestricted: createIsRestricted(options),
+		reserved,
+		queue,
+		log,
+		onPressed: refresh,
+	});
+	const running = new Set<Promise<void>>();
+	return {
+		tools: [createMenuTool(reserved)],
+		actions: [roleMenuAction],
+		components: [
+			{
+				prefix: presses.prefix,
+				run(interaction, rest) {
+					const press = presses.run(interaction, rest);
+					running.add(press);
+					return press.finally(() => running.delete(press));
+				},
+			},
+		],
+		async close() {
+			queue.close();
+			await within(shutdownGraceMs, Promise.allSettled([...running, settled()]));
+		},
+	};
+}

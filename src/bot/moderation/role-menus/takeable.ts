@@ -1,0 +1,51 @@
+// Which roles members may give themselves through a role menu: only roles that the bot can give, and that give no
+// moderator rights on Discord or in the bot's configuration.
+
+import type { Guild, Role } from "discord.js";
+import { describePowers, powersOf } from "../../../discord/powers.ts";
+import { isBelowBot } from "../../../discord/role-hierarchy.ts";
+import type { BotConfig } from "../../config/config.ts";
+
+/**
+ * Roles that are used in the bot's configuration, to give rights or to restrict people: the name of the setting by role
+ * id.
+ */
+export type ReservedRoles = ReadonlyMap<string, string>;
+
+/** Returns the roles that cannot be in a role menu because a setting of the bot refers to them. */
+export function reservedRoles({ game, mcp, moderation }: BotConfig["toml"]): ReservedRoles {
+	const settings: [string, readonly string[] | undefined][] = [
+		["mcp.approval_roles", mcp.approval_roles],
+		["mcp.sign_in_roles", mcp.sign_in_roles],
+		["moderation.spam.exempt_roles", moderation?.spam?.exempt_roles],
+		["game.staff_roles", game?.staff_roles],
+		["game.restricted_role", game?.restricted_role === undefined ? [] : [game.restricted_role]],
+	];
+	return new Map(settings.flatMap(([name, ids = []]) => ids.map((id) => [id, name] as const)));
+}
+
+/**
+ * Returns why the bot cannot give or remove a role, as the end of a sentence that begins with "the role"; undefined if
+ * it can.
+ */
+export function whyFixed(guild: Guild, role: Role): string | undefined {
+	if (role.id === guild.id) return "is the role of all members";
+	if (role.managed) return "is managed by Discord";
+	if (!isBelowBot(guild, role)) return "does not rank below the bot's highest role";
+	return undefined;
+}
+
+/**
+ * Returns why a role cannot be in a role menu, as the end of a sentence that begins with "the role"; undefined if it
+ * can. Permissions that @everyone also has are ignored.
+ */
+export function whyNotTakeable(guild: Guild, role: Role, reserved: ReservedRoles): string | undefined {
+	const fixed = whyFixed(guild, role);
+	if (fixed !== undefined) return fixed;
+	const setting = reserved.get(role.id);
+	if (setting !== undefined) return `is in the setting ${setting} of this bot`;
+	const powers = powersOf(role);
+	if (!powers) return undefined;
+	const where = powers.channel ? ` in the channel <#${powers.channel.id}>` : "";
+	return `gives permissions of moderators${where} (${describePowers(powers.bits)})`;
+}

@@ -1,0 +1,119 @@
+// Deletes spam messages. Messages of several people in a channel are deleted in one request, because Discord limits
+// requests per channel and allows up to 100 messages in one request.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Guild, type GuildBasedChannel, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import { channelName } from "../../../discord/describe.ts";
+import { describeBits, missingForBot } from "../../../discord/permissions.ts";
+import { bulkDelete, isTooOldForBulk } from "../../messages/bulk-delete.ts";
+import {
+	Impossible,
+	type PersistentOptions,
+	persistently,
+	type RequestEnd,
+	requireGuild,
+} from "./persistent-request.ts";
+
+const maxBatch = 100;
+/**
+ * How long the first message of a channel waits for others before it is deleted, in milliseconds, so that one request
+ * deletes the messages of several people.
+ */
+const defaultGatherMs = 300;
+const maxWaiting = 20_000;
+
+const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
+
+export interface DeletionsOptions extends PersistentOptions {
+	connection: Connection;
+	gatherMs?: number | undefined;
+}
+
+interface Place {
+	guildId: string;
+	channelId: string;
+}
+
+interface Waiting {
+	messageId: string;
+	end: (end: RequestEnd) => void;
+}
+
+export type Deletions = ReturnType<typeof createDeletions>;
+
+/** Creates the queues of messages to delete, one per channel. */
+export function createDeletions({ gatherMs = defaultGatherMs, connection, ...options }: DeletionsOptions) {
+	const channels = new Map<string, Waiting[]>();
+	let waiting = 0;
+
+	async function work(place: Place, queue: Waiting[]): Promise<void> {
+		const { closing } = options;
+		await sleep(gatherMs, undefined, { signal: closing }).catch(() => {});
+		while (queue.length > 0) {
+			// The queue is in order of arrival, so the oldest messages are deleted first.
+			const batch = queue.splice(0, batchSize(queue));
+			const ids = batch.map(({ messageId }) => messageId);
+			const end = await deleteIn(connection, place, ids, options);
+			waiting -= batch.length;
+			for (const one of batch) one.end(end);
+		}
+		channels.delete(place.channelId);
+	}
+
+	return {
+		get waiting() {
+			return waiting;
+		},
+		/**
+		 * Deletes a message soon, together with others of its channel. Resolves with "done" if the message was already
+		 * deleted. Never rejects.
+		 */
+		delete(place: Place, messageId: string): Promise<RequestEnd> {
+			if (waiting >= maxWaiting)
+				return Promise.resolve({
+					failure: "too many messages wait to be deleted",
+				});
+			waiting += 1;
+			const { promise, resolve } = Promise.withResolvers<RequestEnd>();
+			const known = channels.get(place.channelId);
+			const queue = known ?? [];
+			queue.push({ messageId, end: resolve });
+			if (known) return promise;
+			channels.set(place.channelId, queue);
+			void work(place, queue);
+			return promise;
+		},
+	};
+}
+
+/**
+ * Returns the number of messages at the start of the queue that one request can delete. A message that is too old for
+ * bulk deletion (edited to spam later) is deleted alone, because Discord would refuse the whole request.
+ */
+function batchSize(queue: readonly Waiting[]): number {
+	const first = queue.slice(0, maxBatch).findIndex(({ messageId }) => isTooOldForBulk(messageId));
+	return first === -1 ? maxBatch : Math.max(first, 1);
+}
+
+function deleteIn(
+	connection: Connection,
+	{ guildId, channelId }: Place,
+	ids: readonly string[],
+	options: PersistentOptions,
+): Promise<RequestEnd> {
+	const send = async () => {
+		const guild = requireGuild(connection, guildId);
+		const channel = guild.channels.cache.get(channelId);
+		if (channel) requireToDelete(guild, channel);
+		// Archived threads are not in the cache.
+		await bulkDelete({ id: channelId, client: guild.client }, ids, "spam");
+	};
+	return persistently(send, [UnknownMessage, UnknownChannel], options);
+}
+
+function requireToDelete(guild: Guild, channel: GuildBasedChannel): void {
+	const { ViewChannel, ManageMessages } = PermissionFlagsBits;
+	const missing = missingForBot(guild, channel, ViewChannel | ManageMessages);
+	if (missing !== 0n) throw new Impossible(`the bot lacks ${describeBits(missing)} in ${channelName(channel)}`);
+}

@@ -1,0 +1,154 @@
+// Detects spam in the messages of a guild: a message in a honeypot channel, a link that the operator has listed, or the
+// same text, link or file posted by one person in many channels or many times.
+
+import type { Attachment, GuildMember, Message } from "discord.js";
+import { LruMap } from "../../../lib/lru-map.ts";
+import { createHash, hasListedLink, type Part, type PostedFile, partsOf } from "./content.ts";
+import { isExempt } from "./exempt.ts";
+import { type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
+
+const maxCompared = 2_000;
+const minSample = 10;
+
+/** Detected spam of one person. */
+export interface Detection {
+	member: GuildMember;
+	/** Id of the message that was detected as spam. */
+	messageId: string;
+	/** Why it is spam, such as "the same file in 3 channels". Contains nothing that people wrote. */
+	rule: string;
+	/** Hashes of the repeated parts, by which further spam messages of the person are recognized. */
+	hashes: ReadonlySet<string>;
+	posts: readonly Post[];
+}
+
+export interface DetectorOptions extends Thresholds {
+	/** Ids of channels in which every message is spam. */
+	honeypots: readonly string[];
+	/** Hosts, optionally with the start of a path, to which links are spam. */
+	links: readonly string[];
+	exemptRoles: readonly string[];
+	/** Downloads files and resolves with a label for each URL. Files with the same content have the same label. */
+	compareFiles(urls: readonly string[]): Promise<string[]>;
+	/** Whether a moderator marked the person's posts as fine. */
+	isAllowed(member: GuildMember): boolean;
+	/** Returns the hashes of a person's current spam incident; undefined if there is none. */
+	spamOf(member: GuildMember): ReadonlySet<string> | undefined;
+	onSpam(detection: Detection): void;
+	onError(error: unknown): void;
+}
+
+export function createDetector(options: DetectorOptions) {
+	const { honeypots, links, onSpam } = options;
+	const hash = createHash();
+	const recent = new RecentPosts(options);
+	const compared = new LruMap<string, true>(maxCompared);
+	const comparing = new Set<string>();
+
+	function report(
+		{ id, member, channel }: Message<true>,
+		rule: string,
+		hashes: ReadonlySet<string>,
+		more: readonly Post[] = [],
+	): void {
+		if (!member || isExempt(member, channel, options.exemptRoles)) return;
+		if (options.isAllowed(member)) return;
+		const known = [...recent.with(keyOf(member), hashes), ...more];
+		const posts = [...new Map(known.map((post) => [post.messageId, post])).values()];
+		onSpam({ member, messageId: id, rule, hashes, posts });
+	}
+
+	async function compare(message: Message<true>, repetition: Repetition): Promise<void> {
+		const { author, guildId } = message;
+		const key = `${guildId} ${author.id} ${repetition.hash}`;
+		if (comparing.has(key)) return;
+		comparing.add(key);
+		try {
+			const sample = sampleOf(repetition, options);
+			const urls = sample.map((post) => urlIn(post, repetition.hash));
+			const labels = await options.compareFiles(urls);
+			const groups = Map.groupBy(sample, (_, index) => labels[index]);
+			const same = [...groups.values()].find((posts) => isRepeated(posts, options));
+			if (!same) return;
+			compared.set(repetition.hash, true);
+			report(message, ruleOf(repetition), new Set([repetition.hash]), same);
+		} finally {
+			comparing.delete(key);
+		}
+	}
+
+	function ruleFor({ channel, member }: Message<true>, text: string, parts: readonly Part[]): string | undefined {
+		const parentId = channel.isThread() ? channel.parentId : null;
+		if ([channel.id, parentId].some((id) => id && honeypots.includes(id))) return "a message in a honeypot channel";
+		if (hasListedLink(text, links)) return "a link on the list";
+		const known = member && options.spamOf(member);
+		return parts.some(({ hash }) => known?.has(hash)) ? "more of the same" : undefined;
+	}
+
+	function see(message: Message<true>): void {
+		const { id, author, channel, guild } = message;
+		const content = contentOf(message);
+		const parts = partsOf(content, hash);
+		const post: Post = { messageId: id, channelId: channel.id, parts };
+		const at = message.editedTimestamp ?? message.createdTimestamp;
+		const repetitions = recent.add(`${guild.id} ${author.id}`, post, at);
+		const rule = ruleFor(message, content.text, parts);
+		if (rule !== undefined) {
+			const hashes = new Set(parts.map((part) => part.hash));
+			report(message, rule, hashes, [post]);
+		} else
+			for (const repetition of repetitions)
+				if (repetition.kind === "file" && !compared.get(repetition.hash))
+					compare(message, repetition).catch(options.onError);
+				else report(message, ruleOf(repetition), new Set([repetition.hash]));
+	}
+
+	return {
+		/** Checks a new or edited message for spam. Never throws. */
+		see(message: Message): void {
+			const { author, webhookId, system } = message;
+			if (author.bot || webhookId || system || !message.inGuild()) return;
+			try {
+				see(message);
+			} catch (error) {
+				options.onError(error);
+			}
+		},
+		forget: (guildId: string, userId: string) => recent.delete(`${guildId} ${userId}`),
+	};
+}
+
+function keyOf({ guild, id }: GuildMember): string {
+	return `${guild.id} ${id}`;
+}
+
+function contentOf({ content, attachments, messageSnapshots }: Message) {
+	const forwarded = [...(messageSnapshots?.values() ?? [])];
+	const texts = [content, ...forwarded.map((one) => one.content ?? "")];
+	const files = [...attachments.values(), ...forwarded.flatMap((one) => [...(one.attachments?.values() ?? [])])];
+	return { text: texts.join("\n"), files: files.map(toFile) };
+}
+
+function toFile(attachment: Attachment): PostedFile {
+	const { url, name, size, width, height, contentType } = attachment;
+	return { url, name, size, width, height, contentType };
+}
+
+function urlIn({ parts }: Post, wanted: string): string {
+	return parts.find(({ hash }) => hash === wanted)?.url ?? "";
+}
+
+function isRepeated(posts: readonly Post[], limits: Thresholds): boolean {
+	const channels = new Set(posts.map(({ channelId }) => channelId));
+	return channels.size >= limits.channels || posts.length >= limits.times;
+}
+
+function sampleOf({ posts }: Repetition, limits: Thresholds): readonly Post[] {
+	const byChannel = new Map(posts.map((post) => [post.channelId, post]));
+	if (byChannel.size >= limits.channels) return [...byChannel.values()].slice(-Math.max(limits.channels, minSample));
+	return posts.slice(-Math.max(limits.times, minSample));
+}
+
+function ruleOf({ kind, posts, channels }: Repetition): string {
+	return `the same ${kind} ${posts.length} times in ${channels} channel(s)`;
+}

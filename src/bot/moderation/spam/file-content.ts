@@ -1,0 +1,87 @@
+// Compares the content of attached files. Discord gives no checksum, and a file that is uploaded again has a new id and
+// URL. Only files with the same name, type, size and dimensions are downloaded, only from Discord's CDN, and only their
+// first bytes.
+
+import { DefaultUserAgent } from "discord.js";
+import type { Log } from "../../../lib/log.ts";
+import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
+
+const maxBytes = 256 * 1024;
+const maxConcurrent = 10;
+const maxWaiting = 200;
+const timeoutMs = 2_500;
+
+export interface FileContentOptions {
+	/** Base URL of Discord's CDN. Files at other URLs are not downloaded. */
+	cdn: string;
+	log: Log;
+	/** Returns a signal that aborts a download after `ms` milliseconds. Default: AbortSignal.timeout. */
+	timeoutSignal?: (ms: number) => AbortSignal;
+}
+
+/**
+ * Returns a function that compares files: it resolves with a label for each URL, which is the same for files with the
+ * same content. All files must have the same name, type, size and dimensions. A file that cannot be downloaded in time
+ * gets the label of the first file, so it counts as equal. Never rejects.
+ */
+export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSignal.timeout(ms) }: FileContentOptions) {
+	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting });
+	const base = new URL(cdn);
+
+	function isAtCdn(url: string): boolean {
+		const parsed = URL.parse(url);
+		return parsed?.origin === base.origin && parsed.username === "";
+	}
+
+	async function labelOf(url: string): Promise<string | undefined> {
+		if (!isAtCdn(url)) return undefined;
+		const signal = timeoutSignal(timeoutMs);
+		try {
+			await semaphore.acquire(signal);
+		} catch (error) {
+			if (error instanceof Overloaded || signal.aborted) return undefined;
+			throw error;
+		}
+		try {
+			return await download(url, signal);
+		} catch (error) {
+			log.debug("could not download an attachment to compare it", {
+				reason: String((error as Error).message),
+			});
+			return undefined;
+		} finally {
+			semaphore.release();
+		}
+	}
+
+	return async (urls: readonly string[]): Promise<string[]> => {
+		const labels = await Promise.all(urls.map(labelOf));
+		const first = labels.find((label) => label !== undefined) ?? "unread";
+		return labels.map((label) => label ?? first);
+	};
+}
+
+async function download(url: string, signal: AbortSignal): Promise<string> {
+	const response = await fetch(url, {
+		// The CDN may ignore the range and send the whole file. Then the rest is not read.
+		headers: {
+			"user-agent": DefaultUserAgent,
+			range: `bytes=0-${maxBytes - 1}`,
+		},
+		signal,
+		redirect: "manual",
+	});
+	if (response.status !== 200 && response.status !== 206) {
+		await response.body?.cancel();
+		throw new Error(`Discord's CDN answered HTTP ${response.status}`);
+	}
+	const hasher = new Bun.CryptoHasher("sha256");
+	let left = maxBytes;
+	for await (const chunk of response.body ?? []) {
+		hasher.update(chunk.subarray(0, left));
+		left -= chunk.length;
+		// Leaving the loop cancels the rest of the response.
+		if (left <= 0) break;
+	}
+	return hasher.digest("base64url");
+}

@@ -1,0 +1,408 @@
+// The bot's response to spam: it stores the incident, times the person out, deletes the messages, stores one moderation
+// case, and writes the moderation log. Each step can be repeated, so a restarted bot continues after a crash.
+
+import { type GuildMember, SnowflakeUtil } from "discord.js";
+import type { Connection } from "../../../discord/connection/connection.ts";
+import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
+import type { Log } from "../../../lib/log.ts";
+import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import type { Sql } from "../../../lib/store/statement.ts";
+import { within } from "../../../lib/wait.ts";
+import type { Store } from "../../store/store.ts";
+import { setCaseMessages } from "../../store/tables/cases.ts";
+import { saveSpamIncident, selectOpenSpamIncidents } from "../../store/tables/spam-incidents.ts";
+import { ignoreUnavailable } from "../../store/unavailable.ts";
+import { idsText } from "../cases/case.ts";
+import type { Cases } from "../cases/cases.ts";
+import { maxTold, type TellOptions, tellPeople } from "../cases/tell.ts";
+import { createDeletions } from "./deletions.ts";
+import type { Detection } from "./detector.ts";
+import { failuresOf, fromRow, type Incident, isSettled, maxMessages, newIncident, toRow } from "./incident.ts";
+import type { createEntries } from "./log-entry.ts";
+import type { PersistentOptions, RequestEnd } from "./persistent-request.ts";
+import { createTimeouts } from "./timeouts.ts";
+
+const staleMs = 600_000;
+const newMs = 30_000;
+const maxResumed = 1_000;
+const defaultMaxWatched = 5_000;
+
+const toldWindowMs = 600_000;
+const maxToldChannels = 10;
+
+export interface IncidentsTiming {
+	/** How long the bot waits for its database before it acts without it, in milliseconds. */
+	storeMs: number;
+	/** How long deletions wait for the timeout of the messages' author, in milliseconds. */
+	timeoutMs: number;
+	/** How long no new message must arrive before the case and the log entry are written, in milliseconds. */
+	quietMs: number;
+	/** How long further messages of the person with the same content belong to the incident, in milliseconds. */
+	watchMs: number;
+	/** How long the first message of a channel waits for others before it is deleted, in milliseconds. Default: 300. */
+	gatherMs?: number;
+	backOffMs?: PersistentOptions["backOffMs"];
+}
+
+export const defaultTiming: IncidentsTiming = {
+	storeMs: 500,
+	timeoutMs: 1_000,
+	quietMs: 2_000,
+	watchMs: 120_000,
+};
+
+export interface IncidentsOptions {
+	connection: Connection;
+	store: Store;
+	mutex: KeyedMutex;
+	log: Log;
+	cases: Pick<Cases, "add">;
+	entries: ReturnType<typeof createEntries>;
+	/** With what people are told of their timeout; undefined if they are not. */
+	telling: TellOptions | undefined;
+	/** Length of the timeout for spam, in milliseconds. */
+	timeoutMs: number;
+	isDry: boolean;
+	timing: IncidentsTiming;
+	/** Maximum number of people with a current incident. Default: 5,000. */
+	maxWatched?: number | undefined;
+	closing: AbortSignal;
+	/** Returns the wall-clock time in epoch milliseconds. */
+	now(): number;
+}
+
+export class Incidents {
+	readonly #timeouts: ReturnType<typeof createTimeouts>;
+	readonly #deletions: ReturnType<typeof createDeletions>;
+	readonly #sql: Sql;
+	readonly #watched = new Map<string, Incident>();
+	readonly #tellings = new SlidingWindow({ max: maxTold, windowMs: toldWindowMs });
+	#isFull = false;
+	readonly #open = new Set<string>();
+	readonly #timers = new Map<Incident, Timer>();
+	readonly #work = new Set<Promise<unknown>>();
+	readonly #saving = new Map<Incident, { again: boolean; saved: Promise<void> }>();
+
+	constructor(private readonly options: IncidentsOptions) {
+		const { connection, store, closing, timing, mutex } = options;
+		const { gatherMs, backOffMs } = timing;
+		const shared = { connection, closing, backOffMs };
+		this.#sql = store.sql;
+		this.#timeouts = createTimeouts({ ...shared, mutex });
+		this.#deletions = createDeletions({ ...shared, gatherMs });
+	}
+
+	#background(running: Promise<unknown>): void {
+		const guarded = running
+			.catch((error) => this.options.log.error("could not deal with spam: internal error", { error }))
+			.finally(() => this.#work.delete(guarded));
+		this.#work.add(guarded);
+	}
+
+	#save(incident: Incident): Promise<void> {
+		const running = this.#saving.get(incident);
+		if (running) {
+			running.again = true;
+			return running.saved;
+		}
+		const entry = { again: true, saved: Promise.resolve() };
+		const write = async () => {
+			try {
+				while (entry.again) {
+					entry.again = false;
+					await saveSpamIncident(this.#sql, toRow(incident));
+				}
+			} finally {
+				this.#saving.delete(incident);
+			}
+		};
+		this.#saving.set(incident, entry);
+		entry.saved = write();
+		return entry.saved;
+	}
+
+	/**
+	 * Stores an incident before the bot acts. If the database does not respond in time, the bot logs that and acts
+	 * nevertheless, because speed matters more.
+	 */
+	async #storeIntention(incident: Incident): Promise<void> {
+		incident.state = "asked";
+		const stored = this.#save(incident).then(() => "stored", ignoreUnavailable);
+		this.#background(stored);
+		const outcome = await within(this.options.timing.storeMs, stored);
+		if (outcome === "stored") return;
+		const { guildId, userId } = incident;
+		this.options.log.warn("acting on spam without the database", {
+			guild: guildId,
+			user: userId,
+		});
+	}
+
+	async #timeOut(incident: Incident, isResumed: boolean): Promise<boolean> {
+		const { guildId, userId, until, rule } = incident;
+		let isSet = false;
+		if (incident.timeout !== undefined) return isSet;
+		const onSet = () => {
+			isSet = true;
+		};
+		const request = { guildId, userId, until, reason: `Spam: ${rule}`, onSet };
+		const isStale = this.options.now() - incident.detectedAt > staleMs || until <= this.options.now();
+		const end: RequestEnd = !isResumed
+			? await this.#timeouts.timeOut(request)
+			: isStale
+				? { failure: "the bot was stopped before it knew the outcome" }
+				: await this.#timeouts.timeOutUnlessDone(request);
+		if (end === "stopped") return isSet;
+		incident.timeout = end;
+		if (end === "done") return isSet;
+		this.options.log.warn("could not time out a person for spam", {
+			guild: guildId,
+			user: userId,
+			reason: end.failure,
+		});
+		return isSet;
+	}
+
+	async #tell(incident: Incident): Promise<void> {
+		const { guildId, userId, rule, until, messages } = incident;
+		const guild = this.options.connection.guilds.find(({ id }) => id === guildId);
+		if (!this.options.telling || !guild || !this.#tellings.take()) return;
+		const channels = [...new Set(messages.values())].slice(0, maxToldChannels);
+		const told = await tellPeople(this.options.telling, guild, [userId], {
+			action: "spam",
+			reason: `Spam: ${rule}`,
+			endsAt: until,
+			advice: `This is about what your account wrote in ${channels.map((id) => `<#${id}>`).join(", ")}. If it was not you, somebody else uses your account: change your Discord password, turn on two-factor authentication, and remove apps that you do not know (User Settings → Authorized Apps).`,
+		});
+		incident.told = told.get(userId);
+	}
+
+	async #deleteNew(incident: Incident): Promise<void> {
+		const { guildId, messages, begun, ends } = incident;
+		const fresh = [...messages].filter(([id]) => !begun.has(id));
+		if (fresh.length === 0) return;
+		for (const [id] of fresh) begun.add(id);
+		await Promise.all(
+			fresh.map(async ([id, channelId]) => {
+				const end = await this.#deletions.delete({ guildId, channelId }, id);
+				if (end !== "stopped") ends.set(id, end);
+			}),
+		);
+	}
+
+	async #act(incident: Incident, isResumed = false): Promise<void> {
+		this.#open.add(incident.id);
+		if (!this.options.isDry) {
+			await this.#storeIntention(incident);
+			const timedOut = this.#timeOut(incident, isResumed);
+			const told = timedOut.then((isSet) => (isSet ? this.#tell(incident) : undefined));
+			await within(this.options.timing.timeoutMs, timedOut);
+			incident.mayDelete = true;
+			await Promise.all([told, this.#deleteNew(incident)]);
+		}
+		this.#finishLater(incident);
+	}
+
+	#finishLater(incident: Incident): void {
+		clearTimeout(this.#timers.get(incident));
+		if (this.options.closing.aborted) return;
+		const run = () => this.#background(this.#finish(incident));
+		this.#timers.set(incident, setTimeout(run, this.options.timing.quietMs));
+	}
+
+	async #finish(incident: Incident): Promise<void> {
+		this.#timers.delete(incident);
+		if (!this.options.isDry && !isSettled(incident)) return;
+		const { messages, guildId, userId, rule } = incident;
+		this.options.log.info(this.options.isDry ? "found spam, dry run" : "dealt with spam", {
+			guild: guildId,
+			user: userId,
+			rule,
+			messages: messages.size,
+		});
+		if (!this.options.isDry) await this.#storeCase(incident).catch(ignoreUnavailable);
+		if (!incident.isReleased) await this.options.entries.write(incident);
+		// New messages may have arrived in the meantime. After a shutdown, the next start completes the incident.
+		if (this.options.closing.aborted) return;
+		if (this.#timers.has(incident) || (!this.options.isDry && !isSettled(incident))) return;
+		incident.state = "done";
+		if (!this.options.isDry) await this.#save(incident).catch(ignoreUnavailable);
+		if (this.#timers.has(incident) || this.options.closing.aborted) return;
+		const end = () => {
+			this.#timers.delete(incident);
+			this.#open.delete(incident.id);
+			if (this.#watched.get(keyOf(incident)) === incident) this.#watched.delete(keyOf(incident));
+		};
+		this.#timers.set(incident, setTimeout(end, this.options.timing.watchMs).unref());
+	}
+
+	async #storeCase(incident: Incident): Promise<void> {
+		const { guildId, userId, rule, timeout } = incident;
+		const why = typeof timeout === "object" ? timeout.failure : undefined;
+		const { messageIds, channelIds } = idsOf(incident);
+		const detail = detailOf(incident);
+		const known = incident.caseNumber;
+		incident.caseNumber ??= await this.options.cases.add(
+			guildId,
+			{
+				action: "spam",
+				userId,
+				messageIds,
+				channelIds,
+				detail,
+				why,
+				told: incident.told,
+				moderatorId: this.options.connection.user?.id ?? "",
+				reason: `Spam: ${rule}`,
+				createdAt: incident.detectedAt,
+				endsAt: incident.until,
+				state: why === undefined ? "done" : "not done",
+				source: `spam ${incident.id}`,
+			},
+			// No separate log entry is needed for the case: the incident's own entry, with buttons, is written by `entries`.
+			true,
+		);
+		if (known !== undefined)
+			await setCaseMessages(this.#sql, guildId, known, {
+				message_ids: idsText(messageIds),
+				channel_ids: idsText(channelIds),
+				detail,
+			});
+	}
+
+	#addMessages(incident: Incident, posts: Detection["posts"]): boolean {
+		const { messages } = incident;
+		const before = messages.size;
+		for (const { messageId, channelId } of posts) if (messages.size < maxMessages) messages.set(messageId, channelId);
+		return messages.size > before;
+	}
+
+	#extend(incident: Incident, { hashes, posts }: Detection): void {
+		for (const hash of hashes) incident.hashes.add(hash);
+		if (!this.#addMessages(incident, posts)) return;
+		if (this.options.isDry) this.#finishLater(incident);
+		else if (!incident.mayDelete)
+			// They are deleted after the timeout, also if the bot is killed before.
+			this.#background(this.#save(incident).catch(ignoreUnavailable));
+		else {
+			clearTimeout(this.#timers.get(incident));
+			this.#timers.delete(incident);
+			const remove = async () => {
+				await this.#storeIntention(incident);
+				await this.#deleteNew(incident);
+				this.#finishLater(incident);
+			};
+			this.#background(remove());
+		}
+	}
+
+	#release(incident: Incident | undefined): void {
+		if (!incident) return;
+		incident.isReleased = true;
+		this.#watched.delete(keyOf(incident));
+	}
+
+	#makeRoom(): boolean {
+		if (this.#watched.size < (this.options.maxWatched ?? defaultMaxWatched)) {
+			this.#isFull = false;
+			return true;
+		}
+		for (const [key, { state }] of this.#watched)
+			if (this.options.isDry || state === "done") return this.#watched.delete(key);
+		if (!this.#isFull) this.options.log.warn("ignoring spam: too many people are being timed out");
+		this.#isFull = true;
+		return false;
+	}
+
+	#watchedOf({ guild, id }: GuildMember): Incident | undefined {
+		return this.#watched.get(`${guild.id} ${id}`);
+	}
+
+	#current(member: GuildMember): Incident | undefined {
+		const incident = this.#watchedOf(member);
+		const isTimedOut = member.isCommunicationDisabled();
+		if (this.options.isDry || incident?.state !== "done" || isTimedOut) return incident;
+		// Messages from before the timeout may arrive when its event has not arrived yet.
+		if (incident.timeout === "done" && !incident.isTimeoutSeen) return incident;
+		this.#release(incident);
+		return undefined;
+	}
+
+	get size(): number {
+		return this.#watched.size;
+	}
+
+	hashesOf(member: GuildMember): ReadonlySet<string> | undefined {
+		return this.#current(member)?.hashes;
+	}
+
+	/**
+	 * Acts on detected spam. Further spam of the same person soon afterwards is added to the same incident. Never
+	 * throws.
+	 */
+	add(detection: Detection): void {
+		const known = this.#current(detection.member);
+		if (known) {
+			this.#extend(known, detection);
+			return;
+		}
+		if (!this.#makeRoom()) return;
+		const detectedAt = this.options.now();
+		const sentAt = SnowflakeUtil.timestampFrom(detection.messageId);
+		const isNew = Math.abs(detectedAt - sentAt) < newMs;
+		// Two bots that detect the same message set the same end: Discord changes and records that once.
+		const until = (isNew ? sentAt : detectedAt) + this.options.timeoutMs;
+		const incident = newIncident(detection, { detectedAt, until });
+		this.#addMessages(incident, detection.posts);
+		this.#watched.set(keyOf(incident), incident);
+		this.#background(this.#act(incident));
+	}
+
+	see(member: GuildMember): void {
+		const incident = this.#watchedOf(member);
+		if (incident && member.isCommunicationDisabled()) incident.isTimeoutSeen = true;
+	}
+
+	release(guildId: string, userId: string): void {
+		this.#release(this.#watched.get(`${guildId} ${userId}`));
+	}
+
+	async resume(isAvailable: (guildId: string) => boolean): Promise<void> {
+		// The stored incidents are from before dry runs were turned on.
+		if (this.options.isDry) return;
+		const rows = await selectOpenSpamIncidents(this.#sql, maxResumed);
+		for (const row of rows) {
+			if (!isAvailable(row.guild_id) || this.#open.has(row.id)) continue;
+			const incident = fromRow(row);
+			if (!this.#watched.has(keyOf(incident))) this.#watched.set(keyOf(incident), incident);
+			this.options.log.info("continuing with spam that was found before a restart", {
+				guild: row.guild_id,
+				user: row.user_id,
+			});
+			this.#background(this.#act(incident, true));
+		}
+	}
+
+	/** Resolves when all running requests and writes have ended. Must be called after `closing` has aborted. */
+	async close(): Promise<void> {
+		for (const timer of this.#timers.values()) clearTimeout(timer);
+		this.#timers.clear();
+		while (this.#work.size > 0) await Promise.all(this.#work);
+	}
+}
+
+function keyOf({ guildId, userId }: Incident): string {
+	return `${guildId} ${userId}`;
+}
+
+function idsOf({ messages }: Incident) {
+	return {
+		messageIds: [...messages.keys()],
+		channelIds: [...new Set(messages.values())],
+	};
+}
+
+function detailOf(incident: Incident): string {
+	const failed = failuresOf(incident).length;
+	return `${incident.messages.size - failed} message(s) deleted, ${failed} not`;
+}

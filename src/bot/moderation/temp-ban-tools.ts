@@ -1,0 +1,232 @@
+// The tools temp_ban and list_temp_bans.
+
+import type { Guild } from "discord.js";
+import * as v from "valibot";
+import { actingPerson, forClients } from "../../discord/acting-person.ts";
+import { memberFields, memberName, nowIs, time, userFields, userName } from "../../discord/describe.ts";
+import { person, requireKnownMembers } from "../../discord/find.ts";
+import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
+import { oneField, resultLines, truncate } from "../../discord/text.ts";
+import { published } from "../../mcp/json-schema.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { bansAmong, countDeletedMessages } from "../guild/bans.ts";
+import { cachedMember, type MaybeMember } from "../guild/several-members.ts";
+import type { Store } from "../store/store.ts";
+import { selectTempBansOf } from "../store/tables/temp-bans.ts";
+import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
+import { readDuration } from "../tool/arguments/times.ts";
+import { writeEach } from "../tool/bulk.ts";
+import type { ToolContext } from "../tool/context.ts";
+import { destructiveTool, type Plan, readTool } from "../tool/define.ts";
+import type { BotTool } from "../tool/toolsets.ts";
+import type { BanRequest, TempBans } from "./temp-bans.ts";
+
+/** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */
+export const tempBanToolNames = ["temp_ban", "list_temp_bans"] as const;
+
+const maxMs = 5 * 366 * 86_400_000;
+const maxUsers = 50;
+const pageSize = 10;
+const maxReasonShown = 80;
+
+function readBanDuration(text: string): number | null | undefined {
+	if (/^forever$/i.test(text)) return null;
+	const ms = readDuration(text);
+	return ms !== undefined && ms > 0 && ms <= maxMs ? ms : undefined;
+}
+
+const duration = v.pipe(
+	v.string(),
+	v.check(
+		(input) => readBanDuration(input) !== undefined,
+		({ input }) =>
+			`expected a duration of at most 5 years, such as "12h", "3d" or "1d12h", or "forever", received ${JSON.stringify(input)}`,
+	),
+	v.transform((input) => readBanDuration(input) ?? null),
+	published({ pattern: "^\\d|^[fF]" }),
+	v.description('12h, 3d, 2w, or "forever".'),
+);
+
+export function tempBanTools(bans: Pick<TempBans, "ban">, store: Pick<Store, "sql">): BotTool[] {
+	return [tempBan(bans), listTempBans(store)];
+}
+
+function tempBan(bans: Pick<TempBans, "ban">) {
+	return destructiveTool({
+		name: "temp_ban",
+		toolset: "moderation",
+		title: "Ban users for a time",
+		description: "Ban users, members or not, until a time at which the bot lifts the ban; or change when a ban ends.",
+		permissions: ["BanMembers"],
+		intents: ["GuildMembers"],
+		ranked: true,
+		idempotent: false,
+		input: v.strictObject({
+			guild_id,
+			user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
+			duration,
+			delete_message_seconds: v.optional(integer(0, 604_800, "Seconds of their messages to delete.")),
+			reason,
+			tell,
+		}),
+		async plan({ duration, delete_message_seconds, reason }, context) {
+			const { guild } = context;
+			const people = await peopleOf(guild, context.users, context);
+			const { banned } = await bansAmong(
+				guild,
+				people.map(({ id }) => id),
+			);
+			const endsAt = duration === null ? null : Date.now() + duration;
+			const end = endsAt === null ? "permanently" : `until ${time(endsAt)}`;
+			const ban = ({ id: userId }: Named) =>
+				bans.ban(guild, {
+					userId,
+					endsAt,
+					reason: reason || null,
+					moderator: moderatorOf(guild, context),
+					deleteSeconds: delete_message_seconds,
+				});
+			// No messages are deleted of people who are banned already and whose ban only gets a new end.
+			const ids = people.flatMap(({ id }) => (banned.has(id) ? [] : id));
+			const seconds = delete_message_seconds ?? 0;
+			const messages = seconds > 0 && ids.length > 0 ? await countDeletedMessages(guild, ids, seconds) : undefined;
+			const deleted = messages ? `, and delete ${messages}` : "";
+			return planOf({ people, banned, end, deleted, endsAt, ban });
+		},
+	});
+}
+
+interface Named {
+	id: string;
+	name: string;
+	line: string;
+}
+
+interface Planned {
+	people: readonly Named[];
+	banned: ReadonlyMap<string, unknown>;
+	end: string;
+	deleted: string;
+	endsAt: number | null;
+	ban(one: Named): Promise<"banned" | "changed">;
+}
+
+function planOf({ people, banned, end, deleted, endsAt, ban }: Planned): Plan {
+	const record = {
+		action: endsAt === null ? ("ban" as const) : ("temp_ban" as const),
+		userIds: people.map(({ id }) => id),
+		// Discord delivers no direct messages of the bot to people who are banned already.
+		unreachable: [...banned.keys()],
+		...(endsAt !== null && { endsAt }),
+	};
+	const note = ({ id }: Named) => (banned.has(id) ? " | already banned: only the end changes" : "");
+	const basis = people.map((one) => one.line + note(one));
+	const [only] = people;
+	if (only && people.length === 1)
+		return {
+			preview: banned.has(only.id)
+				? `Would change the ban of ${only.name}: banned ${end}${forClients(`; ${nowIs()}`)}.`
+				: `Would ban ${only.name} ${end}${deleted}${forClients(`; ${nowIs()}`)}.`,
+			basis,
+			record,
+			act: async () =>
+				(await ban(only)) === "banned"
+					? `Banned ${only.name} ${end}.`
+					: `${only.name} was already banned, and is now banned ${end}.`,
+		};
+	return {
+		preview: [`Would ban ${people.length} user(s) ${end}${deleted}${forClients(`; ${nowIs()}`)}:`, ...basis],
+		basis,
+		record,
+		act: (call) =>
+			writeEach(
+				{
+					items: people,
+					resumes: true,
+					idOf: ({ id }) => id,
+					describe: (one) => one.line,
+					write: ban,
+					done: (count, of) => `Banned ${count} of ${of} user(s) ${end}:`,
+				},
+				call,
+			),
+	};
+}
+
+/**
+ * Returns the people to ban with their names. Throws a ToolError if one of them must not be banned, such as a person
+ * with too high a role. Ranks are checked again here, because the member cache may have grown since the first check.
+ */
+async function peopleOf(
+	guild: Guild,
+	users: readonly MaybeMember[],
+	{ connection, principal }: Pick<ToolContext, "connection" | "principal">,
+): Promise<Named[]> {
+	const botId = guild.client.user.id;
+	if (users.some(({ id }) => id === botId)) throw new ToolError("The bot cannot ban itself. Nothing was done.");
+	if (users.some(({ id }) => id === principal?.person?.id))
+		throw new ToolError("You cannot ban yourself. Nothing was done.");
+	const [one] = users;
+	if (one && users.length === 1) {
+		const { user, member } = await person(guild, one.id, connection);
+		if (!member) return [{ id: user.id, name: userName(user), line: userFields(user) }];
+		requireMembersBelow(guild, [member]);
+		const name = memberName(member);
+		return [{ id: user.id, name, line: memberFields(member) }];
+	}
+	requireKnownMembers(guild, connection);
+	return users.map(({ id }) => {
+		const member = guild.members.cache.get(id);
+		const user = guild.client.users.cache.get(id);
+		if (member) {
+			// The member cache may have grown since the ranks were checked.
+			requireMembersBelow(guild, [member]);
+			return { id, name: memberName(member), line: memberFields(member) };
+		}
+		const name = user ? userName(user) : `the user ${id}`;
+		return { id, name, line: user ? userFields(user) : `ID: ${id}` };
+	});
+}
+
+function moderatorOf(guild: Guild, { principal }: Pick<ToolContext, "principal">): BanRequest["moderator"] {
+	const member = actingPerson(guild);
+	if (member) return { id: member.id, name: userName(member.user) };
+	const { user } = guild.client;
+	return { id: user.id, name: principal?.name ?? userName(user) };
+}
+
+function listTempBans({ sql }: Pick<Store, "sql">) {
+	return readTool({
+		name: "list_temp_bans",
+		toolset: "moderation",
+		extra: true,
+		title: "List temporary bans",
+		description: "List temporary bans, soonest end first.",
+		permissions: ["BanMembers"],
+		input: v.strictObject({
+			guild_id,
+			page: v.optional(integer(1, 1_000_000, "The page."), 1),
+		}),
+		async run({ page }, { guild }) {
+			const { rows, total } = await selectTempBansOf(sql, guild.id, {
+				limit: pageSize,
+				offset: (page - 1) * pageSize,
+			});
+			if (total === 0) return "There are no temporary bans.";
+			const pages = Math.ceil(total / pageSize);
+			if (rows.length === 0)
+				throw new ToolError(`Page ${page} does not exist: there are ${total} temporary ban(s) on ${pages} page(s).`);
+			const nameOf = (id: string) => {
+				const user = guild.client.users.cache.get(id);
+				return user ? userName(user) : `ID: ${id}`;
+			};
+			return resultLines(
+				`${total} temporary ban(s), page ${page} of ${pages}, soonest end first:`,
+				rows.map(
+					({ user_id, ends_at, moderator_id, reason, state }) =>
+						`${nameOf(user_id)} until ${time(ends_at)}, by ${nameOf(moderator_id)}${reason ? `: ${truncate(oneField(reason), maxReasonShown)}` : ""}${state === "asked" ? " (not yet confirmed)" : ""}`,
+				),
+			);
+		},
+	});
+}

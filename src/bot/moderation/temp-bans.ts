@@ -1,0 +1,429 @@
+// Temporary bans. Each is stored before Discord is asked, so that a crash loses nothing: an unconfirmed ban is checked
+// and completed, and an expired one is lifted once, after any outage.
+
+import {
+	type APIBan,
+	type Client,
+	DiscordAPIError,
+	Events,
+	type Guild,
+	PermissionFlagsBits,
+	RESTJSONErrorCodes,
+	Routes,
+} from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
+import { time } from "../../discord/describe.ts";
+import { absentIf } from "../../discord/find.ts";
+import { describeBits, missingPermissions } from "../../discord/permissions.ts";
+import { describePlatformError } from "../../discord/rest/errors.ts";
+import { wasNotDone } from "../../discord/rest/rest.ts";
+import { auditReason } from "../../discord/text.ts";
+import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
+import type { Sql } from "../../lib/store/statement.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { fetchBan } from "../guild/bans.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
+import type { Store } from "../store/store.ts";
+import { hasBanSince } from "../store/tables/chargebacks.ts";
+import {
+	deleteTempBan,
+	saveTempBan,
+	selectAllTempBans,
+	selectDue,
+	selectTempBan,
+	setBanned,
+	type TempBan,
+	type TempBanKey,
+} from "../store/tables/temp-bans.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
+import type { StoredBans } from "../tool/context.ts";
+import type { LogEntry, ModerationLog } from "./moderation-log.ts";
+
+/** Milliseconds after which a stored temporary ban that Discord has not confirmed is deleted from the database. */
+const staleMs = 600_000;
+/** Maximum number of bans to check one by one after Discord has reported unbans. If there are more, all are checked. */
+const maxUnchecked = 10_000;
+
+const notBanned = {
+	title: "Ban failed",
+	message: "could not ban a user for a time",
+};
+const notLifted = {
+	title: "Expired ban not lifted",
+	message: "could not lift an expired temporary ban",
+};
+
+export interface BanRequest {
+	userId: string;
+	moderator: { id: string; name: string };
+	/** Reason for the ban as one line of text; null if none was given. */
+	reason: string | null;
+	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
+	endsAt: number | null;
+	/** For how many seconds back Discord deletes the user's messages. Not repeated if the ban is completed later. */
+	deleteSeconds?: number | undefined;
+}
+
+/** Result of banning a user. "changed": the user was already banned, and only the end of the ban was changed. */
+export type BanOutcome = "banned" | "changed";
+
+export interface TempBansOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
+	connection: Connection;
+	store: Pick<Store, "sql">;
+	/** Lock per user id: only one change to a user's bans or roles runs at a time. */
+	mutex: KeyedMutex;
+	moderationLog: Pick<ModerationLog, "add">;
+	/** Called when it is known what became of a ban that the bot was still going to make. */
+	decided?(): void;
+	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	now?: () => number;
+}
+
+export class TempBans implements StoredBans {
+	readonly #connection: Connection;
+	readonly #sql: Sql;
+	readonly #now: () => number;
+	/** Keys of bans for which an unban request was sent but not confirmed by Discord. */
+	readonly #unbanSent = new Set<string>();
+	/** Keys of bans that the bot has made on Discord, but may not have recorded as made in the database. */
+	readonly #made = new Set<string>();
+	/** Keys of expired bans for which a failed unban has been logged, so that it is logged only once. */
+	readonly #refused = new Set<string>();
+	/** Whether someone may have lifted any stored ban unnoticed, before the start or during a disconnect. */
+	#isAnyUnchecked = true;
+	readonly #work: Durable;
+
+	constructor(private readonly options: TempBansOptions) {
+		this.#connection = options.connection;
+		this.#sql = options.store.sql;
+		this.#now = options.now ?? Date.now;
+		this.#work = new Durable({
+			name: "temporary bans",
+			backOffMs: [500, 600_000],
+			...options,
+			scan: async () => {
+				if (this.#isAnyUnchecked) {
+					const all = await selectAllTempBans(this.#sql);
+					this.#isAnyUnchecked = false;
+					for (const ban of all) this.#check(ban);
+				}
+				const at = this.#now();
+				const rows = await selectDue(this.#sql, at);
+				return rows.map((row) => ({ ...this.#step(row), inMs: row.state === "asked" ? 0 : row.ends_at - at }));
+			},
+		});
+	}
+
+	#step(ban: TempBanKey): Step {
+		return {
+			key: keyOf(ban),
+			failure: "could not lift a temporary ban",
+			fields: { guild: ban.guild_id, user: ban.user_id },
+			run: () => this.options.mutex.withLock(ban.user_id, () => this.#settle(ban)),
+		};
+	}
+
+	/** Looks at a ban that someone may have lifted. Bans that are due have a lane of their own. */
+	#check(ban: TempBanKey): void {
+		void this.#work.add({ ...this.#step(ban), lane: "check" });
+	}
+
+	/**
+	 * Bans a user. Rejects with an error written for the moderator. If Discord does not confirm the ban, the bot
+	 * completes it later.
+	 */
+	ban(guild: Guild, request: BanRequest): Promise<BanOutcome> {
+		const { userId } = request;
+		return this.#work.hold(keyOf({ guild_id: guild.id, user_id: userId }), () =>
+			this.options.mutex.withLock(userId, () => this.#ban(guild, request)),
+		);
+	}
+
+	async #ban(guild: Guild, request: BanRequest): Promise<BanOutcome> {
+		const { userId, moderator, reason, endsAt, deleteSeconds } = request;
+		const key = { guild_id: guild.id, user_id: userId };
+		const existing = await fetchBan(guild, userId);
+		const own = existing && (await selectTempBan(this.#sql, key));
+		const isReplaced = existing !== undefined && hasEnd(existing) && !(own && isOurs(own, existing));
+		const outcome = existing ? "changed" : "banned";
+		if (endsAt === null) {
+			// Delete the row of a temporary ban first: its end must no longer apply.
+			await deleteTempBan(this.#sql, key);
+			this.#made.delete(keyOf(key));
+			if (isReplaced) await liftReplaced(guild, userId);
+			if (isReplaced || !existing)
+				await putBan(guild, userId, {
+					reason: auditText(`By ${moderator.name}`, reason),
+					deleteSeconds,
+				});
+			return outcome;
+		}
+		const row: TempBan = {
+			...key,
+			reason,
+			moderator_id: moderator.id,
+			asked_at: this.#now(),
+			ends_at: endsAt,
+			state: existing && !isReplaced ? "banned" : "asked",
+			mark:
+				existing && !isReplaced
+					? existing.reason
+					: // Formatted as it is sent to Discord, because the bot recognises its ban by this text.
+						auditReason(`By ${moderator.name} until ${time(endsAt)}`),
+		};
+		this.#made.delete(keyOf(row));
+		await saveTempBan(this.#sql, row);
+		if (existing && !isReplaced) return "changed";
+		await this.#banStored(guild, row, deleteSeconds, isReplaced);
+		this.#made.add(keyOf(row));
+		// If this fails, the worker repeats it.
+		await setBanned(this.#sql, row).catch(ignoreUnavailable);
+		return outcome;
+	}
+
+	async #banStored(guild: Guild, row: TempBan, deleteSeconds: number | undefined, isReplaced: boolean): Promise<void> {
+		let isLifted = false;
+		try {
+			const reason = auditText(row.mark, row.reason);
+			if (isReplaced) await liftReplaced(guild, row.user_id);
+			isLifted = isReplaced;
+			await putBan(guild, row.user_id, { reason, deleteSeconds });
+		} catch (error) {
+			// Without the former ban, the worker must make this one.
+			const isDeleted =
+				!isLifted && wasNotDone(error) ? await deleteTempBan(this.#sql, row).catch(ignoreUnavailable) : undefined;
+			if (isDeleted) throw error;
+			throw new ToolError(
+				"Discord did not confirm the ban. The bot will check whether the user is banned, and try again if not.",
+				{ cause: error },
+			);
+		}
+	}
+
+	async beforeUnban(guildId: string, userId: string) {
+		const key = { guild_id: guildId, user_id: userId };
+		let row: TempBan | undefined;
+		try {
+			row = await selectTempBan(this.#sql, key);
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) throw error;
+			// The worker deletes a row when the database is back, as after an unban by hand.
+			return async () => {
+				this.#made.add(keyOf(key));
+			};
+		}
+		return row && (() => this.#forget(row));
+	}
+
+	async #forget(row: TempBan): Promise<void> {
+		// While the row remains, the worker must not make the ban again.
+		this.#made.add(keyOf(row));
+		const isDeleted = await deleteTempBan(this.#sql, row).catch(ignoreUnavailable);
+		if (isDeleted !== undefined) this.#made.delete(keyOf(row));
+	}
+
+	/**
+	 * Does what is due for a stored temporary ban: bans the user on Discord, records that the ban was made, lifts an
+	 * expired ban, or deletes the stored ban when it is over. Safe to repeat. Rejects when this must be retried.
+	 */
+	async #settle({ guild_id, user_id }: TempBanKey): Promise<void> {
+		const row = await selectTempBan(this.#sql, { guild_id, user_id });
+		if (!row) {
+			this.#made.delete(keyOf({ guild_id, user_id }));
+			return;
+		}
+		const guild = requireGuild(this.#connection, guild_id);
+		this.#requireBanPermission(guild, row);
+		const existing = await fetchBan(guild, user_id);
+		const isMade = row.state === "banned" || this.#made.has(keyOf(row));
+		if (!existing && !isMade) return this.#completeBan(guild, row);
+		if (!existing) {
+			// The unban succeeded without a response, or its row was not deleted.
+			if (this.#unbanSent.delete(keyOf(row))) this.#addEntry(row, "Ban expired");
+			return this.#deleteRow(row, "lifted");
+		}
+		this.#unbanSent.delete(keyOf(row));
+		if (!isOurs(row, existing)) {
+			if (row.state === "banned" || !hasEnd(existing)) return this.#deleteRow(row, "replaced by another ban");
+			// The bot was interrupted before it replaced the ban.
+			await liftReplaced(guild, user_id);
+			return this.#completeBan(guild, row);
+		}
+		if (row.state === "asked") await this.#confirmBanned(row);
+		if (row.ends_at > this.#now()) return;
+		if (await hasBanSince(this.#sql, user_id, row.asked_at)) return this.#deleteRow(row, "banned for a chargeback");
+		await this.#endBan(guild, row);
+		await this.#deleteRow(row, "expired");
+	}
+
+	async #deleteRow(row: TempBan, reason: string): Promise<void> {
+		await deleteTempBan(this.#sql, row);
+		this.#made.delete(keyOf(row));
+		if (row.state === "asked") this.options.decided?.();
+		const { guild_id: guild, user_id: user } = row;
+		this.options.log.info("removed a temporary ban from the bot's database", {
+			guild,
+			user,
+			reason,
+		});
+	}
+
+	#requireBanPermission(guild: Guild, row: TempBan): void {
+		const { BanMembers } = PermissionFlagsBits;
+		const missing = missingPermissions(guild, undefined, BanMembers);
+		if (missing === 0n) return;
+		const reason = `The bot lacks ${describeBits(missing)}`;
+		if (row.ends_at <= this.#now()) this.#logNotLifted(row, reason);
+		throw new NotNow(reason);
+	}
+
+	async #endBan(guild: Guild, row: TempBan): Promise<void> {
+		const key = keyOf(row);
+		this.#unbanSent.add(key);
+		try {
+			await deleteBan(guild, row.user_id, `Ban until ${time(row.ends_at)} expired`);
+		} catch (error) {
+			if (wasNotDone(error)) this.#unbanSent.delete(key);
+			if (error instanceof DiscordAPIError) this.#logNotLifted(row, describePlatformError(error));
+			throw error;
+		}
+		this.#unbanSent.delete(key);
+		this.#refused.delete(key);
+		this.#addEntry(row, "Ban expired");
+	}
+
+	#addEntry(row: TempBan, title: string, more?: Partial<LogEntry>) {
+		const { guild_id, moderator_id, user_id, reason } = row;
+		const people = { moderatorId: moderator_id, userId: user_id };
+		this.options.moderationLog.add(guild_id, { title, ...people, reason, ...more });
+	}
+
+	/** Logs that an expired ban could not be lifted, once per ban. */
+	#logNotLifted(row: TempBan, failure: string | undefined): void {
+		if (this.#refused.has(keyOf(row))) return;
+		this.#refused.add(keyOf(row));
+		this.#logFailure(row, notLifted, failure);
+	}
+
+	#logFailure(
+		row: TempBan,
+		{ title, message }: typeof notBanned,
+		failure = "The ban was requested too long ago",
+	): void {
+		this.options.log.warn(message, {
+			guild: row.guild_id,
+			user: row.user_id,
+			reason: failure,
+		});
+		this.#addEntry(row, title, {
+			isFailure: true,
+			description: `${failure}.`,
+			until: row.ends_at,
+		});
+	}
+
+	async #completeBan(guild: Guild, row: TempBan): Promise<void> {
+		const at = this.#now();
+		if (row.ends_at <= at || at - row.asked_at > staleMs) {
+			await this.#deleteRow(row, "requested too long ago");
+			return this.#logFailure(row, notBanned);
+		}
+		try {
+			const reason = auditText(row.mark, row.reason);
+			await putBan(guild, row.user_id, { reason });
+		} catch (error) {
+			if (!(error instanceof DiscordAPIError) || error.status === 401) throw error;
+			await this.#deleteRow(row, "refused by Discord");
+			return this.#logFailure(row, notBanned, describePlatformError(error));
+		}
+		await this.#confirmBanned(row);
+	}
+
+	async #confirmBanned(row: TempBan): Promise<void> {
+		await setBanned(this.#sql, row);
+		// The case of the ban may say that its outcome is unknown.
+		this.#addEntry(row, "Ban confirmed", { until: row.ends_at });
+		this.options.decided?.();
+	}
+
+	async has(guildId: string, userId: string): Promise<boolean> {
+		return (await selectTempBan(this.#sql, { guild_id: guildId, user_id: userId })) !== undefined;
+	}
+
+	async makePermanent(guildId: string, userId: string): Promise<void> {
+		const key = { guild_id: guildId, user_id: userId };
+		await deleteTempBan(this.#sql, key);
+		this.#made.delete(keyOf(key));
+	}
+
+	/** Subscribes to the Gateway events of a new discord.js client. */
+	attach(client: Client): void {
+		client.on(Events.GuildBanRemove, ({ guild, user }) => {
+			if (this.#work.added < maxUnchecked) this.#check({ guild_id: guild.id, user_id: user.id });
+			else this.#isAnyUnchecked = true;
+		});
+		onSessionOrGuild(client, () => {
+			this.#isAnyUnchecked = true;
+			this.#work.retryAll();
+		});
+	}
+
+	start(): void {
+		this.#work.wake();
+	}
+
+	close(): Promise<void> {
+		return this.#work.close();
+	}
+}
+
+function keyOf({ guild_id, user_id }: TempBanKey): string {
+	return `${guild_id} ${user_id}`;
+}
+
+function requireGuild({ guilds, ready }: Connection, guildId: string): Guild {
+	const guild = guilds.find(({ id }) => id === guildId);
+	if (!ready || !guild?.available) throw new NotNow();
+	return guild;
+}
+
+async function putBan(
+	guild: Guild,
+	userId: string,
+	{ reason, deleteSeconds }: { reason: string } & Pick<BanRequest, "deleteSeconds">,
+) {
+	await guild.client.rest.put(Routes.guildBan(guild.id, userId), {
+		body: deleteSeconds ? { delete_message_seconds: deleteSeconds } : {},
+		reason: auditReason(reason),
+	});
+}
+
+/**
+ * Lifts a ban that another bot was going to lift, so that the ban that follows has its own reason: the other bot then
+ * leaves that one alone. Discord does not change the reason of a ban.
+ */
+async function liftReplaced(guild: Guild, userId: string) {
+	await deleteBan(guild, userId, "Replaced by another ban");
+}
+
+async function deleteBan(guild: Guild, userId: string, reason: string) {
+	await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
+		guild.client.rest.delete(Routes.guildBan(guild.id, userId), {
+			reason: auditReason(reason),
+		}),
+	);
+}
+
+function auditText(mark: string | null, reason: string | null): string {
+	return `${mark}${reason ? `: ${reason}` : ""}`;
+}
+
+function hasEnd({ reason }: APIBan): boolean {
+	return /^By .* until \d{4}-\d\d-\d\dT[\d:]+Z/s.test(reason ?? "");
+}
+
+/** Whether a ban found on Discord is the stored temporary ban: its reason must start with the stored `mark`. */
+function isOurs({ mark }: TempBan, { reason }: APIBan): boolean {
+	return mark === null ? !reason : (reason?.startsWith(mark) ?? false);
+}

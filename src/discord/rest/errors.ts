@@ -1,0 +1,198 @@
+import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
+import { ToolError } from "../../lib/tool-error.ts";
+import { isForPeople } from "../acting-person.ts";
+import { oneLine } from "../text.ts";
+import { twoFactorAdvice } from "../two-factor.ts";
+import { ForeignResponse } from "./response.ts";
+import { type Outcome, PlatformBusy, PlatformFailure, PlatformTimeout, wasNotDone } from "./rest.ts";
+
+const emojisFull = "list_emojis shows the emoji, and delete_emoji makes room for another one.";
+
+/** https://discord.com/developers/docs/topics/opcodes-and-status-codes */
+const advice = new Map(
+	Object.entries({
+		[codes.UnknownChannel]: "Use list_channels to find channels.",
+		[codes.UnknownGuild]: "Use list_guilds to find the bot's guilds.",
+		[codes.UnknownMember]: "This person is not a member of the guild. Use lookup_user_by_name to find members.",
+		[codes.UnknownMessage]:
+			"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
+		[codes.UnknownEmoji]:
+			"There is no such emoji, nobody has reacted with it, or it is of another guild and the bot lacks Use External Emoji in the channel. Use get_message to see the reactions of a message.",
+		[codes.UnknownWebhook]: "Use list_webhooks to find webhooks.",
+		[codes.UnknownInvite]: "Use list_invites to find invites.",
+		[codes.UnknownBan]: "This user is not banned. Use get_bans to find bans.",
+		[codes.UnknownRole]: "Use list_roles to find roles.",
+		[codes.UnknownUser]: "Use lookup_user_by_name to find members.",
+		[codes.UnknownGuildScheduledEvent]:
+			"There is no such event in this guild. Use list_scheduled_events to find events.",
+		[codes.UnknownStageInstance]: "This stage channel is not live; set_stage with a topic starts it.",
+		[codes.UnknownTag]: "Use get_channel to find the tags of a forum.",
+		[codes.MaximumNumberOfWebhooksReached]:
+			"list_webhooks shows the webhooks of the channel, and delete_webhook makes room for another one.",
+		[codes.MaximumNumberOfInvitesReached]:
+			"list_invites shows the invites, and delete_invite makes room for another one.",
+		[codes.MaximumNumberOfEmojisReached]: emojisFull,
+		[codes.MaximumNumberOfAnimatedEmojisReached]: emojisFull,
+		[codes.MaximumNumberOfPinsReachedForTheChannel]:
+			"list_pins shows the pinned messages, and pin_message with pinned = false unpins one.",
+		[codes.MaximumNumberOfReactionsReached]: "remove_reaction with everyone = true makes room for another emoji.",
+		[codes.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
+			"list_scheduled_events shows the events, and delete_scheduled_event makes room for another one.",
+		[codes.MaximumNumberOfGuildChannelsReached]:
+			"list_channels shows the channels, and delete_channel makes room for another one.",
+		[codes.MaximumNumberOfGuildRolesReached]: "list_roles shows the roles, and delete_role makes room for another one.",
+		[codes.MaximumActiveThreads]: "list_threads shows the active threads, and edit_thread can archive one.",
+		[codes.MaximumThreadParticipantsReached]:
+			"list_thread_members shows the members of the thread, and edit_thread_members with remove_user_ids removes some.",
+		[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded]:
+			"Discord limits bans of users who are not members. Members can still be banned; ban the others later.",
+		[codes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached]:
+			"Discord limits edits of messages older than an hour. Send a new message, or edit this one later.",
+		[codes.OpeningDirectMessagesTooFast]:
+			"Nothing was sent. Wait some minutes before writing to others: Discord limits new direct messages.",
+		[codes.ServerNeedsMoreBoostsToPerformThisAction]:
+			"get_guild_info shows the boost level, which limits files, emoji, bitrates and role icons.",
+		[codes.InvalidWebhookToken]: "The webhook's token has changed. Nothing was done; call again.",
+		[codes.CannotExecuteActionOnThisChannelType]:
+			"Channels of this type do not support this request. list_channels shows the types of channels.",
+		[codes.FailedToResizeAssetBelowTheMaximumSize]: "Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
+		[codes.ThisMessageWasAlreadyCrossposted]:
+			"The message was already published to the channel's followers. Nothing was done.",
+		[codes.CannotForwardMessageWithUnreadableContent]:
+			'The bot may not read the messages of others; the operator of the bot can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
+		[codes.NSFWChannelMessageReferenceNotAllowed]:
+			"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
+		[codes.PollExpired]: "Use get_message to see the result of the poll.",
+		[codes.CannotEditAPollMessage]: "Use end_poll to end the poll, and create_poll to create another one.",
+		[codes.CannotUseAnEmojiIncludedWithThePoll]: "Use a Unicode emoji, or one that list_emojis shows.",
+		[codes.ReactionWasBlocked]: "The author of the message blocks the bot.",
+		[codes.CannotExecuteActionOnSystemMessage]:
+			"The message is a system message of Discord; get_message shows its type.",
+		[codes.CannotUpdateAFinishedEvent]: "Use create_scheduled_event to create another event.",
+		[codes.MissingAccess]:
+			"The bot cannot see this channel or guild. An administrator has to give the bot's role View Channel there.",
+		[codes.MissingPermissions]:
+			"The bot lacks a permission for this, or the target ranks above it. An administrator has to change the bot's role.",
+		[codes.InvalidFormBodyOrContentType]: "Correct the named fields and call again.",
+		[codes.TargetUserIsNotConnectedToVoice]:
+			"This person is in no voice channel. Use list_voice_members to find members who are.",
+		[codes.TheStageIsAlreadyOpen]: "The stage is already live; set_stage changes its topic.",
+		[codes.CannotDeleteChannelRequiredForCommunityGuilds]:
+			"Use edit_guild to choose another channel for rules or updates first.",
+		[codes.CommunityServerChannelsMustBeTextChannels]:
+			"Use edit_guild to choose another channel for rules or updates first.",
+		[codes.FeatureTemporarilyDisabledServerSide]:
+			"Discord also sends this error if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
+		[codes.FailedToBanUsers]:
+			"None of the users was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
+		[codes.InvalidActionOnArchivedThread]: "The thread is archived; edit_thread with archived = false reopens it.",
+		[codes.ThreadLocked]:
+			"The thread is locked: only members with MANAGE_THREADS can write in it. Use edit_thread to unlock it.",
+		[codes.ThreadAlreadyCreatedForMessage]:
+			"The message has a thread already, with the id of the message. Use get_message to see it.",
+		[codes.TagRequiredToCreateAForumPostInThisChannel]:
+			"Every post of this forum needs a tag; use get_channel to find the tags of the forum.",
+		[codes.CannotSendAnEmptyMessage]: "Set content.",
+		[codes.CannotSendMessagesToThisUser]: "This person does not accept direct messages from the bot.",
+		[codes.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds]:
+			"The bot can only write to people who share a guild with it. Nothing was sent.",
+		[codes.TwoFactorAuthenticationIsRequired]: `${twoFactorAdvice} Nothing was done.`,
+	}),
+);
+
+function adviceFor({ code }: DiscordAPIError): string | undefined {
+	const text = advice.get(String(code));
+	if (!isForPeople() || text === undefined) return text;
+	// These are constants, which contain nothing that people wrote.
+	const kept = text
+		.split(/(?<=\.) (?=[A-Z])/)
+		.map((sentence) =>
+			sentence
+				.split("; ")
+				.filter((part) => !/\b[a-z]+_[a-z_]+\b|call again/.test(part))
+				.join("; "),
+		)
+		.filter((sentence) => sentence !== "")
+		.map((sentence) => sentence.replace(/\.?$/, "."));
+	return kept.join(" ") || undefined;
+}
+
+const outcomeNotes: Record<Outcome, string> = {
+	"not sent": "The bot did not send the request to Discord: nothing was done. Try again later.",
+	refused: "Discord did not accept the request: nothing was done. Try again later.",
+	read: "The request only reads from Discord: nothing was changed. Try again later.",
+	unknown: "The bot had sent the request to Discord: whether it took effect is unknown. Check before repeating it.",
+};
+
+const waitedTooLong =
+	"The request waited so long to be sent to Discord that the bot dropped it: nothing was done. Try again later.";
+
+/** For AI models. Undefined for any other error. */
+export function toToolError(error: unknown): ToolError | undefined {
+	if (error instanceof PlatformTimeout)
+		return new ToolError(
+			`Discord API request timed out. ${error.outcome === "not sent" ? waitedTooLong : outcomeNotes[error.outcome]}`,
+			{ cause: error },
+		);
+	if (error instanceof PlatformBusy) return busyError(error);
+	if (error instanceof PlatformFailure)
+		return apiError(`${oneLine(error.message)}. ${outcomeNotes[error.outcome]}${pauseAfter(error)}`, error);
+	if (!(error instanceof DiscordAPIError)) return undefined;
+	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
+		return apiError(
+			"401 Unauthorized. Discord refused the bot's token; the bot's operator has to replace it. Nothing was done.",
+			error,
+		);
+	// The message has one line per invalid field.
+	const message = oneLine(error.message.replaceAll("\n", "; "));
+	const next = adviceFor(error) ?? "Nothing was done.";
+	return apiError(`${message} (code ${error.code}). ${next}`, error);
+}
+
+/** For people, without a final period; undefined for any other error. */
+export function describePlatformError(error: unknown): string | undefined {
+	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
+	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
+	if (error instanceof PlatformFailure) return `Discord could not be reached: ${error.message}`;
+	if (!(error instanceof DiscordAPIError)) return undefined;
+	const advice =
+		error.code === codes.MissingPermissions
+			? ": the bot lacks a permission, or its role is too low"
+			: error.code === codes.TwoFactorAuthenticationIsRequired
+				? ". The account that owns the bot's application has to enable it"
+				: "";
+	const message = error.message.trim().replace(/\s*[\r\n]+\s*/g, "; ");
+	return `Discord refuses: ${message} (code ${error.code})${advice}`;
+}
+
+/** Undefined if the error is a bug. */
+export function describeErrorForPeople(error: unknown): string | undefined {
+	if (error instanceof ToolError) return error.message;
+	const problem = describePlatformError(error);
+	if (problem === undefined) return undefined;
+	return `${problem}. ${
+		wasNotDone(error) ? "Nothing was done." : "Whether it was done is not known: look before you repeat it."
+	}`;
+}
+
+const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
+	"rate limit": (seconds) => `Discord's rate limit allows this request again in ${seconds} s.`,
+	"invalid requests": (seconds) =>
+		`Discord has refused so many of the bot's requests that the bot sends none for ${seconds} s, to avoid an IP ban.`,
+	"foreign response": (seconds) =>
+		`Something in front of Discord's API, such as Cloudflare, blocks the bot or fails, so the bot sends no requests for ${seconds} s.`,
+};
+
+function pauseAfter({ cause }: PlatformFailure): string {
+	if (!(cause instanceof ForeignResponse)) return "";
+	return ` Requests are paused for ${Math.ceil(cause.pauseMs / 1000)} s.`;
+}
+
+function busyError(error: PlatformBusy): ToolError {
+	const seconds = Math.ceil(error.retryAfterMs / 1000);
+	return apiError(`${busyTexts[error.why](seconds)} Nothing was done. Call again after this time, not before.`, error);
+}
+
+function apiError(text: string, cause: Error): ToolError {
+	return new ToolError(`Discord API error: ${text}`, { cause });
+}

@@ -1,0 +1,445 @@
+// Deadlines for discord.js's requests. Its own methods take no signal, its timeout excludes the wait in its queue, and
+// it retries writes. Here a request has 10 s with the queue and the response, a write is sent at most once, and a
+// failed read is repeated once. nonce.ts sends messages again.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	DiscordAPIError,
+	HTTPError,
+	type InternalRequest,
+	type RateLimitData,
+	RateLimitError,
+	type REST,
+	type RESTOptions,
+	RequestMethod,
+	type ResponseLike,
+	Routes,
+} from "discord.js";
+import { type Signal, toAbortSignal } from "../../lib/signal.ts";
+import { followMonotonicClock } from "./rate-limit-clock.ts";
+import { type Pause, RequestGuard } from "./request-guard.ts";
+import { type Priority, QueueFull, RequestQueue, stopsHarm } from "./request-queue.ts";
+import { ForeignResponse, readResponse, UnusableResponse } from "./response.ts";
+import { findResponseProblem } from "./response-schemas.ts";
+
+/** With the wait in the queue. */
+export const platformTimeoutMs = 10_000;
+
+const maxPauseWaitMs = 1_000;
+
+const maxRateLimits = 5;
+
+export type Outcome =
+	/** Also if it was rate limited (429): nothing was done. */
+	| "not sent"
+	/** 4xx, with a response that cannot be read: nothing was done. */
+	| "refused"
+	| "read"
+	/** Discord may have carried it out. */
+	| "unknown";
+
+export class PlatformTimeout extends Error {
+	override name = "PlatformTimeout";
+	constructor(readonly outcome: Outcome) {
+		super("Discord API request timed out");
+	}
+}
+
+/** The connection was lost, or Discord responded 5xx. */
+export class PlatformFailure extends Error {
+	override name = "PlatformFailure";
+	constructor(
+		readonly outcome: Outcome,
+		cause: unknown,
+	) {
+		super(describe(cause), { cause });
+	}
+}
+
+function describe(cause: unknown): string {
+	if (cause instanceof HTTPError) return `${cause.status} ${cause.message}`.trim();
+	return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** Not carried out, because it would have waited too long. */
+export class PlatformBusy extends Error {
+	override name = "PlatformBusy";
+	constructor(
+		readonly why: "rate limit" | Pause["why"],
+		readonly retryAfterMs: number,
+		options?: ErrorOptions,
+	) {
+		super(`busy for ${Math.ceil(retryAfterMs)} ms: ${why}`, options);
+	}
+}
+
+export function isOutcomeUnknown(error: unknown): error is PlatformTimeout | PlatformFailure {
+	return (error instanceof PlatformTimeout || error instanceof PlatformFailure) && error.outcome === "unknown";
+}
+
+export function wasNotDone(error: unknown): boolean {
+	if (error instanceof PlatformTimeout || error instanceof PlatformFailure) return !isOutcomeUnknown(error);
+	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
+}
+
+interface Call {
+	state: "waiting" | "sent" | "refused";
+	rateLimits: number;
+	status: number;
+	readonly endsAt: number;
+	readonly priority: Priority | undefined;
+}
+
+export interface ToolRun {
+	signal: Signal;
+	/** In milliseconds of `performance.now()`. */
+	endsAt: number;
+	/** Sent with every request that changes something. */
+	reason: string | undefined;
+	/** False until the tool has planned its changes: writes throw. */
+	mayWrite: boolean;
+	/** Whether a person will be shown the plan. */
+	isReviewed?: boolean;
+	/** If it throws, the request is not sent. */
+	beforeWrite?: (() => void) | undefined;
+	/** After a write that Discord may have carried out. */
+	onWrite?(): void;
+	/** When a tool that changes several objects knows the outcome of one. */
+	onItem?: ((id: string, outcome: ItemOutcome) => void) | undefined;
+}
+
+export type ItemOutcome = "done" | "not done" | "unknown";
+
+interface Scope {
+	run?: ToolRun;
+	call?: Call;
+	onRateLimitState?: (state: RateLimitState) => void;
+	isBackground?: boolean;
+}
+
+const scope = new AsyncLocalStorage<Scope>();
+
+function withScope<T>(added: Scope, work: () => T): T {
+	return scope.run({ ...scope.getStore(), ...added }, work);
+}
+
+/** Undefined if no tool is running. */
+export const currentRun = () => scope.getStore()?.run;
+const currentCall = () => scope.getStore()?.call;
+
+export interface RateLimitState {
+	limit: number;
+	remaining: number;
+	resetAfterMs: number;
+}
+
+/** For each response to a request of `work` that has rate limit headers. */
+export function observeRateLimit<T>(
+	onRateLimitState: (state: RateLimitState) => void,
+	work: () => Promise<T>,
+): Promise<T> {
+	return withScope({ onRateLimitState }, work);
+}
+
+export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
+	return withScope({ run }, work);
+}
+
+/** Calls `onItem` for each object whose outcome `work` reports with `noteItem`. */
+export function noteItems<T>(onItem: NonNullable<ToolRun["onItem"]>, work: () => Promise<T>): Promise<T> {
+	const run = currentRun();
+	return run ? withinRun({ ...run, onItem }, work) : work();
+}
+
+export function noteItem(id: string, outcome: ItemOutcome): void {
+	currentRun()?.onItem?.(id, outcome);
+}
+
+/** Requests of `work` wait until those of tools and commands are sent. */
+export function inBackground<T>(work: () => Promise<T>): Promise<T> {
+	return withScope({ isBackground: true }, work);
+}
+
+/** The running tool has planned its changes. */
+export function permitWrites(): void {
+	const run = currentRun();
+	if (run) run.mayWrite = true;
+}
+
+/** Of the running tool; Infinity if there is none. */
+export function timeLeftMs(): number {
+	const { endsAt = Infinity } = currentRun() ?? {};
+	return endsAt - performance.now();
+}
+
+/** Leaves `reserveMs` of the running tool's time for reporting the result. */
+export function endingEarlier<T>(reserveMs: number, work: () => Promise<T>): Promise<T> {
+	const run = currentRun();
+	if (!run) return work();
+	const timeout = AbortSignal.timeout(Math.max(0, timeLeftMs() - reserveMs));
+	const signal = AbortSignal.any([toAbortSignal(run.signal), timeout]);
+	return withinRun({ ...run, signal, endsAt: run.endsAt - reserveMs }, work);
+}
+
+/** For metrics. "failed": without a usable response. */
+export type PlatformOutcome = "ok" | "rate_limited" | "client_error" | "server_error" | "failed";
+
+/** Without discord.js's retries. For a client that is passed to `guardRest`, too. `onResponse` follows each request. */
+export function restOptions(
+	api: string,
+	onResponse: (outcome: PlatformOutcome) => void = () => {},
+	guard = new RequestGuard(),
+	queue = new RequestQueue(),
+) {
+	const waitForPause = async (signal: AbortSignal) => {
+		for (let pause = guard.pause; pause; pause = guard.pause) {
+			if (exceedsWait(pause)) {
+				guard.rejectedCount += 1;
+				throw new PlatformBusy(pause.why, pause.waitMs);
+			}
+			await sleep(pause.waitMs, undefined, { signal });
+		}
+	};
+	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
+		const signal = init.signal as AbortSignal;
+		await waitForPause(signal);
+		const onAnswer = await takeTurn(queue, signal);
+		await waitForPause(signal);
+		const request = guard.begin();
+		try {
+			const response = await send(url, init).finally(onAnswer);
+			const { status, headers } = response;
+			request.noteResponse(status, headers.get("x-ratelimit-scope"));
+			reportRateLimit(headers);
+			onResponse(outcomeOf(status));
+			if (status === 429) failIfLimitedTooOften(headers);
+			return response;
+		} catch (error) {
+			if (error instanceof PlatformBusy) throw error;
+			if (error instanceof ForeignResponse) {
+				request.noteForeignResponse(error.status, error.retryAfterMs);
+				error.pauseMs = guard.pause?.waitMs ?? 0;
+				onResponse(outcomeOf(error.status));
+			} else onResponse("failed");
+			throw error;
+		}
+	};
+	return {
+		api,
+		retries: 0,
+		timeout: platformTimeoutMs,
+		makeRequest,
+		rejectOnRateLimit,
+		// Our queue has this limit. discord.js's own would make urgent requests wait for others.
+		globalRequestsPerSecond: Infinity,
+	};
+}
+
+async function takeTurn(queue: RequestQueue, signal: AbortSignal): Promise<() => void> {
+	const { priority } = currentCall() ?? { priority: "other" };
+	if (!priority) return () => {};
+	try {
+		return await queue.turn(priority, signal);
+	} catch (error) {
+		if (error instanceof QueueFull) throw new PlatformBusy("rate limit", error.retryAfterMs);
+		throw error;
+	}
+}
+
+function exceedsWait({ why, waitMs }: Pause): boolean {
+	const { endsAt = Infinity } = currentCall() ?? {};
+	const isLate = performance.now() + waitMs > endsAt;
+	return why !== "foreign response" || waitMs > maxPauseWaitMs || isLate;
+}
+
+function reportRateLimit(headers: ResponseLike["headers"]): void {
+	const numberIn = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
+	const limit = numberIn("limit");
+	const remaining = numberIn("remaining");
+	const resetAfterMs = numberIn("reset-after") * 1_000;
+	if (Number.isFinite(limit + remaining + resetAfterMs))
+		scope.getStore()?.onRateLimitState?.({ limit, remaining, resetAfterMs });
+}
+
+function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
+	const { endsAt = Infinity } = currentCall() ?? {};
+	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
+}
+
+/** discord.js would retry endlessly. */
+function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
+	const call = currentCall();
+	if (!call) return;
+	call.rateLimits += 1;
+	if (call.rateLimits < maxRateLimits) return;
+	const retryAfterMs = Number(headers.get("retry-after")) * 1000;
+	throw new PlatformBusy("rate limit", Math.max(retryAfterMs, 1000));
+}
+
+export function outcomeOf(status: number): PlatformOutcome {
+	if (status === 429) return "rate_limited";
+	if (status >= 500) return "server_error";
+	return status >= 400 ? "client_error" : "ok";
+}
+
+async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1]): Promise<ResponseLike> {
+	const call = currentCall();
+	const note = (state: Call["state"]) => {
+		if (call) call.state = state;
+	};
+	note("sent");
+	try {
+		const response = await fetch(url, {
+			// The type is undici's; Bun's fetch takes the same fields.
+			...(init as object),
+			// Bun retries DELETE and PUT when a kept-alive connection drops.
+			keepalive: init.method !== "DELETE" && init.method !== "PUT",
+			// A redirect would carry the token, and with 307 a write, to another server.
+			redirect: "manual",
+		});
+		// discord.js's queue will retry it.
+		if (response.status === 429) note("refused");
+		if (call) call.status = response.status;
+		return await readResponse(response);
+	} catch (error) {
+		const { code, syscall } = error as NodeJS.ErrnoException;
+		// Bun's code, the system's code, and failed name resolution.
+		const refused = code === "ConnectionRefused" || code === "ECONNREFUSED";
+		if (refused || syscall === "getaddrinfo") note("refused");
+		throw error;
+	}
+}
+
+type Request = REST["request"];
+
+export interface GuardOptions {
+	/** With the wait in the queue. */
+	timeoutMs: number;
+	/** Default: AbortSignal.timeout. */
+	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
+	/** Discord answered 401 to a request with the bot's token. */
+	onUnauthorized(): void;
+}
+
+/** Gives every request a deadline, and its error an outcome. Call it before the first request. */
+export function guardRest(
+	rest: REST,
+	{ timeoutMs, timeoutSignal = (ms) => AbortSignal.timeout(ms), onUnauthorized }: GuardOptions,
+): void {
+	// discord.js clears the token after a 401, which would fail every later call.
+	const setToken = rest.setToken.bind(rest);
+	rest.setToken = (token: string | null) => (token === null ? rest : setToken(token));
+
+	followMonotonicClock(rest);
+
+	const original: Request = rest.request.bind(rest);
+	rest.request = async (options) => {
+		const run = currentRun();
+		const isRead = isReadOnly(options);
+		if (!isRead && run && !run.mayWrite)
+			throw new Error(`this tool call may only read from Discord, but tried to send a ${options.method} request`);
+		if (!isRead) run?.beforeWrite?.();
+		const timeout = timeoutSignal(timeoutMs);
+		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
+		const signal = AbortSignal.any(signals.filter((one) => one != null));
+		const reason = takesReason(options) ? (options.reason ?? run?.reason) : undefined;
+		const request = { ...options, signal, ...(reason && { reason }) };
+		const ownDeadline = performance.now() + timeoutMs;
+		const endsAt = run ? Math.min(ownDeadline, run.endsAt) : ownDeadline;
+		const priority = priorityOf(options);
+		const send = () => requestOnce(original, request, isRead, { endsAt, priority });
+		try {
+			return await send();
+		} catch (error) {
+			// A 401 for a webhook token does not concern the bot's token.
+			const is401 = error instanceof DiscordAPIError && error.status === 401;
+			if (is401 && options.auth !== false) onUnauthorized();
+			if (isRead && isWorthRepeating(error)) return send();
+			throw error;
+		}
+	};
+}
+
+/**
+ * Undefined without the bot's token, to which alone the limit applies.
+ * https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
+ */
+function priorityOf(request: InternalRequest): Priority | undefined {
+	if (request.auth === false) return undefined;
+	if (stopsHarm(request)) return "protection";
+	const { run, isBackground } = scope.getStore() ?? {};
+	if (run) return "call";
+	return isBackground ? "background" : "other";
+}
+
+function isWorthRepeating(error: unknown): boolean {
+	if (!(error instanceof PlatformFailure)) return false;
+	const { cause } = error;
+	return cause instanceof ForeignResponse
+		? cause.status >= 500 && cause.pauseMs <= maxPauseWaitMs
+		: !(cause instanceof UnusableResponse);
+}
+
+/** Creating a DM channel, too: Discord returns the channel if it already exists. */
+function isReadOnly({ method, fullRoute }: InternalRequest): boolean {
+	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
+}
+
+export function createsMessage({ method, fullRoute }: InternalRequest) {
+	const isMessages = /^\/channels\/\d+\/messages$/.test(fullRoute);
+	return isMessages && method === RequestMethod.Post;
+}
+
+function takesReason(options: InternalRequest): boolean {
+	return !createsMessage(options) && !isReadOnly(options);
+}
+
+async function requestOnce(
+	request: Request,
+	options: InternalRequest & { signal: AbortSignal },
+	isRead: boolean,
+	limits: Pick<Call, "endsAt" | "priority">,
+): Promise<unknown> {
+	const call: Call = { state: "waiting", rateLimits: 0, status: 0, ...limits };
+	const outcome = (): Outcome => {
+		if (call.state !== "sent") return "not sent";
+		return isRead ? "read" : "unknown";
+	};
+	const { signal } = options;
+	const { promise: timedOut, reject } = Promise.withResolvers<never>();
+	const end = () => reject(new PlatformTimeout(outcome()));
+	if (signal.aborted) throw new PlatformTimeout("not sent");
+	signal.addEventListener("abort", end, { once: true });
+	try {
+		const responded = withScope({ call }, () => request(options));
+		const response = await Promise.race([responded, timedOut]);
+		const { method, fullRoute: path } = options;
+		const problem = findResponseProblem(method, path, call.status, response);
+		if (problem !== undefined) throw new UnusableResponse(call.status, problem);
+		return response;
+	} catch (error) {
+		hideToken(options.fullRoute, error);
+		if (signal.aborted) throw new PlatformTimeout(outcome());
+		if (error instanceof RateLimitError)
+			throw new PlatformBusy("rate limit", Math.max(error.retryAfter, error.timeToReset), { cause: error });
+		if (error instanceof PlatformBusy) throw error;
+		if (error instanceof DiscordAPIError || call.state === "waiting") throw error;
+		const wasRefused = error instanceof UnusableResponse && error.status >= 400 && error.status < 500;
+		throw new PlatformFailure(wasRefused ? "refused" : outcome(), error);
+	} finally {
+		if (!isRead && call.state === "sent") currentRun()?.onWrite?.();
+		signal.removeEventListener("abort", end);
+	}
+}
+
+function hideToken(path: string, error: unknown): void {
+	const [, token] = /^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];
+	if (token === undefined || !(error instanceof Error)) return;
+	const fields = error as unknown as Record<string, unknown>;
+	for (const name of Object.getOwnPropertyNames(error)) {
+		const value = fields[name];
+		if (typeof value === "string" && value.includes(token)) fields[name] = value.replaceAll(token, "…");
+	}
+	hideToken(path, error.cause);
+}

@@ -1,0 +1,46 @@
+// The two-factor authentication that guilds can require for moderation.
+// https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
+
+import { type APIUser, type Guild, GuildMFALevel, PermissionFlagsBits, Routes } from "discord.js";
+import { ToolError } from "../lib/tool-error.ts";
+
+export const twoFactorAdvice =
+	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";
+
+/** Marked with an asterisk: https://discord.com/developers/docs/topics/permissions */
+const elevated =
+	PermissionFlagsBits.KickMembers |
+	PermissionFlagsBits.BanMembers |
+	PermissionFlagsBits.Administrator |
+	PermissionFlagsBits.ManageChannels |
+	PermissionFlagsBits.ManageGuild |
+	PermissionFlagsBits.ManageMessages |
+	PermissionFlagsBits.ManageRoles |
+	PermissionFlagsBits.ManageWebhooks |
+	PermissionFlagsBits.ManageGuildExpressions |
+	PermissionFlagsBits.ManageThreads |
+	PermissionFlagsBits.ViewCreatorMonetizationAnalytics;
+
+export function requiresTwoFactor({ mfaLevel }: Guild): boolean {
+	return mfaLevel === GuildMFALevel.Elevated;
+}
+
+/** Whether the account that owns the application has not enabled it. Source: discord.js, ClientUser#mfaEnabled. */
+export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
+	if (client.user.mfaEnabled !== false) return false;
+	// It may have been enabled since the login.
+	const user = (await client.rest.get(Routes.user())) as APIUser;
+	return user.mfa_enabled === false;
+}
+
+/** Throws a ToolError if the guild requires it for one of these, but the application's owner has not enabled it. */
+export async function requireTwoFactor(guild: Guild, needed: bigint): Promise<void> {
+	const refused = refusedForTwoFactor(guild, needed);
+	if (refused && (await lacksTwoFactor(guild))) throw new ToolError(`${refused} Nothing was done.`);
+}
+
+/** Undefined if the guild does not require it for these. */
+export function refusedForTwoFactor(guild: Guild, needed: bigint): string | undefined {
+	if ((needed & elevated) === 0n || !requiresTwoFactor(guild)) return undefined;
+	return `The guild ${guild.id} requires two-factor authentication for moderation. ${twoFactorAdvice}`;
+}

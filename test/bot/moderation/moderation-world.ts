@@ -1,0 +1,125 @@
+// The real bot with its moderation commands, and the simulator.
+
+import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import type { BotConfig } from "../../../src/bot/config/config.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { startSimulator } from "../../support/simulator.ts";
+import { type Place, storeConfigOf } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+import { grant } from "../features/running-feature.ts";
+
+export const general = "The Cooks/general";
+export const staffChannel = "The Cooks/staff";
+/** Who may ban, and ranks above all but the owner and the bot. */
+export const moderator = "jose.garcia";
+
+export type ModerationWorld = Awaited<ReturnType<typeof startModerationWorld>>;
+
+/** The bot "alpha" is logged in, and its store is open. José may ban, and Mona has a role below his. */
+export async function startModerationWorld(place?: Pick<Place, "settings">, changes: Partial<BotConfig> = {}) {
+	const simulator = await startSimulator();
+	const guild = simulator.guild("The Cooks");
+	grant(simulator, "Staff", PermissionFlagsBits.BanMembers);
+	const logged: string[] = [];
+	const log = createLog({ format: "text", level: "debug" }, (line) => logged.push(line));
+	const channel = simulator.channel(staffChannel).id;
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: guild.id,
+		toml: v.parse(toml, {
+			bot_name: "Alpha",
+			features: { moderation: true },
+			moderation: { log_channel: channel },
+		}),
+		...(place && storeConfigOf(place)),
+		...changes,
+	});
+	const start = async () => {
+		const started = startBot(config, log);
+		await until("the bot has loaded", () => started.loaded);
+		return started;
+	};
+	let bot = await start();
+	let running = true;
+	const stop = async () => {
+		if (running) await bot.close();
+		running = false;
+	};
+	/** The bot's messages in a channel, in order. */
+	const answers = (name = general) =>
+		simulator.world.messages
+			.in(simulator.channel(name).id)
+			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+	/** The embeds in the operator's log channel: title, description, and each field by its name. */
+	const notes = (): Record<string, string>[] =>
+		answers(staffChannel).flatMap(({ embeds }) =>
+			(embeds as unknown as Embed[]).map(({ title, description, fields = [] }) => ({
+				...{ title, ...(description && { description }) },
+				...Object.fromEntries(fields.map(({ name, value }) => [name, value])),
+			})),
+		);
+	const id = (person: string) => simulator.user(person).id;
+	return {
+		simulator,
+		guild,
+		/** The bot's log lines. */
+		logged,
+		answers,
+		notes,
+		id,
+		stop,
+		get bot() {
+			return bot;
+		},
+		/** Types in a channel. Returns the bot's next answer there; embeds do not count. */
+		async ask(person: string, text: string, name = general) {
+			const texts = () => answers(name).filter(({ content }) => content !== "");
+			const before = texts().length;
+			const { id } = await simulator.user(person).say(name, text);
+			// A long answer to an earlier message may not have ended yet.
+			const isFor = ({ message_reference }: ReturnType<typeof texts>[number]) =>
+				!message_reference || message_reference.message_id === id;
+			return until(`an answer to ${text}`, () => texts().slice(before).find(isFor)?.content);
+		},
+		/** The notes, once there are at least `count`. */
+		noted: (count: number) =>
+			until(`${count} notes`, () => {
+				const all = notes();
+				return all.length >= count && all;
+			}),
+		isBanned: (person: string) => guild.bans.has(id(person)),
+		/** The member with this name. */
+		member(person: string) {
+			const member = guild.members.get(id(person));
+			if (!member) throw new Error(`${person} is not a member`);
+			return member;
+		},
+		/** Lifts a ban by hand. Returns its user. */
+		liftBan(person: string) {
+			const ban = guild.bans.get(id(person));
+			if (!ban) throw new Error(`${person} is not banned`);
+			simulator.world.bans.remove(guild, ban);
+			return ban.user;
+		},
+		/** Starts the bot again with the same data. */
+		async start() {
+			bot = await start();
+			running = true;
+		},
+		async [Symbol.asyncDispose]() {
+			await stop();
+			await simulator.close();
+		},
+	};
+}
+
+interface Embed {
+	title: string;
+	description?: string;
+	fields?: { name: string; value: string }[];
+}

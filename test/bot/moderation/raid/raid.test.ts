@@ -1,0 +1,195 @@
+// Raid mode as people and assistants use it: the tools, the suggestion after many joins, and its button.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../../src/bot/config/settings.ts";
+import type { Message } from "../../../../src/simulator/world/state/entities.ts";
+import { connectTo } from "../../../support/mcp.ts";
+import { until } from "../../../support/until.ts";
+import { general, type ModerationWorld, moderator, staffChannel, startModerationWorld } from "../moderation-world.ts";
+
+const slowModeOf = ({ simulator }: ModerationWorld, name = general) =>
+	Object(simulator.channel(name).channel).rate_limit_per_user;
+
+test("a dry run shows what would change, and changes nothing", async () => {
+	await using world = await startModerationWorld();
+	const mcp = await connectTo(world.bot.url);
+	const { text } = await mcp.call("raid_mode", { mode: "on", dry_run: true });
+	expect(text).toContain("Dry run: nothing was done.");
+	expect(text).toMatch(/Invites: paused/);
+	expect(text).toMatch(/Verification level: \w+ → HIGH/);
+	expect(text).toMatch(/Slow mode: 30 s in \d+ channel/);
+	expect(text).toContain("only staff see them: #staff");
+	expect(slowModeOf(world)).toBe(0);
+	expect((await mcp.call("raid_status")).text).toContain("never on");
+});
+
+test("the result says what was done, each is done once, and a case is kept", async () => {
+	await using world = await startModerationWorld();
+	const mcp = await connectTo(world.bot.url);
+	const on = await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
+	expect(on).toMatchObject({ isError: false });
+	expect(on.text).toContain("Raid mode is on");
+	expect(on.text).toContain("Slow mode: 60 s in");
+	expect(slowModeOf(world)).toBe(60);
+	const again = await mcp.call("raid_mode", {
+		mode: "on",
+		slowmode_seconds: 60,
+	});
+	expect(again).toMatchObject({ isError: true });
+	expect(again.text).toContain("Nothing was done.");
+	const status = await mcp.call("raid_status");
+	expect(status.text).toContain("Raid mode is on");
+	const off = await mcp.call("raid_mode", { mode: "off" });
+	expect(off.text).toContain("Raid mode is off");
+	expect(slowModeOf(world)).toBe(0);
+	expect((await mcp.call("raid_mode", { mode: "off" })).isError).toBe(true);
+	await until("the log has both", () => {
+		const titles = world.notes().map(({ title }) => title);
+		return ["Raid mode is on", "Raid mode is off"].every((one) => titles.includes(one));
+	});
+});
+
+test("a channel that the bot has lost sight of counts as not restored, not as deleted", async () => {
+	await using world = await startModerationWorld();
+	const { simulator } = world;
+	const mcp = await connectTo(world.bot.url);
+	await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
+	const { id, channel } = simulator.channel(general);
+	simulator.world.channels.setOverwrite(channel as never, {
+		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.ViewChannel),
+	});
+	await until("the bot has heard of it", async () =>
+		(await mcp.call("get_channel", { channel_id: id })).text.startsWith("a channel that the bot cannot see"),
+	);
+	const off = await mcp.call("raid_mode", { mode: "off" });
+	expect(off.text).toMatch(/Slow mode not restored: .*: the bot cannot see it\./);
+	expect(off.text).not.toContain("deleted");
+	expect(slowModeOf(world)).toBe(60);
+});
+
+test("two moderators at once turn it on once", async () => {
+	await using world = await startModerationWorld();
+	const mcp = await connectTo(world.bot.url);
+	const results = await Promise.all(["ada", "mona_lisa", "zoe"].map(() => mcp.call("raid_mode", { mode: "on" })));
+	const done = results.filter(({ isError }) => !isError);
+	expect(done).toHaveLength(1);
+	expect(world.simulator.journal.entries("PATCH /guilds/:guild_id")).toHaveLength(1);
+});
+
+test("/raid on shows what would change, and changes it after the confirmation; channels that the person cannot see are not named", async () => {
+	await using world = await startModerationWorld();
+	const { simulator, guild } = world;
+	const role = simulator.world.roles.add(guild, {
+		name: "Guards",
+		permissions: String(
+			PermissionFlagsBits.ManageGuild |
+				PermissionFlagsBits.ManageChannels |
+				PermissionFlagsBits.ViewChannel |
+				PermissionFlagsBits.UseApplicationCommands,
+		),
+	});
+	simulator.world.members.edit(guild, world.member("mona_lisa"), {
+		roles: [role.id],
+	});
+	const mona = simulator.user("mona_lisa");
+	const secret = simulator.world.channels.add(guild, {
+		name: "secret-lounge",
+		permission_overwrites: [
+			{
+				id: world.id("mona_lisa"),
+				type: 1,
+				allow: "0",
+				deny: String(PermissionFlagsBits.ViewChannel),
+			},
+		],
+	});
+	await until("the command is offered", () => mona.commands(general).some(({ name }) => name === "raid"));
+	const zoe = simulator.user("zoe");
+	expect(zoe.commands(general).some(({ name }) => name === "raid")).toBe(false);
+	const asked = await (await mona.run(general, "raid on", {})).reply();
+	expect(asked.content).toContain("Verification level: NONE → HIGH");
+	expect(slowModeOf(world)).toBe(0);
+	const [yes] = asked.buttons;
+	expect(asked.content).toContain("1 channel that you cannot see");
+	expect(asked.content).not.toContain("secret");
+	await mona.press(asked, yes?.label ?? "");
+	await until("raid mode is on", () => slowModeOf(world) === 30);
+	const { content } = await until("it has ended", async () => {
+		const used = await mona.run(general, "raid status", {});
+		const reply = await used.reply();
+		return reply.content.includes("Raid mode is on") && reply;
+	});
+	expect(content).toContain("1 channel that you cannot see");
+	expect(content).not.toContain("secret");
+	expect(secret.rate_limit_per_user).toBe(0);
+});
+
+test("joins above the rate suggest raid mode once, without pings, and the button works only for those who may", async () => {
+	await using world = await startWithRate("5 joins in 60s");
+	const { simulator } = world;
+	join(world, 4);
+	join(world, 40);
+	const message = await suggestion(world);
+	const embed = Object(message.embeds[0]);
+	expect(embed.title).toBe("Is this a raid?");
+	expect(message.mentions).toEqual([]);
+	const jose = simulator.user(moderator);
+	const pressed = await jose.press(message, "Turn on raid mode");
+	const refusal = await pressed.reply();
+	expect(refusal).toMatchObject({ ephemeral: true });
+	expect(refusal.content).toContain("You lack Manage Server");
+	expect(slowModeOf(world)).toBe(0);
+	const ada = await simulator.user("ada").press(message, "Turn on raid mode");
+	expect((await ada.reply()).content).toContain("Raid mode is on");
+	expect(slowModeOf(world)).toBe(30);
+	await until("the button is gone", () => message.components.length === 0);
+	expect(suggestions(world)).toHaveLength(1);
+});
+
+test("the setting is parsed, with clear errors", () => {
+	const parse = (raid: string) => v.safeParse(toml, { bot_name: "Alpha", moderation: { raid } });
+	expect(parse("20 joins in 60s").output).toMatchObject({
+		moderation: { raid: { joins: 20, windowMs: 60_000 } },
+	});
+	for (const wrong of [
+		"20",
+		"1 joins in 60s",
+		"1001 joins in 60s",
+		"20 joins in 0s",
+		"20 joins in 2d",
+		"20 joins in 60",
+		"20 joins in 60s ",
+	])
+		expect(String(parse(wrong).issues?.[0]?.message)).toStartWith("expected 2 to 1000 joins within at most a day");
+});
+
+function startWithRate(raid: string) {
+	return startModerationWorld(undefined, {
+		toml: v.parse(toml, {
+			bot_name: "Alpha",
+			features: { moderation: true },
+			moderation: { raid },
+		}),
+	}).then(async (world) => {
+		await world.ask("ada", `!m setlog <#${world.simulator.channel(staffChannel).id}>`);
+		return world;
+	});
+}
+
+/** As many people as this join now. */
+function join({ simulator, guild }: ModerationWorld, count: number): void {
+	const { users, members } = simulator.world;
+	for (let number = 0; number < count; number += 1)
+		members.add(guild, users.add({ username: `raider-${count}-${number}` }));
+}
+
+function suggestions({ answers }: ModerationWorld): Message[] {
+	return answers(staffChannel).filter(({ embeds }) =>
+		embeds.some((embed) => Object(embed).title === "Is this a raid?"),
+	);
+}
+
+const suggestion = (world: ModerationWorld) => until("raid mode is suggested", () => suggestions(world)[0]);

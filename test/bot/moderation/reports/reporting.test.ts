@@ -1,0 +1,314 @@
+// What members can report, what they are told, and what staff see of it.
+
+import { describe, expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
+import { until } from "../../../support/until.ts";
+import {
+	buttonsOf,
+	general,
+	moderator,
+	type ReportsWorld,
+	shownIn,
+	staffChannel,
+	startReportsWorld,
+} from "./reports-world.ts";
+
+const sent = "Thank you. Your report was sent";
+const notFound = "There is no such message that you can see and the bot can read. Nothing was reported.";
+
+function linkOf(world: ReportsWorld, message: { id: string; channel_id: string }) {
+	return `https://discord.com/channels/${world.guild.id}/${message.channel_id}/${message.id}`;
+}
+
+/** Lets everyone see a channel, or nobody but those with a role of their own. */
+function showChannel(world: ReportsWorld, name: string, isShown: boolean) {
+	const { channel } = world.simulator.channel(name);
+	const view = String(PermissionFlagsBits.ViewChannel);
+	world.simulator.world.channels.setOverwrite(channel as GuildChannel, {
+		id: world.guild.id,
+		type: 0,
+		allow: isShown ? view : "0",
+		deny: isShown ? "0" : view,
+	});
+}
+
+describe("members", () => {
+	test("cannot report their own message, or the entries of reports", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "hello");
+		expect(await world.refused("mona_lisa", message)).toBe("You cannot report your own message.");
+		await world.report("zoe", message);
+		const entry = await world.entry(1);
+		expect(await world.refused(moderator, entry)).toBe("Messages in the channel for reports cannot be reported.");
+		expect(world.entries()).toHaveLength(1);
+	});
+
+	test("report a message by its link, with the same result as with the menu", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "cheap watches");
+		const given = { message: linkOf(world, message), reason: "look" };
+		expect(await world.command("zoe", given)).toStartWith(sent);
+		const shown = shownIn(await world.entry(1));
+		expect(shown).toContain("```\ncheap watches\n```");
+		expect(shown).toContain(`<@${world.id("zoe")}> (ID: ${world.id("zoe")}): look`);
+		expect(await world.command("zoe", given)).toBe("You have already reported this.");
+	});
+
+	test("report a person with a reason", async () => {
+		await using world = await startReportsWorld();
+		const user = world.id("mona_lisa");
+		expect(await world.command("zoe", { user })).toContain("Say why");
+		expect(await world.command("zoe", { user, reason: "insults" })).toStartWith(sent);
+		const entry = await world.entry(1);
+		expect(shownIn(entry)).toContain(`Person: <@${user}>`);
+		expect(shownIn(entry)).not.toContain("Copy");
+		expect(buttonsOf(entry)).toEqual(["Warn", "Time out", "Ban", "Dismiss"]);
+	});
+
+	test.each([
+		["nothing", () => ({}), "Give the link of a message, or a person."],
+		["themselves", (world: ReportsWorld) => ({ user: world.id("zoe"), reason: "me" }), "You cannot report yourself."],
+		[
+			"this bot",
+			(world: ReportsWorld) => ({
+				user: world.simulator.bot("alpha").id,
+				reason: "it",
+			}),
+			"This bot cannot be reported",
+		],
+		["something that is no link", () => ({ message: "hello" }), "That is not a link to a message of this server"],
+		[
+			"a message of another guild",
+			() => ({
+				message: "https://discord.com/channels/11111111111111111/11111111111111112/11111111111111113",
+			}),
+			"That is not a link to a message of this server",
+		],
+		[
+			"a message that does not exist",
+			(world: ReportsWorld) => ({
+				message: linkOf(world, {
+					id: "11111111111111113",
+					channel_id: world.simulator.channel(general).id,
+				}),
+			}),
+			notFound,
+		],
+		[
+			"a message in a channel that does not exist",
+			(world: ReportsWorld) => ({
+				message: linkOf(world, {
+					id: "11111111111111113",
+					channel_id: "11111111111111112",
+				}),
+			}),
+			notFound,
+		],
+	])("are refused to report %s", async (_, values, answer) => {
+		await using world = await startReportsWorld();
+		expect(await world.command("zoe", values(world))).toStartWith(answer);
+	});
+
+	test("cannot report a message that they cannot see, and do not learn whether it exists", async () => {
+		await using world = await startReportsWorld();
+		const secret = await world.say(moderator, "a secret", staffChannel);
+		const message = linkOf(world, secret);
+		expect(await world.command("zoe", { message })).toBe(notFound);
+		const other = linkOf(world, { ...secret, id: "11111111111111113" });
+		expect(await world.command("zoe", { message: other })).toBe(notFound);
+	});
+
+	test("cannot report a message of a private thread of others, and do not learn whether it exists", async () => {
+		await using world = await startReportsWorld();
+		const { simulator } = world;
+		const { channel } = simulator.channel("The Cooks/general");
+		const owner = simulator.world.users.get(world.id(moderator));
+		if (!owner) throw new Error("no owner");
+		const thread = simulator.world.messages.threads.add(channel as GuildChannel, owner, {
+			name: "secret",
+			type: ChannelType.PrivateThread,
+		});
+		const secret = simulator.world.messages.add(thread, owner, {
+			content: "a secret",
+		});
+		const message = linkOf(world, secret);
+		expect(await world.command("zoe", { message })).toBe(notFound);
+		expect(await world.command("mona_lisa", { message })).toBe(notFound);
+	});
+
+	test("can send the form after a restart of the bot, which reads the message again", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "hello");
+		const zoe = world.simulator.user("zoe");
+		const used = await zoe.runOnMessage(message, "Report");
+		await used.modal();
+		await world.stop();
+		await world.start();
+		const handle = await zoe.submit(used, { reason: "spam" });
+		expect((await handle.reply()).content).toStartWith(sent);
+		expect(shownIn(await world.entry(1))).toContain("```\nhello\n```");
+	});
+
+	test("are limited to 5 open reports, which others do not share", async () => {
+		await using world = await startReportsWorld();
+		const messages = [];
+		for (let number = 1; number <= 6; number += 1) messages.push(await world.say("mona_lisa", `message ${number}`));
+		const [last] = messages.splice(5);
+		if (!last) throw new Error("there are six messages");
+		for (const message of messages) expect(await world.report("zoe", message)).toStartWith(sent);
+		expect(await world.report("zoe", last)).toContain("have not looked at 5 of your reports yet");
+		expect(await world.report("liwei", last)).toStartWith(sent);
+	});
+
+	test("cannot begin more than 10 reports a minute", async () => {
+		await using world = await startReportsWorld();
+		const user = world.id("mona_lisa");
+		for (let count = 0; count < 10; count += 1) expect(await world.command("zoe", { user })).toContain("Say why");
+		expect(await world.command("zoe", { user })).toContain("That was 10 reports within a minute.");
+	});
+
+	test("whose reports were dismissed are shown with their number", async () => {
+		await using world = await startReportsWorld();
+		const first = await world.say("mona_lisa", "hello");
+		await world.report("zoe", first);
+		await world.press(moderator, await world.entry(1), "Dismiss");
+		const second = await world.say("mona_lisa", "hello again");
+		await world.report("zoe", second);
+		expect(shownIn(await world.entry(2))).toContain("[1 of 1 other reports dismissed]");
+	});
+
+	test("get a new entry that names the earlier one, once a report has ended", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "hello");
+		await world.report("zoe", message);
+		await world.press(moderator, await world.entry(1), "Dismiss");
+		expect(await world.report("zoe", message)).toBe("You have already reported this.");
+		await world.report("liwei", message);
+		expect(shownIn(await world.entry(2))).toContain("Reported before: #1, dismissed");
+	});
+});
+
+describe("the channel for reports", () => {
+	test("is not used while everyone can see it", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "hello");
+		showChannel(world, staffChannel, true);
+		// Events arrive in order: the bot knows of the change when it answers.
+		expect(await world.report("zoe", message)).toStartWith("Reports cannot be sent at the moment.");
+		const line = await until("a log line", () => world.logged.lines.find((one) => one.includes("reports are refused")));
+		expect(line).toContain("@everyone can see #staff");
+		showChannel(world, staffChannel, false);
+		expect(await world.report("zoe", message)).toStartWith(sent);
+		await world.entry(1);
+	});
+
+	test("loses the texts of ended reports even while everyone can see it", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "hello");
+		await world.report("zoe", message, "a bad word");
+		await world.entry(1);
+		showChannel(world, staffChannel, true);
+		const report = { report: 1, outcome: "dismissed" };
+		await world.call(undefined, "resolve_report", report);
+		const ended = await world.entry(1, (text) => text.includes("Dismissed by"));
+		expect(shownIn(ended)).not.toMatch(/hello|a bad word/);
+	});
+
+	test("gets an entry again that was deleted, with the next report", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "hello");
+		await world.report("zoe", message);
+		const entry = await world.entry(1);
+		const { channel } = world.simulator.channel(staffChannel);
+		world.simulator.world.messages.remove(channel, entry);
+		await world.report("liwei", message, "me too");
+		const again = await world.entry(1, (text) => text.includes("me too"));
+		expect(again.id).not.toBe(entry.id);
+		expect(shownIn(again)).toContain("```\nhello\n```");
+	});
+});
+
+describe("hostile texts", () => {
+	test("that Discord refuses do not keep a report from staff", async () => {
+		await using world = await startReportsWorld();
+		const message = await world.say("mona_lisa", "a harmful link");
+		const route = `POST /channels/${world.channelId}/messages`;
+		// https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
+		world.simulator.faults.refuse(route, 240_000, { times: 1, status: 400 });
+		await world.report("zoe", message, "look at the harmful link");
+		const shown = shownIn(await world.entry(1));
+		expect(shown).toContain("Discord refuses a copy of this message");
+		expect(shown).toContain("(Discord refuses the reason)");
+		expect(shown).not.toContain("harmful link\n");
+	});
+
+	test("ping nobody, have no links, and keep to Discord's limits", async () => {
+		await using world = await startReportsWorld();
+		const text = `@everyone <@${world.id("zoe")}> \`\`\` [click](https://evil.example) \u202e\u200b ${"x".repeat(1_800)}`;
+		const message = await world.say("mona_lisa", text);
+		const reason = `@here **bold** [link](https://evil.example) \u202e <@&1> \n# ${"`".repeat(400)}`;
+		await world.report("zoe", message, reason);
+		const entry = await world.entry(1);
+		expect(entry.mention_everyone).toBe(false);
+		expect(entry.mentions).toEqual([]);
+		const [facts, copy] = entry.embeds;
+		expect(copy?.description).toStartWith("```\n@everyone");
+		expect(copy?.description?.slice(4, -4)).not.toContain("```");
+		expect(copy?.description).toContain("\\u{202e}\\u{200b}");
+		expect(facts?.description).toContain("\\*\\*bold\\*\\*");
+		expect(facts?.description).toContain("\\[link]");
+		expect(facts?.description).not.toContain("\u202e");
+	});
+
+	test("of the greatest length, with many files, fit into an entry with many reporters", async () => {
+		await using world = await startReportsWorld();
+		const { world: platform } = world.simulator;
+		const mona = platform.users.get(world.id("mona_lisa"));
+		if (!mona) throw new Error("mona is a user");
+		const attachments = Array.from({ length: 10 }, (_, index) => ({
+			id: `1111111111111111${index}`,
+			filename: `${"_".repeat(200)}${index}.png`,
+			size: 1,
+			url: `https://cdn.example/${"a".repeat(180)}${index}.png`,
+			proxy_url: "https://cdn.example/a.png",
+		}));
+		const { channel } = world.simulator.channel(general);
+		const message = platform.messages.add(channel, mona, {
+			content: "\u202e`".repeat(2_000),
+			attachments,
+		} as never);
+		for (const person of ["zoe", "liwei", "ada", moderator]) await world.report(person, message, "*".repeat(500));
+		const entry = await world.entry(1, (text) => text.includes("by 4"));
+		const size = entry.embeds
+			.flatMap(({ title = "", description = "", fields = [] }) => [
+				title,
+				description,
+				...fields.flatMap(({ name, value }) => [name, value]),
+			])
+			.join("").length;
+		expect(size).toBeLessThanOrEqual(6_000);
+		expect(shownIn(entry)).toContain("… and 8 more");
+	});
+});
+
+describe("other authors", () => {
+	test("a webhook's message can only be deleted", async () => {
+		await using world = await startReportsWorld();
+		const { world: platform } = world.simulator;
+		const { channel } = world.simulator.channel(general);
+		const mona = platform.users.get(world.id("mona_lisa"));
+		if (!mona) throw new Error("mona is a user");
+		const id = "11111111111111119";
+		const author = { ...mona, id, username: "Hook", bot: true };
+		const message = platform.messages.add(channel, author, {
+			content: "from a webhook",
+			webhook_id: id,
+		} as never);
+		expect(await world.report("zoe", message)).toStartWith(sent);
+		const entry = await world.entry(1);
+		expect(shownIn(entry)).toContain("a webhook");
+		expect(buttonsOf(entry)).toEqual(["Delete", "Dismiss"]);
+		expect(await world.press(moderator, entry, "Delete")).toContain("Case 1.");
+	});
+});

@@ -1,0 +1,317 @@
+// What role menus refuse: when a menu is made, and at each press, because roles and people change later.
+
+import { describe, expect, test } from "bun:test";
+import { GuildMemberFlags, PermissionFlagsBits as Permission } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../../src/bot/config/settings.ts";
+import { menuComponents } from "../../../../src/bot/moderation/role-menus/menu.ts";
+import { reservedRoles } from "../../../../src/bot/moderation/role-menus/takeable.ts";
+import type { Role, User } from "../../../../src/simulator/world/state/entities.ts";
+import { channelNamed, startWorld } from "../../../support/world.ts";
+import { roleNamed as roleIn } from "../../features/running-feature.ts";
+import { colors, type MenuWorld, startMenuWorld } from "./menu-world.ts";
+
+type Trap = (world: MenuWorld, red: Role) => void;
+
+function permit(bits: bigint): Trap {
+	return ({ simulator, guild }, red) => simulator.world.roles.edit(guild, red, { permissions: String(bits) });
+}
+
+function move(position: number): Trap {
+	return ({ simulator, guild }, red) => simulator.world.roles.move(guild, new Map([[red, position]]));
+}
+
+const allowInChannel: Trap = ({ simulator, channel }, { id }) => {
+	const allow = String(Permission.ManageMessages);
+	const overwrite = { id, type: 0, allow, deny: "0" } as const;
+	simulator.world.channels.setOverwrite(channel, overwrite);
+};
+
+/** What makes Red unfit for menus, and the start of what the tool and the press say. */
+const traps: [string, Trap, string][] = [
+	["Administrator", permit(Permission.Administrator), "gives permissions"],
+	["Manage Roles", permit(Permission.ManageRoles), "gives permissions"],
+	["Kick", permit(Permission.KickMembers), "gives permissions"],
+	["Ban", permit(Permission.BanMembers), "gives permissions"],
+	["Time out", permit(Permission.ModerateMembers), "gives permissions"],
+	["Manage Webhooks", permit(Permission.ManageWebhooks), "gives permissions"],
+	[
+		"Mention everyone",
+		permit(Permission.MentionEveryone | Permission.SendMessages),
+		"gives permissions of moderators (MENTION_EVERYONE)",
+	],
+	["Manage Messages in one channel", allowInChannel, "gives permissions of moderators in the channel"],
+	["View Insights", permit(Permission.ViewGuildInsights), "gives permissions"],
+	["a place above the bot", move(99), "does not rank below"],
+];
+
+for (const [what, trap, problem] of traps)
+	test(`a role with ${what} is refused in a new menu, and at the press if it got that later`, async () => {
+		await using world = await startMenuWorld();
+		const menus = [await world.menu(), await world.menu({ style: "select" })];
+		await world.press("zoe", menus[0] as never, "Red");
+		const red = world.roleNamed("Red");
+		trap(world, red);
+		await world.heard();
+		const made = await world.create({ role_ids: world.ids("Red") });
+		expect(made.isError).toBe(true);
+		expect(made.text).toContain(problem);
+		expect(made.text).toEndWith("Nothing was done.");
+		for (const [name, menu] of [
+			["liwei", menus[0]],
+			["zoe", menus[0]],
+		] as const)
+			expect(await world.press(name, menu as never, "Red")).toStartWith(`The role <@&${red.id}> ${problem}`);
+		expect(await world.select("liwei", menus[1] as never, "Red")).toStartWith(`The role <@&${red.id}> ${problem}`);
+		expect(world.rolesOf("liwei")).toEqual([]);
+		expect(world.rolesOf("zoe")).toEqual(["Newcomer", "Red"]);
+		// The other roles of the menu are still to be had.
+		await world.press("liwei", menus[0] as never, "Blue");
+		expect(world.rolesOf("liwei")).toEqual(["Blue"]);
+	});
+
+test("a permission that everyone has makes no role elevated", async () => {
+	await using world = await startMenuWorld();
+	const { simulator, guild } = world;
+	const bits = String(Permission.MentionEveryone);
+	const everyone = guild.roles.get(guild.id) as Role;
+	const before = everyone.permissions;
+	const more = String(BigInt(before) | Permission.MentionEveryone);
+	simulator.world.roles.edit(guild, everyone, { permissions: more });
+	const red = world.roleNamed("Red");
+	simulator.world.roles.edit(guild, red, { permissions: bits });
+	await world.heard();
+	const menu = await world.menu();
+	expect(await world.press("zoe", menu, "Red")).toStartWith("Added");
+	simulator.world.roles.edit(guild, everyone, { permissions: before });
+	await world.heard();
+	expect(await world.press("liwei", menu, "Red")).toContain("MENTION_EVERYONE");
+});
+
+describe("the tool refuses", () => {
+	const rows: [string, (world: MenuWorld) => Record<string, unknown>, string][] = [
+		["@everyone", ({ guild }) => ({ role_ids: [guild.id] }), "all members"],
+		[
+			"managed roles",
+			({ ids }) => ({ role_ids: ids("Red", "Booster") }),
+			"is managed by Discord, so it cannot be in a role menu",
+		],
+		[
+			"roles of another guild",
+			({ simulator }) => {
+				const [id] = simulator.guild("The Bakers").roles.keys();
+				return { role_ids: [id] };
+			},
+			"There is no role",
+		],
+		["no role", () => ({ role_ids: [] }), "at least 1"],
+		[
+			"26 roles",
+			() => ({
+				role_ids: Array.from({ length: 26 }, (_, at) => `1000000000000000${10 + at}`),
+			}),
+			"at most 25",
+		],
+		[
+			"@everyone as a requirement",
+			({ ids, guild }) => ({
+				role_ids: ids("Red"),
+				requires_role_id: guild.id,
+			}),
+			"Leave it out",
+		],
+		[
+			"fewer labels than roles",
+			({ ids }) => ({ role_ids: ids("Red", "Blue"), labels: ["One"] }),
+			"labels: expected one for each of the 2 roles, received 1",
+		],
+		[
+			"a label that is too long for a button",
+			({ ids }) => ({ role_ids: ids("Red"), labels: ["x".repeat(81)] }),
+			"at most 80 characters with style=buttons",
+		],
+		["a label with a line break", ({ ids }) => ({ role_ids: ids("Red"), labels: ["a\nb"] }), "expected one line"],
+		["a text that is no emoji", ({ ids }) => ({ role_ids: ids("Red"), emojis: ["red"] }), "expected a Unicode emoji"],
+		[
+			"an emoji of another guild",
+			({ ids }) => ({
+				role_ids: ids("Red"),
+				emojis: ["<:x:123456789012345678>"],
+			}),
+			"There is no emoji",
+		],
+		[
+			"a text that is too long with its title",
+			({ ids }) => ({
+				role_ids: ids("Red"),
+				title: "T",
+				content: "x".repeat(1999),
+			}),
+			"expected at most 2000 characters together, received 2004",
+		],
+		[
+			"a message of someone else",
+			({ ids, guild }) => ({ role_ids: ids("Red"), message_id: guild.id }),
+			"no such message",
+		],
+	];
+	for (const [what, args, problem] of rows)
+		test(what, async () => {
+			await using world = await startMenuWorld();
+			world.simulator.world.roles.add(world.guild, {
+				name: "Booster",
+				managed: true,
+			});
+			await world.heard();
+			const before = world.simulator.world.messages.in(world.channel.id).length;
+			const { text, isError } = await world.create(args(world));
+			expect(text).toContain(problem);
+			expect(isError).toBe(true);
+			expect(world.simulator.world.messages.in(world.channel.id)).toHaveLength(before);
+		});
+});
+
+test("people in whose name a menu is made need Manage Roles, and rank above its roles", async () => {
+	const mcpToken = "a-token-of-enough-length";
+	await using world = await startWorld(
+		{},
+		{
+			mcpToken,
+			toml: v.parse(toml, {
+				bot_name: "Alpha",
+				mcp: { toolsets: "all" },
+				features: { moderation: true },
+				moderation: {},
+			}),
+		},
+	);
+	const { simulator, guild } = world;
+	const named = (name: string) => [...guild.roles.values()].find((role) => role.name === name) as Role;
+	const person = simulator.user("jose.garcia");
+	const jose = world.mcp.as({
+		id: "person:1",
+		name: "José",
+		person: { id: person.id, name: "José", signedIn: false },
+		access: "all",
+	});
+	const create = (name: string, more = {}) =>
+		jose.call("create_role_menu", {
+			...more,
+			guild_id: guild.id,
+			channel_id: simulator.channel("The Cooks/general").id,
+			role_ids: [named(name).id],
+		});
+	expect((await create("Regular")).text).toContain("You lack MANAGE_ROLES");
+	simulator.world.roles.edit(guild, named("Staff"), {
+		permissions: String(Permission.ManageRoles),
+	});
+	const high = simulator.world.roles.add(guild, { name: "High", position: 5 });
+	await world.heard();
+	expect((await create(high.name)).text).toContain("does not rank below your highest role");
+	const { text } = await create("Regular");
+	expect(text).toStartWith("Role menu sent (ID: ");
+	const [, message_id] = /\(ID: (\d+)\)/.exec(text) ?? [];
+	const overwrite = { id: named("Staff").id, type: 0, allow: "0" } as const;
+	const deny = String(Permission.ManageMessages);
+	const channel = channelNamed(world, "general");
+	simulator.world.channels.setOverwrite(channel, { ...overwrite, deny });
+	await world.heard();
+	expect((await create("Regular", { message_id })).text).toContain("You lack MANAGE_MESSAGES");
+});
+
+const limits = [
+	["is timed out", { communication_disabled_until: "2100-01-01T00:00:00.000Z" }, "You are timed out in the guild"],
+	["has not completed the membership screening", { pending: true }, "You have not completed the membership screening"],
+	[
+		"is quarantined by AutoMod",
+		{ flags: GuildMemberFlags.AutomodQuarantinedUsernameOrGuildNickname },
+		"You are quarantined by AutoMod",
+	],
+] as const;
+
+for (const [what, changes, answer] of limits)
+	test(`a member who ${what} gets no role and keeps the others`, async () => {
+		await using world = await startMenuWorld();
+		const menu = await world.menu();
+		const { simulator, guild } = world;
+		simulator.world.members.edit(guild, world.member("zoe"), changes);
+		await world.heard();
+		expect(await world.press("zoe", menu, "Red")).toStartWith(answer);
+		expect(world.rolesOf("zoe")).toEqual(["Newcomer"]);
+		expect(world.roleWrites()).toEqual([]);
+	});
+
+test("a role that approves calls is refused in a new menu, and at the press of an older one", async () => {
+	await using world = await startWorld(
+		{},
+		{
+			toml: (simulator) =>
+				v.parse(toml, {
+					bot_name: "Alpha",
+					mcp: {
+						toolsets: "all",
+						approval_roles: [roleIn(simulator, "Regular").id],
+					},
+					features: { moderation: true },
+					moderation: {},
+				}),
+		},
+	);
+	const { simulator, guild } = world;
+	const { id } = roleIn(simulator, "Regular");
+	const channel = channelNamed(world, "general");
+	const { text, isError } = await world.call("create_role_menu", {
+		channel_id: channel.id,
+		role_ids: [id],
+	});
+	expect(isError).toBe(true);
+	expect(text).toContain("is in the setting mcp.approval_roles of this bot");
+	const entry = { roleId: id, label: "Regular", isNamed: true };
+	const rules = { max: undefined, requires: undefined };
+	const [row] = menuComponents("buttons", [entry], rules);
+	const buttons = row?.components.map((one) => ({ ...one, id: 2 }));
+	const alpha = simulator.world.users.get(simulator.bot("alpha").id) as User;
+	const menu = simulator.world.messages.add(channel, alpha, {
+		content: "Roles",
+		components: [{ ...row, id: 1, components: buttons }] as never,
+	});
+	const pressed = await simulator.user("liwei").press(menu, "Regular");
+	expect((await pressed.reply()).content).toStartWith(`The role <@&${id}> is in the setting mcp.approval_roles`);
+	expect(guild.members.get(simulator.user("liwei").id)?.roles).toEqual([]);
+});
+
+test("roles with rights or a restriction in the configuration are reserved", () => {
+	const one = (last: number) => `12345678901234567${last}`;
+	const config = v.parse(toml, {
+		bot_name: "Alpha",
+		mcp: { sign_in_roles: [one(1)], approval_roles: [one(2)] },
+		moderation: { spam: { exempt_roles: [one(3)] } },
+		game: {
+			restricted_role: one(4),
+			chargeback: true,
+			staff_roles: [one(5)],
+			staff_channel: one(9),
+		},
+	});
+	expect(Object.fromEntries(reservedRoles(config))).toEqual({
+		[one(1)]: "mcp.sign_in_roles",
+		[one(2)]: "mcp.approval_roles",
+		[one(3)]: "moderation.spam.exempt_roles",
+		[one(4)]: "game.restricted_role",
+		[one(5)]: "game.staff_roles",
+	});
+	expect(reservedRoles(v.parse(toml, { bot_name: "Alpha" })).size).toBe(0);
+});
+
+test("without Manage Roles the bot asks Discord nothing, and says so", async () => {
+	await using world = await startMenuWorld();
+	const menu = await world.menu();
+	const { simulator, guild } = world;
+	const own = world.roleNamed("alpha");
+	const permissions = String(BigInt(own.permissions) & ~Permission.ManageRoles);
+	simulator.world.roles.edit(guild, own, { permissions });
+	await world.heard();
+	expect(await world.press("zoe", menu, "Red")).toBe("The bot lacks the permission Manage Roles. Nothing was done.");
+	expect(world.roleWrites()).toEqual([]);
+	expect(colors).toHaveLength(3);
+});

@@ -1,0 +1,72 @@
+// The permissions of people in whose names calls act, compared with what discord.js computes.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { ActingPerson, actAs } from "../../src/discord/acting-person.ts";
+import { everything, personPermissions } from "../../src/discord/permissions.ts";
+import type { Overwrite } from "../../src/simulator/world/state/entities.ts";
+import { startConnection } from "../support/connection.ts";
+import { seeded } from "../support/random.ts";
+import { until } from "../support/until.ts";
+
+const { Administrator, ManageThreads, SendMessages, ViewChannel } = PermissionFlagsBits;
+const bits = [ViewChannel, SendMessages, ManageThreads, Administrator];
+
+test("in channels with any overwrites, they are those of discord.js", async () => {
+	const random = seeded(20261122);
+	const anyOf = (choices: readonly bigint[]) =>
+		choices.reduce((all, bit) => (random.chance(0.3) ? all | bit : all), 0n);
+	await using alpha = await startConnection(({ world, guild }) => {
+		const cooks = guild("The Cooks");
+		const roles = Array.from({ length: 6 }, (_, at) =>
+			world.roles.add(cooks, {
+				name: `role ${at}`,
+				permissions: String(anyOf(bits)),
+			}),
+		);
+		const members = [...cooks.members.values()];
+		for (const member of members)
+			world.members.edit(cooks, member, {
+				roles: [
+					...member.roles.filter((id) => cooks.roles.get(id)?.managed),
+					...roles.flatMap(({ id }) => (random.chance(0.4) ? [id] : [])),
+				],
+			});
+		const targets = [
+			{ id: cooks.id, type: 0 as const },
+			...roles.map(({ id }) => ({ id, type: 0 as const })),
+			...members.map(({ user }) => ({ id: user.id, type: 1 as const })),
+		];
+		for (let count = 0; count < 60; count++)
+			world.channels.add(cooks, {
+				name: `channel-${count}`,
+				type: ChannelType.GuildText,
+				permission_overwrites: targets.flatMap((target): Overwrite[] => {
+					if (random.chance(0.6)) return [];
+					const [allow, deny] = [anyOf(bits), anyOf(bits)];
+					return [{ ...target, allow: String(allow), deny: String(deny & ~allow) }];
+				}),
+			});
+	});
+	const { connection, simulator } = alpha;
+	const find = () => connection.guilds.find(({ id }) => id === simulator.guild("The Cooks").id);
+	await until("the members are loaded", () => {
+		const guild = find();
+		return guild !== undefined && connection.hasAllMembers(guild);
+	});
+	const guild = find();
+	const seen = { all: 0, none: 0, some: 0 };
+	for (const member of guild?.members.cache.values() ?? [])
+		actAs(new ActingPerson(member.id), () => {
+			for (const channel of guild?.channels.cache.values() ?? []) {
+				const { bitfield = 0n } = channel.permissionsFor(member) ?? {};
+				const isAll = (bitfield & Administrator) !== 0n;
+				const isHidden = (bitfield & ViewChannel) === 0n;
+				const found = personPermissions(member, channel);
+				if (member.permissions.has(Administrator)) expect(found).toBe(everything);
+				else expect(found).toBe(isHidden ? 0n : bitfield);
+				seen[isAll ? "all" : isHidden ? "none" : "some"] += 1;
+			}
+		});
+	expect(Object.values(seen).every((count) => count > 20)).toBe(true);
+});
