@@ -7,9 +7,7 @@ import { noColors } from "./world/state/defaults.ts";
 import type { Guild, GuildChannelType, Overwrite, User } from "./world/state/entities.ts";
 import type { World } from "./world/world.ts";
 
-/**
- * The initial state of a simulator. Refers to users by their user names, and to roles by their names in the guild.
- */
+/** Refers to users by their user names, and to roles by their names in the guild. */
 export interface Seed {
 	readonly bots: readonly Parameters<Users["addBot"]>[0][];
 	readonly users: readonly Parameters<Users["addPerson"]>[0][];
@@ -54,9 +52,7 @@ interface SeedMember {
 	readonly roles?: readonly string[];
 }
 
-/**
- * Adds the users, guilds and channels of a seed to an empty simulator. Throws if the seed refers to an unknown name.
- */
+/** The simulator must be empty. Throws if the seed refers to an unknown name. */
 export function applySeed(world: World, seed: Seed): void {
 	const users = new Map<string, User>();
 	for (const given of seed.users) users.set(given.username, world.users.addPerson(given).user);
@@ -138,10 +134,7 @@ function lookUp<T>(things: ReadonlyMap<string, T>, name: string, kind: string) {
 	return thing;
 }
 
-/**
- * Adds an invite to each guild, so that people can join. It leads to the channel for general conversation and does not
- * expire. Its code is the guild's name ("the-cooks"), or random if another invite has this code.
- */
+/** To the channel for general conversation, without expiry. The code is the guild's name ("the-cooks") if free. */
 export function addInvites(world: World): void {
 	for (const guild of world.guilds.values()) {
 		const channel = chatChannelOf(guild);
@@ -217,10 +210,7 @@ const guildParts = {
 	],
 } as const;
 
-/**
- * Returns the initial state of the demo: two guilds with one bot each, and six people. Two of the people are in both
- * guilds.
- */
+/** Two guilds with one bot each, and six people, two of whom are in both. */
 export function demoSeed(): Seed {
 	return {
 		bots: [{ username: "alpha" }, { username: "beta" }],

@@ -34,15 +34,9 @@ export interface SimulatorOptions {
 	readonly port?: number;
 	/** The address to listen on. Default: the loopback address. */
 	readonly hostname?: string | undefined;
-	/**
-	 * The initial guilds, channels and users. Default: those of the demo (two guilds with one bot each); if `worlds` is
-	 * set, only the people of the demo.
-	 */
+	/** Default: that of the demo; if `worlds` is set, only the people of the demo. */
 	readonly seed?: Seed;
-	/**
-	 * Guild documents from which further guilds are built, each with its own bot. The people of the seed join all of
-	 * these guilds.
-	 */
+	/** Each guild has its own bot. The people of the seed join all of these guilds. */
 	readonly worlds?: readonly GuildFile[];
 	readonly worldOptions?: BuildOptions;
 	/** Receives the log of the simulator. By default only its errors are logged, to stderr. */
@@ -110,7 +104,6 @@ export class Simulator implements Controllable, AsyncDisposable {
 		this.#router = this.#newRouter(this.journal, this.requests, limiter);
 	}
 
-	/** The TCP port on which it listens. */
 	get port(): number {
 		return Number(this.#server?.port);
 	}
@@ -131,7 +124,6 @@ export class Simulator implements Controllable, AsyncDisposable {
 		return this.#router.unknownRoutes;
 	}
 
-	/** Builds the guilds of documents, and listens. */
 	async start(): Promise<void> {
 		const { worlds = [], worldOptions, port = 0, hostname, log } = this.#options;
 		const { world } = this;
@@ -177,10 +169,7 @@ export class Simulator implements Controllable, AsyncDisposable {
 		throw new Error(`the simulator has no guild named ${name}`);
 	};
 
-	/**
-	 * Returns the channel with this id or name. If channels of several guilds have the name, use "guild name/channel
-	 * name". Throws if there is none.
-	 */
+	/** By id, name or, if several guilds have the name, "guild name/channel name". Throws if there is none. */
 	readonly channel = (name: string): ChannelView => {
 		const channel = findChannelIn(this.world, name);
 		const lines = () =>

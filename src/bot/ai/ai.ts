@@ -22,22 +22,14 @@ export interface AnswerOptions {
 }
 
 export interface Ai {
-	/** Names of the configured AI providers, in the order in which they are tried. */
 	readonly providers: readonly string[];
-	/**
-	 * Asks the AI providers one after another until one answers, and streams the answer, at most 32,000 characters.
-	 * Throws an AiError on failure. Ending the iteration aborts the request.
-	 */
+	/** Tries the providers in order; at most 32,000 characters. Throws an AiError. Ending the iteration aborts it. */
 	answer(messages: readonly AiMessage[], options?: AnswerOptions): AsyncIterable<string>;
-	/**
-	 * Returns the AI's whole answer as one string, also if it was cut at the maximum length. Throws an AiError if there
-	 * is no answer, or if the connection breaks before its end.
-	 */
+	/** Also if it was cut at the maximum length. Throws an AiError if there is none, or the connection breaks. */
 	complete(messages: readonly AiMessage[], options?: AnswerOptions): Promise<string>;
 }
 
 export interface AiOptions {
-	/** The section [ai] of config.toml: AI providers and the order in which they are tried. */
 	settings: AiSettings;
 	apiKeys: ApiKeys;
 	log: Log;

@@ -8,9 +8,7 @@ import { AiError } from "./error.ts";
 const checkTimeoutMs = 15_000;
 const maxTokens = 16;
 
-/**
- * Returns one check for each configured AI provider: a short test request verifies URL, model, key and account balance.
- */
+/** A short test request for each provider verifies URL, model, key and account balance. */
 export function providerChecks(settings: AiSettings, apiKeys: ApiKeys, timeoutMs = checkTimeoutMs): Check[] {
 	return chooseProviders(settings, apiKeys).map((provider) => ({
 		title: `AI provider ${provider.name}`,

@@ -46,10 +46,7 @@ const chunk = v.object({
 	error: v.nullish(v.unknown()),
 });
 
-/**
- * Sends one request to an AI provider and streams the answer. The last event says how the answer ended. If the answer
- * fails or breaks off, an AiError is thrown instead.
- */
+/** The last event says how the answer ended. Throws an AiError if it fails or breaks off. */
 export async function* complete(
 	provider: AiProvider,
 	{ messages, maxTokens, signal }: CompletionRequest,

@@ -10,9 +10,7 @@ const balancePattern = /insufficient[ _](quota|balance|credits?|funds)/i;
 
 const maxRetryMs = 86_400_000;
 
-/**
- * Converts an AI provider's HTTP error response to an AiError. `body` is the parsed JSON of the response, of any shape.
- */
+/** `body` is the parsed JSON of the response, of any shape. */
 export function toAiError(status: number, headers: Headers, body: unknown): AiError {
 	const { codes, message } = errorIn(body);
 	// In a stream the error itself holds the status.

@@ -17,24 +17,15 @@ const sentences = {
 export type AiErrorKind = keyof typeof sentences;
 
 export interface AiErrorDetails {
-	/**
-	 * Cause of the AI error, for the bot's operator. Never contains the AI provider's own text, which may quote the
-	 * request.
-	 */
+	/** For the operator. Never contains the provider's own text, which may quote the request. */
 	detail?: string;
-	/**
-	 * Milliseconds after which the AI request can be tried again, from the Retry-After header or from the bot's own
-	 * cooldown for the AI provider.
-	 */
+	/** Milliseconds until a new try, from the Retry-After header or the bot's own cooldown for the provider. */
 	retryAfterMs?: number | undefined;
-	/** Whether part of the AI's answer had arrived before the error. */
 	midway?: boolean;
 	cause?: unknown;
 }
 
-/**
- * Thrown when an AI answer is missing or incomplete. `message` is the text that the bot shows to people in the chat.
- */
+/** An answer is missing or incomplete. `message` is what the bot shows to people in the chat. */
 export class AiError extends Error {
 	override name = "AiError";
 

@@ -16,10 +16,7 @@ export class ActivityBuffer {
 	#counts = new Map<string, { joinedAt: number; messages: number }>();
 	#holders = new Map<string, number>();
 	#left = new Map<string, boolean>();
-	/**
-	 * Number of messages that were not counted, because the activity of too many members was waiting to be written to the
-	 * database.
-	 */
+	/** Not counted, because the activity of too many members was waiting for the database. */
 	#dropped = 0;
 	readonly #mutex = new KeyedMutex();
 	#nextFlush: Promise<void> | undefined;
@@ -51,20 +48,14 @@ export class ActivityBuffer {
 		else this.#dropped += 1;
 	}
 
-	/**
-	 * Remembers that a member already has the role that the feature auto_role gives. The next write to the database
-	 * stores this.
-	 */
+	/** Remembers that a member already has the role of auto_role. The next write stores this. */
 	addHolder(member: GuildMember): void {
 		this.#guildId = member.guild.id;
 		// Without room, a later sweep adds the member.
 		if (this.#hasRoom()) this.#holders.set(member.id, joinedAtMs(member));
 	}
 
-	/**
-	 * Remembers that a member left the guild, for the next write to the database. `keepsPromotion` is false if someone
-	 * had removed the role that the feature auto_role gave the member.
-	 */
+	/** `keepsPromotion` is false if someone had removed the role that auto_role gave. The next write stores this. */
 	addLeft({ id, guild }: { id: string; guild: { id: string } }, keepsPromotion: boolean) {
 		this.#guildId = guild.id;
 		this.#counts.delete(id);

@@ -52,10 +52,7 @@ function linkRanges(text: string): [start: number, end: number][] {
 
 const linksIn = (text: string) => linkRanges(text).map(([start, end]) => text.slice(start, end));
 
-/**
- * Removes the links from an AI's text, except those that stand in one of the `sources` in exactly the same form. No link
- * that stays is a masked one, which shows another text than its address.
- */
+/** Keeps links that stand in a source in exactly the same form, but none whose text shows another address. */
 export function withoutLinks(text: string, sources: readonly string[] = []): string {
 	const allowed = new Set(sources.flatMap(linksIn));
 	let result = "";

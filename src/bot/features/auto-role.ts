@@ -20,10 +20,7 @@ const shutdownGraceMs = 1_500;
 export interface AutoRoleTiming {
 	sweepIntervalMs: number;
 	flushIntervalMs: number;
-	/**
-	 * Wait before the next role change after one failed, in milliseconds: the first wait and the maximum. The wait
-	 * doubles with each consecutive failure.
-	 */
+	/** The first wait after a failed role change and the longest, in milliseconds; doubles with each failure in a row. */
 	backOffMs?: readonly [number, number];
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
@@ -42,16 +39,12 @@ interface Progress {
 	messages: number;
 }
 
-/**
- * Whether a member's time in the guild and number of messages suffice for the role that auto_role gives. A requirement
- * of 0 is ignored.
- */
+/** By time in the guild and number of messages. A requirement of 0 is ignored. */
 export function isEarned({ min_age, min_messages, require_all }: Settings, { ageMs, messages }: Progress): boolean {
 	const requirements = [...(min_age ? [ageMs >= min_age] : []), ...(min_messages ? [messages >= min_messages] : [])];
 	return require_all ? requirements.every(Boolean) : requirements.some(Boolean);
 }
 
-/** Creates the feature auto_role, which gives members a role for their activity; undefined when the feature is off. */
 export function createAutoRole(options: FeatureOptions, changes: Partial<AutoRoleTiming> = {}): AutoRole | undefined {
 	const { features, auto_role } = options.config.toml;
 	return features.auto_role && auto_role
@@ -180,10 +173,7 @@ class AutoRole implements Feature {
 		return left;
 	}
 
-	/**
-	 * Whether the feature auto_role must not give a member its role: it did so already since the member joined, or someone
-	 * removed the role before the member last left the guild.
-	 */
+	/** Given once already since the member joined, or someone removed it before the member last left the guild. */
 	#isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== this.settings.to_role) return false;
 		return row.withheld === 1 || row.joined_at === joinedAtMs(member);

@@ -7,10 +7,7 @@ import { fillPlaceholders } from "../config/placeholders.ts";
 import { splitMessage } from "../messages/split-message.ts";
 import { withoutLinks } from "./ai-links.ts";
 
-/**
- * Fills in the placeholders of a greeting template and truncates the result to one Discord message. Placeholders in the
- * inserted values, such as a guild's name, are not replaced.
- */
+/** At most one Discord message. Placeholders in the inserted values, such as a guild's name, are not replaced. */
 export function fillTemplate(template: string, guild: Guild, values: Readonly<Record<string, string>>): string {
 	const filled = fillPlaceholders(template, {
 		guild: guild.name,

@@ -45,7 +45,6 @@ export const deniableTools: readonly { name: string }[] = [
 /** Names of all commands that the bot can register with Discord, including those of features that are off. */
 export const knownCommands: readonly string[] = [verifySlashName, helpCommand.name, ...moderationCommandNames];
 
-/** Creates all features that the configuration turns on, combined into a single Feature. */
 export function createFeatures(options: FeatureOptions) {
 	const features = all.map((create) => create(options)).filter((feature) => feature !== undefined);
 	return {

@@ -23,21 +23,14 @@ const logInterval = 100;
 export interface JoinRoleTiming {
 	/** Interval at which the bot looks for members who joined and still have to get the newcomer role. */
 	scanIntervalMs: number;
-	/**
-	 * Interval at which the bot stores which members still have to get the newcomer role, and tries again to give them
-	 * the role.
-	 */
+	/** Stores who still has to get the role, and tries again to give it. */
 	saveIntervalMs: number;
-	/**
-	 * Wait before the next role change after one failed, in milliseconds: the first wait and the maximum. The wait
-	 * doubles with each consecutive failure.
-	 */
+	/** The first wait after a failed role change and the longest, in milliseconds; doubles with each failure in a row. */
 	backOffMs?: readonly [number, number];
 }
 
 type Owed = Map<string, number>;
 
-/** Creates the feature join_role, which gives a role to everyone who joins; undefined when the feature is off. */
 export function createJoinRole(
 	options: FeatureOptions,
 	timing: JoinRoleTiming = { scanIntervalMs: 1_000, saveIntervalMs: 10_000 },
@@ -134,10 +127,7 @@ class JoinRole implements Feature {
 		}
 	}
 
-	/**
-	 * Queues members whose join event was missed, so that they get the newcomer role. Does nothing until all members of
-	 * the guild are loaded. Rejects with StoreUnavailable when the database is unavailable.
-	 */
+	/** Does nothing until all members are loaded. Rejects with StoreUnavailable. */
 	async #catchUp(): Promise<void> {
 		const guild = guildWithRole(this.#connection, this.roleId, this.#warn);
 		if (!guild || !this.#connection.hasAllMembers(guild)) return;

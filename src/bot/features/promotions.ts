@@ -23,10 +23,7 @@ export function createPromotions(
 ) {
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
-	/**
-	 * Whether the database may contain members whose promotion is unfinished: the bot has started to give them the role
-	 * of the feature auto_role, but Discord has not confirmed it.
-	 */
+	/** Whether the database may contain promotions that were started but not confirmed by Discord. */
 	let hasClaims = true;
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
@@ -103,10 +100,7 @@ export function createPromotions(
 		return written === "gone" || fail(written, id);
 	}
 
-	/**
-	 * Counts and logs that a member could not be given the role of the feature auto_role. Returns whether the bot may
-	 * give other members the role now.
-	 */
+	/** Returns whether the bot may give other members the role now. */
 	function fail(result: WriteFailure, id: string): boolean {
 		counter?.add(["failed"]);
 		warn(failureReason(result));

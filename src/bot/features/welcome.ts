@@ -13,10 +13,7 @@ import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
-	/**
-	 * Maximum number of newcomers per time window who are greeted one by one. All others are greeted together in one
-	 * message.
-	 */
+	/** Newcomers per time window who are greeted one by one. All others are greeted together in one message. */
 	singles: number;
 	windowMs: number;
 	/** Time without joins after which a burst of joins is over and its newcomers are greeted together. */
@@ -53,7 +50,6 @@ interface Raid {
 	lastJoinAt: number;
 }
 
-/** Creates the feature welcome, which greets people who join a guild; undefined when the feature is off. */
 export function createWelcome(
 	{ config, connection, ai, log, registry }: FeatureOptions,
 	timing: Partial<WelcomeTiming> = {},

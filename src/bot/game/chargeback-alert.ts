@@ -28,10 +28,7 @@ export interface Alert {
 	digest: string;
 }
 
-/**
- * Builds the Discord message that tells staff about a chargeback. `isHeld` is true if the person's roles are not given
- * back yet because the person has another undecided chargeback.
- */
+/** `isHeld`: roles are not given back yet, because the person has another undecided chargeback. */
 export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 	const { decision } = row;
 	const button = (

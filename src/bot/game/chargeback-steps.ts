@@ -47,26 +47,17 @@ export interface StepsOptions {
 	mutex: KeyedMutex;
 }
 
-/**
- * Thrown if Discord does not allow the bot to restrict a member, for example because the member is the guild's owner.
- * The message is for staff.
- */
+/** Discord does not allow it, for example because the member is the guild's owner. The message is for staff. */
 export class Refusal extends ToolError {
 	override name = "Refusal";
 }
 
-/**
- * Whether a person's roles must not be given back yet, because staff have not decided on one of the person's
- * chargebacks in `open`.
- */
+/** Whether roles must not be given back yet, because staff have not decided on one of the person's in `open`. */
 export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	return open.some(({ chat_id, decision }) => chat_id !== null && chat_id === row.chat_id && decision === null);
 }
 
-/**
- * Whether the bot has done everything that a chargeback requires, such as a ban, except possibly updating the alert
- * message.
- */
+/** Whether all that a chargeback requires, such as a ban, is done, except possibly updating the alert. */
 export function isDone({ decision, discord_ban, game_ban, restoration }: Chargeback): boolean {
 	if (decision === "ban") return discord_ban !== "pending" && game_ban !== "pending";
 	return decision === "dismiss" && restoration !== "pending" && restoration !== "absent";
@@ -75,7 +66,6 @@ export function isDone({ decision, discord_ban, game_ban, restoration }: Chargeb
 const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
-/** The actions of the bot after a chargeback, such as restricting a member. */
 export class ChargebackSteps {
 	constructor(private readonly options: StepsOptions) {}
 
@@ -306,10 +296,7 @@ function canGive(guild: Guild, roleId: string): boolean {
 	return role !== undefined && !role.managed && isBelowBot(guild, roleId);
 }
 
-/**
- * Describes for staff why something that the bot does after a chargeback, such as a ban, failed. Undefined if the
- * reason does not concern staff, such as a database outage.
- */
+/** For staff. Undefined if the reason does not concern them, such as a database outage. */
 export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable) return undefined;
 	// A refused token is handled by the connection.

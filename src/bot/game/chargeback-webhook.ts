@@ -21,18 +21,12 @@ const storeTimeoutMs = 8_000;
 export interface ChargebackWebhookOptions {
 	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
-	/**
-	 * Stores a chargeback event; the same event may arrive more than once. Rejects with StoreUnavailable if the database
-	 * is unavailable.
-	 */
+	/** The same event may arrive more than once. Rejects with StoreUnavailable if the database is unavailable. */
 	accept(event: ChargebackEvent): Promise<void>;
 	bodyTimeoutMs?: number;
 }
 
-/**
- * Creates the HTTP handler that receives chargebacks from the game server. The handler authorizes requests by the
- * bearer token alone.
- */
+/** Authorizes requests by the bearer token alone. */
 export function createChargebackWebhook({
 	secret,
 	accept,

@@ -100,10 +100,7 @@ export class Chargebacks {
 		return open.flatMap((row) => this.#dueSteps(row, isHeld(row, open)));
 	}
 
-	/**
-	 * Resets the stored state of chargeback alerts whose message may have been deleted on Discord, so that the message is
-	 * sent again if necessary.
-	 */
+	/** Alerts whose message may have been deleted on Discord are sent again if necessary. */
 	async #markDeletedAlerts(open: readonly Chargeback[]): Promise<void> {
 		this.#alertChannels = new Set([
 			this.options.settings.staffChannel,
@@ -124,10 +121,7 @@ export class Chargebacks {
 		if (this.#deleted === handled) this.#deleted = new Set();
 	}
 
-	/**
-	 * Returns the actions, such as a ban, that the bot has to take now because of a chargeback. Their order does not
-	 * matter.
-	 */
+	/** Their order does not matter. */
 	#dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
 		const isUnchecked = this.#unchecked.has(id);
@@ -192,10 +186,7 @@ export class Chargebacks {
 		ws.on(ChannelDelete, ({ id }: GatewayChannelDeleteDispatchData) => this.#onDeletion(id, [id]));
 	}
 
-	/**
-	 * Checks all open chargebacks again, and retries failed actions such as bans. Call after a new Gateway session,
-	 * because events may have been missed.
-	 */
+	/** Call after a new Gateway session, because events may have been missed. Retries failed actions such as bans. */
 	readonly #reset = (): void => {
 		this.#moved = "anyone";
 		this.#deleted = "anything";
@@ -207,7 +198,6 @@ export class Chargebacks {
 		return path === webhookPath ? this.#respond(request) : undefined;
 	}
 
-	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void {
 		client.on(Events.InteractionCreate, (interaction: Interaction) => {
 			if (interaction.isButton()) void this.#handleButton(interaction);
@@ -219,10 +209,7 @@ export class Chargebacks {
 		client.on(Events.ShardReady, this.#reset);
 	}
 
-	/**
-	 * Whether a chargeback restricts the user, so that nothing else may change the user's roles. Rejects with
-	 * StoreUnavailable if the database is unavailable.
-	 */
+	/** If so, nothing else may change the user's roles. Rejects with StoreUnavailable if the database is unavailable. */
 	isRestricted(userId: string): Promise<boolean> {
 		return hasRestriction(this.#sql, userId);
 	}

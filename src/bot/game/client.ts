@@ -17,13 +17,9 @@ export class GameServerError extends ToolError {
 
 export type VerifyResult =
 	| { success: true; account: string }
-	/**
-	 * `error` is the game server's text that explains why it refused the verification code; undefined if the server sent
-	 * no text.
-	 */
+	/** The game server's reason for refusing the code; undefined if it sent no text. */
 	| { success: false; error: string | undefined };
 
-/** A player on the game server's list of supporters (paying players). */
 export interface Donator {
 	/** Discord user id of the player; undefined if the game account is not linked to Discord. */
 	chatId: string | undefined;
@@ -84,9 +80,7 @@ const banResponse = v.object({
 	error: v.nullish(v.string()),
 });
 
-/**
- * Creates an HTTP client for the game server. On failure, its methods reject with a GameServerError; they never retry.
- */
+/** On failure, its methods reject with a GameServerError; they never retry. */
 export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameClientOptions): GameClient {
 	async function send(
 		method: "GET" | "POST",

@@ -17,10 +17,7 @@ export interface Change {
 }
 
 export interface RolePlan {
-	/**
-	 * Changes to make the members' roles match their tiers on the list of supporters (paying players). Leaves out members
-	 * whose roles must not be changed.
-	 */
+	/** Leaves out members whose roles must not be changed. */
 	changes: readonly Change[];
 	/** Ids of members whose roles do not match the list of supporters (paying players), but must not be changed. */
 	restricted: ReadonlySet<string>;
@@ -38,10 +35,7 @@ export interface RolePlanOptions {
 	isRestricted(member: GuildMember): boolean;
 }
 
-/**
- * Computes which members must be given or lose the role of a supporter (paying player), according to the game server's
- * list of supporters. Only the roles that are configured for supporter tiers change.
- */
+/** Supporters are paying players. Only the roles that are configured for their tiers change. */
 export function planRoles({ guild, donators, tiers, isRestricted }: RolePlanOptions): RolePlan {
 	const { roles, problems } = usableRoles(guild, tiers);
 	const entries = Map.groupBy(listEntries(donators, tiers), ([id]) => id);
@@ -83,10 +77,7 @@ export function planRoles({ guild, donators, tiers, isRestricted }: RolePlanOpti
 	};
 }
 
-/**
- * Returns the distinct pairs of Discord user id and tier on the list of supporters (paying players). Omits tiers
- * without a role.
- */
+/** The distinct pairs of Discord user id and tier. Omits tiers without a role. */
 export function listEntries(donators: readonly Donator[], tiers: ReadonlyMap<string, string>): ListEntry[] {
 	const entries = new Map<string, ListEntry>();
 	for (const { chatId, tier } of donators)

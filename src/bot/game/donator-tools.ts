@@ -19,10 +19,7 @@ const maxListed = 200;
 
 type Sync = Pick<DonatorSync, "plan" | "apply">;
 
-/**
- * Names of the tools about supporters (paying players). The setting `deny`, which turns tools off, accepts these names
- * even when the feature is off.
- */
+/** The setting `deny` accepts these names even when the feature is off. */
 export const donatorToolNames = ["list_donators", "sync_donators"] as const;
 
 export function donatorTools(sync: Sync): BotTool[] {

@@ -39,10 +39,7 @@ export interface DonatorSyncOptions {
 	/** Discord role id for each tier of supporters (paying players), by tier name. */
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
-	/**
-	 * Id of a role that marks members whose supporter roles (roles for paying players) must not be changed; undefined if
-	 * none is configured.
-	 */
+	/** Marks members whose supporter roles must not be changed; undefined if none is configured. */
 	restrictedRole: string | undefined;
 	/** Whether the user's roles must not be changed, for example because of a chargeback. A rejection counts as true. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
@@ -59,10 +56,7 @@ export interface SyncPlan extends RolePlan {
 	donators: readonly Donator[];
 	/** Why no roles may be removed from members at present; undefined if roles may be removed. */
 	removalsHeld: string | undefined;
-	/**
-	 * Stores the list of supporters (paying players) for comparison with the next list. Call this before making the role
-	 * changes.
-	 */
+	/** For comparison with the next list. Call this before making the role changes. */
 	saveList(): Promise<void>;
 }
 
@@ -120,10 +114,7 @@ export class DonatorSync {
 		});
 	}
 
-	/**
-	 * Fetches the list of supporters (paying players) and computes the necessary role changes, but does not make them.
-	 * Rejects with a ToolError.
-	 */
+	/** Fetches the list, but makes no changes. Rejects with a ToolError. */
 	async plan(): Promise<SyncPlan> {
 		// Checked first: without a guild, the list is not needed.
 		requireGuild(this.#connection, this.options.guildId);
@@ -173,10 +164,7 @@ export class DonatorSync {
 		}
 	}
 
-	/**
-	 * Makes the role changes of a plan, but starts none after `untilMs` (in milliseconds of performance.now()). Rejects
-	 * with a ToolError while another plan is being applied.
-	 */
+	/** Starts none after `untilMs` (milliseconds of performance.now()). A ToolError while another plan is applied. */
 	async apply(plan: SyncPlan, untilMs = Number.POSITIVE_INFINITY): Promise<SyncResult> {
 		if (this.#busy)
 			throw new ToolError(
@@ -229,10 +217,7 @@ export class DonatorSync {
 		return { ...count, removalsHeld, reasons: [...reasons.values()] };
 	}
 
-	/**
-	 * Makes one role change. Resolves with false if, since the plan was made, the member has left or the roles of the
-	 * member must no longer be changed.
-	 */
+	/** False if the member has left since, or the member's roles must no longer be changed. */
 	#applyChange(guild: Guild, { kind, member, role, reason }: Change): Promise<boolean> {
 		// The lock covers check and change: a restriction cannot come in between.
 		return this.options.mutex.withLock(member.id, async () => {

@@ -8,10 +8,7 @@ import { DonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 import { verifyCommand } from "./verify-command.ts";
 
-/**
- * Creates the feature game, which connects the bot to a game server (verification, roles of paying players,
- * chargebacks). Returns undefined when the feature is off.
- */
+/** Undefined when the feature is off. */
 export function createGame(options: FeatureOptions): Feature | undefined {
 	const { config, connection, store, mutex, log, registry } = options;
 	const { features, game: settings } = config.toml;

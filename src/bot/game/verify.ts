@@ -8,10 +8,7 @@ import type { WindowOptions } from "../../lib/sliding-window.ts";
 import { Limiter } from "../commands/cooldown.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
-/**
- * Maximum number of verification codes that a user may try per minute, so that nobody can find a valid code by
- * guessing.
- */
+/** Per user, so that nobody can find a valid code by guessing. */
 const maxPerMinute = 5;
 const minuteMs = 60_000;
 

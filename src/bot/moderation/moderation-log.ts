@@ -21,9 +21,7 @@ export const logPermissions = ["ViewChannel", "SendMessages", "EmbedLinks"] as c
 export interface LogEntry {
 	title: string;
 	isFailure?: boolean;
-	/** User id of the moderator who acted. */
 	moderatorId?: string;
-	/** User id of the person that the action concerns. */
 	userId?: string;
 	description?: string;
 	/** Reason as the moderator wrote it; null if none was given. */
@@ -48,10 +46,7 @@ export interface LogEntry {
 export type ModerationLog = ReturnType<typeof createModerationLog>;
 
 export interface ModerationLogOptions {
-	/**
-	 * Id of the operator's log channel, used for guilds whose own log channel is missing or not writable; undefined if
-	 * the operator configured none.
-	 */
+	/** For guilds whose own log channel is missing or not writable; undefined if the operator configured none. */
 	defaultChannel: string | undefined;
 	connection: Connection;
 	store: Pick<Store, "sql">;
@@ -100,10 +95,7 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 		return channelId === null ? undefined : writableChannel(channelId, guildId);
 	}
 
-	/**
-	 * Like `channelOf`, but never rejects: without the database, resolves with the id of the operator's log channel if it
-	 * is in the guild.
-	 */
+	/** Never rejects: without the database, the operator's log channel if it is in the guild. */
 	async function channelOrDefault(guildId: string): Promise<string | undefined> {
 		try {
 			return await channelOf(guildId);
@@ -206,10 +198,7 @@ export function formatUser(id: string): string {
 	return `<@${id}> (ID: ${id})`;
 }
 
-/**
- * Formats the end of a ban (epoch milliseconds) as a Discord timestamp, which clients show in their own time zone; null
- * becomes "permanently".
- */
+/** From epoch milliseconds to a Discord timestamp; null becomes "permanently". */
 export function formatEnd(until: number | null): string {
 	if (until === null) return "permanently";
 	const seconds = Math.floor(until / 1000);

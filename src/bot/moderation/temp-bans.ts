@@ -357,7 +357,6 @@ export class TempBans implements StoredBans {
 		this.#made.delete(keyOf(key));
 	}
 
-	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void {
 		client.on(Events.GuildBanRemove, ({ guild, user }) => {
 			if (this.#work.added < maxUnchecked) this.#check({ guild_id: guild.id, user_id: user.id });

@@ -22,10 +22,7 @@ import {
 } from "./chat-completions.ts";
 import { streamAnswer } from "./stream.ts";
 
-/**
- * A chat completion request that the simulated AI provider received, and how the provider's response to the request
- * ended.
- */
+/** A chat completion request that the provider received, and how its response ended. */
 export interface AiRequest {
 	readonly model: string | undefined;
 	readonly messages: readonly ChatMessage[];
@@ -33,10 +30,7 @@ export interface AiRequest {
 	readonly body: unknown;
 	/** Whether the request had the right API key, a wrong one, or none. */
 	readonly authorization: "right" | "wrong" | "none";
-	/**
-	 * "waiting" until the response ends. Then how it ended: "whole" (complete), "broken" (broken off by the provider),
-	 * "hung up" (aborted by the client), or the HTTP status of an error.
-	 */
+	/** Until the end "waiting"; "broken" by the provider, "hung up" by the client; a number: HTTP status of an error. */
 	readonly outcome: "waiting" | "whole" | "broken" | "hung up" | number;
 }
 
@@ -61,7 +55,6 @@ export async function startAiProvider(options: AiSimulationOptions = {}): Promis
 	return new AiSimulation(options);
 }
 
-/** A running AI provider. */
 export class AiSimulation implements AsyncDisposable {
 	/** The base URL of the simulated AI provider for a bot's configuration: "http://127.0.0.1:PORT/v1". */
 	readonly url: string;

@@ -31,23 +31,14 @@ export interface ChatMessage {
 export const aiMisbehaviours = [
 	/** Simulated fault: the AI provider holds back its response until the test calls `behave()`. */
 	"slow",
-	/**
-	 * Simulated fault: the AI provider streams the first word, and the rest of the response when the test calls
-	 * `behave()`.
-	 */
+	/** The first word is streamed at once, the rest when the test calls `behave()`. */
 	"slow-pieces",
-	/**
-	 * Simulated faults: the AI provider closes the connection before its response ("dropped") or after its first word
-	 * ("cut").
-	 */
+	/** The connection is closed before the response ("dropped") or after its first word ("cut"). */
 	"dropped",
 	"cut",
 	/** Simulated fault: the AI provider ends the stream after the first word, without a finish_reason. */
 	"unfinished",
-	/**
-	 * Simulated fault: the AI provider sends an error with this HTTP status. Status 429 has a retry-after header of 7
-	 * seconds; "content-filter" has status 400 and "no-money" 402.
-	 */
+	/** An error with this HTTP status: 429 with a retry-after of 7 seconds, "content-filter" 400, "no-money" 402. */
 	"400",
 	"401",
 	"403",
@@ -62,10 +53,7 @@ export const aiMisbehaviours = [
 	"html",
 	/** Simulated fault: the AI provider sends one JSON object, although the client requested a stream. */
 	"no-stream",
-	/**
-	 * Simulated faults: the AI provider sends one stream event of 64 MB ("huge") or a stream that does not end
-	 * ("endless").
-	 */
+	/** One stream event of 64 MB ("huge") or a stream that does not end ("endless"). */
 	"huge",
 	"endless",
 	/** Simulated fault: the AI provider streams the first word, then an event that is not valid JSON. */
@@ -102,10 +90,7 @@ export interface Completion {
 	readonly finish: "stop" | "length" | "content_filter";
 }
 
-/**
- * Creates a completion from a response text: splits the text into words and keeps at most as many as the request's
- * `max_tokens`. One word counts as one token.
- */
+/** Keeps at most as many words as the request's `max_tokens`: one word counts as one token. */
 export function createCompletion(request: ChatRequest, text: string): Completion {
 	const all = text.match(/\s*\S+/g) ?? [];
 	const maxWords = request.max_tokens ?? request.max_completion_tokens ?? all.length;
@@ -173,10 +158,7 @@ export function openAiError(
 	return Response.json({ error: { message, type: "invalid_request_error", param: null, code } }, { status, headers });
 }
 
-/**
- * Functions that create the AI provider's HTTP response, one for each simulated fault that does not send a stream.
- * Their parameter is the API key, which some providers quote in an error.
- */
+/** The faults that send no stream. The parameter is the API key, which some providers quote in an error. */
 export const errorResponses: Readonly<Partial<Record<AiMisbehaviour, (key: string) => Response>>> = {
 	"400": () => openAiError(400, "invalid_value", "max_tokens is too large."),
 	"401": (key) => openAiError(401, "invalid_api_key", `Incorrect API key provided: ${key}.`),

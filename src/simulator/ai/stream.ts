@@ -12,10 +12,7 @@ export interface StreamOptions {
 	kind: AiMisbehaviour | undefined;
 	/** Resolves when the test ends the misbehaviour of the AI provider with `behave()`. */
 	released: Promise<void>;
-	/**
-	 * Called once when the streamed response ends, with how it ended: complete, broken off by the server, or aborted by
-	 * the client.
-	 */
+	/** Called once: complete, broken off by the server, or aborted by the client. */
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 

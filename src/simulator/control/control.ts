@@ -3,16 +3,10 @@
 
 import * as v from "valibot";
 
-/**
- * Handlers of control requests (requests by which tests control the simulator), by method and path: "GET
- * /simulator/journal". A result that is not a Response is sent as JSON.
- */
+/** By method and path: "GET /simulator/journal". A result that is not a Response is sent as JSON. */
 export type ControlRoutes = Readonly<Record<string, (request: Request) => unknown>>;
 
-/**
- * Creates the HTTP handler for control requests, by which tests control the simulator. It calls the route for the
- * request's method and path. Unknown routes get status 404.
- */
+/** Unknown routes get status 404. */
 export function createControl(routes: ControlRoutes): (request: Request, url: URL) => Promise<Response> {
 	return async (request, url) => {
 		const refused = refusalReason(request, url);
@@ -34,9 +28,7 @@ export function createControl(routes: ControlRoutes): (request: Request, url: UR
 	};
 }
 
-/**
- * Listens on a loopback port. Control requests go to `routes`, all others to `respond`. A port of 0 takes any free one.
- */
+/** Control requests go to `routes`, all others to `respond`. A port of 0 takes any free one. */
 export function serveControlled(
 	port: number,
 	routes: ControlRoutes,
@@ -57,11 +49,7 @@ export function serveControlled(
 	});
 }
 
-/**
- * Checks a request to a page or route that only programs and pages of this machine may use. Returns the reason to
- * refuse the request, if its host is not a loopback host or if a web page of another origin sent it; otherwise
- * undefined.
- */
+/** The reason to refuse a request whose host is no loopback host or that a page of another origin sent, if any. */
 export function refusalReason(request: Request, { host, hostname }: URL): string | undefined {
 	if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return `not a loopback host name: ${hostname}`;
 	const origin = request.headers.get("origin");
@@ -74,10 +62,7 @@ export class BadRequest extends Error {
 	override name = "BadRequest";
 }
 
-/**
- * Reads the JSON body of a request to control the simulator and validates it with `schema`. An empty body counts as {}.
- * Throws BadRequest if the body is invalid.
- */
+/** An empty body counts as {}. Throws BadRequest if the body is invalid. */
 export async function readBody<const S extends v.GenericSchema>(
 	schema: S,
 	request: Request,
@@ -92,10 +77,7 @@ export async function readBody<const S extends v.GenericSchema>(
 	return parseRequest(schema, body);
 }
 
-/**
- * Reads the query string of a request to control the simulator and validates it with `schema`. Throws BadRequest if it
- * is invalid.
- */
+/** Throws BadRequest if the query string is invalid. */
 export function readQuery<const S extends v.GenericSchema>(schema: S, request: Request): v.InferOutput<S> {
 	return parseRequest(schema, Object.fromEntries(urlOf(request).searchParams));
 }

@@ -8,7 +8,6 @@ import type { UnknownRoute } from "../rest/router.ts";
 import type { SocketHub } from "../socket/socket.ts";
 import type { World } from "../world/world.ts";
 
-/** The parts of a Discord simulator that tests and the simulator's control routes use. */
 export interface Controllable {
 	/** The simulator's URL: "http://127.0.0.1:PORT". */
 	readonly url: string;

@@ -64,10 +64,7 @@ export class EventLog {
 		added.resolve();
 	}
 
-	/**
-	 * Returns a stream of all events after the one with the id `after`; without an id, of those from now on. If the log
-	 * does not have these events any more, or does not know the id, the stream begins with the event `reload`.
-	 */
+	/** The events after the id `after`, by default from now on. Begins with `reload` if the log does not have them. */
 	open(after: string | undefined): Response {
 		if (this.#readers >= maxReaders) return new Response(`at most ${maxReaders} readers\n`, { status: 503 });
 		this.#readers += 1;

@@ -60,10 +60,7 @@ const serve = serveFiles({
 	...Object.fromEntries(Object.entries(own).map(([name, text]) => [`/pages/simulator/${name}`, { name, text }])),
 });
 
-/**
- * Handles requests for the page and its files. Returns undefined for other paths. The host must be a loopback host, as
- * for control requests, because the page uses the control routes.
- */
+/** Undefined for other paths. The host must be a loopback host, because the page uses the control routes. */
 export function servePage(request: Request, url: URL): Response | undefined {
 	const file = serve(request, url.pathname);
 	const refused = file && refusalReason(request, url);

@@ -20,7 +20,6 @@ import {
 } from "./views.ts";
 import { watch } from "./watch.ts";
 
-/** Returns the handlers of the simulator's control routes ("GET /simulator/journal" and others). */
 export function controlRoutes(simulator: Controllable): ControlRoutes {
 	const log = new EventLog();
 	let isWatched = false;
@@ -170,10 +169,7 @@ function addPerson({ world }: Controllable, { username, global_name = null }: Bo
 	return { id: user.id, username, global_name, token };
 }
 
-/**
- * Sets the privileged intents of a bot, as in Discord's developer portal. The bot's connections are closed and its
- * sessions end, so that it identifies again.
- */
+/** As in Discord's developer portal: the bot's sessions end, so that it identifies again. */
 function setIntents({ world, sockets }: Controllable, { bot_id, intents }: Body<"intentsRequest">) {
 	const isMeant = ({ user }: Account) => user.bot && user.id === bot_id;
 	const bot = world.accounts.values().find(isMeant);

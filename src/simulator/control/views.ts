@@ -23,16 +23,12 @@ export function oauth2Summary({ authorizations }: World, clientId: string) {
 	};
 }
 
-/** Describes an injected fault as JSON. */
 export function summarizeFault({ id, match, effect, hits, limits: { times, actor } }: InjectedFault) {
 	const { kind, executed } = effect;
 	return { id, kind, match, executed, hits, times, actor };
 }
 
-/**
- * Describes the use of a command or button and the bot's response as JSON, without the interaction token, which is
- * secret.
- */
+/** Without the interaction token, which is secret. */
 export function summarizeInteraction(interactions: Interactions, interaction: Interaction) {
 	const { id, type, state, user, application, channel } = interaction;
 	const { data, message } = interaction;
@@ -119,11 +115,7 @@ export function summarizeState({ world, sockets, url, api, cdn }: Controllable) 
 
 const maxListedMembers = 1000;
 
-/**
- * Returns a guild as a Discord client shows it to the person with the id `userId`, as JSON: with the channels that the
- * person can view, and the person's permissions there. Someone who is not a member sees everything, without
- * permissions.
- */
+/** Only the channels that the person can view. Someone who is not a member sees everything, without permissions. */
 export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	const isMember = guild.members.has(userId);
 	const permissionsIn = (channel: GuildPlace) => (isMember ? channelPermissions(guild, channel, userId) : 0n);
@@ -160,11 +152,7 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	};
 }
 
-/**
- * Returns the commands that a member with these permissions can use in a guild, as JSON. Each subcommand is listed as a
- * command of its own: `name` is its full name, such as "name group subcommand", and `path` has the names of group and
- * subcommand.
- */
+/** Each subcommand is a command of its own: `name` is "name group subcommand", `path` the group and subcommand. */
 export function summarizeCommands(world: World, guild: Guild, permissions: bigint) {
 	return [...world.accounts.values()]
 		.filter(({ user }) => user.bot && guild.members.has(user.id))

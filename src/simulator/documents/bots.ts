@@ -6,10 +6,7 @@ import { elevatedPermissions } from "../world/state/permissions.ts";
 
 const botNames = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
 
-/**
- * Returns the managed role that the simulator gives its bot: one whose name is in `names`, or else the highest managed
- * role with moderator permissions.
- */
+/** The managed role named in `names`, or else the highest managed role with moderator permissions. */
 export function botRoleOf(
 	document: GuildDocument,
 	managed: readonly Role[],
@@ -31,9 +28,7 @@ function usernameOf(name: string): string | undefined {
 	return username.length < 2 ? undefined : username;
 }
 
-/**
- * Returns a user name for a bot, other than those in `taken`: the name of the bot's role, or else one such as "alpha".
- */
+/** The name of the bot's role, or else one such as "alpha", but none in `taken`. */
 export function botNameOf(role: Role | undefined, taken: ReadonlySet<string>) {
 	const names = [role && usernameOf(role.name), ...botNames];
 	return names.find((name) => name && !taken.has(name)) ?? `bot${taken.size}`;

@@ -25,33 +25,22 @@ import { requirementsOf } from "./requirements.ts";
 export interface GuildFile {
 	readonly file: string;
 	readonly document: GuildDocument;
-	/**
-	 * Image files of emoji and icons, by the hashes in the guild document. The simulator draws images for hashes without
-	 * one.
-	 */
+	/** Image files of emoji and icons, by the hashes in the document. The simulator draws those that are missing. */
 	readonly pictures?: ReadonlyMap<string, Uint8Array>;
 }
 
 export interface BuildOptions {
-	/**
-	 * Number of members of each guild. Default: the members that its document lists, or `defaultMembers` if it lists
-	 * none.
-	 */
+	/** Members of each guild. Default: those that its document lists, or `defaultMembers` if it lists none. */
 	readonly members?: number | undefined;
-	/**
-	 * Names of managed roles, one of which the simulator's bot gets. Default: the highest managed role with moderator
-	 * permissions.
-	 */
+	/** Names of managed roles, one of which the bot gets. Default: the highest with moderator permissions. */
 	readonly botRoles?: readonly string[] | undefined;
 	/** Called with a line of text about the progress when building a guild takes long. */
 	readonly progress?: ((line: string) => void) | undefined;
 }
 
-/** A guild in the simulator that was built from a guild document. */
 export interface DocumentGuild {
 	readonly file: string;
 	readonly guild: Guild;
-	/** The simulator's bot in the guild. */
 	readonly bot: Account;
 	/** How the guild differs from its document, one line of text for each difference. */
 	readonly notes: readonly string[];
@@ -196,10 +185,6 @@ export async function buildGuild(
 		return invented;
 	}
 
-	/**
-	 * Carries out the steps that make the guild match the document. Adds a note for each part of the document that could
-	 * not be applied.
-	 */
 	async function carryOut(): Promise<void> {
 		const { members: _, bans: __, ...structure } = document;
 		const ids = new Map<string, string>();

@@ -68,10 +68,7 @@ export interface Worlds {
 	readonly worldOptions: BuildOptions;
 }
 
-/**
- * Reads the guild documents named on the command line. Throws a ConfigError that lists the mistakes in the options or
- * in the files.
- */
+/** Throws a ConfigError that lists the mistakes in the options or in the files. */
 export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 	const { settings, issues } = parseSettings(v.object({ members: v.optional(integer(0, maxMembers)) }), given);
 	if (!settings) throw new ConfigError("the command line", issues);

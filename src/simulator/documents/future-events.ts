@@ -6,10 +6,7 @@ const weekMs = 7 * 24 * 60 * 60 * 1000;
 /** Minimum time from now to the start of an event, so that the event has not begun when the simulator creates it. */
 const marginMs = 60 * 60 * 1000;
 
-/**
- * Moves scheduled events that have begun by `nowMs`, or begin within `marginMs`, into the future by whole weeks.
- * Returns the changed guild document, and a line of text for each moved event.
- */
+/** Moves events that begin before `nowMs` + `marginMs` by whole weeks, with a line of text for each. */
 export function withFutureEvents(document: GuildDocument, nowMs: number): { document: GuildDocument; notes: string[] } {
 	const notes: string[] = [];
 	const events = document.events?.map((event) => {

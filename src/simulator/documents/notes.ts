@@ -3,10 +3,7 @@
 import type { Step } from "../../guild-document/steps.ts";
 import type { Reply } from "./read-state.ts";
 
-/**
- * Returns a line of text that says why a step was not carried out, or had no effect, when a guild was built from a
- * document.
- */
+/** Says why a step was not carried out, or had no effect. */
 export function describeLeft(
 	step: Step,
 	refused: ReadonlyMap<string, string>,

@@ -39,10 +39,7 @@ export function personNamed(number: number) {
 	return { global_name, username: `${username}${number}` };
 }
 
-/**
- * Returns the ids of the random roles of the invented member with this number. `fromLowest` has the guild's roles, the
- * lowest first. About half of the members have the lowest role, a third the next, then a quarter, and so on.
- */
+/** About half of the members have the lowest role, a third the next, then a quarter. `fromLowest`: lowest first. */
 export function rolesOf(number: number, fromLowest: readonly string[]) {
 	return fromLowest.filter((_, rank) => Bun.hash.crc32(`${number}/${rank}`) / 2 ** 32 < 1 / (rank + 2));
 }

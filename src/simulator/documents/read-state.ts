@@ -3,26 +3,19 @@
 import type { GuildState } from "../../guild-document/steps.ts";
 import type { Guild } from "../world/state/entities.ts";
 
-/** A response of the simulated REST API. */
 export interface Reply {
 	readonly status: number;
 	/** The parsed body of the response; undefined if it has none. */
 	readonly body: unknown;
 }
 
-/**
- * Sends a request to the simulated REST API as a certain user. `path` is relative to the API's URL, such as
- * "/guilds/1".
- */
+/** Sends a request as a certain user. `path` is relative to the API's URL, such as "/guilds/1". */
 export type Call = (method: string, path: string, body?: unknown) => Promise<Reply>;
 
 /** A guild as the REST API returns it, without members and bans, which `readState` does not read. */
 export type ReadState = Omit<GuildState, "members" | "bans">;
 
-/**
- * Reads a guild from the simulated REST API. `pictures` has the hashes of its emoji and icons. Throws if a request
- * fails.
- */
+/** `pictures` has the hashes of the guild's emoji and icons. Throws if a request fails. */
 export async function readState(
 	call: Call,
 	{ id }: Pick<Guild, "id">,

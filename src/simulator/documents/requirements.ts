@@ -12,10 +12,7 @@ import type { Guild } from "../world/state/entities.ts";
  */
 const iconTier = 2;
 
-/**
- * Returns the boost level and the guild features that a guild needs to match a guild document. `hasAnimatedIcon` says
- * whether the document's guild icon is animated.
- */
+/** The boost level and features that a document needs. `hasAnimatedIcon` is about the document's guild icon. */
 export function requirementsOf(
 	document: GuildDocument,
 	hasAnimatedIcon = false,

@@ -3,10 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { parseJson } from "../../lib/json.ts";
 
-/**
- * A chargeback (refunded payment of a player) to report to the bot. If the player's uuid is missing, a random one is
- * used.
- */
+/** The refunded payment of a player. If the player's uuid is missing, a random one is used. */
 export interface Chargeback {
 	readonly username: string;
 	/** The id of the Discord user that the player is linked to; null if the player is not linked. */
@@ -20,19 +17,12 @@ export interface Chargeback {
 export interface ChargebackTarget {
 	/** The base URL of the bot that receives the chargeback: "http://127.0.0.1:PORT". */
 	readonly url: string;
-	/**
-	 * The bearer token of the request that reports a chargeback. Default: the game server's shared secret. If null, no
-	 * token is sent.
-	 */
+	/** The bearer token. Default: the game server's shared secret. Null sends none. */
 	readonly secret?: string | null | undefined;
-	/**
-	 * The body of the request that reports a chargeback: a string is sent unchanged, any other value as JSON. Default:
-	 * the chargeback event.
-	 */
+	/** A string is sent unchanged, any other value as JSON. Default: the chargeback event. */
 	readonly body?: unknown;
 }
 
-/** The bot's HTTP response to a chargeback request. */
 export interface ChargebackAnswer {
 	readonly status: number;
 	/** The body of the bot's response: parsed if it is JSON, else the text. */

@@ -24,7 +24,6 @@ import {
 	wrongResponses,
 } from "./misbehaviour.ts";
 
-/** An account of a player on the game server. */
 export interface Player {
 	readonly username: string;
 	readonly uuid: string;
@@ -81,7 +80,6 @@ export async function startGameServer(options: GameServerOptions = {}): Promise<
 	return new GameServer(options);
 }
 
-/** A running game server. */
 export class GameServer implements AsyncDisposable {
 	/** The base URL of the simulated game server: "http://127.0.0.1:PORT". */
 	readonly url: string;
@@ -92,10 +90,7 @@ export class GameServer implements AsyncDisposable {
 	readonly links = new Map<string, Player>();
 	/** The donators that the simulated route `GET /api/donators` lists. Tests may change the list. */
 	readonly donators: Donator[] = [];
-	/**
-	 * The name of the JSON field in which the game server sends and receives Discord user ids. Older versions of the game
-	 * server plugin use "discord_id".
-	 */
+	/** The JSON field of Discord user ids. Older versions of the plugin use "discord_id". */
 	idField: IdField;
 	/** The reasons of all bans on the game server, by the uuid of the banned player. */
 	readonly bans = new Map<string, string>();
@@ -113,10 +108,7 @@ export class GameServer implements AsyncDisposable {
 		this.url = `http://127.0.0.1:${this.#server.port}`;
 	}
 
-	/**
-	 * Creates a verification code, which links a player of the game to a Discord user. It is valid for `validMs`
-	 * milliseconds, by default ten minutes.
-	 */
+	/** The code links a player to a Discord user. It is valid for `validMs` milliseconds, by default ten minutes. */
 	issueCode({ username = "Steve", validMs = 600_000 } = {}): Code {
 		const letter = () => codeAlphabet[randomInt(codeAlphabet.length)];
 		const code = Array.from({ length: 6 }, letter).join("");

@@ -40,10 +40,7 @@ export const misbehaviours = [
 	"no-username",
 	/** Simulated fault: the game server refuses the request with an error text of 5,000 characters. */
 	"long-error",
-	/**
-	 * Simulated fault: the game server refuses the request with this HTTP status and an error text, like real game
-	 * servers.
-	 */
+	/** The request is refused with this HTTP status and an error text, like by real game servers. */
 	"refused-400",
 	"refused-404",
 	"refused-409",
@@ -77,10 +74,7 @@ const refusal = (error: string, status: number) => () => Response.json({ success
 
 const json = (text: string) => new Response(text, { headers: { "content-type": "application/json" } });
 
-/**
- * Functions that create the game server's faulty HTTP response, one for each simulated fault that replaces the
- * response.
- */
+/** The faults that replace the response. */
 export const wrongResponses: Readonly<
 	Record<Exclude<Misbehaviour, "slow" | "trickle">, (context: ResponseContext) => Response>
 > = {

@@ -1,6 +1,5 @@
 // Builds the command options that the client of a user sends.
 
-/** A file that a user uploads. */
 export interface Upload {
 	readonly filename: string;
 	readonly content: string | Uint8Array;
@@ -18,10 +17,7 @@ interface SentOption {
 	readonly options?: readonly SentOption[];
 }
 
-/**
- * Returns the options and files of the request by which a client runs a command. The options of a subcommand are nested
- * in it. `focused` is the option whose value the user is typing.
- */
+/** The options of a subcommand are nested in it. `focused` is the option whose value the user is typing. */
 export function optionsOf(
 	subcommands: readonly string[],
 	values: OptionValues,

@@ -14,19 +14,14 @@ export type SentMessage = Readonly<MessageIds & Pick<Message, "content" | "attac
 export interface InteractionHandle {
 	readonly id: string;
 	readonly state: Interaction["state"];
-	/**
-	 * Resolves with true when the bot responds to the interaction or defers its response; with false if the bot does
-	 * neither in time.
-	 */
+	/** False if the bot neither responds nor defers its response in time. */
 	acknowledged(): Promise<boolean>;
 	/**
 	 * Resolves with the final message of the bot's response: a new message, or the component's message if the bot updates
 	 * it. The result says whether the bot failed to respond in time. Rejects if the response is a modal.
 	 */
 	reply(): Promise<Reply>;
-	/**
-	 * Resolves with the bot's follow-up message number `number`; 1, the default, is the first.
-	 */
+	/** Follow-up messages are numbered from 1. */
 	followUp(number?: number): Promise<VisibleMessage>;
 	/** Resolves with the modal that the bot opens. Rejects if the bot responds with something else, or not in time. */
 	modal(): Promise<VisibleModal>;
@@ -40,22 +35,16 @@ export interface VisibleMessage extends SentMessage {
 	readonly buttons: readonly Button[];
 	readonly menus: readonly SelectMenu[];
 	readonly deleted: boolean;
-	/**
-	 * The content after each edit of the message, oldest first. Completing a deferred response does not count as an edit.
-	 */
+	/** Oldest first. Completing a deferred response does not count as an edit. */
 	readonly edits: readonly string[];
 }
 
 export interface Reply extends VisibleMessage {
-	/**
-	 * Whether the bot did not respond to the interaction in time. If so, `content` is the error text that
-	 * Discord's client shows.
-	 */
+	/** Whether the bot did not respond in time. Then `content` is the error text of Discord's client. */
 	readonly failed: boolean;
 	readonly followUps: readonly VisibleMessage[];
 }
 
-/** A modal as the user sees it. */
 export interface VisibleModal {
 	readonly customId: string;
 	readonly title: string;

@@ -65,7 +65,6 @@ export type InvocationPlace = Sent<
 	>
 > & { readonly channel: { readonly permissions?: string } };
 
-/** A value that an application suggests for an option of a command. */
 export interface Choice {
 	readonly name: string;
 	readonly value: string | number;
@@ -75,13 +74,10 @@ export interface Choice {
 export interface Response {
 	/** The message that the response created, or the component's message if the response updates that one. */
 	readonly original?: Message | undefined;
-	/** The modal that the response opened. */
 	readonly modal?: Modal | undefined;
-	/** The values that the response suggests for an option of a command. */
 	readonly choices?: readonly Choice[] | undefined;
 }
 
-/** An interaction, with the application's responses so far. */
 export type Interaction = Invocation & Progress;
 
 export interface Progress extends Response {
@@ -100,7 +96,6 @@ export interface Progress extends Response {
 
 const version: 1 = 1;
 
-/** Returns the data of INTERACTION_CREATE about an interaction. */
 export function eventOf(world: World, interaction: Interaction): EventPayloads["INTERACTION_CREATE"] {
 	const { id, token, application, type, data, message } = interaction;
 	const reader = { id: application.user.id, seesContent: true };

@@ -16,10 +16,7 @@ import { eventOf, type Interaction, type Invocation, originOf, type Progress, ty
 export interface InteractionTiming {
 	/** Time within which an application must send its first response to a slash command or button, in milliseconds. */
 	readonly acknowledgeMs: number;
-	/**
-	 * Time within which an application can edit its response to a slash command or button and send follow-up messages, in
-	 * milliseconds.
-	 */
+	/** In which the application can edit its response and send follow-up messages, in milliseconds. */
 	readonly interactionTokenMs: number;
 }
 
@@ -46,7 +43,6 @@ export class Interactions {
 		private readonly timing: InteractionTiming,
 	) {}
 
-	/** Returns all uses of commands and buttons, oldest first. */
 	list(): readonly Interaction[] {
 		return [...this.#all.values()];
 	}
@@ -66,10 +62,7 @@ export class Interactions {
 		return Date.now() - timeOf(id) > this.timing.interactionTokenMs;
 	}
 
-	/**
-	 * Sends INTERACTION_CREATE about the use of a slash command or button to the application, and starts the timer for
-	 * the application's first response.
-	 */
+	/** Sends INTERACTION_CREATE and starts the timer for the application's first response. */
 	begin(invocation: Invocation): Interaction {
 		const id = this.world.state.newId();
 		const interaction: Live = {
@@ -101,7 +94,6 @@ export class Interactions {
 		this.#notify(interaction);
 	}
 
-	/** Records the application's first response to an interaction, and what the response created. */
 	acknowledge(interaction: Interaction, answer: InteractionResponseType, response: Response): void {
 		const live = this.#live(interaction);
 		clearTimeout(live.timer);
@@ -139,7 +131,6 @@ export class Interactions {
 		return message;
 	}
 
-	/** Adds a follow-up message of the application to an interaction. */
 	followUp(interaction: Interaction, given: NewMessage): Message {
 		const message = this.write(interaction, given);
 		const live = this.#live(interaction);
@@ -170,7 +161,6 @@ export class Interactions {
 		this.#notify(this.#live(interaction));
 	}
 
-	/** Whether a message still exists, in its channel or as an ephemeral message. */
 	exists({ id, channel_id }: Message): boolean {
 		return this.#ephemeral.has(id) || this.world.messages.get(channel_id, id) !== undefined;
 	}

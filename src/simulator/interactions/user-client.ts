@@ -37,7 +37,6 @@ interface ClientContext {
 	readonly findChannel: (name: string) => Channel;
 }
 
-/** The client of one person or bot. */
 export class UserClient {
 	readonly id: string;
 	readonly username: string;
@@ -53,10 +52,7 @@ export class UserClient {
 		this.#context = context;
 	}
 
-	/**
-	 * Sends a message to a channel, with files as its attachments. `channel` is the channel's id or name. Rejects with
-	 * Discord's error if Discord would refuse the message.
-	 */
+	/** `channel` is its id or name. Rejects with Discord's error if Discord would refuse the message. */
 	say(
 		channel: string,
 		content: string,
@@ -66,10 +62,7 @@ export class UserClient {
 		return this.#post(`write in ${channel}`, path, { content }, attachments);
 	}
 
-	/**
-	 * The commands that the user can use in a channel: slash commands, and those in context menus. A command that its bot
-	 * has registered globally and in the guild is there twice.
-	 */
+	/** For slash and context menus. A command registered globally and in the guild is there twice. */
 	commands(channelName: string): readonly Command[] {
 		const { world, findChannel } = this.#context;
 		const channel = findChannel(channelName);
@@ -103,20 +96,15 @@ export class UserClient {
 		});
 	}
 
-	/** Uses a command in the context menu of a user. */
 	async runOnUser(channel: string, command: string, userId: string): Promise<InteractionHandle> {
 		return this.#runOn(CommandKind.User, channel, command, userId);
 	}
 
-	/** Uses a command in the context menu of a message. */
 	async runOnMessage({ id, channel_id }: MessageIds, command: string): Promise<InteractionHandle> {
 		return this.#runOn(CommandKind.Message, channel_id, command, id);
 	}
 
-	/**
-	 * Votes in a poll and removes the user's earlier votes. Answers are named by text or id. Rejects if the poll or an
-	 * answer does not exist, or the poll has ended.
-	 */
+	/** Removes earlier votes. Rejects if the poll or an answer (its text or id) does not exist, or the poll has ended. */
 	async vote({ id, channel_id }: MessageIds, ...answers: readonly (string | number)[]): Promise<void> {
 		// The route that Discord's clients use is not documented: this bypasses the REST API.
 		const { world, findChannel } = this.#context;
@@ -132,20 +120,14 @@ export class UserClient {
 		world.polls.vote(channel, message, user, ids);
 	}
 
-	/**
-	 * Presses a button of a message. `button` is the button's custom_id or label. Rejects if the button does not exist,
-	 * if it is disabled, or if Discord would refuse the click.
-	 */
+	/** `button` is its custom_id or label. Rejects if it is missing or disabled, or if Discord would refuse the click. */
 	async press(message: MessageIds, button: string): Promise<InteractionHandle> {
 		const seen = this.#seen(message);
 		const { custom_id } = findButton(seen, button);
 		return this.#use(`press ${button}`, seen, { component_type: ComponentType.Button, custom_id });
 	}
 
-	/**
-	 * Chooses values in the select menu of a message with this custom_id: values of its options, or ids of users, roles
-	 * or channels.
-	 */
+	/** `values` are those of the menu's options, or ids of users, roles or channels. */
 	async select(message: MessageIds, menu: string, ...values: readonly string[]): Promise<InteractionHandle> {
 		const seen = this.#seen(message);
 		const { type: component_type, custom_id } = findMenu(seen, menu);

@@ -26,10 +26,7 @@ const nonIdParams = new Set([
 	"answer_id",
 ]);
 
-/**
- * Looks up the guild, channel, message, role and member whose ids are in a request path. Throws Discord's error if
- * one does not exist or the sender of the request may not see it.
- */
+/** Throws Discord's error if one does not exist or the sender of the request may not see it. */
 export function findEntities(
 	world: World,
 	route: Route,
@@ -64,10 +61,7 @@ export function findEntities(
 	return entities;
 }
 
-/**
- * Throws Discord's error if the sender of the request may not use the route: only bots may use it, the thread is
- * archived, or the sender lacks a permission.
- */
+/** Throws Discord's error if only bots may use it, the thread is archived, or the sender lacks a permission. */
 export function checkRoute(route: Route, call: Call): void {
 	const { actor, channel, guild } = call;
 	if (route.botsOnly && !actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
@@ -78,19 +72,13 @@ export function checkRoute(route: Route, call: Call): void {
 	else if (guild) requireGuildPermissions({ ...call, guild }, route.needs);
 }
 
-/**
- * Returns a user's permissions in a channel. In a DM of the user these are all permissions. In DMs of others, and in
- * guilds of which the user is not a member, the user has none.
- */
+/** All in a DM of the user; none in DMs of others and in guilds of which the user is not a member. */
 export function permissionsOf(world: World, channel: Channel, user: User): bigint {
 	if (inGuild(channel)) return channelPermissions(world.guilds.of(channel), channel, user.id);
 	return channel.recipients.includes(user) ? allPermissions : 0n;
 }
 
-/**
- * Returns the permissions that the sender of the request has in a channel. These are all permissions if the sender is a
- * webhook or the channel is a DM of the sender.
- */
+/** All permissions if the sender is a webhook or the channel is a DM of the sender. */
 export function permissionsIn({ world, actor, webhook }: Call, channel: Channel): bigint {
 	return webhook ? allPermissions : permissionsOf(world, channel, actor.user);
 }
@@ -109,10 +97,7 @@ export function requireGuildPermissions(call: Acting & Pick<Call, "world">, bits
 	requireMfa(call, bits);
 }
 
-/**
- * Throws Discord's error if the guild requires two-factor authentication for any of the needed permissions and the
- * sender of the request does not use it.
- */
+/** Throws if a needed permission requires two-factor authentication and the sender does not use it. */
 export function requireMfa({ guild, actor, world }: Acting & Pick<Call, "world">, bits: bigint): void {
 	const isElevated = (bits & elevatedPermissions) !== 0n;
 	if (isElevated && guild.mfa_level === 1 && !world.users.hasMfa(actor.user))
@@ -129,10 +114,7 @@ export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
 	if (!isAboveRole(guild, actor.user.id, role)) throw apiError(Code.MissingPermissions);
 }
 
-/**
- * Throws if the request comes from a bot without the privileged intent GuildMembers. Discord requires this intent for
- * listing members.
- */
+/** Throws if a bot lacks the intent GuildMembers, which Discord requires for listing members. */
 export function requireMembersIntent({ actor }: Call): void {
 	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers")) throw apiError(Code.MissingAccess);
 }

@@ -8,9 +8,7 @@ import type { Call } from "./route.ts";
 
 const maxFiles = 10;
 
-/**
- * Schema of the field `attachments`: descriptions of uploaded files, and the attachments that an edited message keeps.
- */
+/** Uploaded files, and the attachments that an edited message keeps. */
 export const describedFiles = f.list(
 	f.object({
 		id: f.unchecked,

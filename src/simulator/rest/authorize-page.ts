@@ -22,10 +22,7 @@ interface Query {
 	readonly challengeMethod: string | null;
 }
 
-/**
- * An error that the authorization page shows instead of redirecting the person to the application, for example because
- * the request has no redirect URI of the application.
- */
+/** Shown instead of redirecting, for example because the request has no redirect URI of the application. */
 class PageError extends Error {
 	constructor(
 		readonly status: number,
@@ -57,10 +54,7 @@ export function isRedirectedToPage({ method, headers }: Request, { pathname }: U
 	return method === "GET" && /^\/api(\/v\d+)?\/oauth2\/authorize$/.test(pathname) && !headers.has("authorization");
 }
 
-/**
- * Handles a request to the page on which people authorize applications. GET returns the page; POST is sent by the
- * page's form and redirects the person to the application.
- */
+/** GET returns the page; POST, which its form sends, redirects the person to the application. */
 export async function serveAuthorizePage(world: World, request: Request, url: URL): Promise<Response> {
 	try {
 		const query = readQuery(world, url.searchParams);

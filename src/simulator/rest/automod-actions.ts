@@ -23,18 +23,11 @@ interface ActionContext {
 	readonly member: Member;
 	readonly text: string;
 	readonly violation: Violation;
-	/**
-	 * The message that violated an AutoMod rule; undefined if AutoMod blocked the message, because a blocked message is
-	 * never created.
-	 */
+	/** Undefined if AutoMod blocked the message, because a blocked message is never created. */
 	readonly message: Message | undefined;
 }
 
-/**
- * Checks the text of a new or edited message against the guild's AutoMod rules. Throws Discord's error if a rule blocks
- * the message. Otherwise returns a function that takes the sent message and executes the actions of the rules which the
- * message violates.
- */
+/** Throws Discord's error if a rule blocks the message, else returns a function that executes the other actions. */
 export function moderate(call: Call, channel: Channel, text: string): (message: Message) => void {
 	const { world, actor } = call;
 	if (!inGuild(channel)) return () => {};

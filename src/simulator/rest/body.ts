@@ -15,10 +15,7 @@ const fileLimitBytes = 10 * 1024 * 1024;
 // Deeper than anything Discord accepts, and shallow enough for JSON.stringify.
 const depthLimit = 64;
 
-/**
- * Reads a request body: JSON, or a multipart form with files and JSON in its part `payload_json`. An empty body
- * counts as {}. Throws Discord's error if the body is invalid.
- */
+/** JSON, or a form with JSON in its part `payload_json`. An empty body is {}. Throws Discord's error if invalid. */
 export async function readBody(request: Request): Promise<Content> {
 	const type = request.headers.get("content-type") ?? "";
 	if (type.startsWith("multipart/form-data")) return readMultipart(request);

@@ -19,10 +19,7 @@ const sizes = new Set(
 
 type Format = (typeof formats)[keyof typeof formats];
 
-/**
- * Responds to a request to the CDN. Unknown paths and pictures get 404. A format to which Discord does not convert a
- * picture gets 415.
- */
+/** Unknown paths and pictures get 404. A format to which Discord does not convert a picture gets 415. */
 export async function servePicture(pictures: Pictures, { pathname, searchParams }: URL): Promise<Response> {
 	const [, path = "", extension = ""] = /^\/((?:emojis|icons\/\d+|role-icons\/\d+)\/\w+)\.(\w+)$/.exec(pathname) ?? [];
 	const picture = pictures.get(path);
@@ -56,10 +53,7 @@ function isGif({ format, animated }: Picture): boolean {
 	return animated && format === "gif";
 }
 
-/**
- * Converts a picture to the requested format, as the CDN does. If `animated` is false, an animated picture becomes a
- * still picture of its first frame. Animations, and pictures that Bun cannot decode such as AVIF, keep their format.
- */
+/** A still picture is the first frame. Animations, and what Bun cannot decode such as AVIF, keep their format. */
 async function convert(
 	picture: Picture,
 	format: Format,

@@ -158,10 +158,7 @@ function requireUniqueIds(rows: readonly Stored[]): void {
 	if (Object.keys(errors).length > 0) throw new FormError(errors);
 }
 
-/**
- * Gives each component of a message its id, as Discord does: the id in the request body, otherwise the component's
- * number in the message, starting with 1.
- */
+/** As Discord does: the id in the request body, otherwise the number in the message, starting with 1. */
 function numbered(rows: readonly Stored[]): Stored[] {
 	let last = 0;
 	const number = (one: Stored): Stored => {

@@ -128,10 +128,7 @@ for (const [status, errors] of Object.entries(messages))
 	for (const [name, message] of Object.entries(errors))
 		byCode.set(Code[name as keyof typeof Code], [Number(status), message]);
 
-/**
- * Creates Discord's error with this JSON error code. The second parameter can replace the error's HTTP status and
- * message. The default status of an unknown code is 400.
- */
+/** `given` can replace the HTTP status and message of the code. The default status of an unknown code is 400. */
 export function apiError(
 	code: number,
 	given: { status?: number | undefined; message?: string | undefined } = {},
@@ -173,10 +170,7 @@ export function rateLimited(
 	);
 }
 
-/**
- * Creates the error for a feature of Discord that the simulator does not implement: status 501, which Discord does
- * not use.
- */
+/** For what the simulator does not implement: status 501, which Discord does not use. */
 export function notSimulated(what: string): ApiError {
 	return new ApiError(501, {
 		message: `The simulator does not simulate ${what}.`,
@@ -207,23 +201,17 @@ export class FormError extends ApiError {
 	}
 }
 
-/**
- * Creates the error for an invalid value in a request body. If only a nested part of the value is invalid, the last
- * parameters are the path to that part.
- */
+/** For an invalid value in a request body; `path` leads to the nested part that is invalid. */
 export function formError(code: string, message: string, ...path: readonly (string | number)[]): FormError {
 	const leaf: FormErrors = { _errors: [{ code, message }] };
 	return new FormError(path.reduceRight<FormErrors>((tree, key) => ({ [key]: tree }), leaf));
 }
 
-/** Creates the error for a required field that a request body lacks. */
 export function missingField(...path: readonly (string | number)[]): FormError {
 	return formError("BASE_TYPE_REQUIRED", "This field is required", ...path);
 }
 
-/**
- * Runs a check of the field `key`. If the check throws a FormError, puts `key` in front of the paths of its errors.
- */
+/** If `run` throws a FormError, puts `key` in front of the paths of its errors. */
 export function atKey<T>(key: string, run: () => T): T {
 	try {
 		return run();

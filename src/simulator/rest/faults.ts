@@ -14,7 +14,6 @@ export interface FaultLimits {
 
 /** What an injected fault does to a request. If the fault has `executed: true`, the request also takes effect. */
 export type Effect =
-	/** An injected fault that responds to requests with an error. */
 	| {
 			readonly kind: "refuse" | "fail" | "rateLimit";
 			readonly executed: boolean;
@@ -26,9 +25,7 @@ export type Effect =
 			readonly executed: boolean;
 			readonly released: Promise<void>;
 	  }
-	/** An injected fault that closes the connection without a response. */
 	| { readonly kind: "drop"; readonly executed: boolean }
-	/** An injected fault that replaces the response. */
 	| {
 			readonly kind: "answer";
 			readonly executed: boolean;
@@ -48,7 +45,6 @@ export interface InjectedFault {
 	readonly limits: FaultLimits;
 	readonly match: Match;
 	readonly effect: Effect;
-	/** The number of requests that the injected fault has affected. */
 	readonly hits: number;
 	/** Removes the injected fault and lets the requests that it holds continue. */
 	release(): void;
@@ -59,9 +55,7 @@ interface ActiveFault extends InjectedFault {
 	readonly matches: (method: string, route: string, path: string) => boolean;
 }
 
-/**
- * The faults that tests inject into REST requests. If several match a request, the one that was added first applies.
- */
+/** If several faults match a request, the one that was added first applies. */
 export class Faults {
 	readonly #active = new Set<ActiveFault>();
 	#count = 0;
@@ -79,10 +73,7 @@ export class Faults {
 		return this.#add(match, { kind: "refuse", executed: false, error }, given);
 	}
 
-	/**
-	 * Injects a fault: matching requests are held until the test releases them. With the option `after`, they take effect
-	 * at once and only their responses are held.
-	 */
+	/** Holds requests until the test releases them. With `after` they take effect and only their responses are held. */
 	stall(match: Match, given: { after?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const gate = Promise.withResolvers<void>();
 		const effect = {
@@ -133,20 +124,14 @@ export class Faults {
 		return this.#add(match, { kind: "fail", executed, error }, given);
 	}
 
-	/**
-	 * Injects a fault: matching requests get a response chosen by the test (status, body and headers). With the option
-	 * `executed`, they also take effect.
-	 */
+	/** With the option `executed`, the requests also take effect. */
 	answer(match: Match, given: ResponseData & { executed?: boolean | undefined } & FaultLimits): InjectedFault {
 		const { executed = false, status, body, headers } = given;
 		const rewrite = () => ({ status, body, headers });
 		return this.#add(match, { kind: "answer", executed, rewrite }, given);
 	}
 
-	/**
-	 * Injects a fault: matching requests take effect, but each successful response is replaced by the response that the
-	 * test's function `rewrite` returns for it.
-	 */
+	/** Requests take effect, but each successful response is replaced by the result of `rewrite`. */
 	rewrite(match: Match, rewrite: (right: ResponseData) => ResponseData, limits: FaultLimits = {}): InjectedFault {
 		const effect: Effect = {
 			kind: "answer",
@@ -167,10 +152,7 @@ export class Faults {
 		for (const fault of this.#active) fault.release();
 	}
 
-	/**
-	 * Returns the effect of the first injected fault that matches a request; undefined if none matches. Counts the
-	 * request as affected, and removes a fault that has affected its maximum number of requests.
-	 */
+	/** The first fault that matches. Counts the request, and removes a fault that has affected its maximum number. */
 	hit(request: { method: string; route: string; path: string; actor: string }): Effect | undefined {
 		for (const fault of this.#active) {
 			const { times = Number.POSITIVE_INFINITY, actor } = fault.limits;

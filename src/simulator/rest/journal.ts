@@ -2,7 +2,6 @@
 
 import { Subscribers } from "../world/state/subscribers.ts";
 
-/** A REST request that changed something in the simulated Discord. */
 export interface JournalEntry {
 	readonly seq: number;
 	/** When the request was executed, in ISO 8601. */
@@ -46,7 +45,6 @@ export class Journal {
 	}
 }
 
-/** A REST request to the simulator, with the status of its response. */
 export interface RequestRecord {
 	readonly at: string;
 	readonly method: string;
@@ -55,10 +53,7 @@ export interface RequestRecord {
 	readonly route: string | undefined;
 	/** The id of the user, bot or webhook that sent the request; undefined if the request had no valid token. */
 	readonly actor: string | undefined;
-	/**
-	 * The HTTP status of the response; "waiting" before the response, "hung up" if the connection was closed without a
-	 * response.
-	 */
+	/** "waiting" before the response, "hung up" if the connection was closed without one. */
 	readonly status: number | "hung up" | "waiting";
 	/** The kind of the injected fault that affected the request; undefined if none did. */
 	readonly fault: string | undefined;
@@ -66,35 +61,24 @@ export interface RequestRecord {
 
 const kept = 10_000;
 
-/**
- * The latest REST requests to the simulator, oldest first, and the number of requests that Discord counts as invalid.
- */
+/** With the number of requests that Discord counts as invalid. */
 export class RequestLog {
 	#records: RequestRecord[] = [];
 	/** Notified of every request after its response was sent, or after its connection was closed without one. */
 	readonly ended = new Subscribers<RequestRecord>();
 	#invalid = 0;
 
-	/**
-	 * Returns the latest 10,000 REST requests, oldest first. If `route` is set, returns only those requests that used
-	 * this route.
-	 */
+	/** The latest 10,000, oldest first; with `route` only those of this route. */
 	list(route?: string): readonly RequestRecord[] {
 		return this.#records.slice(-kept).filter((record) => route === undefined || record.route === route);
 	}
 
-	/**
-	 * The number of responses so far with status 401, 403 or 429 (except 429 with scope "shared"). Discord counts them as
-	 * invalid requests and bans an IP address after 10,000 in ten minutes.
-	 */
+	/** 401, 403 and 429 (except scope "shared"): after 10,000 in ten minutes, Discord bans the IP address. */
 	get invalid(): number {
 		return this.#invalid;
 	}
 
-	/**
-	 * Adds a request to the log. Returns a function that completes the log entry with data that becomes known later, such
-	 * as the response's status.
-	 */
+	/** Returns a function that adds what becomes known later, such as the status. */
 	add(request: Pick<RequestRecord, "method" | "path">): (known: Partial<RequestRecord>) => void {
 		const record: RequestRecord = {
 			at: new Date().toISOString(),

@@ -65,7 +65,6 @@ const allowedMentions = f.object({
 
 type AllowedMentions = f.Read<typeof allowedMentions>;
 
-/** The fields of a request body that creates or edits a message. */
 export const contentFields = {
 	content: f.nullable(f.text(0, 2000)),
 	embeds: f.nullable(f.list(listedEmbed, 0, 10)),
@@ -77,18 +76,13 @@ export const contentFields = {
 	poll: notSimulatedField("polls there"),
 } as const;
 
-/**
- * The parsed body of a request that creates or edits a message. The type of `poll` is unknown, because this field is
- * read only to check whether the message has a poll.
- */
+/** `poll` is unknown, because it is read only to check whether the message has one. */
 export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
 	readonly poll?: unknown;
 	readonly tts?: boolean | undefined;
 };
 
-/**
- * A request field that the simulator does not implement: a request with a value for it gets a response with status 501.
- */
+/** A value for this field gets a response with status 501. */
 export function notSimulatedField(what: string) {
 	return f.refine(f.unchecked, (value): undefined => {
 		const isEmpty = Array.isArray(value) && value.length === 0;

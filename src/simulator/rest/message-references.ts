@@ -23,10 +23,7 @@ export const messageReference = f.object({
 
 type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
 
-/**
- * Returns the message to which a new message replies. If that message does not exist, returns undefined when the
- * request sets `fail_if_not_exists` to false, and throws otherwise.
- */
+/** Undefined if the message does not exist and `fail_if_not_exists` is false; otherwise throws then. */
 export function repliedTo(call: Call, channel: Channel, reference: Reference): Message | undefined {
 	if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory))
 		throw apiError(Code.CannotReplyWithoutPermissionToReadMessageHistory);
@@ -50,10 +47,7 @@ const forwardable: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/**
- * Returns the fields that make a new message a forward of an existing message. Throws Discord's error if the existing
- * message cannot be forwarded.
- */
+/** Throws Discord's error if the message cannot be forwarded. */
 export function asForward(call: Call, target: Channel, body: Content, reference: Reference) {
 	const { content, embeds, components, poll } = body;
 	const parts = embeds?.length || components?.length || call.files.size;

@@ -8,10 +8,7 @@ interface Page {
 	readonly after?: string | undefined;
 }
 
-/**
- * Returns a page of items, ordered by id: the last items before the id `before` or, if that is missing, the first items
- * after the id `after`.
- */
+/** The last items before the id `before` or, if that is missing, the first items after the id `after`. */
 export function pageById<T>(
 	items: Iterable<T>,
 	idOf: (item: T) => string,

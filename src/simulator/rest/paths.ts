@@ -1,8 +1,6 @@
 // Request paths and route patterns.
 
-/**
- * Hides the webhook or interaction token in a path, except its last six characters, so that the path can be logged.
- */
+/** Hides a webhook's or interaction's token except its last six characters, so that the path can be logged. */
 export function redactToken(path: string): string {
 	return path.replace(/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/, "$1…$2");
 }
@@ -25,7 +23,6 @@ export function countParams(pattern: string): number {
 	return pattern.split(":").length;
 }
 
-/** Returns the values of a path's parameters by their names in the pattern, such as `channel_id`. */
 export function readParams(pattern: string, parts: readonly string[]): Record<string, string> {
 	return Object.fromEntries(
 		pattern.split("/").flatMap((part, index) => (part.startsWith(":") ? [[part.slice(1), parts[index] ?? ""]] : [])),

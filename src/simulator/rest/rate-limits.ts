@@ -78,10 +78,7 @@ export class RateLimiter {
 		this.#now = now;
 	}
 
-	/**
-	 * Counts an edit of a channel if it contains its name or topic. Throws a 429 if there were too many. Name and topic
-	 * are counted apart.
-	 */
+	/** Throws a 429 if there were too many edits of the name or the topic, which are counted apart. */
 	takeRename(channelId: string, body: unknown): void {
 		const limit = this.#limits.renames;
 		if (!limit) return;
@@ -99,10 +96,7 @@ export class RateLimiter {
 		for (const bucket of buckets) bucket.used += 1;
 	}
 
-	/**
-	 * Counts a request against its rate limits. Returns the rate limit headers for the response; throws a 429 if a
-	 * limit is exceeded.
-	 */
+	/** Returns the rate limit headers for the response; throws a 429 if a limit is exceeded. */
 	take(request: { actor: string; route: string; major: string; exempt: boolean }): Record<string, string> {
 		this.#forgetOld();
 		const global = this.#bucket(`${request.actor} *`, this.#limits.global);

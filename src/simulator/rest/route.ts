@@ -71,15 +71,12 @@ interface Request<Path, Body, Query> {
 	setStatus(status: number): void;
 }
 
-/**
- * A checked request, as a route's handler receives it, with the entities (guild, channel …) whose ids are in the path.
- */
+/** The checked request, with the entities (guild, channel …) whose ids are in the path. */
 export type Call<Path = "", Body = unknown, Query = unknown> = Request<Path, Body, Query> &
 	Readonly<Partial<Found> & Pick<Found, FoundIn<Path>>>;
 
 type Form = Fields | Field<unknown>;
 
-/** The type of a request body or query after parsing. */
 export type ReadForm<F> = F extends Field<infer T> ? Exclude<T, undefined> : { [K in keyof F]: Read<F[K]> };
 
 type Run<Path, B, Q> = (call: Call<Path, ReadForm<B>, ReadForm<Q>>) => unknown;
@@ -116,10 +113,7 @@ export interface Route extends Omit<RouteSpec<"", Fields, Fields>, "body" | "que
 // biome-ignore lint/complexity/noBannedTypes: a form without fields.
 type None = {};
 
-/**
- * Defines a route of the simulated REST API by method and path. `spec` is the route's handler or, if the route has
- * fields or needs permissions, an object with these and the handler.
- */
+/** `spec` is the handler or, if the route has fields or needs permissions, an object with these and the handler. */
 export function route<
 	const Name extends `${Method} /${string}`,
 	const B extends Form = None,

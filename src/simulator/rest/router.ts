@@ -31,10 +31,7 @@ interface Parts {
 	storeFile(host: string, path: string, file: Blob): string;
 }
 
-/**
- * Paths of Discord's API that the simulator does not implement. They are listed because they match the path patterns of
- * other routes, such as "/guilds/:guild_id/roles/:role_id".
- */
+/** Not implemented; listed because they match other routes, such as "/guilds/:guild_id/roles/:role_id". */
 const otherPaths = [
 	"/applications/:application_id/guilds/:guild_id/commands/permissions",
 	"/guilds/:guild_id/voice-states/@me",
@@ -83,7 +80,6 @@ interface Seen {
 	fault?: Effect["kind"] | undefined;
 }
 
-/** A route that clients requested and the simulator does not implement, with the number of requests. */
 export interface UnknownRoute {
 	readonly method: string;
 	readonly path: string;
@@ -101,7 +97,6 @@ export class Router {
 		this.#routesByLength = Map.groupBy(parts.routes, ({ path }) => path.split("/").length);
 	}
 
-	/** The routes that clients requested and the simulator does not implement. */
 	get unknownRoutes(): readonly UnknownRoute[] {
 		return [...this.#unknown.values()];
 	}
@@ -339,10 +334,7 @@ function respond({ status, body, headers }: ResponseData, limits: Readonly<Recor
 	});
 }
 
-/**
- * Creates a response whose body fails before the first chunk, so that Bun closes the connection without sending
- * anything.
- */
+/** The body fails before the first chunk, so that Bun closes the connection without sending anything. */
 function hangUp(): Response {
 	return new Response(new ReadableStream({ start: (controller) => controller.error(undefined) }));
 }

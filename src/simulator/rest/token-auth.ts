@@ -22,10 +22,7 @@ interface TokenHolder {
 	readonly entities: Partial<Found>;
 }
 
-/**
- * Returns the webhook or application whose token is in the request path; undefined if the path has no token. Throws
- * if the token is invalid or expired.
- */
+/** Undefined if the path has no token. Throws if the token is invalid or expired. */
 export function authenticateByToken(params: Params, parts: Parts): TokenHolder | undefined {
 	if (params.webhook_token !== undefined) return webhookByToken(params, parts);
 	if (params.interaction_token === undefined) return undefined;

@@ -26,11 +26,7 @@ type MembersChunk = EventPayloads["GUILD_MEMBERS_CHUNK"];
 type RateLimited = EventPayloads["RATE_LIMITED"];
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
-/**
- * Returns the chunks (GUILD_MEMBERS_CHUNK) with which Discord answers a bot's request for guild members; undefined if
- * Discord would not answer, for example because the bot is not in the guild or the guild belongs to
- * another shard. The chunks are created one at a time.
- */
+/** Undefined if Discord would not answer, for example because the guild belongs to another shard. Created lazily. */
 export function memberChunks(
 	d: unknown,
 	session: Session,

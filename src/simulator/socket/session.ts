@@ -17,16 +17,12 @@ export function socketUrl(host: string): string {
 	return `ws://${host}/socket`;
 }
 
-/** The WebSocket connection of a session on the simulated Gateway. */
 export interface SessionConnection {
 	send(text: string): void;
 	close(code: number, reason: string): void;
 }
 
-/**
- * A function by which a test changes Gateway events. It receives an event's type and data, and returns the data to send
- * to the bot.
- */
+/** Takes an event's type and data, and returns the data to send to the bot. */
 export type Alter = (type: string, data: unknown) => unknown;
 
 const sightEvents: ReadonlySet<EventType> = new Set([
@@ -42,10 +38,7 @@ export class Session {
 	readonly id = randomBytes(16).toString("hex");
 	connection: SessionConnection | undefined;
 	alter: Alter | undefined;
-	/**
-	 * Timer that ends a Gateway session some time after its connection was closed. Until then the bot can resume the
-	 * session.
-	 */
+	/** Ends the session some time after its connection was closed. Until then the bot can resume it. */
 	expiry: Timer | undefined;
 	/** The ids of the channels that the bot could not view when it was last told about them. */
 	readonly #hidden = new Set<string>();
@@ -81,10 +74,7 @@ export class Session {
 		this.queue.run(() => this.connection?.send(text));
 	}
 
-	/**
-	 * Whether all Gateway events after sequence number `seq` are still stored, so that the bot can resume its session
-	 * from there.
-	 */
+	/** Whether all events after sequence number `seq` are still stored. */
 	canReplay(seq: number): boolean {
 		const oldest = this.#sent[0]?.seq ?? this.#seq + 1;
 		return seq <= this.#seq && seq >= oldest - 1;

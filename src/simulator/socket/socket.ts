@@ -28,22 +28,16 @@ export const discordTiming: SocketTiming = {
 	allMembersMs: 30_000,
 };
 
-/** The state of a bot's WebSocket connection to the simulated Gateway. */
 export interface Connection {
 	/** The host and port that the bot uses to reach the simulator. */
 	readonly host: string;
 	readonly version: string;
 	readonly encoding: string;
 	session: Session | undefined;
-	/**
-	 * Sends the payloads of the bot's session over this connection; undefined before the bot has identified or resumed.
-	 */
+	/** Undefined before the bot has identified or resumed. */
 	sessionConnection: SessionConnection | undefined;
 	heartbeat: Timer | undefined;
-	/**
-	 * The number of payloads that the bot has sent in the current minute, and when that minute began (milliseconds
-	 * since 1970).
-	 */
+	/** The payloads of the bot in the current minute, and when that began (milliseconds since 1970). */
 	minute: { count: number; since: number };
 }
 
@@ -102,7 +96,6 @@ export class SocketHub {
 		});
 	}
 
-	/** The WebSocket handlers to pass to Bun.serve. */
 	readonly handlers: Bun.WebSocketHandler<Connection> = {
 		open: (socket) => closing(socket, () => this.#open(socket)),
 		message: (socket, message) => closing(socket, () => this.#receive(socket, message)),
@@ -114,10 +107,7 @@ export class SocketHub {
 		idleTimeout: 0,
 	};
 
-	/**
-	 * Upgrades an HTTP request to a WebSocket connection. Resolves with undefined if that succeeds, else with an error
-	 * response.
-	 */
+	/** Resolves with undefined if that succeeds, else with an error response. */
 	async upgrade(request: Request, url: URL, server: Bun.Server<Connection>): Promise<Response | undefined> {
 		this.#upgrades += 1;
 		if (this.#refusedStatus !== undefined)
@@ -140,15 +130,11 @@ export class SocketHub {
 		return upgraded ? undefined : new Response("This is a WebSocket.\n", { status: 426 });
 	}
 
-	/**
-	 * The user ids of the bots that are connected to the simulated Gateway and have identified or resumed a session. A
-	 * bot with several such connections occurs several times.
-	 */
+	/** User ids of the bots that have identified or resumed, one for each connection. */
 	get connected(): readonly string[] {
 		return [...this.#sockets].flatMap(({ data }) => data.session?.bot.user.id ?? []);
 	}
 
-	/** The number of open WebSocket connections to the simulated Gateway. */
 	get open(): number {
 		return this.#sockets.size;
 	}
@@ -158,10 +144,7 @@ export class SocketHub {
 		return this.#upgrades;
 	}
 
-	/**
-	 * Refuses new WebSocket connections with this HTTP status, like a proxy whose backend is down. Pass undefined to
-	 * accept them again.
-	 */
+	/** With this HTTP status, like a proxy whose backend is down. Undefined accepts them again. */
 	refuseConnections(status: number | undefined): void {
 		this.#refusedStatus = status;
 	}
@@ -171,19 +154,13 @@ export class SocketHub {
 		for (const session of this.#sessions.values()) if (session.bot.user.id === botId) session.dispatchAny(type, data);
 	}
 
-	/**
-	 * Replaces the data of all events that bots receive by the result of `alter`, in current and new sessions. Pass
-	 * undefined to stop.
-	 */
+	/** In current and new sessions. Undefined stops it. */
 	alterEvents(alter: Alter | undefined): void {
 		this.#alter = alter;
 		for (const session of this.#sessions.values()) session.alter = alter;
 	}
 
-	/**
-	 * Closes the WebSocket connections of all bots, or of the bot with the user id `botId`. With `shard`, closes only
-	 * those of shards with this number. With `resumable: false`, the bots cannot resume their sessions.
-	 */
+	/** Of all bots, or of `botId`, or only its `shard`. With `resumable: false`, the bots cannot resume their sessions. */
 	disconnect({
 		code = 4000,
 		resumable = true,
@@ -279,10 +256,7 @@ export class SocketHub {
 		this.#detach(socket);
 	}
 
-	/**
-	 * Separates a bot's WebSocket connection from its session. The session is kept for some time, so that the bot can
-	 * resume it over a new connection.
-	 */
+	/** Keeps the session for some time, so that the bot can resume it over a new connection. */
 	#detach({ data }: Socket): void {
 		const { session, sessionConnection } = data;
 		data.session = undefined;
@@ -339,10 +313,7 @@ export class SocketHub {
 		// Presence and voice state updates are accepted and have no effect.
 	}
 
-	/**
-	 * Returns how many milliseconds a bot must wait before it may request all members of a guild. If the result is 0, the
-	 * bot's request is recorded as sent now.
-	 */
+	/** Milliseconds until a bot may request all members of a guild. At 0, records its request as sent now. */
 	#takeAllMembers({ bot }: Session, { guild_id }: { guild_id: string }): number {
 		const key = `${bot.user.id} ${guild_id}`;
 		const now = performance.now();

@@ -27,10 +27,7 @@ import { Reactions } from "./messages/reactions.ts";
 import { State } from "./state/state.ts";
 
 export class World {
-	/**
-	 * Stores the objects of the simulated Discord (users, guilds, channels), creates their ids and dispatches Gateway
-	 * events.
-	 */
+	/** Stores the objects, creates their ids and dispatches Gateway events. */
 	readonly state = new State();
 	readonly users = new Users(this.state);
 	readonly accounts = this.users.accounts;

@@ -43,10 +43,7 @@ export interface AnswerOptions {
 	ending: AbortSignal;
 	/** Aborts when the answer's messages may no longer be sent or edited on Discord. */
 	stopped: AbortSignal;
-	/**
-	 * Called for each new Discord message of the answer, and for all of them again at the end. `text` is the message's
-	 * part of the AI's answer, without a note about an early end.
-	 */
+	/** For each new message, and for all again at the end. `text` is without a note about an early end. */
 	onPart(part: { id: string; text: string }, index: number): void;
 	log: Log;
 }
@@ -84,10 +81,7 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	}
 }
 
-/**
- * Reads the nonce of a message of an AI chat answer: the id of the question, and the message's index in the answer.
- * Returns undefined for nonces of other messages.
- */
+/** The id of the question and the message's index in the answer. Undefined for nonces of other messages. */
 export function readNonce(nonce: string | number | null): { questionId: string; index: number } | undefined {
 	const [, questionId, index] = /^(\d+)-(\d+)$/.exec(String(nonce)) ?? [];
 	if (questionId === undefined) return undefined;
@@ -106,10 +100,7 @@ export function isGone(error: unknown): boolean {
 	);
 }
 
-/**
- * Streams the AI's answer and calls `update` with the text received so far. Resolves with the full text, and with a
- * note that explains an early end to the user ("" otherwise).
- */
+/** Calls `update` with the text so far. The note explains an early end to the user ("" otherwise). */
 async function readAnswer(
 	{ ai, messages, ending, log }: AnswerOptions,
 	unwritable: AbortSignal,
@@ -165,10 +156,7 @@ function toStorable(text: string): string {
 	return text.toWellFormed().replaceAll("\0", "\u{fffd}");
 }
 
-/**
- * Creates functions that send and edit an answer's messages, without pings and link previews. The first message is a
- * reply to the question.
- */
+/** Without pings and link previews. The first message is a reply to the question. */
 export function createMessageApi(question: Question): MessageApi {
 	const { id, channelId, replyable, rest } = question;
 	const allowed_mentions = { parse: [], replied_user: false };

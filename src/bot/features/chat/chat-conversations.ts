@@ -32,10 +32,7 @@ export interface ConversationsOptions {
 	keepDays: number;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
-	/**
-	 * Delay before a failed database write is retried, and before messages deleted on Discord are deleted from the
-	 * database.
-	 */
+	/** Before a failed write is retried, and before messages deleted on Discord are deleted from the database. */
 	retryMs: number;
 }
 
@@ -107,7 +104,6 @@ export function createConversations(options: ConversationsOptions) {
 	return { add, deleteMessages, deleteChannels, chain, latest, start: writes.start, close: writes.close };
 }
 
-/** Writes to the database in the background. */
 function createWrites({ store: { sql }, log, keepDays, now = Date.now, retryMs }: ConversationsOptions) {
 	const unsaved = new Map<string, Turn>();
 	const deleted = new Set<string>();

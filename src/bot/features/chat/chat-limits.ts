@@ -28,11 +28,7 @@ export function createLimits({ now = () => performance.now(), ...options }: Limi
 		countQuestion: (userId: string) => take(questions, userId),
 		mayNotify: (guildId: string, userId: string) =>
 			notices.hasRoom(guildId) && take(notified, userId) && take(notices, guildId),
-		/**
-		 * Waits until a user's question may be answered, because concurrent answers per guild are limited. Resolves with a
-		 * function to call after the answer, or undefined if too many questions wait or the wait takes too long. Rejects if
-		 * `signal` aborts.
-		 */
+		/** Resolves with a function to call after the answer; undefined if the queue is full or slow. Rejects on abort. */
 		async acquire(guildId: string, userId: string, signal: AbortSignal) {
 			const queue = queues.get(guildId) ?? new GuildQueue();
 			queues.set(guildId, queue);

@@ -29,10 +29,7 @@ export function systemPrompt(
 	return `${who}\n\nIt is ${now} (${timezone}).\n\n${rules}`;
 }
 
-/**
- * Converts a conversation, oldest message first, into messages for the AI. Drops the oldest messages beyond
- * `maxCharacters`; the result starts with a user's message.
- */
+/** Drops the oldest messages beyond `maxCharacters`; the result starts with a user's message. Oldest first. */
 export function toAiMessages(turns: readonly Turn[]): AiMessage[] {
 	const messages: AiMessage[] = [];
 	let left = maxCharacters;

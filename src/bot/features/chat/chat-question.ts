@@ -36,18 +36,13 @@ export interface Question {
 	mentionsBot: boolean;
 	/** Id of the bot's message that the question replies to; undefined if it is no reply to the bot. */
 	repliesTo: string | undefined;
-	/**
-	 * Whether the bot has the permission to reply to messages in the channel; otherwise it answers with plain messages.
-	 */
+	/** If the bot lacks the permission to reply in the channel, it answers with plain messages. */
 	replyable: boolean;
 	/** Discord REST client with which the question is answered. */
 	rest: REST;
 }
 
-/**
- * Reads the AI chat question in a Discord message. Undefined if the message does not address the bot, or if the bot may
- * not write in the channel.
- */
+/** Undefined if the message does not address the bot, or if the bot may not write in the channel. */
 export function readQuestion(message: Message, botId: string, command: string): Question | undefined {
 	const { author, webhookId, type, content, mentions } = message;
 	// The cheap checks first: most messages end here.
@@ -83,10 +78,7 @@ function textOf(content: string, botId: string, channel: GuildTextBasedChannel):
 	return sanitize(cleanContent(text, channel)).slice(0, maxText).trim();
 }
 
-/**
- * Replaces characters that are unsafe to store or to send to an AI: NUL, lone surrogates, invisible characters, and
- * chat-template markers such as `<|im_start|>`.
- */
+/** Replaces NUL, lone surrogates, invisible characters, and chat-template markers such as `<|im_start|>`. */
 export function sanitize(text: string): string {
 	return escapeInvisible(
 		text
@@ -97,10 +89,7 @@ export function sanitize(text: string): string {
 	);
 }
 
-/**
- * Returns the first of `names` that has letters or digits, reduced to characters that are safe in an AI prompt;
- * "someone" if there is none.
- */
+/** The first with letters or digits, reduced to characters that are safe in an AI prompt; else "someone". */
 export function sanitizeName(...names: (string | undefined)[]): string {
 	const clean = names.map((name = "") =>
 		[

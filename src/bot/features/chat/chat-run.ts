@@ -2,10 +2,7 @@
 
 import type { Question } from "./chat-question.ts";
 
-/**
- * Why an AI chat answer ends early. "deleted": the channel, the question or a message of the answer was deleted.
- * "restart": the bot shuts down.
- */
+/** "deleted": the channel, the question or a message of the answer. "restart": the bot shuts down. */
 export type EndReason = "deleted" | "restart" | "timeout";
 
 export type RunState =
@@ -25,10 +22,7 @@ export type RunEvent =
 	/** The bot shuts down and no longer waits for unfinished answers. */
 	| { type: "stop" };
 
-/**
- * Returns the next state of an AI chat answer. If several events end the answer, the first reason is kept; a deletion
- * stops the answer at once even while the bot completes it with a note.
- */
+/** The first reason is kept; a deletion stops the answer at once, even while a note completes it. */
 export function transition(state: RunState, event: RunEvent): RunState {
 	switch (state.name) {
 		case "waiting":

@@ -2,16 +2,11 @@
 // two messages is closed in the first and reopened in the second.
 
 export interface MessagePart {
-	/**
-	 * Start index of the part of the answer's text that one Discord message shows, in UTF-16 code units. The parts of all
-	 * messages together are the whole text.
-	 */
+	/** Start index in UTF-16 code units. The parts of all messages together are the whole text. */
 	from: number;
 	/** End index (exclusive) of the part of the answer's text that one Discord message shows. */
 	to: number;
-	/**
-	 * Content of the Discord message that shows one part of an answer. If the content is blank, no message is necessary.
-	 */
+	/** If blank, no message is necessary. */
 	content: string;
 }
 

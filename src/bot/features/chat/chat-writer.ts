@@ -9,10 +9,7 @@ const maxFailures = 5;
 const maxRetryAfterMs = 15_000;
 
 export interface MessageApi {
-	/**
-	 * Sends one message of an answer and resolves with the content as Discord stored it. `index` is the message's
-	 * position in the answer, from 0. A second call with the same index sends no second message.
-	 */
+	/** Resolves with the content as stored. `index` counts from 0; a second call with the same index sends nothing. */
 	send(content: string, index: number): Promise<SentMessage>;
 	edit(messageId: string, content: string): Promise<void>;
 }
@@ -70,10 +67,7 @@ export function createWriter(options: WriterOptions) {
 
 	const isWritten = () => messages().every(({ content }, index) => written[index]?.content === content);
 
-	/**
-	 * Sends new messages of the answer and edits changed ones. Resolves with the milliseconds to wait before a retry, or
-	 * 0. Rejects when a retry would not help.
-	 */
+	/** Resolves with the milliseconds to wait before a retry, or 0. Rejects when a retry would not help. */
 	async function write(): Promise<number> {
 		try {
 			for (const [index, { from, to, content }] of messages().entries()) {

@@ -15,18 +15,11 @@ import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { type Question, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
 
-/** Time limits, intervals and clock of AI chat. Tests override the defaults. */
 export interface ChatTiming {
-	/**
-	 * Minimum time between two edits in a Discord channel, in milliseconds. Discord allows a bot about one edit per
-	 * second in a channel.
-	 */
+	/** Per channel, in milliseconds. Discord allows a bot about one edit per second in a channel. */
 	editIntervalMs: number;
 	answerTimeoutMs: number;
-	/**
-	 * Delay before a failed database write is retried, and before messages deleted on Discord are deleted from the
-	 * database.
-	 */
+	/** Before a failed write is retried, and before messages deleted on Discord are deleted from the database. */
 	retryMs: number;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
@@ -47,10 +40,7 @@ const sentences = {
 	restart: "I am being restarted. Please ask me again in a minute.",
 };
 
-/**
- * Creates the feature chat, which answers users with an AI. While it is off, it only deletes stored conversations that
- * are too old.
- */
+/** While it is off, it only deletes stored conversations that are too old. */
 export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature | undefined {
 	const { config, store, log, ai } = options;
 	const { retryMs, now, ...others } = { ...defaultTiming, ...timing };

@@ -59,10 +59,7 @@ export class ByHand {
 		}
 	}
 
-	/**
-	 * Stores that the guild's audit log has been recorded up to one minute before the entry `id`, because entries can
-	 * appear out of order.
-	 */
+	/** One minute before the entry `id`, because entries can appear out of order. */
 	async #saveMark(guildId: string, id: string): Promise<void> {
 		const mark = markBefore(id);
 		// The mark never moves back: entries from before the first start must not become cases.

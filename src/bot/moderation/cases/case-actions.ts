@@ -163,10 +163,7 @@ const automatic = /^(?:Undo of |Report #\d)/;
 const maxSuggestions = 25;
 const maxLength = 100;
 
-/**
- * Returns suggestions for autocompletion: recent reasons of this moderator and of the guild, or numbers of the latest
- * cases.
- */
+/** Recent reasons of this moderator and of the guild, or numbers of the latest cases. */
 export async function suggestCases(
 	cases: Pick<Cases, "recentReasons" | "list" | "find">,
 	{ kind, guildId, userId, text }: SuggestQuery,

@@ -18,10 +18,7 @@ const maxLinks = 3;
 const maxChannels = 10;
 const maxModerators = 15;
 
-/**
- * Formats a case in one line: number, time, action, person, moderator and reason, then details such as its end, state
- * and deletion.
- */
+/** Number, time, action, person, moderator and reason, then details such as its end, state and deletion. */
 export function caseLine(guild: Guild, one: Case): string {
 	const { number, createdAt, action, userId, moderatorId, client } = one;
 	const { reason, endsAt, detail, messageIds } = one;
@@ -74,9 +71,7 @@ export function summaryOf(counts: readonly { action: string; count: number }[]):
 	return counts.length === 0 ? "" : `In all: ${countsText(counts)}.`;
 }
 
-/**
- * Formats the number of each moderator's cases by action, one line per moderator. Those with the most cases come first.
- */
+/** One line per moderator. Those with the most cases come first. */
 export function moderatorLines(guild: Guild, counts: readonly ModeratorCount[]): string[] {
 	const all = [...Map.groupBy(counts, (one) => one.moderator_id)]
 		.map(([id, own]) => ({
@@ -99,10 +94,7 @@ export function countsText(counts: readonly { action: string; count: number }[])
 	return counts.map(({ action, count }) => `${count} ${titleFor(action)}`).join(", ");
 }
 
-/**
- * Returns the name of a case's action: a title for people on Discord, the value of the tool argument `action` for MCP
- * clients.
- */
+/** A title for people on Discord, the value of the tool argument `action` for MCP clients. */
 function titleFor(action: string): string {
 	return isForPeople() ? (actionTitles[action as CaseAction] ?? action) : action;
 }

@@ -57,9 +57,7 @@ export function describeTold(told: Case["told"]): string | undefined {
 		: "unknown whether the direct message was delivered";
 }
 
-/**
- * Describes a case that an escalation rule has just created, for the result of the tool call that made the rule apply.
- */
+/** For the result of the tool call that made the rule apply. */
 export function describeEscalation({
 	number,
 	action,

@@ -58,10 +58,7 @@ export class CaseWorker {
 		await settle(one.guildId, one.number, result);
 	}
 
-	/**
-	 * Reserves the cases that a tool call is about to store: the worker does not look for their outcomes. Call `opened`
-	 * with the stored cases, and `end` when the call has ended; the worker then handles those without an outcome.
-	 */
+	/** The worker leaves these cases alone until `end`. Call `opened` with the stored cases. */
 	hold() {
 		const call = Promise.withResolvers<void>();
 		this.#opening += 1;
@@ -83,10 +80,7 @@ export class CaseWorker {
 		void this.#work.add(this.#step(one, () => this.options.settle(guildId, number, result)));
 	}
 
-	/**
-	 * Stores new cases, in order, as soon as the database is available. Returns false, and stores nothing, if too many
-	 * are waiting.
-	 */
+	/** In order, as soon as the database is available. False, and nothing is stored, if too many are waiting. */
 	insertLater(guildId: string, added: readonly NewCase[]): boolean {
 		const waiting = this.#unstored.get(guildId) ?? [];
 		if (waiting.length + added.length > maxWaiting) return false;

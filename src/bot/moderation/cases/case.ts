@@ -31,10 +31,7 @@ export interface Case {
 	detail: string | undefined;
 	/** Whether the person was told by direct message; undefined if the bot was not asked to tell them. */
 	told: Told | undefined;
-	/**
-	 * What the case was created from, such as "rule:7" for an escalation rule that case 7 made apply. Unique in a
-	 * guild.
-	 */
+	/** Such as "rule:7" for an escalation rule that case 7 made apply. Unique in a guild. */
 	source: string | undefined;
 	/** When a moderator deleted the case from the record, in epoch milliseconds. */
 	deletedAt: number | undefined;
@@ -66,10 +63,7 @@ export function toCase(row: CaseRow): Case {
 	};
 }
 
-/**
- * Converts a new case to a database row without guild and number. The creation time defaults to `now`, the state to
- * "done".
- */
+/** The creation time defaults to `now`, the state to "done". */
 export function toRow(one: NewCase, now: number): Omit<CaseRow, "guild_id" | "number"> {
 	return {
 		user_id: one.userId ?? null,
@@ -94,10 +88,7 @@ export function idsText(ids: readonly string[] = []): string {
 	return JSON.stringify(ids.slice(0, maxCaseIds));
 }
 
-/**
- * Prepares a text for the database: replaces NUL and unpaired surrogates, which PostgreSQL does not store, and cuts it
- * to the maximum length of a reason. Line breaks become spaces.
- */
+/** Replaces line breaks, NUL and unpaired surrogates (PostgreSQL stores neither); cuts to a reason's length. */
 export function storedText(text: string): string {
 	return [...joinLines(text.toWellFormed()).replaceAll("\0", "\u{fffd}")].slice(0, maxReasonLength).join("");
 }

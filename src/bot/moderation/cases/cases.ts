@@ -54,10 +54,7 @@ export interface CasesOptions {
 	};
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
-	/**
-	 * Age in milliseconds after which a case without an outcome is taken to belong to a killed process. The worker then
-	 * looks for the outcome on Discord.
-	 */
+	/** In milliseconds. An older case without an outcome belongs to a killed process; the worker asks Discord. */
 	decideAfterMs?: number;
 	/** Waits in milliseconds before a failed step is retried: the first and the maximum. */
 	backOffMs?: readonly [number, number];
@@ -120,10 +117,7 @@ export class Cases implements CaseRecorder {
 		return stored.number;
 	}
 
-	/**
-	 * Stores the outcome of an action whose case was added with the state "asked". Does nothing if the case has an
-	 * outcome already. With `quiet`, the caller writes the moderation log entry.
-	 */
+	/** Of a case with the state "asked", unless it has one already. With `quiet`, the caller writes the log entry. */
 	async settle(guildId: string, number: number, result: CaseResult, quiet = false): Promise<void> {
 		await this.#settle(guildId, number, result, quiet);
 	}
@@ -134,7 +128,6 @@ export class Cases implements CaseRecorder {
 		return row && toCase(row);
 	}
 
-	/** Returns the case that was created from this `source`. */
 	async findSource(guildId: string, source: string): Promise<Case | undefined> {
 		const row = await selectCaseBySource(this.#sql, guildId, source);
 		return row && toCase(row);
@@ -169,10 +162,7 @@ export class Cases implements CaseRecorder {
 		}));
 	}
 
-	/**
-	 * Marks a case as deleted, or restores it if `isRemoved` is false. The case stays in the database. Returns false if
-	 * there is no such case or nothing changes.
-	 */
+	/** Or restores it, if `isRemoved` is false. The case stays stored. False if there is none or nothing changes. */
 	remove(guildId: string, number: number, editor_id: string, isRemoved = true): Promise<boolean> {
 		return this.#change(guildId, number, ({ reason, deleted_at }) =>
 			(deleted_at !== null) === isRemoved

@@ -11,9 +11,7 @@ import type { CaseAction } from "../../tool/case-record.ts";
 import type { Case } from "./case.ts";
 import type { CaseResult } from "./cases.ts";
 
-/**
- * Type of audit log entry that Discord writes for each action of a case. Only actions whose entries name the person.
- */
+/** Only actions whose entries name the person. */
 const entriesOf: Partial<Record<CaseAction, AuditLogEvent>> = {
 	ban: AuditLogEvent.MemberBanAdd,
 	temp_ban: AuditLogEvent.MemberBanAdd,
@@ -37,10 +35,7 @@ const changesOf: Partial<Record<CaseAction, string>> = {
 const skewMs = 10_000;
 const actionMs = 60_000;
 
-/**
- * Returns the outcome of a case whose process was killed: "done" or "not done" if Discord's state or audit log shows
- * it, otherwise "unknown". Rejects if requests to Discord fail.
- */
+/** By Discord's state and audit log, otherwise "unknown". Rejects if requests to Discord fail. */
 export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<CaseResult> {
 	const { userId, action } = one;
 	// Warnings and notes change nothing on Discord: they are done when the case is stored.
@@ -64,10 +59,7 @@ async function requireNoStoredBan(guild: Guild, userId: string, sql: Sql) {
 	if (row?.state === "asked") throw new NotNow("the ban is being made");
 }
 
-/**
- * Whether Discord's audit log records the action of this case as done by the bot, at most `withinMs` milliseconds after
- * the case.
- */
+/** By the bot, at most `withinMs` milliseconds after the case. */
 export async function wasRecorded(guild: Guild, one: Case, withinMs: number): Promise<boolean> {
 	return (await recordedBy(guild, one, withinMs)) === "the bot";
 }

@@ -15,10 +15,7 @@ export interface HandEntry {
 	targetId: string | null;
 	reason: string | null | undefined;
 	changes: readonly { key: string; old: unknown; new: unknown }[];
-	/**
-	 * Only for entries about a prune: the number of removed members, and the days of inactivity after which they were
-	 * removed.
-	 */
+	/** Only for prunes: the number of removed members, and the days of inactivity after which they were removed. */
 	pruned?: { removed: number; days: number } | undefined;
 }
 
@@ -40,10 +37,7 @@ export function isCandidate(guild: Guild, entry: HandEntry): boolean {
 	return entry.action === AuditLogEvent.MemberBanAdd && entry.reason?.startsWith(banReasonStart) === true;
 }
 
-/**
- * Converts an audit log entry to a case; returns undefined if the entry must not be recorded. Rejects with
- * StoreUnavailable.
- */
+/** Undefined if the entry must not be recorded. Rejects with StoreUnavailable. */
 export async function caseOfEntry(sql: Sql, guild: Guild, entry: HandEntry): Promise<NewCase | undefined> {
 	const { id, executorId, targetId, reason } = entry;
 	const change = actionOf(entry);

@@ -10,29 +10,20 @@ const maxPages = 10;
 /** Entries may appear in the audit log this much after entries with higher ids, in milliseconds. A guess. */
 const disorderMs = 60_000;
 
-/**
- * Returns the entry id from which to continue reading after the entry `id`. It is one minute older, because entries can
- * appear out of order.
- */
+/** One minute older, because entries can appear out of order. */
 export function markBefore(id: string): string {
 	const before = BigInt(id) - (BigInt(disorderMs) << 22n);
 	return String(before > 0n ? before : 0n);
 }
 
-/**
- * Returns the id of the newest audit log entry, or an id for the current time if the log is empty. Returns undefined if
- * the bot may not read the audit log.
- */
+/** An id for the current time if the log is empty. Undefined if the bot may not read the audit log. */
 export async function newestEntryId(guild: Guild): Promise<string | undefined> {
 	const page = await readAuditLogPage(guild, { limit: 1 });
 	const now = () => String(SnowflakeUtil.generate());
 	return page && (page[0]?.id ?? now());
 }
 
-/**
- * Yields the audit log entries of the given types after the id `mark`, in batches. All entries are in the order of
- * their ids. Ends early if the bot may not read the audit log.
- */
+/** Newer than the id `mark`, in the order of their ids. Ends early if the bot may not read the audit log. */
 export async function* entriesAfter(
 	guild: Guild,
 	mark: string,

@@ -22,10 +22,7 @@ export interface RecorderOptions extends CasesOptions {
 	worker: Pick<CaseWorker, "hold" | "settleLater" | "insertLater">;
 	botId(): string;
 	insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]>;
-	/**
-	 * Stores the outcome of a case. Resolves with the case of the escalation rule that applies now; undefined if none
-	 * does.
-	 */
+	/** Resolves with the case of the escalation rule that applies now; undefined if none does. */
 	settle(guildId: string, number: number, result: CaseResult): Promise<CaseRow | undefined>;
 }
 
@@ -132,10 +129,7 @@ export class Recorder {
 		return [describeNumbers(rows.map(({ number }) => number)), ...escalations];
 	}
 
-	/**
-	 * Keeps cases that could not be stored in memory, with their outcomes, until the database is available. Returns
-	 * lines for the tool's result.
-	 */
+	/** Until the database is available. Returns lines for the tool's result. */
 	#settleUnstored(
 		guild: Guild,
 		drafts: readonly NewCase[],

@@ -49,10 +49,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 	const quietMs = Math.max(minQuietMs, windowMs);
 	const guilds = new Map<string, Joins>();
 
-	/**
-	 * Counts a join. Returns whether raid mode must be suggested now: the join begins a wave of joins above the allowed
-	 * rate, or the suggestion for the current wave could not be posted.
-	 */
+	/** The join begins a wave above the allowed rate, or the suggestion for the wave could not be posted. */
 	function beginsWave(guildId: string, at: number): boolean {
 		const joins = guilds.get(guildId) ?? {
 			times: [],

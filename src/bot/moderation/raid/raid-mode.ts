@@ -49,10 +49,7 @@ const maxUnanswered = 5;
 export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	connection: Connection;
 	store: Pick<Store, "sql">;
-	/**
-	 * Keyed mutex with guild and channel ids as keys, so that tools do not edit the same guild or channel at the same
-	 * time.
-	 */
+	/** Keys: guild and channel ids. Tools must not edit the same guild or channel at the same time. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
@@ -236,10 +233,7 @@ export class RaidModes {
 		this.options.moderationLog.add(guild_id, progressEntry(mode, all, done));
 	}
 
-	/**
-	 * Stores that all settings were processed, and posts the result in the moderation log. `changed` are the settings
-	 * that this run has changed.
-	 */
+	/** Posts the result in the moderation log. `changed` are the settings that this run has changed. */
 	async #end(mode: RaidMode, changed: readonly RaidStep[]): Promise<void> {
 		const { guild_id, wanted } = mode;
 		const later = laterEntry(mode, changed);
@@ -261,10 +255,7 @@ export class RaidModes {
 		this.#work.retryAll();
 	}
 
-	/**
-	 * Stores a request to turn raid mode on or off, and starts to change the settings. `ended` resolves when all settings
-	 * were processed. Rejects with StoreUnavailable.
-	 */
+	/** `ended` resolves when all settings were processed. Rejects with StoreUnavailable. */
 	async turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }> {
 		const before = await selectRaidMode(this.#sql, guildId);
 		const hasEnded = before?.wanted === "off" && before.ended_at !== null;
@@ -292,7 +283,6 @@ export class RaidModes {
 		return mode && { mode, steps: await selectRaidSteps(this.#sql, guildId) };
 	}
 
-	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void {
 		const recheck = () => this.#recheck();
 		onSessionOrGuild(client, recheck);

@@ -12,10 +12,7 @@ export interface RaidPlan {
 	staffOnly: string[];
 }
 
-/**
- * Plans the next changes of a guild's settings for raid mode. `steps` are the stored states of its settings. `now` is
- * in epoch milliseconds.
- */
+/** `steps` are the stored states of the guild's settings. `now` is in epoch milliseconds. */
 export async function planRaidMode(
 	guild: Guild,
 	mode: RaidMode,

@@ -8,15 +8,9 @@ import { GuildVerificationLevel } from "discord.js";
 import type { RaidMode, RaidStep, RaidStepState } from "../../store/tables/raid-modes.ts";
 
 const hourMs = 3_600_000;
-/**
- * Length of a pause of invites, in milliseconds. Discord allows 24 hours by its own clock, which may be behind the
- * bot's.
- */
+/** In milliseconds. Discord allows 24 hours by its own clock, which may be behind the bot's. */
 const pauseMs = 23 * hourMs;
-/**
- * A pause of invites is renewed when less than this time remains (milliseconds), so that it outlasts a long outage of
- * the bot.
- */
+/** In milliseconds. A pause with less time left is renewed, so that it outlasts a long outage of the bot. */
 const renewMs = 12 * hourMs;
 
 /** The verification level that the raid mode sets: members must have been in the guild for more than 10 minutes. */
@@ -36,9 +30,7 @@ export type Refusal = (thing: string) => string | undefined;
 
 export const isChannel = (thing: string) => /^\d/.test(thing);
 
-/**
- * Whether the pause of invites must be renewed. `until` is its end and `now` the current time, in epoch milliseconds.
- */
+/** `until` is the end of the pause of invites and `now` the current time, in epoch milliseconds. */
 export function isRenewalDue(until: number, now: number): boolean {
 	// `until` may be far ahead of the bot's clock if that was set back. A renewal would then shorten the pause.
 	return until - now < renewMs;
@@ -97,10 +89,7 @@ export function withoutRenewal(moves: readonly Move[]): Move[] {
 	return moves.filter(({ step }) => step.thing !== "invites");
 }
 
-/**
- * Returns those of the changed settings that are worth a log entry: all except a failed renewal of the pause of invites
- * that had failed before.
- */
+/** All except a failed renewal of the pause of invites that had failed before. */
 export function newsOf(moves: readonly Move[], steps: readonly RaidStep[]): RaidStep[] {
 	const failedBefore = moves.some(({ step }) => step.thing === "invites" && step.note !== null);
 	return steps.filter((step) => !failedBefore || !isUnrenewed(step));
@@ -114,15 +103,11 @@ export function keyOf({ guild_id, thing }: RaidStep): string {
 	return `${guild_id} ${thing}`;
 }
 
-/**
- * Whether an earlier request of unknown outcome would undo the next change if Discord executed it late. The next change
- * must then wait until the earlier request can no longer take effect.
- */
+/** If Discord executed the earlier request late, it would undo the next change, which must wait until then. */
 export function isUnsettled({ wanted }: RaidMode, { state }: RaidStep) {
 	return state === (wanted === "on" ? "restoring" : "asked");
 }
 
-/** The state of one guild setting, from which its next change is decided. */
 export interface Known {
 	mode: RaidMode;
 	thing: string;

@@ -30,17 +30,13 @@ const slowTypes: readonly ChannelType[] = [
 	ChannelType.GuildMedia,
 ];
 
-/** The current settings of a guild, as read from Discord. */
 export interface ReadSettings {
 	settings: Settings;
 	/** End of the guild's pause of direct messages, as ISO 8601 time; null if they are not paused. */
 	dmsPausedUntil: string | null;
 }
 
-/**
- * Reads the guild settings that raid mode changes from Discord, not from the cache. They are in the order in which raid
- * mode changes them.
- */
+/** From Discord, not from the cache, in the order in which raid mode changes them. */
 export async function readSettings(guild: Guild): Promise<ReadSettings> {
 	const { rest } = guild.client;
 	const [now, channels] = await Promise.all([
@@ -61,10 +57,7 @@ export async function readSettings(guild: Guild): Promise<ReadSettings> {
 	};
 }
 
-/**
- * Changes a guild setting on Discord. `value` is seconds of slow mode, a verification level, or the end of a pause of
- * invites in epoch milliseconds (0 for no pause).
- */
+/** Seconds of slow mode, a verification level, or the end of a pause of invites (epoch milliseconds, 0 for none). */
 export async function sendSetting(
 	{ id, client: { rest } }: Guild,
 	{ thing, value }: { thing: string; value: number },

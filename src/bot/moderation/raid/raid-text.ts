@@ -141,10 +141,7 @@ export function endEntry(mode: RaidMode, steps: readonly RaidStep[]): LogEntry {
 	};
 }
 
-/**
- * Returns the moderation log entry about settings that changed after raid mode was completely on, such as those of new
- * channels; undefined if there is nothing to report.
- */
+/** Of settings that changed after raid mode was completely on, such as those of new channels; undefined if none. */
 export function laterEntry(mode: RaidMode, changed: readonly RaidStep[]): LogEntry | undefined {
 	const shown = changed.filter((step) => step.state === "failed" || step.state === "changed" || isUnrenewed(step));
 	if (shown.length === 0) return undefined;
@@ -159,7 +156,6 @@ export function progressEntry(mode: RaidMode, all: number, done: number): LogEnt
 	return entry(mode, title, [`${done} of ${countOf(all, "setting")} done.`]);
 }
 
-/** Describes the state of a guild's raid mode for a tool result. */
 export function viewLines(
 	guild: Guild,
 	{ mode, steps }: { mode: RaidMode; steps: readonly RaidStep[] },

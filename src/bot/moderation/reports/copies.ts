@@ -4,7 +4,6 @@
 import type { AuthorKind } from "../../store/tables/reports.ts";
 import type { MessageCopy } from "./message-copy.ts";
 
-/** A copy of a message that a member reports. */
 export interface ReportedMessage {
 	id: string;
 	channelId: string;

@@ -56,7 +56,6 @@ const forms: Partial<Record<EntryButton, readonly Field[]>> = {
 	],
 };
 
-/** Creates the handler for the buttons of report entries and their forms. */
 export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): ComponentHandler {
 	async function run(interaction: Pressed, rest: string): Promise<void> {
 		const button = readButton(rest);
@@ -114,10 +113,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 	};
 }
 
-/**
- * Throws a ToolError unless the button is in the channel of the report's entry, and the person can see the entry and is
- * not the reported person. The reported person must not act, because an action closes the report some time later.
- */
+/** Also refuses the reported person, because an action closes the report some time later. Throws a ToolError. */
 function requireStaff(
 	{ channelId, guild, memberPermissions, user }: Pressed,
 	{ author_id, number, entry_channel_id }: ReportRow,

@@ -38,10 +38,7 @@ import { findReportsChannel, type StaffChannel } from "./reports-channel.ts";
 const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
 
 const batchSize = 50;
-/**
- * Minimum interval between two updates of an open report's entry, in milliseconds, so that many reporters cause few
- * requests.
- */
+/** Of an open report's entry, in milliseconds, so that many reporters cause few requests. */
 const updateIntervalMs = 2_000;
 const keptMs = 180 * 86_400_000;
 const clockSkewMs = 60_000;
@@ -61,7 +58,6 @@ const textRefusals: readonly (number | string)[] = [
 ];
 
 export interface EntryWorkerOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
-	/** Id of the channel for reports. */
 	channelId: string;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
@@ -127,10 +123,7 @@ export class EntryWorker {
 		);
 	}
 
-	/**
-	 * Posts or edits a report's entry so that it is up to date. After a crash, first searches for an entry that may have
-	 * been posted.
-	 */
+	/** After a crash, first searches for an entry that may have been posted. */
 	async #show(row: ReportRow): Promise<void> {
 		const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
 		if (!this.options.connection.ready || !guild?.available) throw new NotNow();

@@ -55,10 +55,7 @@ function partsOf({
 	};
 }
 
-/**
- * Creates the embed that shows a copy of a message. The text is in a code block, so that links and mentions in it do
- * not work. Without a copy, the embed says that the message could not be copied.
- */
+/** The text is in a code block, so that links and mentions do not work. Without a copy, the embed says so. */
 export function copyEmbed(copy: MessageCopy | undefined): EmbedBuilder {
 	const embed = new EmbedBuilder().setTitle(copyTitle).setColor(0x546e7a);
 	if (!copy)

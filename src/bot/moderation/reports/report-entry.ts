@@ -68,10 +68,7 @@ const kindNotes: Record<ReportRow["author_kind"], string> = {
 	self: ", this bot",
 };
 
-/**
- * Creates the message that shows a new report to staff. With `isPlain`, it contains no texts that members wrote: for a
- * report whose texts Discord refuses.
- */
+/** With `isPlain` without texts that members wrote: for a report whose texts Discord refuses. */
 export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, isPlain = false): MessageCreateOptions {
 	const { row } = shown;
 	const copies = row.message_id === null ? [] : [isPlain ? refusedCopy() : copyEmbed(copy)];
@@ -120,10 +117,7 @@ export function actsOf({ acts }: Pick<ReportRow, "acts">): ActRecord[] {
 	return JSON.parse(acts) as ActRecord[];
 }
 
-/**
- * Returns the actions for which an entry has buttons, depending on the kind of author, whether or not they can be
- * pressed now.
- */
+/** By the kind of author, whether or not the buttons can be pressed now. */
 export function possibleActs({ author_kind, message_id }: Pick<ReportRow, "author_kind" | "message_id">): ReportAct[] {
 	const toAuthor: Record<ReportRow["author_kind"], readonly ReportAct[]> = {
 		person: ["warn", "timeout", "ban"],
@@ -164,10 +158,7 @@ function button(
 	} as ButtonComponentData;
 }
 
-/**
- * Parses the custom id of an entry's button or form, without the prefix: what it does and the report's number. Returns
- * undefined for any other custom id.
- */
+/** Without the prefix: what it does and the report's number. Undefined for any other custom id. */
 export function readButton(rest: string): { what: EntryButton; number: number } | undefined {
 	const [, what, number] = /^(delete|warn|timeout|ban|dismiss):(\d{1,9})$/.exec(rest) ?? [];
 	return what === undefined ? undefined : { what: what as EntryButton, number: Number(number) };

@@ -46,7 +46,6 @@ const messageLink = /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17
 const notFound = "There is no such message that you can see and the bot can read. Nothing was reported.";
 
 export interface ReportingOptions {
-	/** Id of the channel for reports. */
 	channelId: string;
 	connection: Connection;
 	reports: Pick<Reports, "file" | "copies">;

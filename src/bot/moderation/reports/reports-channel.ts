@@ -10,10 +10,7 @@ const reportsPermissions = ["ViewChannel", "SendMessages", "EmbedLinks", "ReadMe
 
 export type StaffChannel = TextChannel | NewsChannel;
 
-/**
- * The channel for reports of a guild, or the reason why it cannot be used, for the operator. `isPublic` means that the
- * only problem is that everyone can see it.
- */
+/** Or the reason for the operator. `isPublic`: the only problem is that everyone can see it. */
 export type ReportsChannel =
 	| { channel: StaffChannel; problem?: never; isPublic?: false }
 	| { channel?: never; problem: string; isPublic?: boolean };

@@ -45,7 +45,6 @@ export interface ReportsOptions extends Omit<EntryWorkerOptions, "copies"> {
 	callAs: CallAs;
 }
 
-/** A member's report about a message or, if there is no message, about a person. */
 export interface ReportRequest {
 	reporterId: string;
 	message?: ReportedMessage;
@@ -55,7 +54,6 @@ export interface ReportRequest {
 
 const maxRelated = 10;
 
-/** An action that a staff member takes about a report. */
 export interface ActRequest {
 	guildId: string;
 	number: number;
@@ -65,7 +63,6 @@ export interface ActRequest {
 	call(row: ReportRow): { tool: string; args: JsonObject };
 }
 
-/** The outcome of a report. */
 export interface ReportEnd {
 	state: "handled" | "dismissed";
 	/** Id of the person who ends it; null for an MCP client that acts in nobody's name. */
@@ -265,10 +262,7 @@ function caseIn(text: string): number | undefined {
 	return number === undefined ? undefined : Number(number);
 }
 
-/**
- * Returns a reporter's reason in the form that is stored; null if there is none. NUL characters are removed, because
- * PostgreSQL cannot store them.
- */
+/** Null if there is none. NUL characters are removed, because PostgreSQL cannot store them. */
 function storedReason(reason: string | undefined): string | null {
 	const text = reason?.toWellFormed().replaceAll("\0", "").trim() ?? "";
 	return text === "" ? null : [...text].slice(0, maxReportReason).join("");

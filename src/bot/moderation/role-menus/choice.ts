@@ -9,10 +9,7 @@ import { type ReservedRoles, whyFixed, whyNotTakeable } from "./takeable.ts";
 /** What a member chose in a role menu: the role of the pressed button, or all roles selected in the select menu. */
 export type Choice = { pressed: string } | { selected: readonly string[] };
 
-/**
- * The effect of a choice in a role menu, as role ids: `add` and `remove` are the changes to the member's roles, and
- * `after` lists the roles of the menu that the member then has.
- */
+/** Role ids. `after` lists the roles of the menu that the member then has. */
 export interface Change {
 	add: readonly string[];
 	remove: readonly string[];

@@ -56,9 +56,7 @@ const textPermissions = contentPermissions.map((needed) => ({
 		(needed.when?.({ ...args, content: contentOf(args) }, memberId, guild) ?? false),
 }));
 
-/**
- * Creates the tool create_role_menu. It refuses the roles in `reserved`, which the bot's configuration uses otherwise.
- */
+/** Refuses the roles in `reserved`, which the bot's configuration uses otherwise. */
 export function createMenuTool(reserved: ReservedRoles) {
 	return writeTool({
 		name: "create_role_menu",

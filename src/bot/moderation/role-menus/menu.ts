@@ -25,30 +25,21 @@ export const menuPrefix = "rolemenu";
  */
 export const maxRoles = 25;
 
-/**
- * Maximum length of a label, in characters. Discord allows 80 for a button, and 100 for an option of a select menu and
- * for the name of a role.
- */
+/** In characters. Discord allows 80 for a button, 100 for an option and for the name of a role. */
 export const maxLabelLength = { buttons: 80, select: 100 } as const;
 
 const rowSize = 5;
 
 export type MenuStyle = keyof typeof maxLabelLength;
 
-/** The rules of a role menu: which roles it offers, how many of them a member may have, and who can use it. */
 export interface MenuRules {
-	/** Ids of the roles in the menu. */
 	roleIds: readonly string[];
-	/**
-	 * Maximum number of the menu's roles that a member may have; undefined for no limit. With 1, a choice replaces the
-	 * member's previous role.
-	 */
+	/** Undefined for no limit. With 1, a choice replaces the member's previous role. */
 	max: number | undefined;
 	/** Id of the role that members need to use the menu; undefined if everyone can use it. */
 	requires: string | undefined;
 }
 
-/** A role in a role menu, with the label and emoji that members see. */
 export interface MenuEntry {
 	roleId: string;
 	label: string;
@@ -59,7 +50,7 @@ export interface MenuEntry {
 
 export type MenuRow = APIActionRowComponent<APIComponentInMessageActionRow>;
 
-/** Returns the message components of a role menu with at most `maxRoles` entries. */
+/** `entries`: at most `maxRoles`. */
 export function menuComponents(
 	style: MenuStyle,
 	entries: readonly MenuEntry[],
@@ -116,23 +107,17 @@ function entryId(roleId: string, isNamed: boolean): string {
 const entryPattern = /^(\d{17,20})(:n)?$/;
 const customIdPattern = /^(\d{1,2}):(0|\d{17,20}):(select|\d{17,20}(?::n)?)$/;
 
-/**
- * Returns the role id from the last part of a button's custom_id or from an option's value; undefined if the string is
- * not valid.
- */
+/** From the last part of a button's custom_id or an option's value; undefined if it is not valid. */
 export function roleIdIn(entry: string): string | undefined {
 	return entryPattern.exec(entry)?.[1];
 }
 
-/** The data in the custom_id of a button or select menu of a role menu. */
 export interface MenuComponentId extends Pick<MenuRules, "max" | "requires"> {
 	/** Id of the button's role; undefined for a select menu. */
 	roleId: string | undefined;
 }
 
-/**
- * Parses the custom_id of a role menu's component, without its prefix. Returns undefined if the format is not valid.
- */
+/** Without its prefix. Undefined if the format is not valid. */
 export function readMenuId(rest: string): MenuComponentId | undefined {
 	const [, max, requires, last = ""] = customIdPattern.exec(rest) ?? [];
 	if (max === undefined || requires === undefined) return undefined;

@@ -43,9 +43,7 @@ const tooMany = "Many people are choosing roles at the moment. Nothing was done;
 
 /** A press (used button or select menu) that waits in the queue or is being handled. */
 export interface PlaceInQueue {
-	/**
-	 * Resolves when the press may be handled. Rejects with a ToolError, whose message is for the member, on a timeout.
-	 */
+	/** Resolves when the press may be handled. Rejects with a ToolError for the member on a timeout. */
 	turn(): Promise<void>;
 	/** Removes the press from the queue. Call it when the press was handled or no longer waits. */
 	leave(): void;
@@ -70,10 +68,7 @@ export class PressQueue {
 		return this.#total;
 	}
 
-	/**
-	 * Adds a press to the end of a guild's queue. Throws a ToolError, whose message is for the member, if the queue is
-	 * full.
-	 */
+	/** At the end of the guild's queue. Throws a ToolError for the member if it is full. */
 	enter(guildId: string, userId: string): PlaceInQueue {
 		if (this.#closing.signal.aborted) throw restarting();
 		const { total, perPerson } = this.limits;
@@ -110,28 +105,20 @@ export class PressQueue {
 		};
 	}
 
-	/**
-	 * Delays a guild's next press until Discord's rate limit resets, if the remaining requests are reserved for tools and
-	 * commands.
-	 */
+	/** Delays the next press until the rate limit resets, if the rest is reserved for tools and commands. */
 	note(guildId: string, { limit, remaining, resetAfterMs }: RateLimitState): void {
 		const queue = this.#guilds.get(guildId);
 		if (!queue || remaining > Math.floor(limit * reservedShare)) return;
 		queue.freeAt = Math.max(queue.freeAt, performance.now() + resetAfterMs);
 	}
 
-	/**
-	 * Makes `requireSettled` throw for some time for a member, after a role change of this member had an unknown outcome.
-	 */
+	/** Makes `requireSettled` throw for some time, after a role change of this member had an unknown outcome. */
 	hold(guildId: string, userId: string): void {
 		const until = performance.now() + this.limits.holdMs;
 		this.#held.set(`${guildId} ${userId}`, until);
 	}
 
-	/**
-	 * Throws a ToolError, whose message is for the member, if an earlier role change of the member may still be executed
-	 * by Discord.
-	 */
+	/** Throws a ToolError for the member if Discord may still execute an earlier role change. */
 	requireSettled(guildId: string, userId: string): void {
 		const until = this.#held.get(`${guildId} ${userId}`) ?? -Infinity;
 		if (until > performance.now())

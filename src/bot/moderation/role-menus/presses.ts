@@ -33,7 +33,6 @@ export interface PressOptions {
 
 type Press = ComponentInteraction & { guildId: string; message: Message };
 
-/** Creates the handler for the buttons and select menus of role menus. */
 export function createPressHandler(options: PressOptions): ComponentHandler {
 	const { connection, mutex, isRestricted, reserved, queue, log, onPressed } = options;
 

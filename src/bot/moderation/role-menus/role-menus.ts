@@ -13,14 +13,11 @@ import { reservedRoles } from "./takeable.ts";
 
 const shutdownGraceMs = 1_500;
 
-/**
- * Names of the tools for role menus. The setting `deny` accepts these names even if the feature `moderation` is off.
- */
+/** The setting `deny` accepts these names even if the feature `moderation` is off. */
 export const roleMenuToolNames = ["create_role_menu"] as const;
 
 export type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components" | "close">>;
 
-/** Creates the tool, the command and the buttons of role menus. */
 export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {
 	const { connection, mutex, log } = options;
 	const reserved = reservedRoles(options.config.toml);

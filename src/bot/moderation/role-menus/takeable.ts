@@ -6,10 +6,7 @@ import { describePowers, powersOf } from "../../../discord/powers.ts";
 import { isBelowBot } from "../../../discord/role-hierarchy.ts";
 import type { BotConfig } from "../../config/config.ts";
 
-/**
- * Roles that are used in the bot's configuration, to give rights or to restrict people: the name of the setting by role
- * id.
- */
+/** By role id, the name of the setting that gives rights with the role or restricts people. */
 export type ReservedRoles = ReadonlyMap<string, string>;
 
 /** Returns the roles that cannot be in a role menu because a setting of the bot refers to them. */
@@ -24,10 +21,7 @@ export function reservedRoles({ game, mcp, moderation }: BotConfig["toml"]): Res
 	return new Map(settings.flatMap(([name, ids = []]) => ids.map((id) => [id, name] as const)));
 }
 
-/**
- * Returns why the bot cannot give or remove a role, as the end of a sentence that begins with "the role"; undefined if
- * it can.
- */
+/** As the end of a sentence that begins with "the role"; undefined if the bot can give and remove it. */
 export function whyFixed(guild: Guild, role: Role): string | undefined {
 	if (role.id === guild.id) return "is the role of all members";
 	if (role.managed) return "is managed by Discord";
@@ -35,10 +29,7 @@ export function whyFixed(guild: Guild, role: Role): string | undefined {
 	return undefined;
 }
 
-/**
- * Returns why a role cannot be in a role menu, as the end of a sentence that begins with "the role"; undefined if it
- * can. Permissions that @everyone also has are ignored.
- */
+/** Like `whyFixed`. Permissions that @everyone also has are ignored. */
 export function whyNotTakeable(guild: Guild, role: Role, reserved: ReservedRoles): string | undefined {
 	const fixed = whyFixed(guild, role);
 	if (fixed !== undefined) return fixed;

@@ -6,10 +6,7 @@ import { domainToASCII } from "node:url";
 
 /** Texts with fewer letters and digits are not compared, because people write words such as "lol" in many channels. */
 const minTextLength = 20;
-/**
- * Texts with fewer letters and digits are not spam only because they repeat, such as greetings, cheers and bot
- * commands.
- */
+/** Texts with fewer letters and digits, such as greetings and bot commands, may repeat without being spam. */
 const minRepeatedLength = 40;
 const maxSearched = 1_000;
 const maxLinks = 5;
@@ -23,18 +20,13 @@ export type PartKind = "text" | "link" | "file";
 /** The keyed hash of a text, link or file in a message, used to find repetitions. */
 export interface Part {
 	kind: PartKind;
-	/**
-	 * Keyed hash of the part. Equal parts have equal hashes. The hash of a file is computed from its name, type, size and
-	 * dimensions.
-	 */
+	/** Equal parts have equal hashes. That of a file is of its name, type, size and dimensions. */
 	hash: string;
 	/** For a text: whether it is so short that it is not spam even if it repeats. */
 	isShort?: boolean;
-	/** For a file: its URL at Discord's CDN. */
 	url?: string;
 }
 
-/** A file that is attached to a message. */
 export interface PostedFile {
 	url: string;
 	name: string;
@@ -44,16 +36,12 @@ export interface PostedFile {
 	contentType: string | null;
 }
 
-/** Text and files of a message, including those of a message that it forwards. */
 export interface Content {
 	text: string;
 	files: readonly PostedFile[];
 }
 
-/**
- * Creates a function that computes keyed hashes. The key is random, so hashes of different processes cannot be
- * compared.
- */
+/** The key is random, so hashes of different processes cannot be compared. */
 export function createHash(): (kind: PartKind, value: string) => string {
 	const key = randomBytes(32);
 	return (kind, value) => createHmac("sha256", key).update(`${kind}\0${value}`).digest("base64url").slice(0, 22);
@@ -90,19 +78,13 @@ export function normalized(text: string): string {
 		.replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/**
- * Whether a normalized text has few letters and digits. Repetitions inside it count once, because people write
- * "hahahahaha" and "GOOOOOAL".
- */
+/** Repetitions inside the text count once, because people write "hahahahaha" and "GOOOOOAL". */
 function isShort(words: string): boolean {
 	const once = words.slice(0, maxSearched).replace(/(.{1,20}?)\1+/gu, "$1");
 	return once.length < minRepeatedLength;
 }
 
-/**
- * Returns the links in a text. Discord shows https links as links, and invites such as "discord.gg/name" also without
- * https.
- */
+/** Discord shows https links as links, and invites such as "discord.gg/name" also without https. */
 export function linksIn(text: string): URL[] {
 	return [...text.matchAll(linkPattern)].flatMap(([match]) => {
 		const url = /^https?:/i.test(match) ? match : `https://${match}`;
@@ -120,10 +102,7 @@ function isGif(link: URL): boolean {
 	return gifHosts.test(hostOf(link));
 }
 
-/**
- * Returns host, path and query of a link. The query is included because on many sites only the query distinguishes two
- * pages, such as two videos.
- */
+/** With the query, because on many sites only the query distinguishes two pages, such as two videos. */
 function identityOf(link: URL): string {
 	return `${hostOf(link)}${link.pathname.replace(/\/+$/, "")}${link.search}`;
 }
@@ -132,10 +111,7 @@ function hostOf({ hostname }: URL): string {
 	return hostname.replace(/^www\./, "").replace(/\.$/, "");
 }
 
-/**
- * Whether a text has a link to one of the listed places: a host including its subdomains, or a host with the start of a
- * path.
- */
+/** A place is a host including its subdomains, or a host with the start of a path. */
 export function hasListedLink(text: string, listed: readonly string[]) {
 	if (listed.length === 0) return false;
 	return linksIn(text.slice(0, maxContentLength)).some((link) => {

@@ -42,7 +42,7 @@ interface Waiting {
 
 export type Deletions = ReturnType<typeof createDeletions>;
 
-/** Creates the queues of messages to delete, one per channel. */
+/** One queue of messages per channel. */
 export function createDeletions({ gatherMs = defaultGatherMs, connection, ...options }: DeletionsOptions) {
 	const channels = new Map<string, Waiting[]>();
 	let waiting = 0;

@@ -10,10 +10,8 @@ import { type Post, RecentPosts, type Repetition, type Thresholds } from "./rece
 const maxCompared = 2_000;
 const minSample = 10;
 
-/** Detected spam of one person. */
 export interface Detection {
 	member: GuildMember;
-	/** Id of the message that was detected as spam. */
 	messageId: string;
 	/** Why it is spam, such as "the same file in 3 channels". Contains nothing that people wrote. */
 	rule: string;

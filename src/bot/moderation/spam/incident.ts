@@ -10,7 +10,6 @@ export const maxMessages = 2_000;
 
 export interface Incident {
 	readonly guildId: string;
-	/** Id of the message that was detected as spam. */
 	readonly id: string;
 	readonly userId: string;
 	/** Why the messages are spam. Contains nothing that people wrote. */

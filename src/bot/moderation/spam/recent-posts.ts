@@ -16,11 +16,9 @@ interface TimedPost extends Post {
 	at: number;
 }
 
-/** A text, link or file that one person has posted too often. */
 export interface Repetition {
 	kind: PartKind;
 	hash: string;
-	/** The messages with this text, link or file, oldest first. */
 	posts: readonly Post[];
 	/** Number of different channels in which these messages were posted. */
 	channels: number;
@@ -72,7 +70,6 @@ export class RecentPosts {
 		return (this.#people.get(person) ?? []).filter(({ parts }) => parts.some(({ hash }) => hashes.has(hash)));
 	}
 
-	/** Forgets the messages of a person. */
 	delete(person: string): void {
 		this.#set(person, []);
 	}

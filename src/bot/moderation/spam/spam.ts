@@ -31,7 +31,6 @@ export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store"
 	settings: SpamSettings;
 	/** Whether people are told of their timeout by direct message, with the operator's text on how to appeal. */
 	tell?: { appeal: string | undefined } | undefined;
-	/** Base URL of Discord's CDN. */
 	cdn: string;
 	cases: Pick<Cases, "add" | "find" | "edit">;
 	moderationLog: Pick<ModerationLog, "channelOrDefault">;
@@ -149,7 +148,6 @@ export function createSpam(options: SpamOptions): Spam {
 			});
 	}
 
-	/** Continues interrupted incidents after a restart. */
 	async function resume(): Promise<void> {
 		await loadAllowances();
 		if (!connection.ready) return;

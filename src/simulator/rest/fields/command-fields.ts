@@ -43,12 +43,10 @@ const slashFields = {
 	options: f.nullable(options),
 } as const;
 
-/** The parsed body of a request that creates or edits a command. */
 export type CommandForm = {
 	[K in keyof typeof slashFields]: f.Read<(typeof slashFields)[K]>;
 };
 
-/** The parsed body of a request that creates a command. */
 export type NewCommand = CommandForm & {
 	type: CommandType;
 	name: string;
@@ -95,16 +93,12 @@ export const newCommand = f.refine(f.unchecked, (given): NewCommand => {
 const slashChanges = f.required(f.object(slashFields));
 const menuChanges = f.required(f.object(menuFields));
 
-/** Parses a request body that edits a command of this type. */
 export function readChanges(type: CommandType, given: unknown): CommandForm {
 	const changes = type === Type.ChatInput ? slashChanges : menuChanges;
 	return changes.read(given);
 }
 
-/**
- * Throws if all names, descriptions and values of a command together have more than 8,000 characters. Of a localized
- * name or description, the longest counts.
- */
+/** Throws above 8,000 characters. Of a localized name or description, the longest counts. */
 export function checkSize(form: object): void {
 	if (sizeOf(form) > maxCharacters)
 		throw formError("APPLICATION_COMMAND_TOO_LARGE", `Command exceeds maximum size (${maxCharacters})`);

@@ -9,7 +9,6 @@ export interface Field<T> {
 	read(value: unknown): T;
 }
 
-/** The type of the value that parsing the request field `F` returns. */
 export type Read<F> = F extends Field<infer T> ? T : never;
 
 function optional<T>(read: (value: unknown) => T): Field<T | undefined> {
@@ -35,10 +34,7 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
 	return { read: (value) => (value === null ? null : field.read(value)) };
 }
 
-/**
- * A request field that is parsed by `field`; a second function then checks or converts the value. A missing value stays
- * undefined.
- */
+/** `convert` checks or converts the parsed value. A missing value stays undefined. */
 export function refine<T, U>(field: Field<T | undefined>, convert: (value: T) => U): Field<U | undefined> {
 	return {
 		read: (value) => {
@@ -64,9 +60,7 @@ function checkLength(length: number, min: number, max: number): void {
 	throw formError("BASE_TYPE_BAD_LENGTH", `Must be between ${min} and ${max} in length.`);
 }
 
-/**
- * A request field whose value is an integer from `min` to `max`, as a number or, as Discord allows, a decimal string.
- */
+/** A number or, as Discord allows, a decimal string. */
 export function integer(min: number, max: number) {
 	return optional((value) => {
 		const number = typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
@@ -185,7 +179,6 @@ export function present<T extends object>(given: T) {
 	return pickBy(given, isPresent) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** A request field whose value may be anything. It is not checked. */
 export const unchecked: Field<unknown> = { read: (value) => value };
 
 // Discord reports all errors of a form.

@@ -46,10 +46,7 @@ export const forumFields = {
 
 type ForumBody = ReadForm<typeof forumFields>;
 
-/**
- * Returns the changes that a request body makes to a channel's default settings for threads. In forum and media
- * channels, also the changes to tags, default reaction, sort order and layout.
- */
+/** Changes to the defaults for threads; in forum and media channels also to tags, reaction, sort order and layout. */
 export function forumChanges(
 	call: Call,
 	type: GuildChannelType,
@@ -83,10 +80,7 @@ function flagsOf(type: GuildChannelType, flags: number | null | undefined): numb
 	return flags & (IsSpoilerChannel | (holdsPosts({ type }) ? RequireTag : 0));
 }
 
-/**
- * Returns the forum tags to store. Tags with an id must exist and keep the id; tags without one get a new id. Throws if
- * two tags have the same name.
- */
+/** Tags with an id must exist; tags without one get a new id. Throws if two tags have the same name. */
 function tagsOf(
 	{ world }: Call,
 	given: NonNullable<ForumBody["available_tags"]>,
@@ -106,10 +100,7 @@ function tagsOf(
 	});
 }
 
-/**
- * Checks the tags of a forum post and returns their ids. Throws if the forum lacks a tag, if it requires a tag and
- * the post has none, or if moderated tags change and the sender of the request lacks MANAGE_THREADS.
- */
+/** Throws for an unknown or missing tag, and if moderated tags change and the sender lacks MANAGE_THREADS. */
 export function checkedTags(
 	call: Call,
 	forum: GuildChannel,

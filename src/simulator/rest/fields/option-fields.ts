@@ -18,7 +18,6 @@ export const name = f.refine(f.text(1, 32), (given) => {
 	throw formError("APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid");
 });
 
-/** Names or descriptions by language. */
 export const localizations = f.refine(f.unchecked, (given) => {
 	f.object({}).read(given);
 	return given as Readonly<Record<string, string>>;
@@ -111,7 +110,6 @@ const group = {
 	options: f.nullable(optionsOf({ [Option.Subcommand]: subcommand })),
 };
 
-/** The options of a slash command. */
 export const options = f.refine(
 	optionsOf({
 		...valueFields,

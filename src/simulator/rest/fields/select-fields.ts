@@ -52,7 +52,6 @@ const options = f.refine(f.list(option, 1, 25), (given) => {
 
 const defaults = { default_values: f.unchecked };
 
-/** The fields of select menus by type. */
 export const selectFields: Readonly<Record<SelectType, f.Fields>> = {
 	[ComponentType.StringSelect]: { ...common, options: f.required(options) },
 	[ComponentType.UserSelect]: { ...common, ...defaults },

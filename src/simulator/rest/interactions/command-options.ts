@@ -43,10 +43,7 @@ interface Reading {
 	readonly partial: boolean;
 }
 
-/**
- * Checks the values of a command's options. Returns, in the form sent to the application, the values and the users,
- * roles and channels to which they refer. Throws Discord's error for invalid values.
- */
+/** In the form sent to the application, with the users, roles and channels. Throws Discord's error if invalid. */
 export function resolveOptions(
 	call: Call,
 	place: Channel,
@@ -62,10 +59,7 @@ export function resolveOptions(
 	};
 }
 
-/**
- * Returns the values that a person has given while typing the value of an option, which has `focused`. Throws if no
- * option or several have it, or if the option has no suggestions.
- */
+/** Throws unless exactly one option is `focused`, and has suggestions. */
 export function focusedOptions(
 	call: Call,
 	place: Channel,

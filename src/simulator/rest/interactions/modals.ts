@@ -137,10 +137,7 @@ const submittedPart = f.object({
 /** The components that a person submits: the inputs with their values, in labels or rows. */
 export const submitted = f.list(submittedPart, 0, maxParts);
 
-/**
- * Returns the values that a person submits with a modal, and the users, roles and channels to which they refer, as the
- * application receives them. Throws Discord's error if an input does not accept its value.
- */
+/** In the form sent to the application. Throws Discord's error if an input does not accept its value. */
 export function submission(
 	call: Call,
 	{ channel, modal }: Interaction & { readonly modal: Modal },

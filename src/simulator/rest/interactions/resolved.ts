@@ -16,10 +16,7 @@ import type { Call } from "../route.ts";
 
 export type OptionValue = Sent<APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>>;
 
-/**
- * The users, members, roles, channels and so on to which the values of a command's options refer: for each of these
- * kinds, an object with ids as keys.
- */
+/** For each kind of object (users, members, roles …), an object with ids as keys. */
 export type Resolved = {
 	-readonly [K in keyof Sent<APIInteractionDataResolved>]: Record<
 		string,
@@ -27,10 +24,7 @@ export type Resolved = {
 	>;
 };
 
-/**
- * Adds the user, role or channel that is the value of an option to the interaction's resolved data. Returns false if
- * that object does not exist, or if it is a channel of another type than those in `channelTypes`.
- */
+/** False if the object does not exist, or is a channel of a type that is not in `channelTypes`. */
 export function resolve(
 	call: Call,
 	place: Channel,
@@ -52,10 +46,7 @@ export function resolve(
 	}
 }
 
-/**
- * Adds a user and, if the user is a member of the guild, the member to an interaction's resolved data. Returns false if
- * the user does not exist.
- */
+/** Also adds the member, if the user is one. False if the user does not exist. */
 export function resolveUser({ world }: Call, place: Channel, id: string, resolved: Resolved): boolean {
 	const user = world.users.get(id);
 	if (!user) return false;
@@ -124,10 +115,7 @@ function pick(from: object, keys: readonly string[]): object {
 	return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
 }
 
-/**
- * Stores an uploaded file that is the value of an option, and adds its attachment object to the resolved data. `part` is
- * the file's number in the request. Returns the id of the attachment; undefined if there is no such file.
- */
+/** `part` is the file's number in the request. The id of the attachment; undefined if there is no such file. */
 export function resolveFile(call: Call, place: Channel, part: string, resolved: Resolved): string | undefined {
 	const file = call.files.get(`files[${part}]`);
 	if (!file) return undefined;

@@ -19,10 +19,7 @@ const count = v.fallback(v.number(), 1);
 const typeList = v.fallback(v.optional(v.array(v.number())), undefined);
 const optionList = v.fallback(v.array(v.object({ value: v.string() })), []);
 
-/**
- * Returns the values that a person chose in a select menu, and the users, roles and channels to which they refer, as the
- * application receives them. Adds these to `resolved`. Throws Discord's error if the menu does not accept the values.
- */
+/** Adds the users, roles and channels to `resolved`. Throws Discord's error if the menu does not accept the values. */
 export function chosenIn(
 	call: Call,
 	channel: Channel,

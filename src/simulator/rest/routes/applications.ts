@@ -5,7 +5,6 @@ import type { Account } from "../../world/state/entities.ts";
 import { applicationFlags } from "../../world/state/serialize.ts";
 import { type Call, route } from "../route.ts";
 
-/** Converts a bot's application to the API object that everyone may see. */
 export function publicApplication(bot: Account) {
 	const flags = applicationFlags(bot);
 	return {

@@ -80,10 +80,7 @@ function changesOf(
 	};
 }
 
-/**
- * Converts the name of a text or forum channel to lower case and its spaces to "-", as Discord does. Other names are
- * only trimmed.
- */
+/** As Discord does: lower case and "-" for text and forum channels. Other names are only trimmed. */
 function normalizeName(type: GuildChannelType, name: string | undefined): string | undefined {
 	const given = name?.trim();
 	if (given === "") throw missingField("name");

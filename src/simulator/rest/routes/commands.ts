@@ -107,10 +107,7 @@ function checkCreates(call: Call<typeof everywhere>, count: number): void {
 		throw apiError(Code.MaximumDailyApplicationCommandCreatesReached);
 }
 
-/**
- * Replaces the commands of all types of an application by those in the request: its commands in the guild if the request
- * path has a guild id, otherwise its global commands.
- */
+/** Those of the guild if the request path has a guild id, otherwise the global ones; of all types. */
 function replaceAll(call: Call<typeof everywhere>, forms: readonly NewCommand[]): Command[] {
 	const { commands } = call.world;
 	const registered = commands.in(scopeOf(call));

@@ -106,10 +106,7 @@ function editOwnNick(call: Call<":guild_id", { nick?: string | null | undefined 
 
 type MemberCall = Call<":guild_id/members/:user_id">;
 
-/**
- * Throws unless the sender of the request may change the member's roles to the roles with the ids `wanted`. The sender
- * must be allowed to assign each added role and to remove each removed role.
- */
+/** The sender must be allowed to assign each added role and to remove each removed role. */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {
 	const { guild, member } = call;
 	requireGuildPermissions(call, Permission.ManageRoles);

@@ -98,10 +98,6 @@ function checkSlowMode(call: Call, channel: Channel): void {
 	throw new ApiError(429, { ...limit.body, ...error.body }, limit.headers);
 }
 
-/**
- * Throws if a new message would be empty, or if its author lacks a permission for its embeds, files, poll or
- * text-to-speech.
- */
 function checkSendable(call: Call<"", NewMessage>, channel: Channel): void {
 	const { body } = call;
 	// A forward has the content of another message.

@@ -123,10 +123,7 @@ function authenticateClient({ world, body, authorizationHeader }: FormCall): str
 	throw oauthError("invalid_client", undefined, 401);
 }
 
-/**
- * Splits a text at the first separator. Used for client id and secret, which need no URL decoding because they consist
- * of URL-safe characters.
- */
+/** Client id and secret need no URL decoding, because they consist of URL-safe characters. */
 function splitOnce(text: string, separator: string): [string, string] {
 	const at = text.indexOf(separator);
 	return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];

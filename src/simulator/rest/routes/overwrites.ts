@@ -23,10 +23,7 @@ export const overwriteList = f.list(f.object({ ...overwriteFields, id: f.require
 
 type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
-/**
- * Converts the permission overwrites in a request to the form in which the channel stores them. Throws if the sender of
- * the request may not set these overwrites.
- */
+/** Throws if the sender of the request may not set these overwrites. */
 export function checkOverwrites(
 	call: Call,
 	guild: Guild,

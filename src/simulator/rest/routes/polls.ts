@@ -16,7 +16,6 @@ const emoji = f.object({
 	name: f.nullable(f.text(0, 64)),
 });
 
-/** The field `poll` of a request body that sends a message. */
 export const pollForm = f.object({
 	question: f.required(f.object({ text: f.required(f.text(1, 300)) })),
 	answers: f.required(

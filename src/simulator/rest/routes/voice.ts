@@ -52,10 +52,7 @@ interface VoiceBody {
 	channel_id?: string | null | undefined;
 }
 
-/**
- * Checks a request to mute, deafen, move or disconnect a member in voice channels, and returns the changes to make.
- * Throws if the member is in no voice channel or the sender of the request lacks a permission.
- */
+/** The changes to make. Throws if the member is in no voice channel or the sender lacks a permission. */
 export function checkVoice(call: Call<":guild_id/members/:user_id", VoiceBody>): {
 	mute: boolean | undefined;
 	deaf: boolean | undefined;

@@ -62,10 +62,7 @@ function targetOf(call: Call, webhook: Webhook, id: string | null | undefined): 
 
 type TokenCall = Call<typeof byToken, unknown, { thread_id: string | undefined }>;
 
-/**
- * Returns the channel or thread of a webhook's message: the thread named in the query, otherwise the webhook's channel.
- * Throws if the thread is not in the webhook's channel.
- */
+/** The thread named in the query, otherwise the webhook's channel. Throws if the thread is in another channel. */
 function placeOf({ world, query, webhook }: TokenCall) {
 	const own = world.state.channelOf(webhook);
 	if (query.thread_id === undefined) return own;

@@ -42,10 +42,7 @@ export class Authorizations {
 	 * https://github.com/discord/discord-api-docs/issues/2526
 	 */
 	codeLifetimeMs = 100_000;
-	/**
-	 * How long an access token is valid, in milliseconds: as `expires_in` in Discord's examples. Refresh tokens do not
-	 * expire.
-	 */
+	/** In milliseconds: as `expires_in` in Discord's examples. Refresh tokens do not expire. */
 	tokenLifetimeMs = 604_800_000;
 
 	readonly #settings = new Map<string, OAuth2Settings>();
@@ -73,9 +70,7 @@ export class Authorizations {
 		return settings !== undefined && timingSafeEqual(sha256(settings.clientSecret), sha256(clientSecret));
 	}
 
-	/**
-	 * Stores that a person has authorized an application. Returns the code that the application can exchange for tokens.
-	 */
+	/** Returns the code that the application can exchange for tokens. */
 	accept(accepted: Accepted): string {
 		const code = random();
 		const expiresAt = Date.now() + this.codeLifetimeMs;
@@ -83,10 +78,7 @@ export class Authorizations {
 		return code;
 	}
 
-	/**
-	 * Returns what the person authorized when the application got this code; undefined if the code is unknown, was used
-	 * or has expired.
-	 */
+	/** Undefined if the code is unknown, was used or has expired. */
 	accepted(code: string): Accepted | undefined {
 		const known = this.#codes.get(code);
 		if (known && known.expiresAt > Date.now()) return known;
@@ -99,10 +91,7 @@ export class Authorizations {
 		return sha256(verifier).toString("base64url") === challenge;
 	}
 
-	/**
-	 * Exchanges a code for tokens. `accepted` is what the method `accepted` has returned for the code. The code cannot be
-	 * used again.
-	 */
+	/** `accepted` is the result of the method `accepted`. The code cannot be used again. */
 	exchange(code: string, accepted: Accepted): Authorization {
 		this.#codes.delete(code);
 		return this.#issue(accepted);
@@ -128,10 +117,7 @@ export class Authorizations {
 		return this.#issue(authorization);
 	}
 
-	/**
-	 * Revokes a token: deletes all authorizations of the application by the person who granted this one. Does nothing if
-	 * the token is unknown or belongs to another application.
-	 */
+	/** Deletes all authorizations of this person for the application. Ignores unknown tokens and those of others. */
 	revoke(token: string, clientId: string): void {
 		const known = this.#authorizations.get(token);
 		if (known?.clientId !== clientId) return;

@@ -4,15 +4,12 @@ import { InteractionContextType, PermissionFlagsBits as Permission } from "disco
 import type { Command, Guild } from "../state/entities.ts";
 import { has } from "../state/permissions.ts";
 
-/**
- * Selects commands of an application: the global ones, or, if `guild_id` is set, those registered in this guild.
- */
+/** The global commands or, if `guild_id` is set, those registered in this guild. */
 export interface Scope {
 	readonly application_id: string;
 	readonly guild_id?: string | undefined;
 }
 
-/** The fields of a command that its application sets. */
 export type CommandDetails = Omit<Command, "id" | "application_id" | "guild_id" | "version">;
 
 const dailyCreates = 200;
@@ -24,10 +21,7 @@ export class Commands {
 
 	constructor(private readonly newId: () => string) {}
 
-	/**
-	 * The commands that an application has registered, oldest first: its global ones, or, if `guild_id` is set,
-	 * those in this guild.
-	 */
+	/** Oldest first. */
 	in({ application_id, guild_id }: Scope): Command[] {
 		return [...this.#all.values()].filter((one) => one.application_id === application_id && one.guild_id === guild_id);
 	}

@@ -3,7 +3,6 @@
 
 import type { Guild } from "../state/entities.ts";
 
-/** The settings of sharding, which apply to all bots. */
 export interface ShardingSettings {
 	/** The recommended number of shards in the response to GET /gateway/bot. By default it depends on the bot's guilds. */
 	shards: number | undefined;
@@ -37,12 +36,10 @@ export class Sharding {
 
 	constructor(private readonly guilds: Pick<Map<string, Guild>, "values">) {}
 
-	/** Changes the settings that are given. */
 	configure(changes: Partial<ShardingSettings>): void {
 		Object.assign(this.settings, changes);
 	}
 
-	/** The number of shards that Discord recommends to a bot. */
 	recommended(botId: string): number {
 		const count = this.#guildsOf(botId).length;
 		return this.settings.shards ?? Math.max(1, Math.ceil(count / guildsPerShard));

@@ -29,7 +29,6 @@ export class Users {
 		return this.state.users.get(id);
 	}
 
-	/** Changes the profile of a bot or person. */
 	edit(account: Account, changes: Changes<Pick<User, "username" | "avatar">>) {
 		const { user } = account;
 		apply(user, changes);

@@ -14,7 +14,6 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 import type { Voice } from "./voice.ts";
 
-/** New values for the fields of a guild channel. */
 export type ChannelChanges = Changes<Omit<GuildChannel, "id" | "guild_id" | "last_message_id">>;
 
 const audit = auditOf("Channel");
@@ -71,9 +70,7 @@ export class Channels {
 			audit.update(this.state, guild, channel, before, logged, by);
 	}
 
-	/**
-	 * Removes a guild channel with its threads and messages. If it is a category, its channels stay, without a category.
-	 */
+	/** With its threads and messages. The channels of a category stay, without a category. */
 	remove(channel: GuildChannel, by?: Attribution): void {
 		this.messages.threads.removeIn(channel);
 		const guild = this.state.guildOf(channel);
@@ -197,11 +194,7 @@ function positionsLike(guild: Guild, type: GuildChannelType): number[] {
 		.map(({ position }) => position);
 }
 
-/**
- * Returns the guild's text channel for general conversation: among the channels in which @everyone may write, the one
- * named "general", otherwise the one for system messages, otherwise the first. Returns undefined if @everyone may write
- * in none.
- */
+/** Where @everyone may write: the one named "general", else the one for system messages, else the first, if any. */
 export function chatChannelOf(guild: Guild): GuildChannel | undefined {
 	const bits = Permission.ViewChannel | Permission.SendMessages;
 	const open = [...guild.channels.values()]

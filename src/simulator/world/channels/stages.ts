@@ -7,7 +7,6 @@ import { isEvent, type Verb } from "../state/events.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
-/** New values for the fields of a stage instance (a live stage). */
 export type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level">>;
 
 const audit = auditOf("StageInstance");

@@ -7,16 +7,12 @@ import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
-/** The fields of a voice state that users set themselves. */
 export type OwnVoice = Changes<Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">>;
 
 export class Voice {
 	constructor(private readonly state: State) {}
 
-	/**
-	 * Connects a guild member to a voice channel and disconnects them from any other voice channel, in all guilds. Throws
-	 * if `channel` is not a voice or stage channel.
-	 */
+	/** Leaves any other voice channel, in all guilds. Throws if `channel` is no voice or stage channel. */
 	join(channel: GuildChannel, member: Member, given: OwnVoice = {}, by?: Attribution): void {
 		if (!isVoice(channel)) throw new Error(`the channel ${channel.name} is not a voice channel`);
 		const guild = this.state.guildOf(channel);
@@ -53,7 +49,6 @@ export class Voice {
 		this.state.auditCounted(guild, by, AuditLogEvent.MemberDisconnect, null);
 	}
 
-	/** Dispatches the event VOICE_STATE_UPDATE for a guild member. */
 	dispatch(guild: Guild, member: Member): void {
 		this.state.dispatchToGuild("VOICE_STATE_UPDATE", guild, {
 			...serialize.voiceState(guild, member),

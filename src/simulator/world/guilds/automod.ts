@@ -39,7 +39,6 @@ export class AutoModeration {
 
 	constructor(private readonly state: State) {}
 
-	/** The AutoMod rules of a guild, oldest first. */
 	in({ id }: Guild): AutoModerationRule[] {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
@@ -74,10 +73,7 @@ export class AutoModeration {
 		audit.delete(this.state, guild, rule, auditFields(rule), {}, by);
 	}
 
-	/**
-	 * Returns the violations of a guild's AutoMod rules by a message text. Ignores rules that exempt the message's
-	 * channel or one of the author's roles.
-	 */
+	/** Ignores rules that exempt the message's channel or one of the author's roles. */
 	violations(
 		guild: Guild,
 		written: {

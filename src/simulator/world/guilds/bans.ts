@@ -14,10 +14,7 @@ export class Bans {
 		private readonly messages: Messages,
 	) {}
 
-	/**
-	 * Bans a user from a guild, member or not, and deletes their messages of the last `deleteSeconds` seconds there.
-	 * Returns the existing ban if the user is already banned.
-	 */
+	/** Member or not; deletes their messages of the last `deleteSeconds` seconds. Returns an existing ban. */
 	add(guild: Guild, user: User, deleteSeconds = 0, by?: Attribution): Ban {
 		const known = guild.bans.get(user.id);
 		if (known) return known;

@@ -19,10 +19,7 @@ export class Emojis {
 		private readonly pictures: Pictures,
 	) {}
 
-	/**
-	 * Adds a custom emoji to a guild and records its creator. If the emoji has role ids, only members with one of these
-	 * roles may use it. Without a picture, the emoji gets a small picture that is drawn from the emoji's id.
-	 */
+	/** With role ids, only members with one of these roles may use it. A missing picture is drawn from the emoji's id. */
 	add(
 		guild: Guild,
 		user: User,

@@ -44,10 +44,7 @@ export class Guilds {
 		return this.state.guildOf(channel);
 	}
 
-	/**
-	 * Adds a guild whose only member is its owner. `everyone` is the permission bits of the role @everyone. Without `id`
-	 * it gets a new id.
-	 */
+	/** `everyone` is the permission bits of @everyone. Without `id` it gets a new id. */
 	add(given: { name: string; owner: User; everyone?: bigint; id?: string | undefined }): Guild {
 		const id = given.id ?? this.state.newId();
 		const { owner } = given;
@@ -106,10 +103,7 @@ export class Guilds {
 		this.state.dispatchToGuild("GUILD_CREATE", guild, data, { only: [bot.id] });
 	}
 
-	/**
-	 * The data of the event GUILD_CREATE for a bot. By default the member list contains only the bot and the members in
-	 * voice channels. Throws if the bot is not in the guild.
-	 */
+	/** For GUILD_CREATE. Default `members`: the bot and those in voice channels. Throws if the bot is not in the guild. */
 	serializeFor(guild: Guild, bot: User, members?: Iterable<Member>): EventPayloads["GUILD_CREATE"] {
 		const { messages, stages, scheduledEvents } = this.parts;
 		const own = guild.members.get(bot.id);

@@ -35,10 +35,7 @@ export class Invites {
 		return this.state.channels.has(invite.channel_id) && (end === null || end.getTime() > Date.now());
 	}
 
-	/**
-	 * Adds an invite to a channel. By default it expires after one day and has unlimited uses. `created_at` may be in the
-	 * past.
-	 */
+	/** By default it expires after one day and has unlimited uses. `created_at` may be in the past. */
 	add(channel: GuildChannel, given: NewInvite, by?: Attribution): Invite {
 		const invite: Invite = {
 			code: randomBytes(5).toString("hex").slice(0, 8),

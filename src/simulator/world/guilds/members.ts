@@ -35,10 +35,7 @@ export class Members {
 		private readonly parts: Parts,
 	) {}
 
-	/**
-	 * Adds a user to a guild. With the option `botPermissions`, a bot gets a managed role with these permissions. If the
-	 * user is already a member, returns the existing member unchanged.
-	 */
+	/** `botPermissions` gives a bot a managed role. Returns an existing member unchanged. */
 	add(guild: Guild, user: User, given: MemberChanges & { botPermissions?: bigint } = {}): Member {
 		const known = guild.members.get(user.id);
 		if (known) return known;
@@ -86,9 +83,7 @@ export class Members {
 			if (made.length > 0) this.state.audit(guild, by, action, id, { changes: made });
 	}
 
-	/**
-	 * Removes a member from a guild. With `by`, the guild's audit log records that the user in `by` kicked the member.
-	 */
+	/** With `by`, the audit log records a kick by this user. */
 	remove(guild: Guild, member: Member, by?: Attribution): void {
 		const { user } = member;
 		const { id } = guild;
@@ -124,9 +119,7 @@ export class Members {
 	}
 }
 
-/**
- * Returns the first members of a guild whose user name, global name or nickname starts with the query, ignoring case.
- */
+/** Those whose user name, global name or nickname starts with the query, ignoring case. */
 export function membersNamed(guild: Guild, query: string, limit: number): Member[] {
 	const wanted = query.toLowerCase();
 	const isFound = ({ user: { username, global_name }, nick }: Member) =>

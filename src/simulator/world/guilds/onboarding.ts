@@ -118,10 +118,6 @@ export class Onboardings {
 	}
 }
 
-/**
- * The ids of all channels in a guild's onboarding: its default channels, and the channels that members get with an
- * answer.
- */
 export function onboardingChannelIds({ onboarding }: Guild): Set<string> {
 	return new Set([
 		...onboarding.default_channel_ids,

@@ -24,9 +24,7 @@ export class Roles {
 		private readonly pictures: Pictures,
 	) {}
 
-	/**
-	 * Adds a role to a guild, by default just above @everyone. Roles at or above the new role's position move up by one.
-	 */
+	/** By default just above @everyone. Roles at or above the new role's position move up by one. */
 	add(
 		guild: Guild,
 		given: RoleChanges & {
@@ -63,10 +61,7 @@ export class Roles {
 		audit.update(this.state, guild, role, auditFields(before), after, by);
 	}
 
-	/**
-	 * Moves roles of a guild to new positions, then numbers all roles from 1 without gaps. @everyone stays at 0. Of
-	 * roles that are moved to the same position, the older one is higher.
-	 */
+	/** Then numbers all roles from 1 without gaps; @everyone stays at 0. At the same position, the older is higher. */
 	move(guild: Guild, positions: ReadonlyMap<Role, number>, by?: Attribution): void {
 		const everyone = guild.roles.get(guild.id);
 		const order = [...guild.roles.values()]

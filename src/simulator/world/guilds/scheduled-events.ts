@@ -29,10 +29,7 @@ export class ScheduledEvents {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
-	/**
-	 * Converts a scheduled event to Discord's API object. If `counted`, the object contains the number of interested
-	 * users. Throws if the event has no channel and no location.
-	 */
+	/** If `counted`, with the number of interested users. Throws if the event has no channel and no location. */
 	serialize(event: ScheduledEvent, counted = false): SentScheduledEvent {
 		const { userIds, ...rest } = event;
 		const creator = this.state.users.get(event.creator_id);
@@ -115,10 +112,7 @@ export class ScheduledEvents {
 	}
 }
 
-/**
- * The fields that say where a scheduled event takes place: a location if the event is external, otherwise a channel.
- * Throws if the location or channel is missing.
- */
+/** A location if the event is external, otherwise a channel. Throws if it is missing. */
 function venueOf(event: ScheduledEvent) {
 	const { entity_type, channel_id, entity_metadata } = event;
 	if (entity_type === EntityType.External && entity_metadata) return { entity_type, entity_metadata, channel_id: null };

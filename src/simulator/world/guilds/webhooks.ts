@@ -103,9 +103,7 @@ function auditFields(webhook: Webhook) {
 	};
 }
 
-/**
- * The user object that is the author of a webhook's messages. Each message can override the webhook's name and avatar.
- */
+/** Each message can override the webhook's name and avatar. */
 export function authorOf(webhook: Webhook, { name = webhook.name, avatar = webhook.avatar } = {}): User {
 	return {
 		id: webhook.id,
@@ -126,10 +124,7 @@ export function accountOf(webhook: Webhook): Account {
 	};
 }
 
-/**
- * Converts a webhook to the API object that Discord sends to an account. The token is left out if the webhook was
- * created by an application that is not the application of the account.
- */
+/** Leaves the token out if an application other than that of the account created the webhook. */
 export function serializeWebhook(webhook: Webhook, { user }: Account): Sent<APIWebhook> {
 	const { token, application_id, user: creator, ...rest } = webhook;
 	const foreign = application_id !== null && application_id !== user.id;

@@ -10,15 +10,10 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply, placeOf, viewersOf } from "../state/state.ts";
 import { Threads } from "./threads.ts";
 
-/**
- * The fields of a new message. Only `content` is required. To back-date the message, set `id` to a Discord id
- * (snowflake) with an earlier time.
- */
+/** To back-date the message, set `id` to a snowflake with an earlier time. */
 export type NewMessage = Pick<Message, "content"> & Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
 
-/**
- * Creates a message object with default values, but adds it to no channel. The message's timestamp is the time in `id`.
- */
+/** With default values and the time in `id`. Adds it to no channel. */
 export function newMessage(id: string, channelId: string, author: User, given: NewMessage): Message {
 	return {
 		type: 0,
@@ -51,10 +46,7 @@ const withReferenced: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/**
- * Creates the `message_reference` of a message that refers to another: type 0 in a reply or system message, type 1 in a
- * forward.
- */
+/** Type 0 in a reply or system message, type 1 in a forward. */
 export function referenceTo(message: Pick<Message, "id">, channel: Channel, type: 0 | 1 = 0) {
 	return {
 		type,
@@ -64,10 +56,7 @@ export function referenceTo(message: Pick<Message, "id">, channel: Channel, type
 	};
 }
 
-/**
- * Selects messages of a channel: those around, before or after a message id. If several ids are set, `around` takes
- * precedence over `before`, and `before` over `after`.
- */
+/** `around` takes precedence over `before`, and `before` over `after`. */
 export interface Page {
 	readonly limit: number;
 	readonly around?: string | undefined;
@@ -82,10 +71,7 @@ export type MessageChanges = Changes<
 
 export class Messages {
 	readonly threads: Threads;
-	/**
-	 * The ids of messages that their author sent with a nonce (to prevent duplicates), by "AUTHOR_ID CHANNEL_ID NONCE".
-	 * The ids of deleted messages stay in the map.
-	 */
+	/** Message ids by "AUTHOR_ID CHANNEL_ID NONCE". Those of deleted messages stay. */
 	readonly nonces = new Map<string, string>();
 	readonly #byChannel = new Map<string, Message[]>();
 
@@ -131,10 +117,7 @@ export class Messages {
 			.toSorted((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
 	}
 
-	/**
-	 * Returns up to `limit` messages of a channel, newest first: those around, before or after a message id, otherwise
-	 * the latest.
-	 */
+	/** At most `limit`, newest first: those around, before or after an id, otherwise the latest. */
 	page(channelId: string, { limit, around, before, after }: Page): Message[] {
 		const messages = this.in(channelId);
 		let end = messages.length;
@@ -252,10 +235,7 @@ export class Messages {
 		});
 	}
 
-	/**
-	 * Converts a message to Discord's API object for one reader, including the thread that was started from the message
-	 * and the message to which it replies.
-	 */
+	/** With the thread that was started from the message and the message to which it replies. */
 	serialize(message: Message, reader: serialize.MessageReader): Sent<APIMessage> {
 		const channel = this.state.channels.get(message.channel_id);
 		const guildId = channel && inGuild(channel) ? channel.guild_id : undefined;

@@ -36,10 +36,7 @@ export class Polls {
 		return withPoll;
 	}
 
-	/**
-	 * Sets the answers that a user votes for in a poll; an empty list removes the user's votes. Throws if the poll has
-	 * ended, an answer does not exist, or several answers are given and the poll allows only one.
-	 */
+	/** Replaces the user's votes. Throws if the poll has ended, an answer is unknown, or only one is allowed. */
 	vote(channel: Channel, message: Message, user: User, answerIds: readonly number[]): void {
 		const { poll } = message;
 		if (!poll || poll.ended) throw new Error(`the message ${message.id} has no poll that is still open`);

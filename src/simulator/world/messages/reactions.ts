@@ -7,10 +7,7 @@ import { placeOf, type State } from "../state/state.ts";
 export class Reactions {
 	constructor(private readonly state: State) {}
 
-	/**
-	 * Adds a user's normal reaction or super reaction ("burst") to a message. Does nothing if the user has already
-	 * reacted with this emoji.
-	 */
+	/** Normal, or super ("burst"). Does nothing if the user has already reacted with this emoji. */
 	add(channel: Channel, message: Message, user: User, emoji: Emoji, burst = false): void {
 		const known = reactionWith(message, emoji) ?? { emoji, userIds: [] };
 		const ids = idsOf(known, burst);
@@ -63,10 +60,7 @@ export class Reactions {
 	}
 }
 
-/**
- * Returns the ids of the users who added a reaction to a message: by default those with a normal reaction, with `burst`
- * those with a super reaction.
- */
+/** Those with a normal reaction; with `burst` those with a super reaction. */
 export function idsOf({ userIds, burstUserIds = [] }: Reaction, burst = false): readonly string[] {
 	return burst ? burstUserIds : userIds;
 }

@@ -4,22 +4,13 @@
 import type { Attachment, Message } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
 
-/**
- * The values of the search filter `has`: what a message must contain to be found. With the prefix "-", it must not
- * contain that.
- */
+/** What a message must contain to be found or, with the prefix "-", must not contain. */
 export const hasTypes = ["image", "sound", "video", "file", "sticker", "embed", "link", "poll", "snapshot"] as const;
 
-/**
- * The values of the search filter `author_type`: the kinds of authors whose messages are found. The prefix "-" excludes
- * a kind of author.
- */
+/** The kinds of authors whose messages are found. The prefix "-" excludes a kind. */
 export const authorTypes = ["user", "bot", "webhook"] as const;
 
-/**
- * The filters of a message search. A message must match all filters that are set. A filter with several values matches
- * if one of the values does. A value with the prefix "-" excludes messages.
- */
+/** A message must match all filters, each with one of its values. Values with the prefix "-" exclude messages. */
 export interface Search {
 	readonly content?: string | undefined;
 	readonly max_id?: string | undefined;
@@ -76,10 +67,7 @@ function anyOf(wanted: readonly string[] | undefined, there: readonly string[]):
 	return wanted === undefined || wanted.some((one) => there.includes(one));
 }
 
-/**
- * Whether a message passes a search filter whose values can have the prefix "-". The message must have none of the
- * values with the prefix and, if the filter has others, at least one of those.
- */
+/** None of the values with the prefix "-" and, if there are others, at least one of those. */
 function matchesFilter(wanted: readonly string[] | undefined, there: readonly string[]): boolean {
 	if (wanted === undefined) return true;
 	const unwanted = wanted.filter((one) => one.startsWith("-"));

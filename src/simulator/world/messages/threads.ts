@@ -25,9 +25,7 @@ export type ThreadChanges = Changes<Omit<ReturnType<typeof auditFields>, "type">
 
 export type NewThread = ThreadChanges & {
 	name: string;
-	/**
-	 * The type of the new thread. Default: an announcement thread in an announcement channel, otherwise a public thread.
-	 */
+	/** Default: an announcement thread in an announcement channel, otherwise a public thread. */
 	type?: ThreadType | undefined;
 	/** The message from which the thread is started. The thread gets the message's id. */
 	message?: Message | undefined;
@@ -43,10 +41,7 @@ export class Threads {
 		private readonly messages: Messages,
 	) {}
 
-	/**
-	 * Adds a thread or forum post to a channel, with its owner as the only member. A system message announces public
-	 * threads.
-	 */
+	/** The owner is the only member. A system message announces public threads. */
 	add(parent: GuildChannel, owner: User, given: NewThread, by?: Attribution): Thread {
 		const { state } = this;
 		const guild = state.guildOf(parent);
@@ -87,10 +82,7 @@ export class Threads {
 		return thread;
 	}
 
-	/**
-	 * Adds the system message about a new thread: to the thread if it was started from a message, otherwise to the parent
-	 * channel. Private threads and forum posts get no system message.
-	 */
+	/** In the thread if a message started it, else in the parent channel. Not for private threads and forum posts. */
 	#announce(parent: GuildChannel, thread: Thread, owner: User, message: Message | undefined): void {
 		const { guild_id } = thread;
 		if (message) {
@@ -187,10 +179,7 @@ export class Threads {
 
 	// Members
 
-	/**
-	 * Adds a user to the members of a thread. `by` is the user who added them. Returns false if they were already a
-	 * member.
-	 */
+	/** `by` is the user who added them. False if they were already a member. */
 	join(thread: Thread, user: User, by = user): boolean {
 		if (thread.members.has(user.id)) return false;
 		thread.members.set(user.id, new Date().toISOString());
@@ -202,10 +191,7 @@ export class Threads {
 		return true;
 	}
 
-	/**
-	 * Removes a user from the members of a thread. `by` is the user who removed them. Returns false if they were not a
-	 * member.
-	 */
+	/** `by` is the user who removed them. False if they were not a member. */
 	leave(thread: Thread, user: User, by = user): boolean {
 		if (!thread.members.has(user.id)) return false;
 		// Dispatched first: without membership a private thread is not visible.

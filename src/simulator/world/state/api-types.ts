@@ -16,10 +16,7 @@ import type {
 } from "discord.js";
 import type { AuditLogChange } from "./entities.ts";
 
-/**
- * The read-only form of a discord-api-types type, for data that the simulator sends: string enums become strings, flags
- * become numbers, and message components become unknown.
- */
+/** For data that the simulator sends: string enums are strings, flags numbers, message components unknown. */
 export type Sent<T> = T extends string
 	? `${T}`
 	: {
@@ -34,61 +31,40 @@ type Payloads = {
 	[P in GatewayDispatchPayload as `${P["t"]}`]: Sent<P["d"]>;
 };
 
-/**
- * A guild as Discord sends it. `home_header` and `nsfw` are required by GuildResponse in Discord's OpenAPI document and
- * missing in discord-api-types.
- */
+/** Discord's OpenAPI document (GuildResponse) requires `home_header` and `nsfw`, which discord-api-types lacks. */
 export type SentGuild = Sent<APIGuild> & {
 	readonly home_header: string | null;
 	readonly nsfw: boolean;
 };
 
-/**
- * An invite as Discord sends it. `guild_id` and `guild.nsfw` are required by GuildInviteResponse in Discord's OpenAPI
- * document and missing in discord-api-types.
- */
+/** Discord's OpenAPI document (GuildInviteResponse) requires these fields, which discord-api-types lacks. */
 export type SentInvite = Sent<APIInvite> & {
 	readonly guild_id: string;
 	readonly guild: { readonly nsfw: boolean };
 };
 
-/**
- * An embed as Discord sends it. `type` and each field's `inline` are required by MessageEmbedResponse in Discord's
- * OpenAPI document and optional in discord-api-types.
- */
+/** Discord's OpenAPI document (MessageEmbedResponse) requires these fields, optional in discord-api-types. */
 export type SentEmbed = Omit<Sent<APIEmbed>, "type" | "fields"> & {
 	readonly type: `${EmbedType}`;
 	readonly fields?: readonly Required<Sent<APIEmbedField>>[];
 };
 
-/**
- * A thread member as Discord sends it. `presence` is documented for the event Thread Members Update and missing in
- * discord-api-types.
- */
+/** `presence` is documented for Thread Members Update and missing in discord-api-types. */
 export type SentThreadMember = Sent<APIThreadMember> & {
 	readonly presence?: null;
 };
 
-/**
- * A scheduled event as Discord sends it. `guild_scheduled_event_exceptions` is required in Discord's OpenAPI document
- * and missing in discord-api-types.
- */
+/** Discord's OpenAPI document requires `guild_scheduled_event_exceptions`, which discord-api-types lacks. */
 export type SentScheduledEvent = Sent<APIGuildScheduledEvent> & {
 	readonly guild_scheduled_event_exceptions: readonly [];
 };
 
-/**
- * A stage instance as Discord sends it. `guild_scheduled_event_id` is null if the stage belongs to no scheduled event,
- * as documented; in discord-api-types the field is optional.
- */
+/** `guild_scheduled_event_id` is documented as null without an event, but optional in discord-api-types. */
 export type SentStage = Omit<Sent<APIStageInstance>, "guild_scheduled_event_id"> & {
 	readonly guild_scheduled_event_id: string | null;
 };
 
-/**
- * An audit log entry as Discord sends it. Its `changes` have untyped keys and values, because they are computed by
- * comparing arbitrary objects.
- */
+/** `changes` has untyped keys and values, because they are computed by comparing arbitrary objects. */
 type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes"> & {
 	readonly changes?: readonly AuditLogChange[];
 };

@@ -8,10 +8,7 @@ import type { Attribution, State } from "./state.ts";
 type Action = keyof typeof AuditLogEvent;
 type NounOf<A> = A extends `${infer N}Create` ? (`${N}Update` | `${N}Delete` extends Action ? N : never) : never;
 
-/**
- * Returns functions that add an audit log entry after an object was created, updated or deleted. `noun` is the kind of
- * object, such as "Role". The entry lists the changed fields.
- */
+/** Functions for created, updated and deleted objects of the kind `noun`, such as "Role". */
 export function auditOf(noun: NounOf<Action>) {
 	const log =
 		(verb: "Create" | "Update" | "Delete") =>
@@ -58,10 +55,7 @@ function isSet(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }
 
-/**
- * Returns the audit log's changes for a member whose role ids changed: `$add` lists the added roles, `$remove` the
- * removed ones.
- */
+/** `$add` lists the added roles, `$remove` the removed ones. */
 export function roleChanges(guild: Guild, before: readonly string[], after: readonly string[]): AuditLogChange[] {
 	const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: guild.roles.get(id)?.name ?? id }));
 	const added = named(after.filter((id) => !before.includes(id)));
@@ -72,10 +66,7 @@ export function roleChanges(guild: Guild, before: readonly string[], after: read
 	];
 }
 
-/**
- * The `options` of an audit log entry about the permission overwrite of a role or member: its id, its type and, for a
- * role, its name.
- */
+/** The overwrite's id, its type and, for a role, its name. */
 export function overwriteOptions(guild: Guild, overwrite: Overwrite): Record<string, string> {
 	return {
 		id: overwrite.id,

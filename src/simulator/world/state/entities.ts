@@ -135,10 +135,7 @@ export type Member = Stored<
 	"nick" | "roles" | "communication_disabled_until" | "deaf" | "mute" | "pending"
 > & { readonly user: User; joined_at: string; flags: number };
 
-/**
- * The voice state of a user who is connected to a voice channel. `deaf` and `mute` are stored in the guild member
- * instead.
- */
+/** While connected to a voice channel. `deaf` and `mute` are stored in the guild member instead. */
 export type VoiceState = Stored<
 	APIVoiceState,
 	| "user_id"
@@ -193,15 +190,10 @@ export type IncidentsData = Readonly<Pick<APIIncidentsData, "invites_disabled_un
 /** A guild's welcome screen as stored. When the simulator sends it, channels that have been deleted are left out. */
 export type WelcomeScreen = Sent<APIGuildWelcomeScreen>;
 
-/**
- * A guild's onboarding as stored. When the simulator sends it, channels and roles that have been deleted are left out.
- */
+/** Channels and roles that have been deleted are left out when it is sent. */
 export type Onboarding = Sent<Omit<APIGuildOnboarding, "guild_id">>;
 
-/**
- * A guild with its roles, channels, members and so on in maps by id. Members, bans and voice states are stored by user
- * id.
- */
+/** Roles, channels and so on are in maps by id; members, bans and voice states by user id. */
 export interface Guild extends GuildSettings {
 	readonly id: string;
 	owner_id: string;
@@ -280,21 +272,13 @@ export type Snapshot = Pick<Message, keyof Message & keyof APIMessageSnapshotFie
 
 export interface Reaction {
 	readonly emoji: Emoji;
-	/**
-	 * The ids of the users who reacted to a message with this emoji in a normal reaction, in the order in which they
-	 * reacted.
-	 */
+	/** Users with a normal reaction, in the order in which they reacted. */
 	readonly userIds: readonly string[];
-	/**
-	 * The ids of the users who reacted to a message with this emoji in a super reaction ("burst"). Bots cannot add super
-	 * reactions.
-	 */
+	/** Users with a super reaction ("burst"), which bots cannot add. */
 	readonly burstUserIds?: readonly string[];
 }
 
-/**
- * A stored message. It lacks the fields that depend on who reads the message, such as whether the reader has reacted.
- */
+/** Without the fields that depend on who reads the message, such as whether the reader has reacted. */
 export type Message = Stored<
 	APIMessage,
 	| "id"
@@ -347,10 +331,7 @@ export type Invite = Pick<APIExtendedInvite, "code" | "uses" | "max_uses" | "max
 /** The types of commands: slash commands, and those in the context menus of users and messages. */
 export type CommandType = Exclude<ApplicationCommandType, ApplicationCommandType.PrimaryEntryPoint>;
 
-/**
- * A slash command, or a command in the context menu of users or messages, which has no description and no options. It
- * is registered globally, or in one guild if `guild_id` is set.
- */
+/** Global, or of one guild if `guild_id` is set. In a context menu it has no description and no options. */
 export type Command = Stored<
 	APIApplicationCommand,
 	"id" | "application_id" | "version" | "name" | "description" | "default_member_permissions" | "nsfw"

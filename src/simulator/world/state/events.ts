@@ -12,18 +12,13 @@ export interface Audience {
 	readonly except?: string;
 	/** The id of a user who receives a Gateway event even without the required Gateway intent. */
 	readonly always?: string;
-	/**
-	 * If set, only users with these permission bits receive a Gateway event: bits in the channel if `channelId` is set,
-	 * otherwise in the guild.
-	 */
+	/** Only users with these bits receive the event: in the channel if `channelId` is set, otherwise in the guild. */
 	readonly permission?: { readonly bits: bigint; readonly channelId?: string };
 }
 
 export interface WorldEvent<T extends EventType = EventType> extends Audience {
 	readonly type: T;
-	/**
-	 * If set, only members of the guild with this id receive a Gateway event. Undefined for events in direct messages.
-	 */
+	/** Only members of this guild receive the event. Undefined for events in direct messages. */
 	readonly guildId?: string;
 	/** Returns the payload of a Gateway event for one recipient. Called only while the event is dispatched. */
 	data(reader: MessageReader): EventPayloads[T];
@@ -31,10 +26,7 @@ export interface WorldEvent<T extends EventType = EventType> extends Audience {
 
 const None = 0;
 
-/**
- * The Gateway intent that a bot needs to receive each type of event in guilds. Event types with the value None need no
- * intent and are sent to a single bot.
- */
+/** Needed to receive each type of event in guilds. Types with the value None are sent to a single bot. */
 export const guildIntents = {
 	GUILD_CREATE: Intent.Guilds,
 	GUILD_UPDATE: Intent.Guilds,
@@ -104,10 +96,7 @@ export function isEvent<T extends EventType>(event: WorldEvent, type: T): event 
 	return event.type === type;
 }
 
-/**
- * The Gateway intent that a bot needs to receive each type of event in direct messages. Event types not listed here
- * need no intent and are sent to a single bot.
- */
+/** Needed for events in direct messages. Types not listed here need no intent and are sent to a single bot. */
 export const directIntents: Readonly<Partial<Record<EventType, number>>> = {
 	MESSAGE_CREATE: Intent.DirectMessages,
 	MESSAGE_UPDATE: Intent.DirectMessages,

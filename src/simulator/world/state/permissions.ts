@@ -61,10 +61,7 @@ function inTimeout(member: Member): boolean {
 	return until !== null && Date.parse(until) > Date.now();
 }
 
-/**
- * The permission bits that a member has in a channel after its overwrites. A thread uses the permissions of its parent
- * channel, but SEND_MESSAGES_IN_THREADS decides whether SEND_MESSAGES is set. 0n for users who are not members.
- */
+/** After overwrites. Threads use their parent's, with SEND_MESSAGES_IN_THREADS to send. 0n for non-members. */
 export function channelPermissions(guild: Guild, place: GuildPlace, userId: string): bigint {
 	const member = guild.members.get(userId);
 	if (!member) return 0n;
@@ -151,10 +148,7 @@ export function isAboveRole(guild: Guild, actorId: string, role: Role): boolean 
 	return highest !== undefined && compareRoles(highest, role) < 0;
 }
 
-/**
- * Whether a user ranks above a guild member: as the guild's owner, or because the user's highest role is higher. Nobody
- * ranks above the owner.
- */
+/** As the guild's owner, or because of a higher highest role. Nobody ranks above the owner. */
 export function isAboveMember(guild: Guild, actorId: string, target: Member): boolean {
 	if (guild.owner_id === target.user.id) return false;
 	const highest = highestRole(guild, target);

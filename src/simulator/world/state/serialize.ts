@@ -48,10 +48,7 @@ export function applicationFlags(bot: Account): number {
 	return bot.privilegedIntents.reduce((bits, name) => bits | flagOf[name], 0);
 }
 
-/**
- * Converts an account to the user object that Discord sends to the account itself, with private fields such as
- * `verified`.
- */
+/** As Discord sends it to the account itself, with private fields such as `verified`. */
 export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
 	return {
 		...account.user,
@@ -122,9 +119,7 @@ export function guildChannelFor(
 	});
 }
 
-/**
- * Converts a thread to Discord's API object. It contains the viewer's thread member object if the viewer is a member.
- */
+/** With the viewer's thread member object if the viewer is a member. */
 export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 	const { members, archived, locked, invitable, ...rest } = of;
 	const { archive_timestamp, create_timestamp, ...others } = rest;
@@ -152,20 +147,14 @@ export function threadMember({ id, members }: Thread, user_id: string): SentThre
 	return join_timestamp === undefined ? undefined : { id, user_id, join_timestamp, flags: 0 };
 }
 
-/**
- * A list with the API object for one member of a thread, including the guild member object. The list is empty if the
- * user is not a member of both the thread and the guild.
- */
+/** With the guild member object. Empty if the user is not a member of both the thread and the guild. */
 export function threadMemberWith(guild: Guild, of: Thread, userId: string): SentThreadMember[] {
 	const own = threadMember(of, userId);
 	const known = guild.members.get(userId);
 	return own && known ? [{ ...own, member: member(known), presence: null }] : [];
 }
 
-/**
- * Converts a channel or thread of any type to the API object that Discord sends to one user. A direct message channel
- * lists only the other user as recipient.
- */
+/** For one user: a direct message channel lists only the other user as recipient. */
 export function channel(
 	any: Channel,
 	viewer: Account,
@@ -266,19 +255,13 @@ export function guildCounts(of: Guild) {
 	};
 }
 
-/**
- * The user who receives a serialized message. Users without access to message content see the content only in direct
- * messages, in their own messages and in messages that mention them.
- */
+/** Without access to content, sees it only in direct messages, own messages and those that mention the reader. */
 export interface MessageReader {
 	readonly id: string;
 	readonly seesContent: boolean;
 }
 
-/**
- * Describes an account as a reader of messages: people see all message content, bots only with the privileged intent
- * MessageContent.
- */
+/** People see all message content, bots only with the privileged intent MessageContent. */
 export function readerOf(account: Account): MessageReader {
 	return {
 		id: account.user.id,
@@ -296,10 +279,7 @@ export function isReadable(of: Message, reader: MessageReader, guildId: string |
 	);
 }
 
-/**
- * Converts a message to Discord's API object for one reader, including the message to which it replies (null if that
- * message was deleted).
- */
+/** With the message to which it replies (null if that message was deleted). */
 export function message(
 	of: Message,
 	reader: MessageReader,

@@ -8,10 +8,7 @@ const lowBits = 22n;
 // Back-dated ids use the upper half of the numbers within a millisecond, other ids the lower half, so that none repeats.
 const half = 1 << 21;
 
-/**
- * Creates a unique Discord id (snowflake) that contains the time `atMs`, in milliseconds since 1970. Without `atMs`,
- * the time is now and each id is greater than the previous one.
- */
+/** With the time `atMs` (milliseconds since 1970); without it now, and each id is greater than the previous one. */
 export type Snowflakes = (atMs?: number) => string;
 
 export function createSnowflakes(): Snowflakes {

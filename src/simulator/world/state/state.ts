@@ -10,10 +10,7 @@ import { createSnowflakes, timeOf } from "./snowflake.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
-	/**
-	 * The id of the user who made a change to a guild, for the guild's audit log. Null if nobody is known to have made
-	 * it: a webhook changed by its token.
-	 */
+	/** For the audit log. Null if nobody is known to have made the change: a webhook changed by its token. */
 	readonly actor: string | null;
 	readonly reason?: string | undefined;
 }
@@ -60,9 +57,7 @@ export class State {
 		for (const subscriber of this.#subscribers) subscriber(event);
 	}
 
-	/**
-	 * Dispatches a Gateway event to the members of a guild who meet the conditions in `to`; by default to all members.
-	 */
+	/** Only to members who meet the conditions in `to`. */
 	dispatchToGuild<T extends EventType>(type: T, guild: Guild, data: EventPayloads[T], to: Audience = {}): void {
 		this.dispatch<T>({ type, guildId: guild.id, data: () => data, ...to });
 	}
@@ -72,10 +67,7 @@ export class State {
 		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
 	}
 
-	/**
-	 * Adds an entry to a guild's audit log and dispatches the event GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if it is
-	 * undefined who made the change.
-	 */
+	/** Dispatches GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if it is undefined who made the change. */
 	audit(
 		guild: Guild,
 		by: Attribution | undefined,
@@ -140,9 +132,7 @@ export class State {
 		return guild;
 	}
 
-	/**
-	 * The member object of a user in a channel's guild. Undefined in direct messages and for users who are not members.
-	 */
+	/** Undefined in direct messages and for users who are not members. */
 	memberIn(channel: Channel, userId: string): entity.Member | undefined {
 		return inGuild(channel) ? this.guildOf(channel).members.get(userId) : undefined;
 	}
