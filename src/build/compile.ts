@@ -4,22 +4,17 @@ import { mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Build } from "../lib/program/program.ts";
 
-/**
- * Names of the symbolic links to the executable. Started by such a name, the executable runs the program of this name.
- */
+/** Links to the executable, which runs the program of the name by which it is started. */
 export const linkNames = ["gateway", "bot"] as const;
 
 export interface CompileOptions {
-	/** Path of the project's root directory. */
 	root: string;
-	/** Path of the directory in which the executable is written. The directory must exist. */
+	/** Must exist. */
 	directory: string;
 	stamp: Build;
-	/** The platform of this machine, such as "linux-x64". */
 	host: string;
 }
 
-/** Timeout of `bun build`, in milliseconds. */
 const timeoutMs = 10 * 60_000;
 
 const flags = [
@@ -43,11 +38,7 @@ const flags = [
 	'--define=__filename=""',
 ];
 
-/**
- * Compiles all programs into the executable `guildhall` (on Windows `guildhall.exe`) in `directory`, beside links to it
- * except on Windows. Resolves with the path of the executable. If the build fails, rejects with the output of
- * `bun build` and leaves no executable and no links.
- */
+/** `guildhall` with links (`guildhall.exe` without). Rejects with the output of `bun build`; leaves nothing then. */
 export async function compileGuildhall(options: CompileOptions): Promise<string> {
 	const { root, directory, stamp, host } = options;
 	const { target } = stamp;

@@ -33,16 +33,12 @@ export interface ReleaseOptions {
 	root: string;
 	directory: string;
 	target: string;
-	/** Path of the executable to put into the release archive. */
 	executable: string;
-	/** Modification time of all files in the release archive, in seconds since 1970. */
+	/** Of modification, in seconds since 1970. */
 	time: number;
 }
 
-/**
- * Writes the release archive guildhall-<version>-<target>.tar.gz and returns its path. The same input gives the same
- * bytes.
- */
+/** guildhall-<version>-<target>.tar.gz; the same input gives the same bytes. */
 export function writeRelease(options: ReleaseOptions): string {
 	const { root, directory, target, executable, time } = options;
 	const name = `guildhall-${version}-${target}`;

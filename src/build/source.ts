@@ -1,12 +1,11 @@
 // Reads the state of the sources from git.
 
-/** The state of the source files that an executable is built from. */
 export interface Source {
-	/** Abbreviated git commit of the source files; "unknown" outside a git checkout. */
+	/** Abbreviated; "unknown" outside a git checkout. */
 	commit: string;
-	/** Whether files that go into the build differ from the git commit. */
+	/** Files of the build differ from the commit. */
 	dirty: boolean;
-	/** Time of the git commit in seconds since 1970; 0 if unknown. */
+	/** Of the commit, in seconds since 1970; 0 if unknown. */
 	time: number;
 }
 
@@ -21,10 +20,7 @@ const inputs = [
 ];
 const commitLength = 12;
 
-/**
- * Returns the state of the git checkout in `root`. Outside a git checkout, the commit is the environment variable
- * BUILD_COMMIT, or "unknown".
- */
+/** Outside a git checkout, the commit is BUILD_COMMIT, or "unknown". */
 export function readSource(root: string, env: Record<string, string | undefined>): Source {
 	// A checkout that contains `root` is another project.
 	const own = git(root, "rev-parse", "--show-prefix") === "";

@@ -1,16 +1,16 @@
 // Writes tar archives (ustar) reproducibly: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 
 export interface TarFile {
-	/** Path of the file in the tar archive, at most 100 bytes long. */
+	/** At most 100 bytes. */
 	name: string;
 	bytes: Uint8Array;
 	isExecutable: boolean;
 }
 
 export interface TarLink {
-	/** Path of the symbolic link in the tar archive, at most 100 bytes long. */
+	/** At most 100 bytes. */
 	name: string;
-	/** Target of the symbolic link: a path relative to the link's directory, at most 100 bytes long. */
+	/** Relative to the link's directory, at most 100 bytes. */
 	target: string;
 }
 
@@ -18,10 +18,7 @@ export type TarEntry = TarFile | TarLink;
 
 const blockSize = 512;
 
-/**
- * Returns the bytes of a tar archive with these files and links. `time` (seconds since 1970) is the modification time
- * of all of them.
- */
+/** `time` (seconds since 1970) is the modification time of all. */
 export function createTar(entries: readonly TarEntry[], time: number): Uint8Array {
 	const parts = entries.flatMap((entry) => {
 		if ("target" in entry) return [header(entry, time)];

@@ -11,7 +11,7 @@ export const releaseTargets = [
 	"windows-x64",
 ] as const;
 
-/** Returns Bun's name for the platform that this program runs on, such as "linux-x64-musl". */
+/** Bun's name, such as "linux-x64-musl". */
 export function hostTarget(): string {
 	const system = process.platform === "win32" ? "windows" : process.platform;
 	return `${system}-${process.arch}${isMusl() ? "-musl" : ""}`;

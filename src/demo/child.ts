@@ -7,19 +7,17 @@ const graceMs = 500;
 
 export interface Child extends AsyncDisposable {
 	name: string;
-	/** The URL at which the child process listens. */
 	url: string;
-	/** Resolves with the exit code when the child process has ended. */
+	/** Resolves with the exit code. */
 	exited: Promise<number>;
 }
 
 export interface ChildOptions {
 	name: string;
-	/** The program that the child process runs. */
 	program: "bot" | "gateway";
-	/** All environment variables of the child process; none are inherited from this process. */
+	/** None are inherited. */
 	env: Record<string, string>;
-	/** Called with one line of text for each warning and error that the child process logs. */
+	/** A line for each warning and error in the log. */
 	onTrouble(line: string): void;
 }
 
@@ -31,10 +29,7 @@ interface LogLine {
 	error?: string;
 }
 
-/**
- * Starts a child process and resolves when the child logs the URL at which it listens. Rejects with the child's stderr
- * if the child ends before that. When this process ends, the child ends, too.
- */
+/** Resolves when it listens; rejects with its stderr if it ends before. It ends with this process. */
 export async function startChild(options: ChildOptions): Promise<Child> {
 	const { name, onTrouble } = options;
 	const child = Bun.spawn(commandOf(options.program), {

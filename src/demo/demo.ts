@@ -24,37 +24,27 @@ const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
 const restartPauseMs = 500;
 
-/** The addresses, tokens and ids of the running demo, which its option `--json` prints. */
+/** Printed by `--json`. */
 export type DemoFacts = Awaited<ReturnType<typeof startDemo>>["facts"];
 
 type Program = Omit<ChildOptions, "onTrouble">;
 
 export interface DemoOptions {
-	/** The TCP port on which the gateway listens; 0 takes any free port. */
+	/** 0 takes any free port. */
 	gatewayPort: number;
-	/** IP address or host name on which the gateway listens. */
 	gatewayBindAddress: string;
-	/** The TCP port on which the simulated Discord listens; 0 takes any free port. */
+	/** 0 takes any free port. */
 	simulatorPort: number;
-	/**
-	 * IP address or host name on which the simulated Discord listens. The other parts of the demo listen on the loopback
-	 * address.
-	 */
+	/** The other parts of the demo listen on the loopback address. */
 	simulatorBindAddress: string;
-	/**
-	 * Guild documents from which the demo's guilds are built, each with a bot. Without them, the demo builds its own two
-	 * guilds.
-	 */
+	/** A bot for each of these guild documents. Default: the demo's own two guilds. */
 	worlds?: Worlds;
-	/** Called with each step of the start. */
 	progress(line: string): void;
-	/** Called with each warning and error of a part, and when a part is restarted. */
+	/** Also when a part is restarted. */
 	onTrouble(line: string): void;
 }
 
-/**
- * Starts all parts of the demo and resolves when they are ready. Rejects with a ConfigError if a part does not start.
- */
+/** Resolves when all are ready. ConfigError if a part does not start. */
 export async function startDemo(options: DemoOptions) {
 	const { gatewayPort, gatewayBindAddress, progress, onTrouble } = options;
 	await using stack = new AsyncDisposableStack();
@@ -151,12 +141,8 @@ export async function startDemo(options: DemoOptions) {
 			gateway: {
 				url: gateway.url,
 				token,
-				/** Path of the SQLite database in which the gateway stores API keys and sign-ins. */
 				database,
-				/**
-				 * URL of the page on which people see and remove the MCP clients that may act in their name; undefined if
-				 * signing in is off.
-				 */
+				/** Where people remove MCP clients that act in their name; undefined if signing in is off. */
 				connections: publicUrl && `${publicUrl}/connections`,
 				console: new URL("/console", gateway.url).href,
 			},
@@ -212,20 +198,14 @@ export async function startDemo(options: DemoOptions) {
 	}
 }
 
-/**
- * Returns the gateway's public URL, which signing in with Discord needs. Returns undefined if the gateway cannot be
- * reached on the loopback address, because signing in then requires HTTPS.
- */
+/** For signing in; undefined beyond the loopback address, where that requires HTTPS. */
 function publicUrlOf(bindAddress: string, port: number): string | undefined {
 	const host = reachableHost(bindAddress);
 	const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(host);
 	return isLoopback ? `http://${host}:${port}` : undefined;
 }
 
-/**
- * Adds the gateway's redirect URI to an application of the simulated Discord, so that people can sign in to the
- * gateway. Returns the gateway's environment variables for signing in with this application.
- */
+/** Adds the redirect URI to an application; returns the gateway's variables for it. */
 function signInSettings({ world, api }: Simulator, publicUrl: string): Record<string, string> {
 	const bots = world.accounts.values();
 	const clientId = bots.find(({ user }) => user.bot)?.user.id;

@@ -9,10 +9,7 @@ const link = (text: string) => styleText("cyan", text);
 const secret = (text: string) => styleText("yellow", text);
 const note = (text: string) => styleText("dim", text);
 
-/**
- * Returns the URLs of the web pages and the MCP endpoint, the command for Claude Code and an example question, in lines
- * of at most 80 columns. The text has colours if stdout is a terminal and the variable NO_COLOR is not set.
- */
+/** At most 80 columns; colours on a terminal without NO_COLOR. */
 export function summary({ gateway, platform, worlds }: DemoFacts): string {
 	const columns = Math.max(gateway.console.length, platform.url.length);
 	const page = (name: string, url: string, words: string) =>
@@ -43,7 +40,7 @@ export function summary({ gateway, platform, worlds }: DemoFacts): string {
 	].join("\n");
 }
 
-/** Returns commands to paste, and further URLs. */
+/** Commands to paste, and further URLs. */
 export function details(facts: DemoFacts): string {
 	const { gateway, instances, platform, game, ai, worlds } = facts;
 	const [first] = instances;
@@ -61,10 +58,7 @@ export function details(facts: DemoFacts): string {
 		url: gateway.url,
 		headers: { Authorization: `Bearer ${gateway.token}` },
 	};
-	/**
-	 * Returns the JSON configuration that connects an MCP client to the demo. VS Code names the key `servers`, other
-	 * clients `mcpServers`.
-	 */
+	/** VS Code names the key `servers`, other clients `mcpServers`. */
 	const file = (key: "mcpServers" | "servers") => {
 		const text = JSON.stringify({ [key]: { guildhall: server } }, undefined, 2);
 		return text.replace(/^/gm, "  ");

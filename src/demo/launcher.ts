@@ -1,13 +1,11 @@
-// Detects that the process which started the demo was killed.
-//
-// `npx … bun run demo` is a chain of processes: npm, perhaps a shell, `bun run`, the demo. If one of them is killed, the
-// demo receives no signal, so it polls.
+// Detects that the process which started the demo was killed. `npx … bun run demo` is a chain of processes: npm,
+// perhaps a shell, `bun run`, the demo. If one of them is killed, the demo receives no signal, so it polls.
 
 import { readFileSync } from "node:fs";
 
 const pollMs = 250;
 
-/** Resolves when one of the processes that started the demo has ended: `bun run`, npm, or a process between them. */
+/** `bun run`, npm, or a process between them. */
 export function launcherEnd(): Promise<void> {
 	const chain = findChain();
 	return new Promise((resolve) => {

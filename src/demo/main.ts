@@ -102,10 +102,7 @@ async function requirePort(part: "gateway" | "simulator", port: number, address:
 	process.exit(1);
 }
 
-/**
- * Returns the default port of the simulator. Returns 0 (any free port) if the default port is in use or the gateway
- * takes any port, so that several demos can run at once.
- */
+/** 0 if the default is in use or the gateway takes any port, so that several demos can run at once. */
 async function portOfSimulator(gatewayPort: number, address: string): Promise<number> {
 	if (gatewayPort === 0) return 0;
 	const tried = await tryPort(usualSimulatorPort, address);

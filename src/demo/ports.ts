@@ -2,10 +2,7 @@
 
 import { createServer } from "node:net";
 
-/**
- * Tries to listen on a TCP port, and closes it again. Resolves with the port (a free one if `port` is 0), or with the
- * code of the error, such as EADDRINUSE.
- */
+/** The port (a free one for 0), or the code of the error, such as EADDRINUSE. */
 export function tryPort(port: number, address = "127.0.0.1"): Promise<number | string> {
 	const { promise, resolve } = Promise.withResolvers<number | string>();
 	const probe = createServer()

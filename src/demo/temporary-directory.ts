@@ -5,10 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/**
- * Shell script that creates the directory, waits for the end of stdin and deletes the directory. It retries the
- * deletion, because a child process that is just ending may create a file at the same time.
- */
+/** Deletes again if a child process that is just ending creates a file at the same time. */
 const keeperScript = `
 trap '' HUP INT TERM
 umask 077
@@ -22,9 +19,8 @@ done
 `;
 
 /**
- * Creates a directory that only this user can read, and returns its path. The directory is deleted when this process
- * exits. If this process is killed, a shell in its own session deletes the directory when its stdin ends. Where no
- * shell exists, as in some containers, the directory remains after SIGKILL.
+ * Only this user can read it; deleted when this process exits, after a kill by a shell in its own session. Without a
+ * shell, as in some containers, it remains after SIGKILL.
  */
 export async function createTemporaryDirectory(): Promise<string> {
 	const name = `guildhall-demo-${randomBytes(8).toString("hex")}`;
@@ -36,10 +32,6 @@ export async function createTemporaryDirectory(): Promise<string> {
 
 const keepers: unknown[] = [];
 
-/**
- * Starts the shell that creates `directory` and deletes it later. Resolves with false if the shell or the directory
- * could not be created.
- */
 async function isKept(directory: string): Promise<boolean> {
 	try {
 		const keeper = Bun.spawn(["/bin/sh", "-c", keeperScript, "guildhall-demo", directory], {

@@ -11,7 +11,7 @@ import type {
 	APIWebhook,
 } from "discord.js";
 
-/** A guild as Discord's API returns it. Parts that were not fetched are undefined. */
+/** Parts that were not fetched are undefined. */
 export interface GuildState {
 	guild: APIGuild;
 	channels: readonly APIGuildChannel[];
@@ -22,24 +22,18 @@ export interface GuildState {
 	onboarding?: APIGuildOnboarding | undefined;
 	members?: readonly { id: string; roles: readonly string[] }[] | undefined;
 	bans?: readonly APIBan[] | undefined;
-	/**
-	 * Picture hashes in the form of guild documents, by emoji id, or by Discord's own hash of an icon. A picture that is
-	 * missing here is not compared.
-	 */
+	/** Hashes by emoji id, or by Discord's own hash of an icon. A missing one is not compared. */
 	pictures: ReadonlyMap<string, string>;
 }
 
-/** A request to Discord's REST API. `path` is relative to the API's URL: "/guilds/1/roles". */
+/** `path` is relative to the API's URL: "/guilds/1/roles". */
 export interface ApiRequest {
 	method: "POST" | "PATCH" | "PUT" | "DELETE";
 	path: `/${string}`;
 	body?: unknown;
-	/**
-	 * Picture to add to the request body: its data URI goes into the field `image` or `icon`. `hash` identifies the
-	 * picture.
-	 */
+	/** To be added to the body as a data URI in `field`. */
 	picture?: { field: "image" | "icon"; hash: string };
-	/** The reason of a ban, for Discord's audit log and the guild's list of bans. */
+	/** Of a ban, for the audit log and the list of bans. */
 	reason?: string;
 }
 
@@ -60,97 +54,72 @@ export type StepKind =
 	| "member"
 	| "ban";
 
-/** A changed field of a role, channel or other item, formatted for users. */
+/** For users. */
 export interface FieldChange {
 	field: string;
-	/** The field's old value, formatted for users; undefined if there was none, as for a new item. */
+	/** Undefined if there was none, as for a new thing. */
 	before?: string | undefined;
 	after: string;
 }
 
-/** One change to a guild, which is made with one request to Discord. */
+/** Made with one request to Discord. */
 export interface Step {
-	/**
-	 * Identifies the step by its action and target, such as "create role/Mods". Equal for the same change whenever the
-	 * steps are computed again: what was created from the document keeps its placeholder here.
-	 */
+	/** Such as "create role/Mods". The same whenever computed again: what was created keeps its placeholder here. */
 	id: string;
 	action: StepAction;
 	kind: StepKind;
-	/**
-	 * Name of the role, channel or other item that the step changes. For an existing role, channel or emoji, its key in
-	 * an export, such as "Staff/general".
-	 */
+	/** For an existing role, channel or emoji its key, such as "Staff/general". */
 	name: string;
-	/**
-	 * Discord's id of the item that the step changes, such as a role, or a fixed text such as "welcome_screen". Undefined
-	 * if the step creates an item.
-	 */
+	/** An id, or a fixed text such as "welcome_screen"; undefined if the step creates something. */
 	targetId?: string | undefined;
-	/**
-	 * Placeholder for the id of the item that the step creates, such as "+role/Mods". Other steps use it in `needs` and
-	 * in their requests.
-	 */
+	/** For the id of what the step creates, such as "+role/Mods"; used in `needs` and requests of other steps. */
 	placeholder?: string | undefined;
 	changes: readonly FieldChange[];
-	/** Whether the step gives a channel the access of its category, because the channel moves into it. */
+	/** The channel moves into a category and gets its access. */
 	follows?: boolean | undefined;
-	/** A sentence about the step for the plan: who gains access by it. */
+	/** A sentence: who gains access. */
 	note?: string | undefined;
-	/** Placeholders, such as "+role/Mods", of what must be created before this step is carried out. */
+	/** Placeholders of what must be created before. */
 	needs: readonly string[];
-	/** What the permission checks look at, such as the permissions that the step gives and the roles that it assigns. */
 	guard: StepGuard;
-	/**
-	 * Returns the request that carries out the step. `ids` maps each placeholder in `needs`, such as "+role/Mods", to an
-	 * id.
-	 */
+	/** `ids`: one for each placeholder in `needs`. */
 	request(ids: ReadonlyMap<string, string>): ApiRequest;
 }
 
-/** What a step changes, as far as the checks of permissions and of the role hierarchy need it. */
+/** What the checks of permissions and of the role hierarchy need. */
 export interface StepGuard {
-	/**
-	 * Permission overwrites of a channel before and after the step. Role ids in them may be placeholders such as
-	 * "+role/Mods".
-	 */
+	/** Role ids may be placeholders such as "+role/Mods". */
 	overwrites?: { before: readonly RawOverwrite[]; after: readonly RawOverwrite[] } | undefined;
-	/**
-	 * Ids of the roles that the step edits, moves, deletes or assigns, or that onboarding gives to members from this step
-	 * on. New ones have placeholders such as "+role/Mods".
-	 */
+	/** Roles (or placeholders) edited, moved, deleted, assigned, or given by onboarding from this step on. */
 	roleIds?: readonly string[] | undefined;
-	/** Kind of the channel that the step creates, or the kind to which it converts a channel, such as "stage". */
+	/** Of a channel created or converted, such as "stage". */
 	channelKind?: string | undefined;
-	/**
-	 * Id of the category in which the channel is after the step, or a placeholder such as "+category/Staff"; "" for none.
-	 */
+	/** The category after the step, or a placeholder such as "+category/Staff"; "" for none. */
 	parentId?: string | undefined;
-	/** Ids of the roles or channels whose position the step changes. New ones have placeholders such as "+role/Mods". */
+	/** Ids or placeholders of what changes its position. */
 	moves?: readonly string[] | undefined;
-	/** Names of the fields that the step changes. */
 	fields?: readonly string[] | undefined;
 }
 
 export interface RawOverwrite {
 	id: string;
-	/** Type of the overwrite's target: 0 for a role, 1 for a member. */
+	/** 0 for a role, 1 for a member. */
 	type: 0 | 1;
 	allow: bigint;
 	deny: bigint;
 }
 
-/** A part of a guild document that cannot be applied to the guild, and the reason, formatted for users. */
+/** What cannot be applied, and why, for users. */
 export interface Refusal {
-	/** The part of the document that cannot be applied, such as "role Mods". */
+	/** Such as "role Mods". */
 	subject: string;
 	reason: string;
-	/** Id of the step that cannot be carried out; undefined if no step is concerned. */
+	/** Undefined if no step is concerned. */
 	stepId?: string | undefined;
 }
 
 export interface Difference {
-	/** The steps that change the guild, in the order in which they must be carried out. */
+	/** In the order of execution. */
 	steps: readonly Step[];
 	refusals: readonly Refusal[];
 }

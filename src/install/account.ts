@@ -9,7 +9,6 @@ import { type InstallRecord, recordPath } from "./record.ts";
 import type { Step } from "./step.ts";
 import { findUser, type System } from "./system.ts";
 
-/** Name of the system user that runs Guildhall. */
 export const userName = "guildhall";
 const sysusersPath = "/etc/sysusers.d/guildhall.conf";
 
@@ -18,7 +17,7 @@ const sysusers = `# The user that runs Guildhall. systemd-sysusers creates it, i
 u ${userName} - "Guildhall" ${installedInstances}
 `;
 
-/** Returns the steps that create the system user. `deletesData` is whether undoing them may delete the user. */
+/** `deletesData`: undoing may delete the user. */
 export function userSteps(system: System, record: InstallRecord, deletesData: boolean): Step[] {
 	const file = fileStep(system, record, {
 		path: sysusersPath,
@@ -54,7 +53,6 @@ export function userSteps(system: System, record: InstallRecord, deletesData: bo
 	return [{ ...file, describeUndo: () => undefined }, user];
 }
 
-/** Returns the step that creates the directory of the instances. */
 export function directoryStep(system: System, deletesData: boolean): Step {
 	const path = system.at(installedInstances);
 	const stat = () => lstatSync(path, { throwIfNoEntry: false });
@@ -88,7 +86,7 @@ export function directoryStep(system: System, deletesData: boolean): Step {
 	};
 }
 
-/** Returns the step that creates the installation record. Because the step is the first, it is undone last. */
+/** The first step, so that it is undone last. */
 export function recordStep(system: System, record: InstallRecord, deletesData: boolean): Step {
 	return {
 		describe: () => `write ${recordPath}, which lists what was installed`,

@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { UserIds } from "./system.ts";
 
-/** Writes a file atomically with this mode and owner. Creates its directory if there is none. */
+/** Also creates the directory. */
 export function writeAtomically(path: string, text: string, mode: number, owner?: UserIds): void {
 	replaceAtomically(path, (temporary) => {
 		// In another user's directory, that user could have placed a link under this name. These flags do not follow it.
@@ -36,10 +36,7 @@ export function writeAtomically(path: string, text: string, mode: number, owner?
 	});
 }
 
-/**
- * Reads a file in another user's directory as root. Throws if the file is a link, which could point to a file that only
- * root may read. Returns "" if there is no file.
- */
+/** As root in another user's directory: throws for a link, which could lead to what only root may read. "" if none. */
 export function readWithoutLinks(path: string): string {
 	// Without O_NONBLOCK, opening a FIFO would wait for a writer.
 	const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -58,7 +55,7 @@ export function readWithoutLinks(path: string): string {
 	}
 }
 
-/** Copies a file atomically and sets this mode. A program that runs from the old file continues undisturbed. */
+/** A program that runs from the old file continues undisturbed. */
 export function copyAtomically(from: string, to: string, mode: number): void {
 	replaceAtomically(to, (temporary) => {
 		copyFileSync(from, temporary);

@@ -20,10 +20,7 @@ const exampleHost = "mcp.example";
 const exampleAddress = "127.0.0.1:9100";
 const gatewayEnvPath = join(installedInstances, "gateway.env");
 
-/**
- * Returns a domain in ASCII (Punycode), as Caddy and the gateway need it. Throws an InstallError if `text` is not a
- * domain.
- */
+/** In ASCII (Punycode), as Caddy and the gateway need it. Throws an InstallError. */
 export function parseDomain(text: string): string {
 	const domain = domainToASCII(text).replace(/\.$/, "");
 	const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
@@ -39,7 +36,7 @@ export function parseDomain(text: string): string {
 	throw new InstallError(`Expected a domain such as mcp.example.com after --domain, received ${JSON.stringify(text)}.`);
 }
 
-/** Throws an InstallError if Caddy is not installed on the system. */
+/** Throws an InstallError. */
 export function checkCaddy(system: System): void {
 	if (existsSync(system.at(caddyfilePath))) return;
 	throw new InstallError(
@@ -47,7 +44,7 @@ export function checkCaddy(system: System): void {
 	);
 }
 
-/** Returns the text of Caddy's site file for a domain. `address` is the gateway's host and port. */
+/** `address`: host and port of the gateway. */
 export function siteFor(domain: string, address: string): string {
 	const [, ...body] = example.split("\n");
 	return `# The gateway of Guildhall, as "guildhall install" wrote it.\n${body
@@ -56,7 +53,6 @@ export function siteFor(domain: string, address: string): string {
 		.replaceAll(exampleAddress, address)}`;
 }
 
-/** Returns the steps that make the gateway reachable at a domain. */
 export function domainSteps(system: System, record: InstallRecord, domain: string): Step[] {
 	const env = parseEnv(readWithoutLinks(system.at(gatewayEnvPath)));
 	const port = env.GATEWAY_PORT ?? "9100";
@@ -111,7 +107,6 @@ function hostStep(system: System, record: InstallRecord, domain: string): Step {
 	};
 }
 
-/** Returns commented-out lines of gateway.env, which the operator fills in so that people can sign in with Discord. */
 function signIn(domain: string): string {
 	return `# To let people sign in with Discord, fill these in and remove each "# ". The application at Discord needs the redirect
 # https://${domain}/oauth/callback.
@@ -121,7 +116,7 @@ function signIn(domain: string): string {
 `;
 }
 
-/** Returns the text of an .env file in which the variable `key` has this value. An empty value removes the variable. */
+/** An empty value removes the variable. */
 export function setLine(text: string, key: string, value: string): string {
 	const line = new RegExp(`^\\s*(export\\s+)?${key}\\s*=.*\\n?`, "gm");
 	const others = text.replace(line, "");

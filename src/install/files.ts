@@ -8,18 +8,15 @@ import type { InstallRecord, Pending } from "./record.ts";
 import type { Step } from "./step.ts";
 import type { System } from "./system.ts";
 
-/** A file to write. */
 export interface FileOptions {
-	/** Absolute path of the file on the system. */
+	/** Absolute, on the system. */
 	path: string;
-	/** What the file is, such as "the unit guildhall.service". */
+	/** Such as "the unit guildhall.service". */
 	title: string;
 	mode: number;
-	/** The content, or the file to copy. */
 	content: { text: string } | { copyOf: string };
-	/** What the running programs need after the file has changed. */
+	/** What running programs need after a change. */
 	pending?: Pending;
-	/** Called after the file was removed. */
 	afterUndo?: () => void;
 }
 
@@ -36,7 +33,7 @@ type FileState =
 	/** The operator changed the file after install had written an earlier content, or install never wrote it. */
 	| "foreign";
 
-/** Returns the step that writes a file and, when it is undone, removes the file. */
+/** Undoing removes the file. */
 export function fileStep(system: System, record: InstallRecord, options: FileOptions): Step {
 	const { path, title, mode, content, pending, afterUndo } = options;
 	const target = system.at(path);
@@ -100,7 +97,7 @@ export function fileStep(system: System, record: InstallRecord, options: FileOpt
 	};
 }
 
-/** Returns the first of path.bak, path.bak.2, … that does not exist on the system. */
+/** The first of path.bak, path.bak.2, … that is free. */
 export function freeName(path: string, system: System): string {
 	const isTaken = (name: string) => lstatSync(system.at(name), { throwIfNoEntry: false }) !== undefined;
 	let name = `${path}.bak`;

@@ -11,9 +11,9 @@ import { applySteps, InstallError, type Plan, planSteps, planUndo, type Step, un
 import type { System } from "./system.ts";
 
 export interface InstallOptions {
-	/** The executable to copy. */
+	/** To copy. */
 	executable: string;
-	/** Domain of the site in Caddy. If undefined, the domain of the last installation is used, if it had one. */
+	/** Of the site in Caddy. Default: that of the last installation. */
 	domain?: string | undefined;
 }
 
@@ -21,10 +21,9 @@ export interface UninstallOptions {
 	deleteData: boolean;
 }
 
-/** Output and questions of install and uninstall. */
 export interface Operator {
 	write(line: string): void;
-	/** Asks a yes-or-no question. Resolves with true if the answer is yes. */
+	/** Yes or no. */
 	ask(question: string): Promise<boolean>;
 }
 
@@ -52,10 +51,7 @@ function allSteps(
 	];
 }
 
-/**
- * Installs or upgrades Guildhall. Resolves with the exit code. Throws an InstallError if a requirement is missing or a
- * step fails.
- */
+/** Also upgrades. Resolves with the exit code. InstallError if a requirement is missing or a step fails. */
 export async function install(
 	system: System,
 	{ executable, domain: named }: InstallOptions,
@@ -86,7 +82,7 @@ export async function install(
 	return 0;
 }
 
-/** Undoes the installation. Resolves with the exit code. Throws an InstallError if a step fails. */
+/** Resolves with the exit code. InstallError if a step fails. */
 export async function uninstall(system: System, { deleteData }: UninstallOptions, operator: Operator): Promise<number> {
 	const record = new InstallRecord(system);
 	if (!record.exists) {
@@ -140,7 +136,7 @@ function nextSteps(domain: string | undefined, system: System): string[] {
 	];
 }
 
-/** Returns what to print for an error of install or uninstall; rethrows internal errors. */
+/** What to print; rethrows internal errors. */
 export function describeFailure(error: unknown): string {
 	if (error instanceof InstallError) return error.message;
 	const { code, message } = error as NodeJS.ErrnoException;

@@ -7,10 +7,7 @@ import { join } from "node:path";
 import { InstallError } from "./step.ts";
 import type { System } from "./system.ts";
 
-/**
- * Takes the lock of the system for this process; disposing of the result releases it. Throws an InstallError if another
- * process has the lock.
- */
+/** Disposing releases it. InstallError if another process has the lock. */
 export function lockSystem({ image }: System): Disposable {
 	const path = image === undefined ? "/run/guildhall-install.lock" : join(image, ".guildhall-install.lock");
 	const database = new Database(path);

@@ -24,7 +24,6 @@ Removes what "guildhall install" made, except the instances and their user. Show
   --root         uninstall from the image of a system in this directory
   --yes          do not ask`;
 
-/** Runs `guildhall install`, and exits. */
 export async function installProgram(): Promise<never> {
 	const values = parseCommandLine(installUsage, {
 		domain: { type: "string" },
@@ -44,7 +43,6 @@ export async function installProgram(): Promise<never> {
 	});
 }
 
-/** Runs `guildhall uninstall`, and exits. */
 export async function uninstallProgram(): Promise<never> {
 	const values = parseCommandLine(uninstallUsage, {
 		"delete-data": { type: "boolean" },

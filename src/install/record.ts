@@ -7,32 +7,23 @@ import { writeAtomically } from "./atomic.ts";
 import { InstallError } from "./step.ts";
 import { readText, type System } from "./system.ts";
 
-/** Absolute path of the installation record on the system. */
+/** On the system. */
 export const recordPath = "/var/lib/guildhall/install.json";
 
-/** What the running programs need because files have changed: a restart of the service, or a reload of Caddy. */
 export type Pending = "restart" | "reload-caddy";
 
-/** Content of the installation record, as JSON. */
 export interface Content {
-	/**
-	 * SHA-256 hashes (hexadecimal) of the files that install wrote, by path. While a file is being replaced, the hashes
-	 * of both versions, the new one first.
-	 */
+	/** SHA-256 (hexadecimal) by path; while a file is being replaced, of both versions, the new one first. */
 	files: Record<string, string[]>;
 	pending: Pending[];
-	/** Domain of the site in Caddy. */
 	domain?: string;
-	/** Whether install created the system user. */
+	/** Install created the system user. */
 	madeUser?: boolean;
-	/** The value of net.ipv4.tcp_migrate_req before the installation. */
+	/** net.ipv4.tcp_migrate_req before the installation. */
 	migrateReq?: string;
 }
 
-/**
- * The installation record of a system. It is written before the change that it describes, so that a kill leaves no
- * unrecorded change.
- */
+/** Written before the change that it describes, so that a kill leaves no unrecorded change. */
 export class InstallRecord {
 	readonly #path: string;
 	readonly #content: Content;
@@ -53,7 +44,7 @@ export class InstallRecord {
 		return this.#content;
 	}
 
-	/** Calls `change` with the record, and writes the record if it has changed. */
+	/** Writes the record if it has changed. */
 	change(change: (content: Content) => void): void {
 		const before = JSON.stringify(this.#content);
 		change(this.#content);

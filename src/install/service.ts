@@ -9,7 +9,7 @@ import type { InstallRecord } from "./record.ts";
 import type { Step } from "./step.ts";
 import { readText, type System, tryRun } from "./system.ts";
 
-/** Name of the systemd unit that runs `guildhall up`. */
+/** Runs `guildhall up`. */
 export const unitName = "guildhall.service";
 const unitPath = `/etc/systemd/system/${unitName}`;
 const linkPath = `/etc/systemd/system/multi-user.target.wants/${unitName}`;
@@ -22,7 +22,6 @@ const sysctl = `# When "guildhall up" replaces the gateway, two processes listen
 -net.ipv4.tcp_migrate_req = 1
 `;
 
-/** Returns the step that copies the executable to its place on the system. */
 export function executableStep(system: System, record: InstallRecord, executable: string): Step {
 	return fileStep(system, record, {
 		path: installedExecutable,
@@ -33,10 +32,7 @@ export function executableStep(system: System, record: InstallRecord, executable
 	});
 }
 
-/**
- * Returns the steps for the kernel setting net.ipv4.tcp_migrate_req: one writes the file for later starts, one sets the
- * value in the running kernel.
- */
+/** For net.ipv4.tcp_migrate_req: the file for later starts, and the running kernel. */
 export function sysctlSteps(system: System, record: InstallRecord): Step[] {
 	const path = system.at(migrateReqPath);
 	const value = () => readText(path).trim();
@@ -70,10 +66,7 @@ export function sysctlSteps(system: System, record: InstallRecord): Step[] {
 	return [file, now];
 }
 
-/**
- * Returns the steps for the systemd unit: one writes its file, one makes the link that starts it when the machine
- * starts.
- */
+/** The file, and the link that starts the unit with the machine. */
 export function unitSteps(system: System, record: InstallRecord): Step[] {
 	const reload = () => {
 		if (system.isBooted) system.run(["systemctl", "daemon-reload"]);
@@ -104,7 +97,7 @@ export function unitSteps(system: System, record: InstallRecord): Step[] {
 	return [file, link];
 }
 
-/** Returns the step that starts the service, or restarts it if files that it uses were replaced. */
+/** Restarts the service if its files were replaced. */
 export function serviceStep(system: System, record: InstallRecord): Step {
 	const isActive = () => tryRun(system, ["systemctl", "is-active", unitName]) !== undefined;
 	const isPending = () => record.content.pending.includes("restart");

@@ -1,31 +1,26 @@
 // The steps of install and uninstall. One table of steps serves for showing the plan, carrying it out and undoing it.
 
-/** An error that the operator has to solve. Its message names the next step. */
+/** The operator has to solve it; the message names the next step. */
 export class InstallError extends Error {}
 
-/**
- * One change to the system. Each function examines the system again, so that a run after a kill continues where the
- * earlier run ended.
- */
+/** Each function examines the system again, so that a run after a kill continues. */
 export interface Step {
-	/** What `apply` does, as a line of the plan. */
+	/** A line of the plan. */
 	describe(): string;
 	isDone(): boolean;
 	apply(): void;
-	/** What `undo` does, as a line of the plan; undefined if there is nothing to undo. */
+	/** A line of the plan; undefined if there is nothing to undo. */
 	describeUndo(): string | undefined;
 	undo(): void;
-	/** A note for the operator about a step that is done, such as that a changed file is kept. */
+	/** About a step that is done, such as that a changed file is kept. */
 	note?(): string | undefined;
 }
 
-/** Lines for the operator that describe what would be done. */
 export interface Plan {
 	changes: string[];
 	notes: string[];
 }
 
-/** Returns the plan of the steps that are not done. */
 export function planSteps(steps: readonly Step[]): Plan {
 	return {
 		changes: steps.flatMap((step) => (step.isDone() ? [] : [step.describe()])),
@@ -33,21 +28,17 @@ export function planSteps(steps: readonly Step[]): Plan {
 	};
 }
 
-/** Returns the plan for undoing all steps. */
 export function planUndo(steps: readonly Step[]): Plan {
 	const changes = steps.toReversed().flatMap((step) => step.describeUndo() ?? []);
 	return { changes, notes: [] };
 }
 
-/**
- * Applies the steps that are not done, and reports each of them before it begins. Throws an InstallError that names the
- * step that failed.
- */
+/** Reports each step before it begins. Throws an InstallError that names the step that failed. */
 export function applySteps(steps: readonly Step[], report: (line: string) => void): void {
 	for (const step of steps) if (!step.isDone()) carryOut(step.describe(), step.apply, report);
 }
 
-/** Undoes all steps, the last one first. */
+/** The last one first. */
 export function undoSteps(steps: readonly Step[], report: (line: string) => void): void {
 	for (const step of steps.toReversed()) {
 		const text = step.describeUndo();

@@ -4,21 +4,20 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { InstallError } from "./step.ts";
 
-/** A system, and access to its files and commands. */
 export interface System {
-	/** Path of the directory with the image; undefined for this machine. */
+	/** Path of the image; undefined for this machine. */
 	image: string | undefined;
-	/** Whether systemd runs on the system, so that units can be started. False for an image or a chroot. */
+	/** systemd can start units. False for an image or a chroot. */
 	isBooted: boolean;
-	/** Returns the path on this machine of a file with this absolute path on the system. */
+	/** From a path on the system to one on this machine. */
 	at(path: string): string;
-	/** Runs a command on this machine. Returns what it prints. Throws an error with its output if it fails. */
+	/** On this machine. Returns the output, throws with it on failure. */
 	run(command: readonly string[]): string;
-	/** Whether a command of this name is installed on this machine. */
+	/** On this machine. */
 	has(program: string): boolean;
 }
 
-/** Returns the system that the option --root names, or this machine. */
+/** `image` from --root. */
 export function openSystem(image?: string): System {
 	return {
 		image,
@@ -38,7 +37,7 @@ function runCommand(command: readonly string[]): string {
 	throw new Error(`"${command.join(" ")}" failed (exit code ${exitCode})${text && `: ${text}`}`);
 }
 
-/** Throws an InstallError if the system or this process does not meet the requirements, such as root. */
+/** Throws an InstallError, for example without root. */
 export function checkSystem(
 	system: System,
 	program: "install" | "uninstall",
@@ -64,13 +63,11 @@ export function checkSystem(
 		);
 }
 
-/** User id and group id of a user. */
 export interface UserIds {
 	uid: number;
 	gid: number;
 }
 
-/** Returns the user id and group id of a user of the system; undefined if there is no such user. */
 export function findUser(system: System, name: string): UserIds | undefined {
 	const line =
 		system.image === undefined && system.has("getent")
@@ -82,7 +79,7 @@ export function findUser(system: System, name: string): UserIds | undefined {
 	return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
-/** Runs a command; returns its output, or undefined if it fails. */
+/** Undefined if it fails. */
 export function tryRun(system: System, command: readonly string[]): string | undefined {
 	try {
 		return system.run(command);
@@ -91,7 +88,7 @@ export function tryRun(system: System, command: readonly string[]): string | und
 	}
 }
 
-/** Returns the text of a file; "" if it does not exist. */
+/** "" if it does not exist. */
 export function readText(path: string): string {
 	try {
 		return readFileSync(path, "utf8");

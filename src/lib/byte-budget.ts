@@ -1,19 +1,13 @@
 // A memory limit shared by unfinished responses. At the limit, the owner that holds most loses its largest response, so
 // that one flooding sender does not affect the others.
 
-/**
- * An object with buffered bytes, such as an unfinished response. The bytes count towards the memory limit of a
- * ByteBudget.
- */
+/** Something with buffered bytes that count towards a ByteBudget. */
 export interface ByteHolder {
-	/**
-	 * The object for which the bytes are buffered, such as an HTTP client. When all buffered bytes together exceed the
-	 * memory limit, the owner with the most buffered bytes loses its largest response.
-	 */
+	/** For whom, such as an HTTP client; at the limit, the largest owner loses its largest response. */
 	readonly owner: object;
-	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */
+	/** Set by ByteBudget; initially 0. */
 	heldBytes: number;
-	/** Called when the memory limit is exceeded and this object has to drop the bytes that it has buffered. */
+	/** Must drop the buffered bytes: the limit is exceeded. */
 	overflow(budget: ByteBudget): void;
 }
 
@@ -27,10 +21,7 @@ export class ByteBudget {
 		return this.#usedBytes;
 	}
 
-	/**
-	 * Records that the unfinished response `holder` has buffered `bytes` more bytes. While all unfinished responses
-	 * together exceed the memory limit, drops the largest response of the owner with the most buffered bytes.
-	 */
+	/** Counts `bytes` more. Over the limit, drops the largest response of the owner that holds most. */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
 		holder.heldBytes += bytes;
@@ -42,7 +33,6 @@ export class ByteBudget {
 		}
 	}
 
-	/** Stops counting the buffered bytes of a response (`holder`), for example when the response is complete. */
 	release(holder: ByteHolder): void {
 		if (!this.#holders.delete(holder)) return;
 		this.#usedBytes -= holder.heldBytes;

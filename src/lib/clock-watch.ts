@@ -14,7 +14,7 @@ export class ClockWatch {
 		private readonly monotonicClock = () => performance.now(),
 	) {}
 
-	/** Calls `listener` after each jump of the wall clock, within 10 s. Returns a function that ends this. */
+	/** Calls `listener` within 10 s of a jump of the wall clock. Returns a function that ends this. */
 	subscribe(listener: () => void): () => void {
 		if (this.#listeners.size === 0) {
 			this.#offsetMs = this.#measure();
@@ -27,7 +27,6 @@ export class ClockWatch {
 		};
 	}
 
-	/** Calls the listeners if the wall clock has jumped since the last check. */
 	check(): void {
 		const jumpMs = this.#measure() - this.#offsetMs;
 		this.#offsetMs += jumpMs;
@@ -40,5 +39,4 @@ export class ClockWatch {
 	}
 }
 
-/** Watches the clock of this process. */
 export const clockWatch = new ClockWatch();

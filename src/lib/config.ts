@@ -3,11 +3,11 @@
 import * as v from "valibot";
 import { escapeInJson } from "./text.ts";
 
-/** Thrown when the configuration is invalid, so that the program cannot start. The message lists all issues. */
+/** The configuration is invalid; the message lists all issues. */
 export class ConfigError extends Error {
 	override name = "ConfigError";
 
-	/** `source` is the origin of the settings, such as a file name. `issues` are lines of text, one for each problem. */
+	/** `source`: such as a file name. `issues`: one line for each problem. */
 	constructor(
 		readonly source: string,
 		readonly issues: readonly string[],
@@ -17,19 +17,14 @@ export class ConfigError extends Error {
 	}
 }
 
-/** A problem with one setting: the path of its key, and a message that says what was expected and what was received. */
 export interface ConfigIssue {
 	path: readonly string[];
 	message: string;
 }
 
-/** The result of parsing settings: the settings, or all issues if at least one setting is invalid. */
 export type Parsed<T, F = string> = { settings: T; issues: [] } | { settings: undefined; issues: F[] };
 
-/**
- * Parses `values` with a Valibot schema. Returns the settings, or all issues as lines that begin with the key. Issues
- * do not show secrets.
- */
+/** The issues are lines that begin with the key; they show no secrets. */
 export function parseSettings<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
 	values: unknown,
@@ -40,15 +35,10 @@ export function parseSettings<const S extends v.GenericSchema<unknown, unknown>>
 		: { settings: undefined, issues: issues.map(formatIssue) };
 }
 
-/**
- * Maximum number of unknown keys for which error messages suggest a similar known key, because the search takes long.
- */
+/** The search for similar known keys takes long, so error messages suggest them for so many unknown keys only. */
 const maxSuggestions = 50;
 
-/**
- * Parses `values` with a Valibot schema. Returns the settings, or all issues. The issues do not show values that may be
- * secrets.
- */
+/** The issues do not show values that may be secrets. */
 export function checkSettings<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
 	values: unknown,
@@ -71,10 +61,8 @@ export function formatIssue({ path, message }: ConfigIssue): string {
 	return `${path.join(".") || "the value"}: ${message}`;
 }
 
-/** Error message for a configuration key that does not exist. */
 export const unknownKey = "is not a known key";
 
-/** Returns the Valibot `issues` that are not about the keys in `unknown`. */
 export function otherIssues(
 	issues: readonly v.BaseIssue<unknown>[],
 	unknown: readonly UnknownKey[],
@@ -83,16 +71,13 @@ export function otherIssues(
 	return issues.filter((issue) => !paths.has(v.getDotPath(issue) ?? ""));
 }
 
-/** An unknown key found in an object: the path of the key, and the keys that the object's schema allows. */
+/** A key, and the keys that the schema allows instead. */
 export interface UnknownKey {
 	path: readonly string[];
 	known: readonly string[];
 }
 
-/**
- * Returns all keys in `values` that strict objects of a Valibot schema do not define, at any depth. Valibot itself
- * reports only the first one.
- */
+/** All unknown keys of strict objects, at any depth; Valibot itself reports only the first. */
 export function unknownKeys(schema: object, values: unknown, path: readonly string[] = []): UnknownKey[] {
 	const { type, entries, wrapped, item, value } = schema as SchemaParts;
 	if (wrapped) return unknownKeys(wrapped, values, path);
@@ -120,10 +105,7 @@ interface SchemaParts {
 	value?: object;
 }
 
-/**
- * Returns the schema of the config section at `path`, such as ["ai", "providers"], without wrappers such as v.optional;
- * undefined if the config schema has no such section.
- */
+/** Schema of the section at `path`, such as ["ai", "providers"], without wrappers such as v.optional. */
 export function sectionAt(
 	schema: object,
 	path: readonly string[],
@@ -138,10 +120,7 @@ export function sectionAt(
 	return next && sectionAt(next, rest);
 }
 
-/**
- * Returns the paths of all config sections that define `key`. Sections whose names operators choose, such as those of
- * AI providers, are not searched.
- */
+/** Paths of all sections that define `key`, except sections whose names operators choose, such as AI providers. */
 export function sectionsWith(schema: object, key: string, path: readonly string[] = []): (readonly string[])[] {
 	const { entries = {} } = sectionAt(schema, []) ?? {};
 	return [
@@ -188,15 +167,12 @@ function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	);
 }
 
-/** Whether a setting's value is a placeholder from the example configuration, such as "your-bot-token". */
+/** Whether the value is a placeholder of the example configuration, such as "your-bot-token". */
 export function isPlaceholder(value: unknown): value is string {
 	return typeof value === "string" && value.startsWith("your-");
 }
 
-/**
- * Extends the message of each issue whose value is a placeholder from the example configuration: appends "is still" and
- * the text that `describe` returns for the placeholder.
- */
+/** Appends to issues about placeholders of the example configuration "is still" and the text of `describe`. */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],
 	values: unknown,
@@ -219,25 +195,22 @@ function placeholderIn(value: unknown): string | undefined {
 		.find((found) => found !== undefined);
 }
 
-/** Whether the name of a setting suggests that its value is a secret, such as names with "token" or "password". */
+/** By its name, such as one with "token" or "password". */
 export function holdsSecret(key: string): boolean {
 	return /token(?!s)|secret|password|api_key|_key$|database_url/i.test(key);
 }
 
-/** Replaces each word of 24 or more characters, which may be a secret, by its length, such as "[32 characters]". */
+/** Replaces words of 24 or more characters, which may be secrets, by their length, such as "[32 characters]". */
 export function masked(text: string): string {
 	return text.replace(/[^\s"'=]{24,}/g, (word) => `[${word.length} characters]`);
 }
 
-/**
- * Formats a value as JSON for error messages. Long words, which may be secrets, are replaced by their length; invisible
- * characters, which may be the mistake, are escaped.
- */
+/** JSON for error messages: long words, which may be secrets, are masked; invisible characters are escaped. */
 export function formatValue(value: unknown): string {
 	return masked(escapeInJson(JSON.stringify(value) ?? "nothing"));
 }
 
-/** Returns "; did you mean …?" with the entry of `known` that is most similar to `word`; "" if none is similar. */
+/** "; did you mean …?" with the most similar entry of `known`; "" if none is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
 	const near = nearest(word, known);
 	return near === undefined ? "" : `; did you mean ${near}?`;
@@ -252,10 +225,7 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/**
- * Adds a hint to each issue about a missing environment variable if an unknown variable with a similar name is set,
- * which may be a misspelling.
- */
+/** Adds to issues about missing variables a variable with a similar name that is set, perhaps a misspelling. */
 export function nameNearMisses(
 	issues: readonly ConfigIssue[],
 	env: Readonly<Record<string, string>>,
@@ -281,9 +251,7 @@ function distance(a: string, b: string): number {
 	return row.at(-1) ?? 0;
 }
 
-/**
- * Returns the environment variables in `env` that are not empty, with white space removed from both ends of the values.
- */
+/** The variables that are not empty, trimmed. */
 export function trimEnv(env: Record<string, string | undefined>): Record<string, string> {
 	return Object.fromEntries(
 		Object.entries(env)
@@ -292,10 +260,7 @@ export function trimEnv(env: Record<string, string | undefined>): Record<string,
 	);
 }
 
-/**
- * Returns a Valibot schema for an optional environment variable with its description for `--help` and its default
- * value, if any.
- */
+/** Schema of an optional variable, with its description for `--help` and its default. */
 export function optional<
 	const S extends v.GenericSchema<string, unknown>,
 	const D extends string | undefined = undefined,
@@ -303,9 +268,7 @@ export function optional<
 	return v.pipe(v.optional(schema, fallback as D), v.description(description));
 }
 
-/**
- * Valibot schema for a password or token that can be sent in an HTTP header. Its error messages do not show the value.
- */
+/** Password or token that fits in an HTTP header; error messages do not show the value. */
 export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, ({ input }) => {
@@ -315,7 +278,6 @@ export const secret = v.pipe(
 	}),
 );
 
-/** Returns a Valibot schema for a whole number from `min` to `max`, written in decimal. */
 export function integer(min: number, max: number) {
 	const message = `expected a whole number from ${min} to ${max}`;
 	return v.pipe(
@@ -327,7 +289,7 @@ export function integer(min: number, max: number) {
 	);
 }
 
-/** Valibot schema for a TCP port to listen on; 0 takes any free port. */
+/** TCP port; 0 takes any free one. */
 export const port = integer(0, 65_535);
 
 function nameList(isName: (name: string) => boolean, expected: string) {
@@ -342,19 +304,19 @@ function nameList(isName: (name: string) => boolean, expected: string) {
 	);
 }
 
-/** Valibot schema for a comma-separated list of host names or IP addresses, without ports. */
+/** Comma-separated host names or IP addresses, without ports. */
 export const hostList = nameList(
 	(name) => /^(\[[0-9a-f:.]+\]|[\w.-]+)$/.test(name),
 	'host names without ports, such as "bot.example"',
 );
 
-/** Valibot schema for a comma-separated list of web page origins, as browsers send them in the Origin header. */
+/** Comma-separated origins, as browsers send them in the Origin header. */
 export const originList = nameList(
 	(name) => URL.parse(name)?.origin === name && /^https?:/.test(name),
 	'origins such as "https://chat.example"',
 );
 
-/** Valibot schema for an http or https URL without credentials, query or fragment. Trailing slashes are removed. */
+/** http or https URL without credentials, query and fragment; trailing slashes are removed. */
 export const baseUrl = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -365,10 +327,7 @@ export const baseUrl = v.pipe(
 	}),
 );
 
-/**
- * Returns the reason if `text` is not an http or https URL without credentials, query and fragment; otherwise
- * undefined. The reason does not show credentials.
- */
+/** Why `text` is no valid `baseUrl`; undefined if it is. Shows no credentials. */
 export function baseUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	// Even in an invalid URL, the part before the @ may be a password.

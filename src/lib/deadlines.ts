@@ -2,9 +2,7 @@
 
 import { PlainSignal, type Signal } from "./signal.ts";
 
-/** The reason with which the signal of a tool call aborts when no response arrives before the call's deadline. */
 export const timeIsUp = new DOMException("no response before the deadline", "TimeoutError");
-/** The reason with which the signals of all tool calls abort when the program stops. */
 export const stopped = new DOMException("the program is stopping", "AbortError");
 
 class CallSignal extends PlainSignal {
@@ -33,10 +31,7 @@ export class Deadlines {
 
 	constructor(private readonly ms: number) {}
 
-	/**
-	 * Starts the deadline of a new call. Returns the call's abort signal, which aborts at the deadline, when the program
-	 * stops, or when the signal `caller` aborts.
-	 */
+	/** The signal aborts at the deadline, when the program stops, or when `caller` aborts. */
 	begin(caller: Signal | undefined): CallSignal {
 		const signal = new CallSignal(performance.now() + this.ms, caller);
 		if (this.#isStopped) signal.abort(stopped);
@@ -45,13 +40,12 @@ export class Deadlines {
 		return signal;
 	}
 
-	/** Ends the deadline of a finished call: the call's abort signal no longer aborts. */
 	end(signal: CallSignal): void {
 		signal.detach();
 		this.#pending.delete(signal);
 	}
 
-	/** Aborts the signals of all calls that have not ended, and of all calls that begin later. */
+	/** Aborts all calls that have not ended, and all later ones. */
 	stop(): void {
 		this.#isStopped = true;
 		for (const signal of this.#pending) signal.abort(stopped);

@@ -6,10 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * Whether a JSON text has more than `maxValues` values. Counts brackets and commas outside of strings, which is much
- * faster than parsing the text.
- */
+/** Counts brackets and commas outside of strings, which is much faster than parsing. */
 export function hasMoreValues(text: string, maxValues: number): boolean {
 	let values = 0;
 	for (let at = 0; at < text.length; at++) {
@@ -32,9 +29,7 @@ function endOfString(text: string, start: number): number {
 
 const [quote, backslash, comma, openBrace, openBracket] = Buffer.from('"\\,{[');
 
-/**
- * Parses JSON text from another program. Returns undefined if it is invalid. Callers must check the type of the result.
- */
+/** Undefined if the text is invalid. Callers must check the type of the result. */
 export function parseJson(text: string, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
 	try {
 		return JSON.parse(text, reviver);

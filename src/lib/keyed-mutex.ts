@@ -3,15 +3,11 @@
 export class KeyedMutex {
 	readonly #last = new Map<string, Promise<unknown>>();
 
-	/** Number of keys of this mutex that are locked now. */
 	get size(): number {
 		return this.#last.size;
 	}
 
-	/**
-	 * Runs `work` after all earlier work with any of the same keys has ended, and settles with the result or error of
-	 * `work`. Calls with several keys cannot deadlock, since each call locks all its keys at once.
-	 */
+	/** Waits for earlier work with any of the keys. Cannot deadlock, since each call locks all its keys at once. */
 	async withLock<T>(keys: string | readonly string[], work: () => Promise<T>): Promise<T> {
 		const all = [...new Set([keys].flat())];
 		// Earlier work reports its failures to its own caller.

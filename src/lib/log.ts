@@ -4,15 +4,11 @@
 import * as v from "valibot";
 import { escapeBreaks, escapeInJson } from "./text.ts";
 
-/**
- * Details of a log message, written as fields of the log line. Keys must not be time, level or message. An Error is
- * written with its stack and causes.
- */
+/** Fields of a log line, other than time, level and message. An Error is written with its stack and causes. */
 export type Fields = Record<string, unknown>;
 
 const formats = ["text", "json"] as const;
 
-/** The levels of log messages, the lowest first. */
 export const levels = ["debug", "info", "warn", "error"] as const;
 
 export type Level = (typeof levels)[number];
@@ -21,11 +17,9 @@ export type Log = Record<Level, (message: string, fields?: Fields) => void>;
 
 export interface LogOptions {
 	format: (typeof formats)[number];
-	/** The lowest level of log messages to write; messages with lower levels are dropped. */
 	level: Level;
 }
 
-/** Valibot schemas of the environment variables for logging. */
 export const logSettings = {
 	LOG_FORMAT: v.pipe(
 		v.optional(v.picklist(formats)),
@@ -35,7 +29,6 @@ export const logSettings = {
 	LOG_LEVEL: v.pipe(v.optional(v.picklist(levels), "info"), v.description(`Lowest level to log: ${levels.join(", ")}`)),
 };
 
-/** Returns the log options that the environment variables LOG_FORMAT and LOG_LEVEL (already parsed) specify. */
 export function readLogOptions({
 	LOG_FORMAT = process.stdout.isTTY ? "text" : "json",
 	LOG_LEVEL,
@@ -43,12 +36,11 @@ export function readLogOptions({
 	return { format: LOG_FORMAT, level: LOG_LEVEL };
 }
 
-/** Returns the log options that a program uses until it has read its configuration. */
 export function defaultLogOptions(): LogOptions {
 	return readLogOptions({ LOG_LEVEL: "info" });
 }
 
-/** Creates a logger that formats each message as one line and passes the line, without a line break, to `write`. */
+/** `write` receives lines without a line break. */
 export function createLog({ format, level: lowest }: LogOptions, write: (line: string) => void = console.log): Log {
 	const encode = format === "json" ? jsonLine : textLine;
 	const at = (level: Level): Log[Level] =>
@@ -63,7 +55,6 @@ export function createLog({ format, level: lowest }: LogOptions, write: (line: s
 	};
 }
 
-/** A log that discards all messages. */
 export const silentLog: Log = createLog({ format: "text", level: "error" }, () => {});
 
 let lastMs = Number.NaN;
@@ -89,7 +80,7 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 	return escapeInJson(`{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${comma}${rest}`);
 }
 
-/** Returns a log message as one line of text for people, in which control and invisible characters are escaped. */
+/** For people: control and invisible characters are escaped. */
 export function textLine(time: string, level: Level, message: string, fields: Fields): string {
 	const written = Object.entries(fields).map(([name, value]) => {
 		if (value instanceof Error) return `\n${describe(value).split("\n").map(escapeBreaks).join("\n")}`;
@@ -105,10 +96,7 @@ function describe(error: Error): string {
 	return error.cause instanceof Error ? `${own}\ncaused by: ${describe(error.cause)}` : own;
 }
 
-/**
- * Returns a function that buffers log lines and passes all lines of one turn of the event loop to `write` in one call,
- * joined by line breaks. Lines that are still buffered are written at process exit.
- */
+/** One `write` for the lines of a turn of the event loop, joined by line breaks; the rest at process exit. */
 export function createLineWriter(write: (text: string) => void): (line: string) => void {
 	let buffered = "";
 	const flush = () => {

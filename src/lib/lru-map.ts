@@ -4,7 +4,6 @@ export class LruMap<Key, Value> {
 	// A Map iterates in the order of insertion.
 	readonly #entries = new Map<Key, Value>();
 
-	/** `max` is the maximum number of entries. */
 	constructor(private readonly max: number) {}
 
 	get size(): number {
@@ -19,7 +18,6 @@ export class LruMap<Key, Value> {
 		return value;
 	}
 
-	/** Sets the value of a key. If the map is full, removes the entry that was not used for the longest time. */
 	set(key: Key, value: Value): void {
 		this.#entries.delete(key);
 		this.#entries.set(key, value);
@@ -30,7 +28,6 @@ export class LruMap<Key, Value> {
 		}
 	}
 
-	/** Returns the value of a key. If there is none, sets it to what `make` returns. */
 	getOrMake(key: Key, make: () => Value): Value {
 		const known = this.get(key);
 		if (known !== undefined) return known;

@@ -9,9 +9,8 @@ type LabelValues = readonly string[];
 type Sample = readonly [labelValues: LabelValues, value: number];
 
 export interface Counter {
-	/** Adds `amount` (default 1) to the counter with these label values. Throws a RangeError if `amount` is negative. */
+	/** Default 1; RangeError if negative. */
 	add(labelValues: LabelValues, amount?: number): void;
-	/** Returns the value of the counter with these label values: the sum of all added amounts. */
 	value(labelValues: LabelValues): number;
 }
 
@@ -26,22 +25,14 @@ type AddRead = (
 	read: () => number | Iterable<Sample>,
 ) => void;
 
-/**
- * The Prometheus metrics of a program. Adding a metric with an invalid or duplicate name throws a TypeError. A metric
- * without labels is listed even before it has its first value.
- */
+/** TypeError for an invalid or duplicate name. Metrics without labels are listed even before their first value. */
 export interface Registry {
 	counter(name: string, help: string, labelNames?: readonly string[]): Counter;
-	/** Adds a counter. Its values come from a callback that is called whenever Prometheus reads the metrics. */
+	/** The callback is called whenever Prometheus reads the metrics. */
 	readCounter: AddRead;
-	/** Adds a gauge. Its values come from a callback that is called whenever Prometheus reads the metrics. */
 	gauge: AddRead;
-	/**
-	 * Adds a histogram of durations in seconds. `bucketsSeconds` are the upper bounds of its buckets in ascending order;
-	 * the bucket for +Inf is added automatically.
-	 */
+	/** Durations in seconds. The bounds of the buckets ascend; +Inf is added. */
 	histogram(name: string, help: string, labelNames?: readonly string[], bucketsSeconds?: readonly number[]): Histogram;
-	/** Returns all metrics in Prometheus text format. */
 	text(): string;
 }
 
@@ -142,10 +133,7 @@ export function createRegistry(): Registry {
 	};
 }
 
-/**
- * Adds metrics of the running process to the registry: memory, start time and CPU time. Their names begin with
- * `process_`, as in Prometheus client libraries.
- */
+/** Memory, start and CPU time as `process_…`, as in Prometheus client libraries. */
 export function addProcessMetrics(registry: Registry): void {
 	const startedAt = Date.now() / 1000 - process.uptime();
 	const gauge = (name: string, help: string, read: () => number) => registry.gauge(`process_${name}`, help, [], read);

@@ -2,16 +2,15 @@
 
 import type { Signal } from "./signal.ts";
 
-/** Thrown when a caller gets no permit of a semaphore: the queue was full, or no permit became free in time. */
 export class Overloaded extends Error {
 	override name = "Overloaded";
 }
 
 export interface SemaphoreOptions {
 	max: number;
-	/** Maximum number of callers that wait for a permit at the same time. Default: no limit. */
+	/** Default: no limit. */
 	maxWaiting?: number;
-	/** Milliseconds after which a caller that waits for a permit gets an Overloaded error. Default: no limit. */
+	/** Then a waiting caller gets Overloaded. Default: no limit. */
 	maxWaitMs?: number;
 }
 
@@ -29,11 +28,7 @@ export class Semaphore {
 		return this.#waiting.size;
 	}
 
-	/**
-	 * Takes a permit of the semaphore. Returns undefined if one is free, otherwise a promise that resolves when the
-	 * caller gets a permit. Fails with Overloaded if too many callers wait or the wait is too long; rejects with
-	 * `signal.reason` if `signal` aborts.
-	 */
+	/** Undefined if one is free. Overloaded if too many wait or it takes too long; `signal.reason` after an abort. */
 	acquire(signal: Signal): Promise<void> | undefined {
 		const { max, maxWaiting = Number.POSITIVE_INFINITY } = this.options;
 		if (this.#held < max) {
@@ -44,7 +39,7 @@ export class Semaphore {
 		return this.#wait(signal);
 	}
 
-	/** Gives a permit back to the semaphore. The caller that has waited longest gets it. */
+	/** The caller that has waited longest gets the permit. */
 	release(): void {
 		if (this.#waiting.size === 0) {
 			this.#held--;

@@ -1,15 +1,9 @@
 // Cancellation signals: the part of AbortSignal that we use, and a cheaper implementation.
 
-/**
- * A listener of a signal: a function, or an object whose method `handleEvent` is called. An object that listens itself
- * saves a closure for each call.
- */
+/** An object that listens itself saves a closure for each call. */
 export type AbortListener = (() => void) | { handleEvent(): void };
 
-/**
- * The part of the AbortSignal interface that cancellable functions need. Each listener is called once, in any order,
- * even if another listener throws.
- */
+/** The part of AbortSignal that is used. Each listener is called once, in any order, even if another throws. */
 export interface Signal {
 	readonly aborted: boolean;
 	readonly reason: unknown;
@@ -17,14 +11,13 @@ export interface Signal {
 	removeEventListener(type: "abort", listener: AbortListener): void;
 }
 
-/** An abort signal with its own `abort` method. A faster replacement for AbortController. */
+/** A faster replacement for AbortController. */
 export class PlainSignal implements Signal {
 	aborted = false;
 	reason: unknown = undefined;
 	#listener: AbortListener | undefined;
 	#others: AbortListener[] | undefined;
 
-	/** Aborts this signal with `reason` and calls its listeners. Does nothing if this signal has aborted already. */
 	abort(reason: unknown): void {
 		if (this.aborted) return;
 		this.aborted = true;
@@ -61,10 +54,7 @@ export class PlainSignal implements Signal {
 	}
 }
 
-/**
- * Returns an AbortSignal that aborts when `signal` aborts, for APIs that require an AbortSignal. The listener on
- * `signal` is never removed.
- */
+/** For APIs that require an AbortSignal. The listener on `signal` is never removed. */
 export function toAbortSignal(signal: Signal): AbortSignal {
 	if (signal instanceof AbortSignal) return signal;
 	const controller = new AbortController();
@@ -74,7 +64,7 @@ export function toAbortSignal(signal: Signal): AbortSignal {
 	return controller.signal;
 }
 
-/** Returns a promise that resolves when `signal` aborts, or at once if `signal` has aborted already. */
+/** Resolves at once if aborted already. */
 export function aborted(signal: AbortSignal): Promise<void> {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	if (signal.aborted) resolve();

@@ -3,15 +3,15 @@
 import { Semaphore } from "./semaphore.ts";
 
 export interface StaggerOptions {
-	/** Maximum number of tasks that run at the same time, not counting slow ones. */
+	/** Without slow ones. */
 	max: number;
-	/** Milliseconds after which a task that still runs counts as slow, so that it no longer delays the next ones. */
+	/** A task that runs longer no longer delays the next ones. */
 	slowMs: number;
 }
 
 const never = new AbortController().signal;
 
-/** Runs a task for each item, in order. Returns the tasks' promises. The first `max` tasks start at once. */
+/** In order; the first `max` start at once. */
 export function stagger<Item, Result>(
 	items: readonly Item[],
 	run: (item: Item) => Promise<Result>,

@@ -2,24 +2,20 @@
 // create no spans. https://www.w3.org/TR/trace-context/ An MCP message may have the trace in `_meta`:
 // https://modelcontextprotocol.io/seps/414-request-meta
 
-/** The trace of a request. `id` is for log lines; the header values are passed on unchanged. */
+/** `id` is for log lines; the header values are passed on unchanged. */
 export interface TraceContext {
-	/** The trace id: 32 hexadecimal digits. */
+	/** 32 hexadecimal digits. */
 	id: string;
-	/** The HTTP header `traceparent`; undefined if only the message names the trace. */
+	/** Undefined if only the message names the trace. */
 	traceparent: string | undefined;
-	/** The HTTP header `tracestate`; undefined without a valid `traceparent`. */
+	/** Undefined without a valid `traceparent`. */
 	tracestate: string | undefined;
 }
 
 const maxStateLength = 4_096;
 const maxStateMembers = 32;
 
-/**
- * Returns the trace of a request from its HTTP headers and the `_meta` of its MCP message; undefined if neither has a
- * valid one. If the message names a trace, `id` is its id, because a proxy may have replaced the header. Invalid values
- * are ignored.
- */
+/** Undefined if neither is valid. A trace in `meta` gives the `id`, because a proxy may have replaced the header. */
 export function readTrace(headers: Headers, meta: unknown): TraceContext | undefined {
 	const header = headers.get("traceparent");
 	const own = (meta as { traceparent?: unknown } | null | undefined)?.traceparent;

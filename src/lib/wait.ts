@@ -2,10 +2,7 @@
 
 import type { Signal } from "./signal.ts";
 
-/**
- * Waits for `work` for up to `ms` milliseconds. Resolves with the result of `work`, or with "late" after this time.
- * Rejects if `work` rejects in time; later errors of `work` are ignored.
- */
+/** "late" after `ms` milliseconds; errors after that are ignored. */
 export function within<T>(ms: number, work: T | PromiseLike<T>): Promise<T | "late"> {
 	return new Promise((resolve, reject) => {
 		const timer = setTimeout(resolve, ms, "late");
@@ -22,10 +19,7 @@ export function within<T>(ms: number, work: T | PromiseLike<T>): Promise<T | "la
 	});
 }
 
-/**
- * Waits for `work` until `signal` aborts. Settles with the result or error of `work`. If the signal aborts first,
- * rejects with the error that `toError` returns, by default the signal's abort reason.
- */
+/** Rejects after an abort with the error of `toError`, by default the abort reason. */
 export async function raceSignal<T>(
 	work: Promise<T>,
 	signal: Signal,
@@ -42,10 +36,7 @@ export async function raceSignal<T>(
 	}
 }
 
-/**
- * Returns a function that calls `work`. While a call of `work` runs, further calls of the function return the promise
- * of that run.
- */
+/** Calls share the promise of a run of `work` that has not ended. */
 export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
 	let running: Promise<T> | undefined;
 	return () => {

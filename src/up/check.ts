@@ -14,18 +14,14 @@ import { commonToken } from "./shared.ts";
 
 const maxAtOnce = 4;
 
-/** A program to check, with its environment. */
 export interface CheckedProgram {
-	/** The instance's name, or "gateway". */
+	/** Of the instance, or "gateway". */
 	name: string;
 	program: "bot" | "gateway";
 	env: Record<string, string>;
 }
 
-/**
- * Returns the programs that `up` would start for the instances in `directory` (absolute path), the gateway last.
- * Changes nothing there. Throws a ConfigError if the directory or gateway.env cannot be read.
- */
+/** Absolute path; the gateway comes last. Changes nothing. ConfigError if it or gateway.env is unreadable. */
 export async function programsToCheck(directory: string, env: Env): Promise<CheckedProgram[]> {
 	const { entries } = readTable(directory);
 	if (entries.length === 0) return [];
@@ -60,10 +56,7 @@ export async function programsToCheck(directory: string, env: Env): Promise<Chec
 	return [...bots, { name: "gateway", program: "gateway", env: gateway }];
 }
 
-/**
- * Checks the gateway and the bots of the instances in `directory`. Prefixes each line of output with the program's
- * name. Resolves with true if all programs passed.
- */
+/** Prefixes each line with the program's name. True if all passed. */
 export async function checkAll(directory: string, env: Env, write: (line: string) => void): Promise<boolean> {
 	const programs = await programsToCheck(directory, env);
 	if (programs.length === 0) {

@@ -15,10 +15,7 @@ function statePath(instances: string): string {
 	return join(instances, stateDirectory);
 }
 
-/**
- * Returns the path of the socket by which commands reach `up`, relative to the working directory if that is shorter.
- * Throws a ConfigError if the path is too long for a socket.
- */
+/** Relative to the working directory if shorter. ConfigError if too long for a socket. */
 export function socketPath(instances: string): string {
 	const path = join(statePath(instances), "control.sock");
 	const short = relative(process.cwd(), path);
@@ -31,10 +28,7 @@ export function socketPath(instances: string): string {
 	return best;
 }
 
-/**
- * Whether the directory .up exists. Throws a ConfigError if other users can open it, so that a command never talks to
- * another user's socket.
- */
+/** ConfigError if other users can open it, so that a command never talks to another user's socket. */
 export function hasState(instances: string): boolean {
 	const path = statePath(instances);
 	if (!lstatSync(path, { throwIfNoEntry: false })) return false;
@@ -58,10 +52,7 @@ function privacyIssue(stat: Stats): string | undefined {
 	return mode === 0o700 ? undefined : `its mode is ${mode.toString(8)}`;
 }
 
-/**
- * Creates the directory .up if there is none, and locks it for this process until `release` is called or the process
- * ends. Throws a ConfigError if other users can open the directory, or if another process has locked it.
- */
+/** Until `release` or the end of the process. ConfigError if others can open it, or another process has the lock. */
 export function claimState(instances: string): {
 	path: string;
 	release(): void;

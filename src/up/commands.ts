@@ -7,18 +7,14 @@ import { hasState, socketPath } from "./claim.ts";
 import type { Command, ControlRequest, ControlResponse } from "./control.ts";
 import { formatStatus, isWell, type UpStatus } from "./status.ts";
 
-/** A command of `up` with its arguments. */
 export interface CommandLine {
 	command: Command;
-	/** Names of the programs; empty for "status". */
+	/** Empty for "status". */
 	names: readonly string[];
-	/** Whether to restart all programs. */
 	all: boolean;
-	/** Whether to print the status as JSON. */
 	json: boolean;
 }
 
-/** Returns why the arguments of a command are wrong; undefined if they are right. */
 export function usageIssue({ command, names, all, json }: CommandLine): string | undefined {
 	if (json && command !== "status") return "--json is for status.";
 	if (all && command !== "restart") return "--all is for restart.";
@@ -37,11 +33,7 @@ const participles: Record<Command, string> = {
 	start: "starting",
 };
 
-/**
- * Sends a command to the `up` that runs in `directory`, and prints the result. Resolves with the exit code: 1 if the
- * command failed or if "status" shows a program that is not as it should be, otherwise 0. Throws a ConfigError if no
- * `up` runs there.
- */
+/** Exit code 1 if it failed, or for "status" if a program is not as it should be. ConfigError if no `up` runs. */
 export async function runCommand(line: CommandLine, directory: string): Promise<number> {
 	const { command, json } = line;
 	const ask = (request: ControlRequest) => send(directory, request);

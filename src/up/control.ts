@@ -7,29 +7,24 @@ import type { Programs } from "./programs.ts";
 import type { UpStatus } from "./status.ts";
 import type { Started } from "./supervisor.ts";
 
-/** Names of the commands in a request. */
 export const commands = ["status", "restart", "stop", "start"] as const;
 
 export type Command = (typeof commands)[number];
 
-/** A request to the running `up`. */
 export interface ControlRequest {
 	command: Command;
-	/** Name of the program; absent for "status". */
+	/** Absent for "status". */
 	name?: string;
 }
 
-/** The response to a command: its result, or why it failed. */
 export type ControlResponse = { status: UpStatus } | { started: Started } | { stopped: true } | { error: string };
 
 export interface ControlOptions {
-	/**
-	 * Path of the socket, in a directory that only this user can open and that this process has locked (`claimState`).
-	 */
+	/** In a directory that only this user can open and that this process has locked (`claimState`). */
 	path: string;
 	programs: Pick<Programs, "bots" | "restart" | "stop" | "start">;
 	status(): Promise<UpStatus>;
-	/** Timeout for receiving a request, in milliseconds. */
+	/** For receiving a request, in milliseconds. */
 	requestMs?: number;
 }
 
@@ -44,7 +39,7 @@ interface Connection {
 	isAnswered: boolean;
 }
 
-/** Listens for commands on the socket. Returns a function that stops listening and removes the socket. */
+/** The result stops listening and removes the socket. */
 export function listenForCommands(options: ControlOptions): () => void {
 	const { path, requestMs = defaultRequestMs } = options;
 	let connections = 0;
@@ -115,7 +110,7 @@ export function listenForCommands(options: ControlOptions): () => void {
 	}
 }
 
-/** Parses a line as a request, carries out the command, and resolves with the response. Never rejects. */
+/** Never rejects. */
 export async function respond(
 	line: string,
 	{ programs, status }: Pick<ControlOptions, "programs" | "status">,

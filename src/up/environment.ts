@@ -4,7 +4,6 @@
 import type { LogOptions } from "../lib/log.ts";
 import { build } from "../lib/program/program.ts";
 
-/** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 const machine = [
@@ -18,24 +17,17 @@ const machine = [
 	"NODE_EXTRA_CA_CERTS",
 ];
 
-/** Names of the variables by which Bun finds its cache of transpiled files. */
 const cache = ["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "XDG_CACHE_HOME", "HOME"];
 
-/**
- * Returns the variables of this process by which a program that runs from its sources finds Bun's cache of transpiled
- * files. With the cache, a bot needs a quarter less CPU time to start. An executable has nothing to transpile.
- */
+/** With Bun's cache, a bot from the sources needs a quarter less CPU time to start. Executables transpile nothing. */
 export function cacheEnvironment(env: Env, isFromSources = !build): Record<string, string> {
 	return isFromSources ? pick(env, cache) : {};
 }
 
-/** Names of variables that `up` sets itself and that gateway.env cannot override. */
+/** gateway.env cannot override them. */
 export const ownVariables = ["INSTANCES", "LOG_FORMAT", "STOP_WITH_STDIN"];
 
-/**
- * The lowest level that a program logs. It is at most info, because `up` reads the URL of a program from a line of
- * level info.
- */
+/** At most info, because `up` reads the URL of a program from a line of level info. */
 type ChildLevel = "debug" | "info";
 
 const common = (env: Env, level: string | undefined) => {
@@ -48,9 +40,7 @@ const common = (env: Env, level: string | undefined) => {
 	};
 };
 
-/**
- * Returns the environment of a bot. `env` is the environment of this process, `own` the variables in the bot's .env.
- */
+/** `env` of this process, `own` from the bot's .env. */
 export function botEnvironment(
 	env: Env,
 	own: Env,
@@ -66,19 +56,16 @@ export function botEnvironment(
 }
 
 export interface GatewayOptions {
-	/** Path of the gateway's SQLite file, unless the operator names another database. */
+	/** Path of SQLite's file, unless the operator names another database. */
 	database: string;
 	token: string;
-	/** The ports of the bots by name. */
+	/** By name. */
 	ports: ReadonlyMap<string, number>;
-	/** Whether a second gateway can listen on the same port while the first one drains. */
+	/** A second gateway can listen on the same port while the first one drains. */
 	sharePort: boolean;
 }
 
-/**
- * Returns the environment of the gateway. `env` is the environment of this process, `own` the variables in gateway.env.
- * The variables GATEWAY_… in `env` take precedence.
- */
+/** `own` from gateway.env; GATEWAY_… in the `env` of this process take precedence. */
 export function gatewayEnvironment(
 	env: Env,
 	own: Env,
@@ -98,10 +85,7 @@ export function gatewayEnvironment(
 	};
 }
 
-/**
- * Returns the lowest level of a program's log lines to show, as set in the environment of this process (`env`) or in
- * the program's own file (`own`).
- */
+/** Of lines to show, by the environment of this process (`env`) or the program's file (`own`). */
 export function shownLevel(env: Env, own: Env): LogOptions["level"] {
 	const level = env.LOG_LEVEL || own.LOG_LEVEL;
 	return level === "debug" || level === "warn" || level === "error" ? level : "info";

@@ -21,7 +21,6 @@ const startMs = 30_000;
 const refusedMs = 60_000;
 const stopMs = 5_000;
 
-/** Runs the gateway, and replaces it when its setup changes. */
 export class GatewayProgram {
 	readonly supervisor: Supervisor;
 	readonly #options: ProgramsOptions;
@@ -49,24 +48,18 @@ export class GatewayProgram {
 		});
 	}
 
-	/** Returns the port on which the gateway listens or will listen. */
+	/** Also before it listens. */
 	port(shared: Shared | undefined): number {
 		return Number(this.#portOf(this.#setup(shared, new Map()).env));
 	}
 
-	/**
-	 * Throws a ConfigError if another program listens on the gateway's port. With SO_REUSEPORT the gateway could listen
-	 * there, too, but would receive only some of the connections.
-	 */
+	/** Where another program listens, SO_REUSEPORT would give the gateway only some of the connections: ConfigError. */
 	async checkPort(shared: Shared): Promise<void> {
 		const issue = await this.#portIssue(this.#setup(shared, new Map()).env);
 		if (issue) throw new ConfigError(join(this.#options.directory, gatewayEnvFile), [issue]);
 	}
 
-	/**
-	 * Starts the gateway in front of the bots at these ports. Replaces a running gateway whose setup has changed. Stops
-	 * it if there are no bots.
-	 */
+	/** Replaces a gateway whose setup has changed; stops it without bots. */
 	async update(shared: Shared | undefined, ports: ReadonlyMap<string, number>): Promise<void> {
 		if (ports.size === 0) {
 			this.#applied = undefined;
@@ -88,10 +81,7 @@ export class GatewayProgram {
 		}
 	}
 
-	/**
-	 * Replaces the gateway with a new one in front of the bots at these ports. If the new one does not start, the old one
-	 * continues.
-	 */
+	/** If the new one does not start, the old one continues. */
 	async renew(shared: Shared | undefined, ports: ReadonlyMap<string, number>): Promise<Started> {
 		if (ports.size === 0) return { reason: "there are no instances" };
 		const { supervisor } = this;
@@ -120,12 +110,12 @@ export class GatewayProgram {
 		return started;
 	}
 
-	/** Why the gateway continues with its former setup instead of the changed one; undefined if its setup is current. */
+	/** Why the former setup continues; undefined if it is current. */
 	get refusal(): string | undefined {
 		return this.#refused && `a changed setup is not in use: ${this.#refused.reason}`;
 	}
 
-	/** Whether it is time to try the failed setup again, although nothing has changed. */
+	/** A failed setup can be tried again, although nothing has changed. */
 	get isRetryDue(): boolean {
 		if (!this.#refused) return false;
 		return this.#options.timing.now() - this.#refused.at >= refusedMs;
@@ -151,7 +141,6 @@ export class GatewayProgram {
 		return port === "0" && url !== undefined ? new URL(url).port : port;
 	}
 
-	/** Returns the error message if another program listens on the gateway's port; otherwise undefined. */
 	async #portIssue(env: Env): Promise<string | undefined> {
 		const { GATEWAY_BIND_ADDR: hostname = "" } = env;
 		const port = fixedPort(this.#portOf(env));

@@ -2,24 +2,22 @@
 
 const firstPort = 9090;
 
-/** An instance that needs a port. */
 export interface PortRequest {
 	name: string;
-	/** The fixed MCP_PORT in the instance's .env; undefined if it has none. */
+	/** The fixed MCP_PORT; undefined if there is none. */
 	wanted: number | undefined;
 }
 
-/** Which ports are in use. */
 export interface PortOptions {
-	/** The instances' present ports by name. An instance keeps its port unless its .env names another one. */
+	/** By name; kept unless .env names another one. */
 	current: ReadonlyMap<string, number>;
-	/** Ports that are not assigned to an instance, such as the gateway's. */
+	/** Such as the gateway's. */
 	reserved: readonly number[];
-	/** Whether a server could listen on the port. Not called for ports in `current`. */
+	/** Not called for ports in `current`. */
 	isFree(port: number): Promise<boolean>;
 }
 
-/** Returns the port of each instance, by name. An instance earlier in `requests` has priority. */
+/** By name; earlier requests have priority. */
 export async function assignPorts(
 	requests: readonly PortRequest[],
 	{ current, reserved, isFree }: PortOptions,
@@ -50,7 +48,7 @@ export async function assignPorts(
 	return assigned;
 }
 
-/** Returns the port number in a value of MCP_PORT; undefined if the value is absent, invalid or 0. */
+/** Undefined if absent, invalid or 0. */
 export function fixedPort(value: string | undefined): number | undefined {
 	if (value === undefined || !/^\d{1,5}$/.test(value)) return undefined;
 	const port = Number(value);

@@ -5,45 +5,39 @@ import { eachLine } from "../lib/program/lines.ts";
 import { cacheEnvironment } from "./environment.ts";
 import { parseLine } from "./log-lines.ts";
 
-/** How a process ended. */
 export interface Exit {
-	/** Exit code; undefined if a signal ended the process. */
+	/** Undefined after a signal. */
 	code: number | undefined;
 	signal: string | undefined;
-	/**
-	 * Why it ended: the first lines that it wrote to stderr before it listened, otherwise the reason in its last log line
-	 * about an error that ended it. Empty if it wrote neither.
-	 */
+	/** First lines on stderr before it listened, otherwise from the log line about the error that ended it; or empty. */
 	reason: string;
 }
 
-/** A program that runs as a child process. */
 export interface ChildProcess {
 	pid: number;
-	/** Resolves with the URL at which the program listens. Never settles if the program ends before it listens. */
+	/** The URL; never settles if the program ends before. */
 	listening: Promise<string>;
 	exited: Promise<Exit>;
 	kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
-/** How to start a child process. */
 export interface ChildOptions {
-	/** Name of the program, such as "bot". */
+	/** Such as "bot". */
 	program: string;
-	/** Its command line. Default: empty. */
+	/** Default: empty. */
 	args?: readonly string[];
-	/** All environment variables of the process but those of `cacheEnvironment`; no others are inherited. */
+	/** With those of `cacheEnvironment`; no others are inherited. */
 	env: Record<string, string>;
-	/** Called with each line that the process writes to stdout. */
+	/** Lines on stdout. */
 	onLine(line: string): void;
-	/** Called with each line that the process writes to stderr after it listens. */
+	/** Lines on stderr after it listens. */
 	onErrorLine(line: string): void;
 }
 
 const maxReasonLines = 40;
 const endMessage = "program is stopping because of an error";
 
-/** Starts a program. Throws if the operating system cannot start the process. */
+/** Throws if the operating system cannot start the process. */
 export function startChildProcess(options: ChildOptions): ChildProcess {
 	const command = [...commandOf(options.program), ...(options.args ?? [])];
 	const child = Bun.spawn(command, {

@@ -15,34 +15,30 @@ import type { ChildProcess } from "./process.ts";
 import { readShared, type Shared, tokensOf } from "./shared.ts";
 import { type Started, Supervisor, type Timing } from "./supervisor.ts";
 
-/** A program to start. */
 export interface ProgramStart {
 	program: "bot" | "gateway";
-	/** The instance's name, or "gateway". */
+	/** Of the instance, or "gateway". */
 	name: string;
 	env: Record<string, string>;
-	/** The lowest level of the program's log lines to show. */
+	/** Of the lines to show. */
 	level: Level;
 }
 
-/** What `Programs` needs from its surroundings. */
 export interface ProgramsOptions {
-	/** Absolute path of the directory of all instances. */
+	/** Absolute. */
 	directory: string;
-	/** The environment of this process. */
 	env: Env;
-	/** Whether a second gateway can listen on the same port while the first one drains (SO_REUSEPORT). */
+	/** By SO_REUSEPORT, while the first gateway drains. */
 	sharePort: boolean;
 	log: Log;
 	timing: Timing;
 	spawn(start: ProgramStart): ChildProcess;
-	/** Resolves with the reason why a bot with this environment cannot start; undefined if its configuration is valid. */
+	/** Why a bot cannot start with it; undefined if valid. */
 	checkBot(env: Record<string, string>): Promise<string | undefined>;
-	/** Whether a server could listen on the port at a host name or address. */
 	isFree(hostname: string, port: number): Promise<boolean>;
 }
 
-/** A bot, with the directory entry, port and token of its last start. */
+/** As of its last start. */
 export interface Bot {
 	entry: Entry;
 	port: number;
@@ -54,7 +50,7 @@ const firstStartMs = 10_000;
 const startMs = 30_000;
 const botStopMs = 35_000;
 
-/** The gateway and the bots of one directory of instances. Changes to them run one after the other. */
+/** Changes run one after the other. */
 export class Programs {
 	readonly #gateway: GatewayProgram;
 	readonly #options: ProgramsOptions;
@@ -75,26 +71,23 @@ export class Programs {
 		return this.#gateway.supervisor;
 	}
 
-	/** Why the gateway does not use its present setup; undefined if it does. */
+	/** Why the gateway does not use its present setup. */
 	get gatewayIssue(): string | undefined {
 		return this.#gateway.refusal;
 	}
 
-	/** The bots, sorted by name. */
+	/** Sorted by name. */
 	get bots(): Bot[] {
 		const bots = [...this.#bots.values()];
 		return bots.sort((a, b) => (a.entry.name < b.entry.name ? -1 : 1));
 	}
 
-	/** All programs, the gateway first. */
+	/** The gateway first. */
 	get all(): Supervisor[] {
 		return [this.gateway, ...this.bots.map(({ supervisor }) => supervisor)];
 	}
 
-	/**
-	 * Reads the directories and gateway.env, which it creates if necessary. Throws a ConfigError if they cannot be read,
-	 * if two instances have the same DISCORD_TOKEN, or if another program listens on the gateway's port.
-	 */
+	/** Creates gateway.env. ConfigError if unreadable, for equal DISCORD_TOKENs, or if the gateway's port is in use. */
 	async checkBeforeStart(): Promise<void> {
 		const { directory, log } = this.#options;
 		const { entries } = readTable(directory);
@@ -106,10 +99,7 @@ export class Programs {
 		await this.#gateway.checkPort(this.#shared);
 	}
 
-	/**
-	 * Reads the directories and gateway.env, and starts, ends and replaces programs to match them. Throws a ConfigError
-	 * if they cannot be read.
-	 */
+	/** Starts, ends and replaces programs to match the files. ConfigError if they are unreadable. */
 	update(): Promise<void> {
 		return this.#exclusively(async () => {
 			const started = await this.#updateBots();
@@ -118,10 +108,7 @@ export class Programs {
 		});
 	}
 
-	/**
-	 * Calls `update` if a file has changed since the last call, or if it is time to try a failed setup of the gateway
-	 * again.
-	 */
+	/** After a change of a file, or when a failed setup of the gateway is due again. */
 	async updateIfChanged(): Promise<void> {
 		const { entries, ignored } = readTable(this.#options.directory);
 		const env = join(this.#options.directory, gatewayEnvFile);
@@ -131,10 +118,7 @@ export class Programs {
 		this.#seen = seen;
 	}
 
-	/**
-	 * Ends a bot and starts it again with its present configuration; for "gateway", replaces the gateway. Resolves when
-	 * the program listens or has failed to start. A running bot whose configuration is invalid now continues.
-	 */
+	/** Resolves when the program listens or has failed. A running bot whose configuration is invalid now continues. */
 	restart(name: string): Promise<Started> {
 		return this.#exclusively(async () => {
 			if (name === "gateway") return this.#gateway.renew(this.#shared, this.#ports);
@@ -146,17 +130,17 @@ export class Programs {
 		});
 	}
 
-	/** Starts a bot that was stopped. Resolves when it listens or has failed to start. */
+	/** Resolves when it listens or has failed to start. */
 	start(name: string): Promise<Started> {
 		return this.#exclusively(() => this.#startAgain(name));
 	}
 
-	/** Ends a bot, which then stays stopped until `start` or `restart` is called. */
+	/** Stays stopped until `start` or `restart`. */
 	stop(name: string): Promise<void> {
 		return this.#exclusively(() => this.#find(name).supervisor.stop());
 	}
 
-	/** Ends all programs: first the gateway, which answers its calls, then the bots. */
+	/** First the gateway, which answers its calls, then the bots. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		await this.gateway.close();
@@ -164,7 +148,6 @@ export class Programs {
 		await Promise.all([...bots, ...this.#leaving].map((bot) => bot.close()));
 	}
 
-	/** Kills all programs at once. */
 	kill(): void {
 		for (const supervisor of [...this.all, ...this.#leaving]) supervisor.kill();
 	}
@@ -179,7 +162,6 @@ export class Programs {
 		return bot;
 	}
 
-	/** Resolves with the reason why a running bot could not start again; undefined if it could, or does not run. */
 	async #restartIssue(bot: Bot): Promise<string | undefined> {
 		if (bot.supervisor.state !== "running") return undefined;
 		const { path, env } = bot.entry;

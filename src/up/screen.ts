@@ -7,22 +7,21 @@ const maxWaitingBytes = 1024 * 1024;
 const retryMs = 100;
 const lastMs = 500;
 
-/** A terminal whose `write` never blocks the process. */
 export class NonBlockingScreen {
 	#waiting: Buffer = Buffer.alloc(0);
 	#timer: Timer | undefined;
 
-	/** `put` writes bytes to the terminal and returns how many the terminal took, possibly 0. */
+	/** `put` returns how many bytes the terminal took, possibly 0. */
 	constructor(private readonly put = openOutput()) {}
 
-	/** Writes as much as the terminal accepts now, and buffers the rest. Drops the text if the buffer is full. */
+	/** Buffers what the terminal does not take; drops the text if the buffer is full. */
 	write(text: string): void {
 		if (this.#waiting.length > maxWaitingBytes) return;
 		this.#waiting = Buffer.concat([this.#waiting, Buffer.from(text)]);
 		if (!this.#timer) this.#flush();
 	}
 
-	/** Writes the rest of the buffer, for at most half a second. Blocks the process, so call it only at its end. */
+	/** For at most half a second. Blocks, so call it only at the end of the process. */
 	end(): void {
 		clearTimeout(this.#timer);
 		const end = performance.now() + lastMs;
@@ -43,10 +42,7 @@ export class NonBlockingScreen {
 	}
 }
 
-/**
- * Opens standard output once more, so that only these writes do not wait. Returns the terminal's own blocking write if
- * that is not possible.
- */
+/** Once more, so that only these writes do not wait; otherwise the blocking write. */
 function openOutput(): (bytes: Buffer) => number {
 	const path = process.platform === "linux" ? "/proc/self/fd/1" : "/dev/tty";
 	const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;

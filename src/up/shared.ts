@@ -6,17 +6,15 @@ import type { Entry } from "../lib/instances/table.ts";
 import type { Log } from "../lib/log.ts";
 import { ownVariables } from "./environment.ts";
 
-/** The shared settings of one directory of instances. */
 export interface Shared {
-	/** The variables in gateway.env. */
+	/** Of gateway.env. */
 	variables: Readonly<Record<string, string>>;
 	token: string;
 }
 
 /**
- * Reads gateway.env in `directory`. If the file has no token, writes one into it: `before`, which is the token that the
- * programs use now; without it, the token of the instances if they all have the same; otherwise a new one. Throws a
- * ConfigError if the file cannot be read or written.
+ * Adds a missing token: `before`, which the programs use now, the common one of the instances, or a new one.
+ * ConfigError if gateway.env cannot be read or written.
  */
 export function readShared(directory: string, entries: readonly Entry[], log: Log, before?: string): Shared {
 	const found = readGatewayEnv(directory);
@@ -38,14 +36,14 @@ export function readShared(directory: string, entries: readonly Entry[], log: Lo
 	return { variables: found?.variables ?? {}, token };
 }
 
-/** Returns the token in the .env files of all instances that have one, if it is the same; otherwise undefined. */
+/** Undefined if instances have different ones. */
 export function commonToken(entries: readonly Entry[]): string | undefined {
 	const tokens = new Set(tokensOf(entries).values());
 	const [token] = tokens;
 	return tokens.size === 1 ? token : undefined;
 }
 
-/** Returns the token in the .env file of each instance that has one, by the instance's name. */
+/** By the instance's name. */
 export function tokensOf(entries: readonly Entry[]): Map<string, string> {
 	const tokens = new Map<string, string>();
 	for (const { name, env } of entries) {

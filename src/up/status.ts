@@ -5,31 +5,28 @@ import { escapeBreaks, onOneLine } from "../lib/text.ts";
 import type { Programs } from "./programs.ts";
 import type { State, Supervisor } from "./supervisor.ts";
 
-/** The state of a program. */
 export interface ProgramStatus {
-	/** The instance's name, or "gateway". */
+	/** Of the instance, or "gateway". */
 	name: string;
 	state: State;
-	/** How long the program has been in this state, in seconds. */
+	/** In this state. */
 	seconds: number;
 	pid?: number | undefined;
-	/** The URL at which it listens. */
 	url?: string | undefined;
-	/** How often the program ended by itself and was started again. */
+	/** How often it ended by itself and was started again. */
 	restarts: number;
-	/** Why the last start of the program failed, or the start of a process that should have replaced it. */
+	/** Why the last start, or a replacement, failed. */
 	issue?: string | undefined;
-	/** Why the program ended, while it waits to be started again: one line without invisible characters. */
+	/** Why it ended, while it waits for a restart: one line without invisible characters. */
 	reason?: string | undefined;
-	/** The program's answer to a health check: "ok" if it is ready. */
+	/** "ok" if ready. */
 	health?: string | undefined;
 }
 
-/** The state of `up` and its programs, as `up status --json` prints it. */
+/** As `up status --json` prints it. */
 export interface UpStatus {
 	pid: number;
 	version: string;
-	/** Path of the directory of all instances. */
 	directory: string;
 	/** The gateway first, then the bots by name. */
 	programs: ProgramStatus[];
@@ -39,7 +36,7 @@ const healthMs = 1_000;
 const maxHealthLength = 100;
 const maxReasonLength = 200;
 
-/** Resolves with the state of all programs, after a health check of those that are running. */
+/** With a health check of those that are running. */
 export function programStatus(programs: Programs, now: number): Promise<ProgramStatus[]> {
 	return Promise.all(
 		programs.all.map(async (supervisor) => ({
@@ -54,7 +51,7 @@ export function programStatus(programs: Programs, now: number): Promise<ProgramS
 	);
 }
 
-/** Returns the state of a program without a health check. `now` is the present time of its clock in milliseconds. */
+/** Without a health check. `now`: its clock in milliseconds. */
 export function describeProgram(supervisor: Supervisor, now: number): ProgramStatus {
 	const { name, state, since, pid, url, restarts, issue, endReason } = supervisor;
 	const seconds = Math.floor((now - since) / 1_000);
@@ -78,14 +75,14 @@ async function askHealth(url: string): Promise<string> {
 	}
 }
 
-/** Whether a program is in order: it is ready, or it is a bot that the operator has stopped. */
+/** Ready, or a bot that the operator has stopped. */
 export function isWell(program: ProgramStatus): boolean {
 	const { name, state, health, issue } = program;
 	if (state === "stopped") return name !== "gateway";
 	return state === "running" && health === "ok" && issue === undefined;
 }
 
-/** Returns the state of all programs as lines of text, with colours if `stream` supports them. */
+/** With colours if `stream` supports them. */
 export function formatStatus(
 	{ pid, version, directory, programs }: UpStatus,
 	stream: NodeJS.WriteStream = process.stdout,
@@ -111,7 +108,7 @@ function colourOf(program: ProgramStatus): "green" | "yellow" | "red" | "gray" {
 	return program.issue === undefined ? "yellow" : "red";
 }
 
-/** Returns the state of a program as one line. Further lines say why it does not start, or why it ended. */
+/** Further lines say why it does not start, or why it ended. */
 export function stateLines(program: ProgramStatus): string[] {
 	const { state, seconds, pid, url, restarts, issue, reason } = program;
 	const details = [

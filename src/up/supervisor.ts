@@ -4,29 +4,24 @@ import { doubledMs } from "../lib/back-off.ts";
 import type { Log } from "../lib/log.ts";
 import type { ChildProcess, Exit } from "./process.ts";
 
-/**
- * State of a program. "starting": started, but not listening yet. "running": listening. "waiting": ended, and will be
- * started again. "stopping": is being ended. "stopped": ended on request.
- */
+/** "starting": not listening yet. "running": listening. "waiting": for a restart. "stopped": on request. */
 export type State = "starting" | "running" | "waiting" | "stopping" | "stopped";
 
-/** Result of starting a process: the URL at which it listens, or the reason why it does not listen. */
+/** The URL at which it listens, or why it does not. */
 export type Started = { url: string } | { reason: string };
 
-/** The clock functions that the supervisor uses. */
 export interface Timing {
-	/** Returns the time of a monotonic clock in milliseconds. */
+	/** Monotonic, in milliseconds. */
 	now(): number;
-	/** Calls `work` after `ms` milliseconds. Returns a function that cancels the call. */
+	/** `ms` milliseconds; the result cancels the call. */
 	after(ms: number, work: () => void): () => void;
 }
 
-/** What a Supervisor needs to run a program. */
 export interface SupervisorOptions {
 	name: string;
-	/** Starts a process with the program's current environment. Throws if the operating system cannot start it. */
+	/** Throws if the operating system cannot start it. */
 	spawn(): ChildProcess;
-	/** Returns how many milliseconds the program may take to end after SIGTERM. After that it is killed. */
+	/** Milliseconds from SIGTERM until it is killed. */
 	stopMs(): number;
 	log: Log;
 	timing: Timing;
@@ -34,22 +29,20 @@ export interface SupervisorOptions {
 
 const backOffMs = [1_000, 60_000] as const;
 const steadyMs = 60_000;
-/** Milliseconds within which a process that replaces another one must listen. */
 const replacementMs = 30_000;
 
-/** Runs one program and restarts it when it ends. */
 export class Supervisor {
 	readonly name: string;
 	state: State = "stopped";
-	/** The URL at which the program listens or last listened; undefined before its first start. */
+	/** Also of the last start; undefined before the first. */
 	url: string | undefined;
-	/** Why the last start failed; undefined once the program listens. */
+	/** Why the last start failed; undefined once it listens. */
 	issue: string | undefined;
-	/** Why the program last ended on its own after it had listened; undefined if it never did. */
+	/** Why it last ended on its own after it had listened. */
 	endReason: string | undefined;
-	/** How many times the program ended on its own and was started again. */
+	/** After it ended on its own. */
 	restarts = 0;
-	/** When the state last changed, in milliseconds of `Timing.now`. */
+	/** Of the last change of state, in milliseconds of `Timing.now`. */
 	since: number;
 	readonly #options: SupervisorOptions;
 	#current: ChildProcess | undefined;
@@ -66,23 +59,22 @@ export class Supervisor {
 		this.since = options.timing.now();
 	}
 
-	/** The id of the current process; undefined if there is none. */
 	get pid(): number | undefined {
 		return this.#current?.pid;
 	}
 
-	/** Starts the program, unless it is running. Resolves when it listens or has failed to start. */
+	/** Resolves when it listens or has failed to start. */
 	start(): Promise<Started> {
 		if (!this.#isClosed && !this.#current) this.#begin();
 		return this.#started;
 	}
 
-	/** If the program waits to be started again, starts it now, for example because its configuration has changed. */
+	/** Ends the wait for a restart, for example because the configuration has changed. */
 	retry(): void {
 		if (this.state === "waiting") void this.start();
 	}
 
-	/** Ends the program, which then stays stopped until `start` is called. Resolves when it has ended. */
+	/** Stays stopped until `start`. Resolves when it has ended. */
 	async stop(): Promise<void> {
 		this.#cancelRetry?.();
 		this.#failures = 0;
@@ -97,16 +89,13 @@ export class Supervisor {
 		this.#setState("stopped");
 	}
 
-	/** Ends the program and starts it again. Resolves when it listens or has failed to start. */
+	/** Resolves when it listens or has failed to start. */
 	async restart(): Promise<Started> {
 		await this.stop();
 		return this.start();
 	}
 
-	/**
-	 * Starts a second process of the program, and ends the first one once the second one listens. If the second one does
-	 * not listen in time, it is killed, and the first one continues.
-	 */
+	/** Ends the first process once the second one listens; if that takes too long, the second one is killed. */
 	async replace(): Promise<Started> {
 		const { log, timing } = this.#options;
 		if (this.state !== "running") return this.restart();
@@ -138,7 +127,7 @@ export class Supervisor {
 		return started;
 	}
 
-	/** Ends all processes of the program; it cannot be started again. Resolves when they have ended. */
+	/** For good. Resolves when all processes have ended. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		this.#cancelRetry?.();
@@ -148,7 +137,6 @@ export class Supervisor {
 		this.#setState("stopped");
 	}
 
-	/** Kills all processes of the program at once. */
 	kill(): void {
 		this.#isClosed = true;
 		for (const process of [this.#current, this.#next, ...this.#ending.keys()]) process?.kill("SIGKILL");

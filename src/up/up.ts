@@ -14,11 +14,10 @@ import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
 import { programStatus } from "./status.ts";
 
-/** Configuration of `up`. */
 export interface UpConfig {
-	/** Absolute path of the directory of all instances. */
+	/** Absolute. */
 	directory: string;
-	/** The environment of this process. The programs get some of its variables. */
+	/** Programs get some of these variables. */
 	env: Env;
 	log: { format: "json" | "text"; level: Level };
 }
@@ -28,10 +27,7 @@ const pollMs = 2_000;
 const leavingMs = 4_000;
 const retryMs = 100;
 
-/**
- * Starts the gateway and all bots; `close` of the result ends them. Rejects with a ConfigError if the directory does not
- * exist or another `up` runs there.
- */
+/** `close` ends all. Rejects with a ConfigError if the directory does not exist or another `up` runs there. */
 export async function startUp(config: UpConfig, log: Log, write: (line: LogLine) => void): Promise<Running> {
 	const { directory } = config;
 	checkDirectory(directory, log);

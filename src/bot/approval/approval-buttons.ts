@@ -12,10 +12,7 @@ import type { ApprovalSettings } from "./needs-approval.ts";
 import { readButtonId } from "./request-message.ts";
 import type { Requests } from "./requests.ts";
 
-/**
- * Maximum length of a reply to the person who pressed a button, in characters. Discord allows messages of at most this
- * length.
- */
+/** Discord's limit of a message, in characters. */
 const maxReplyLength = 2_000;
 
 export interface ApprovalButtonsOptions {
@@ -25,10 +22,7 @@ export interface ApprovalButtonsOptions {
 	log: Log;
 }
 
-/**
- * Creates the handler for presses of the buttons "Approve" and "Deny" below a request to approve a tool call. The
- * handler ignores all other buttons and never rejects.
- */
+/** Handles "Approve" and "Deny", ignores other buttons, and never rejects. */
 export function createApprovalButtons(
 	options: ApprovalButtonsOptions,
 ): (interaction: ButtonInteraction) => Promise<void> {

@@ -8,9 +8,7 @@ import type { BotTool } from "../tool/toolsets.ts";
 import { describeRequest, requestLine } from "./request-text.ts";
 import type { Requests } from "./requests.ts";
 
-/**
- * Creates the MCP tools `get_approval` and `list_approvals`. Callers see only the approvals of their own tool calls.
- */
+/** `get_approval` and `list_approvals`. Callers see only the approvals of their own calls. */
 export function createApprovalTools(requests: () => Pick<Requests, "find" | "list"> | undefined): BotTool[] {
 	const approval_id = v.pipe(
 		v.string(),

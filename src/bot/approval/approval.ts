@@ -16,41 +16,27 @@ import { needsApproval } from "./needs-approval.ts";
 import { finalResult, pendingResult } from "./request-text.ts";
 import { type RequestedCall, Requests, type RequestsOptions } from "./requests.ts";
 
-/**
- * Default time in milliseconds for which the call of an MCP client waits until a person has approved or denied it.
- * Calls through a gateway do not wait: the gateway asks for the decision later.
- */
+/** Default wait of an MCP client. Calls through a gateway do not wait: it asks later. */
 const decisionWaitMs = 10_000;
 const callTimeMs = 24_000;
 
 export interface ApprovalOptions extends RequestsOptions {
-	/**
-	 * How long the call of an MCP client waits until a person has approved or denied it, in milliseconds. Default: 10 s.
-	 */
+	/** How long a call waits for the decision, in milliseconds. Default: 10 s. */
 	waitMs?: number | undefined;
-	/**
-	 * Whether the gateway may withdraw requests, and its console list them and decide on them. False for a bot without a
-	 * token, where anyone could send such a request.
-	 */
+	/** The gateway may withdraw, list and decide. False without a token, where anyone could send such a request. */
 	hasConsole?: boolean | undefined;
 }
 
 export interface Approval {
-	/** Wraps the tools of an MCP server, so that calls which need a person's approval run only after the approval. */
+	/** Calls that need approval run only after it. */
 	guard(source: ToolSource): ToolSource;
-	/** Tool calls that needed approval, for the tools with which callers ask about their calls. */
+	/** For the tools with which callers ask about their calls. */
 	requests: Pick<Requests, "find" | "list">;
-	/**
-	 * The MCP methods for approvals: one with which a gateway asks whether a call was approved or denied, and those of
-	 * the gateway's console.
-	 */
+	/** MCP methods: with one a gateway asks for the decision, the others are for its console. */
 	methods: Readonly<Record<string, OtherMethod>>;
 	attach(client: Client): void;
 	start(): void;
-	/**
-	 * Ends the waiting of all tool calls for a person's decision, so that they get their response at once. Call it before
-	 * the MCP server is closed.
-	 */
+	/** Calls that wait for a decision respond at once. Call it before the MCP server is closed. */
 	stop(): void;
 	close(): Promise<void>;
 }

@@ -7,15 +7,12 @@ import type { BotContext } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 
-/** Thrown by a `review` function to end a tool call before the call changes anything. */
+/** Thrown by `review` to end a call before it changes anything. */
 export class CallStopped extends Error {
 	override name = "CallStopped";
 }
 
-/**
- * Finds out what a tool call would do, without changing anything: runs the call until its review. If the call fails
- * before that, returns its error result as JSON text. Rejects with an RpcError for invalid arguments.
- */
+/** Runs the call until its review; a failure before is returned as JSON. RpcError for invalid arguments. */
 export async function previewCall(
 	tool: Tool<BotContext>,
 	args: JsonObject,
@@ -40,9 +37,8 @@ export async function previewCall(
 }
 
 /**
- * Finds out whether a tool refuses a call, without changing anything: runs the call until its review or, for most tools
- * without a dry run, until its first request that changes something. Returns the error result as JSON text if the call
- * is refused; otherwise undefined. Rejects with an RpcError for invalid arguments.
+ * Runs the call until its review or, without a dry run, its first changing request. The error result as JSON if the
+ * call is refused. Rejects with an RpcError for invalid arguments.
  */
 export async function refusalOf(tool: BotTool, args: JsonObject, context: BotContext): Promise<string | undefined> {
 	requireReviewable(tool);
@@ -66,18 +62,18 @@ export async function refusalOf(tool: BotTool, args: JsonObject, context: BotCon
 	}
 }
 
-/** Throws an error unless the tool shows the plan of a call to `review` before the call changes anything. */
+/** Throws unless the tool shows its plan to `review` before it changes anything. */
 export function requireReviewable(tool: Tool<BotContext>): void {
 	// The tools of the bot have this; they all run in its pipeline.
 	if (!("needs" in tool)) throw new Error(`the tool ${tool.name} cannot be reviewed`);
 }
 
-/** Creates the settings of a tool call that ignores progress reports. */
+/** Ignores progress reports. */
 export function quiet(signal?: ToolCall["signal"]): ToolCall {
 	return { signal, reportProgress() {} };
 }
 
-/** Serializes the arguments of a tool call as JSON with sorted keys, so that equal arguments have the same text. */
+/** With sorted keys, so that equal arguments have the same text. */
 export function canonicalJson(value: unknown): string {
 	return JSON.stringify(sorted(value));
 }
@@ -90,9 +86,7 @@ function sorted(value: unknown): unknown {
 	return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
 }
 
-/**
- * Returns a hash of what a person approves: a tool, its arguments, the guild, and what the call would do (`preview`).
- */
+/** What a person approves; `preview` is what the call would do. */
 export function hashOf(call: { tool: string; args: string; guildId: string | null; preview: Preview }): string {
 	const { tool, args, guildId, preview } = call;
 	return createHash("sha256")

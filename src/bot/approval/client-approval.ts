@@ -1,6 +1,5 @@
-// Approval by the person at the MCP client: a call that needs it is answered with a question, and the client repeats the
-// call with the answer and the requestState of the question. Nothing is stored until there is an answer; an answer is
-// stored before the call runs, so each approval works once.
+// Approval by the person at the MCP client: the call is answered with a question, and repeated with the answer and its
+// requestState. An answer is stored before the call runs, so each approval works once; before it, nothing is.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import { randomBytes } from "node:crypto";
@@ -19,14 +18,14 @@ import { callHash, openState, type RequestState, sealState } from "./request-sta
 import { deniedResult, finalResult, notBegunResult, usedResult } from "./request-text.ts";
 import { guildIdOf, newId, type RequestedCall, type Requests, type RequestsOptions } from "./requests.ts";
 
-/** Milliseconds for which the user of an MCP client can answer the question whether to approve a tool call. */
+/** For answering the question. */
 const answerMs = 600_000;
 
 export interface ClientApprovalOptions extends Pick<RequestsOptions, "connection" | "store" | "log" | "now"> {
 	requests: Requests;
 }
 
-/** Handles tool calls which the user of the MCP client must approve, in a form that the client shows (elicitation). */
+/** In a form that the MCP client shows (elicitation). */
 export class ClientApproval {
 	readonly #sql: Sql;
 	readonly #now: () => number;
@@ -37,10 +36,7 @@ export class ClientApproval {
 		this.#now = options.now ?? Date.now;
 	}
 
-	/**
-	 * Returns the secret key that authenticates `requestState` values. It is stored in the database, so that the values
-	 * stay valid after a restart.
-	 */
+	/** Authenticates `requestState`; stored, so that it stays valid after a restart. */
 	async #loadKey(): Promise<string> {
 		this.#loading ??= loadSecret(this.#sql, "approval by the client", randomBytes(32).toString("hex"));
 		try {
@@ -51,7 +47,6 @@ export class ClientApproval {
 		}
 	}
 
-	/** Creates the database row of a tool call that the user of the MCP client has approved or denied. */
 	#decidedRow(call: RequestedCall, { id, expiresAt, plan }: RequestState, state: "running" | "denied") {
 		const at = this.#now();
 		return this.options.requests.newRow(call, noPreview, {
@@ -66,10 +61,7 @@ export class ClientApproval {
 		});
 	}
 
-	/**
-	 * Creates the response that makes the MCP client ask its user to approve a tool call. If the question is too long to
-	 * be shown, returns an error result as JSON text instead.
-	 */
+	/** An error result as JSON if the question is too long to be shown. */
 	#ask(
 		{ id: requestId }: RpcRequest,
 		call: RequestedCall,
@@ -100,10 +92,6 @@ export class ClientApproval {
 		return inputRequired(requestId, { [questionName]: question }, sealState(key, state));
 	}
 
-	/**
-	 * Stores that the user of the MCP client has denied a tool call or closed the question. Returns the call's result as
-	 * JSON text.
-	 */
 	async #deny(call: RequestedCall, state: RequestState, isCancelled: boolean): Promise<string> {
 		const row = this.#decidedRow(call, state, "denied");
 		const store = () => insertDecided(this.#sql, row);
@@ -119,10 +107,7 @@ export class ClientApproval {
 		return deniedResult(row, isCancelled);
 	}
 
-	/**
-	 * Runs a tool call that the user of the MCP client has approved. If the call would no longer do what the question
-	 * showed, asks again.
-	 */
+	/** Asks again if the call would no longer do what the question showed. */
 	async #run(
 		request: RpcRequest,
 		caller: Caller,

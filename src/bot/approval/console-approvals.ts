@@ -35,10 +35,6 @@ interface Seen {
 	why: string | null;
 }
 
-/**
- * Creates the MCP methods by which the gateway's console lists and decides requests for approval, and by which the
- * gateway withdraws them.
- */
 export function createConsoleApprovals({
 	settings,
 	connection,
@@ -60,7 +56,7 @@ export function createConsoleApprovals({
 		return person;
 	}
 
-	/** Whether the decider could press the buttons of a request in Discord, where it is posted. */
+	/** Where it is posted in Discord. */
 	async function mayPress({ channel_id }: ApprovalRow, decider: Decider, isFresh: boolean): Promise<boolean> {
 		if (decider === operator) return true;
 		const channel = connection.discord.channels.cache.get(channel_id);

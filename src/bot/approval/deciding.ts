@@ -21,7 +21,6 @@ import type { Requests, RequestsOptions } from "./requests.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
-/** Dependencies of `createDeciding`. */
 export interface DecidingOptions extends Pick<RequestsOptions, "select" | "now"> {
 	settings: ApprovalSettings;
 	connection: Connection;
@@ -30,27 +29,26 @@ export interface DecidingOptions extends Pick<RequestsOptions, "select" | "now">
 	log: Log;
 }
 
-/** The decider: a Discord user, or the holder of MCP_AUTH_TOKEN, whose id is "root". */
+/** A Discord user, or the holder of MCP_AUTH_TOKEN, whose id is "root". */
 export interface Decider {
 	id: string;
 	name: string;
 }
 
-/** The holder of MCP_AUTH_TOKEN, who decides in the gateway's console. */
+/** The holder of MCP_AUTH_TOKEN in the gateway's console. */
 export const operator: Decider = { id: rootPrincipal.id, name: "the operator" };
 
-/** A decision. It applies only to the plan that `token` identifies. */
+/** Applies only to the plan that `token` identifies. */
 export interface GivenDecision {
 	decision: Decision;
 	id: string;
 	token: string;
-	/** Called if the plan of the request has changed since it was shown. */
+	/** The plan has changed since it was shown. */
 	onOutdated?(row: ApprovalRow): Promise<void>;
-	/** Returns why a pending request cannot be approved in the place where it is shown; undefined if it can. */
+	/** Undefined if it can be approved where it is shown. */
 	whyNotHere?(): string | undefined;
 }
 
-/** The result of a decision: a message, and whether the decision counted. */
 export interface DecisionOutcome {
 	message: string;
 	done: boolean;
@@ -58,7 +56,6 @@ export interface DecisionOutcome {
 
 export type Deciding = ReturnType<typeof createDeciding>;
 
-/** Creates the functions that decide on requests for approval. */
 export function createDeciding(options: DecidingOptions) {
 	const { settings, connection, requests, log, now = Date.now } = options;
 	const { sql } = options.store;
@@ -170,10 +167,6 @@ const notDone = (message: string): DecisionOutcome => ({
 	done: false,
 });
 
-/**
- * Returns why a tool call can no longer be approved or denied, such as because someone has already decided; undefined
- * if it still can.
- */
 function decidedText(row: ApprovalRow, now: number): string | undefined {
 	const { decided_by } = row;
 	const by = decided_by === null ? "" : ` by ${deciderText(decided_by)}`;

@@ -7,16 +7,12 @@ import type { TomlSettings } from "../config/settings.ts";
 import type { BotContext } from "../tool/context.ts";
 import { isDryRun, isReadOnly } from "../tool/toolsets.ts";
 
-/** The settings of the section [mcp] in config.toml for the approval of tool calls by people. */
 export type ApprovalSettings = Pick<
 	TomlSettings["mcp"],
 	"approval" | "approval_by" | "approval_channel" | "approval_roles" | "approval_for_root" | "approval_self"
 >;
 
-/**
- * Whether a person must approve a call of this tool by the principal (caller) if it has the given effect. The arguments
- * need not be valid.
- */
+/** If the call has the given effect. The arguments need not be valid. */
 export function needsApproval(
 	{ approval, approval_for_root }: ApprovalSettings,
 	tool: Tool<BotContext>,
@@ -30,7 +26,7 @@ export function needsApproval(
 	return approval === "write" || effect === "destructive";
 }
 
-/** Returns the id of a principal (caller); "root" for undefined, the holder of the root key. */
+/** "root" for undefined, the holder of the root key. */
 export function idOf(principal: Principal | undefined): string {
 	return principal?.id ?? rootPrincipal.id;
 }

@@ -6,30 +6,24 @@ import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { argumentsOf, planOf, principalOf } from "./request-message.ts";
 
-/** The key of the question about approval in `inputRequests`, and of its answer in `inputResponses`. */
+/** In `inputRequests` and `inputResponses`. */
 export const questionName = "approval";
 
-/**
- * Maximum size in bytes of the question whether to approve a tool call. Some MCP clients read at most 1 MiB of an SSE
- * event.
- */
+/** Some MCP clients read at most 1 MiB of an SSE event. */
 const maxBytes = 900_000;
 const maxNameLength = 200;
 
 export interface QuestionFacts {
 	botName: string;
-	/** Name of the guild in which the tool call would act; undefined if unknown. */
+	/** Undefined if unknown. */
 	guildName: string | undefined;
-	/** Whether the question is asked again because the call would no longer do what the person approved. */
+	/** Asked again, because the call would no longer do what was approved. */
 	hasChanged: boolean;
 }
 
 type ShownRow = Pick<ApprovalRow, "tool" | "client" | "principal" | "guild_id" | "arguments" | "plan">;
 
-/**
- * Creates the question to the user of an MCP client whether to approve a tool call. Returns undefined if the question
- * is too long to be shown in full.
- */
+/** Undefined if it is too long to be shown in full. */
 export function questionAbout(
 	row: ShownRow,
 	{ botName, guildName, hasChanged }: QuestionFacts,
@@ -70,10 +64,7 @@ export function questionAbout(
 	};
 }
 
-/**
- * Reads from the params of a repeated tool call how the client's user answered the question whether to approve it.
- * "cancelled": the user closed the question. Returns undefined if there is no valid answer.
- */
+/** "cancelled": the user closed the question. Undefined without a valid answer. */
 export function decisionIn(params: JsonObject): "approved" | "denied" | "cancelled" | undefined {
 	const answer = elicitedAnswer(params, questionName);
 	if (!answer) return undefined;
@@ -99,10 +90,7 @@ function nameText(name: string | undefined): string {
 	return /[\p{L}\p{N}]/u.test(shown) ? shown : "unknown";
 }
 
-/**
- * Puts text into a Markdown code block whose fence is longer than any sequence of backticks in the text, so that the
- * text cannot end the block.
- */
+/** With a fence longer than any backticks in the text, so that it cannot end the block. */
 function fenced(text: string): string {
 	const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 	const fence = "`".repeat(longest + 1);

@@ -42,25 +42,17 @@ const titles: Partial<Record<ApprovalState, string>> = {
 	unknown: "approved, outcome unknown",
 };
 
-/**
- * Returns the principal (caller) who made a tool call that needs approval; undefined for the holder of the root key.
- */
+/** Undefined for the holder of the root key. */
 export function principalOf({ principal }: Pick<ApprovalRow, "principal">): Principal | undefined {
 	return principal === null ? undefined : JSON.parse(principal);
 }
 
-/**
- * Whether the Discord message that asks for approval needs an attached file, because arguments and plan of the call
- * cannot be shown in the message itself.
- */
+/** Arguments and plan do not fit in the message itself. */
 export function needsFile(row: ApprovalRow): boolean {
 	return blocksOf(row) === undefined;
 }
 
-/**
- * Creates the Discord message that asks people to approve a tool call. `guildName` is the name of the guild in which
- * the call would act, if known. `roles` are the ids of the roles to mention.
- */
+/** `guildName`: where the call would act. `roles`: ids to mention. */
 export function requestMessage(
 	row: ApprovalRow,
 	guildName: string | undefined,
@@ -100,10 +92,7 @@ export function requestMessage(
 	};
 }
 
-/**
- * Creates the changes to the Discord message about a tool call that was decided or has expired: they show the outcome
- * and who decided, and remove the buttons.
- */
+/** Shows the outcome and who decided, without buttons. */
 export function endedMessage(row: ApprovalRow, guildName: string | undefined): MessageEditOptions {
 	const embed = embedOf(row, guildName)
 		.setTitle(`${row.tool}: ${titles[row.state] ?? row.state}`)
@@ -116,10 +105,7 @@ export function endedMessage(row: ApprovalRow, guildName: string | undefined): M
 	return { embeds: [embed], components: [], allowedMentions: noMentions };
 }
 
-/**
- * Creates the changes to a Discord message with an outdated plan: they remove the buttons. `link` is the URL of the
- * message with the new plan, if known.
- */
+/** For a message with an outdated plan. `link`: the message with the new one, if known. */
 export function replacedMessage(link: string | undefined): MessageEditOptions {
 	return {
 		content: `What this call would do has changed, so nothing was done. ${link ? `The request was posted again: ${link}` : "The request is posted again."}`,
@@ -151,12 +137,12 @@ function embedOf(row: ApprovalRow, guildName: string | undefined): EmbedBuilder 
 	return embed.setFooter({ text: `Request ${row.id}` }).setTimestamp(row.created_at);
 }
 
-/** Describes who has decided on a tool call: a mention of a Discord user, or words for the holder of MCP_AUTH_TOKEN. */
+/** A mention, or words for the holder of MCP_AUTH_TOKEN. */
 export function deciderText(decidedBy: string): string {
 	return decidedBy === rootPrincipal.id ? "the holder of MCP_AUTH_TOKEN" : `<@${decidedBy}>`;
 }
 
-/** Describes who makes a tool call: the root key, an API key or a client, and the person in whose name it acts. */
+/** The root key, an API key or a client, and the person in whose name it acts. */
 export function requesterText(row: ApprovalRow): string {
 	const principal = principalOf(row);
 	if (!principal || principal.id === "root") return "the holder of MCP_AUTH_TOKEN";
@@ -167,7 +153,7 @@ export function requesterText(row: ApprovalRow): string {
 	return key ? `${who}, with ${key}` : who;
 }
 
-/** Returns the name of the client that makes a tool call. The client has chosen this name itself. */
+/** Chosen by the client itself. */
 export function clientText({ client }: ApprovalRow): string {
 	return name(client || "unknown");
 }
@@ -177,10 +163,7 @@ function name(text: string): string {
 	return /[\p{L}\p{N}]/u.test(shown) ? shown : "unknown";
 }
 
-/**
- * Returns the arguments and the plan of a tool call as Markdown code blocks; undefined if they are too long or contain
- * backticks that could end the blocks.
- */
+/** Undefined if too long, or if backticks could end the blocks. */
 function blocksOf(row: ApprovalRow): string | undefined {
 	const parts = [argumentsOf(row), planOf(row)].filter((part) => part !== "");
 	const isTooLong = parts.join("").length > maxInlineLength;
@@ -188,10 +171,7 @@ function blocksOf(row: ApprovalRow): string | undefined {
 	return parts.map((part) => `\`\`\`\n${part}\n\`\`\``).join("\n");
 }
 
-/**
- * Puts text into a Markdown code block. Replaces backticks by a similar character, so that the text cannot end the
- * block.
- */
+/** Replaces backticks by a similar character, so that the text cannot end the block. */
 function codeBlock(text: string): string {
 	return `\`\`\`\n${text.replaceAll("`", "ˋ")}\n\`\`\``;
 }
@@ -208,15 +188,12 @@ function textOf(row: ApprovalRow): string {
 	].join("\n");
 }
 
-/** Returns the arguments of a tool call as indented JSON for people, with invisible characters escaped. */
+/** Indented JSON, with invisible characters escaped. */
 export function argumentsOf(row: Pick<ApprovalRow, "arguments">): string {
 	return escapeInvisible(JSON.stringify(JSON.parse(row.arguments), null, 2));
 }
 
-/**
- * Returns what a tool call would do as text for people, with invisible characters escaped; "" if the tool has no dry
- * run.
- */
+/** With invisible characters escaped; "" without a dry run. */
 export function planOf({ plan }: Pick<ApprovalRow, "plan">): string {
 	const lines = JSON.parse(plan) as readonly string[] | null;
 	return escapeInvisible(lines?.join("\n") ?? "");
@@ -226,10 +203,7 @@ function buttonId(decision: Decision, { id, token }: ApprovalRow): string {
 	return `approval:${decision}:${id}.${token}`;
 }
 
-/**
- * Reads the decision, the id of the request and the token of its message from the custom id of an "Approve" or "Deny"
- * button. Returns undefined for other buttons.
- */
+/** From the custom id of "Approve" or "Deny"; undefined for other buttons. */
 export function readButtonId(customId: string): { decision: Decision; id: string; token: string } | undefined {
 	const [, decision, id, token] = /^approval:(approve|deny):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(customId) ?? [];
 	return id === undefined || token === undefined ? undefined : { decision: decision as Decision, id, token };

@@ -11,7 +11,7 @@ const schema = v.strictObject({
 	id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
 	expiresAt: v.number(),
 	call: v.string(),
-	/** Hash of what the question said that the call would do, from `hashOf`. */
+	/** From `hashOf`. */
 	plan: v.string(),
 });
 
@@ -19,13 +19,13 @@ export type RequestState = v.InferOutput<typeof schema>;
 
 const maxLength = 2_000;
 
-/** Serializes a `requestState` with a message authentication code, so that only holders of `key` can create it. */
+/** With a message authentication code, so that only holders of `key` can create it. */
 export function sealState(key: string, state: RequestState): string {
 	const payload = Buffer.from(JSON.stringify(state)).toString("base64url");
 	return `${payload}.${codeOf(key, payload)}`;
 }
 
-/** Checks and parses a `requestState` from `sealState`. Returns undefined if it was not created with `key`. */
+/** Undefined if it was not sealed with `key`. */
 export function openState(key: string, text: string): RequestState | undefined {
 	if (text.length > maxLength) return undefined;
 	const at = text.indexOf(".");
@@ -42,7 +42,6 @@ function codeOf(key: string, payload: string): string {
 	return createHmac("sha256", key).update(`approval by the client: ${payload}`).digest("base64url");
 }
 
-/** Returns a hash of a tool call: who makes it, in whose name, the tool, the guild and the arguments. */
 export function callHash(call: {
 	principal: Principal | undefined;
 	tool: string;

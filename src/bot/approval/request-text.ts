@@ -9,16 +9,10 @@ import { withMembers } from "../../mcp/server.ts";
 import { errorResult, textResult } from "../../mcp/tool.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 
-/**
- * The key in `_meta` of a tool result which says that a person approved or denied the call, or that the approval
- * expired. Its value is the id of the request for approval.
- */
+/** In `_meta` of the result of a call that was decided or expired: the id of the request. */
 export const requestKey = "guildhall/request";
 
-/**
- * Returns the result of a tool call that still waits for a person's approval, with the id by which the caller can ask
- * for the decision.
- */
+/** With the id by which the caller can ask for the decision. */
 export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
 	const result = textResult([
 		`${tool} was not run: a person has to approve this call first. The request ${id} was posted in Discord; it expires at ${time(expires_at)}.`,
@@ -27,10 +21,7 @@ export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
 	return withMembers({ _meta: { [pendingKey]: id } }, result);
 }
 
-/**
- * Returns the result of a tool call whose request for approval has ended: the call was run, or it was denied, expired
- * or failed.
- */
+/** Of a request that has ended: run, denied, expired or failed. */
 export function finalResult(row: ApprovalRow): string {
 	return withMembers({ _meta: { [requestKey]: row.id } }, resultOf(row));
 }
@@ -39,10 +30,7 @@ function resultOf(row: ApprovalRow): string {
 	return row.result ?? errorResult(`${endText(row)} ${row.tool} was not run.`);
 }
 
-/**
- * Whether the approval of tool calls created this response (JSON text). Such calls are not logged again, since the
- * approval logs them itself.
- */
+/** Made by the approval (JSON). Such calls are not logged again, since the approval logs them itself. */
 export function isOfApproval(response: string): boolean {
 	// A result's texts cannot contain unescaped quotation marks.
 	return [`"_meta":{"${pendingKey}":`, `"_meta":{"${requestKey}":`, `"resultType":"${inputRequiredType}"`].some(
@@ -61,15 +49,12 @@ function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 	return `The request ${id} has ended without a result.`;
 }
 
-/** The result of an approved tool call that was running when the bot was stopped. */
+/** Of an approved call that was running when the bot was stopped. */
 export const unknownResult = errorResult(
 	"The bot was stopped while it carried out this approved call. Whether it took effect is unknown: check before repeating it. It is not run again.",
 );
 
-/**
- * Returns the result of a tool call that the user of the MCP client denied. `isCancelled`: the user closed the question
- * instead.
- */
+/** `isCancelled`: the user closed the question instead. */
 export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
 	const why = isCancelled
 		? "The person at the MCP client closed the question without an answer."
@@ -80,37 +65,26 @@ export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
 	);
 }
 
-/**
- * Returns the result of a repeated tool call whose answer (approval or denial) the bot has received before. Each answer
- * works once.
- */
+/** The answer was received before; each works once. */
 export function usedResult({ id, tool }: Pick<ApprovalRow, "id" | "tool">): string {
 	return errorResult(
 		`This answer to the question about ${tool} was used already, and works once. Nothing more was done. get_approval with approval_id ${id} shows what became of it.`,
 	);
 }
 
-/**
- * Returns the result of a tool call that needs approval but was not run for the reason `why`, such as an unavailable
- * database.
- */
+/** `why`: such as an unavailable database. */
 export function notBegunResult({ tool }: Pick<ApprovalRow, "tool">, why: string): string {
 	return errorResult(
 		`${tool} needs the approval of the person who uses this MCP client, and that is not possible: ${why} ${tool} was not run.`,
 	);
 }
 
-/**
- * The result of a tool call whose request for approval was stored, but not posted in Discord before the bot was
- * stopped.
- */
+/** Stored, but not posted before the bot was stopped. */
 export const notPostedResult = errorResult(
 	"The bot was stopped before it had posted the request for approval. The call was not run; call again.",
 );
 
-/**
- * Describes a request for approval to the caller of the tool: its state and, if the call was run, the call's result.
- */
+/** The state and, if it was run, the call's result. */
 export function describeRequest(row: ApprovalRow): string[] {
 	const { result } = row;
 	return [
@@ -121,7 +95,7 @@ export function describeRequest(row: ApprovalRow): string[] {
 	];
 }
 
-/** Describes a request for approval in one line: id, tool, state, times and who decided. */
+/** Id, tool, state, times and who decided. */
 export function requestLine(row: ApprovalRow): string {
 	const { id, tool, state, created_at, expires_at, decided_by } = row;
 	const isOpen = row.ended_at === null;
@@ -137,7 +111,7 @@ export function requestLine(row: ApprovalRow): string {
 	].join(" | ");
 }
 
-/** Returns the text of a tool result (JSON text). */
+/** Of a tool result as JSON. */
 export function textIn(result: string): string {
 	const { content } = JSON.parse(result) as { content?: unknown };
 	const items: unknown[] = Array.isArray(content) ? content : [];

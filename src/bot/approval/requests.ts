@@ -46,9 +46,9 @@ import { type ApprovalSettings, idOf } from "./needs-approval.ts";
 import { endedMessage, needsFile, principalOf, replacedMessage, requestMessage } from "./request-message.ts";
 import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 
-/** Maximum number of open requests for approval of one principal (caller). */
+/** Open requests of one principal. */
 export const maxOpen = 10;
-/** Milliseconds for which people can approve or deny a tool call. Afterwards the request expires. */
+/** Milliseconds until a request expires. */
 export const expiryMs = 86_400_000;
 const keptMs = 86_400_000;
 const maxPostMs = 12_000;
@@ -58,65 +58,47 @@ export interface RequestsOptions extends Pick<DurableOptions, "log" | "backOffMs
 	settings: ApprovalSettings;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
-	/** Returns the tools that a principal (caller) may call, and the context for its tool calls. */
+	/** What the principal may call, and the context for it. */
 	select(principal: Principal | undefined): Selection<BotContext>;
-	/**
-	 * Records a tool call, or an event of a request for approval, in the bot's log of tool calls.
-	 */
+	/** Also events of requests, in the log of tool calls. */
 	record(call: AuditedCall): void;
-	/** Returns the wall-clock time in epoch milliseconds. */
+	/** Wall clock in epoch milliseconds. */
 	now?: () => number;
 }
 
-/** A tool call that needs a person's approval. */
 export interface RequestedCall {
 	tool: Tool<BotContext>;
 	args: JsonObject;
 	context: BotContext;
 	signal: Parameters<typeof previewCall>[3];
-	/** Name of the MCP client that made the call; "" if unknown. */
+	/** Of the MCP client; "" if unknown. */
 	client: string;
 	requestId: string | undefined;
 }
 
-/** What a tool call would do (`plan`), its hash, and a new token for the message that shows the plan. */
+/** With a new token for the message that shows the plan. */
 type ShownPlan = Pick<ApprovalRow, "plan" | "hash" | "token">;
 
 interface Execution {
-	/**
-	 * Stores that the call may change something from now on, as the last step before it does. Resolves with false if the
-	 * call must not continue, for example because its approval was already used.
-	 */
+	/** The last step before the call may change something. False: do not continue, such as if the approval was used. */
 	begin(plan: string): Promise<boolean>;
 	isStored: boolean;
 	call: ToolCall;
-	/**
-	 * Name of the person who approved the call in Discord, for Discord's audit log. Undefined if the user of the MCP
-	 * client approved it.
-	 */
+	/** For the audit log; undefined if the user of the MCP client approved. */
 	approvedBy?: string;
 }
 
-/** What happened to a tool call after a person had approved it. */
+/** After the approval. */
 export type CallEnd =
-	/** The call was run, successfully or not. `result` is its result as JSON text, which is being stored. */
+	/** Run, successfully or not. `result` (JSON) is being stored. */
 	| { kind: "ended"; row: ApprovalRow; result: string }
-	/**
-	 * The tool refused the approved call before anything was stored or changed. `result` is the error result as JSON text.
-	 */
+	/** Refused before anything was stored or changed. `result` is JSON. */
 	| { kind: "refused"; result: string }
-	/**
-	 * The call was not run, because it would do something else than what the person approved. `changed` is what it would
-	 * do now.
-	 */
+	/** Not run, as it would do something else: `changed`. */
 	| { kind: "changed"; changed: Preview }
-	/**
-	 * The call was not run, because the database could not store that the call begins (`failure`) or the approval is no
-	 * longer valid.
-	 */
+	/** Not run: the start could not be stored (`failure`), or the approval is no longer valid. */
 	| { kind: "not begun"; failure: StoreUnavailable | undefined };
 
-/** A stored call with its tool, or why the configuration or the principal's limits do not allow it any more. */
 interface ResolvedCall {
 	tool: Tool<BotContext> | undefined;
 	refusal: string | undefined;
@@ -128,9 +110,9 @@ export class Requests {
 	readonly #sql: Sql;
 	readonly #now: () => number;
 	readonly #work: Durable;
-	/** Aborts at shutdown, so that tool calls stop waiting for people's decisions. */
+	/** At shutdown. */
 	readonly #stopping = new AbortController();
-	/** Ids of requests whose calls must not be run any more, although this may not be stored yet. */
+	/** Their calls must not be run any more, although this may not be stored yet. */
 	readonly #withdrawn = new Set<string>();
 	readonly #endings = new Map<string, PromiseWithResolvers<ApprovalRow | undefined>>();
 	#lastStatement = 0;
@@ -156,7 +138,7 @@ export class Requests {
 		});
 	}
 
-	/** Takes the next step for a request that this process is not handling, such as letting it expire. */
+	/** For a request that this process is not handling. */
 	async #advance(row: ApprovalRow): Promise<unknown> {
 		const { id, state } = row;
 		if (state === "approved") return reopenApproval(this.#sql, id, ["approved"]);
@@ -167,12 +149,12 @@ export class Requests {
 		return ended && this.settle(ended);
 	}
 
-	/** Runs `work`. Meanwhile a scan takes no step for the request. */
+	/** Meanwhile a scan takes no step for the request. */
 	hold<T>(id: string, work: () => Promise<T>): Promise<T> {
 		return this.#work.hold(id, work);
 	}
 
-	/** Runs a statement about a request until it succeeds or the bot is closed. */
+	/** Until it succeeds or the bot is closed. */
 	#persist(id: string, statement: () => Promise<unknown>): Promise<void> {
 		this.#lastStatement += 1;
 		const step = {
@@ -252,10 +234,7 @@ export class Requests {
 		return this.options.connection.guilds.find(({ id }) => id === guild_id)?.name;
 	}
 
-	/**
-	 * Posts a request for approval in Discord. If that fails, ends the request and throws a ToolError: the message may
-	 * exist nevertheless, and its buttons must not work.
-	 */
+	/** On failure ends the request with a ToolError: the message may exist nevertheless, and its buttons must not work. */
 	async #post(row: ApprovalRow): Promise<void> {
 		try {
 			const message = await this.#channelFor(row).send(
@@ -278,10 +257,7 @@ export class Requests {
 		await setShownState(this.#sql, row.id, row.state);
 	}
 
-	/**
-	 * Edits the Discord message of a request for approval. Only logs a warning if Discord refuses, for example because the
-	 * message was deleted.
-	 */
+	/** Only warns if Discord refuses, for example because the message was deleted. */
 	async #editMessage(
 		{ id, channel_id }: ApprovalRow,
 		messageId: string,
@@ -300,9 +276,8 @@ export class Requests {
 	}
 
 	/**
-	 * Asks people in Discord to approve a tool call: finds out what the call would do, stores a request and posts it.
-	 * Returns the request, or an error result as JSON text if that is not possible. Rejects with an RpcError for invalid
-	 * arguments, or if no channel for approvals is configured.
+	 * Stores and posts a request; an error result as JSON if impossible. Rejects with an RpcError for invalid arguments,
+	 * or without a channel for approvals.
 	 */
 	async request(call: RequestedCall): Promise<ApprovalRow | string> {
 		const { tool, args, context } = call;
@@ -501,10 +476,7 @@ export class Requests {
 		}
 	}
 
-	/**
-	 * Posts a request for approval again, because the call would do something else by now (`plan`). Returns a text for the
-	 * person who approved the old plan.
-	 */
+	/** The call would do something else by now (`plan`). Returns a text for who approved the old plan. */
 	async #replace(row: ApprovalRow, plan: ShownPlan): Promise<string> {
 		let replaced: ApprovalRow | undefined;
 		try {
@@ -528,10 +500,7 @@ export class Requests {
 		return `What ${row.tool} would do has changed since it was shown. Nothing was done; the request was posted again.`;
 	}
 
-	/**
-	 * Whether the call of this request for approval must not be run any more, although this may not be stored in the
-	 * database yet.
-	 */
+	/** The call must not be run any more, although this may not be stored yet. */
 	isWithdrawn(id: string): boolean {
 		return this.#withdrawn.has(id);
 	}
@@ -549,10 +518,7 @@ export class Requests {
 		return [...new Set(open.map(({ principal_id }) => principal_id))];
 	}
 
-	/**
-	 * Returns a request for approval by its id, if this principal (caller) made the call; otherwise undefined. Rejects
-	 * with StoreUnavailable.
-	 */
+	/** Undefined unless this principal made the call. Rejects with StoreUnavailable. */
 	async find(principal: Principal | undefined, id: string): Promise<ApprovalRow | undefined> {
 		const row = await selectApproval(this.#sql, id);
 		return row?.principal_id === idOf(principal) ? row : undefined;
@@ -604,14 +570,10 @@ export class Requests {
 	}
 }
 
-/** Returns a random id for a request for approval. */
 export function newId(): string {
 	return randomBytes(6).toString("hex");
 }
 
-/**
- * Returns what a tool call would do, for people, with its hash and a new random token for the message that shows it.
- */
 function planOf(tool: Tool<BotContext>, args: JsonObject, context: BotContext, preview: Preview): ShownPlan {
 	return {
 		plan: JSON.stringify(preview.lines ?? named(preview.names)),
@@ -629,10 +591,7 @@ function named(names: readonly string[] = []): readonly string[] | null {
 	return names.length === 0 ? null : ["The ids in the arguments:", ...names];
 }
 
-/**
- * Returns the id of the guild in which a tool call would act: the argument `guild_id` or the setting GUILD_ID. Returns
- * undefined if the tool has no argument `guild_id`.
- */
+/** The argument or the setting GUILD_ID; undefined if the tool has no argument `guild_id`. */
 export function guildIdOf(
 	{ listing }: Tool<BotContext>,
 	{ guild_id }: JsonObject,

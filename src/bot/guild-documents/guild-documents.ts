@@ -29,15 +29,10 @@ export interface GuildDocumentsOptions extends JobsOptions {
 	backups: BackupReader;
 }
 
-/** Reads the stored backups of guilds. */
 export interface BackupReader {
-	/** Returns the backups of a guild, the newest first. */
+	/** The newest first. */
 	list(guildId: string): Promise<readonly GuildBackup[]>;
-	/**
-	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
-	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
-	 * there is no such backup.
-	 */
+	/** `name`: "12" or "latest"; of another guild "123456789012345678/12". Rejects with a ToolError if there is none. */
 	read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }>;
 }
 
@@ -49,43 +44,37 @@ const recreates = ({ steps }: Plan) => steps.some(({ action }) => action === "cr
 const deletesChannels = ({ steps }: Plan) =>
 	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
 
-/** A stored plan: its text, its hash, and the numbers of its steps and refusals. */
 export interface KeptPlan {
 	text: string;
 	hash: string;
 	steps: number;
-	/** Number of changes that the document asks for and that the bot cannot make. */
+	/** Number of changes that the bot cannot make. */
 	refusals: number;
 }
 
-/** The progress of a job, which applies a plan to a guild. */
 export interface JobProgress {
 	text: string;
 	state: GuildJobState;
 	done: number;
 	failed: number;
-	/** Total number of steps in the plan that the job carries out. */
+	/** Number of steps of the plan. */
 	total: number;
-	/** Why the apply_guild job is paused at the moment, such as a rate limit; undefined if it is not paused. */
+	/** Why the job is paused, such as a rate limit. */
 	waiting: string | undefined;
 }
 
-/**
- * The bot's functions for guild documents (export, plan, apply, backups), with variants that return data instead of
- * text, and with functions that start and stop running jobs.
- */
+/** Variants that return data instead of text, and starting and stopping jobs. */
 export interface GuildDocumentsService extends GuildDocuments {
-	/** Like `plan`, but returns the plan's hash and counts as fields beside the text. */
+	/** Like `plan`, with hash and counts as fields. */
 	keepPlan(
 		guild: Guild,
 		source: PlanSource,
 		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
 	): Promise<KeptPlan>;
-	/** Like `apply`, but returns the id of the job that applies the plan; undefined if the plan has no steps. */
+	/** Like `apply`, but resolves with the id of the job; undefined if the plan has no steps. */
 	startJob(hash: string, reason?: string): Promise<string | undefined>;
-	/** Returns the id of the job that is applying a plan to the guild; undefined if there is none. */
 	runningJob(guild: Guild): Promise<string | undefined>;
-	/** Like `job`, but returns the progress as fields beside the text. */
+	/** Like `job`, with the progress as fields. */
 	progress(id: string): Promise<JobProgress>;
 	attach(client: Client): void;
 	start(): void;

@@ -4,19 +4,16 @@
 import * as v from "valibot";
 import { type GuildDocument, type Part, partNames } from "../../guild-document/format/document.ts";
 
-/** Prefix of the HTTP paths for requests about guild documents, such as `/guild-document/export`. */
+/** Such as `/guild-document/export`. */
 export const routePrefix = "/guild-document/";
 
-/**
- * Maximum size in bytes of the HTTP body of a request about guild documents. It is enough for the largest picture in
- * base64.
- */
+/** Bytes: enough for the largest picture in base64. */
 export const maxRequestBytes = 16 * 1024 * 1024;
 
-/** Maximum size in bytes of a guild document, both as a file and as JSON text. */
+/** Bytes, both as a file and as JSON. */
 export const maxDocumentBytes = 8 * 1024 * 1024;
 
-/** Timeout in milliseconds after which the bot gives up a request about guild documents. */
+/** Milliseconds, on the side of the bot. */
 export const requestTimeoutMs = 120_000;
 
 const guild_id = v.optional(v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected a Discord id")));
@@ -34,12 +31,8 @@ const job = v.object({
 	waiting: v.optional(v.string()),
 });
 
-/**
- * The requests about guild documents that the command line sends to the bot. The bot refuses a request if its
- * configuration forbids the MCP tool `tool`. `input` and `output` are schemas.
- */
+/** Refused if the configuration forbids `tool`. `input` and `output` are schemas. */
 export const documentRequests = {
-	/** Returns a guild, or a backup of a guild, as a guild document. */
 	export: {
 		tool: "export_guild",
 		input: v.strictObject({
@@ -53,10 +46,7 @@ export const documentRequests = {
 			missing: v.array(v.string()),
 		}),
 	},
-	/**
-	 * Compares a guild with a guild document. Stores and returns a plan: the changes that make the guild match the
-	 * document.
-	 */
+	/** Stores the plan. */
 	plan: {
 		tool: "plan_guild",
 		input: v.strictObject({
@@ -68,11 +58,10 @@ export const documentRequests = {
 			text: v.string(),
 			plan_hash: v.string(),
 			steps: count,
-			/** Number of changes that the guild document requires but the bot cannot make. */
+			/** Number of changes that the bot cannot make. */
 			refusals: count,
 		}),
 	},
-	/** Starts a job that makes the changes of a stored plan to the plan's guild. */
 	apply: {
 		tool: "apply_guild",
 		input: v.strictObject({ plan_hash: hash, reason: v.optional(v.string()) }),
@@ -83,19 +72,17 @@ export const documentRequests = {
 		input: v.strictObject({ job_id: v.string() }),
 		output: job,
 	},
-	/** Returns the job that is making changes to a guild at the moment, if there is one. */
 	"running-job": {
 		tool: "get_job",
 		input: v.strictObject({ guild_id }),
 		output: v.object({ job: v.optional(job) }),
 	},
-	/** Cancels a job that makes changes to a guild. The change that is being made at this moment is still completed. */
+	/** Completes the current change. */
 	cancel: {
 		tool: "cancel_job",
 		input: v.strictObject({ job_id: v.string() }),
 		output: job,
 	},
-	/** Returns the hashes, out of the given ones, of the pictures that the bot does not have. */
 	"missing-pictures": {
 		tool: "plan_guild",
 		input: v.strictObject({
@@ -103,7 +90,7 @@ export const documentRequests = {
 		}),
 		output: v.object({ hashes: v.array(hash) }),
 	},
-	/** Stores a picture, such as an emoji, in the bot's database. Plans that are made afterwards can use the picture. */
+	/** For plans that are made afterwards. */
 	"add-picture": {
 		tool: "plan_guild",
 		input: v.strictObject({
@@ -112,7 +99,7 @@ export const documentRequests = {
 		}),
 		output: v.object({}),
 	},
-	/** Returns the picture with the given hash in base64. `data` is absent if the bot does not have the picture. */
+	/** In base64; no `data` if there is none. */
 	picture: {
 		tool: "export_guild",
 		input: v.strictObject({ hash }),
@@ -124,10 +111,7 @@ export type DocumentRequest = keyof typeof documentRequests;
 export type RequestInput<Name extends DocumentRequest> = v.InferOutput<(typeof documentRequests)[Name]["input"]>;
 export type RequestOutput<Name extends DocumentRequest> = v.InferOutput<(typeof documentRequests)[Name]["output"]>;
 
-/**
- * Carries out a request about guild documents and resolves with its result. Rejects with a ToolError whose message is
- * for people.
- */
+/** Rejects with a ToolError whose message is for people. */
 export type SendDocumentRequest = <Name extends DocumentRequest>(
 	name: Name,
 	input: RequestInput<Name>,

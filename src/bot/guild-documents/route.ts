@@ -17,10 +17,7 @@ export interface DocumentRouteOptions {
 	log: Log;
 }
 
-/**
- * Returns the HTTP handler for the requests of the command line to export, plan or apply a guild document. Their paths
- * begin with `routePrefix`.
- */
+/** The paths begin with `routePrefix`. */
 export function createDocumentRoute({
 	handle,
 	log,

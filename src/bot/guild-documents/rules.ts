@@ -13,7 +13,6 @@ import { whyNotRead } from "./refusals/tools-of-steps.ts";
 export interface RulesOptions {
 	connection: MemberState;
 	pictures: PictureSource;
-	/** Whether the operator's configuration forbids the tool with this name. */
 	denies(toolName: string): boolean;
 	/** Milliseconds of a comparison after which other work gets its turn. */
 	sliceMs?: number;

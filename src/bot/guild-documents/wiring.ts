@@ -16,13 +16,11 @@ export interface WiringOptions {
 	store: Store;
 	mutex: KeyedMutex;
 	log: Log;
-	/**
-	 * Whether the operator's configuration forbids the tool with this name.
-	 */
+	/** By the configuration. */
 	denies(toolName: string): boolean;
-	/** Ids of the guilds that tools may access; undefined if they may access all guilds. */
+	/** Undefined: all. */
 	guilds: ReadonlySet<string> | undefined;
-	/** Settings for backups of guilds, such as how often the bot makes them; undefined if the bot makes no backups. */
+	/** Undefined: no backups. */
 	backup: BotConfig["toml"]["backup"];
 	registry?: Registry | undefined;
 }
@@ -34,7 +32,7 @@ export interface WiredDocuments {
 	mayTouch(guildId: string): boolean;
 }
 
-/** Creates the objects that work with guild documents, pictures and backups of guilds, but does not start them. */
+/** Starts nothing. */
 export function wireGuildDocuments({
 	connection,
 	store,

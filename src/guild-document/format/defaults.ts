@@ -106,7 +106,6 @@ const prompt: Defaults<Prompt> = {
 };
 const option = { description: "", emoji: "", roles: [], channels: [] };
 
-/** Default values of the fields of roles, channels and other objects in a guild document, by kind of object. */
 export const defaultsOf = {
 	settings,
 	role,
@@ -123,7 +122,6 @@ export const defaultsOf = {
 /** The default welcome screen and onboarding, which a guild has when it becomes a community. */
 export const welcomeDefaults = { welcome_screen: welcomeScreen, onboarding };
 
-/** Returns the default values of the fields that channels of this kind have, such as `bitrate` for voice channels. */
 export function channelDefaults(kind: ChannelKind): Partial<Channel> {
 	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
 	return only(channel, (field) => own.includes(field));
@@ -142,19 +140,13 @@ const leaveOut: Change = (thing, defaults) =>
 
 const fillIn: Change = (thing, defaults) => ({ ...defaults, ...thing });
 
-/** Returns a copy of a guild document without the fields that have their default value. Keeps permission overwrites. */
+/** Keeps permission overwrites. */
 export const withoutDefaults = (document: GuildDocument) => changeAll(document, leaveOut);
 
-/**
- * Returns a copy of a guild document in which roles, channels and other objects also have the fields that they lacked,
- * with default values. Does not add permission overwrites or whole sections such as `roles`.
- */
+/** Adds no permission overwrites and no whole sections such as `roles`. */
 export const withDefaults = (document: GuildDocument) => changeAll(document, fillIn);
 
-/**
- * Returns a copy of a guild document in which the items of nested lists, such as the tags of a forum channel, have all
- * fields. Nested lists are compared and replaced as a whole, so their items must be complete.
- */
+/** Completes the items of nested lists, such as tags of a forum, since these are compared and replaced as a whole. */
 export const withItemDefaults = (document: GuildDocument) => changeAll(document, (thing) => thing, fillIn);
 
 function changeAll(document: GuildDocument, change: Change, changeItem = change): GuildDocument {

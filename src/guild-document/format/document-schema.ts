@@ -8,10 +8,10 @@ import { bitOf, bitsByName } from "../names/permission-names.ts";
 import { eventKinds } from "../names/scheduled-event.ts";
 import { afkTimeouts, levels, noticeFlags } from "../names/setting-names.ts";
 
-/** Version of the guild document format: the value of a document's field `version`. */
+/** Value of a document's field `version`. */
 export const documentVersion = 1;
 
-/** The name by which guild documents refer to the default role, which all members have. */
+/** The default role, which all members have. */
 export const everyone = "@everyone";
 
 const withText = <S extends v.GenericSchema>(schema: S, description: string) =>
@@ -87,10 +87,7 @@ const permission = v.pipe(
 
 const namesByBit = new Map([...bitsByName].map(([name, bit]) => [bit, name]));
 
-/**
- * Converts any spelling of a permission's name, such as "View Channel", to Discord's, such as "VIEW_CHANNEL". Accepts
- * "BIT_53" for a bit without a name, and "@everyone". Returns undefined if there is no such permission.
- */
+/** Any spelling, such as "View Channel"; "BIT_53" for a bit without a name, and "@everyone". */
 function permissionName(name: string): string | undefined {
 	if (name === everyone || bitsByName.has(name)) return name;
 	const [, number] = /^BIT_(\d|[1-5]\d|6[0-2])$/.exec(name) ?? [];
@@ -185,10 +182,7 @@ export const tag = v.strictObject({
 
 const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter((kind) => kind !== "category");
 
-/**
- * Allowed values of `auto_archive_minutes`: minutes of inactivity after which Discord archives a thread. 0 stands for
- * Discord's default.
- */
+/** Minutes of inactivity until Discord archives a thread; 0 is Discord's default. */
 export const archiveMinutes = [0, 60, 1440, 4320, 10_080];
 
 const unseen = flag("The bot could not see the channel, whose name is unknown. It is left as it is.");
@@ -349,7 +343,6 @@ export const ban = v.strictObject({
 	reason: optional(text(0, 512, "Reason of the ban.")),
 });
 
-/** Valibot schema of a guild document, which describes a guild as JSON or YAML. */
 export const documentSchema = v.strictObject({
 	version: v.optional(
 		withText(v.picklist([documentVersion], `expected ${documentVersion}`), "Version of the format."),

@@ -26,7 +26,7 @@ const maxChecked = 10;
 const maxIssues = 50;
 
 export type ChannelKind = Exclude<EditedKind, "category">;
-/** A guild document that passed validation. It describes a guild: its settings, roles, channels and so on. */
+/** A document that passed validation. */
 export type GuildDocument = v.InferOutput<typeof schema.documentSchema>;
 export type Settings = NonNullable<GuildDocument["settings"]>;
 export type Role = v.InferOutput<typeof schema.role>;
@@ -40,7 +40,6 @@ export type Webhook = v.InferOutput<typeof schema.webhook>;
 export type WelcomeScreen = v.InferOutput<typeof schema.welcomeScreen>;
 export type Onboarding = v.InferOutput<typeof schema.onboarding>;
 
-/** The top-level fields of a guild document that describe the guild, such as `roles`. Each is optional. */
 export const partNames = [
 	"settings",
 	"everyone",
@@ -58,7 +57,7 @@ export const partNames = [
 ] as const satisfies readonly (keyof GuildDocument)[];
 export type Part = (typeof partNames)[number];
 
-/** Thrown when a value is not a valid guild document. `issues` has one line of text per mistake. */
+/** `issues` has one line for each mistake. */
 export class InvalidDocument extends Error {
 	override name = "InvalidDocument";
 	readonly issues: readonly string[];
@@ -77,15 +76,12 @@ interface Given {
 	maxValues: number;
 }
 
-/** Validates `value` as a guild document and returns it. Throws an InvalidDocument that lists the mistakes. */
+/** Throws an InvalidDocument that lists the mistakes. */
 export function readDocument(value: unknown): GuildDocument {
 	return typeof value === "string" ? parseDocument(value) : validate({ value, maxValues });
 }
 
-/**
- * Validates changes of a guild document, a value or JSON or YAML text. Returns them without the parts that are null, and
- * the names of those. Throws an InvalidDocument that lists the mistakes.
- */
+/** Without the parts that are null, whose names are `removed`. Throws an InvalidDocument that lists the mistakes. */
 export function readChanges(given: unknown): { changes: GuildDocument; removed: Part[] } {
 	const { value, maxValues: max } = typeof given === "string" ? parse(given) : { value: given, maxValues };
 	const removed = partNames.filter((part) => Object(value)[part] === null);
@@ -136,10 +132,7 @@ function hasMoreValues(value: unknown, max: number): boolean {
 	return false;
 }
 
-/**
- * Parses and validates the JSON or YAML text of a guild document. Throws an InvalidDocument if the text is neither, or
- * if the document is invalid.
- */
+/** JSON or YAML. Throws an InvalidDocument. */
 export function parseDocument(source: string): GuildDocument {
 	return validate(parse(source));
 }
@@ -177,7 +170,6 @@ function isThereTwice(text: string, name: string): boolean {
 	});
 }
 
-/** Formats a guild document as YAML. */
 export function toYaml(document: GuildDocument): string {
 	return `${Bun.YAML.stringify(document, null, 2)}\n`;
 }

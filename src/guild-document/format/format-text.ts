@@ -17,10 +17,7 @@ const intro = [
 	"? marks what may be left out.",
 ];
 
-/**
- * Returns a description of the guild document format: one line per field with its name, type and meaning, indented by
- * depth. `parts` are the sections to describe, such as "roles".
- */
+/** A line for each field with name, type and meaning, indented by depth. */
 export function formatText(parts: readonly Part[] = partNames): string[] {
 	const isLeftOut = (name: string) => partNames.some((part) => part === name) && !parts.some((part) => part === name);
 	return [...intro, ...linesOf(documentSchema, "", new Map(), isLeftOut)];

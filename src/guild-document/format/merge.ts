@@ -21,10 +21,7 @@ function findIn<T extends Thing>(things: readonly T[], change: Thing): T | undef
 	);
 }
 
-/**
- * Returns a role, channel or other item with `changes` applied. A renamed item keeps its old key, which is the old name
- * by default, because other parts of the document refer to it by that key.
- */
+/** Keeps the old key, by default the old name, because other parts of the document refer to it. */
 function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
 	if (changes.length === 0) return thing;
 	const changed: T = Object.assign({}, thing, ...changes);
@@ -32,10 +29,8 @@ function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
 }
 
 /**
- * Applies `changes`, a partial guild document, to `document`, and returns the result. Two roles or other items are the
- * same if they have the same id, the same key (by default the name), or a name that only one item of the document has.
- * A channel that `changes` lists in another category is moved if its id or key matches. Fields that `changes` lacks
- * stay as they are.
+ * The same id, key (by default the name) or a unique name is the same thing. A channel that `changes` has in another
+ * category moves if its id or key matches. Fields that `changes` lacks stay.
  */
 export function mergeDocuments(document: GuildDocument, changes: GuildDocument): GuildDocument {
 	const { settings, welcome_screen, onboarding, everyone } = changes;

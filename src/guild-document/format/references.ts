@@ -2,22 +2,14 @@
 
 import { type Category, type Channel, everyone, type GuildDocument, type Overwrite } from "./document.ts";
 
-/**
- * Functions that convert the references in a guild document to roles, channels and custom emoji. A function returns
- * undefined to remove a reference.
- */
+/** A function returns undefined to remove the reference. */
 export interface ReferenceMap {
 	role(reference: string): string | undefined;
 	channel(reference: string): string | undefined;
-	/**
-	 * Gets the text between the colons of a custom emoji such as ":name:". Returns the new reference, including colons.
-	 */
+	/** Gets the text between the colons of a custom emoji such as ":name:"; returns colons, too. */
 	emoji(reference: string): string | undefined;
 }
 
-/**
- * Returns a copy of a guild document in which `map` has converted each reference to a role, channel or custom emoji.
- */
 export function mapReferences(document: GuildDocument, map: ReferenceMap): GuildDocument {
 	const one = (kind: "role" | "channel") => (reference: string | undefined) =>
 		reference === undefined || reference === "" ? reference : (map[kind](reference) ?? "");
@@ -108,7 +100,7 @@ export function mapReferences(document: GuildDocument, map: ReferenceMap): Guild
 	});
 }
 
-/** Returns a copy of `value` without properties that are undefined, at any depth. */
+/** At any depth. */
 export function withoutUndefined<T>(value: T): T {
 	if (Array.isArray(value)) return value.map(withoutUndefined) as T;
 	if (typeof value !== "object" || value === null) return value;
@@ -119,18 +111,14 @@ export function withoutUndefined<T>(value: T): T {
 	) as T;
 }
 
-/**
- * An item of a guild document, such as a channel, for which `keysOf` finds a unique key. `longName`, such as
- * "Staff/general", is used if several items have the same name.
- */
+/** `longName`, such as "Staff/general", is used if several have the same name. */
 export interface Named {
 	name: string;
 	longName?: string;
 }
 
 /**
- * Returns a unique key for each item of a guild document, such as a channel: its name if no other item has that name,
- * otherwise its longer name, or the name with a number, such as "Mods (2)". The same items in the same order always get
+ * The name, the longer name, or a name with a number, such as "Mods (2)". The same things in the same order always get
  * the same keys.
  */
 export function keysOf(things: readonly Named[]): string[] {
@@ -155,7 +143,7 @@ export function keysOf(things: readonly Named[]): string[] {
 	});
 }
 
-/** Returns all channels and categories of a guild document. A channel inside a category comes with that category. */
+/** A channel inside a category comes with that category. */
 export function channelsWithCategories(
 	document: Pick<GuildDocument, "channels" | "categories">,
 ): { channel: Channel | Category; category?: Category }[] {

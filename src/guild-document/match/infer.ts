@@ -11,37 +11,25 @@ import { quote, type Thing } from "./pairing.ts";
 /** Returns the name of a role, category or other item without surrounding spaces, for comparing names. */
 export const trimmedName = ({ name }: Thing) => name.trim() || name;
 
-/**
- * Whether Discord stores the names of channels of this kind in lower case with "-" for spaces, as for text channels.
- */
+/** Whether Discord stores such names in lower case with "-" for spaces, as for text channels. */
 const hasPlainName = (kind: string) => !["voice", "stage", "category"].includes(kind);
 
-/**
- * Normalizes a channel name so that it can be compared with others: without surrounding spaces, and for kinds such as
- * text channels in lower case with "-" for spaces.
- */
+/** For comparing: trimmed, and for kinds such as text channels in lower case with "-" for spaces. */
 export function channelNameOf(kind: string, name: string): string {
 	const trimmed = name.trim() || name;
 	return hasPlainName(kind) ? trimmed.toLowerCase().replace(/\s+/g, "-") : trimmed;
 }
 
-/**
- * Returns the name that Discord gives a new channel. What Discord does with Unicode spaces other than the ASCII space
- * is not known: they are left unchanged.
- */
+/** What Discord does with Unicode spaces other than the ASCII space is not known: they stay. */
 export function newChannelName(kind: string, name: string): string {
 	const trimmed = name.trim() || name;
 	return hasPlainName(kind) ? trimmed.toLowerCase().replace(/ +/g, "-") : trimmed;
 }
 
-/** Returns the same family for kinds of channels that Discord can convert into each other: text and announcement. */
+/** The same for kinds that Discord can convert into each other. */
 export const familyOf = ({ kind = "text" }: Channel) => (kind === "announcement" ? "text" : kind);
 
-/**
- * Returns a guild document in which each channel has its `kind`, and each role says in `managed` whether an integration
- * owns it. Values that the document lacks are taken from the guild `current`. Adds a line to `issues` if the kind of a
- * channel is ambiguous.
- */
+/** Takes the missing `kind` of channels and `managed` of roles from `current`. Adds ambiguous kinds to `issues`. */
 export function inferFromGuild(document: GuildDocument, current: GuildDocument, issues: string[]): GuildDocument {
 	const isWhole = document.omitted === "default";
 	const existing = channelsWithCategories(current).filter(({ category, channel }) => category || "kind" in channel) as {
@@ -104,10 +92,7 @@ export function inferFromGuild(document: GuildDocument, current: GuildDocument, 
 	};
 }
 
-/**
- * Returns one line of text for each mistake in a guild document that its schema cannot find, such as a duplicate id.
- * Each channel of `document` must already have its `kind`.
- */
+/** Those that the schema cannot find, such as a duplicate id. Channels must have their `kind`. */
 export function mistakesIn(document: GuildDocument): string[] {
 	const issues: string[] = [];
 	const placed = channelsWithCategories(document);

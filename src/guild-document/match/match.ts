@@ -17,51 +17,36 @@ import type { GuildState, Refusal } from "../steps.ts";
 import { channelNameOf, familyOf, inferFromGuild, mistakesIn, newChannelName, trimmedName } from "./infer.ts";
 import { type Pairing, pairUp, quote, type Thing } from "./pairing.ts";
 
-/**
- * A guild document and the guild that it was matched with. Both refer to roles, channels and emoji by ids, not by keys.
- */
+/** Both documents refer to roles, channels and emoji by ids, not by keys. */
 export interface Matched {
-	/**
-	 * The guild document. Each role, channel, emoji, AutoMod rule, event and webhook has an `id`: Discord's, or a
-	 * placeholder such as "+role/Mods" if the guild does not have it yet.
-	 */
+	/** Everything has an `id`: Discord's, or a placeholder such as "+role/Mods" for what is new. */
 	wanted: GuildDocument;
 	current: GuildDocument;
 	refusals: Refusal[];
-	/**
-	 * The keys, such as "Staff/general", of the guild's roles, channels and emoji, by id. Without what was created from
-	 * the document: the keys of all others stay what they were before.
-	 */
+	/** By id, without what was created from the document: the keys of all others stay what they were before. */
 	keys: Keys;
-	/**
-	 * Names that messages show for roles, channels and other items, by Discord id, or by placeholder such as
-	 * "+role/Mods".
-	 */
+	/** For messages, by id or placeholder such as "+role/Mods". */
 	names: ReadonlyMap<string, string>;
-	/** Ids that the document has for items that the guild does not have, by placeholder such as "+role/Mods". */
+	/** Ids in the document of what the guild lacks, by placeholder such as "+role/Mods". */
 	hints: ReadonlyMap<string, string>;
-	/**
-	 * Roles, channels and emoji of the guild to which the document refers without listing them, by id. The values are for
-	 * messages, such as 'channel "general"'.
-	 */
+	/** What the document refers to without listing it, by id; the values are for messages, such as 'channel "general"'. */
 	referred: ReadonlyMap<string, string>;
 }
 
-/** Whether `id` is a placeholder, such as "+role/Mods", for the id of something that does not exist yet. */
+/** Such as "+role/Mods", for the id of what does not exist yet. */
 export const isPlaceholder = (id: string) => id.startsWith("+");
 
 interface Identity {
 	id: string | undefined;
-	/** Name of a role, channel or other item as Discord stores it. */
+	/** As Discord stores it. */
 	name: string;
 }
 
 type IdsByKey = Map<string, string[]>;
 
 /**
- * Finds the guild's role, channel or other item for each one in a guild document. `known` maps placeholders such as
- * "+role/Mods" to the ids of items that were already created from the document. Throws an InvalidDocument if the
- * document has mistakes, an ambiguous name, or a reference to something that does not exist.
+ * `known`: ids of what was already created, by placeholder. Throws an InvalidDocument for mistakes, ambiguous names, or
+ * references to what does not exist.
  */
 export function matchDocument(
 	document: GuildDocument,
@@ -337,25 +322,18 @@ class Matching {
 	}
 }
 
-/**
- * Returns the text that messages show for a role, channel or other item: its key, such as "Staff/general", if that
- * contains the name; otherwise the name and the key.
- */
+/** Its key, such as "Staff/general", if that contains the name; otherwise both. */
 function shownName(name: string, key: string): string {
 	const base = key.replace(/ \(\d+\)$/, "");
 	return [key, base].some((one) => one === name || one.endsWith(`/${name}`)) ? key : `${name} (key ${key})`;
 }
 
-/**
- * Returns how guild documents refer to items of this kind: as "role", "channel" (also for categories) or "emoji".
- * Returns undefined if they never refer to such items.
- */
+/** "channel" also for categories; undefined if documents never refer to this kind. */
 function tableOf(kind: string): "role" | "channel" | "emoji" | undefined {
 	if (kind === "category") return "channel";
 	return kind === "role" || kind === "channel" || kind === "emoji" ? kind : undefined;
 }
 
-/** Returns the name that Discord gives a new role, channel or other item. */
 function newNameOf(kind: string, thing: Thing): string {
 	return kind === "channel" ? newChannelName((thing as Channel).kind ?? "text", thing.name) : trimmedName(thing);
 }

@@ -2,7 +2,6 @@
 
 import { escapeInJson } from "../../lib/text.ts";
 
-/** An item of a guild document or of a guild, such as a role, a channel or an event. */
 export interface Thing {
 	name: string;
 	id?: string | undefined;
@@ -10,39 +9,29 @@ export interface Thing {
 }
 
 export interface Pairing<W extends Thing, C extends Thing> {
-	/** What messages call an item of this kind, such as "role". */
+	/** For messages, such as "role". */
 	what: string;
 	wanted: readonly W[];
 	current: readonly C[];
 	placeholderOf(thing: W): string;
-	/**
-	 * Discord ids of the items that were already created from the guild document, by placeholder such as "+role/Mods".
-	 */
+	/** Ids of what was already created, by placeholder such as "+role/Mods". */
 	known: ReadonlyMap<string, string>;
-	/**
-	 * Returns a text that two items of the same name must have in common to be paired, such as the category of channels.
-	 * "" if the same name is enough.
-	 */
+	/** Must be equal for pairs by name, such as the category; "" if the name is enough. */
 	place(thing: W | C): string;
-	/** Returns the name of a role, channel or other item in the form in which two names are compared. */
+	/** For comparing. */
 	normalName(thing: W | C): string;
-	/**
-	 * Whether `current`, an item of the guild, can be changed into `wanted`, an item of the guild document with the same
-	 * id. For example, a text channel cannot become a voice channel.
-	 */
+	/** Whether one can become the other, which has the same id: a text channel cannot become a voice channel. */
 	isCompatible(wanted: W, current: C): boolean;
-	/** `pairUp` adds a line of text here for each name that it cannot pair without guessing. */
+	/** Receives a line for each name that cannot be paired without guessing. */
 	issues: string[];
 }
 
-/** Formats a text from a guild document for a message: in quotes and on one line. */
+/** In quotes and on one line. */
 export const quote = (text: string | undefined) => escapeInJson(JSON.stringify(text ?? ""));
 
 /**
- * Pairs the items of a guild document, such as roles, with those of the guild. Items with known ids come first: ids of
- * what was already created, then ids in the document. The others are paired by name. Several items of the same name are
- * paired in order, but only if both sides have equally many, or if the guild has fewer and those of the document are
- * alike.
+ * By known ids, ids in the document, then names. Several of one name are paired in order, if both sides have equally
+ * many, or the guild has fewer and those of the document are alike.
  */
 export function pairUp<W extends Thing, C extends Thing>(pairing: Pairing<W, C>): Map<W, C> {
 	const { what, wanted, current, known, place, issues } = pairing;

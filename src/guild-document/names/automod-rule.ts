@@ -10,12 +10,9 @@ import {
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
 
-/** The fields of an AutoMod rule that are lists of words or patterns. */
 export const wordFields = ["keyword_filter", "regex_patterns", "allow_list"] as const;
 
-/**
- * Triggers of AutoMod rules by name, each with Discord's trigger type and the rule fields that configure the trigger.
- */
+/** With Discord's trigger type and the fields that configure the trigger. */
 export const triggers = {
 	keyword: { type: Trigger.Keyword, fields: wordFields },
 	spam: { type: Trigger.Spam, fields: [] },
@@ -30,7 +27,6 @@ export const triggers = {
 	member_profile: { type: Trigger.MemberProfile, fields: wordFields },
 } as const satisfies Record<string, { type: Trigger; fields: readonly (keyof TriggerFields)[] }>;
 
-/** Names that tool arguments use for AutoMod actions, with Discord's action types. */
 export const actions = {
 	block_message: AutoModerationActionType.BlockMessage,
 	send_alert_message: AutoModerationActionType.SendAlertMessage,
@@ -68,7 +64,7 @@ const emptyActions = {
 	duration_seconds: 0,
 };
 
-/** Default values of the fields of a new AutoMod rule in the form of tool arguments. */
+/** Defaults of a new rule, as tool arguments. */
 export const emptyRule = {
 	name: "",
 	enabled: true,
@@ -81,15 +77,12 @@ export const emptyRule = {
 export type TriggerFields = typeof emptyTrigger;
 export type RuleFields = typeof emptyRule;
 
-/** The fields of an AutoMod rule that a tool call passes. An undefined field stays unchanged. */
+/** Undefined stays unchanged. */
 export type GivenRuleFields = {
 	[Field in keyof RuleFields]?: RuleFields[Field] | undefined;
 };
 
-/**
- * Returns a function that says whether AutoMod rules with this trigger have a field. Fields that configure a trigger,
- * such as `presets`, exist only for some triggers; all rules have the other fields.
- */
+/** Fields that configure a trigger, such as `presets`, exist only for some triggers. */
 export function ruleFieldsWith(trigger: TriggerName) {
 	const own: readonly string[] = triggers[trigger].fields;
 	return (field: string) => own.includes(field) || !(field in emptyTrigger);
@@ -99,7 +92,7 @@ export const triggerFields = Object.keys(emptyTrigger) as (keyof TriggerFields)[
 const actionFields = Object.keys(emptyActions) as (keyof typeof emptyActions)[];
 const ruleFields = Object.keys(emptyRule) as (keyof RuleFields)[];
 
-/** The AutoMod action that each of these rule fields configures. */
+/** The action that each of these fields configures. */
 export const actionOf = {
 	custom_message: "block_message",
 	alert_channel_id: "send_alert_message",
@@ -115,10 +108,7 @@ function namesOf<Name extends string>(names: Readonly<Record<Name, number>>, val
 	return all.filter((name) => values.includes(names[name]));
 }
 
-/**
- * Converts an AutoMod rule from the form of Discord's API to that of tool arguments. Fields that do not apply to the
- * rule's trigger or actions get empty values.
- */
+/** Fields that do not apply to the rule's trigger or actions are empty. */
 export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 	const { trigger_metadata: trigger } = rule;
 	const types = rule.actions.map(({ type }) => type);
@@ -141,21 +131,16 @@ export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 	};
 }
 
-/** Returns a copy of an AutoMod rule's fields, with the fields that a tool call passes replaced. */
 export function changedRule(rule: RuleFields, given: GivenRuleFields): RuleFields {
 	const changes = givenFields(given).map((field) => [field, given[field]]);
 	return { ...rule, ...Object.fromEntries(changes) };
 }
 
-/** Returns the names of the AutoMod rule fields that a tool call passes. */
 export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {
 	return ruleFields.filter((field) => given[field] !== undefined);
 }
 
-/**
- * Sorts `presets` and `actions` of an AutoMod rule in a fixed order, so that they can be compared with the values that
- * the rule has now.
- */
+/** Sorts `presets` and `actions`, for comparing. */
 export function inOrder(given: GivenRuleFields): GivenRuleFields {
 	const { presets, actions } = given;
 	return {
@@ -165,10 +150,7 @@ export function inOrder(given: GivenRuleFields): GivenRuleFields {
 	};
 }
 
-/**
- * Returns the request body that creates an AutoMod rule, or that changes the `changed` fields of the existing rule
- * `before`.
- */
+/** Creates a rule, or changes the fields `changed` of `before`. */
 export function ruleBody(rule: RuleFields, changed: readonly (keyof RuleFields)[], before?: APIAutoModerationRule) {
 	const changesAny = (fields: readonly (keyof RuleFields)[]) => fields.some((field) => changed.includes(field));
 	const given = <Field extends keyof RuleFields>(field: Field) => (changed.includes(field) ? rule[field] : undefined);
@@ -211,7 +193,6 @@ function actionsBody(
 	});
 }
 
-/** Converts the name of an AutoMod trigger to the trigger type and event type of Discord's API. */
 export function triggerBody(trigger: TriggerName) {
 	return {
 		trigger_type: triggers[trigger].type,

@@ -36,8 +36,8 @@ const mediaFields = [
 ] as const;
 
 /**
- * The kinds of channels that tools can create, each with Discord's channel type and the settings that such channels
- * have. https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
+ * Those that tools can create.
+ * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
  */
 export const kinds = {
 	text: {
@@ -68,7 +68,7 @@ export const kinds = {
 	},
 } as const satisfies Record<string, { type: GuildChannelCreateOptions["type"]; fields: readonly string[] }>;
 
-/** The kinds of channels that tools can edit. Tools can edit media channels, but not create them. */
+/** Tools can edit media channels, but not create them. */
 export const editedKinds = {
 	...kinds,
 	media: { type: ChannelType.GuildMedia, fields: mediaFields },
@@ -86,7 +86,7 @@ export const flagFields = (flags: number) => ({
 	spoiler: (flags & flagBits.spoiler) !== 0,
 });
 
-/** Returns `flags` with the given settings; undefined if none is given. */
+/** Undefined if no setting is given. */
 export function flagsWith(
 	flags: number,
 	given: Partial<Record<keyof typeof flagBits, boolean | undefined>>,
@@ -109,18 +109,14 @@ export const videoQualities = {
 	"720p": VideoQualityMode.Full,
 } as const;
 
-/** Returns the names in a table that maps names to numbers of Discord's API. */
 export const namesOf = <Name extends string>(values: Record<Name, number>) => Object.keys(values) as Name[];
 
-/** Returns the name for the number `value` in a table that maps names to numbers; "" if there is none. */
+/** "" if there is none. */
 export function nameIn<Name extends string>(values: Record<Name, number>, value: number | null | undefined): Name | "" {
 	return namesOf(values).find((name) => values[name] === value) ?? "";
 }
 
-/**
- * Returns the kind of channel, such as "forum", for a channel type of Discord's API. Returns undefined for types that
- * have no kind, such as threads.
- */
+/** Undefined for types without a kind, such as threads. */
 export function kindOf(type: ChannelType): EditedKind | undefined {
 	const names = Object.keys(editedKinds) as EditedKind[];
 	return names.find((name) => editedKinds[name].type === type);

@@ -1,10 +1,7 @@
 // Discord's ids (snowflakes): their order.
 // https://discord.com/developers/docs/reference#snowflakes
 
-/**
- * Compares two Discord ids by age, for sorting from oldest to newest. Discord ids are decimal numbers that grow with
- * time.
- */
+/** Oldest first: ids are decimal numbers that grow with time. */
 export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }

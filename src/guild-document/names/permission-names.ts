@@ -3,17 +3,16 @@
 
 import { PermissionFlagsBits } from "discord.js";
 
-/** discord.js's permission names, by permission bit. If discord.js has two names for a bit, the newer one is used. */
 const namesByBit = new Map(Object.entries(PermissionFlagsBits).map(([name, bit]) => [bit, name]));
 
-/** Permission bits by Discord's name of the permission, such as VIEW_CHANNEL. */
+/** By Discord's name, such as VIEW_CHANNEL. */
 export const bitsByName: ReadonlyMap<string, bigint> = new Map(
 	[...namesByBit].map(([bit, name]) => [officialName(name), bit]),
 );
 
 export const allBits = namesByBit.keys().reduce((all, bit) => all | bit, 0n);
 
-/** Converts a permission name from discord.js's spelling to Discord's: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
+/** "SendTTSMessages" → "SEND_TTS_MESSAGES". */
 export function officialName(name: string): string {
 	return name
 		.replace(/([a-z])([A-Z])/g, "$1_$2")
@@ -21,7 +20,7 @@ export function officialName(name: string): string {
 		.toUpperCase();
 }
 
-/** Returns Discord's names, such as VIEW_CHANNEL, of the permissions in a bit field. */
+/** Discord's names, such as VIEW_CHANNEL. */
 export function permissionNames(bits: bigint): string[] {
 	return [...bitsByName].filter(([, bit]) => (bits & bit) !== 0n).map(([name]) => name);
 }
@@ -43,10 +42,7 @@ const otherNames: Readonly<Record<string, string>> = {
 	VIEW_SERVER_INSIGHTS: "VIEW_GUILD_INSIGHTS",
 };
 
-/**
- * Returns the bit of a permission by its name. Accepts the spellings "VIEW_CHANNEL", "View Channel" and "ViewChannel".
- * Returns undefined if there is no such permission.
- */
+/** Accepts "VIEW_CHANNEL", "View Channel" and "ViewChannel". */
 export function bitOf(name: string): bigint | undefined {
 	const official = officialName(name.trim()).replace(/[\s-]+/g, "_");
 	return bitsByName.get(otherNames[official] ?? official);

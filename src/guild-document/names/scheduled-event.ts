@@ -23,13 +23,10 @@ export const statuses = {
 export type EventKind = keyof typeof eventKinds;
 export type EventStatus = keyof typeof statuses;
 
-/**
- * The fields of a scheduled event in the form of tool arguments. Fields without a value are "". Times are ISO
- * 8601 with milliseconds.
- */
+/** Without a value "". Times are ISO 8601 with milliseconds. */
 export type EventFields = ReturnType<typeof eventFieldsOf>;
 
-/** The fields of a scheduled event that a tool call passes. An undefined field stays unchanged. */
+/** Undefined stays unchanged. */
 export type GivenEventFields = {
 	[Field in keyof EventFields]: EventFields[Field] | undefined;
 };
@@ -57,7 +54,6 @@ export function nameOf<Name extends string>(names: Readonly<Record<Name, number>
 	return (entry?.[0] ?? `type ${value}`) as Name;
 }
 
-/** Converts fields of a scheduled event from the form of tool arguments to the request body of Discord's API. */
 export function eventBody(given: Partial<GivenEventFields>) {
 	const { location, ...fields } = given;
 	const { description, entity_type, status, channel_id } = fields;

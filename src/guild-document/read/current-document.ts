@@ -49,10 +49,7 @@ import {
 	rolesFromTop,
 } from "./from-api.ts";
 
-/**
- * Converts a guild from the form of Discord's API to a guild document with all fields. References to roles, channels
- * and emoji are ids, not keys. Sections that were not fetched, such as `webhooks`, are left out.
- */
+/** All fields; references are ids, not keys. Sections that were not fetched, such as `webhooks`, are left out. */
 export function documentWithIds(state: GuildState): GuildDocument {
 	return withoutDangling(rawDocument(state));
 }
@@ -272,7 +269,7 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 	};
 }
 
-/** Sorts items by their Discord ids, oldest first, because Discord may list them in any order. */
+/** Oldest first, because Discord may list them in any order. */
 function byAge<T extends { id: string }>(things: readonly T[] | undefined): T[] | undefined {
 	return things?.toSorted((a, b) => compareIds(a.id, b.id));
 }
@@ -289,10 +286,7 @@ function overwritesOf({ permission_overwrites }: ApiChannel, guildId: string): O
 		}));
 }
 
-/**
- * Converts an emoji of Discord's API to a reference in a guild document: ":id:" for a custom emoji, otherwise the
- * character itself.
- */
+/** ":id:" for a custom emoji, otherwise the character. */
 function emojiReference(id: string | null, name: string | null): string {
 	return id ? `:${id}:` : (name ?? "");
 }

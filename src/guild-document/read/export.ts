@@ -17,10 +17,7 @@ import type { GuildState } from "../steps.ts";
 import { documentWithIds } from "./current-document.ts";
 import { markUnknownIcons } from "./picture.ts";
 
-/**
- * Exports a guild as a guild document. Two exports of an unchanged guild are equal byte by byte. `parts` are the
- * sections to include, such as "roles"; by default all that were fetched.
- */
+/** Equal byte by byte for an unchanged guild. `parts` default to all that were fetched. */
 export function exportDocument(state: GuildState, parts: readonly Part[] = partNames): GuildDocument {
 	const full = documentWithIds(state);
 	const keys = keysInGuild(full);
@@ -47,20 +44,14 @@ export function exportDocument(state: GuildState, parts: readonly Part[] = partN
 	};
 }
 
-/**
- * The keys, such as "Staff/general", by which a guild document refers to roles, channels and emoji. The maps are by
- * Discord id.
- */
+/** Such as "Staff/general", by id. */
 export interface Keys {
 	roles: ReadonlyMap<string, string>;
 	channels: ReadonlyMap<string, string>;
 	emojis: ReadonlyMap<string, string>;
 }
 
-/**
- * Returns the keys, such as "Staff/general", by which an export of a guild refers to its roles, channels and emoji.
- * `full` is the guild as a document with all fields.
- */
+/** `full`: the guild as a document with all fields. */
 export function keysInGuild(full: GuildDocument): Keys {
 	const roles = full.roles ?? [];
 	const emojis = full.emojis ?? [];
@@ -110,10 +101,7 @@ function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
 	};
 }
 
-/**
- * Shortens permissions in a guild document. Removes the overwrites of a channel if they are those of its category. If a
- * role has all permissions of @everyone, writes "@everyone" for them. Sorts overwrites by the order of their roles.
- */
+/** Removes overwrites that are those of the category, writes "@everyone" for its permissions, sorts by roles. */
 function withShortAccess(full: GuildDocument, common: readonly string[] | undefined): GuildDocument {
 	const order = new Map((full.roles ?? []).map(({ id = "" }, index) => [id, index]));
 	const rank = ({ role = "", member }: Overwrite) =>

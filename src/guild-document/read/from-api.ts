@@ -5,7 +5,7 @@ import { compareIds } from "../names/ids.ts";
 import { allBits, bitsByName } from "../names/permission-names.ts";
 import type { GuildState } from "../steps.ts";
 
-/** A channel as Discord's API returns it. Fields that only some channel types have are optional. */
+/** Optional fields are those that only some types have. */
 export interface ApiChannel {
 	id: string;
 	type: ChannelType;
@@ -32,35 +32,29 @@ export interface ApiChannel {
 	default_forum_layout?: number | null;
 }
 
-/** Returns a guild's channels as Discord's API sent them. */
 export const apiChannels = ({ channels }: GuildState) => channels as readonly unknown[] as readonly ApiChannel[];
 
-/** Whether the bot cannot see a channel, so that nothing but its id, type, position and category is known. */
+/** Then nothing but id, type, position and category is known. */
 export const isUnseen = ({ flags = 0 }: ApiChannel) => (flags & ChannelFlags.ChannelObfuscated) !== 0;
 
-/** Returns a guild's roles, the highest first, without @everyone. https://discord.com/developers/docs/topics/permissions */
+/** Without @everyone. https://discord.com/developers/docs/topics/permissions */
 export function rolesFromTop({ guild }: GuildState): APIRole[] {
 	return guild.roles
 		.filter(({ id }) => id !== guild.id)
 		.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
 }
 
-/**
- * Whether Discord's clients show channels of this type below the text channels of the same category: true for voice and
- * stage channels.
- */
+/** Discord's clients show voice and stage channels below the text channels of a category. */
 export function isBelowText(type: ChannelType): boolean {
 	return type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice;
 }
 
-/** Compares two channels of the same category by their order in Discord's clients. */
+/** In one category, by their order in Discord's clients. */
 export function compareChannels(a: ApiChannel, b: ApiChannel): number {
 	return Number(isBelowText(a.type)) - Number(isBelowText(b.type)) || a.position - b.position || compareIds(a.id, b.id);
 }
 
-/**
- * Returns the names of the permissions in a bit field. A bit without a name becomes "BIT_" with its number: "BIT_53".
- */
+/** A bit without a name is "BIT_" with its number: "BIT_53". */
 export function permissionNamesOf(bits: string | bigint): string[] {
 	const all = BigInt(bits);
 	const names = [...bitsByName].filter(([, bit]) => (all & bit) !== 0n).map(([name]) => name);
@@ -69,7 +63,7 @@ export function permissionNamesOf(bits: string | bigint): string[] {
 	return names;
 }
 
-/** Returns the bit field of permissions that are given by the names that guild documents use. */
+/** By the names of documents. */
 export function bitsOfNames(names: readonly string[]): bigint {
 	return names.reduce((bits, name) => {
 		const [, number] = /^BIT_(\d+)$/.exec(name) ?? [];

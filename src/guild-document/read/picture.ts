@@ -4,12 +4,10 @@ import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "../format/document.ts";
 import type { GuildState } from "../steps.ts";
 
-/**
- * Maximum size in bytes of the picture of an emoji or icon. Discord accepts emoji of up to 256 KiB, and larger icons.
- */
+/** Bytes. Discord accepts emoji of up to 256 KiB, and larger icons. */
 export const maxPictureBytes = 10 * 1024 * 1024;
 
-/** The media types of the image formats that Discord accepts, with the file extension of each. */
+/** Those that Discord accepts, with file extensions. */
 export const pictureTypes = {
 	"image/png": "png",
 	"image/jpeg": "jpg",
@@ -19,14 +17,12 @@ export const pictureTypes = {
 } as const;
 export type PictureType = keyof typeof pictureTypes;
 
-/** Returns the hash of a picture: the first 32 hexadecimal digits of its SHA-256. */
+/** The first 32 hexadecimal digits of the SHA-256. */
 export function pictureHash(bytes: Uint8Array): string {
 	return Bun.SHA256.hash(bytes, "hex").slice(0, 32);
 }
 
-/**
- * Recognizes the media type of an image by its first bytes. Returns undefined if Discord does not accept the format.
- */
+/** By the first bytes; undefined if Discord does not accept the format. */
 export function pictureType(bytes: Uint8Array): PictureType | undefined {
 	const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
 	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -37,10 +33,7 @@ export function pictureType(bytes: Uint8Array): PictureType | undefined {
 	return undefined;
 }
 
-/**
- * Returns why an image cannot be used for `hash`: it is too large, has another hash, or has an unsupported format.
- * Returns undefined if it can be used.
- */
+/** Too large, another hash, or an unsupported format; undefined if usable. */
 export function pictureIssue(bytes: Uint8Array, hash: string): string | undefined {
 	if (bytes.length > maxPictureBytes) return `it is larger than ${maxPictureBytes / 1024 / 1024} MiB`;
 	if (pictureHash(bytes) !== hash) return "its content has another hash: the file was changed or renamed";
@@ -48,16 +41,13 @@ export function pictureIssue(bytes: Uint8Array, hash: string): string | undefine
 	return undefined;
 }
 
-/** Returns the directory with the pictures of a guild document: "guild.pictures" beside the file "guild.yaml". */
+/** "guild.pictures" beside the file "guild.yaml". */
 export function picturesDirectoryOf(file: string): string {
 	const name = basename(file).replace(/\.(ya?ml|json)$/i, "");
 	return join(dirname(file), `${name}.pictures`);
 }
 
-/**
- * The hash that an export has for an icon that was not downloaded. Such an icon is never compared. If the export lacked
- * the hash, applying it would delete the icon, because a missing field means its default value.
- */
+/** For an icon that was not downloaded; never compared. A missing field would mean the default, and delete the icon. */
 export const unknownPicture = "0".repeat(32);
 
 function mapIcons(
@@ -76,10 +66,7 @@ function mapIcons(
 	};
 }
 
-/**
- * Returns a copy of a guild document in which icons that the guild has, but that were not downloaded, are
- * `unknownPicture`.
- */
+/** Sets icons that the guild has, but that were not downloaded, to `unknownPicture`. */
 export function markUnknownIcons(document: GuildDocument, { guild }: Pick<GuildState, "guild">): GuildDocument {
 	const ids = new Set(guild.roles.filter(({ icon }) => icon).map(({ id }) => id));
 	const isUnknown = (roleId: string | undefined) => (roleId === undefined ? guild.icon !== null : ids.has(roleId));
@@ -87,12 +74,12 @@ export function markUnknownIcons(document: GuildDocument, { guild }: Pick<GuildS
 	return mapIcons(document, (icon, roleId) => icon ?? (isUnknown(roleId) ? unknownPicture : undefined));
 }
 
-/** Returns a copy of a guild document without the icons that `markUnknownIcons` has set to `unknownPicture`. */
+/** Removes what `markUnknownIcons` has set. */
 export function withoutUnknownIcons(document: GuildDocument): GuildDocument {
 	return mapIcons(document, (icon) => (icon === unknownPicture ? undefined : icon));
 }
 
-/** Returns the hashes of the icons and emoji pictures in a guild document, each once. */
+/** Hashes of icons and emoji, each once. */
 export function picturesIn({
 	settings,
 	roles,

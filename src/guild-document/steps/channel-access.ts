@@ -8,24 +8,22 @@ import { type GuildAccess, type MovedAccess, movedAccess } from "./moved-access.
 import { byId, type StepList } from "./step-list.ts";
 import { rawOverwrites } from "./to-api.ts";
 
-/** A channel or category, with the category that contains it if there is one. */
+/** With its category, if any. */
 export interface Placed {
 	channel: Channel | Category;
 	category?: Category;
 }
 
-/** A channel or category of a document, with its overwrites. */
 export interface PlacedWithAccess extends Placed {
-	/** The same channel of the guild; undefined if it is new. */
+	/** Undefined if it is new. */
 	before: Placed | undefined;
-	/** What becomes of the access of a channel that moves, or is to have the access of its category. */
+	/** If the channel moves, or is to have the access of its category. */
 	moved?: MovedAccess;
 }
 
 /**
- * Returns the channels and categories of a guild document with their overwrites. A channel without the field
- * `overwrites` gets those of its category if the channel is new, if the document is complete (`omitted` is "default"),
- * or if it follows its category (`movedAccess`).
+ * Without `overwrites`, a channel gets those of its category if it is new, `omitted` is "default", or it follows
+ * (`movedAccess`).
  */
 export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 	const { wanted, current } = list;

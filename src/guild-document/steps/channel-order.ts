@@ -8,10 +8,7 @@ import { apiChannels, compareChannels, isBelowText } from "../read/from-api.ts";
 import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
 import { placesIn, type StepList } from "./step-list.ts";
 
-/**
- * Adds one step that puts channels and categories in the order of the guild document, if their order differs. Discord
- * orders the text channels of a category, its voice channels, and the categories separately.
- */
+/** One step. Discord orders text channels of a category, its voice channels, and categories separately. */
 export function orderChannels(list: StepList): void {
 	const { wanted, ids, nameOf } = list;
 	const all = apiChannels(list.state)

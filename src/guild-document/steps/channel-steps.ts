@@ -13,10 +13,7 @@ import { byId, type StepList } from "./step-list.ts";
 import { channelBody, rawOverwrites, rawOverwritesOf } from "./to-api.ts";
 import { sameValue } from "./values.ts";
 
-/**
- * Kinds of channels that only guilds with Community have.
- * https://discord.com/developers/docs/resources/guild#guild-object-guild-features
- */
+/** Only with Community. https://discord.com/developers/docs/resources/guild#guild-object-guild-features */
 const communityKinds: readonly string[] = ["stage", "announcement"];
 
 export function addChannels(list: StepList): void {

@@ -19,9 +19,8 @@ import { addOnboarding, addWelcomeScreen } from "./welcome-steps.ts";
 export type { DifferenceOptions } from "./step-list.ts";
 
 /**
- * Compares a guild document with a guild. Returns the steps that make the guild match the document, in the order in
- * which they must be carried out, and the parts of the document that cannot be applied. Throws an InvalidDocument if
- * the document is ambiguous or refers to something that does not exist.
+ * Steps in the order of execution, and what cannot be applied. Throws an InvalidDocument for what is ambiguous or
+ * refers to nothing.
  */
 export function difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference {
 	return atOnce(differenceInSteps(document, state, options));
@@ -43,7 +42,7 @@ const additions: readonly (readonly [add: (list: StepList) => void, ...parts: Pa
 	[addBans, "bans"],
 ];
 
-/** Like `difference`, and yields now and then, so that other work can run in between. */
+/** Yields, so that other work can run in between. */
 export function* differenceInSteps(
 	document: GuildDocument,
 	state: GuildState,

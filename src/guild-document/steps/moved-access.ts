@@ -9,24 +9,23 @@ import { permissionNamesOf } from "../read/from-api.ts";
 const { Administrator, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 const watched = ViewChannel | ReadMessageHistory;
 
-/** What decides who sees the channels of a guild, beside the channels' overwrites. */
+/** Beside the overwrites of channels. */
 export interface GuildAccess {
 	guildId: string;
 	ownerId: string;
-	/** Guild-wide permissions of all roles, by id or placeholder. @everyone has the guild's id. */
+	/** Guild-wide, by id or placeholder; @everyone has the guild's id. */
 	roles: ReadonlyMap<string, bigint>;
-	/** Returns the ids of a member's roles; undefined if they are not known. */
+	/** Undefined if not known. */
 	rolesOf(memberId: string): readonly string[] | undefined;
 }
 
-/** A channel that moves into another category. */
 export interface MovedChannel {
 	own: Overwrites;
-	/** Whether its overwrites are those of its old category. */
+	/** Its overwrites are those of its old category. */
 	isSynced: boolean;
-	/** The overwrites of its new category; undefined outside of categories. */
+	/** Undefined outside of categories. */
 	to: Overwrites | undefined;
-	/** Whether the caller asks for the access of the new category (true) or the channel's own (false). */
+	/** The caller asks for the access of the new category (true) or the channel's own (false). */
 	lock: boolean | undefined;
 }
 
@@ -36,16 +35,13 @@ interface Gain {
 }
 
 export interface MovedAccess {
-	/** Whether the request gives the channel the overwrites of its new category. "same": it has them already. */
+	/** Whether the channel gets the new category's overwrites. "same": it has them already. */
 	access: "follows" | "keeps" | "same";
-	/** Who gains VIEW_CHANNEL or READ_MESSAGE_HISTORY if the channel follows its category. */
+	/** Who gains VIEW_CHANNEL or READ_MESSAGE_HISTORY by following. */
 	gains: readonly Gain[];
 }
 
-/**
- * Decides whether a moved channel follows its new category: if that was asked for, or if the channel has no overwrites or
- * those of its old category, and nobody gains access.
- */
+/** Follows if asked for, or without overwrites of its own or with the old category's, if nobody gains access. */
 export function movedAccess({ own, isSynced, to, lock }: MovedChannel, guild: GuildAccess): MovedAccess {
 	if (changedBits(own, to ?? new Map()) === 0n) return { access: "same", gains: [] };
 	if (!to) return { access: "keeps", gains: [] };
@@ -58,7 +54,7 @@ export function movedAccess({ own, isSynced, to, lock }: MovedChannel, guild: Gu
 
 const maxGains = 10;
 
-/** Describes who gains which access: '"Mods" (VIEW_CHANNEL)'. `nameOf` returns the name of a role or member. */
+/** '"Mods" (VIEW_CHANNEL)'. */
 export function gainsText(gains: readonly Gain[], nameOf: (id: string) => string): string {
 	const texts = gains.map(
 		({ ids, bits }) => `${ids.map(nameOf).join(" together with ")} (${permissionNamesOf(bits).join(", ")})`,

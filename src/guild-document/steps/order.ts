@@ -2,10 +2,7 @@
 
 import { isPlaceholder } from "../match/match.ts";
 
-/**
- * Merges the current order of ids with the order that a guild document wants. An id that only `current` has stays below
- * the id that it follows now. An id that only `wanted` has comes directly below its predecessor in `wanted`.
- */
+/** Ids only in `current` stay below the one that they follow; those only in `wanted` go below theirs there. */
 export function mergeOrder(current: readonly string[], wanted: readonly string[]): string[] {
 	const listed = new Set(wanted);
 	const existing = new Set(current);
@@ -26,7 +23,7 @@ export function mergeOrder(current: readonly string[], wanted: readonly string[]
 	return [...order, ...waiting];
 }
 
-/** Returns the ids in `current` that must move to reach the order `wanted`: as few as possible. */
+/** As few as possible. */
 export function movedIn(current: readonly string[], wanted: readonly string[]): string[] {
 	const placeOf = new Map(wanted.map((id, index) => [id, index]));
 	const places = current.flatMap((id) => placeOf.get(id) ?? []);
@@ -51,10 +48,7 @@ function longestIncreasing(numbers: readonly number[]): number[] {
 	return found;
 }
 
-/**
- * Whether an order of ids has a new role or channel above an existing one. Otherwise new ones need no reordering,
- * because Discord puts them last.
- */
+/** Otherwise new ones need no reordering, because Discord puts them last. */
 export function isNewAmong(order: readonly string[]): boolean {
 	const lastExisting = order.findLastIndex((id) => !isPlaceholder(id));
 	return order.slice(0, lastExisting + 1).some(isPlaceholder);

@@ -61,10 +61,7 @@ export function addSettings(list: StepList): void {
 	if (wanted.everyone && current.everyone) addEveryone(list, wanted.everyone, current.everyone);
 }
 
-/**
- * Adds the step that enables Community. Discord requires the rules channel and the public updates channel in the same
- * request.
- */
+/** Discord requires the rules channel and the public updates channel in the same request. */
 function addCommunity(list: StepList, given: Settings): void {
 	const { settings } = list.current;
 	const channels = {
@@ -79,10 +76,7 @@ function addCommunity(list: StepList, given: Settings): void {
 	else addEdit(list, "community", { community: true, ...channels }, "community");
 }
 
-/**
- * Adds a step that edits those settings in `part` that differ from the guild's. `target` makes the id of the step
- * unique, because several steps edit settings.
- */
+/** `target` makes the id of the step unique. */
 function addEdit(list: StepList, phase: Phase, part: Settings, target: string): void {
 	const { current, guildPath, state } = list;
 	const { values, changes, isChanged } = list.compare<Settings>(current.settings ?? {}, part);

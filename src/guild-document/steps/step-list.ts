@@ -7,24 +7,15 @@ import { fillPlaceholders, rawOverwrites } from "./to-api.ts";
 import { accessChanges, describeValue, sameValue } from "./values.ts";
 
 export interface DifferenceOptions {
-	/**
-	 * Whether to delete roles, channels and so on that the guild document does not list. Sections that the document
-	 * lacks, such as `roles`, are not touched.
-	 */
+	/** Delete what the document does not list, in sections that it has. */
 	prune: boolean;
-	/**
-	 * Discord ids of the roles, channels and so on that were already created from the guild document, by placeholder such
-	 * as "+role/Mods".
-	 */
+	/** Of what was already created, by placeholder such as "+role/Mods". */
 	ids?: ReadonlyMap<string, string>;
-	/** Ids of the roles that the bot cannot move: those at and above its highest role. */
+	/** Roles that the bot cannot move: its highest one and those above. */
 	fixedRoles?: ReadonlySet<string>;
-	/**
-	 * Ids of the channels that get the access of their category, as a plan has decided (`Step.follows`). Without it, it is
-	 * decided again.
-	 */
+	/** Channels that get the access of their category (`Step.follows`); otherwise decided again. */
 	following?: ReadonlySet<string>;
-	/** Returns the ids of a member's roles; undefined if they are not known. */
+	/** Undefined if not known. */
 	rolesOf?(memberId: string): readonly string[] | undefined;
 }
 
@@ -57,46 +48,39 @@ type NewStep = Pick<Step, "action" | "kind" | "name"> &
 		arrange?(body: unknown): unknown;
 		picture?: ApiRequest["picture"] | undefined;
 		reason?: string | undefined;
-		/**
-		 * Ids, or placeholders such as "+role/Mods", of what must exist before the step is carried out. Default: all
-		 * placeholders in the request body.
-		 */
+		/** Ids or placeholders. Default: all placeholders in the body. */
 		needs?: readonly string[];
 	};
 
-/** How an item of a guild document, such as a role, differs from the same item in the guild. */
 export interface Comparison<T> {
-	/** The fields that differ, with their values in the guild document. */
+	/** With the values in the document. */
 	values: Partial<T>;
-	/** The fields that differ, formatted for users. For a new item, fields with their default value are left out. */
+	/** For users; of a new thing without default values. */
 	changes: FieldChange[];
 	isChanged: boolean;
 }
 
-/** A role, channel or other item with its id, or with a placeholder such as "+role/Mods" if it does not exist yet. */
+/** With an id, or a placeholder such as "+role/Mods". */
 export interface Thing {
 	id?: string | undefined;
 	name: string;
 }
 
-/** Fields that are never compared, because they identify an item or because only Discord sets them. */
+/** Never compared: identifies a thing, or only Discord sets it. */
 const identity = ["id", "key", "managed"];
 
 const keyedKinds: ReadonlySet<StepKind> = new Set(["role", "channel", "category", "emoji"]);
 
-/**
- * Collects the steps (changes to a guild) that make a guild match a guild document, and the parts of the document that
- * cannot be applied. Steps may be added in any order.
- */
+/** Steps may be added in any order. */
 export class StepList {
-	/** The guild document, with ids, or placeholders such as "+role/Mods", in place of keys. */
+	/** With ids, or placeholders such as "+role/Mods", in place of keys. */
 	readonly wanted: GuildDocument;
-	/** The guild as it is now, as a guild document with ids in place of keys. */
+	/** With ids in place of keys. */
 	readonly current: GuildDocument;
 	readonly ids: ReadonlyMap<string, string>;
 	readonly fixedRoles: ReadonlySet<string>;
 	readonly prune: boolean;
-	/** Path of the guild in Discord's API, such as "/guilds/1". */
+	/** Such as "/guilds/1". */
 	readonly guildPath: `/${string}`;
 	readonly #matched: Matched;
 	readonly #keys: ReadonlyMap<string, string>;
@@ -122,14 +106,11 @@ export class StepList {
 		this.#keys = new Map([...roles, ...channels, ...emojis]);
 	}
 
-	/**
-	 * Returns the name that messages show for an id, or for a placeholder such as "+role/Mods". Returns other texts
-	 * unchanged.
-	 */
+	/** For messages; texts that are no id or placeholder stay. */
 	readonly nameOf = (id: string): string =>
 		id === this.state.guild.id || id === everyone ? everyone : (this.#matched.names.get(id) ?? id);
 
-	/** Adds a step to a phase. The steps of a phase are carried out in the order in which they were added. */
+	/** A phase keeps the order of its steps. */
 	add(phase: Phase, step: NewStep): void {
 		const { action, kind, name, targetId, placeholder } = step;
 		const { follows, note } = step;
@@ -176,25 +157,18 @@ export class StepList {
 			.join("/");
 	}
 
-	/** Adds a refusal: a part of the guild document that cannot be applied, and the reason. */
 	refuse(subject: string, reason: string): void {
 		this.#refusals.push({ subject, reason });
 	}
 
-	/**
-	 * Whether a role, channel or other item was created from the guild document and deleted since. If so, adds a refusal:
-	 * the item must not be created again.
-	 */
+	/** Created from the document and deleted since: refused, since it must not be created again. */
 	isGone({ id = "", name }: Thing, what: string): boolean {
 		if (!this.ids.has(id)) return false;
 		this.refuse(`${what} ${name}`, "it was created, and someone has deleted it since");
 		return true;
 	}
 
-	/**
-	 * Compares the guild's item `before`, such as a role, with the guild document's item `after`. `before` is undefined
-	 * if the item is new. If both are given, fields that only one of them has are not compared.
-	 */
+	/** `before` is undefined for a new thing. Fields that only one of both has are not compared. */
 	compare<T extends object>(
 		before: T | undefined,
 		after: T,
@@ -229,10 +203,7 @@ export class StepList {
 		return { values, changes, isChanged: Object.keys(values).length > 0 };
 	}
 
-	/**
-	 * Adds a step that deletes a role, channel or other item of the guild. Does nothing if deletions were not requested
-	 * (`prune`).
-	 */
+	/** Only with `prune`. */
 	remove(
 		kind: StepKind,
 		{ id = "", name }: Thing,
@@ -251,10 +222,7 @@ export class StepList {
 		});
 	}
 
-	/**
-	 * Adds steps that delete the existing items, such as roles, that the guild document does not list. Does nothing if
-	 * deletions were not requested (`prune`).
-	 */
+	/** Deletes what the document does not list. Only with `prune`. */
 	removeUnlisted(
 		kind: StepKind,
 		existing: readonly Thing[] = [],
@@ -265,10 +233,7 @@ export class StepList {
 		for (const thing of existing) if (!kept.has(thing.id)) this.remove(kind, thing, path);
 	}
 
-	/**
-	 * Returns all steps in the order of their phases, and without duplicates the refusals: the parts of the document that
-	 * cannot be applied.
-	 */
+	/** In the order of phases, refusals without duplicates. */
 	result(): Difference {
 		const refusals = new Map(this.#refusals.map((one) => [JSON.stringify(one), one]));
 		return {
@@ -278,17 +243,13 @@ export class StepList {
 	}
 }
 
-/** Returns a map from ids to items. */
 export function byId<T extends { id?: string | undefined }>(things: readonly T[] | undefined): ReadonlyMap<string, T> {
 	return new Map(things?.map((thing) => [thing.id ?? "", thing]));
 }
 
 const maxNames = 20;
 
-/**
- * Describes the new positions of the roles or channels `moved`, such as "a, b: below c". Neighbors are described
- * together.
- */
+/** Such as "a, b: below c". */
 export function placesIn(
 	order: readonly string[],
 	moved: readonly string[],

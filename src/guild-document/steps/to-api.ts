@@ -29,7 +29,7 @@ import { type ApiChannel, bitsOfNames } from "../read/from-api.ts";
 import type { GuildState, RawOverwrite } from "../steps.ts";
 import { isPictureHash } from "./values.ts";
 
-/** A request body for Discord's API. Undefined fields are not sent. */
+/** Undefined fields are not sent. */
 export type Body = Record<string, unknown>;
 
 const idFields = new Set([
@@ -50,11 +50,7 @@ const idFields = new Set([
 	"default_channel_ids",
 ]);
 
-/**
- * Replaces the placeholders, such as "+role/Mods", in a request body with ids. A placeholder without an id is removed
- * if it is in a list, and becomes null elsewhere. An object in a list is removed if its `id` is a placeholder without
- * an id.
- */
+/** Without an id, a placeholder or object with such an `id` leaves its list; elsewhere a placeholder becomes null. */
 export function fillPlaceholders(value: unknown, ids: ReadonlyMap<string, string>, field = ""): unknown {
 	const isUnknown = (one: unknown) => typeof one === "string" && isPlaceholder(one) && !ids.has(one);
 	if (typeof value === "string") return idFields.has(field) && isPlaceholder(value) ? (ids.get(value) ?? null) : value;
@@ -129,10 +125,7 @@ export function roleBody(role: Partial<Role>): Body {
 	};
 }
 
-/**
- * Converts the permission overwrites of a guild document to Discord's form. In Discord's form, the role @everyone has
- * the id of the guild.
- */
+/** There, @everyone has the id of the guild. */
 export function rawOverwrites(overwrites: readonly Overwrite[], guildId: string): RawOverwrite[] {
 	return overwrites.map(({ role, member = "", allow = [], deny = [] }) => ({
 		id: role === undefined ? member : role === everyone ? guildId : role,
@@ -142,7 +135,6 @@ export function rawOverwrites(overwrites: readonly Overwrite[], guildId: string)
 	}));
 }
 
-/** Returns a channel's permission overwrites, whose permissions are texts in Discord's API, as bit fields. */
 export function rawOverwritesOf(channel: Pick<ApiChannel, "permission_overwrites"> | undefined): RawOverwrite[] {
 	return (channel?.permission_overwrites ?? []).map((one) => ({
 		...{ id: one.id, type: one.type },
@@ -150,10 +142,7 @@ export function rawOverwritesOf(channel: Pick<ApiChannel, "permission_overwrites
 	}));
 }
 
-/**
- * Returns the body of the request that creates or edits a channel. `before` is the existing channel; undefined for a
- * new one. `parentId` is the id of its category: "" for no category, undefined to keep the current one.
- */
+/** `before` is undefined for a new channel. `parentId`: "" for no category, undefined to keep it. */
 export function channelBody(
 	channel: Partial<Channel>,
 	parentId: string | undefined,
@@ -256,10 +245,7 @@ export function welcomeScreenBody(screen: WelcomeScreen): Body {
 	};
 }
 
-/**
- * Returns the body of the request that replaces a guild's onboarding. A question or option keeps the id of the existing
- * one with the same title.
- */
+/** Questions and options keep the id of the existing one with the same title. */
 export function onboardingBody(
 	{ enabled, mode, default_channels, prompts }: Onboarding,
 	{ onboarding: before, guild }: GuildState,

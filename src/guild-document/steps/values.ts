@@ -21,10 +21,10 @@ const sets = new Set([
 	"overwrites",
 ]);
 
-/** Whether a text has the form of a picture hash in guild documents: 32 hexadecimal digits. */
+/** 32 hexadecimal digits. */
 export const isPictureHash = (text: string) => /^[0-9a-f]{32}$/.test(text);
 
-/** Whether two values of a field are equivalent, such as two lists of permissions in different orders. */
+/** Also if lists of permissions differ in order. */
 export function sameValue(field: string, a: unknown, b: unknown): boolean {
 	return normalText(field, a) === normalText(field, b);
 }
@@ -46,7 +46,7 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 
 const titleFields = ["name", "title", "channel"];
 
-/** Formats a value of a guild document for users. `nameOf` returns the name for the id of a role, channel or emoji. */
+/** For users. */
 export function describeValue(value: unknown, nameOf: (id: string) => string): string {
 	if (typeof value === "string") {
 		const [, emoji] = /^:(.+):$/.exec(value) ?? [];
@@ -64,10 +64,7 @@ export function describeValue(value: unknown, nameOf: (id: string) => string): s
 	].join(" ");
 }
 
-/**
- * Returns the changes of a channel's permission overwrites, formatted for users: one for each role or member whose
- * overwrite changes.
- */
+/** For users: one for each role or member whose overwrite changes. */
 export function accessChanges(
 	before: readonly RawOverwrite[],
 	after: readonly RawOverwrite[],

@@ -7,16 +7,10 @@ import { isCommunity, onlyCommunities } from "./settings-steps.ts";
 import type { StepList } from "./step-list.ts";
 import { onboardingBody, welcomeScreenBody } from "./to-api.ts";
 
-/**
- * Minimum number of default channels of a guild whose onboarding is enabled.
- * https://discord.com/developers/docs/resources/guild#modify-guild-onboarding
- */
+/** With onboarding enabled. https://discord.com/developers/docs/resources/guild#modify-guild-onboarding */
 const minDefaultChannels = 7;
 
-/**
- * Whether a guild does not have Community, so that its welcome screen and onboarding cannot be read and are the
- * defaults.
- */
+/** Without Community: welcome screen and onboarding cannot be read and are the defaults. */
 const hasNone = ({ current }: StepList) => !current.settings?.community;
 
 export function addWelcomeScreen(list: StepList): void {
@@ -42,9 +36,8 @@ export function addWelcomeScreen(list: StepList): void {
 }
 
 /**
- * Adds the steps that edit onboarding. Discord refuses to hide a channel of onboarding from @everyone, and to add a
- * hidden channel to onboarding. So if the document hides channels and removes them from onboarding, a first step
- * removes them before they are hidden. A later step makes the other changes when all channels exist.
+ * Discord refuses to hide a channel of onboarding, and to add a hidden one. So a first step removes channels before
+ * they are hidden; a later one changes the rest when all channels exist.
  */
 export function addOnboarding(list: StepList): void {
 	const current = list.current.onboarding ?? (hasNone(list) ? welcomeDefaults.onboarding : undefined);
@@ -115,7 +108,6 @@ function without(onboarding: Onboarding, channels: ReadonlySet<string>): Onboard
 	};
 }
 
-/** Returns the ids of the channels that @everyone cannot view according to the guild document. */
 function hiddenChannels(list: StepList): Set<string> {
 	const { wanted, current } = list;
 	const common = wanted.everyone ?? current.everyone ?? [];

@@ -18,26 +18,20 @@ import { parseEnv } from "node:util";
 import { ConfigError, isPlaceholder, trimEnv } from "../config.ts";
 import { envLine } from "./env-line.ts";
 
-/** Name of the file in the directory of all instances. */
 export const gatewayEnvFile = "gateway.env";
 
 const others = 0o077;
 
-/** Content of gateway.env. */
 export interface GatewayEnv {
-	/** The variables that are not empty. */
+	/** Without empty ones. */
 	variables: Record<string, string>;
-	/** The shared token; undefined if the file has none, or still a placeholder. */
+	/** Undefined if the file has none, or still a placeholder. */
 	token: string | undefined;
-	/** Whether other users had permissions for the file. `readGatewayEnv` has removed them. */
+	/** Other users had permissions, which `readGatewayEnv` has removed. */
 	wasExposed: boolean;
 }
 
-/**
- * Reads gateway.env in `directory`, and removes the permissions of other users. Returns undefined if there is no such
- * file. Throws a ConfigError if the file cannot be read, or if other users have permissions and the file belongs to
- * another user.
- */
+/** Undefined without a file. Removes the permissions of other users. ConfigError if it cannot be read or secured. */
 export function readGatewayEnv(directory: string): GatewayEnv | undefined {
 	const path = join(directory, gatewayEnvFile);
 	const text = attempt(path, "cannot be read", () => readPrivately(path));
@@ -70,11 +64,7 @@ function readPrivately(path: string) {
 	}
 }
 
-/**
- * Writes the shared token into gateway.env in `directory`: into a new file, or at the end of an existing file without a
- * token. The write is atomic. Throws a ConfigError if the file cannot be written, or if another program has created it
- * at the same time.
- */
+/** Adds the token atomically, also to an existing file. ConfigError if it cannot, or another program was faster. */
 export function writeSharedToken(directory: string, token: string): void {
 	const path = join(directory, gatewayEnvFile);
 	const line = tokenLine(path, token);
@@ -114,7 +104,6 @@ function readIfPresent(path: string): string | undefined {
 	}
 }
 
-/** Returns a new random token. */
 export function newSharedToken(): string {
 	return randomBytes(32).toString("hex");
 }

@@ -4,7 +4,6 @@ import { formatValue, isPlaceholder } from "../config.ts";
 
 const pattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
 
-/** Returns why an instance cannot have this name; undefined if it can. */
 export function instanceNameIssue(name: string): string | undefined {
 	if (!pattern.test(name))
 		return `expected 1 to 40 letters, digits, ".", "_" and "-", the first neither "." nor "-", received ${formatValue(name)}`;

@@ -6,29 +6,24 @@ import { parseEnv } from "node:util";
 import { ConfigError, isPlaceholder, trimEnv } from "../config.ts";
 import { instanceNameIssue } from "./names.ts";
 
-/** An instance, as read from its directory. */
 export interface Entry {
 	name: string;
-	/** Absolute path of the instance's directory. */
+	/** Absolute. */
 	path: string;
-	/** The variables in the instance's .env that are not empty. No variables if the file is absent or cannot be read. */
+	/** Without empty ones; none if .env is absent or cannot be read. */
 	env: Readonly<Record<string, string>>;
-	/** A text that changes when one of the instance's configuration files changes. */
+	/** Changes when one of the instance's configuration files changes. */
 	fingerprint: string;
 }
 
-/** The instances in a directory. */
 export interface Table {
 	/** Sorted by name. */
 	entries: Entry[];
-	/** Directories that cannot be instances, with the reason. Names that never are, such as "example", are left out. */
+	/** Directories that cannot be instances. Names that never are, such as "example", are left out. */
 	ignored: { name: string; reason: string }[];
 }
 
-/**
- * Reads the table of the instances in `directory`, an absolute path. Throws a ConfigError if the directory cannot be
- * read.
- */
+/** `directory` is absolute. ConfigError if it cannot be read. */
 export function readTable(directory: string): Table {
 	const entries: Entry[] = [];
 	const ignored: Table["ignored"] = [];
@@ -44,10 +39,7 @@ export function readTable(directory: string): Table {
 	return { entries, ignored };
 }
 
-/**
- * Returns the error text if an instance has the DISCORD_TOKEN of another one in `entries`; otherwise undefined. Two
- * processes with one token answer every command twice.
- */
+/** An error if another instance has the same DISCORD_TOKEN: two processes with one answer every command twice. */
 export function sameTokenIssue(
 	entries: readonly Entry[],
 	{ path, env: { DISCORD_TOKEN: token } }: Pick<Entry, "path" | "env">,
@@ -91,7 +83,7 @@ function filesIn(path: string): string[] {
 	}
 }
 
-/** Returns a text that changes when the file changes, is created or deleted. */
+/** Changes when the file changes, is created or deleted. */
 export function fingerprintOf(path: string): string {
 	const stat = statOf(path);
 	return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.mode}` : "-";

@@ -3,10 +3,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 
-/**
- * Asks the operator a yes-or-no question on the terminal. Resolves with true if the answer is yes. Resolves with false
- * otherwise, and without asking if stdin is not a terminal.
- */
+/** Yes or no; false without asking if stdin is not a terminal. */
 export async function askOnTerminal(question: string): Promise<boolean> {
 	if (!process.stdin.isTTY) return false;
 	const terminal = createInterface({
@@ -22,10 +19,7 @@ export async function askOnTerminal(question: string): Promise<boolean> {
 	}
 }
 
-/**
- * Asks the operator for a secret on the terminal, which does not show what is typed. Resolves with the line without
- * surrounding white space, or undefined after Ctrl-C or Ctrl-D and if stdin is not a terminal.
- */
+/** Typed without echo. Trimmed; undefined after Ctrl-C or Ctrl-D and if stdin is not a terminal. */
 export async function askSecret(question: string): Promise<string | undefined> {
 	if (!process.stdin.isTTY) return undefined;
 	const terminal = createInterface({

@@ -4,10 +4,7 @@ import { ConfigError } from "../config.ts";
 import type { Log } from "../log.ts";
 import { type ListenOptions, listen } from "./listen.ts";
 
-/**
- * Thrown when a check of the `--check` option fails. The message is the reason; `nextStep` tells the operator what to
- * do.
- */
+/** The message is the reason; `nextStep` tells the operator what to do. */
 export class CheckFailed extends Error {
 	override name = "CheckFailed";
 	constructor(
@@ -19,25 +16,20 @@ export class CheckFailed extends Error {
 	}
 }
 
-/** What a check of the `--check` option returns when it passes: a warning or a detail to print, or undefined. */
 export type Found = string | undefined | { warning: string };
 
 export interface Check {
 	title: string;
-	/**
-	 * Checks that must pass before this check runs; if one of them fails, this check is skipped. They must precede this
-	 * check in the list that is passed to `runChecks`.
-	 */
+	/** If one of them fails, this check is skipped. They must precede it in the list. */
 	needs?: readonly Check[];
-	/** Runs the check. Throws or rejects with a CheckFailed if the check fails. */
+	/** Throws or rejects with a CheckFailed. */
 	run(): Found | Promise<Found>;
 }
 
 export interface CheckOptions {
-	/** Log for errors that a check throws other than a CheckFailed. */
 	log: Log;
 	write?: (line: string) => void;
-	/** Secrets such as tokens. Printed lines show "[secret]" in place of each of them. */
+	/** Shown as "[secret]" in printed lines. */
 	secrets?: readonly (string | undefined)[];
 }
 
@@ -50,20 +42,14 @@ const outcomes = {
 
 interface End {
 	outcome: keyof typeof outcomes;
-	/**
-	 * The check that failed: this check or, if this check was skipped, the check because of which it was skipped.
-	 * Undefined if this check passed.
-	 */
+	/** The check that failed: this one, or the one because of which it was skipped. */
 	culprit?: Check;
 }
 
-/** Secrets with fewer characters than this are not hidden in printed lines, since any word could contain them. */
+/** Shorter secrets are not hidden, since any word could contain them. */
 const minSecretLength = 6;
 
-/**
- * Runs checks concurrently, except that each waits for the checks that it needs. Prints a line for each check and a
- * summary. Resolves with true if no check failed.
- */
+/** Runs checks concurrently, each after those that it needs, and prints them. Resolves with true if none failed. */
 export async function runChecks(
 	checks: readonly Check[],
 	{ log, write = console.log, secrets = [] }: CheckOptions,
@@ -124,10 +110,7 @@ export async function runChecks(
 	return ends.every(({ culprit }) => culprit === undefined);
 }
 
-/**
- * Tests whether a server could listen on a hostname and port. Resolves with "free", or with "in use" if a program
- * listens there already. Rejects with a CheckFailed for any other failure.
- */
+/** "in use" if a program listens there. Rejects with a CheckFailed for any other failure. */
 export async function tryListening(options: Omit<ListenOptions, "fetch">): Promise<"free" | "in use"> {
 	try {
 		const fetch = () => new Response(null, { status: 503 });

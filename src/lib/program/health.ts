@@ -5,23 +5,17 @@ import { ConfigError, formatValue } from "../config.ts";
 import { describeConnectionError } from "../http.ts";
 import { reachableHost } from "./listen.ts";
 
-/** The address at which a program listens, and the URL path that returns whether the program is ready. */
 export interface HealthAddress {
 	hostname: string;
 	port: number;
 	path: string;
-	/** Name of the setting for the port, such as "MCP_PORT", for error messages. */
 	portSetting: string;
 }
 
 const timeoutMs = 4_000;
 const maxShownLength = 100;
 
-/**
- * Asks the program at this address whether it is ready. Resolves with whether a 2xx response arrived within `timeout`
- * ms, and with a line of text for the operator. Rejects with a ConfigError if the port is 0, since the actual port is
- * then unknown.
- */
+/** Ready is a 2xx within `timeout` ms. Rejects with a ConfigError for port 0, since the actual port is unknown. */
 export async function askHealth(
 	{ hostname, port, path, portSetting }: HealthAddress,
 	timeout = timeoutMs,
@@ -51,10 +45,7 @@ export async function askHealth(
 	}
 }
 
-/**
- * Runs the `--health` option of a program: prints whether the running program is ready, and exits with 0 if it is,
- * otherwise with 1. A ConfigError is printed on stderr.
- */
+/** Prints whether the running program is ready, and exits with 0 or 1. A ConfigError goes to stderr. */
 export async function healthProgram(configure: () => HealthAddress): Promise<never> {
 	try {
 		const { ready, line } = await askHealth(configure());

@@ -3,16 +3,11 @@
 import { accessSync, constants, existsSync, lstatSync } from "node:fs";
 import { build } from "./program.ts";
 
-/** Path to which `guildhall install` copies the executable. */
 export const installedExecutable = "/usr/local/bin/guildhall";
 
-/** Path of the directory of all instances that `guildhall install` creates. */
 export const installedInstances = "/var/lib/guildhall/instances";
 
-/**
- * Returns the default directory of all instances: the value of the variable GUILDHALL_INSTANCES; without it,
- * /var/lib/guildhall/instances if this is the installed executable and the directory exists; otherwise "instances".
- */
+/** GUILDHALL_INSTANCES; else `installedInstances` for the installed executable, if it exists; else "instances". */
 export function defaultInstances(
 	env: Readonly<Record<string, string | undefined>> = process.env,
 	executable = build && process.execPath,
@@ -23,7 +18,6 @@ export function defaultInstances(
 	return isInstalled ? installedInstances : "instances";
 }
 
-/** The functions of the process that `becomeOwnerOf` uses. */
 export interface Identity {
 	uid: number | undefined;
 	become(uid: number, gid: number): void;
@@ -43,10 +37,8 @@ const ownIdentity: Identity = {
 };
 
 /**
- * If this process runs as root and `directory` (absolute) belongs to another user, changes the process to that user for
- * good. The files that it then writes belong to that user, and links in the directory cannot lead it to files that this
- * user may not access. Also changes the working directory to `directory`, because the user may not enter root's.
- * Returns whether the user changed.
+ * As root, becomes the owner of `directory` (absolute) for good and changes into it, because the user may not enter
+ * root's. Its files belong to that user, and links cannot lead it to others' files. Returns whether the user changed.
  */
 export function becomeOwnerOf(directory: string, identity: Identity = ownIdentity): boolean {
 	const stats = lstatSync(directory, { throwIfNoEntry: false });
@@ -56,10 +48,7 @@ export function becomeOwnerOf(directory: string, identity: Identity = ownIdentit
 	return true;
 }
 
-/**
- * Returns why this process may not use the directory of all instances, and the next step. Returns undefined if the
- * process may use it, or if the directory does not exist.
- */
+/** Why this process may not use the directory, and the next step; undefined if it may, or if there is none. */
 export function accessIssue(directory: string): string | undefined {
 	try {
 		accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);

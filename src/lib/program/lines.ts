@@ -2,10 +2,7 @@
 
 const maxLength = 256 * 1024;
 
-/**
- * Calls `onLine` with each line of a byte stream, including an incomplete last line. Passes on only the first 256 Ki
- * characters of a longer line. Resolves at the end of the stream.
- */
+/** Also an incomplete last line. Cuts lines after 256 Ki characters. Resolves at the end of the stream. */
 export async function eachLine(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): Promise<void> {
 	const decoder = new TextDecoder();
 	let rest = "";

@@ -5,43 +5,31 @@ import type { Log } from "../log.ts";
 import type { Counter } from "../metrics.ts";
 import { within } from "../wait.ts";
 
-/**
- * Seconds for which an HTTP connection may be silent, such as during a long tool call, before Bun closes it. It is the
- * longest limit that Bun supports.
- */
+/** Seconds an HTTP connection may be silent, such as during a long tool call. Bun's longest limit. */
 export const maxQuietSeconds = 255;
 
 export interface ListenOptions {
 	hostname: string;
-	/** The TCP port to listen on; 0 takes any free port. */
+	/** 0 takes any free port. */
 	port: number;
-	/** Names of the settings for hostname and port, such as "MCP_PORT", for error messages. */
 	settings: { hostname: string; port: string };
 	fetch(request: Request, http: Bun.Server<undefined>): Response | Promise<Response>;
 	log: Log;
-	/** Counts the responses by their status. */
 	responses?: Counter;
-	/**
-	 * Whether other processes of the same user may listen on the same port (SO_REUSEPORT), so that one can take over from
-	 * another. Each new connection then goes to one of them. All of them must set it. Linux only. Default: false.
-	 */
+	/** Processes of the same user share the port (SO_REUSEPORT) to take over from another. All must set it. Linux only. */
 	sharePort?: boolean;
 }
 
 export interface Listener {
 	port: number;
-	/** URL of the server, `http://host:port`. If the server listens on all interfaces, the host is a loopback address. */
+	/** `http://host:port`; a loopback address if the server listens on all interfaces. */
 	url: string;
 	/**
-	 * Prepares the server for `close`. It keeps accepting connections and answering requests, until 250 ms after `work` is
-	 * done; then the promise resolves. Each of its responses has the header `Connection: close` from now on, so that
-	 * clients send their next request over a new connection: to the process that takes over, or to none. Never rejects.
+	 * Keeps answering until 250 ms after `work` is done, with `Connection: close`, so that clients send their next request
+	 * to the process that takes over. Never rejects.
 	 */
 	drain(work?: Promise<unknown>): Promise<void>;
-	/**
-	 * Stops accepting connections. Resolves when all requests in flight have their responses. After `graceMs`
-	 * milliseconds, the remaining requests are cut off.
-	 */
+	/** Resolves when all requests have their responses; cuts off the rest after `graceMs` milliseconds. */
 	close(graceMs: number): Promise<void>;
 }
 
@@ -50,10 +38,7 @@ const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
 const drainMs = 250;
 
-/**
- * Starts an HTTP server. Throws a ConfigError if it cannot listen on the address, for example because the port is in
- * use.
- */
+/** ConfigError if it cannot listen on the address, for example because the port is in use. */
 export function listen(options: ListenOptions): Listener {
 	const { hostname, port, settings, log, responses } = options;
 	let http: Bun.Server<undefined>;
@@ -111,10 +96,7 @@ export function listen(options: ListenOptions): Listener {
 	};
 }
 
-/**
- * Returns the host name or address at which programs on this machine reach a server that listens on `hostname`, such as
- * "127.0.0.1" for "0.0.0.0".
- */
+/** The address for programs on this machine, such as "127.0.0.1" for "0.0.0.0". */
 export function reachableHost(hostname: string): string {
 	const host = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;
 	return host.includes(":") ? `[${host}]` : host;
@@ -124,7 +106,7 @@ export function reachableHost(hostname: string): string {
 let lastUrl = "";
 let lastPath = "";
 
-/** Returns the path of a request's URL; "" if the URL cannot be parsed. */
+/** "" if the URL cannot be parsed. */
 export function pathOf(request: Request): string {
 	const { url } = request;
 	if (url !== lastUrl) {
@@ -134,7 +116,6 @@ export function pathOf(request: Request): string {
 	return lastPath;
 }
 
-/** Returns a 405 response whose Allow header lists the allowed HTTP methods. */
 export function methodNotAllowed(allow: string): Response {
 	return new Response("Method Not Allowed\n", {
 		status: 405,
@@ -142,10 +123,7 @@ export function methodNotAllowed(allow: string): Response {
 	});
 }
 
-/**
- * Reads the body of an HTTP request. Resolves with "too long" as soon as the body exceeds `maxBytes`, and with "late"
- * if it is incomplete after `timeoutMs`.
- */
+/** "too long" as soon as it exceeds `maxBytes`, "late" if it is incomplete after `timeoutMs`. */
 export function readBody(
 	request: Request,
 	maxBytes: number,

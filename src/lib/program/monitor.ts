@@ -5,30 +5,19 @@ import { metricsContentType, type Registry } from "../metrics.ts";
 import { methodNotAllowed } from "./listen.ts";
 
 export interface MonitorOptions {
-	/**
-	 * Returns why the program is not ready, in a few words that are safe to publish; undefined if the program is ready.
-	 */
+	/** A few words that are safe to publish; undefined if ready. */
 	notReady(): string | undefined;
-	/** Returns whether the program works with reduced function, such as without its database. */
+	/** Works with reduced function, such as without its database. */
 	degraded?(): boolean;
-	/** Returns the state of the program as the JSON value that the route `/status` responds with. */
 	status(): unknown;
 	registry: Registry;
-	/**
-	 * Returns an error response if a request is not allowed to read `/status` and `/metrics`, such as without a token;
-	 * undefined if it is allowed.
-	 */
+	/** An error response to a request that may not read `/status` and `/metrics`, such as without a token. */
 	refuse(request: Request): Response | undefined;
-	/**
-	 * Returns an error response if a request is not allowed to read `/healthz` and `/readyz`; undefined if it is allowed.
-	 */
+	/** An error response to a request that may not read `/healthz` and `/readyz`. */
 	refuseUnauthenticated?(request: Request): Response | undefined;
 }
 
-/**
- * Returns a handler for GET and HEAD requests to /healthz, /readyz, /status and /metrics. The handler returns undefined
- * for other paths.
- */
+/** Handles GET and HEAD of the four paths; undefined for other paths. */
 export function createMonitor({
 	notReady,
 	degraded = () => false,

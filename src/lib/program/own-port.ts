@@ -5,16 +5,12 @@ import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { reachableHost } from "./listen.ts";
 
-/** The response to a request: its HTTP status and its body. */
 export interface PortResponse {
 	status: number | undefined;
 	body: string;
 }
 
-/**
- * Returns a function that sends a GET request to the program that listens on this address of this machine, never
- * through an HTTP proxy. The function rejects if no response arrives, and when `signal` is aborted.
- */
+/** Sends a GET, never through an HTTP proxy. Rejects without a response, and when `signal` aborts. */
 export function askPort(
 	{ hostname, port }: { hostname: string; port: number },
 	signal: AbortSignal,

@@ -8,32 +8,24 @@ import { createLineWriter, createLog, defaultLogOptions, type Log, type LogOptio
 
 export const version: string = packageJson.version;
 
-/** Describes from which sources and for which platform a compiled executable was built. */
 export interface Build {
-	/** Abbreviated git commit of the sources, or "unknown". */
 	commit: string;
-	/** Whether the sources differed from the git commit when the executable was built. */
+	/** The sources differed from the commit. */
 	dirty: boolean;
-	/** The platform that the executable was built for, such as "linux-x64". */
 	target: string;
 }
 
 declare const GUILDHALL_BUILD: Build | undefined;
 
-/** Describes the sources and the platform of this executable; undefined if the program runs from its sources. */
 export const build: Build | undefined = typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
-/**
- * Returns the shell command that starts the program `name`, such as "bot": `guildhall bot` in an executable, `bun run
- * bot` in the sources.
- */
+/** The shell command of a program: `guildhall bot` in an executable, `bun run bot` in the sources. */
 export function runs(name: string): string {
 	if (build) return `guildhall ${name}`;
 	// `bun run check` is taken: it checks the sources.
 	return name === "check" ? "bun run guildhall check" : `bun run ${name}`;
 }
 
-/** Returns the line that the option `--version` prints. */
 export function versionLine(): string {
 	if (!build) return version;
 	const { commit, dirty, target } = build;
@@ -43,11 +35,7 @@ export function versionLine(): string {
 
 type Options = NonNullable<NonNullable<Parameters<typeof Util.parseArgs>[0]>["options"]>;
 
-/**
- * Parses the command line of the program. `--help` prints `usage`, `--version` prints the version; both exit 0. Unknown
- * arguments exit 2. If `usage` is a function, it is called only when its text is needed. Arguments that are no options are
- * added to `positionals`; without it, they are unknown.
- */
+/** `--help` and `--version` exit with 0, unknown arguments with 2. `positionals` gets those that are no options. */
 export function parseCommandLine<const T extends Options>(
 	usage: string | (() => string),
 	options: T,
@@ -85,15 +73,11 @@ function argumentParser(): typeof Util.parseArgs {
 	return parseNone as unknown as typeof Util.parseArgs;
 }
 
-/** A running program that can be closed. */
 export interface Running {
-	/**
-	 * Prepares the program for `close`: it still answers its clients, but tells them to connect again, or refuses new
-	 * work. Resolves when the program can be closed without a loss of requests, at the latest after a limit of its own.
-	 */
+	/** Answers, but sends clients elsewhere or refuses work. Resolves when `close` is safe, or after its own limit. */
 	drain?(): Promise<void>;
 	close(): Promise<void>;
-	/** Resolves with the reason if the program cannot continue and has to exit. */
+	/** Resolves with the reason if the program has to exit. */
 	failed?: Promise<Error>;
 }
 
@@ -103,9 +87,8 @@ const secondSignalMs = 500;
 const orphanMs = 1_000;
 
 /**
- * Configures and starts a program and runs it until SIGINT or SIGTERM, then exits with 0. If the program fails, logs
- * the reason and exits with 1. A ConfigError is printed on stderr. If the variable STOP_WITH_STDIN is set, the end of
- * stdin acts as SIGTERM. `write` receives the log lines.
+ * Runs until SIGINT or SIGTERM, then exits with 0; logs a failure and exits with 1. ConfigErrors go to stderr. With
+ * STOP_WITH_STDIN, the end of stdin acts as SIGTERM. `write` receives the log lines.
  */
 export async function runProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
@@ -170,10 +153,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 	}
 }
 
-/**
- * Runs an option such as `--check`: calls `check` without starting the program. Exits with 0 if `check` resolves with
- * true, with 1 for false, or with the exit code that it resolves with. A ConfigError is printed on stderr.
- */
+/** Exits with 0 for true, 1 for false, or with the code that `check` resolves with. ConfigErrors go to stderr. */
 export async function checkProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
 	check: (config: Config, log: Log) => Promise<boolean | number>,
@@ -200,17 +180,13 @@ async function stdinEnd(): Promise<void> {
 
 const lineWidth = 120;
 
-/**
- * Returns the environment variables as text for `--help`, one variable per row: its name, its description, and its
- * default value or "(required)".
- */
+/** A row for each variable: name, description, default value or "(required)". */
 export function describeVariables(schemas: Readonly<Record<string, v.GenericSchema>>): string {
 	return describeRows(
 		Object.entries(schemas).map(([name, schema]) => [name, `${v.getDescription(schema) ?? ""}${defaultNote(schema)}`]),
 	);
 }
 
-/** Returns rows of names and descriptions as text for `--help`. */
 export function describeRows(rows: readonly (readonly [name: string, description: string])[]): string {
 	const nameWidth = Math.max(...rows.map(([name]) => name.length));
 	const indent = " ".repeat(nameWidth + 4);

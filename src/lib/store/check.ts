@@ -8,10 +8,7 @@ import { StoreFailure } from "./errors.ts";
 import type { Inspection } from "./inspect.ts";
 import { checkHistory, type DatabaseName, type Migration } from "./migrations.ts";
 
-/**
- * Checks whether the program can use its database. Resolves with a description of the database; rejects with a
- * CheckFailed. `timeoutMs` limits connecting and reading.
- */
+/** Resolves with a description; rejects with a CheckFailed. `timeoutMs` limits connecting and reading. */
 export async function checkDatabase(
 	database: Database,
 	migrations: readonly Migration[],

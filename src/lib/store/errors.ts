@@ -3,42 +3,29 @@
 import { SQL } from "bun";
 import { describePlace, type PostgresPlace } from "./postgres-schema.ts";
 
-/**
- * Thrown when the program cannot use its database and another attempt would not help. The message is for the operator.
- */
+/** The database is unusable and another attempt would not help. The message is for the operator. */
 export class StoreFailure extends Error {
 	override name = "StoreFailure";
 }
 
-/**
- * Returns the failure for a database that another process claims. `target` is the schema or file, `variable` the
- * environment variable that sets it, `holder` the name of the other process, `self` the name of this process.
- */
+/** `variable` sets the `target` (schema or file); `holder` and `self` are names of processes. */
 export function claimHeld(variable: string, target: string, holder: string, self: string): StoreFailure {
 	return new StoreFailure(
 		`${variable}: ${target} is in use by ${holder}, and this program is ${self}. Stop one of the two, or give each a ${variable} of its own.`,
 	);
 }
 
-/**
- * What a database error means for the program:
- * "lost": the connection is unusable, and its exclusive lock on the database is lost as well;
- * "missing": tables or their schema were dropped;
- * "refused": the database accepts no writes at the moment;
- * "transient": this statement had no effect, but the next one may succeed.
- */
+/** "lost": no connection, no claim. "missing": no tables. "refused": no writes now. "transient": try the next one. */
 export interface DbError {
 	kind: "lost" | "missing" | "refused" | "transient";
-	/**
-	 * Description of the database error for the operator. Starts with the environment variable to check, if there is one.
-	 */
+	/** For the operator; starts with the variable to check, if there is one. */
 	reason: string;
 }
 
-/** Why a statement or transaction did not run to its end, other than by its own error. */
+/** A statement or transaction did not run to its end, other than by its own error. */
 export class DatabaseUnavailable extends Error {
 	override name = "DatabaseUnavailable";
-	/** `mayHaveRun` is true if it is unknown whether the statement or transaction took effect. */
+	/** `mayHaveRun`: unknown whether it took effect. */
 	constructor(
 		readonly kind: Exclude<DbError["kind"], "missing">,
 		readonly reason: string,
@@ -56,12 +43,9 @@ function meaningOf(code: string, meanings: readonly Meaning[]): DbError | undefi
 	return found && { kind: found[1], reason: found[2] };
 }
 
-/** Matches Bun's error codes for a lost or failed PostgreSQL connection. */
 const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
 
-/**
- * Returns a function that classifies PostgreSQL errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export function explainPostgres(place: PostgresPlace) {
 	const { schema, variables } = place;
 	const { server, database } = describePlace(place);
@@ -100,11 +84,7 @@ export function explainPostgres(place: PostgresPlace) {
 	};
 }
 
-/**
- * Returns a function that explains an SQLite error and says what the program can still do with the database.
- * `variable` is the environment variable that names the file or its directory.
- * https://www.sqlite.org/rescode.html
- */
+/** `variable` names the file or its directory. https://www.sqlite.org/rescode.html */
 export function explainSqlite(file: string, variable: string) {
 	const meanings: readonly Meaning[] = [
 		[/^BUSY/, "transient", `another program holds a lock on ${file}`],

@@ -13,10 +13,9 @@ const maxWaiting = 1_000;
 /** Rejects with DatabaseUnavailable, and with other errors of a statement, after which nothing was stored. */
 export class Executor {
 	readonly #mutex: Semaphore;
-	/** Aborts when the connection is lost. Its reason is a text for the operator. */
 	readonly #lost = new PlainSignal();
 
-	/** `timeoutMs` is the timeout of a statement or transaction, and also of its wait for earlier ones. */
+	/** `timeoutMs` limits a statement or transaction, and also its wait for earlier ones. */
 	constructor(
 		private readonly session: Session,
 		private readonly database: Database,
@@ -26,7 +25,6 @@ export class Executor {
 		void session.lost.then((reason) => this.#lost.abort(reason));
 	}
 
-	/** Runs one SQL statement after all earlier ones. */
 	statement<Row extends object>(...statement: Parameters<Sql>): Promise<Row[]> {
 		return this.#run((onCommit) => {
 			onCommit();
@@ -34,10 +32,7 @@ export class Executor {
 		});
 	}
 
-	/**
-	 * Runs `work` in a database transaction. The function `sql` cannot be used after the transaction. If one statement
-	 * fails, the whole transaction is rolled back.
-	 */
+	/** If one statement fails, all are rolled back. `sql` ends with the transaction. */
 	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
 		const run = statementsOf(this.session);
 		let isOver = false;
@@ -70,7 +65,7 @@ export class Executor {
 		this.#lost.abort("the database is being closed");
 	}
 
-	/** `work` calls `onCommit` when a statement with a lasting effect, such as COMMIT, may reach the database. */
+	/** `work` calls `onCommit` when a lasting effect, such as COMMIT, may reach the database. */
 	async #run<T>(work: (onCommit: () => void) => Promise<T>): Promise<T> {
 		await this.#lock();
 		let mayHaveRun = false;
@@ -94,7 +89,6 @@ export class Executor {
 		}
 	}
 
-	/** Waits until earlier statements and transactions have ended. Rejects if the next one cannot start. */
 	async #lock(): Promise<void> {
 		try {
 			await this.#mutex.acquire(this.#lost);

@@ -8,19 +8,12 @@ import { type Applied, selectApplied } from "./migrations.ts";
 import { describePlace, type PostgresPlace, quoted } from "./postgres-schema.ts";
 
 export interface Inspection {
-	/** Version of the PostgreSQL server or of the SQLite library. */
 	version: string;
-	/**
-	 * Migrations that the database already has, ordered by number; "no file" or "no schema" if the database file or
-	 * schema does not exist yet.
-	 */
+	/** Ordered by number; "no file" or "no schema" if there is none yet. */
 	applied: readonly Applied[] | "no file" | "no schema";
 }
 
-/**
- * Reads the state of an SQLite database without changing it. `variable` is the environment variable that names the file
- * or its directory. Rejects with a CheckFailed if the file cannot be written.
- */
+/** `variable` names the file or its directory. CheckFailed if the file cannot be written. */
 export async function inspectSqlite(file: string, variable: string): Promise<Inspection> {
 	requireWritable(existing(dirname(file)), "directory", variable);
 	const exists = existsSync(file);
@@ -47,7 +40,6 @@ export async function inspectSqlite(file: string, variable: string): Promise<Ins
 	}
 }
 
-/** Returns the path if it exists; otherwise returns its nearest parent directory that exists. */
 function existing(path: string): string {
 	return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
 }
@@ -71,10 +63,7 @@ function requireWritable(path: string, kind: "directory" | "file", variable: str
 	}
 }
 
-/**
- * Reads the state of a schema in PostgreSQL without changing it. Rejects with a CheckFailed if the program lacks the
- * rights to use it. An abort closes the connection.
- */
+/** CheckFailed if rights are missing. An abort closes the connection. */
 export async function inspectPostgres(place: PostgresPlace, signal: AbortSignal): Promise<Inspection> {
 	const pool = new SQL({ url: place.url, max: 1, bigint: true });
 	const cut = () => void pool.close({ timeout: 0 });

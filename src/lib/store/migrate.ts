@@ -5,10 +5,7 @@ import { StoreFailure } from "./errors.ts";
 import { checkHistory, checksumOf, type Migration, selectApplied } from "./migrations.ts";
 import { inTransaction, runText, statementsOf } from "./statement.ts";
 
-/**
- * Applies the migrations that the database lacks, all or none, and adds them to the table "migrations". Returns how many
- * were applied. Rejects with a StoreFailure if the tables are not those of this program, or a migration is wrong.
- */
+/** All or none; returns how many. StoreFailure if the tables are not of this program, or a migration is wrong. */
 export async function migrate(database: Database, session: Session, migrations: readonly Migration[]): Promise<number> {
 	let step = 'Reading the table "migrations"';
 	try {

@@ -5,33 +5,26 @@ import type { SQL } from "bun";
 import { StoreFailure } from "./errors.ts";
 
 export interface Migration {
-	/** Number of the database migration: 1, 2, 3 … without gaps. */
+	/** 1, 2, 3 … without gaps. */
 	number: number;
-	/** Name of the database migration for error messages. */
 	name: string;
-	/**
-	 * SQL of the migration, valid in PostgreSQL and SQLite. Its checksum is stored: a database with another text is
-	 * refused. From the first release on, add a migration instead of editing one.
-	 */
+	/** For PostgreSQL and SQLite. The checksum is stored: from the first release on, add migrations, edit none. */
 	text: string;
 }
 
-/** A migration that the database already has: a row of the table "migrations". */
 export interface Applied {
 	number: number;
 	name: string;
 	checksum: string;
 }
 
-/** The database in messages: where it is, and which environment variable gives the program another one. */
 export interface DatabaseName {
-	/** Location of the database for logs, without user name and password. */
+	/** Without user name and password. */
 	where: string;
-	/** Name of the environment variable that selects the schema or the file. */
 	variable: string;
 }
 
-/** Throws a StoreFailure unless the migrations that the database has are the first ones of this program. */
+/** StoreFailure unless the migrations that the database has are the first ones of this program. */
 export function checkHistory(
 	{ where, variable }: DatabaseName,
 	applied: readonly Applied[],
@@ -51,16 +44,13 @@ export function checkHistory(
 		);
 }
 
-/** Returns the migrations that the database already has, ordered by number. */
 export async function selectApplied(sql: SQL): Promise<Applied[]> {
 	const rows: (Omit<Applied, "number"> & { number: number | bigint })[] =
 		await sql`SELECT number, name, checksum FROM migrations ORDER BY number`;
 	return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
-/**
- * Returns the checksum of a migration's SQL. It is stored in the database, so that later edits of the SQL are detected.
- */
+/** Stored in the database, so that later edits of the SQL are detected. */
 export function checksumOf({ text }: Migration): string {
 	return createHash("sha256").update(text).digest("hex");
 }

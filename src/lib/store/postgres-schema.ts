@@ -2,15 +2,13 @@
 
 import type { SQL } from "bun";
 
-/** The PostgreSQL database and schema in which a program keeps its tables. */
 export interface PostgresPlace {
 	url: string;
 	schema: string;
-	/** Names of the environment variables that set the URL of the database and the name of the schema. */
 	variables: { url: string; schema: string };
 }
 
-/** Returns texts that describe a PostgreSQL database and schema in messages, without user name and password. */
+/** For messages, without user name and password. */
 export function describePlace({ url, schema }: PostgresPlace) {
 	const { host, pathname } = new URL(url);
 	const server = host.includes(":") ? host : `${host}:5432`;
@@ -19,10 +17,7 @@ export function describePlace({ url, schema }: PostgresPlace) {
 	return { server, database, where };
 }
 
-/**
- * Returns why `text` is not the URL of a PostgreSQL database; undefined if it is one. The URL is never shown, because it
- * contains a password.
- */
+/** Why `text` is no URL of a PostgreSQL database. The URL is never shown, because it contains a password. */
 export function databaseUrlIssue(text: string): string | undefined {
 	const expected = "expected a URL such as postgres://user:password@host:5432/database";
 	const url = URL.parse(text);
@@ -40,7 +35,6 @@ export function databaseUrlIssue(text: string): string | undefined {
 	return undefined;
 }
 
-/** Returns why `name` cannot be the name of a PostgreSQL schema; undefined if it can. */
 export function schemaIssue(name: string): string | undefined {
 	const quoted = JSON.stringify(name);
 	// PostgreSQL truncates a longer name without an error: two instances could end up in one schema.
@@ -51,14 +45,12 @@ export function schemaIssue(name: string): string | undefined {
 	return undefined;
 }
 
-/** Creates a PostgreSQL schema if it is missing. */
 export async function createSchema(connection: SQL, schema: string): Promise<void> {
 	// A user without the right to create schemas can use one that exists.
 	const [found] = await connection`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`;
 	if (!found) await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
 }
 
-/** Quotes a PostgreSQL identifier for use in SQL text. */
 export function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
 }

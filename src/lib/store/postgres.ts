@@ -10,7 +10,7 @@ import { createSchema, describePlace, type PostgresPlace, quoted } from "./postg
 
 const pollMs = 100;
 
-/** Timeout of each statement of a migration, in milliseconds. */
+/** Milliseconds for each statement. */
 const migrationTimeoutMs = 300_000;
 
 export function createPostgres(place: PostgresPlace, user: User): Database {
@@ -71,7 +71,6 @@ export function createPostgres(place: PostgresPlace, user: User): Database {
 	};
 }
 
-/** Sets parameters of the PostgreSQL connection, such as its schema and timeouts. */
 async function setUp(connection: SQL, schema: string, name: string): Promise<void> {
 	const settings = {
 		search_path: quoted(schema),
@@ -91,10 +90,6 @@ async function setUp(connection: SQL, schema: string, name: string): Promise<voi
 		WHERE current_setting(key, true) IS NOT NULL`;
 }
 
-/**
- * Takes the advisory lock that keeps other processes out of the schema. Rejects with a StoreFailure that names the
- * process that holds the lock.
- */
 async function claim(
 	connection: SQL,
 	{ schema, variables }: PostgresPlace,
@@ -127,7 +122,7 @@ async function holderOf(connection: SQL, key: string) {
 	return row as { pid: bigint; name: string } | undefined;
 }
 
-/** Returns the key of an advisory lock, which stays the same if the schema is dropped and created again. */
+/** Stays the same if the schema is dropped and created again. */
 function lockKey(name: string): string {
 	return createHash("sha256").update(`guildhall ${name}`).digest().readBigInt64BE().toString();
 }

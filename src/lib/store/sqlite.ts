@@ -1,8 +1,5 @@
-// SQLite, without a database server. The claim is a lock on a separate file, so that other programs can read the data. The
-// system releases it with the process. Other processes may lock the files as well: that is waited for without blocking.
-//
-// The data is in WAL mode: readers never block a write, and a write that is cut off or finds the disk full leaves the last
-// commit intact. With synchronous = FULL a commit survives a power failure.
+// SQLite. The claim is a lock on a separate file, so that others can read the data. Locks of others: no blocking wait.
+// WAL: readers block no write, a cut-off write leaves the last commit intact; with FULL, that survives a power failure.
 // https://www.sqlite.org/wal.html, https://www.sqlite.org/lockingv3.html
 
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
@@ -12,16 +9,12 @@ import { claimTimeoutMs, type Database, type Session, type User } from "./databa
 import { claimHeld, explainSqlite } from "./errors.ts";
 import { inspectSqlite } from "./inspect.ts";
 
-/** The SQLite file in which a program keeps its tables. */
 export interface SqlitePlace {
 	file: string;
-	/** Name of the environment variable that sets the file or its directory. */
 	variable: string;
 }
 
-/** Milliseconds between attempts to lock an SQLite file. */
 const pollMs = 20;
-/** Maximum wait for a locked SQLite file while the database is being opened, in milliseconds. */
 const lockTimeoutMs = 10_000;
 
 export function createSqlite(place: SqlitePlace, { instance, claims }: User): Database {
@@ -52,10 +45,7 @@ export function createSqlite(place: SqlitePlace, { instance, claims }: User): Da
 	};
 }
 
-/**
- * Creates the directory of the SQLite database if it is missing. Returns an error text if the program cannot use the
- * directory. `variable` is the name of the environment variable that sets the directory.
- */
+/** Creates a missing directory. An error text if it cannot be used; `variable` sets the directory. */
 export function directoryIssue(directory: string, variable: string): string | undefined {
 	try {
 		mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -67,7 +57,7 @@ export function directoryIssue(directory: string, variable: string): string | un
 	}
 }
 
-/** Opens an SQLite file. If the file is missing, creates it so that only the current system user can read it. */
+/** A new file can be read only by the current system user. */
 async function openSqlite(path: string): Promise<SQL> {
 	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
 	const sql = new Bun.SQL({ adapter: "sqlite", filename: path, bigint: true });
@@ -106,7 +96,6 @@ function createSession(data: SQL, claim: SQL | undefined): Session {
 	};
 }
 
-/** Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. */
 async function retryWhileLocked<T>(statement: () => Promise<T>, isLate: () => boolean): Promise<T> {
 	for (;;) {
 		try {
@@ -122,10 +111,6 @@ function isLocked(error: unknown): boolean {
 	return error instanceof Bun.SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY");
 }
 
-/**
- * Writes the name of this process into an SQLite file, then takes and keeps the write lock of the file. The lock keeps
- * other processes out of the database. Rejects with a StoreFailure if another process holds the lock.
- */
 async function takeClaim(
 	claim: SQL,
 	{ file, variable }: SqlitePlace,

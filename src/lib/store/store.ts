@@ -20,30 +20,23 @@ import type { Sql } from "./statement.ts";
 export interface StoreOptions {
 	log: Log;
 	migrations: readonly Migration[];
-	/** Returns the error with which statements reject while the database is unavailable. */
+	/** The error of statements while the database is unavailable. */
 	unavailable(reason: string, mayHaveRun: boolean, options?: ErrorOptions): Error;
-	/**
-	 * Timeout in milliseconds of an SQL statement or a whole transaction. The wait for earlier statements has the same
-	 * timeout.
-	 */
+	/** Milliseconds for a statement or a whole transaction, and again for the wait for earlier ones. */
 	queryTimeoutMs?: number;
-	/** Timeout in milliseconds for connecting to the database and taking the claim together. */
+	/** Milliseconds for connecting and taking the claim together. */
 	connectTimeoutMs?: number;
-	/** Wait between two attempts to connect, in milliseconds: the first wait and the maximum. Each failure doubles it. */
+	/** Milliseconds between attempts to connect: the first and the maximum. Each failure doubles it. */
 	backOffMs?: readonly [number, number];
 }
 
-/** The methods of a store that run SQL statements. */
 export type Statements = Pick<Store, "sql" | "transaction">;
 
-/** Milliseconds between checks that the database connection still works. */
 const keepAliveMs = 15_000;
-/** Timeout in milliseconds for all database migrations together. */
+/** For all migrations together. */
 const migrationTimeoutMs = 600_000;
-/** Minimum milliseconds between two log messages with the same reason why a statement did not run. */
 const warnIntervalMs = 300_000;
 
-/** Returns the database of a place, not opened yet. */
 export function createDatabase(place: PostgresPlace | SqlitePlace, user: User): Database {
 	return "url" in place ? createPostgres(place, user) : createSqlite(place, user);
 }
@@ -55,7 +48,7 @@ export class Store implements AsyncDisposable {
 	readonly #timing;
 	#state: StoreState<Executor> = { name: "connecting", reason: "the database is being opened" };
 	#since = new Date();
-	/** Whether the database was ever open; undefined before the end of the first attempt. */
+	/** Undefined before the end of the first attempt. */
 	#wasOpen: boolean | undefined;
 	#warned = { reason: "", at: 0 };
 	#running: Promise<void> | undefined;
@@ -68,41 +61,36 @@ export class Store implements AsyncDisposable {
 		this.#timing = { queryTimeoutMs, connectTimeoutMs, backOffMs };
 	}
 
-	/** Opens the database, and opens it again whenever the connection is lost, until `close` is called. */
+	/** Opens the database again whenever the connection is lost, until `close`. */
 	start(): this {
 		this.#running = this.#keepOpen();
 		return this;
 	}
 
-	/** Whether the database works. "degraded": it is unavailable or refuses writes. */
+	/** "degraded": unavailable or refuses writes. */
 	get state(): "ready" | "degraded" {
 		return this.#state.name === "ready" ? "ready" : "degraded";
 	}
 
-	/** Why the database is unavailable or refuses writes, for the operator; undefined if it is ready. */
 	get reason(): string | undefined {
 		return reasonOf(this.#state);
 	}
 
-	/** When the database last became ready or degraded. */
 	get since(): Date {
 		return this.#since;
 	}
 
-	/**
-	 * Resolves if the database cannot be used and another attempt would not help: another process claims it, or its tables
-	 * do not fit this program.
-	 */
+	/** Resolves if another attempt would not help: another process has the claim, or the tables do not fit. */
 	get failed(): Promise<StoreFailure> {
 		return this.#failed.promise;
 	}
 
-	/** Resolves after the first attempt to open the database, successful or not. */
+	/** Resolves after the first attempt, successful or not. */
 	get opened(): Promise<void> {
 		return this.#opened.promise;
 	}
 
-	/** Resolves if the database is open after the first attempt. Otherwise rejects like a statement, or with the failure. */
+	/** Waits for the first attempt. Rejects like a statement, or with the failure. */
 	async ready(): Promise<void> {
 		await this.opened;
 		const failure = await Promise.race([this.failed, undefined]);
@@ -111,21 +99,15 @@ export class Store implements AsyncDisposable {
 		if (reason !== undefined) throw this.options.unavailable(reason, false);
 	}
 
-	/**
-	 * Runs one SQL statement. Before the end of the first attempt to open the database it waits for that. Rejects with an
-	 * error of `unavailable` if the database is unavailable or too slow.
-	 */
+	/** Waits for the first attempt to open. Rejects with an error of `unavailable` if unavailable or too slow. */
 	readonly sql: Sql = <Row extends object>(...statement: Parameters<Sql>) =>
 		this.#run((executor) => executor.statement<Row>(...statement), /^\s*INSERT\b/i.test(statement[0][0] ?? ""));
 
-	/**
-	 * Runs SQL statements in a database transaction; if one fails, all are rolled back. All other statements wait for the
-	 * end of the transaction, so `work` must use only the `sql` that it receives.
-	 */
+	/** All or nothing. Other statements wait for its end, so `work` must use only the `sql` that it receives. */
 	readonly transaction = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
 		this.#run((executor) => executor.transaction(work));
 
-	/** Finishes the SQL statements that were accepted earlier, releases the claim and closes the connection. */
+	/** Finishes accepted statements, then releases the claim. */
 	readonly close = async (): Promise<void> => {
 		this.#closing.abort(new Error("the database is being closed"));
 		this.#apply({ type: "ended", reason: "the database is closed" });
@@ -148,7 +130,6 @@ export class Store implements AsyncDisposable {
 		}
 	}
 
-	/** Runs `work` on the current connection, and updates the state by its outcome. */
 	async #use<T>(work: (executor: Executor) => Promise<T>, isWrite: boolean): Promise<T> {
 		const session = usableSession(this.#state);
 		if (!session) throw new DatabaseUnavailable("lost", this.reason ?? "");
@@ -184,7 +165,6 @@ export class Store implements AsyncDisposable {
 		this.options.log.warn("database did not run a statement", { where: this.database.where, reason });
 	}
 
-	/** Never rejects. */
 	async #keepOpen(): Promise<void> {
 		const { database } = this;
 		const { log } = this.options;
@@ -215,7 +195,6 @@ export class Store implements AsyncDisposable {
 		this.#opened.resolve();
 	}
 
-	/** Connects and migrates. Rejects with a StoreFailure if another attempt would not help. */
 	async #open(): Promise<{ session: Session; applied: number }> {
 		const { database } = this;
 		const { queryTimeoutMs, connectTimeoutMs } = this.#timing;
@@ -243,7 +222,6 @@ export class Store implements AsyncDisposable {
 		}
 	}
 
-	/** Waits until a database connection is lost or `close` is called, and then closes the connection. */
 	async #serve(session: Session, executor: Executor): Promise<void> {
 		const keepAlive = setInterval(() => {
 			// A failure is applied to the state.
@@ -257,7 +235,6 @@ export class Store implements AsyncDisposable {
 		await session.close();
 	}
 
-	/** Repeats a test write, which changes nothing, until the database accepts writes again. */
 	async #probeWrites(session: Executor): Promise<void> {
 		for (let failures = 0; ; failures++) {
 			await this.#pause(failures);
@@ -275,7 +252,6 @@ export class Store implements AsyncDisposable {
 		}
 	}
 
-	/** Rejects with an error with the text `message` after `ms` milliseconds, and when `close` is called. */
 	async #inTime<T>(work: Promise<T>, ms: number, message: string): Promise<T> {
 		const boxed = raceSignal(work, this.#closing.signal).then((value) => ({ value }));
 		const result = await within(ms, boxed);
@@ -283,7 +259,6 @@ export class Store implements AsyncDisposable {
 		return result.value;
 	}
 
-	/** Waits longer with each failure. The wait ends early when `close` is called. */
 	async #pause(failures: number): Promise<void> {
 		const { signal } = this.#closing;
 		await sleep(backOffMs(failures, this.#timing.backOffMs), undefined, { signal }).catch(() => {});

@@ -1,7 +1,6 @@
-// Backups: the bot exports its guilds into its store at intervals, if something has changed, and keeps the newest ones.
-//
-// A backup has all parts but the bans. It has the roles of members, since nobody could otherwise tell who had which role
-// after roles were deleted.
+// Backups: the bot exports its guilds into its store at intervals, if something has changed, and keeps the newest. All
+// parts but the bans; with the roles of members, since nobody could otherwise tell who had which role after roles were
+// deleted.
 
 import type { Client, Guild } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
@@ -31,35 +30,26 @@ import { readGuildState, unseenIn } from "../read/read-guild.ts";
 export interface BackupSettings {
 	/** Milliseconds between two backups of a guild. */
 	every: number;
-	/**
-	 * Maximum number of backups kept per guild; the oldest are deleted. Backups that are exempt from this rotation, such
-	 * as the last one before a mass deletion, have a separate limit of the same size.
-	 */
+	/** Backups kept per guild; those exempt from this rotation have a separate limit of the same size. */
 	keep: number;
 }
 
 export interface BackupTiming {
-	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	/** Wall clock in epoch milliseconds, which may jump. */
 	now: () => number;
-	/** Returns the time of a monotonic clock in milliseconds. */
+	/** Monotonic, in milliseconds. */
 	monotonicNow: () => number;
-	/** Milliseconds from the start of the bot to the first backup. */
+	/** From the start of the bot to the first backup. */
 	startDelayMs: number;
-	/**
-	 * Milliseconds between the starts of two backups of different guilds, so that overdue backups do not all start at
-	 * once.
-	 */
+	/** Between the starts of backups of different guilds, so that overdue ones do not all start at once. */
 	spacingMs: number;
-	/**
-	 * Maximum milliseconds after a new Gateway session for which a backup is delayed until all members of its guild are
-	 * loaded.
-	 */
+	/** How long after a new Gateway session a backup waits at most for all members of its guild. */
 	membersWaitMs: number;
-	/** Maximum milliseconds between two checks for guilds that need a backup. */
+	/** Between two checks for guilds that need a backup. */
 	maxSleepMs: number;
-	/** Wait before a failed backup is retried, in milliseconds: the first wait and the maximum. */
+	/** Before a failed backup is retried: the first wait and the maximum. */
 	backOffMs: readonly [number, number];
-	/** Maximum milliseconds that the shutdown of the bot waits for a backup. */
+	/** How long the shutdown of the bot waits for a backup. */
 	shutdownGraceMs: number;
 }
 
@@ -75,9 +65,9 @@ const defaultTiming: BackupTiming = {
 };
 
 export interface BackupsOptions {
-	/** If undefined, the bot makes no new backups of guilds. Existing backups can still be read. */
+	/** Undefined: no new backups. Existing ones can still be read. */
 	settings: BackupSettings | undefined;
-	/** Ids of the guilds that the bot serves; undefined for all. */
+	/** Ids; undefined for all. */
 	guilds: ReadonlySet<string> | undefined;
 	connection: Pick<Connection, "ready" | "guilds" | "hasAllMembers">;
 	store: Pick<Store, "sql" | "transaction">;
@@ -89,22 +79,17 @@ export interface BackupsOptions {
 
 export interface Backup {
 	guildId: string;
-	/** Name of the backup within its guild, such as "12". */
+	/** Within its guild, such as "12". */
 	name: string;
 	madeAt: Date;
 	guildName: string;
-	/** Length of the guild document as JSON text, in characters. */
+	/** Characters of the document as JSON. */
 	length: number;
 	channels: number;
 	roles: number;
-	/**
-	 * Parts of the guild, such as "members", that the backup lacks, with the reasons, as text for people; "" if it is
-	 * complete.
-	 */
+	/** The parts that the backup lacks, with the reasons, for people; "" if it is complete. */
 	omitted: string;
-	/**
-	 * Since when and why the backup is exempt from the rotation that deletes old backups; undefined if it is not exempt.
-	 */
+	/** Since when and why the backup is exempt from the rotation. */
 	kept: { at: Date; reason: string } | undefined;
 }
 
@@ -113,20 +98,17 @@ export interface BackupWithDocument extends Backup {
 }
 
 export interface BackupsStatus {
-	/** Milliseconds between two backups of the same guild; undefined if the bot makes no backups. */
+	/** Milliseconds between two backups of a guild; undefined if the bot makes none. */
 	every: number | undefined;
-	/** Why the latest backup failed, by guild id. Contains only guilds whose latest backup failed. */
+	/** The reason by guild id, for guilds whose latest backup failed. */
 	failing: ReadonlyMap<string, string>;
-	/** When the bot last backed up a guild or found it unchanged; undefined if it has not done so since its start. */
+	/** Of the last backup, or guild found unchanged, since the start. */
 	lastAt: Date | undefined;
 }
 
 const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans");
 const maxMemberValues = 150_000;
-/**
- * Minimum number of channels or roles that must be lost since the previous backup for that backup to become exempt from
- * the rotation that deletes old backups.
- */
+/** So many channels or roles lost since the previous backup exempt that from the rotation. */
 const minLost = 5;
 const compressFrom = 4_096;
 const compressedPrefix = "gzip:";
@@ -135,7 +117,7 @@ export class Backups {
 	readonly #timing: BackupTiming;
 	readonly #sql: Sql;
 	readonly #failing = new Map<string, string>();
-	/** Which parts the latest backup of each guild lacks, by guild id. The same text is not logged twice in a row. */
+	/** By guild id, so that the same text is not logged twice in a row. */
 	readonly #omittedParts = new Map<string, string>();
 	#lastAt: number | undefined;
 	#nextStart = Infinity;
@@ -223,10 +205,7 @@ export class Backups {
 		}
 	}
 
-	/**
-	 * Returns the delay between the backups of two guilds. With many guilds it is shorter, so that the bot can back up
-	 * all of them within one backup interval.
-	 */
+	/** Shorter with many guilds, so that all can be backed up within one interval. */
 	#spacingMs(): number {
 		const { length } = this.options.connection.guilds;
 		return Math.min(this.#timing.spacingMs, (this.options.settings?.every ?? 0) / 2 / Math.max(length, 1));
@@ -308,11 +287,7 @@ export class Backups {
 		this.#omittedParts.set(guildId, omitted);
 	}
 
-	/**
-	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
-	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
-	 * there is no such backup.
-	 */
+	/** `name`: "12" or "latest"; of another guild "123456789012345678/12". Rejects with a ToolError if there is none. */
 	async read(guildId: string, name: string): Promise<BackupWithDocument> {
 		const [, other, which = ""] =
 			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(name.trim().replace(/^backup /i, "")) ?? [];
@@ -325,15 +300,14 @@ export class Backups {
 		return { ...describe(row), document };
 	}
 
-	/** Returns the backups of a guild, the newest first. Rejects with StoreUnavailable if the database is unavailable. */
+	/** The newest first. Rejects with StoreUnavailable. */
 	async list(guildId: string): Promise<Backup[]> {
 		return (await selectGuildBackups(this.#sql, guildId)).map(describe);
 	}
 
 	/**
-	 * Of all backups of a guild, exempts the one that contains the most of these deleted channels and roles from the
-	 * rotation that deletes old backups. Returns that backup; undefined if no backup contains any of them. `notice`:
-	 * whether the operators must still be told. Rejects with StoreUnavailable if the database is unavailable.
+	 * Exempts the backup with most of these deleted things from the rotation, and returns it; undefined if none has any.
+	 * `notice`: the operators must still be told. Rejects with StoreUnavailable.
 	 */
 	async keepBefore(
 		guildId: string,
@@ -387,10 +361,7 @@ export class Backups {
 	}
 }
 
-/**
- * Returns a text for people if at least half of the channels (or roles) were lost since the previous backup, and at
- * least `minLost` of them; undefined otherwise.
- */
+/** A text for people if at least half, and at least `minLost`, were lost since the previous backup. */
 function lossOf(what: string, before: number, after: number): string | undefined {
 	const isWiped = before - after >= minLost && after <= before / 2;
 	return isWiped ? `of its ${before} ${what}, ${after} were left at the next backup` : undefined;
@@ -423,7 +394,7 @@ function decode(stored: string): string {
 	return new TextDecoder().decode(Bun.gunzipSync(bytes));
 }
 
-/** Replaces the characters that PostgreSQL cannot store in a text: NUL and lone surrogates. */
+/** Replaces what PostgreSQL cannot store in a text: NUL and lone surrogates. */
 function storable(text: string): string {
 	return text.toWellFormed().replaceAll("\0", "\u{fffd}");
 }

@@ -18,26 +18,22 @@ import { isJobReason } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
 export interface DeletionWatchSettings {
-	/** Number of channels and roles that one person must delete within `windowMs` for a mass deletion. */
+	/** So many channels and roles deleted by one person within `windowMs` are a mass deletion. */
 	deletions: number;
-	/** Length in milliseconds of the time window in which deletions count together as a mass deletion. */
 	windowMs: number;
 }
 
 export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
 	settings: DeletionWatchSettings;
-	/** Ids of the guilds that the bot serves; undefined for all. */
+	/** Ids; undefined for all. */
 	guilds: ReadonlySet<string> | undefined;
 	connection: Pick<Connection, "ready" | "guilds">;
 	backups: Pick<Backups, "keepBefore">;
 	store: Pick<Store, "sql">;
-	/**
-	 * Posts an embed for the operators. Resolves when it was sent or sending failed. The function is undefined if no
-	 * channel for operators is configured.
-	 */
+	/** Resolves when it was sent or sending failed. Undefined without a channel for operators. */
 	notify: ((embed: EmbedBuilder) => Promise<void>) | undefined;
 	registry?: Registry | undefined;
-	/** Returns the time of a monotonic clock in milliseconds. */
+	/** Milliseconds. */
 	monotonicNow?: () => number;
 }
 
@@ -56,7 +52,7 @@ interface Alarm {
 	guild: Guild;
 	reason: string;
 	ids: readonly string[];
-	/** Whether the operators were already told of this mass deletion, because the database was unavailable. */
+	/** The operators were already told, because the database was unavailable. */
 	isNoticed: boolean;
 	entryId: string | undefined;
 }
@@ -71,7 +67,7 @@ interface Entry {
 const deletionActions: readonly AuditLogEvent[] = [AuditLogEvent.ChannelDelete, AuditLogEvent.RoleDelete];
 
 const maxBursts = 1_000;
-/** Maximum number of audit log entries that the bot remembers as counted, so that it does not count them twice. */
+/** Audit log entries remembered as counted, so that they are not counted twice. */
 const maxHandled = 10_000;
 const [lastId, firstId] = [String(2n ** 63n), "0"];
 
@@ -80,10 +76,10 @@ export class DeletionWatch {
 	readonly #monotonicNow: () => number;
 	readonly #checks: GuildChecks;
 	readonly #bursts = new Map<string, Burst>();
-	/** Mass deletions for which an earlier backup must still be exempted from the rotation that deletes old backups. */
+	/** Those for which an earlier backup must still be exempted from the rotation. */
 	readonly #alarms = new Set<Alarm>();
 	readonly #handled = new Set<string>();
-	/** Id of the last audit log entry that was processed but is not stored as such, by guild id. */
+	/** The last processed audit log entry that is not stored as such, by guild id. */
 	readonly #marks = new Map<string, string>();
 	#lastAlarm = 0;
 	readonly #counter;
@@ -102,7 +98,7 @@ export class DeletionWatch {
 		});
 	}
 
-	/** Looks in Discord's audit log for deletions that the bot missed, for example while it was offline. */
+	/** For deletions that the bot missed, for example while it was offline. */
 	#dueChecks(): Step[] {
 		return this.#checks.due.map((guild) => ({
 			key: `check ${guild.id}`,
@@ -224,10 +220,7 @@ export class DeletionWatch {
 		});
 	}
 
-	/**
-	 * Exempts the last backup before a mass deletion from the rotation that deletes old backups. Also stores that the
-	 * operators must be told of it; `tell` then tells them.
-	 */
+	/** Also stores that the operators must be told; `tell` then tells them. */
 	async #keepBackup(alarm: Alarm): Promise<void> {
 		const { guild, reason, ids, isNoticed, entryId } = alarm;
 		try {

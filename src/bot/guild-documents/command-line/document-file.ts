@@ -38,15 +38,12 @@ import {
 import { CheckFailed } from "../../../lib/program/check.ts";
 import { maxDocumentBytes } from "../request-schemas.ts";
 
-/** File name on the command line that stands for standard input or standard output. */
+/** Stands for standard input or output on the command line. */
 export const standardStream = "-";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/**
- * Throws a CheckFailed if a guild document cannot be written to the file `file`, or if the file exists and `force` is
- * false.
- */
+/** Throws a CheckFailed, also if the file exists and `force` is false. */
 export function requireWritable(file: string, force: boolean): void {
 	if (file === standardStream) return;
 	extensionOf(file);
@@ -72,29 +69,19 @@ function extensionOf(file: string): "yaml" | "json" {
 	return extension.toLowerCase() === "json" ? "json" : "yaml";
 }
 
-/**
- * Formats a guild document as JSON or YAML, depending on the extension of the file name. The format for standard output
- * is YAML.
- */
+/** JSON or YAML by the extension of the file; YAML for standard output. */
 export function formatDocument(file: string, document: GuildDocument): string {
 	return file !== standardStream && extensionOf(file) === "json"
 		? `${JSON.stringify(document, null, "\t")}\n`
 		: toYaml(document);
 }
 
-/**
- * Returns the path of the directory with the pictures of the guild document in `file`. Returns undefined for standard
- * input and output, which have no such directory.
- */
+/** Undefined for standard input and output. */
 export function picturesDirectory(file: string): string | undefined {
 	return file === standardStream ? undefined : picturesDirectoryOf(file);
 }
 
-/**
- * Writes a guild document (`text`) to a file, and its pictures (bytes by hash) to the directory beside the file. If
- * that fails, deletes what it has written and throws a CheckFailed. Replaces an existing document only if `force` is
- * true.
- */
+/** `pictures`: bytes by hash. On failure deletes what it wrote and throws a CheckFailed. Replaces only with `force`. */
 export function writeDocument(
 	file: string,
 	text: string,
@@ -185,10 +172,7 @@ function toCheckFailed(error: unknown, file: string): unknown {
 	});
 }
 
-/**
- * Reads a guild document in JSON or YAML from a file or standard input. If `parts` is given, returns only these
- * sections of the document. Throws a CheckFailed that lists the mistakes in an invalid document.
- */
+/** JSON or YAML. With `parts`, only these sections. Throws a CheckFailed that lists the mistakes. */
 export async function readDocumentFile(file: string, parts: readonly Part[] | undefined): Promise<GuildDocument> {
 	const name = file === standardStream ? "standard input" : file;
 	const text = decode(file === standardStream ? await readStandardInput() : readBytes(file), name);
@@ -264,12 +248,9 @@ function parse(text: string, name: string): GuildDocument {
 	}
 }
 
-/**
- * Result of reading a picture of a guild document from a file: its bytes, or the reason why the picture cannot be used.
- */
+/** Bytes, or why the picture cannot be used. */
 export type PictureFile = { bytes: Uint8Array } | { issue: string };
 
-/** Reads the picture with the hash `hash` from the directory with the pictures of a guild document. */
 export function readPicture(directory: string | undefined, hash: string): PictureFile {
 	if (directory === undefined) return { issue: "standard input has no pictures beside it" };
 	try {

@@ -24,64 +24,41 @@ import { createInterrupts, type Interrupts } from "./interrupts.ts";
 import type { GuildFileCommand } from "./options.ts";
 import { createBotClient, NoResponse } from "./running-bot.ts";
 
-/** Exit codes of `bot --export-guild`, `--plan-guild` and `--apply-guild`. */
 export const exitCodes = {
 	done: 0,
 	error: 1,
-	/**
-	 * The guild still differs from the guild document: `--plan-guild` found differences, or `--apply-guild` did not make
-	 * all changes.
-	 */
+	/** The plan has differences, or not all changes were made. */
 	differs: 3,
 } as const;
 
-/**
- * Operations on guild documents that the command line carries out in its own process, because the bot is not running.
- */
+/** For the command's own process, because the bot is not running. */
 export interface OwnDocuments {
 	send: SendDocumentRequest;
-	/**
-	 * Starts to run jobs, which apply planned changes to a guild. Jobs that an earlier process did not finish are
-	 * continued.
-	 */
+	/** Also continues jobs that an earlier process did not finish. */
 	startJobs(): void;
 	close(): Promise<void>;
 }
 
 export interface GuildFileOptions {
-	/**
-	 * Logs in to Discord and opens the database, for use while the bot is not running. Rejects with a CheckFailed if one
-	 * of them is unavailable.
-	 */
+	/** Logs in and opens the database. Rejects with a CheckFailed if one is unavailable. */
 	open(
 		config: BotConfig,
 		log: Log,
 		options: { needsMembers: boolean; report: (line: string) => void },
 	): Promise<OwnDocuments>;
-	/**
-	 * Receives the result of the command as text: a guild document, a plan of changes, or the outcome of making the
-	 * changes. Default: stdout.
-	 */
+	/** Receives the result: a document, a plan, or the outcome. Default: stdout. */
 	write?: (text: string) => Promise<unknown>;
-	/** Receives progress messages and errors, line by line. Default: stderr. */
+	/** Receives progress and errors, line by line. Default: stderr. */
 	report?: (line: string) => void;
-	/**
-	 * Asks the operator for confirmation. Default: asks on the terminal; resolves with false if stdin is not a terminal.
-	 */
+	/** Default: asks on the terminal; false if stdin is not one. */
 	ask?: (question: string) => Promise<boolean>;
-	/** Listener for Ctrl-C and other signals to end this process. Default: `createInterrupts()`. */
+	/** Default: `createInterrupts()`. */
 	interrupts?: Interrupts;
-	/** Milliseconds between two requests for the progress of a job that makes changes to a guild. */
+	/** Milliseconds between two requests for the progress of a job. */
 	lookMs?: number;
-	/**
-	 * Milliseconds between two progress messages: the first number if the progress has changed, the second if the message
-	 * only says that the command is still waiting.
-	 */
+	/** Milliseconds between two messages: about new progress, and that the command is still waiting. */
 	reportMs?: readonly [number, number];
-	/**
-	 * If the bot does not respond for this many milliseconds, the command stops waiting for the job that makes changes to
-	 * a guild.
-	 */
+	/** Milliseconds without a response of the bot after which the command stops waiting for the job. */
 	silenceMs?: number;
 }
 
@@ -93,7 +70,7 @@ interface Work extends Required<Omit<GuildFileOptions, "open" | "interrupts">> {
 	whoContinues: string;
 }
 
-/** Runs `--export-guild`, `--plan-guild` or `--apply-guild`. Resolves with the exit code of the process. */
+/** Resolves with the exit code. */
 export async function guildFile(
 	command: GuildFileCommand,
 	config: BotConfig,
@@ -150,10 +127,7 @@ function reportError(error: unknown, report: (line: string) => void): number {
 	return exitCodes.error;
 }
 
-/**
- * Looks for the bot on this machine. If the bot is running, the command sends its requests to the bot; otherwise the
- * command logs in to Discord and opens the database itself. Tells the operator which of the two it does.
- */
+/** Through the running bot, or by itself; tells the operator which. */
 async function findWay(
 	config: BotConfig,
 	log: Log,

@@ -2,43 +2,26 @@
 
 import { CheckFailed } from "../../../lib/program/check.ts";
 
-/**
- * Two signals within this many milliseconds count as one press of Ctrl-C, because `bun run` forwards the terminal's
- * signal.
- */
+/** Two signals within this time are one Ctrl-C, because `bun run` forwards the terminal's signal. */
 const secondSignalMs = 500;
 
 export interface Interrupts {
-	/**
-	 * What the operator wants according to the latest signal, such as Ctrl-C. "cancel": cancel the job that makes changes
-	 * to the guild. "leave": end the command and let the job continue. Undefined before the first signal.
-	 */
+	/** The latest signal: "cancel" the job, or "leave" it running and end the command. Undefined before the first. */
 	readonly last: "cancel" | "leave" | undefined;
-	/**
-	 * Settles like `work`. But if a signal such as Ctrl-C arrives earlier, rejects with a CheckFailed, unless `handle`
-	 * was called before.
-	 */
+	/** Like `work`, but a signal rejects with a CheckFailed, unless `handle` was called before. */
 	race<T>(work: Promise<T>): Promise<T>;
-	/**
-	 * Throws a CheckFailed if a signal such as Ctrl-C has interrupted the command, so that the command does not continue.
-	 */
+	/** Throws a CheckFailed if a signal has interrupted the command. */
 	check(): void;
-	/**
-	 * After this call, signals such as Ctrl-C no longer interrupt the command: they only set `last` and abort the
-	 * AbortSignal from `next`. `release` ends this.
-	 */
+	/** From now on signals only set `last` and abort `next`, until `release`. */
 	handle(): void;
 	release(): void;
-	/** Returns an AbortSignal that aborts when the process receives the next signal after a call of `handle`. */
+	/** Aborts at the next signal after `handle`. */
 	next(): AbortSignal;
-	/** Stops listening for signals to the process. */
+	/** Stops listening. */
 	end(): void;
 }
 
-/**
- * Listens for signals to the process. The first Ctrl-C means "cancel". A second Ctrl-C, SIGTERM and SIGHUP mean
- * "leave".
- */
+/** The first Ctrl-C means "cancel"; a second one, SIGTERM and SIGHUP mean "leave". */
 export function createInterrupts(
 	source: Pick<NodeJS.Process, "on" | "off"> = process,
 	now: () => number = () => performance.now(),

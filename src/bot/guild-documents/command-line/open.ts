@@ -17,21 +17,17 @@ import { wireGuildDocuments } from "../wiring.ts";
 import type { OwnDocuments } from "./guild-file.ts";
 import { createDocumentRequests } from "./requests.ts";
 
-/** Maximum time in milliseconds to wait until Discord has sent the members of all available guilds. */
+/** For the members of all available guilds. */
 const membersTimeoutMs = 120_000;
-/** Milliseconds between two checks of whether Discord has sent the members of all guilds. */
 const membersLookMs = 100;
 
 export interface OpenOptions {
-	/** Whether to wait until Discord has sent the members of all guilds. */
+	/** Wait until Discord has sent the members of all guilds. */
 	needsMembers: boolean;
 	timing?: ConnectionOptions["timing"];
 }
 
-/**
- * Opens the database and logs in to Discord, for commands about guild documents while the bot is not running. Rejects
- * with a CheckFailed if another process uses the database, or if the database or Discord is unavailable.
- */
+/** Rejects with a CheckFailed if another process uses the database, or it or Discord is unavailable. */
 export async function openGuildDocuments(
 	config: BotConfig,
 	log: Log,

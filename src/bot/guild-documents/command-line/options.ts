@@ -5,10 +5,7 @@ import { type Part, partNames } from "../../../guild-document/format/document.ts
 import { didYouMean } from "../../../lib/config.ts";
 import { maxDocumentBytes } from "../request-schemas.ts";
 
-/**
- * Command line options for guild documents, in the format of `parseArgs`. For `--help`, they also have a placeholder
- * for the option's value (`value`) and a description.
- */
+/** For `parseArgs`; `value` (a placeholder) and the description are for `--help`. */
 export const guildFileOptions = {
 	"export-guild": {
 		type: "string",
@@ -56,37 +53,32 @@ export const guildFileOptions = {
 	},
 } as const;
 
-/** Rows for the output of `--help`: an option such as "--guild <id>", and its description. */
+/** For `--help`. */
 export const guildFileRows = Object.entries(guildFileOptions).map(
 	([name, option]) => [`--${name}${"value" in option ? ` ${option.value}` : ""}`, option.description] as const,
 );
 
-/** A command about a guild document, parsed from the command line: what to do, with which file and guild. */
 export interface GuildFileCommand {
 	action: "export" | "plan" | "apply";
-	/** Path of the file with the guild document; "-" for standard input or output. */
+	/** "-" for standard input or output. */
 	file: string;
 	guildId: string | undefined;
 	parts: readonly Part[] | undefined;
 	backup: string | undefined;
 	prune: boolean;
 	force: boolean;
-	/** Whether `--apply-guild` changes the guild without asking the operator for confirmation. */
+	/** Change the guild without asking. */
 	yes: boolean;
 }
 
-/** Values of the command line options for guild documents. */
 export type GuildFileValues = ReturnType<typeof parseArgs<{ options: typeof guildFileOptions }>>["values"];
 
-/** Thrown for a command line whose options are invalid or cannot be combined. The message is for the operator. */
+/** Options that are invalid or cannot be combined; the message is for the operator. */
 export class UsageError extends Error {
 	override name = "UsageError";
 }
 
-/**
- * Returns the command about a guild document that the command line contains, or undefined if there is none. Throws a
- * UsageError if options are invalid or cannot be combined.
- */
+/** Undefined if the command line has no such command. Throws a UsageError. */
 export function guildFileCommand(values: GuildFileValues): GuildFileCommand | undefined {
 	const actions = (["export", "plan", "apply"] as const).filter((action) => values[`${action}-guild`] !== undefined);
 	const [action] = actions;

@@ -26,26 +26,18 @@ export interface DocumentRequestsOptions {
 	documents: GuildDocumentsService;
 	pictures: Pick<Pictures, "known" | "read" | "add">;
 	connection: Pick<Connection, "discord">;
-	/** Id of the guild for requests from the command line that name no guild, from the setting GUILD_ID. */
+	/** From GUILD_ID, for requests that name no guild. */
 	guildId: string | undefined;
-	/** Whether the bot's configuration allows tools to access a guild. */
+	/** By the bot's configuration. */
 	mayTouch(guildId: string): boolean;
-	/**
-	 * Whether the bot's configuration forbids a tool. A request that does the same as a forbidden tool is refused, too.
-	 */
+	/** A request that does the same as a forbidden tool is refused, too. */
 	denies(toolName: string): boolean;
-	/**
-	 * Records a finished request from the command line in the bot's audit log. `changes`: whether the request was meant
-	 * to change something.
-	 */
+	/** `changes`: the request was meant to change something. */
 	audit(call: AuditedCall): void;
 	log: Log;
 }
 
-/**
- * Checks the input of a request from the command line, such as "export", and carries the request out. Rejects with a
- * ToolError whose message is for people.
- */
+/** Checks the input. Rejects with a ToolError whose message is for people. */
 export type HandleDocumentRequest = <Name extends DocumentRequest>(
 	name: Name,
 	input: unknown,

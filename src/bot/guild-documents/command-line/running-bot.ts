@@ -18,24 +18,15 @@ import {
 	type SendDocumentRequest,
 } from "../request-schemas.ts";
 
-/**
- * The client's timeout of a request to the bot is this many milliseconds longer than the bot's own timeout, so that the
- * bot's error message still arrives.
- */
+/** Added to the bot's own timeout, so that the bot's error message still arrives. */
 const reserveMs = 10_000;
 const maxResponseBytes = 64 * 1024 * 1024;
 
-/**
- * Thrown if the bot sent no complete response to a request. It is then unknown whether the bot carried out the request.
- */
+/** It is then unknown whether the bot carried out the request. */
 export class NoResponse extends Error {
 	override name = "NoResponse";
 }
 
-/**
- * Returns a function that sends requests about guild documents to the bot with this configuration, which runs on this
- * machine.
- */
 export function createBotClient(
 	config: Pick<BotConfig, "mcpBindAddress" | "mcpPort" | "mcpToken">,
 ): SendDocumentRequest {
@@ -63,7 +54,7 @@ export function createBotClient(
 	};
 }
 
-/** Sends a POST request. Does not use fetch, because fetch might send the bot's token through a proxy. */
+/** Not fetch, which might send the bot's token through a proxy. */
 async function post(
 	url: string,
 	headers: Record<string, string>,

@@ -5,10 +5,7 @@ import type { GuildJobRow, GuildJobStepRow } from "../../store/tables/guild-jobs
 import { thingText } from "../plans/plan-text.ts";
 import { isEmptyOrder, isRole, type Plan, type PlannedStep } from "../plans/plans.ts";
 
-/**
- * Maximum number of times that an apply_guild job carries out the same step, in case someone or Discord keeps undoing
- * it.
- */
+/** How often a job does the same step, in case someone or Discord keeps undoing it. */
 const maxTimesDone = 3;
 
 export interface Job {
@@ -17,7 +14,7 @@ export interface Job {
 	planned: ReadonlyMap<string, PlannedStep>;
 	/** Ids of the channels that get the access of their category in this job. */
 	following: ReadonlySet<string>;
-	/** Database rows of the steps that the apply_guild job has started or that have failed, by step id. */
+	/** Rows of the steps that were started or have failed, by step id. */
 	steps: Map<string, GuildJobStepRow>;
 }
 
@@ -32,10 +29,7 @@ export function toJob(row: GuildJobRow, steps: readonly GuildJobStepRow[]): Job 
 	};
 }
 
-/**
- * Returns the ids of the roles, channels and other objects that an apply_guild job has created, by placeholder. A
- * placeholder, such as "+role/Mods", stands for the id of an object before it is created.
- */
+/** Real ids by placeholder, such as "+role/Mods", which stands for the id before the thing is created. */
 export function createdIds({ steps }: Job): Map<string, string> {
 	const ids = new Map<string, string>();
 	for (const { placeholder, target_id } of steps.values())
@@ -78,11 +72,7 @@ function isShown(step: Step, job: Job, { createdIds, createdKinds }: Progress): 
 	);
 }
 
-/**
- * Returns the steps that an apply_guild job should carry out next. `steps` are the remaining differences between guild
- * and document. `ids` maps placeholders, which stand for the ids of new objects, to the real ids of those that the job
- * has created.
- */
+/** `steps`: what still differs. `ids`: those of `createdIds`. */
 export function runnable(steps: readonly Step[], job: Job, ids: ReadonlyMap<string, string>): Step[] {
 	const available = new Set(ids.keys());
 	const progress = progressOf(job);
@@ -106,7 +96,6 @@ function failedNeed({ needs }: Pick<PlannedStep, "needs">, { failed }: Progress)
 	return need === undefined ? undefined : failed.get(need);
 }
 
-/** Returns a new database row for a step that an apply_guild job has not started. */
 export function newStepRow(
 	step: Pick<Step, "id" | "action" | "kind" | "name"> & {
 		placeholder?: string | undefined;
@@ -131,16 +120,13 @@ export function newStepRow(
 }
 
 export interface Leftovers {
-	/** Steps of the apply_guild job that were not carried out, each with the reason in `error`. */
+	/** With the reason in `error`. */
 	failed: GuildJobStepRow[];
-	/** Number of remaining differences between the guild and its document that were not in the plan. */
+	/** Number of differences that were not in the plan. */
 	others: number;
 }
 
-/**
- * Returns what an apply_guild job has not done, once it cannot carry out any more steps. `steps` are the remaining
- * differences between the guild and the document.
- */
+/** Once no more steps can run. `steps`: what still differs. */
 export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 	const refused = new Set(job.plan.refusals.map(({ stepId }) => stepId));
 	const progress = progressOf(job);

@@ -1,6 +1,6 @@
-// One job that carries out a plan. Each step is found from the difference between the document and the guild, so that a job
-// continues after a kill, a restart or an outage. A request that creates something is stored first; if its response is
-// lost, what it made is looked for before it is sent again (made-things.ts).
+// One job that carries out a plan. Steps come from the difference of document and guild, so a job continues after a
+// kill, restart or outage. A request that creates something is stored first; if its response is lost, what it made is
+// looked for before it is sent again (made-things.ts).
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, type RouteLike } from "discord.js";
@@ -35,17 +35,11 @@ import type { Pictures } from "../read/pictures.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob } from "./job-rules.ts";
 import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
 
-/** How long a job is kept after its end, in milliseconds. One that still runs this long after its start ends as failed. */
+/** Milliseconds after the end. A job that still runs so long after its start ends as failed. */
 export const keptMs = 7 * 86_400_000;
-/**
- * Maximum milliseconds that an apply_guild job waits for a rate limit to reset before its next request. If the wait
- * would be longer, the job is paused and resumed later.
- */
+/** A job waits so long for a rate limit; for longer it is paused and resumed later. */
 const maxPaceMs = 10_000;
-/**
- * Number of requests in each rate limit window that an apply_guild job leaves unused, so that other code of the bot can
- * use them.
- */
+/** Requests of each rate limit window that a job leaves to other code of the bot. */
 const spared = 1;
 const noLimit = { remaining: Infinity, resetAt: 0 };
 const maxUnanswered = 5;
@@ -53,10 +47,9 @@ const maxNotes = 20;
 
 const defaultStateAgeMs = (readMs: number) => Math.max(30_000, 5 * readMs);
 
-/** Why a running apply_guild job is paused, and until when. */
 export interface Wait {
 	why: string;
-	/** End of the pause in milliseconds of `monotonicNow`; 0 if unknown. */
+	/** Milliseconds of `monotonicNow`; 0 if unknown. */
 	until: number;
 }
 
@@ -64,48 +57,41 @@ export interface JobRunOptions {
 	log: Log;
 	connection: Connection;
 	store: Pick<Store, "sql">;
-	/**
-	 * Keyed mutex of guild, role and channel ids, so that tools and apply_guild jobs do not edit the same one at the same
-	 * time.
-	 */
+	/** Of guilds, roles and channels, so that tools and jobs do not edit the same one at the same time. */
 	mutex: KeyedMutex;
 	rules: Rules;
 	pictures: Pick<Pictures, "dataUri" | "remember">;
-	/** Milliseconds after which a request that got no response has either taken effect on Discord or never will. */
+	/** After so long without a response, a request has taken effect or never will. */
 	arrivedAfterMs?: number;
-	/** Milliseconds after which Discord's audit log certainly has an entry for a request that took effect. */
+	/** After so long the audit log certainly has what took effect. */
 	loggedAfterMs?: number;
-	/**
-	 * Returns for how many milliseconds an apply_guild job uses the state of the guild that it has read. Then it reads
-	 * the guild again, because other people may have changed it. `readMs`: how long the last read took.
-	 */
+	/** How long a state is used before a new read, as others may have changed the guild. `readMs`: of the last read. */
 	maxStateAgeMs?: (readMs: number) => number;
-	/** Whether the bot's configuration allows tools to access a guild. */
+	/** By the bot's configuration. */
 	mayTouch(guildId: string): boolean;
-	/** Aborts when the bot stops. */
 	closing: AbortSignal;
-	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	/** Wall clock in epoch milliseconds, which may jump. */
 	now(): number;
-	/** Returns the milliseconds of a clock that never jumps, from any start. */
+	/** Milliseconds of a clock that never jumps, from any start. */
 	monotonicNow(): number;
 }
 
 /** What a process knows of a job that its rows do not say. */
 export class JobRun {
 	wait: Wait | undefined;
-	/** Whether someone has cancelled the job since the bot started. */
+	/** Since the bot started. */
 	isCancelled = false;
 	isEnded = false;
-	/** Failures in a row, without those that go away by themselves, such as an outage. */
+	/** In a row, without those that go away by themselves, such as an outage. */
 	failures = 0;
 	readonly ending = Promise.withResolvers<void>();
-	/** Number of requests that got no response from Discord, by step id. */
+	/** Number of requests without a response, by step id. */
 	readonly #unanswered = new Map<string, number>();
-	/** When a request with an unknown outcome was sent, or found in the database after a restart, by step id. */
+	/** When a request with unknown outcome was sent, or found after a restart, by step id. */
 	readonly #askedAt = new Map<string, number>();
-	/** When a step assigned a role to a member, by step id. The bot's cache of members is updated by a later event. */
+	/** When a role was assigned, by step id. The cache of members is updated by a later event. */
 	readonly #assignedAt = new Map<string, number>();
-	/** Discord's rate limits, by route. Times are from `monotonicNow`. */
+	/** By route; times of `monotonicNow`. */
 	readonly #buckets = new Map<string, typeof noLimit>();
 	readonly #sql: Sql;
 	readonly #now: () => number;
@@ -124,7 +110,7 @@ export class JobRun {
 		this.wait = { why, until: this.#now() + ms };
 	}
 
-	/** Carries out the steps until none is left or the job is paused. Rejects if the job must be retried. */
+	/** Until no step is left or the job is paused. Rejects if it must be retried. */
 	async work(): Promise<void> {
 		const { connection, mayTouch, now, rules, maxStateAgeMs = defaultStateAgeMs } = this.options;
 		const row = await selectGuildJob(this.#sql, this.id);
@@ -198,9 +184,8 @@ export class JobRun {
 	}
 
 	/**
-	 * Finds out what was created by requests that got no response. Returns "wait" if that is not known yet. Returns "read
-	 * again" if the picture hashes in `state` are outdated, because an emoji was found. `readAt`: when `state` was read,
-	 * in milliseconds of `monotonicNow`.
+	 * For requests without a response. "wait": not known yet. "read again": the hashes in `state` are outdated, because an
+	 * emoji was found. `readAt`: when `state` was read, by `monotonicNow`.
 	 */
 	async #settleCreations(
 		job: Job,
@@ -223,10 +208,7 @@ export class JobRun {
 		return hasEmoji ? "read again" : "done";
 	}
 
-	/**
-	 * Records the picture hash of an emoji whose creation request got no response. The hash is taken from the document,
-	 * because Discord converts pictures, so that its copy has a different hash.
-	 */
+	/** The hash of the document, because Discord converts pictures, so that its copy has a different one. */
 	async #rememberEmoji(
 		job: Job,
 		guild: Guild,
@@ -244,10 +226,7 @@ export class JobRun {
 		if (hash !== undefined) await this.options.pictures.remember({ kind: "emoji", id, animated: false }, hash);
 	}
 
-	/**
-	 * Finds out whether a creation request that got no response has created its object. Returns the new values of the
-	 * step's row; undefined if this is not known yet, so that the apply_guild job has to wait.
-	 */
+	/** New values of the row; undefined if not known yet. */
 	async #settleCreation(
 		{ row: { id }, steps }: Job,
 		guild: Guild,
@@ -297,10 +276,7 @@ export class JobRun {
 				});
 	}
 
-	/**
-	 * Carries out one step of an apply_guild job. Adds the id of a created object to `ids`. Rejects if the job must be
-	 * retried or paused.
-	 */
+	/** Adds the id of a created thing to `ids`. Rejects if the job must be retried or paused. */
 	async #runStep(job: Job, guild: Guild, state: GuildState, step: Step, ids: Map<string, string>): Promise<void> {
 		// A step before this one may have failed.
 		if (!step.needs.every((placeholder) => ids.has(placeholder))) return;
@@ -324,10 +300,7 @@ export class JobRun {
 		});
 	}
 
-	/**
-	 * Sends the request of a plan step to Discord, unless the bot must not carry it out now. Returns whether Discord
-	 * confirmed the request.
-	 */
+	/** Returns whether Discord confirmed the request. */
 	async #send(job: Job, guild: Guild, state: GuildState, step: Step, ids: Map<string, string>): Promise<boolean> {
 		if (this.options.closing.aborted) throw new NotNow("the bot is stopping");
 		const row = job.steps.get(step.id) ?? newStepRow(step, job);
@@ -391,7 +364,7 @@ export class JobRun {
 		return true;
 	}
 
-	/** Records the outcome of a step after its request failed. Rejects if the apply_guild job must be retried. */
+	/** Rejects if the job must be retried. */
 	async #noteFailure(job: Job, row: GuildJobStepRow, error: unknown): Promise<void> {
 		if (error instanceof DiscordAPIError && error.status !== 401) {
 			const isGone = error.status === 404 && row.action === "delete";
@@ -417,10 +390,7 @@ export class JobRun {
 		return { ...(body as object), [picture.field]: uri };
 	}
 
-	/**
-	 * Waits until a rate limit resets if few of its requests are left, so that an apply_guild job does not use them all
-	 * up. Throws PlatformBusy if the wait would be too long.
-	 */
+	/** Waits if few requests of a rate limit are left. Throws PlatformBusy if the wait would be too long. */
 	async #pace(bucket: string): Promise<void> {
 		const { remaining, resetAt } = this.#buckets.get(bucket) ?? noLimit;
 		const ms = resetAt - this.#now();
@@ -474,7 +444,7 @@ function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
 	return [isThing ? id : guild.id];
 }
 
-/** Returns a key that is equal for requests that share a rate limit of Discord. */
+/** Equal for requests that share a rate limit. */
 function bucketOf({ method, path }: ApiRequest): string {
 	// A guess (rate-limits): limits are per route, and per guild or channel.
 	const [, thing = "", rest = ""] = /^(\/\w+\/\d+)?(.*)$/.exec(path) ?? [];

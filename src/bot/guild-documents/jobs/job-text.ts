@@ -17,18 +17,12 @@ const stateTexts: Record<GuildJobState, string> = {
 
 export interface JobTextOptions {
 	guildName: string;
-	/**
-	 * Why the running apply_guild job is paused, such as a rate limit, and for how many more seconds; 0 if that is
-	 * unknown.
-	 */
+	/** Why the job is paused; 0 seconds if the time is unknown. */
 	waiting?: { why: string; seconds: number } | undefined;
 	maxBytes?: number | undefined;
 }
 
-/**
- * Formats the progress of an apply_guild job as text: its state, what it created and what failed. For a cancelled or
- * failed job, also lists the steps that were done.
- */
+/** What was created and what failed; for a cancelled or failed job also the steps that were done. */
 export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes }: JobTextOptions): string {
 	const { row, plan, steps } = job;
 	const { id, state, started_at, ended_at, note } = row;

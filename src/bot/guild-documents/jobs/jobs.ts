@@ -27,9 +27,9 @@ const maxFailures = 5;
 export interface JobsOptions
 	extends Omit<JobRunOptions, "now" | "monotonicNow" | "closing">,
 		Pick<DurableOptions, "backOffMs"> {
-	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	/** Wall clock in epoch milliseconds, which may jump. */
 	now?: () => number;
-	/** Returns the milliseconds of a clock that never jumps, from any start. Default: `performance.now()`. */
+	/** Milliseconds of a clock that never jumps. Default: `performance.now()`. */
 	monotonicNow?: () => number;
 }
 
@@ -73,7 +73,7 @@ export class Jobs {
 		return run;
 	}
 
-	/** Continues a stored job until it ends or is paused. Rejects if the job must be retried. */
+	/** Rejects if the job must be retried. */
 	async #run(id: string): Promise<void> {
 		const run = this.#runOf(id);
 		run.wait = undefined;
@@ -93,9 +93,7 @@ export class Jobs {
 		}
 	}
 
-	/**
-	 * Stores a new job that applies the plan, and starts it. Returns undefined if the guild already has a running job.
-	 */
+	/** Stores and starts a job; undefined if the guild already has a running one. */
 	async begin(plan: Plan, hash: string, reason: string): Promise<GuildJobRow | undefined> {
 		const row: GuildJobRow = {
 			id: crypto.randomUUID().replaceAll("-", "").slice(0, 12),
@@ -123,12 +121,10 @@ export class Jobs {
 		return row;
 	}
 
-	/** Returns the job that is applying a plan to the guild; undefined if there is none. */
 	async runningIn(guildId: string): Promise<RunningGuildJob | undefined> {
 		return (await selectRunningGuildJobs(this.#sql)).find(({ guild_id }) => guild_id === guildId);
 	}
 
-	/** Returns the job with this id, which applies or applied a plan; undefined if there is none. */
 	async find(id: string): Promise<JobView | undefined> {
 		const row = await selectGuildJob(this.#sql, id);
 		if (!row) return undefined;
@@ -136,12 +132,12 @@ export class Jobs {
 		return { job, wait: this.#runs.get(id)?.wait };
 	}
 
-	/** Returns the ids of a guild's running and ended jobs, the latest first. */
+	/** The latest first. */
 	idsOf(guildId: string, limit: number): Promise<string[]> {
 		return selectGuildJobIds(this.#sql, guildId, limit);
 	}
 
-	/** Resolves when the job has ended; immediately if it is not running. Rejects if the database is unavailable. */
+	/** At once if it is not running. Rejects if the database is unavailable. */
 	async ended(id: string): Promise<void> {
 		const { ending } = this.#runOf(id);
 		const row = await selectGuildJob(this.#sql, id);
@@ -150,7 +146,7 @@ export class Jobs {
 		this.#runs.delete(id);
 	}
 
-	/** Stops a running job after its current step. Returns false if the job is not running. */
+	/** After the current step. False if it is not running. */
 	async cancel(id: string): Promise<boolean> {
 		const isRunning = await askToCancel(this.#sql, id);
 		if (isRunning) this.#runOf(id).isCancelled = true;
@@ -158,7 +154,6 @@ export class Jobs {
 		return isRunning;
 	}
 
-	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void {
 		onSessionOrGuild(client, this.#work.retryAll);
 		client.on(Events.GuildDelete, this.#work.retryAll);

@@ -16,40 +16,25 @@ const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
 	event: AuditLogEvent.GuildScheduledEventCreate,
 };
 
-/**
- * Whether a reason in Discord's audit log was written by a job that applies a plan. The caller checks that the entry's
- * author is this bot.
- */
+/** The caller checks that the entry's author is this bot. */
 export function isJobReason(reason: string): boolean {
 	return reason.startsWith(jobReasonStart);
 }
 
-/**
- * Returns the audit log reason for a request that an apply_guild job sends. It starts with the job's id and `mark`,
- * which identifies the request within the job.
- */
+/** `mark` identifies the request within the job. */
 export function markedReason(jobId: string, mark: string, reason: string): string {
 	return `${jobReasonStart}${jobId} ${mark}: ${reason}`;
 }
 
-/** Who created which objects, as recorded in a guild's audit log. */
+/** From a guild's audit log. */
 export interface Creations {
-	/**
-	 * Returns the id of the object that an apply_guild job's request created; undefined if the audit log has no entry of
-	 * this request. `mark` identifies the request within the job.
-	 */
+	/** The id of what the request with this `mark` created; undefined without an entry. */
 	madeBy(jobId: string, mark: string): string | undefined;
-	/**
-	 * Whether the audit log records the creation of the object with this id. If `madeBy` found nothing before, the object
-	 * was created by someone else or by another request of this bot.
-	 */
+	/** If `madeBy` found nothing before, someone else or another request of this bot created it. */
 	isOther(id: string): boolean;
 }
 
-/**
- * Reads from the audit log who created objects of one kind, such as roles, since the snowflake `afterId`. Finds nothing
- * if the bot may not read the audit log.
- */
+/** Since the snowflake `afterId`. Finds nothing if the bot may not read the audit log. */
 export async function readCreations(guild: Guild, kind: StepKind, afterId: string): Promise<Creations> {
 	const action = createActions[kind];
 	const entries = action === undefined ? [] : await readAuditLog(guild, action, afterId);
@@ -87,7 +72,7 @@ function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, ki
 
 const createdKinds = Object.keys(createActions) as StepKind[];
 
-/** Returns the highest snowflake of a guild and its roles, channels and other objects. */
+/** The highest snowflake of a guild and its things. */
 export function newestId(state: GuildState): string {
 	return createdKinds
 		.flatMap((kind) => thingsOf(state, kind))
@@ -97,10 +82,7 @@ export function newestId(state: GuildState): string {
 /** A guess (channel-names): Discord changes case and spaces in the names of text channels. */
 const comparable = (name: string) => name.toLowerCase().replaceAll(/[\s_-]+/g, "-");
 
-/**
- * Returns the objects that a request without a response may have created: those of this kind that are newer than the
- * snowflake `afterId` and not in `known`. Names are not compared, because Discord may change them.
- */
+/** Newer than the snowflake `afterId` and not in `known`. Names are not compared: Discord may change them. */
 export function candidatesIn(
 	state: GuildState,
 	{ kind, afterId }: { kind: StepKind; afterId: string },

@@ -12,7 +12,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 interface Limit {
-	/** What Discord allows, in words for people: "250 new roles in 50 hours". */
+	/** For people: "250 new roles in 50 hours". */
 	text: string;
 	max: number;
 	seconds: number;
@@ -24,7 +24,7 @@ const creating =
 	({ action, kind }: Step) =>
 		action === "create" && kinds.includes(kind) ? "" : undefined;
 
-/** Rate limits of Discord that developers of bots have observed and that Discord does not document. */
+/** Observed by developers of bots, not documented by Discord. */
 const limits: readonly Limit[] = [
 	{
 		// Responses have X-RateLimit-Limit 250 and resets more than a day away: https://github.com/discord-net/Discord.Net/issues/1451
@@ -102,15 +102,11 @@ function estimate(steps: readonly Step[]): Estimate {
 	return { seconds: now, waits };
 }
 
-/**
- * Estimates how many seconds the steps of a plan take, one after the other. Assumes that the observed rate limits of
- * Discord apply and that no request was counted towards them yet.
- */
+/** One after the other, by the observed limits, as if no request was counted yet. */
 export function estimateSeconds(steps: readonly Step[]): number {
 	return estimate(steps).seconds;
 }
 
-/** Returns a line of text for a plan: the estimated time for its steps, and the assumptions of the estimate. */
 export function durationText(steps: readonly Step[]): string {
 	const { seconds, waits } = estimate(steps);
 	const assumed =

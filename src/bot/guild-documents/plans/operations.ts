@@ -5,77 +5,45 @@ import type { GuildDocument, Part } from "../../../guild-document/format/documen
 import { ToolError } from "../../../mcp/tool.ts";
 import { maxGuildPlans } from "../../store/tables/guild-plans.ts";
 
-/**
- * The wanted state of a guild, from which changes are planned: a guild document, a backup, or an earlier plan of
- * changes.
- */
 export type PlanSource =
-	/**
-	 * A guild document that describes all or part of a guild, as parsed JSON or as JSON or YAML text. It is not validated
-	 * yet.
-	 */
+	/** All or part of a guild, parsed or as JSON or YAML text; not validated yet. */
 	| { document: unknown }
-	/**
-	 * Name of a backup of the same guild, such as "12" or "latest". The name of another guild's backup starts with the id
-	 * of that guild: "123456789012345678/12".
-	 */
+	/** Such as "12" or "latest"; of another guild "123456789012345678/12". */
 	| { backup: string }
-	/**
-	 * Hash of an earlier plan for the guild, and a partial guild document (`changes`) that is merged into the guild
-	 * document of that plan.
-	 */
+	/** The hash of an earlier plan, and a partial document that is merged into that plan's document. */
 	| { plan: string; changes: unknown };
 
-/** A guild exported as a guild document, and the sections of the document that could not be exported. */
 export interface ExportedGuild {
 	document: GuildDocument;
-	/** Lines of text that say which sections, such as bans, are missing in the guild document, and why. */
+	/** Lines that say which sections, such as bans, are missing, and why. */
 	missing: readonly string[];
 }
 
-/** Description of a stored backup of a guild: its name, time and size, without the guild document itself. */
 export interface GuildBackup {
 	guildId: string;
-	/** Name of the backup, such as "12". Backups of different guilds can have the same name. */
+	/** Such as "12"; unique within a guild. */
 	name: string;
 	madeAt: Date;
 	guildName: string;
 	channels: number;
 	roles: number;
-	/**
-	 * Text for people that says which sections of the guild, such as webhooks, the backup lacks, and why. Empty if the
-	 * backup is complete.
-	 */
+	/** For people: the sections that the backup lacks, and why; "" if complete. */
 	omitted: string;
-	/**
-	 * When and why the backup was protected; undefined if it is not protected. Newer unprotected backups do not replace a
-	 * protected one.
-	 */
+	/** When and why the backup was protected from being replaced by newer ones. */
 	kept: { at: Date; reason: string } | undefined;
 }
 
-/**
- * Operations on guild documents: exports guilds as documents, plans changes to guilds, and makes these changes. All
- * methods reject with a ToolError if the operation is not possible, such as while the bot's database is unavailable.
- */
+/** All methods reject with a ToolError if it is not possible, such as without the database. */
 export interface GuildDocuments {
-	/**
-	 * Exports a guild as a guild document. `parts` are the names of the sections to export. Default: all except members
-	 * and bans.
-	 */
+	/** `parts` default to all except members and bans. */
 	export(guild: Guild, parts?: readonly Part[]): Promise<ExportedGuild>;
-	/** Returns descriptions of the stored backups of a guild, newest first. */
+	/** Newest first. */
 	backups(guild: Guild): Promise<readonly GuildBackup[]>;
-	/**
-	 * Returns the guild document of a backup. `name` is the name of a backup of this guild, such as "12" or "latest", or
-	 * the id of another guild and the name of its backup: "123456789012345678/12".
-	 */
+	/** `name`: "12" or "latest"; of another guild "123456789012345678/12". */
 	exportBackup(guild: Guild, name: string): Promise<ExportedGuild>;
 	/**
-	 * Compares a guild with a guild document. Stores a plan of the changes that make the guild match the document, and
-	 * returns the plan with its hash as text of at most `maxBytes` bytes. If `prune` is true, the changes include deleting
-	 * what a section of the document does not list. If `source` is a change of an earlier plan, the text only counts the
-	 * steps that both plans have, except deletions; with `isWhole`, it lists all steps.
+	 * Stores the plan and returns it as text of at most `maxBytes` bytes. With `prune`, it deletes what a section does not
+	 * list. For a change of an earlier plan, steps of both except deletions are only counted, unless `isWhole`.
 	 */
 	plan(
 		guild: Guild,
@@ -86,55 +54,39 @@ export interface GuildDocuments {
 			isWhole?: boolean;
 		},
 	): Promise<string>;
-	/** Returns the id of the guild to which a stored plan would make changes. */
 	guildOfPlan(hash: string): Promise<string>;
-	/** Returns the id of the guild to which a job makes changes. */
 	guildOfJob(id: string): Promise<string>;
 	/**
-	 * Starts a job that makes the changes of a stored plan, and returns text with the id and progress of the job. Waits
-	 * at most `waitMs` milliseconds for the end of the job; default: 0. If the guild has changed since the plan was made,
-	 * rejects with an error that contains the new plan. `reason` is shown in Discord's audit log.
+	 * Waits at most `waitMs` milliseconds for the end (default 0). If the guild has changed since, rejects with an error
+	 * that has the new plan. `reason` is for Discord's audit log.
 	 */
 	apply(hash: string, reason?: string, waitMs?: number): Promise<string>;
-	/** Returns the progress of a job, which makes changes to a guild, as text. */
+	/** As text. */
 	job(id: string): Promise<string>;
-	/** Returns the latest jobs that make or made changes to a guild, as text. */
+	/** As text, the latest. */
 	jobs(guild: Guild): Promise<string>;
-	/**
-	 * Cancels a job, which makes changes to a guild, and returns its progress as text. The change that is being made at
-	 * this moment is still completed.
-	 */
+	/** Completes the current change; returns the progress as text. */
 	cancel(id: string): Promise<string>;
 }
 
-/**
- * Creates the error for a request that names the hash of a plan which the bot does not have. A plan consists of changes
- * to a guild.
- */
 export function unknownPlan(hash: string): ToolError {
 	return new ToolError(
 		`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild to make one.`,
 	);
 }
 
-/** The error for the id of a job that the bot does not have. */
 export function unknownJob(id: string): ToolError {
 	return new ToolError(`There is no job ${JSON.stringify(id)}. A job is kept for 7 days after its end.`);
 }
 
-/**
- * The error for a backup that the bot does not have. `guildId` is the id of the guild to which the backup would belong.
- */
+/** `guildId`: the guild to which it would belong. */
 export function unknownBackup(name: string, guildId: string): ToolError {
 	return new ToolError(
 		`There is no backup ${JSON.stringify(name)} of the guild ${guildId}. Use list_backups to find backups; "latest" is the newest, and GUILD_ID/NAME one of another guild.`,
 	);
 }
 
-/**
- * Returns `documents` without the plans, jobs and backups of guilds for which `mayTouch` returns false: for callers who
- * must not find out that these exist.
- */
+/** Without what belongs to other guilds: for callers who must not find out that it exists. */
 export function limitDocuments(documents: GuildDocuments, mayTouch: (guildId: string) => boolean): GuildDocuments {
 	async function guildOfPlan(hash: string): Promise<string> {
 		const id = await documents.guildOfPlan(hash);

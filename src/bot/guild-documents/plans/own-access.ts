@@ -10,11 +10,7 @@ import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 
 const needed = Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
 
-/**
- * Returns a copy of a guild document in which no permission overwrites take the bot's access to a channel or category,
- * and the names of those that had to be changed for this. Documents that were exported from a guild are not changed,
- * because they state exactly which overwrites the guild has.
- */
+/** Also the names of what was changed. Exported documents stay, because they state exactly the guild's overwrites. */
 export function withOwnAccess(guild: Guild, document: GuildDocument): { document: GuildDocument; names: string[] } {
 	const me = botMember(guild);
 	const inGuild = me.permissions.bitfield;

@@ -7,7 +7,7 @@ import { permissionNames } from "../../../guild-document/names/permission-names.
 import type { FieldChange, Refusal } from "../../../guild-document/steps.ts";
 import type { Plan, PlannedStep } from "./plans.ts";
 
-/** Maximum length in bytes of UTF-8 of the text that describes a plan or a job. */
+/** Bytes of UTF-8. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
 const shownContext = 20;
@@ -34,20 +34,18 @@ const countNames = [
 export interface PlanTextOptions {
 	guildName: string;
 	hash: string;
-	/** The bot's user. In changes of permission overwrites, the bot's name is shown instead of this id. */
+	/** The bot, whose name is shown instead of its id. */
 	self?: { id: string; name: string } | undefined;
-	/** Returns the name of the member with this id, for people. Default: the id. */
+	/** Default: the id. */
 	memberName?: ((id: string) => string) | undefined;
-	/** Additional lines of text about the plan as a whole. */
+	/** Lines about the plan as a whole. */
 	remarks?: readonly string[] | undefined;
-	/**
-	 * The earlier plan that was changed to make this one. Steps that both plans have are only counted, except deletions.
-	 */
+	/** Steps that this plan and the earlier one have are only counted, except deletions. */
 	earlier?: { hash: string; plan: Plan } | undefined;
 	maxBytes?: number | undefined;
 }
 
-/** Formats a plan as text. The last lines name the plan's hash and the tool that applies the plan. */
+/** The last lines name the plan's hash and the tool that applies it. */
 export function planText(
 	plan: Plan,
 	{ guildName, hash, self, memberName = (id) => id, remarks = [], earlier, maxBytes = maxPlanBytes }: PlanTextOptions,
@@ -138,7 +136,7 @@ function placesOfNew(steps: readonly PlannedStep[]): string[] {
 	);
 }
 
-/** Returns a summary of a plan, with the numbers of steps and of impossible changes: "create 3, change 1, cannot 2". */
+/** Such as "create 3, change 1, cannot 2". */
 export function countsText(steps: readonly Pick<PlannedStep, "action">[], refusals: readonly Refusal[]): string {
 	const counts = countNames.map(([name, actions]) => {
 		const all: readonly string[] = actions;
@@ -150,7 +148,7 @@ export function countsText(steps: readonly Pick<PlannedStep, "action">[], refusa
 	return shown.length > 0 ? shown.join(", ") : "no changes";
 }
 
-/** Formats one step of a plan as a line: `~ channel #general: topic "a" → "b"`. */
+/** Such as `~ channel #general: topic "a" → "b"`. */
 export function stepLine(step: PlannedStep): string {
 	const { action, kind } = step;
 	const isInside = action === "create" && step.changes[0]?.field === "category";
@@ -169,7 +167,7 @@ export function stepLine(step: PlannedStep): string {
 	return `${signs[action]} ${thing}${where}${shown.length > 0 ? `: ${shown.join(", ")}` : ""}`;
 }
 
-/** Formats the kind and name of the object that a plan step changes: "channel #general". */
+/** Such as "channel #general". */
 export function thingText({ kind, name, targetId }: Pick<PlannedStep, "kind" | "name" | "targetId">): string {
 	const label = kind.replaceAll("_", " ");
 	const shown = truncate(oneField(name), maxValueLength);
@@ -195,10 +193,7 @@ function changeText(change: FieldChange, isNew: boolean): string {
 	return `${field} ${valueText(before, start)} → ${valueText(after, start)}`;
 }
 
-/**
- * Formats the name of a changed field. It may contain names of roles and channels, so it is quoted if it could imitate
- * other parts of the line.
- */
+/** Quoted if a name in it could imitate other parts of the line. */
 function fieldText(field: string): string {
 	const text = oneField(field);
 	return /["→:\\]/.test(text) ? JSON.stringify(text) : text;
@@ -246,10 +241,7 @@ function differsFrom(a: string, b: string): number {
 	return index;
 }
 
-/**
- * Formats the value of a field. Leaves out the characters before index `start` if they are many. Quotes the value
- * unless it is one word or number, so that it cannot imitate other parts of the line.
- */
+/** Quoted unless one word or number, so that it cannot imitate the line. Leaves out many characters before `start`. */
 function valueText(value: string, start = 0): string {
 	const part = start > shownContext ? `…${value.slice(start).toWellFormed()}` : value;
 	const text = truncate(oneField(part), maxValueLength);
@@ -273,7 +265,7 @@ function byReason(label: "cannot" | "note", refusals: readonly Refusal[]): strin
 const maxNames = 10;
 const maxMembers = 200;
 
-/** Formats a list of names for people. Shows the first `max` names, and how many more there are: "a, b and 3 more". */
+/** Such as "a, b and 3 more". */
 export function namesText(names: readonly string[], max = maxNames): string {
 	const shown = names.slice(0, max).map((name) => oneField(name));
 	const more = names.length - shown.length;
@@ -286,10 +278,7 @@ interface Entry {
 	isFirst?: boolean;
 }
 
-/**
- * Returns the lines that fit into `maxBytes`, in their order. If some do not fit, adds a line that counts them by
- * group.
- */
+/** In their order; a last line counts by group those that do not fit. */
 export function fitting(entries: readonly Entry[], maxBytes: number): string[] {
 	if (bytesOf(entries.map(({ line }) => line)) <= maxBytes) return entries.map(({ line }) => line);
 	// For the line that counts the others.

@@ -20,7 +20,7 @@ import { saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.t
 import type { ReadGuild } from "../read/read-guild.ts";
 import { unknownPlan } from "./operations.ts";
 
-/** A step of a plan (one change of the guild) as plain data, which can be shown and stored. */
+/** Plain data, which can be shown and stored. */
 export interface PlannedStep {
 	id: string;
 	action: StepAction;
@@ -30,71 +30,52 @@ export interface PlannedStep {
 	placeholder?: string | undefined;
 	needs: readonly string[];
 	changes: readonly FieldChange[];
-	/** Whether the step gives a channel the access of its category, because the channel moves into it. */
+	/** The channel moves into a category and gets its access. */
 	follows?: boolean | undefined;
 }
 
 export interface PlanRefusal extends Refusal {
-	/** Whether the reason of the refusal is that the bot could not read a part of the guild. */
+	/** The bot could not read a part of the guild. */
 	isUnread?: boolean;
 }
 
 export interface Plan {
 	guildId: string;
 	document: GuildDocument;
-	/** The document as it was given, if overwrites were added to it that keep the bot's own access. */
+	/** As given, if overwrites were added that keep the bot's own access. */
 	given?: GuildDocument | undefined;
-	/** Whether the plan deletes roles, channels and other objects that the guild document does not list. */
+	/** Delete what the document does not list. */
 	prune: boolean;
-	/** The changes that the bot can make, in the order in which it makes them. Impossible ones are in `refusals`. */
+	/** In the order of execution, without the impossible ones. */
 	steps: readonly PlannedStep[];
-	/** The changes that the document asks for and that the bot cannot make, with the reasons. */
 	refusals: readonly PlanRefusal[];
-	/** Warnings about changes that the bot can make. */
+	/** Warnings about steps. */
 	notes: readonly Refusal[];
-	/** The estimated time for carrying out the plan, as a line of text. */
+	/** A line of text. */
 	duration: string;
 }
 
 const maxSteps = 20_000;
 
-/**
- * The functions with which plans and jobs read a guild, compare it with a guild document and check what the bot may
- * change.
- */
+/** What plans and jobs need to read, compare and check a guild. */
 export interface Rules {
-	/** Reads parts of a guild, such as its roles or bans, from Discord. */
 	read(guild: Guild, parts: readonly Part[]): Promise<ReadGuild>;
-	/**
-	 * Returns why the bot's configuration forbids reading a part of a guild, such as its bans; undefined if it does not.
-	 * `read` leaves forbidden parts out.
-	 */
+	/** Why the configuration forbids reading a part, which `read` then leaves out. */
 	whyNotRead?(part: Part): string | undefined;
-	/** Returns the plan steps that make a guild match a guild document. */
 	difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference | Promise<Difference>;
-	/**
-	 * Returns which plan steps the bot cannot carry out, and why. Results without a step id are warnings about steps that
-	 * the bot can carry out.
-	 */
+	/** Those without a step id are warnings. */
 	refusals(steps: readonly Step[], guild: Guild, state: GuildState): Promise<readonly Refusal[]>;
-	/**
-	 * Returns why an apply_guild job must not carry out a step now; undefined if it may. `ids` maps placeholders, which
-	 * stand for the ids of new objects, to the real ids of those that the job has created.
-	 */
+	/** Why the step must not run now. `ids`: real ids by placeholder. */
 	requireStep(step: Step, ids: ReadonlyMap<string, string>, guild: Guild): Promise<string | undefined>;
-	/** Returns the estimated time for carrying out the plan steps, as a line of text. */
+	/** As a line of text. */
 	duration(steps: readonly Step[]): string;
 }
 
-/** Returns the parts of a guild, such as its roles or bans, that a guild document describes. */
 export function partsOf(document: GuildDocument): Part[] {
 	return partNames.filter((part) => document[part] !== undefined);
 }
 
-/**
- * Returns a plan: the changes that make a guild match a guild document. Throws a ToolError for a document with invalid
- * or ambiguous references.
- */
+/** Throws a ToolError for invalid or ambiguous references. */
 export async function makePlan(guild: Guild, document: GuildDocument, prune: boolean, rules: Rules): Promise<Plan> {
 	const { state, unreadable } = await rules.read(guild, partsOf(document));
 	const { steps, refusals } = await compare(() =>
@@ -131,7 +112,7 @@ export async function makePlan(guild: Guild, document: GuildDocument, prune: boo
 	};
 }
 
-/** Returns the ids of the roles that the bot cannot move: its highest role and those above it. */
+/** The bot's highest role and those above it, which it cannot move. */
 export function fixedRoles(guild: Guild, { guild: { roles } }: GuildState) {
 	const { client, ownerId, members } = guild;
 	if (ownerId === client.user.id) return new Set<string>();
@@ -151,7 +132,7 @@ async function compare<T>(work: () => T | Promise<T>): Promise<T> {
 
 const shownIssues = 20;
 
-/** Formats the errors of an invalid guild document, one per line, shortened to the first ones. */
+/** One per line, shortened to the first ones. */
 export function invalidText({ issues }: InvalidDocument): string {
 	const more = issues.length - shownIssues;
 	return [
@@ -161,10 +142,7 @@ export function invalidText({ issues }: InvalidDocument): string {
 	].join("\n");
 }
 
-/**
- * Removes the plan steps that were refused, and those that need an object which a refused step would have created.
- * Returns the other steps, and a new refusal for each removed step that was not refused before.
- */
+/** Also without steps that need what a refused one would have created, each with a new refusal. */
 function withoutRefused(steps: readonly Step[], refusals: readonly Refusal[]): { steps: Step[]; refusals: Refusal[] } {
 	const refused = new Set(refusals.map(({ stepId }) => stepId));
 	const missing = new Map<string, string>();
@@ -192,10 +170,7 @@ function withoutRefused(steps: readonly Step[], refusals: readonly Refusal[]): {
 
 export const isRole = (kind: string) => kind === "role";
 
-/**
- * Whether a plan step only reorders new roles or channels that were not created. `created` contains the placeholders
- * (stand-ins for ids) of those that were.
- */
+/** Only reorders new things, none of which are in `created` (placeholders). */
 export function isEmptyOrder(
 	{ action, guard: { moves = [] } }: Pick<Step, "action" | "guard">,
 	created: { has(placeholder: string): boolean },
@@ -212,7 +187,7 @@ function toPlanned(step: Step): PlannedStep {
 	};
 }
 
-/** Returns a hash of a plan's content, under which the plan is stored: 32 hexadecimal digits. */
+/** 32 hexadecimal digits of the content. */
 export function hashOf({ guildId, document, prune, steps, refusals, notes }: Plan): string {
 	const content = [
 		guildId,
@@ -232,7 +207,7 @@ export function hashOf({ guildId, document, prune, steps, refusals, notes }: Pla
 	return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
 }
 
-/** Stores a plan for up to a day, and returns its hash. `now`: the current time in epoch milliseconds. */
+/** For up to a day; returns the hash. `now` in epoch milliseconds. */
 export async function keepPlan({ sql }: Pick<Store, "sql">, plan: Plan, now: number): Promise<string> {
 	const hash = hashOf(plan);
 	await saveGuildPlan(sql, {
@@ -244,7 +219,7 @@ export async function keepPlan({ sql }: Pick<Store, "sql">, plan: Plan, now: num
 	return hash;
 }
 
-/** Returns the stored plan with this hash. Throws a ToolError if there is none. */
+/** Throws a ToolError if there is none. */
 export async function requirePlan({ sql }: Pick<Store, "sql">, hash: string): Promise<Plan> {
 	const row = await selectGuildPlan(sql, hash);
 	if (!row) throw unknownPlan(hash);

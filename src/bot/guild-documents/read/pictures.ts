@@ -21,11 +21,11 @@ import type { PictureHashes, PictureReference, PictureSource } from "./read-guil
 
 export interface Picture {
 	bytes: Uint8Array;
-	/** MIME type of the picture, such as "image/png". */
+	/** MIME type, such as "image/png". */
 	mediaType: string;
 }
 
-/** Downloads pictures from Discord's CDN. Each function resolves with undefined if the CDN does not have the picture. */
+/** Each resolves with undefined if the CDN does not have the picture. */
 export interface PictureDownloads {
 	emoji(id: string, isAnimated: boolean): Promise<Picture | undefined>;
 	guildIcon(guildId: string, icon: string): Promise<Picture | undefined>;
@@ -35,46 +35,32 @@ export interface PictureDownloads {
 export interface PicturesOptions {
 	store: Pick<Store, "sql" | "transaction">;
 	downloads: PictureDownloads;
-	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	/** Wall clock in epoch milliseconds, which may jump. */
 	now?: () => number;
-	/**
-	 * Milliseconds before the deadline of a tool call at which picture downloads stop, so that the rest of the call has
-	 * time.
-	 */
+	/** Milliseconds before the deadline of a tool call at which downloads stop, for the rest of the call. */
 	reserveMs?: number;
 }
 
 export interface Pictures extends PictureSource {
-	/**
-	 * Returns the stored picture with this hash; undefined if there is none. Rejects with StoreUnavailable if the
-	 * database is unavailable.
-	 */
+	/** Rejects with StoreUnavailable. */
 	read(hash: string): Promise<Picture | undefined>;
-	/**
-	 * Returns the stored picture with this hash as a data URI, as Discord's API expects it; undefined if there is none.
-	 */
+	/** As Discord's API expects it. */
 	dataUri(hash: string): Promise<string | undefined>;
-	/** Returns those of the hashes for which a picture is stored, and keeps these pictures for another week. */
+	/** Those that are stored, which then are kept for another week. */
 	known(hashes: readonly string[]): Promise<ReadonlySet<string>>;
-	/**
-	 * Records that an emoji or icon on Discord shows the stored picture with this hash. Call this after an upload:
-	 * Discord converts pictures, so that a downloaded copy would have a different hash.
-	 */
+	/** After an upload: Discord converts pictures, so that a downloaded copy would have a different hash. */
 	remember(reference: PictureReference, hash: string): Promise<void>;
-	/** Stores a picture that was not downloaded from Discord. Returns its hash. */
+	/** Returns the hash. */
 	add(picture: Picture): Promise<string>;
-	/**
-	 * Deletes the stored pictures that no backup refers to and that were not used for a week. Returns the number of
-	 * deleted pictures.
-	 */
+	/** Deletes pictures that no backup refers to and that were not used for a week; returns how many. */
 	prune(): Promise<number>;
 }
 
 const maxConcurrent = 4;
 const maxFailures = 4;
-/** Maximum size of a stored picture in bytes. With a slow database, storing a larger one could time out. */
+/** With a slow database, storing a larger picture could time out. */
 const maxBytes = 2 * 1024 * 1024;
-/** Maximum number of too large pictures that the bot remembers, so that it does not download them again. */
+/** Too large pictures remembered, so that they are not downloaded again. */
 const maxTooLarge = 10_000;
 const unusedMs = 7 * 86_400_000;
 
@@ -109,10 +95,7 @@ export function createPictures(options: PicturesOptions): Pictures {
 		return { hashes, missing: problems.join("; ") };
 	}
 
-	/**
-	 * Downloads the pictures in `absent`, several at a time, and adds their hashes to `hashes`. Returns how many the CDN
-	 * does not have, and why others could not be downloaded.
-	 */
+	/** Adds to `hashes`. Returns how many the CDN does not have, and why others failed. */
 	async function loadAll(
 		absent: readonly (readonly [string, PictureReference])[],
 		hashes: Map<string, string>,

@@ -23,42 +23,31 @@ import type { Part } from "../../../guild-document/format/document.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 
-/**
- * Identifies a picture on Discord's CDN: an emoji by its id, and the icon of a guild or role by the hash that Discord
- * gave it.
- */
+/** An emoji by its id, the icon of a guild or role by Discord's hash. */
 export type PictureReference =
 	| { kind: "emoji"; id: string; animated: boolean }
 	| { kind: "icon"; guildId: string; icon: string }
 	| { kind: "role_icon"; roleId: string; icon: string };
 
-/** The hashes of pictures that could be loaded, and why others could not. */
 export interface PictureHashes {
-	/** The hashes of pictures in the form of guild documents, by emoji id or by the hash that Discord gave the icon. */
+	/** By emoji id or by Discord's hash of the icon. */
 	hashes: ReadonlyMap<string, string>;
-	/**
-	 * Why some pictures could not be loaded, as text for people; undefined if none failed. Does not mention pictures that
-	 * Discord's CDN does not have.
-	 */
+	/** Why some could not be loaded, for people; without those that the CDN does not have. */
 	missing?: string | undefined;
 }
 
-/** Looks up the hashes that guild documents use for the pictures of emoji and icons. */
 export interface PictureSource {
 	hashesOf(references: readonly PictureReference[]): Promise<PictureHashes>;
 }
 
 export interface ReadOptions {
-	/** Tells whether the bot's cache holds all members of the guild, without which the part `members` cannot be read. */
+	/** Whether the cache holds all members, without which `members` cannot be read. */
 	connection: MemberState;
-	/**
-	 * Looks up the hashes of emoji and icons. If undefined, the state has no picture hashes, and pictures are not
-	 * compared.
-	 */
+	/** Undefined: the state has no hashes, and pictures are not compared. */
 	pictures?: PictureSource | undefined;
 }
 
-/** A part of a guild, such as its bans, that the bot could not read, and why, as text for people. */
+/** A part that could not be read, and why, for people. */
 export interface Unreadable {
 	part: Part;
 	why: string;
@@ -66,10 +55,7 @@ export interface Unreadable {
 
 export interface ReadGuild {
 	state: GuildState;
-	/**
-	 * The requested parts that could not be read. They are undefined in `state`. If pictures could not be loaded, only
-	 * their hashes are missing there.
-	 */
+	/** Undefined in `state`; if pictures failed, only their hashes are missing there. */
 	unreadable: readonly Unreadable[];
 }
 
@@ -77,9 +63,8 @@ const maxBansPerRequest = 1_000;
 const maxBanPages = 1_000;
 
 /**
- * Reads the requested parts of a guild. Always reads the guild itself, with its roles and emoji, and its channels. A
- * guild without Community has no welcome screen and no onboarding: both are undefined in the result. Throws a ToolError
- * if `parts` contains `members` and the cache does not hold all members yet.
+ * Always reads the guild, roles, emoji and channels. Without Community, welcome screen and onboarding are undefined.
+ * ToolError for `members` before the cache holds all.
  */
 export async function readGuildState(
 	guild: Guild,
@@ -151,14 +136,14 @@ export async function readGuildState(
 	return { state, unreadable };
 }
 
-/** Names the channels of a state that the bot cannot see, of which an export has only the ids, kinds and places. */
+/** Channels that the bot cannot see, of which an export has only ids, kinds and places. */
 export function unseenIn({ channels }: GuildState): Unreadable[] {
 	const ids = channels.filter(isObfuscated).map(({ id }) => id);
 	const why = `the bot cannot see ${ids.length} of its channels, and knows only their kind and place (IDs: ${ids.join(", ")})`;
 	return ids.length > 0 ? [{ part: "channels", why }] : [];
 }
 
-/** Returns only the incoming webhooks, without their tokens and URLs, with which anyone could post messages. */
+/** Only incoming webhooks, without tokens and URLs, with which anyone could post messages. */
 function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
 	return webhooks
 		.filter(({ type }) => type === WebhookType.Incoming)
@@ -191,7 +176,7 @@ async function readBans({ client, id }: Guild): Promise<APIBan[]> {
 	);
 }
 
-/** Returns each cached member's id and role ids, without @everyone. */
+/** Without @everyone. */
 function membersOf(guild: Guild): { id: string; roles: string[] }[] {
 	return [...guild.members.cache.values()].map(({ id, roles }) => ({
 		id,

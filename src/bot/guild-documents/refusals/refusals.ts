@@ -1,7 +1,6 @@
-// Which steps of a plan the bot cannot or must not do, and why: those for which the bot, or the person in whose name a call
-// acts, lacks a permission or a rank, and those that would take from the bot what it needs. Everything else is left to
-// Discord, whose errors name its limits. Steps are checked with the plan, and again right before they are sent, because
-// guilds change and a document is untrusted input.
+// Which steps the bot cannot or must not do: it, or the person in whose name a call acts, lacks a permission or a rank,
+// or the bot would lose what it needs. The rest is left to Discord, whose errors name its limits. Checked with the plan
+// and again before sending, because guilds change and a document is untrusted input.
 
 import type { Guild } from "discord.js";
 import { describeBits, type Overwrites } from "../../../discord/permissions.ts";
@@ -25,18 +24,11 @@ import { toolsOf } from "./tools-of-steps.ts";
 
 export interface RefusalOptions {
 	denies?(toolName: string): boolean;
-	/**
-	 * Whether the account that owns the bot's application lacks two-factor authentication. Default: what Discord reported
-	 * when the bot logged in. `lacksTwoFactor` of two-factor.ts asks Discord again.
-	 */
+	/** Of the owner of the application. Default: as at login; `lacksTwoFactor` of two-factor.ts asks Discord again. */
 	lacksTwoFactor?: boolean;
 }
 
-/**
- * Returns which steps of a plan the bot cannot or must not carry out, and why. `steps` are in the order of execution,
- * and `state` is the guild before the first one. Results without a step id are warnings. Yields after each step, so that
- * other work can run in between.
- */
+/** In the order of execution; `state` is before the first. Without a step id: a warning. Yields after each step. */
 export function* refusalsOf(
 	steps: readonly Step[],
 	guild: Guild,
@@ -83,16 +75,10 @@ export function* refusalsOf(
 const isWithin = ({ kind, needs }: Step, channels: ReadonlySet<string>) =>
 	(kind === "webhook" || kind === "event") && needs.some((need) => channels.has(need));
 
-/**
- * Maximum number of roles, and of channels with categories, in a guild (errors 30005 and 30013 of Discord).
- * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes
- */
+/** Errors 30005, 30013: https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes */
 const limits = { role: 250, channel: 500 };
 
-/**
- * Returns a check of a plan's steps that deletions come after: without room for what replaces them, only the deletions
- * would be carried out.
- */
+/** For deletions: without room for what replaces them, only the deletions would be carried out. */
 function roomIn(steps: readonly Step[], state: GuildState): (step: Step) => string | undefined {
 	const nounOf = ({ kind }: Step) => (kind === "category" ? "channel" : kind);
 	const deleted = new Set(steps.filter(({ action }) => action === "delete").map(nounOf));
@@ -107,7 +93,7 @@ function roomIn(steps: readonly Step[], state: GuildState): (step: Step) => stri
 	};
 }
 
-/** Warns of onboarding that lets every new member choose a role with permissions of administrators or moderators. */
+/** New members could choose a role with permissions of administrators or moderators. */
 function noteOnGivenRoles(
 	{ kind, body: { prompts } }: CheckedStep,
 	powers: ReadonlyMap<string, { name: string; bits: bigint }>,
@@ -132,10 +118,7 @@ function noteOnUnseen(steps: readonly Step[], state: GuildState): Refusal[] {
 	}));
 }
 
-/**
- * Returns why the bot cannot or must not carry out a plan step now, according to its cache of the guild; undefined if
- * it can. `ids` maps placeholders, which stand for the ids of new objects, to the real ids.
- */
+/** By the cache of the guild. `ids`: real ids by placeholder. */
 export function requireStep(
 	step: Step,
 	ids: ReadonlyMap<string, string>,

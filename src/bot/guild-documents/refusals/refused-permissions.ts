@@ -48,10 +48,7 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/**
- * Permissions that the bot needs to change a guild. The bot refuses plan steps that would take one of them from the bot
- * itself.
- */
+/** What the bot needs to change a guild: steps that take it from the bot are refused. */
 const working =
 	Connect |
 	CreateEvents |
@@ -65,16 +62,16 @@ const working =
 	ViewAuditLog |
 	ViewChannel;
 
-/** A plan step together with its request to Discord. New objects have placeholders, such as "+role/Mods", as ids. */
+/** With its request; new things have placeholders, such as "+role/Mods", as ids. */
 export interface CheckedStep extends Step {
 	path: string;
-	/** Body of the step's request; {} if it has no body or a list. */
+	/** {} if the request has no body or a list. */
 	body: Readonly<Record<string, unknown>>;
-	/** Body of a request that sets the order of roles or channels; [] of others. */
+	/** Of a request that orders roles or channels; otherwise []. */
 	entries: readonly { id: string }[];
 }
 
-/** `ids` maps placeholders, which stand for the ids of new objects, to the ids to use in the request. */
+/** `ids`: by placeholder, for the request. */
 export function withRequest(step: Step, ids: ReadonlyMap<string, string>): CheckedStep {
 	const { path, body } = step.request(new Map([...step.needs.map((need) => [need, need] as const), ...ids]));
 	const idOf = (id: string) => ids.get(id) ?? id;
@@ -95,7 +92,7 @@ const textIn = (body: CheckedStep["body"], field: string) =>
 const numberIn = (body: CheckedStep["body"], field: string) =>
 	typeof body[field] === "number" ? body[field] : undefined;
 
-/** Returns the permissions that a role has after a plan step; undefined if the step does not set them. */
+/** Undefined if the step does not set them. */
 export function permissionsAfter({ kind, action, body }: CheckedStep): bigint | undefined {
 	if (kind !== "role" && kind !== "everyone") return undefined;
 	if (action === "delete") return 0n;
@@ -103,7 +100,7 @@ export function permissionsAfter({ kind, action, body }: CheckedStep): bigint | 
 	return permissions === undefined ? undefined : BigInt(permissions);
 }
 
-/** Returns the permissions of each of the bot's own roles, with @everyone. */
+/** With @everyone. */
 export function ownRoles(guild: Guild): Map<string, bigint> {
 	return new Map(botMember(guild).roles.cache.map(({ id, permissions }) => [id, permissions.bitfield]));
 }
@@ -114,10 +111,7 @@ interface Need {
 	why?: string;
 }
 
-/**
- * Returns why the bot may not carry out a plan step (permissions or role hierarchy), as sentences; [] if it may. `own`:
- * the permissions of the bot's roles before the step, by role id.
- */
+/** Sentences; [] if it may. `own`: the permissions of the bot's roles before the step, by role id. */
 export function refusedPermissions(guild: Guild, own: ReadonlyMap<string, bigint>, step: CheckedStep): string[] {
 	const checks = [
 		...needsOf(guild, step).map(
@@ -133,15 +127,12 @@ export function refusedPermissions(guild: Guild, own: ReadonlyMap<string, bigint
 	return checks.map(reasonOf).filter((reason) => reason !== undefined);
 }
 
-/** Returns all permissions that the bot needs for a plan step, guild-wide or in any channel, as a bit field. */
+/** Guild-wide or in any channel. */
 export function neededBits(guild: Guild, step: CheckedStep): bigint {
 	return needsOf(guild, step).reduce((all, { bits }) => all | bits, 0n);
 }
 
-/**
- * Runs a check. Returns the reason that the check returns, or the message of the ToolError that it throws, without the
- * sentence "Nothing was done."; undefined if the check passes.
- */
+/** The reason or the message of its ToolError, without "Nothing was done."; undefined if the check passes. */
 export function reasonOf(check: () => unknown): string | undefined {
 	try {
 		const reason = check();
@@ -210,8 +201,7 @@ function moderates({ actions }: CheckedStep["body"]): boolean {
 }
 
 /**
- * To reorder channels, the bot needs MANAGE_CHANNELS in the guild or in their category. To move a channel to another
- * category, it needs MANAGE_CHANNELS in the channel and in the new category.
+ * Order: MANAGE_CHANNELS in the guild or category; a move: in the channel and the new category.
  * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
 function channelNeeds(guild: Guild, { action, body, guard, targetId = "", entries }: CheckedStep): Need[] {
@@ -258,7 +248,7 @@ function requireRank(guild: Guild, { kind, guard, targetId = "" }: CheckedStep):
 	if (kind === "ban" && member) requireMembersBelow(guild, [member]);
 }
 
-/** Refuses to give permissions that the bot lacks: to a role, in a channel, or to the bot itself with a role. */
+/** To a role, in a channel, or to the bot itself with a role. */
 function requireGift(guild: Guild, step: CheckedStep): void {
 	const { action, guard, targetId = "", body } = step;
 	const after = action === "delete" ? undefined : permissionsAfter(step);
@@ -280,7 +270,7 @@ function requireGift(guild: Guild, step: CheckedStep): void {
 export const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
 	new Map(list.map(({ id, allow, deny }) => [id, { allow, deny }]));
 
-/** Refuses what would take from the bot the access to a channel that it needs to change or undo that. */
+/** Refuses what takes from the bot the access that it needs to change or undo that. */
 function refusedChannelLoss(guild: Guild, { action, guard, targetId = "" }: CheckedStep): string | undefined {
 	const channel = guild.channels.cache.get(targetId);
 	if (action !== "edit" || !guard.overwrites || !channel || channel.isThread()) return undefined;
@@ -299,7 +289,7 @@ function ownRole(guild: Guild): string {
 	return roleName(botRole ?? highest);
 }
 
-/** Refuses a change of a role that would take from the bot, in the whole guild, what it needs to change guilds. */
+/** Refuses what takes from the bot, in the whole guild, what it needs to change guilds. */
 function refusedRoleLoss(guild: Guild, own: ReadonlyMap<string, bigint>, step: CheckedStep): string | undefined {
 	const { targetId = "" } = step;
 	const after = permissionsAfter(step);
@@ -313,10 +303,7 @@ function refusedRoleLoss(guild: Guild, own: ReadonlyMap<string, bigint>, step: C
 	return `This would take ${describeBits(lost)} from the bot, which needs that to change the guild. Give it to ${ownRole(guild)} first.`;
 }
 
-/**
- * Returns a warning if the bot can create the channel of a plan step, but cannot see or manage it afterwards because of
- * its permission overwrites; undefined otherwise. `categories`: the overwrites of new categories, by placeholder.
- */
+/** The bot could not see or manage the new channel. `categories`: overwrites of new ones, by placeholder. */
 export function noteOnNewChannel(
 	guild: Guild,
 	{ kind, action, body, guard }: CheckedStep,

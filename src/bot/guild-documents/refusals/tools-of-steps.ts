@@ -34,7 +34,6 @@ const tools: Partial<Record<`${StepAction} ${StepKind}`, string>> = {
 	"ban ban": "ban",
 };
 
-/** Returns the tools that make the same change as a plan step. */
 export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): string[] {
 	const noun = kind === "category" ? "channel" : kind;
 	const isEdit = noun === "channel" && action === "edit";
@@ -52,10 +51,7 @@ const readers: Partial<Record<Part, string>> = {
 	bans: "get_bans",
 };
 
-/**
- * Returns why the operator's configuration forbids reading a part of a guild, such as its bans, as text for people;
- * undefined if it does not.
- */
+/** By the operator's configuration, for people. */
 export function whyNotRead(part: Part, denies: (toolName: string) => boolean): string | undefined {
 	const tool = readers[part];
 	return tool !== undefined && denies(tool)
@@ -63,5 +59,4 @@ export function whyNotRead(part: Part, denies: (toolName: string) => boolean): s
 		: undefined;
 }
 
-/** All names of tools to which plan steps and parts of guilds are mapped here. */
 export const namesInTable: readonly string[] = [...Object.values(tools), ...Object.values(readers)];
