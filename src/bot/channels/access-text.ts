@@ -7,7 +7,7 @@ import { oneField } from "../../discord/text.ts";
 import type { Entries } from "./channel-access.ts";
 import { describeChange } from "./overwrites.ts";
 
-/** Describes how permission overwrites change, one line for each changed role or member. */
+/** A line for each changed role or member. */
 export function changedEntries(guild: Guild, before: Entries, after: Entries): string[] {
 	const none = { allow: 0n, deny: 0n };
 	const ids = [...new Set([...after.keys(), ...before.keys()])];
@@ -18,9 +18,7 @@ export function changedEntries(guild: Guild, before: Entries, after: Entries): s
 	});
 }
 
-/**
- * Returns the name of the role or member with this id as tool results show it: "the bot", "@everyone", or name and id.
- */
+/** "the bot", "@everyone", or name and id. */
 export function subjectName(guild: Guild, id: string): string {
 	if (id === botMember(guild).id) return "the bot";
 	const role = guild.roles.cache.get(id);

@@ -60,14 +60,13 @@ function subjects<Thing>(find: Finder<Thing>, what: string, description: string)
 	);
 }
 
-/** Schemas of the arguments that say who sees a channel and who writes in it. */
 export const accessFields = {
 	view_role_ids: subjects(find.role, "role", "Only these see it."),
 	view_user_ids: subjects(find.member, "member", "Members who see it, too."),
 	write_role_ids: subjects(find.role, "role", "Only these write; others read."),
 };
 
-/** Schema of an argument with all permission overwrites of a new channel, as audit logs have those of deleted ones. */
+/** All overwrites of a new channel, as audit logs have those of deleted ones. */
 export const permission_overwrites = v.optional(
 	v.pipe(
 		v.array(overwrite),
@@ -79,14 +78,12 @@ export const permission_overwrites = v.optional(
 );
 export type GivenOverwrites = v.InferOutput<typeof permission_overwrites>;
 
-/** The arguments of a tool call that say who sees a channel and who writes in it. */
 export interface Access {
 	view_role_ids?: string[] | undefined;
 	view_user_ids?: string[] | undefined;
 	write_role_ids?: string[] | undefined;
 }
 
-/** Names of the arguments that say who sees a channel and who writes in it. */
 export const accessNames = Object.keys(accessFields) as (keyof Access)[];
 
 export const givesAccess = (access: Access): boolean => accessNames.some((name) => access[name] !== undefined);
@@ -95,27 +92,22 @@ interface Entry extends Bits {
 	type: OverwriteType;
 }
 
-/** The permission overwrites of a channel, by the id of the role or member. */
+/** By the id of the role or member. */
 export type Entries = ReadonlyMap<string, Entry>;
 
-/** Converts a channel's permission overwrites from the form of Discord's API to a map. */
 export function entriesOf(overwrites: RawChannel["permission_overwrites"] = []): Entries {
 	return new Map(
 		overwrites.map(({ id, type, allow, deny }) => [id, { type, allow: BigInt(allow), deny: BigInt(deny) }]),
 	);
 }
 
-/** Converts permission overwrites to the form that discord.js sends. */
 export function overwriteOptions(entries: Entries) {
 	return [...entries].map(([id, { type, allow, deny }]) => ({
 		...{ id, type, allow, deny },
 	}));
 }
 
-/**
- * Reads the argument `permission_overwrites`. Throws an RpcError for unknown names of permissions, and a ToolError for
- * ids that belong to no role and no member.
- */
+/** Throws an RpcError for unknown permissions, and a ToolError for ids that belong to no role and no member. */
 export async function readEntries(
 	guild: Guild,
 	given: NonNullable<GivenOverwrites>,
@@ -152,10 +144,7 @@ async function requireMember(guild: Guild, id: string, connection: find.MemberSt
 	}
 }
 
-/**
- * Returns the permission overwrites `base`, changed so that only the roles and members in the arguments view_role_ids,
- * view_user_ids and write_role_ids see the channel or write in it. Roles that may write may also see the channel.
- */
+/** `base`, so that only those in the arguments see the channel or write in it. Roles that may write may also see it. */
 export function restricted(
 	guild: Guild,
 	kind: EditedKind,
@@ -169,11 +158,7 @@ export function restricted(
 		if ((now.allow | now.deny) === 0n) entries.delete(id);
 		else entries.set(id, now);
 	};
-	/**
-	 * Lets only `subjects` have the permissions `bits`: denies `bits` to @everyone, and removes `bits` from the
-	 * permissions that overwrites allow to other roles and members, except the bot. Allows the permissions `own` to each
-	 * of `subjects`.
-	 */
+	// Denies `bits` to @everyone, takes them from all others but the bot, and allows each of `subjects` `own`.
 	const allowOnly = (bits: bigint, own: bigint, subjects: ReadonlyMap<string, OverwriteType>) => {
 		for (const [id, { type }] of [...entries])
 			if (!subjects.has(id) && !isBot(guild, id))
@@ -220,11 +205,7 @@ function isBot(guild: Guild, id: string): boolean {
 	return id === me.id || id === me.roles.botRole?.id;
 }
 
-/**
- * Returns the permission overwrites `entries`. If they would deny the bot a permission that it has now and needs in
- * this kind of channel, adds an overwrite that allows it to the bot. `before` are the bot's present permissions as a
- * bit field.
- */
+/** With an overwrite for the bot if it would lose what it needs. `before`: its present permissions as a bit field. */
 export function withBotAccess(guild: Guild, kind: EditedKind, entries: Entries, before: bigint): Entries {
 	const me = botMember(guild);
 	if (isAdministrator(me)) return entries;
@@ -240,10 +221,7 @@ export function withBotAccess(guild: Guild, kind: EditedKind, entries: Entries, 
 	return new Map([...entries, [me.id, own]]);
 }
 
-/**
- * Whether a new channel with these permission overwrites, such as those of its category, would deny the bot a
- * permission that it has in the guild: to see or to manage the channel.
- */
+/** Whether the bot could not see or manage a new channel with these, although it can in the guild. */
 export function wouldLoseBot(guild: Guild, kind: EditedKind, entries: Entries): boolean {
 	const { permissions } = botMember(guild);
 	const needed = (viewBits(kind) | ManageChannels) & permissions.bitfield;

@@ -47,29 +47,24 @@ import { type AccessAfterMove, accessAfterMove, lockNeedsCategory } from "./move
 import { describeFollowers, rawOverwrites, requireUndoable } from "./overwrites.ts";
 import { activeThreads } from "./thread-pages.ts";
 
-/** The arguments of a tool call that edits a channel. */
 export interface ChannelEdit extends GivenFields, Access {
 	tags?: GivenTag[] | undefined;
 	below_channel_id?: string | undefined;
 	lock_permissions?: boolean | undefined;
-	/** The status text of a voice channel; "" for no status. */
+	/** Of a voice channel; "" for none. */
 	status?: string | undefined;
 }
 
-/** One of the requests to Discord that together edit a channel. */
 export interface EditStep {
-	/** Name of what the request edits, such as "settings" or "status", for the message about a failed request. */
+	/** Such as "settings" or "status", for the message about a failed request. */
 	name: string;
-	/** Lines that say what the request would change, such as "slow mode: 0 → 10 s". */
+	/** Such as "slow mode: 0 → 10 s". */
 	preview: readonly string[];
-	/** Sends the request. Resolves with lines that say what has changed, such as "slow mode: 0 → 10 s". */
+	/** Resolves with what has changed, as in `preview`. */
 	write(): Promise<readonly string[]>;
 }
 
-/**
- * Returns the requests that change a channel as `args` require, without sending them. Throws an RpcError or a ToolError
- * if the arguments do not fit the channel, the bot may not make or could not undo the changes, or nothing would change.
- */
+/** Throws an RpcError or a ToolError if they do not fit, may not be made or undone, or nothing would change. */
 export async function editSteps(guild: Guild, channel: Channel, args: ChannelEdit): Promise<EditStep[]> {
 	requireOneOf(args, argumentNames);
 	requireValid(guild, channel, args);
@@ -161,11 +156,7 @@ interface AccessChange {
 	followers: string | undefined;
 }
 
-/**
- * Returns how an edit changes the channel's permission overwrites; undefined if it does not change them. `moved` is the
- * access that the channel gets by moving, on which the call's own arguments build. Throws a ToolError if the bot may not
- * make the changes or could not undo them.
- */
+// Throws a ToolError if the bot may not make the changes or could not undo them. The call builds on `moved`.
 function accessChange(
 	guild: Guild,
 	channel: Channel,
@@ -280,7 +271,7 @@ function orderStep(
 	};
 }
 
-/** Returns the request that sets the status of a voice channel. Discord does not tell bots the current status. */
+// Discord does not tell bots the current status.
 function statusStep({ id, client }: Channel, status: string): EditStep {
 	const lines = [`status: ${oneField(status) || "none"}`];
 	return {

@@ -31,15 +31,11 @@ import { flag, integer, text } from "../tool/arguments/arguments.ts";
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
-/** Returns Discord's channel type of a kind of channel that tools can create. */
 export const typeOf = (kind: Kind) => kinds[kind].type;
 
 const hasPosts = (kind: EditedKind) => kind === "forum" || kind === "media";
 
-/**
- * The kinds of channels that Discord can convert into each other, with their Discord types.
- * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
- */
+// https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
 const convertible = {
 	text: kinds.text.type,
 	announcement: kinds.announcement.type,
@@ -54,12 +50,12 @@ const otherKinds = new Map<ChannelType, string>([
 	[ChannelType.AnnouncementThread, "announcement thread"],
 ]);
 
-/** Returns the name of a channel's or thread's kind for tool results, such as "voice" or "private thread". */
+/** Such as "voice" or "private thread". */
 export function kindName({ type }: GuildBasedChannel): string {
 	return kindOf(type) ?? otherKinds.get(type) ?? `type ${type}`;
 }
 
-/** Returns the kind of a channel. Throws a ToolError if tools cannot edit channels of that kind. */
+/** Throws a ToolError if tools cannot edit channels of that kind. */
 export function editableKind(channel: GuildBasedChannel): EditedKind {
 	const kind = kindOf(channel.type);
 	if (kind) return kind;
@@ -68,7 +64,6 @@ export function editableKind(channel: GuildBasedChannel): EditedKind {
 	);
 }
 
-/** Schemas of tool arguments for channel settings that not every kind of channel has. */
 export const kindFields = {
 	topic: v.optional(
 		v.pipe(
@@ -92,7 +87,6 @@ export const kindFields = {
 	),
 };
 
-/** Names of the arguments for settings that not every kind of channel has. */
 export const editedFieldNames = [
 	...(Object.keys(kindFields) as (keyof typeof kindFields)[]),
 	"category_id",
@@ -104,12 +98,12 @@ const keyOf = ({ id, name }: Emoji) => id ?? name ?? "";
 
 export type ChannelFields = ReturnType<typeof currentFields>;
 
-/** The channel settings that a tool call passes. An undefined setting stays unchanged. */
+/** Undefined settings stay unchanged. */
 export type GivenFields = {
 	[Field in keyof ChannelFields]?: ChannelFields[Field] | undefined;
 };
 
-/** Throws a ToolError if Discord allows this kind of channel only in communities and the guild is not a community. */
+/** Throws a ToolError if Discord allows this kind only in communities. */
 export function requireAllowedKind(guild: Guild, kind: string): void {
 	if (isAllowedKind(guild, kind)) return;
 	throw new ToolError(
@@ -117,10 +111,7 @@ export function requireAllowedKind(guild: Guild, kind: string): void {
 	);
 }
 
-/**
- * Throws an RpcError if a tool call passes a setting that this kind of channel does not have, or a value that Discord
- * does not allow for it in this guild.
- */
+/** Throws an RpcError for settings and values that this kind of channel cannot have in this guild. */
 export function requireSupportedFields(
 	guild: Guild,
 	args: GivenFields & { tags?: unknown; status?: unknown },
@@ -144,7 +135,6 @@ export function requireSupportedFields(
 		]);
 }
 
-/** Converts the channel settings of a tool call to the options of discord.js for creating and editing channels. */
 export function discordFields(fields: GivenFields) {
 	const { category_id, channel_type } = fields;
 	return withoutUndefined({
@@ -160,10 +150,7 @@ export function discordFields(fields: GivenFields) {
 	});
 }
 
-/**
- * Returns a channel's current settings in the form of tool arguments. Settings that the kind of channel does not have
- * are empty.
- */
+/** As arguments; empty where the kind of channel has no such setting. */
 export function currentFields(channel: GuildBasedChannel) {
 	const fields = channel as Partial<{
 		topic: string | null;
@@ -186,7 +173,7 @@ export function currentFields(channel: GuildBasedChannel) {
 		topic: fields.topic ?? "",
 		nsfw: fields.nsfw ?? false,
 		slowmode_seconds: fields.rateLimitPerUser ?? 0,
-		/** A voice channel's bitrate in bits per second; undefined if Discord does not state it. */
+		/** Bits per second; undefined if Discord does not state it. */
 		bitrate: fields.bitrate ?? undefined,
 		user_limit: fields.userLimit ?? 0,
 		rtc_region: fields.rtcRegion ?? "",
@@ -201,7 +188,7 @@ export function currentFields(channel: GuildBasedChannel) {
 	};
 }
 
-/** Removes undefined properties from an object, because discord.js treats undefined and absent options differently. */
+// discord.js treats undefined and absent options differently.
 function withoutUndefined<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
 	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
 		[Key in keyof T]?: Exclude<T[Key], undefined>;

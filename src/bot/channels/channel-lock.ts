@@ -19,12 +19,12 @@ const textPermissions =
 	PermissionFlagsBits.AddReactions;
 const voicePermissions = PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
 
-/** Returns the permissions that locking a channel denies at most, as a bit field. */
+/** What a lock denies at most, as a bit field. */
 export function lockPermissions(channel: find.Channel): bigint {
 	return find.isVoice(channel) ? textPermissions | voicePermissions : textPermissions;
 }
 
-/** Returns the permission overwrite for a role or member in a locked channel: the present one, changed by the lock. */
+/** The present overwrite, changed by the lock. */
 export function lockedBits(channel: find.Channel, { target_id, allows, denies }: ChannelLockRow): Bits {
 	const { allow, deny } = overwriteOf(channel, target_id);
 	return {
@@ -33,13 +33,10 @@ export function lockedBits(channel: find.Channel, { target_id, allows, denies }:
 	};
 }
 
-/** Permissions without which nobody can write or speak in a channel. A lock that cannot deny them is none. */
+/** Without them, nobody can write or speak. A lock that cannot deny them is none. */
 export const essentialPermissions = PermissionFlagsBits.SendMessages | PermissionFlagsBits.Connect;
 
-/**
- * Returns those of the permissions `bits` that somebody who is not staff has in a channel through @everyone's overwrite
- * or the permissions of a role, so that @everyone's overwrite has to deny them.
- */
+/** Those of `bits` that people other than staff have by a role or @everyone's overwrite. */
 export function heldByMembers(channel: find.Channel, bits: bigint): bigint {
 	const { guild } = channel;
 	const { allow, deny } = overwriteOf(channel, guild.id);
@@ -49,18 +46,17 @@ export function heldByMembers(channel: find.Channel, bits: bigint): bigint {
 	return bits & held & ~deny;
 }
 
-/** A role or member whose permission overwrite in a channel allows what a lock denies. */
 export interface Allowed {
 	id: string;
 	type: OverwriteType;
 	name: string;
 	/** What the overwrite allows of it. */
 	bits: bigint;
-	/** Whether the lock leaves it to them: staff, bots, and the person in whose name the call acts. */
+	/** Staff, bots, and the person in whose name the call acts. */
 	isExempt: boolean;
 }
 
-/** Returns the roles and members, except @everyone and this bot, whose overwrites in a channel allow some of `bits`. */
+/** Without @everyone and this bot. */
 export function allowedByOverwrites(channel: find.Channel, bits: bigint): Allowed[] {
 	const { guild } = channel;
 	const own = [guild.id, botMember(guild).id];
@@ -80,10 +76,7 @@ export function allowedByOverwrites(channel: find.Channel, bits: bigint): Allowe
 		}));
 }
 
-/**
- * Returns the permissions, as a bit field, that the bot would lose in a channel if `denies` were denied to @everyone and
- * to the targets `locked`, because no other overwrite allows them to the bot or its roles.
- */
+/** What the bot would lose, as a bit field, if `denies` were denied to @everyone and to the targets `locked`. */
 export function lostByBot(guild: Guild, channel: find.Channel, denies: bigint, locked: ReadonlySet<string>): bigint {
 	const { Administrator } = PermissionFlagsBits;
 	const has = botPermissions(guild, channel);
@@ -94,7 +87,6 @@ export function lostByBot(guild: Guild, channel: find.Channel, denies: bigint, l
 		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
 }
 
-/** A role or member that a lock allows to connect to a voice channel. */
 export interface Connecting {
 	id: string;
 	type: OverwriteType;
@@ -130,13 +122,10 @@ export function connectingFor(
 	}));
 }
 
-/** What a lock denies to @everyone, another role or a member. */
+/** What a lock denies to @everyone, a role or a member. */
 export type Denied = Pick<Allowed, "id" | "type" | "name" | "bits">;
 
-/**
- * Returns the changes of permission overwrites that lock a channel. The change for the bot comes first, because without
- * CONNECT the bot could not make the others.
- */
+/** The bot's comes first, because without CONNECT it could not make the others. */
 export function rowsFor(
 	guild: Guild,
 	channel: find.Channel,
@@ -168,21 +157,18 @@ export function rowsFor(
 	];
 }
 
-/** Returns all permissions that locking a channel changes for a role or member, as a bit field. */
+/** As a bit field. */
 export function bitsOf({ allows, denies }: ChannelLockRow): bigint {
 	return BigInt(allows) | BigInt(denies);
 }
 
-/**
- * Returns, as a bit field, the permissions of a role or member that locking the channel changed and nobody has changed
- * since.
- */
+/** What the lock changed and nobody has changed since, as a bit field. */
 export function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
 }
 
-/** Describes for each of the permissions `bits` whether a channel's overwrite allows it, denies it, or does neither. */
+/** For each of `bits`: allowed, denied or neither. */
 export function stateOf(channel: find.Channel, { target_id }: ChannelLockRow, bits: bigint): string {
 	const { allow, deny } = overwriteOf(channel, target_id);
 	const describe = (group: bigint, state: string) => group !== 0n && `${describeBits(group)} (${state})`;
@@ -193,10 +179,7 @@ export function stateOf(channel: find.Channel, { target_id }: ChannelLockRow, bi
 	).join(", ");
 }
 
-/**
- * Returns the permission overwrite for a role or member after a channel is unlocked. Restores only the permissions
- * `active`, which nobody has changed since the channel was locked.
- */
+/** Restores only `active`, which nobody has changed since the lock. */
 export function restoredBits(channel: find.Channel, row: ChannelLockRow, active: bigint): Bits {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return {
@@ -205,10 +188,7 @@ export function restoredBits(channel: find.Channel, row: ChannelLockRow, active:
 	};
 }
 
-/**
- * Unlocks a channel for a role or member. Restores only the permissions `active`, which nobody has changed since the
- * channel was locked. Deletes an empty permission overwrite that was created by the lock.
- */
+/** Restores only `active`, which nobody has changed since. Deletes an empty overwrite that the lock created. */
 export async function restore(channel: find.Channel, row: ChannelLockRow, active: bigint): Promise<void> {
 	if (active === 0n) return;
 	const after = restoredBits(channel, row, active);

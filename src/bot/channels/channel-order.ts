@@ -5,10 +5,7 @@ import type { Channel } from "../../discord/find.ts";
 import { compareIds } from "../../discord/ids.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 
-/**
- * A channel as in Discord's API: the fields that determine its place in the channel list, and its permission
- * overwrites.
- */
+/** As in Discord's API: place and overwrites. */
 export interface RawChannel {
 	id: string;
 	type: ChannelType;
@@ -22,10 +19,7 @@ export interface RawChannel {
 	}[];
 }
 
-/**
- * Returns all visible channels of a guild in the order in which Discord's clients show them: those without a category,
- * then each category with its channels.
- */
+/** Those without a category, then each category with its channels. */
 export function channelsFromTop(guild: Guild): Channel[] {
 	const visible = visibleChannels(guild);
 	const all = visible
@@ -46,10 +40,7 @@ function groupOf(type: ChannelType): number {
 	return type === GuildVoice || type === GuildStageVoice ? 1 : 0;
 }
 
-/**
- * Returns the channels of the same sort as `raw` (text, voice or category) in the category `parentId`, sorted from the
- * top. Includes `raw` if it is in this category.
- */
+/** Of the same sort as `raw` (text, voice or category), from the top; with `raw` if it is there. */
 export function siblingsIn(raw: RawChannel, all: readonly RawChannel[], parentId: string): RawChannel[] {
 	const isCategory = raw.type === ChannelType.GuildCategory;
 	return all
@@ -59,18 +50,12 @@ export function siblingsIn(raw: RawChannel, all: readonly RawChannel[], parentId
 
 type Typed = Pick<RawChannel, "type">;
 
-/**
- * Whether Discord numbers the positions of two channels in one sequence. Text channels, voice channels and categories
- * have separate sequences.
- */
+/** Text channels, voice channels and categories have separate sequences of positions. */
 export function inSameGroup(a: Typed, b: Typed): boolean {
 	return groupOf(a.type) === groupOf(b.type);
 }
 
-/**
- * Computes the order of a category's channels after the channels `raws` move to the index `place`, by default to the
- * end. `before` is the current order. Returns the new order and the fewest position changes that produce it.
- */
+/** `place`: index for `raws`, by default the end. Returns the order, and the fewest position changes for it. */
 export function reorder(raws: readonly RawChannel[], before: readonly RawChannel[], place: number | undefined) {
 	const free = [...new Set([...before, ...raws])].map(({ position }) => position).sort((a, b) => a - b);
 	const others = before.filter((raw) => !raws.includes(raw));

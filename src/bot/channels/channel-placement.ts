@@ -9,18 +9,14 @@ import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { inSameGroup, type RawChannel, reorder, siblingsIn } from "./channel-order.ts";
 
-/** A channel as in Discord's API, with its name. */
 export type NamedChannel = RawChannel & {
 	name: string;
 	flags?: number;
-	/** Whether results must not name the channel, because the person in whose name the call acts cannot see it. */
+	/** Results must not name it, because the person in whose name the call acts cannot see it. */
 	isHidden: boolean;
 };
 
-/**
- * Fetches all channels of a guild from Discord, including those that the bot, or the person in whose name the call
- * acts, cannot see.
- */
+/** Also those that the bot, or the person in whose name the call acts, cannot see. */
 export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 	const all = await fetchGuildChannels(guild);
 	return (all as unknown as NamedChannel[]).map((one) => ({
@@ -29,34 +25,24 @@ export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 	}));
 }
 
-/**
- * Returns the channel with the id `id` from `all`, the channels just fetched from Discord. Throws a ToolError if `all`
- * does not contain it.
- */
+/** Throws a ToolError if it is not in `all`, just fetched. */
 export function channelWithId(all: readonly NamedChannel[], id: string): NamedChannel {
 	const found = all.find((channel) => channel.id === id);
 	if (found) return found;
 	throw new ToolError(`The channel ${id} was just deleted. Nothing was done; list_channels shows the channels.`);
 }
 
-/**
- * Where a channel is in the channel list: its category ("" for none), and its index among the category's text channels
- * or voice channels.
- */
+/** Category ("" for none), and index among its text or voice channels. */
 export interface Place {
 	parentId: string;
 	index: number;
-	/** The place of the channel in words: "below #rules (ID: …) in #Staff (ID: …)". */
+	/** Such as "below #rules (ID: …) in #Staff (ID: …)". */
 	text: string;
 }
 
 const maxChannelsPerCategory = 50;
 
-/**
- * Returns the place in the channel list right below the channel `below`, or at its top if `below` is a category. `own`
- * is the channel to move; undefined for a new channel. Throws an RpcError if Discord's clients cannot show a channel of
- * this type there.
- */
+/** At the top if `below` is a category. Throws an RpcError if clients cannot show the channel there. */
 export function placeBelow(
 	type: ChannelType,
 	below: NamedChannel,
@@ -86,7 +72,7 @@ export function placeBelow(
 	]);
 }
 
-/** Throws a ToolError if a category would hold too many channels with `arriving`, by default one new channel. */
+/** Throws a ToolError otherwise. `arriving`: by default one new channel. */
 export function requireRoom(all: readonly RawChannel[], parentId: string, arriving: readonly RawChannel[] = []): void {
 	const inside = all.filter((one) => parentId && one.parent_id === parentId && !arriving.includes(one)).length;
 	const after = inside + (arriving.length || 1);
@@ -96,11 +82,7 @@ export function requireRoom(all: readonly RawChannel[], parentId: string, arrivi
 		);
 }
 
-/**
- * Throws a ToolError unless the person in whose name the call acts may put a channel into the category `parentId`, or
- * outside of all categories if it is "". The person needs MANAGE_CHANNELS there. The bot's permissions are not checked
- * here, because Discord checks them.
- */
+/** The person needs MANAGE_CHANNELS there, or a ToolError is thrown. Discord itself checks the bot. "": no category. */
 export function requirePlaceIn(guild: Guild, parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
 	const parent = visibleChannel(guild, parentId);
@@ -123,9 +105,7 @@ export function requireOrderable(guild: Guild, parentId: string): void {
 	requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
 }
 
-/**
- * Returns the `position` for a new channel so that Discord places it at the index, without moving other channels. A new
- * channel comes after existing channels of the same position.
+/** So that no other channel moves: a new one comes after those of the same position.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
 export function positionOfNew(type: ChannelType, { parentId, index }: Place, all: readonly RawChannel[]): number {
@@ -135,10 +115,7 @@ export function positionOfNew(type: ChannelType, { parentId, index }: Place, all
 	return Math.max(0, (others[0]?.position ?? 1) - 1);
 }
 
-/**
- * Returns the position changes that move the channel `own` to a category and index; empty if the channel is there
- * already. `all` are the guild's channels.
- */
+/** Empty if the channel is there already. `all`: the guild's channels. */
 export function movesTo(
 	own: RawChannel,
 	{ parentId, index }: Place,

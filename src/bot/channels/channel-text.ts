@@ -9,7 +9,7 @@ import type { ChannelFields } from "./channel-fields.ts";
 
 const maxTopicLength = 80;
 
-/** Returns the start of a channel's topic, of at most 80 characters, for a line of a tool result. */
+/** At most 80 characters. */
 export function topicStart(topic: string): string {
 	const characters = [...topic];
 	const start = oneField(characters.slice(0, maxTopicLength).join(""));
@@ -46,7 +46,7 @@ const labels: Record<keyof ChannelFields, Label> = {
 	},
 };
 
-/** Describes the change of a channel setting in one line: "slow mode: 0 → 10 s". */
+/** Such as "slow mode: 0 → 10 s". */
 export function changedField<Field extends keyof ChannelFields>(
 	guild: Guild,
 	field: Field,
@@ -57,7 +57,7 @@ export function changedField<Field extends keyof ChannelFields>(
 	return `${name}: ${shown(guild, field, before)} → ${shown(guild, field, after)}${unit}`;
 }
 
-/** Describes a channel setting in one line: "slow mode: 10 s". */
+/** Such as "slow mode: 10 s". */
 export function fieldText<Field extends keyof ChannelFields>(
 	guild: Guild,
 	field: Field,

@@ -16,10 +16,7 @@ import { fieldLine, fold, oneField } from "../../discord/text.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { type Emoji, emojiName } from "../messages/emoji.ts";
 
-/**
- * Throws a ToolError if the forum has no tag with one of the `ids`, or if a tag is moderated and the bot lacks Manage
- * Threads.
- */
+/** Throws a ToolError for unknown tags, and for moderated ones without Manage Threads. */
 export function requireTags(guild: Guild, forum: Forum, ids: readonly string[]): void {
 	const tags = ids.map((id) => tagOf(forum, id));
 	if (tags.some(({ moderated }) => moderated)) requirePermissions(guild, forum, PermissionFlagsBits.ManageThreads);
@@ -33,7 +30,7 @@ export function tagOf(forum: Forum, id: string): GuildForumTag {
 	);
 }
 
-/** Returns the ids of a forum's tags, which a call gives by id or name. Throws a ToolError if the forum lacks a tag. */
+/** Given by id or name. Throws a ToolError if the forum lacks a tag. */
 export function tagIdsOf(forum: Forum, given: readonly string[]): string[] {
 	const ids = given.map((idOrName) => {
 		const named = forum.availableTags.filter(({ name }) => fold(name) === fold(idOrName));
@@ -43,10 +40,10 @@ export function tagIdsOf(forum: Forum, given: readonly string[]): string[] {
 	return [...new Set(ids)];
 }
 
-/** A forum tag as in Discord's API. Discord assigns the id, so a new tag has none. */
+/** A new tag has no id: Discord assigns it. */
 export type Tag = Omit<APIGuildForumTag, "id"> & { id?: string | undefined };
 
-/** A forum tag in the arguments of a tool call. Omitted fields of an existing tag stay unchanged. */
+/** Omitted fields of an existing tag stay unchanged. */
 export interface GivenTag {
 	id?: string | undefined;
 	name: string;
@@ -75,10 +72,7 @@ export function currentTags(forum: Forum): Tag[] {
 	}));
 }
 
-/**
- * Compares a forum's new list of tags with its current tags. Returns the list to store and the changes. A new tag with
- * an id replaces the current tag with this id; a new tag without an id replaces the current tag of the same name.
- */
+/** A tag with an id replaces that tag; one without an id replaces the tag of the same name. */
 export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 	const before = currentTags(forum);
 	requireUniqueNames(given);
@@ -110,13 +104,12 @@ export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 	};
 }
 
-/** Throws an RpcError if two tags of a forum have the same name. */
+/** Throws an RpcError otherwise. */
 export function requireUniqueNames(given: readonly GivenTag[]): void {
 	const names = given.map(({ name }) => name);
 	if (new Set(names).size < names.length) throw invalidParameters(["tags: two of the tags have the same name"]);
 }
 
-/** Converts a forum tag to the form in which discord.js sends it. */
 export function tagOptions(tag: Tag): GuildForumTagData {
 	const { emoji_id: id = null, emoji_name: name = null } = tag;
 	return {
@@ -127,7 +120,6 @@ export function tagOptions(tag: Tag): GuildForumTagData {
 	};
 }
 
-/** Converts a forum tag of a tool call to a new tag as in Discord's API. */
 export function newTag({ name, moderated = false, emoji }: GivenTag): Tag {
 	return { name, moderated, ...emojiFields(emoji, undefined) };
 }

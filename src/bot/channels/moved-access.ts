@@ -18,19 +18,14 @@ import { requireUndoable } from "./overwrites.ts";
 export const lockNeedsCategory =
 	"lock_permissions: only works if the channels move to another category; to sync channels with their category, use copy_channel_permissions without channel_id";
 
-/** The access to a channel after it has moved. */
 export interface AccessAfterMove {
-	/** The permission overwrites that the channel gets; undefined if it keeps its own. */
+	/** Undefined if the channel keeps its own. */
 	entries?: Entries;
-	/** What becomes of the access, as lines for results. */
+	/** For results. */
 	lines: readonly string[];
 }
 
-/**
- * Returns the access to a channel after it has moved into the category `parentId` ("" for none). `all` are the guild's
- * channels, just fetched. `lock` is the argument lock_permissions of the call. Throws a ToolError if the channel gets the
- * access of its category and the bot may not give it that, or could not undo it.
- */
+/** `all`: just fetched. Throws a ToolError if the bot may not give the category's access, or could not undo it. */
 export function accessAfterMove(
 	channel: Channel,
 	all: readonly RawChannel[],

@@ -46,7 +46,6 @@ import {
 } from "./channel-placement.ts";
 import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOptions } from "./forum-tags.ts";
 
-/** The arguments of a tool call that creates a channel. */
 export interface NewChannel extends GivenFields, Access {
 	permission_overwrites?: GivenOverwrites;
 	name: string;
@@ -54,7 +53,6 @@ export interface NewChannel extends GivenFields, Access {
 	below_channel_id?: string | undefined;
 }
 
-/** Creates a channel in a guild and returns the lines of the tool's result. */
 export async function createGuildChannel(
 	guild: Guild,
 	kind: Kind,
@@ -177,8 +175,5 @@ async function ensurePlace(
 	await guild.client.rest.patch(route, { body: moves });
 }
 
-/**
- * A request after the creation of a channel times out this many milliseconds before the tool call's deadline, so that
- * the result can still be returned.
- */
+// Later requests time out this long before the call's deadline, so that the result can still be returned.
 const reserveMs = 1_000;

@@ -30,12 +30,12 @@ import { ToolError } from "../../mcp/tool.ts";
 import { sample } from "../tool/bulk.ts";
 import { channelsFromTop } from "./channel-order.ts";
 
-/** Whether @everyone does not see the category of a channel. */
+/** @everyone does not see its category. */
 export function isInPrivateCategory({ parent }: Channel): boolean {
 	return parent !== null && !isPublic(parent);
 }
 
-/** Returns a channel's permission overwrite for a role or member; zero bits if there is none. */
+/** Zero bits if there is none. */
 export function overwriteOf(channel: Channel, id: string): Bits {
 	return overwritesOf(channel).get(id) ?? { allow: 0n, deny: 0n };
 }
@@ -76,10 +76,7 @@ export function requireUndoable(channel: Channel, after: Overwrites, source: Gui
 	);
 }
 
-/**
- * Fetches channels of one guild from Discord with one request, because the cached channels may be older than the latest
- * edits.
- */
+/** With one request, because the cache may be older than the latest edits. */
 export async function fetchCurrent(guild: Guild, channels: readonly Channel[]): Promise<Channel[]> {
 	const [first] = channels;
 	const isAlone = channels.length === 1 && first?.type !== ChannelType.GuildCategory;
@@ -101,11 +98,7 @@ export function syncedWith(category: Channel): Channel[] {
 
 const maxFollowers = 20;
 
-/**
- * Says which channels in a category change together with the category's permission overwrites, and which do not;
- * undefined if there are no channels to name. `changed` are channels that the call changes as well, which are not listed
- * as unchanged.
- */
+/** Who follows the category and who does not; undefined if nobody. `changed`: changed by the call as well. */
 export function describeFollowers(category: Channel, changed: readonly Channel[] = []): string | undefined {
 	const inside = channelsFromTop(category.guild).filter(({ parentId }) => parentId === category.id);
 	const synced = syncedWith(category);
@@ -123,7 +116,7 @@ export function describeFollowers(category: Channel, changed: readonly Channel[]
 
 type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;
 
-/** Returns the name of the role or member that a permission overwrite is for, without its id. */
+/** Without the id. */
 export function overwriteName(guild: Guild, { id, type }: OverwriteTarget): string {
 	if (type === OverwriteType.Role) {
 		const name = guild.roles.cache.get(id)?.name;
@@ -135,13 +128,12 @@ export function overwriteName(guild: Guild, { id, type }: OverwriteTarget): stri
 	return `${oneField(member.displayName)} (@${oneField(member.user.username)})`;
 }
 
-/** Returns a channel's permission overwrites: those of roles from the highest role down, then those of members. */
+/** Roles from the highest down, then members. */
 export function sortedOverwrites({ guild, permissionOverwrites }: Channel): PermissionOverwrites[] {
 	const rankOf = ({ id }: PermissionOverwrites) => guild.roles.cache.get(id)?.position ?? -1;
 	return [...permissionOverwrites.cache.values()].sort((a, b) => rankOf(b) - rankOf(a) || compareIds(a.id, b.id));
 }
 
-/** Returns the permission overwrites that differ between two channels. */
 export function differingOverwrites(channel: Channel, other: Channel): PermissionOverwrites[] {
 	const all = [...sortedOverwrites(channel), ...sortedOverwrites(other)];
 	return [...new Map(all.map((one) => [one.id, one])).values()].filter(({ id }) => {
@@ -151,10 +143,7 @@ export function differingOverwrites(channel: Channel, other: Channel): Permissio
 	});
 }
 
-/**
- * Describes the changes of a permission overwrite, such as "SEND_MESSAGES neutral → denied, SPEAK denied → allowed"; ""
- * if nothing changes.
- */
+/** Such as "SEND_MESSAGES neutral → denied, SPEAK denied → allowed"; "" if nothing changes. */
 export function describeChange(before: Bits, after: Bits): string {
 	const statesOf = ({ allow, deny }: Bits) =>
 		[
@@ -173,7 +162,6 @@ export function describeChange(before: Bits, after: Bits): string {
 		.join(", ");
 }
 
-/** A channel's permission overwrites as in Discord's API. */
 export function rawOverwrites({ permissionOverwrites }: Channel) {
 	return {
 		permission_overwrites: [...permissionOverwrites.cache.values()].map(({ id, type, allow, deny }) => ({

@@ -10,10 +10,7 @@ import { missingPermissions, personHas } from "../../discord/permissions.ts";
 import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
 import { canSeeThread, visibleChannel, visibleChannels } from "../../discord/visible-channels.ts";
 
-/**
- * Schema of the cursor argument for the next page of threads: the id of the previous page's last thread if this thread
- * is active, otherwise the time at which it was archived.
- */
+/** Id of the last active thread, or the time at which the last one was archived. */
 export const threadCursor = v.optional(
 	v.pipe(
 		v.string(),
@@ -26,14 +23,14 @@ export const threadCursor = v.optional(
 );
 
 export interface ThreadQuery {
-	/** The channel whose threads are listed; undefined for all channels of the guild. */
+	/** Undefined: all channels of the guild. */
 	channel?: ThreadedChannel | undefined;
 	archived: boolean;
 	limit: number;
 	before?: string | undefined;
-	/** Ids of forum tags. If given, only threads with one of these tags are listed. */
+	/** Threads with one of these tags. */
 	tagIds?: readonly string[] | undefined;
-	/** Part of the names of the listed threads, in any case and with any accents. */
+	/** Part of the name, in any case and with any accents. */
 	name?: string | undefined;
 }
 
@@ -51,7 +48,6 @@ interface Page {
 
 const searchedPages = 5;
 
-/** Fetches a page of threads and describes each in a line for a tool's result. */
 export async function threadLines(guild: Guild, query: ThreadQuery): Promise<string[]> {
 	const { threads, next } = await threadPage(guild, query);
 	const { channel, archived, before, tagIds, name } = query;
@@ -110,10 +106,7 @@ function personManages(guild: Guild, { parent_id }: Pick<APIThreadChannel, "pare
 	return personHas(guild, parent, PermissionFlagsBits.ManageThreads);
 }
 
-/**
- * Fetches the active threads of a guild or channel that the person in whose name the call acts can see, newest first;
- * all active threads if the call acts by the bot's own rights. `before` limits the result to threads with lower ids.
- */
+/** Newest first, of those that the person in whose name the call acts can see. `before`: only lower ids. */
 export async function activeThreads(
 	guild: Guild,
 	{ channel, before, ...filter }: Pick<ThreadQuery, "channel" | "before"> & ThreadFilter,

@@ -11,9 +11,8 @@ const maxLength = 2_000;
 const maxMessages = 5;
 
 /**
- * Defers the reply to an interaction, as an ephemeral reply. If it is unknown whether Discord received the request,
- * sends it once more: the error "already acknowledged" then means that the first request succeeded. Rejects if the
- * reply could not be deferred.
+ * If it is unknown whether Discord got it, sends it again: "already acknowledged" then means success. Rejects
+ * otherwise.
  */
 export async function deferPrivately(interaction: RepliableInteraction): Promise<void> {
 	const defer = () => interaction.deferReply({ flags: MessageFlags.Ephemeral });
@@ -34,10 +33,7 @@ function isAcknowledged(error: unknown): boolean {
 	return error instanceof DiscordAPIError && error.code === InteractionHasAlreadyBeenAcknowledged;
 }
 
-/**
- * Sends an ephemeral answer to an interaction, whether or not it was deferred or answered before. A long text becomes
- * several messages, by default those of `answerPieces`. Rejects if Discord refuses the answer.
- */
+/** Deferred, answered before or not. A long text becomes `answerPieces`. Rejects if Discord refuses it. */
 export async function answerPrivately(
 	interaction: RepliableInteraction,
 	text: string,
@@ -58,10 +54,7 @@ export async function answerPrivately(
 		});
 }
 
-/**
- * Splits the text of an answer into messages of Discord's maximum length, between lines where possible. A text that
- * needs more than 5 messages is cut, and a last message says so.
- */
+/** Between lines where possible. Cut after 5 messages; a last one says so. */
 export function answerPieces(text: string): string[] {
 	const pieces = piecesOf(text);
 	if (pieces.length <= maxMessages) return pieces;
@@ -84,9 +77,7 @@ function piecesOf(text: string): string[] {
 	return [...pieces, piece].filter((one) => one.trim() !== "");
 }
 
-/**
- * Returns the error message for a person whose command or button press failed. Logs the error unless it is a ToolError.
- */
+/** Logs the error unless it is a ToolError. */
 export function describeFailure(error: unknown, log: Log, fields: Record<string, string>): string {
 	if (error instanceof ToolError) return error.message;
 	const text = describeErrorForPeople(error);

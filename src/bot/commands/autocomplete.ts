@@ -6,19 +6,15 @@ import { within } from "../../lib/wait.ts";
 import type { Action, ActionOption, OptionKind, Suggestion, SuggestQuery } from "./action.ts";
 import { suggestDurations } from "./durations.ts";
 
-/**
- * Discord's limits for suggestions: their number, and their length in characters.
- * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-autocomplete
- */
+// https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-autocomplete
 const maxSuggestions = 25;
 const maxNameLength = 100;
 
-/** Returns suggestions for an option that takes a reason or the number of a moderation case. */
 export type Suggest = (query: SuggestQuery) => Promise<readonly Suggestion[]>;
 
 /**
- * Sends suggestions for the option that a person is typing. Sends none if they take longer than `timeoutMs`
- * milliseconds, because Discord expects a response within 3 s. Rejects if Discord refuses the response.
+ * None if they take longer than `timeoutMs` milliseconds: Discord expects a response within 3 s. Rejects if
+ * refused.
  */
 export async function autocomplete(
 	interaction: AutocompleteInteraction,
@@ -46,10 +42,7 @@ export async function autocomplete(
 	);
 }
 
-/**
- * Whether the person has the permission that the command requires. Checked because administrators can show a command to
- * more people in each guild, and suggestions contain what moderators wrote.
- */
+// Administrators can show a command to more people, and suggestions contain what moderators wrote.
 function maySee(
 	{ memberPermissions }: AutocompleteInteraction,
 	action: Pick<Action, "permission"> | undefined,

@@ -12,10 +12,9 @@ const maxPeople = 50;
 const maxFound = 1_000;
 const maxCandidates = 5;
 
-/** Error about chat command arguments that do not match the command's syntax. The reply then shows the syntax. */
+/** Wrong syntax: the reply then shows the right one. */
 export class UsageError extends ToolError {}
 
-/** Returns the name of an action's chat command. */
 export function chatName({ chat, name }: Action): string {
 	return (chat || undefined)?.name ?? name;
 }
@@ -36,7 +35,7 @@ function isRest({ kind }: ActionOption): boolean {
 	return kind === "reason" || kind === "text";
 }
 
-/** Returns the syntax of a chat command's arguments, such as "<@user …> <duration> [reason]"; "" if it has none. */
+/** Such as "<@user …> <duration> [reason]". */
 export function chatUsage(action: Action): string {
 	return chatOptions(action)
 		.map((option) => {
@@ -57,7 +56,7 @@ function usageOf({ kind, name, several, choices = [] }: ActionOption): string {
 
 interface Word {
 	text: string;
-	/** Whether the word begins with "@". If a quotation mark follows, `text` does not contain the "@". */
+	/** If a quotation mark follows, `text` does not contain the "@". */
 	hasAt: boolean;
 	isQuoted: boolean;
 	start: number;
@@ -102,10 +101,7 @@ function unquoted(text: string): string {
 	return isQuoted ? text.slice(1, -1).trim() : text;
 }
 
-/**
- * Parses the arguments of a chat command into the values of the action's options. Throws a UsageError if they do not
- * match the command's syntax, and a ToolError if a name matches nobody or several people.
- */
+/** Throws a UsageError for wrong syntax, and a ToolError if a name matches nobody or several people. */
 export function readChatArguments(author: GuildMember, action: Action, text: string): Map<string, OptionValue[]> {
 	const values = new Map<string, OptionValue[]>();
 	const words = wordsOf(text);

@@ -19,11 +19,11 @@ import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from ".
 import type { Answer, Perform } from "./perform.ts";
 
 export interface ChatDoorOptions {
-	/** Text at the start of every chat command, such as "!m". */
+	/** Such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
 	actions: readonly Action[];
-	/** Whether to delete people's messages whose chat command contains a secret, such as a verification code. */
+	/** Deletes people's messages with a secret, such as a verification code. */
 	deleteSecrets: boolean;
 	performing: Perform;
 	limits: CommandLimits;
@@ -38,7 +38,6 @@ interface ChatCommand extends Pick<Command, "name" | "secret"> {
 	run(context: CommandContext, rest: string, holds: Holds): Promise<Ran<Answer | undefined>>;
 }
 
-/** Returns a function that adds the listener for chat commands to a Discord client. */
 export function createChatDoor(options: ChatDoorOptions): (client: Client) => void {
 	const { prefix, commands, actions, performing, log } = options;
 	const help: ChatCommand = {
@@ -181,7 +180,7 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 	};
 }
 
-/** Whether @everyone can read a channel. False for private threads, which only invited members can read. */
+// False for private threads, which only invited members can read.
 function canEveryoneRead(channel: CommandContext["channel"]): boolean {
 	const { everyone } = channel.guild.roles;
 	return (
@@ -217,10 +216,7 @@ async function reply(message: Message<true>, { text, question, isVerbatim }: Ans
 	}
 }
 
-/**
- * Sends a message as a reply, or as a plain message if the bot lacks Read Message History, which Discord requires for
- * replies.
- */
+// Replies need Read Message History.
 async function send(
 	message: Message<true>,
 	sent: {

@@ -4,64 +4,41 @@ import type { Guild, GuildMember, GuildTextBasedChannel, Message } from "discord
 import type { Permission } from "../../discord/permissions.ts";
 import type { Limiter } from "./cooldown.ts";
 
-/** A chat command that someone typed, such as "!m ban": its message, author, channel and guild. */
 export interface CommandContext {
 	guild: Guild;
-	/** The guild member who typed the chat command, as sent by Discord with the message. */
 	member: GuildMember;
 	channel: GuildTextBasedChannel;
 	message: Message<true>;
 }
 
 export interface Command {
-	/** Name of the chat command in lower case: "ban" in the message "!m ban". */
+	/** Lower case: "ban" in "!m ban". */
 	name: string;
-	/** Syntax of the chat command's arguments, such as "<code>"; "" if it has none. */
+	/** Such as "<code>"; "" if there are no arguments. */
 	usage: string;
-	/** What the chat command does, as shown in the list of commands that the chat command `help` sends. */
+	/** As shown by `help`. */
 	description: string;
-	/**
-	 * Discord permission that a person needs to see the command in `help` and to get the rate limit of moderators. It
-	 * does not authorize: the tool that the command calls checks what the person may do.
-	 */
+	/** To see the command and get the moderators' rate limit. Does not authorize: the tool checks that. */
 	permission?: Permission;
-	/**
-	 * Whether the command costs Discord much, such as a ban, and has the rate limit of such actions; see
-	 * `Action.heavy`.
-	 */
+	/** See `Action.heavy`. */
 	heavy?: boolean;
-	/**
-	 * Limits how often each person can use this chat command in a guild. Default: a limiter that all commands without
-	 * their own share.
-	 */
+	/** For each person and guild. Default: shared by all commands without their own. */
 	limiter?: Limiter;
-	/**
-	 * Whether messages with this chat command contain a secret, such as a verification code. The bot then deletes these
-	 * messages if it is configured to and has the permission.
-	 */
+	/** Messages contain a secret, such as a verification code: the bot deletes them if it may and is configured to. */
 	secret?: boolean;
-	/** Whether replies must arrive byte for byte, such as a text of the game server. Default: false. */
+	/** Replies must arrive byte for byte, such as a text of the game server. */
 	isVerbatim?: boolean;
-	/** Slash command that does the same as this chat command. */
 	slash?: {
 		name: string;
 		description: string;
-		/** The slash command's only option, which takes a text. */
 		option: { name: string; description: string };
 		run(userId: string, rest: string): Promise<string>;
 	};
-	/**
-	 * Runs the chat command and returns the reply; undefined for no reply. `rest` is the trimmed text after the command's
-	 * name. The text of a thrown ToolError or Discord API error becomes the reply. A ToolError without a cause counts as
-	 * a mistake of the user, such as a wrong argument.
-	 */
+	/** The reply. `rest` is trimmed. A ToolError's text is the reply; without a cause it is a mistake of the user. */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }
 
-/**
- * Parses a chat message such as "!m ban 123" into the command's name and the text after it. Returns undefined if the
- * message is not a command.
- */
+/** Undefined if the message is no command. */
 export function readCommand(prefix: string, content: string): { name: string; rest: string } | undefined {
 	if (!content.startsWith(prefix)) return undefined;
 	const line = content.slice(prefix.length);

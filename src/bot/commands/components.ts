@@ -12,18 +12,15 @@ import type { Log } from "../../lib/log.ts";
 import { answerPrivately, describeFailure } from "./answer.ts";
 import { Limiter, tooOftenOnce } from "./cooldown.ts";
 
-/** An interaction with a component of a message or form: a pressed button, a used select menu or a submitted form. */
 export type ComponentInteraction = ButtonInteraction | AnySelectMenuInteraction | ModalSubmitInteraction;
 
-/** Handles interactions with components whose custom_id is `prefix`, or starts with `prefix` and ":". */
+/** For custom_ids that are `prefix`, or start with `prefix` and ":". */
 export interface ComponentHandler {
-	/** Start of the custom_ids, such as "rolemenu": unique among all features, without ":". */
+	/** Such as "rolemenu": unique, without ":". */
 	prefix: string;
 	/**
-	 * Handles an interaction in a guild. `rest` is the part of the custom_id after "prefix:". It must be validated:
-	 * people can see it, and a message from an older version of the bot can have an older format. The handler must
-	 * defer or reply within 3 s. The text of a thrown ToolError or Discord API error is shown to the person in an
-	 * ephemeral message.
+	 * Must validate `rest` (people see it; it may have an old format), and reply within 3 s. A ToolError's text is
+	 * shown.
 	 */
 	run(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void>;
 }
@@ -37,7 +34,7 @@ const pressLimits = { max: 20, windowMs: 10_000 } as const;
 
 const maxConcurrent = 1_000;
 
-/** Adds a listener to a Discord client that routes component interactions to `options.handlers` by their custom_id. */
+/** Routes interactions to `options.handlers`. */
 export function serveComponents(client: Client, { handlers, log }: ComponentsOptions): void {
 	const byPrefix = new Map(handlers.map((one) => [one.prefix, one]));
 	const limiter = new Limiter(pressLimits);

@@ -19,30 +19,24 @@ import type { MenuHandler } from "./menus.ts";
 
 export type Definition = RESTPostAPIApplicationCommandsJSONBody;
 
-/** Everything that the bot registers with Discord as slash commands and context menu commands. */
 export interface Offered {
 	actions: readonly Action[];
 	menus: readonly MenuHandler[];
-	/** Chat commands. Those with the field `slash` are also slash commands. */
+	/** Those with `slash` are also slash commands. */
 	commands: readonly Command[];
 }
 
-/** Name and description of the slash command `help`, which lists the commands that a person may use. */
 export const helpCommand = {
 	name: "help",
 	description: "Show what you can use here",
 } as const;
 
-/**
- * Fields that limit a command to guilds in which the bot is a member. Discord accepts these fields only for commands
- * that are registered for all guilds.
- */
+// Discord accepts these fields only for commands of all guilds.
 const inGuilds = {
 	contexts: [InteractionContextType.Guild],
 	integration_types: [ApplicationIntegrationType.GuildInstall],
 };
 
-/** Returns the definitions of all commands to register with Discord; an empty list if there are none. */
 export function definitionsOf(offered: Offered): Definition[] {
 	const own = offered.commands.flatMap(({ slash }) =>
 		slash

@@ -17,7 +17,7 @@ import { type CommandScope, keepRegistered, type Registration } from "./registra
 import { createSlashDoor } from "./slash-door.ts";
 
 export interface DoorsOptions {
-	/** Text at the start of every chat command, such as "!m". */
+	/** Such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
 	actions?: readonly Action[];
@@ -25,29 +25,27 @@ export interface DoorsOptions {
 	components?: readonly ComponentHandler[];
 	suggest?: Suggest;
 	callAs: CallAs;
-	/** Whether slash commands are registered for all guilds at once, for each guild, or not at all. */
+	/** For all guilds at once, for each guild, or not at all. */
 	scope: CommandScope;
-	/** Names of all commands that this program can register with any configuration. */
+	/** All that this program can register with any configuration. */
 	known?: Iterable<string>;
-	/** Whether to delete people's messages whose chat command contains a secret, such as a verification code. */
+	/** Deletes people's messages with a secret, such as a verification code. */
 	deleteSecrets: boolean;
-	/** Rate limiter, per person and guild, for commands that do not require a permission, and for people without it. */
+	/** Per person and guild, for commands without a permission, and people without it. */
 	limiter?: Limiter;
-	/**
-	 * Minimum time in milliseconds between log lines about commands that were ignored because too many were running.
-	 */
+	/** Between log lines about commands ignored because too many ran, in milliseconds. */
 	logIntervalMs?: number;
-	/** Waits in milliseconds before each retry of a failed registration of slash commands. */
+	/** Milliseconds before each retry of a failed registration. */
 	retryMs?: readonly number[];
-	/** Milliseconds for which a person can confirm an action after the bot has asked. */
+	/** Milliseconds in which a person can confirm. */
 	questionMs?: number;
 	log: Log;
 }
 
 export interface Doors {
-	/** Adds listeners to a Discord client that run commands, and registers the slash commands with Discord. */
+	/** Also registers the slash commands. */
 	attach(client: Client): void;
-	/** The registration of the slash commands; undefined before `attach`. */
+	/** Undefined before `attach`. */
 	readonly registration: Registration | undefined;
 }
 

@@ -11,7 +11,7 @@ const units: readonly (readonly [ms: number, name: string, short: string])[] = [
 	[1_000, "second", "s"],
 ];
 
-/** Whether a word is a duration, such as "30m" or "1d12h", or one of the `suggestions`, such as "forever". */
+/** "30m", "1d12h", or one of `suggestions`, such as "forever". */
 export function isDurationWord(word: string, suggestions: readonly string[] = []): boolean {
 	if (suggestions.includes(word.toLowerCase())) return true;
 	return /^\d/.test(word) && readDuration(word) !== undefined;
@@ -29,10 +29,7 @@ function durationInWords(text: string): string {
 	return parts.join(" ") || text;
 }
 
-/**
- * Suggests durations for what a person has typed so far: the text itself if it is a duration, a number with each unit, or
- * the `suggestions` of the option that begin with the text.
- */
+/** The text if it is a duration, a number with each unit, or the matching `suggestions`. */
 export function suggestDurations(typed: string, suggestions: readonly string[]): Suggestion[] {
 	const text = typed.trim().toLowerCase();
 	const values = /^\d{1,4}$/.test(text)

@@ -15,15 +15,11 @@ import { ToolError } from "../../mcp/tool.ts";
 import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
 
-/**
- * Prefixes of custom_ids: of the buttons that confirm or cancel an action, and of the forms of context menu commands.
- */
+/** Of the buttons that confirm or cancel, and of the forms of context menus. */
 export const questionPrefix = "confirm";
 export const formPrefix = "ask";
 
-/**
- * Returns the buttons with which a person confirms or cancels an action. `question` is the id of the pending action.
- */
+/** `question`: id of the pending action. */
 export function questionButtons(question: string) {
 	return new ActionRowBuilder<ButtonBuilder>().addComponents(
 		new ButtonBuilder().setCustomId(`${questionPrefix}:${question}:yes`).setLabel("Do it").setStyle(ButtonStyle.Danger),
@@ -34,7 +30,6 @@ export function questionButtons(question: string) {
 	);
 }
 
-/** Returns the form that asks for the options of a context menu command. */
 export function formFor(
 	action: Action,
 	menu: ActionMenu,
@@ -65,9 +60,6 @@ function askedOptions(action: Action, menu: ActionMenu): ActionOption[] {
 	return (menu.asks ?? []).flatMap((name) => action.options.find((option) => option.name === name) ?? []);
 }
 
-/**
- * A submitted form of a context menu command: the user or message it is about, and the values that the person entered.
- */
 export interface FilledForm {
 	action: Action;
 	menu: ActionMenu;
@@ -75,10 +67,7 @@ export interface FilledForm {
 	values: Map<string, OptionValue[]>;
 }
 
-/**
- * Parses a submitted form. `rest` is its custom_id without the prefix. Throws a ToolError if the action no longer
- * exists or a value has the wrong format.
- */
+/** `rest`: custom_id without the prefix. Throws a ToolError if the action is gone or a value is invalid. */
 export function readForm(interaction: ModalSubmitInteraction, rest: string, actions: readonly Action[]): FilledForm {
 	const [name, index, userId = "", messageId = "", channelId = ""] = rest.split(":");
 	const action = actions.find((one) => one.name === name);

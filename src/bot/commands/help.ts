@@ -8,13 +8,10 @@ import type { Command } from "./commands.ts";
 import { helpCommand } from "./definitions.ts";
 import type { MenuHandler } from "./menus.ts";
 
-/** Returns whether a person has a permission in the guild, or in the channel where the command is used. */
+/** In the guild, or the channel where the command is used. */
 export type Holds = (permission: Permission) => boolean;
 
-/**
- * Returns a function that tells whether a member has a permission. It decides which commands are listed and which rate
- * limit applies, not what the member may do: the tools check that.
- */
+/** For listing and rate limits, not for authorization: the tools do that. */
 export function holdsOf(member: GuildMember, channel: Pick<GuildTextBasedChannel, "permissionsFor"> | null): Holds {
 	return (name) => {
 		const bit = PermissionFlagsBits[name];
@@ -35,7 +32,6 @@ interface ChatLine extends Pick<Command, "name" | "usage" | "description"> {
 	permission?: Permission | undefined;
 }
 
-/** Returns the text of the chat command `help`: the chat commands that a person may use, with their syntax. */
 export function chatHelp({ prefix, actions, commands }: Omit<Helpful, "menus">, holds: Holds): string {
 	const shown: ChatLine[] = [
 		{ ...helpCommand, usage: "" },
@@ -50,7 +46,6 @@ export function chatHelp({ prefix, actions, commands }: Omit<Helpful, "menus">, 
 		.join("\n");
 }
 
-/** Returns the text of the slash command `help`: the slash commands that a person may use. */
 export function slashHelp({ actions, commands, menus }: Omit<Helpful, "prefix">, holds: Holds): string {
 	const all: Pick<Action, "name" | "description" | "permission">[] = [
 		helpCommand,

@@ -7,36 +7,25 @@ import type { Holds } from "./help.ts";
 
 const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
-/**
- * Rate limit for moderators: `max` commands in `windowMs` milliseconds. Heavy actions have a separate limiter with the
- * same numbers. So do commands that failed because of a mistake, such as a wrong argument; beyond that limit, mistakes
- * count as commands.
- */
+// For moderators. Heavy actions and mistakes have limiters of their own with these numbers; further mistakes count.
 const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
 
 const maxConcurrent = 100;
 
-/**
- * Weight of a command, which selects its rate limiter. "heavy": a moderator's action that costs Discord much, such as a
- * ban. "light": a moderator's other commands. "open": a command that everyone can use.
- */
+/** "heavy": costs Discord much, such as a ban. "light": a moderator's other commands. "open": for everyone. */
 export type Weight = "heavy" | "light" | "open";
 
 export interface LimitedRun {
-	/** Ids of the guild and of the person who uses the command. */
 	guildId: string;
 	userId: string;
 	weight: Weight;
-	/** Rate limiter of this command alone. Default: the limiter of the command's weight. */
+	/** Default: that of the weight. */
 	limiter?: Limiter | undefined;
-	/**
-	 * Whether only the first refused command gets a reply, until a command is accepted again. Otherwise each one gets a
-	 * reply.
-	 */
+	/** Only the first refused command gets a reply. */
 	tellsOnce: boolean;
 }
 
-/** Result of a command. `isMistake`: it failed because of the person's mistake, before it changed anything. */
+/** `isMistake`: failed by the person's mistake, before anything changed. */
 export interface Ran<Answer> {
 	answer: Answer;
 	isMistake: boolean;
@@ -44,7 +33,7 @@ export interface Ran<Answer> {
 
 export type CommandLimits = ReturnType<typeof createCommandLimits>;
 
-/** Creates the rate limiters of all commands. `open` is the limiter for commands that everyone can use. */
+/** `open`: for commands that everyone can use. */
 export function createCommandLimits(open = new Limiter(commandLimits)) {
 	const byWeight: Record<Weight, Limiter> = {
 		heavy: new Limiter(moderatorLimits),
@@ -74,15 +63,12 @@ export function createCommandLimits(open = new Limiter(commandLimits)) {
 	};
 }
 
-/** Limits how many commands run at the same time, by guild and weight. */
+/** By guild and weight. */
 export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 	const running = new Map<string, number>();
 	let ignored = 0;
 
-	/**
-	 * Counts a command that was ignored because too many were running. Logs how many were ignored once per interval, so
-	 * that a flood of commands does not fill the log.
-	 */
+	// Logs once per interval, so that a flood of commands does not fill the log.
 	function noteIgnored(): void {
 		ignored += 1;
 		if (ignored > 1) return;
@@ -115,7 +101,6 @@ export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-/** Returns the weight of a command for a person whose permissions are given by `holds`. */
 export function weightOf(
 	{
 		permission,

@@ -8,37 +8,29 @@ import type {
 import type { Permission } from "../../discord/permissions.ts";
 import type { ActionOption } from "./action.ts";
 
-/** A context menu command of a user or message, or a slash command, that a feature implements itself. */
+/** Implemented by a feature itself. */
 export type MenuHandler = {
-	/**
-	 * Name of the command, such as "Report": 1 to 32 characters, unique for its type; in lower case for slash commands.
-	 */
+	/** 1 to 32 characters, unique for its type; lower case for slash commands. */
 	name: string;
-	/**
-	 * Discord permission that people need to see the command. `run` must check it again, because administrators can
-	 * change who sees a command.
-	 */
+	/** To see the command. `run` must check it again, because administrators can change who sees it. */
 	permission?: Permission;
 } & (
 	| {
 			type: "user";
-			/**
-			 * Handles the command in a guild. Must defer, reply or show a form within 3 s, before any other request.
-			 * The text of a thrown ToolError or Discord API error is shown to the person in an ephemeral message.
-			 */
+			/** Must defer, reply or show a form within 3 s, before any other request. A ToolError's text is shown. */
 			run(interaction: UserContextMenuCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 	| {
 			type: "message";
-			/** Handles the command in a guild, under the same rules as `run` of a user's context menu. */
+			/** As for a user. */
 			run(interaction: MessageContextMenuCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 	| {
 			type: "slash";
-			/** Description of the slash command: at most 100 characters. */
+			/** At most 100 characters. */
 			description: string;
 			options: readonly Pick<ActionOption, "name" | "description" | "kind" | "required" | "min" | "max">[];
-			/** Handles the command in a guild, under the same rules as `run` of a user's context menu. */
+			/** As for a user. */
 			run(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 );

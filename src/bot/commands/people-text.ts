@@ -6,11 +6,7 @@ import { titleOf } from "../../discord/permissions.ts";
 
 const noText = "It failed. The bot's log may have the details.";
 
-/**
- * Formats the text of a tool's result or error for people on Discord: times as Discord timestamps, which clients show
- * in their own time zone, with Markdown and mentions in names escaped. Removes no lines. The text of an error is never
- * empty.
- */
+/** Times as Discord timestamps, Markdown and mentions escaped. Never empty for an error. */
 export function peopleText(text: string, { isError }: { isError: boolean }): string {
 	const shown = isError ? inPeoplesWords(text.replace(/^Invalid parameters: /, "")) : text;
 	const formatted = shown.split("\n").map(forDiscord).join("\n").trim();

@@ -8,31 +8,27 @@ import type { Action } from "./action.ts";
 import type { Ran } from "./limits.ts";
 import { toToolCall, type Values } from "./tool-call.ts";
 
-/** Who uses an action, where and when. */
 export interface Place {
 	guildId: string;
 	channelId: string;
-	/** Time at which the person used the action, in epoch milliseconds by Discord's clock. */
+	/** Epoch milliseconds by Discord's clock. */
 	at: number;
 	person: PersonCall["person"];
-	/** Command that the person used, such as "/ban" or "!m ban", for logs and Discord's audit log. */
+	/** Such as "/ban" or "!m ban", for logs and the audit log. */
 	door: string;
 }
 
-/**
- * The bot's answer to a command. If `question` is set, the text asks for confirmation of the pending action with this
- * id.
- */
+/** `question`: id of the pending action that the text asks to confirm. */
 export interface Answer {
 	text: string;
 	question?: string;
-	/** Whether the text must arrive byte for byte, so that a long text is split inside words. */
+	/** Must arrive byte for byte: split inside words. */
 	isVerbatim?: boolean | undefined;
 }
 
 export interface PerformOptions {
 	callAs: CallAs;
-	/** Milliseconds for which a person can confirm an action after the bot has asked. Default: 5 minutes. */
+	/** Milliseconds in which a person can confirm. Default: 5 minutes. */
 	questionMs?: number | undefined;
 }
 
@@ -43,10 +39,7 @@ interface Question {
 	endsAt: number;
 }
 
-/**
- * Result of confirming or cancelling an action. "answered": the person did so before. "gone": it expired, or the bot
- * was restarted.
- */
+/** "answered": before. "gone": expired, or the bot was restarted. */
 export type Settled = { state: "done"; text: string } | { state: "answered" | "gone" };
 
 export type Perform = ReturnType<typeof createPerform>;
@@ -113,7 +106,7 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 			questions.delete(question);
 			return undefined;
 		},
-		/** Runs the pending action if `yes`, otherwise cancels it. Works once per question. */
+		/** Works once per question; cancels unless `yes`. */
 		async answer(question: string, yes: boolean): Promise<Settled> {
 			const asked = questions.get(question);
 			if (!asked) return { state: answered.has(question) ? "answered" : "gone" };
@@ -140,10 +133,7 @@ function ranOf({ text, isError, wrote }: PersonResult): Ran<Answer> {
 	};
 }
 
-/**
- * Converts the text of a dry run to a question: "Would delete 5 messages." becomes "Delete 5 messages? Nothing has been
- * done yet." Returns undefined if the dry run shows that nothing would be done.
- */
+/** "Would delete 5 messages." becomes "Delete 5 messages? …". Undefined if nothing would be done. */
 export function questionOf(text: string): string | undefined {
 	const [, first = "", rest = "", more = ""] = /^Would (\S)(.*?)[.:]?(\n[\s\S]*)?$/.exec(text) ?? [];
 	if (first === "") return undefined;

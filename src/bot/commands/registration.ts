@@ -6,39 +6,31 @@ import { type APIApplicationCommand, type Client, Events, Routes } from "discord
 import type { Log } from "../../lib/log.ts";
 import type { Definition } from "./definitions.ts";
 
-/**
- * Whether commands are registered for all guilds at once, for each guild, or not at all. Commands that are registered
- * in another way are deleted.
- */
+/** Commands registered in another way are deleted. */
 export type CommandScope = "global" | "guild" | "off";
 
 export interface RegistrationOptions {
 	scope: CommandScope;
-	/** Definitions of the commands to register. */
 	definitions: readonly Definition[];
-	/**
-	 * Names of all commands that this program can register. Only these are replaced or deleted. The others belong to
-	 * another program with the same application id, or are the entry point of the application's activity.
-	 */
+	/** Only these are replaced or deleted: others are of another program, or an activity's entry point. */
 	known: ReadonlySet<string>;
 	log: Log;
-	/** Waits in milliseconds before each retry of a failed registration. */
+	/** Before each retry. */
 	retryMs?: readonly number[] | undefined;
 }
 
 const defaultRetryMs = [5_000, 30_000, 120_000, 600_000];
 
 export interface Registration {
-	/** Whether the registration after the first login has ended; if parts of it failed, they are tried again later. */
+	/** The first registration has ended; failed parts are retried. */
 	readonly hasRun: boolean;
 }
 
-/** Registers the commands at each login, and for each guild that the bot joins. */
+/** At each login, and for each guild that the bot joins. */
 export function keepRegistered(client: Client, options: RegistrationOptions): Registration {
 	const { scope, log, retryMs = defaultRetryMs } = options;
 	let hasRun = false;
 
-	/** Registers commands for all guilds or for one guild. Retries later if that fails. Never rejects. */
 	async function register(ready: Client<true>, place: Place, attempt = 0): Promise<void> {
 		if (!ready.isReady()) return;
 		try {
@@ -119,7 +111,7 @@ function sendable(command: APIApplicationCommand): object {
 	);
 }
 
-/** Removes the fields `contexts` and `integration_types`, which Discord accepts only for commands of all guilds. */
+// Discord accepts these only for commands of all guilds.
 function withoutContexts<One extends { contexts?: unknown; integration_types?: unknown }>({
 	contexts: _,
 	integration_types: __,
@@ -128,7 +120,7 @@ function withoutContexts<One extends { contexts?: unknown; integration_types?: u
 	return rest;
 }
 
-/** Whether the registered commands equal the wanted ones, in any order. */
+/** In any order. */
 export function isEqual(found: readonly object[], wanted: readonly object[]): boolean {
 	const texts = (all: readonly object[]) => all.map((one) => JSON.stringify(normalized(one))).sort();
 	return JSON.stringify(texts(found)) === JSON.stringify(texts(wanted));

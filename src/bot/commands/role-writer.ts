@@ -18,13 +18,10 @@ import { doubledMs } from "../../lib/back-off.ts";
 import { hasRestriction } from "../store/tables/chargebacks.ts";
 import type { FeatureOptions } from "./feature.ts";
 
-/** Outcome of a Discord request about a member's roles. "gone": the user is no longer a member of the guild. */
+/** "gone": no longer a member. */
 export type WriteResult = "done" | "gone" | WriteFailure;
 
-/**
- * Why a Discord request about a member's roles failed. If `isRefused` is true, Discord refused this request, but
- * requests about other members may succeed.
- */
+/** `isRefused`: requests about other members may succeed. */
 export type WriteFailure = { notDone: string; isRefused: boolean } | { outcomeUnknown: string };
 
 const reservedShare = 0.25;
@@ -41,7 +38,7 @@ export class RoleWriter {
 		this.#backOffMs = backOffMs;
 	}
 
-	/** Resolves with true when the next role change may be sent, or with false when the bot shuts down first. */
+	/** False if the bot shuts down first. */
 	async ready(): Promise<boolean> {
 		for (;;) {
 			if (this.#closing.aborted) return false;
@@ -52,9 +49,7 @@ export class RoleWriter {
 		}
 	}
 
-	/**
-	 * Runs `send`, a Discord request about a member's roles. Resolves with its outcome; rejects only on internal errors.
-	 */
+	/** Rejects only on internal errors. */
 	async write(send: () => Promise<unknown>): Promise<WriteResult> {
 		try {
 			await observeRateLimit(
@@ -99,10 +94,7 @@ export function failureReason(failure: WriteFailure): string {
 	return "notDone" in failure ? failure.notDone : failure.outcomeUnknown;
 }
 
-/**
- * Returns the guild that has the role `roleId`. Returns undefined while the guild's connection to Discord is lost, or if no
- * guild has the role; in the latter case calls `warn`.
- */
+/** Undefined while the guild is not connected, or if no guild has it: then calls `warn`. */
 export function guildWithRole(
 	connection: Connection,
 	roleId: string,
@@ -116,10 +108,7 @@ export function guildWithRole(
 	return undefined;
 }
 
-/**
- * Returns the guild that has the first role in `ids`, if the bot can give and remove all roles in `ids` there.
- * Otherwise returns undefined and, while Discord is connected, passes the reason to `warn`.
- */
+/** Where the bot can give all of `ids`. Otherwise undefined; while Discord is connected, `warn` gets the reason. */
 export function guildForRoles(
 	connection: Connection,
 	ids: readonly [string, ...string[]],
@@ -139,10 +128,7 @@ function findRoleProblem(guild: Guild, ids: readonly string[]): string | undefin
 	return cannotGiveRoles(guild) ?? problems.find((problem) => problem !== undefined);
 }
 
-/**
- * Resolves with whether a chargeback (reversed payment) restricts a member, whose roles must then not be changed.
- * Rejects with StoreUnavailable when the database is unavailable.
- */
+/** By a chargeback: roles must then not be changed. Rejects with StoreUnavailable. */
 export type IsRestricted = (id: string, roles: readonly string[]) => Promise<boolean>;
 
 export function createIsRestricted({

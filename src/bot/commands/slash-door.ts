@@ -31,7 +31,7 @@ import type { Values } from "./tool-call.ts";
 export interface SlashDoorOptions {
 	actions: readonly Action[];
 	menus: readonly MenuHandler[];
-	/** Chat commands. Those with the field `slash` are also slash commands. */
+	/** Those with `slash` are also slash commands. */
 	commands: readonly Command[];
 	suggest: Suggest;
 	performing: Perform;
@@ -53,7 +53,6 @@ export function createSlashDoor(options: SlashDoorOptions) {
 		commands.flatMap((command) => (command.slash ? [[command.slash.name, command] as const] : [])),
 	);
 
-	/** Defers the reply to an interaction, runs `work` within the rate limits, and replies. Never rejects. */
 	function respond(
 		interaction: Answering,
 		limited: Omit<LimitedRun, "userId" | "guildId" | "tellsOnce">,

@@ -6,12 +6,10 @@ import { ToolError } from "../../mcp/tool.ts";
 import { readDuration } from "../tool/arguments/times.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 
-/** The values of an action's options, by the options' names. Options that were not given are absent. */
+/** By option name; absent if not given. */
 export type Values = ReadonlyMap<string, readonly OptionValue[]>;
 
-/**
- * Converts the option values of an action to a tool call. `channelId` and `at` are where and when the command was used.
- */
+/** `channelId`, `at`: where and when the command was used. */
 export function toToolCall(
 	action: Action,
 	values: Values,

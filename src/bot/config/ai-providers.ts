@@ -4,29 +4,19 @@ import { type ConfigIssue, didYouMean } from "../../lib/config.ts";
 import type { TomlSettings } from "./settings.ts";
 import type { TomlValues } from "./toml.ts";
 
-/**
- * Request fields that limit the length of an AI answer. Most AI providers accept `max_tokens`; OpenAI's newer models
- * accept only `max_completion_tokens`.
- */
+/** OpenAI's newer models accept only `max_completion_tokens`, most others `max_tokens`. */
 export const maxTokensFields = ["max_tokens", "max_completion_tokens"] as const;
 
 export type AiSettings = TomlSettings["ai"];
 
 type Providers = NonNullable<AiSettings["providers"]>;
 
-/**
- * Settings of one AI provider in config.toml. Missing settings come from the built-in provider of the same name, if
- * there is one, then from defaults for all providers.
- */
+/** Missing ones come from the built-in provider of the same name, then from defaults. */
 export type ProviderSettings = Providers[string];
 
-/** An AI provider with complete settings: URL, model, limits and, if the provider needs one, the API key. */
 export type AiProvider = NonNullable<ReturnType<typeof describe>>;
 
-/**
- * Built-in AI providers, which need only an API key, in the order in which they are tried. config.toml overrides these
- * settings.
- */
+/** They need only an API key, are tried in this order, and config.toml overrides them. */
 export const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
 	// https://api-docs.deepseek.com
 	deepseek: {
@@ -78,16 +68,13 @@ export const providerDefaults = {
 	silence_seconds: 30,
 } as const;
 
-/** Matches the names of variables that hold API keys of AI providers, such as OPENAI_API_KEY. */
+/** Such as OPENAI_API_KEY. */
 export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
 
-/** API keys of AI providers, by the name of their variable, such as OPENAI_API_KEY. */
+/** By the name of their variable. */
 export type ApiKeys = Readonly<Record<string, string>>;
 
-/**
- * Returns the AI providers to use, in the order in which they are tried: those in `order`, or by default all that
- * config.toml configures or that have an API key. Incomplete providers are left out.
- */
+/** In the order of trying: `order`, or all configured or with a key. Incomplete ones are left out. */
 export function chooseProviders({ order, providers = {} }: AiSettings, apiKeys: ApiKeys): AiProvider[] {
 	return (order ?? namesOf(providers)).flatMap((name) => {
 		const provider = describe(name, settingsOf(name, providers), apiKeys);
@@ -98,10 +85,7 @@ export function chooseProviders({ order, providers = {} }: AiSettings, apiKeys: 
 	});
 }
 
-/**
- * Returns errors in the section [ai] of config.toml that the schema cannot find, such as unknown provider names.
- * `values` is the parsed file, not yet validated.
- */
+/** What the schema cannot find, such as unknown providers. `values`: not yet validated. */
 export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	const ai = Object(values.ai) as Record<string, unknown>;
 	const providers = Object(ai.providers) as Providers;
@@ -126,18 +110,12 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	];
 }
 
-/**
- * Whether a value is the name of an API key variable, such as OPENAI_API_KEY. Any other value may be an API key and
- * must not be shown.
- */
+// Any other value may be an API key and must not be shown.
 function isKeyName(name: unknown): name is string {
 	return typeof name === "string" && apiKeyPattern.test(name);
 }
 
-/**
- * Returns the names of the variables that hold API keys of AI providers. `values` is the parsed config.toml, not yet
- * validated.
- */
+/** `values`: config.toml, not yet validated. */
 export function keyVariables(values: TomlValues): string[] {
 	const providers = Object(Object(values.ai).providers) as Providers;
 	return namesOf(providers).flatMap((name) => {
@@ -201,10 +179,7 @@ function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
 	};
 }
 
-/**
- * Whether it is safe to send API keys and messages to a URL: it uses https, or its host is local or in a private
- * network.
- */
+/** An https URL, or a host that is local or in a private network. */
 export function isPrivateEnough(url: string): boolean {
 	const { protocol, hostname } = URL.parse(url) ?? {};
 	if (protocol !== "http:") return protocol === "https:";

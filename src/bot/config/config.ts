@@ -35,17 +35,12 @@ type Env = Record<string, string | undefined>;
 
 const maxPersonalityBytes = 64 * 1024;
 
-/** Warning for the bot's operator that the MCP server has no access token, because MCP_AUTH_TOKEN is not set. */
 export const withoutToken = "MCP_AUTH_TOKEN is not set: every program on this machine can call the bot's tools";
 
-/** Warning for the bot's operator that the setting `approval` has no effect. */
 export const idleApproval =
 	"no call needs approval: without MCP_AUTH_TOKEN all callers count as its holder, who is exempt unless mcp.approval_for_root is true";
 
-/**
- * Whether the setting `approval` has no effect although it is switched on: without MCP_AUTH_TOKEN every caller counts
- * as the holder of this token, whose calls need no approval.
- */
+/** Without MCP_AUTH_TOKEN every caller counts as the holder of this token, whose calls need no approval. */
 export function hasIdleApproval({ toml: { mcp }, mcpToken }: Pick<BotConfig, "toml" | "mcpToken">): boolean {
 	return mcp.approval !== "off" && !mcp.approval_for_root && mcpToken === undefined;
 }
@@ -55,8 +50,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const howToCreate = `${runs("new-instance")} <name> makes one`;
 
 /**
- * Reads a bot's configuration: the files in the directory CONFIG_DIR, and the variables in `env`, which override its
- * .env. `tools` are all MCP tools that `mcp.tools.deny` can name. Throws a ConfigError with all errors found.
+ * Variables in `env` override .env. `tools`: all that `mcp.tools.deny` can name. Throws a ConfigError with all
+ * errors.
  */
 export function readConfig(env: Env, tools: readonly { name: string }[]) {
 	const directory = env.CONFIG_DIR?.trim();
@@ -94,26 +89,24 @@ export function readConfig(env: Env, tools: readonly { name: string }[]) {
 		discordToken: settings.DISCORD_TOKEN,
 		clientId: settings.CLIENT_ID,
 		shards: settings.SHARDS,
-		/** Base URL of Discord's REST API without its version, such as https://discord.com/api. */
+		/** Without the version, such as https://discord.com/api. */
 		discordApiUrl: settings.DISCORD_API_URL,
-		/** Base URL of Discord's CDN, such as https://cdn.discordapp.com. */
+		/** Such as https://cdn.discordapp.com. */
 		discordCdnUrl: settings.DISCORD_CDN_URL,
-		/** Id of the Discord guild for MCP tool calls that have no `guild_id`. */
+		/** For tool calls without `guild_id`. */
 		guildId: settings.GUILD_ID,
-		/** URL of the bot's PostgreSQL database, with password; undefined if the bot uses an SQLite file. */
+		/** With password; undefined for SQLite. */
 		databaseUrl: settings.DATABASE_URL,
-		/** PostgreSQL schema that this bot instance uses. */
 		dbSchema: settings.DB_SCHEMA,
-		/** Directory of the bot's SQLite database. */
 		dataDirectory: settings.DATA_DIR ?? join(directory, "data"),
 		mcpPort: settings.MCP_PORT,
 		mcpBindAddress: settings.MCP_BIND_ADDR,
-		/** Bearer token of the bot's MCP server. If undefined, any program on this machine can call the MCP tools. */
+		/** If undefined, any program on this machine can call the tools. */
 		mcpToken: settings.MCP_AUTH_TOKEN,
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
-		/** Origins of web pages that may send requests to the bot's MCP server. */
+		/** Of web pages that may send requests. */
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
-		/** Id of the Discord channel in which the bot posts each MCP tool call that changes something. */
+		/** Channel with each tool call that changes something. */
 		auditChannelId: file.settings.mcp.audit_channel,
 		gameVerifyUrl: settings.GAME_VERIFY_URL,
 		gameVerifySecret: settings.GAME_VERIFY_SECRET,
@@ -123,10 +116,7 @@ export function readConfig(env: Env, tools: readonly { name: string }[]) {
 	};
 }
 
-/**
- * Returns the address at which a running bot answers health checks. CONFIG_DIR is optional. Throws a ConfigError if a
- * variable of the address is invalid.
- */
+/** CONFIG_DIR is optional. Throws a ConfigError if a variable of the address is invalid. */
 export function readHealthAddress(env: Env): HealthAddress {
 	const directory = env.CONFIG_DIR?.trim();
 	const { all, file } = mergeVariables(directory, env);
@@ -142,7 +132,6 @@ export function readHealthAddress(env: Env): HealthAddress {
 	};
 }
 
-/** Whether the enabled features need Discord's privileged Message Content intent. */
 export function needsMessageContent({ toml }: Pick<BotConfig, "toml">): boolean {
 	const { features, game } = toml;
 	const hasCommands = features.game && (game?.verify ?? false);
@@ -264,10 +253,7 @@ function readPersonality(directory: string, name: unknown) {
 	return { text, issues };
 }
 
-/**
- * Returns the error for a missing configuration file. Suggests a similar file name, because some editors hide or add an
- * extension.
- */
+// Suggests a similar name, because some editors hide or add an extension.
 function absent(path: string): string {
 	const visible = path.replace(/\.(?=env$)/, "");
 	const near = [`${path}.txt`, visible, `${visible}.txt`].find(existsSync);
@@ -297,7 +283,6 @@ function readText(path: string): FileText {
 	}
 }
 
-/** Returns "; did you mean …?" if a similar path is the directory of a bot instance; otherwise "". */
 function suggestDirectory(path: string): string {
 	const near = [dirname(path), join("instances", path)];
 	const meant = near.find((candidate) => existsSync(join(candidate, "config.toml")));

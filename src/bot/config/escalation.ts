@@ -10,7 +10,7 @@ const unitMs: Readonly<Record<string, number>> = {
 	d: dayMs,
 	w: 7 * dayMs,
 };
-/** Discord's maximum length of a timeout. https://docs.discord.com/developers/resources/guild#modify-guild-member */
+// https://docs.discord.com/developers/resources/guild#modify-guild-member
 const maxTimeoutMs = 28 * dayMs;
 const maxBanMs = 5 * 366 * dayMs;
 const maxWindowMs = 5 * 366 * dayMs;
@@ -25,22 +25,20 @@ const counted = {
 } as const;
 
 export interface EscalationRule {
-	/** The rule as the operator wrote it, in one form: "3 warnings in 30d: timeout 1d". */
+	/** In one form: "3 warnings in 30d: timeout 1d". */
 	text: string;
-	/** How many cases within `windowMs` make the rule apply. */
+	/** Cases within `windowMs`. */
 	count: number;
-	/** The kinds of cases that are counted. */
 	actions: readonly string[];
 	windowMs: number;
-	/** What the bot then does. */
 	action: "timeout" | "kick" | "ban";
-	/** How long the timeout or ban lasts; undefined for a kick or a permanent ban. */
+	/** Undefined for a kick or a permanent ban. */
 	durationMs: number | undefined;
 }
 
 const example = '"3 warnings in 30d: timeout 1d" or "5 warnings in 90d: ban 7d"';
 
-/** Parses a rule. Returns the rule, or what is wrong with the text. */
+/** The rule, or what is wrong with the text. */
 export function readRule(text: string): EscalationRule | string {
 	const words = text.trim().replace(/\s+/g, " ");
 	const match = /^(\d{1,6}) ([a-z]+?)s? in (\S+) ?: ?([a-z]+)(?: (\S+))?$/i.exec(words);
@@ -95,12 +93,11 @@ const escalationRule = v.pipe(
 	}),
 );
 
-/** Schema of the setting `moderation.escalate`. */
 export const escalationRules = v.pipe(
 	v.array(escalationRule),
 	v.maxLength(maxRules, `expected at most ${maxRules} rules`),
 	v.check((rules) => new Set(rules.map(({ text }) => text)).size === rules.length, "expected each rule once"),
 );
 
-/** Actions about which people can be told by direct message, for the setting `moderation.tell`. */
+/** For the setting `moderation.tell`. */
 export const tellable = ["warn", "timeout", "remove_timeout", "kick", "ban", "temp_ban", "spam"] as const;

@@ -4,10 +4,7 @@ import env from "../../../instances/example/.env" with { type: "text" };
 import config from "../../../instances/example/config.toml" with { type: "text" };
 import personality from "../../../instances/example/personality.txt" with { type: "text" };
 
-/**
- * Contents of the example configuration files by file name, in the order in which they are listed to the bot's
- * operator.
- */
+/** By file name, in the order in which they are listed. */
 export const example: ReadonlyMap<string, string> = new Map([
 	[".env", env],
 	["config.toml", config],
@@ -16,10 +13,7 @@ export const example: ReadonlyMap<string, string> = new Map([
 
 const headerLine = /^(?:# )?\[([\w.]+)\]$/;
 
-/**
- * Describes a placeholder such as "your-token" in a configuration file, and what to replace it with. A placeholder that
- * the example file does not contain may be a secret and is not shown.
- */
+/** What to replace it with. One that the example does not contain may be a secret and is not shown. */
 export function describePlaceholder(file: string, path: readonly string[], placeholder: string): string {
 	const text = example.get(file) ?? "";
 	const which = text.includes(placeholder)
@@ -40,7 +34,7 @@ function explanation(lines: readonly string[], path: readonly string[]): string 
 	return "";
 }
 
-/** Returns the lines of the comment directly above the line at `index`, without the leading "# ". */
+/** Without the leading "# ". */
 export function commentAbove(lines: readonly string[], index: number): string[] {
 	const start = lines.findLastIndex((above, at) => at < index && !above.startsWith("# "));
 	return lines.slice(start + 1, index).map((above) => above.slice(2));

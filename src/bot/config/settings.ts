@@ -47,7 +47,7 @@ const permissionName = v.pipe(
 	),
 );
 
-/** Schema of the bot's Discord token. Rejects quotation marks, because Docker does not strip them from variables. */
+// Docker does not strip quotation marks from variables.
 const discordToken = v.pipe(secret, v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"));
 
 const discordApiUrl = v.pipe(
@@ -55,11 +55,8 @@ const discordApiUrl = v.pipe(
 	v.check((url) => !/\/v\d+$/.test(url), "expected a URL without a version; leave out what follows /api"),
 );
 
-/**
- * Maximum number of shards that an operator can set: as many as the bot can log in within 24 hours, of the 1,000 logins
- * that Discord allows.
- * https://discord.com/developers/docs/events/gateway#identifying
- */
+// As many as can log in within 24 hours: Discord allows 1,000 logins.
+// https://discord.com/developers/docs/events/gateway#identifying
 const maxShards = 900;
 
 const shards = v.pipe(
@@ -71,13 +68,11 @@ const shards = v.pipe(
 	v.transform((text) => (text === "auto" ? text : Number(text))),
 );
 
-/** Environment variables for the host and port of the bot's MCP server. */
 export const address = {
 	MCP_PORT: optional(port, "Port to listen on; 0 takes any free port", "9090"),
 	MCP_BIND_ADDR: optional(v.string(), "Address to listen on", "127.0.0.1"),
 };
 
-/** Schemas of the variables that configure a bot, set in .env or in the environment. */
 export const variables = {
 	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
 	CLIENT_ID: optional(snowflake, "Id of the application"),
@@ -118,7 +113,7 @@ export const variables = {
 	...logSettings,
 };
 
-/** The bot's environment variables that `--help` lists. */
+/** Those that `--help` lists. */
 export const helpVariables = {
 	...variables,
 	"<NAME>_API_KEY": optional(secret, "Keys of AI providers"),
@@ -255,10 +250,7 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(key: keyof G
 	);
 }
 
-/**
- * Schema of an AI provider's URL. The URL must use https or a host in a private network, because API keys and messages
- * are sent there.
- */
+// API keys and messages are sent there.
 const providerUrl = v.pipe(
 	baseUrl,
 	v.check(isPrivateEnough, expected("https://; http:// only for this machine and private networks")),
@@ -381,12 +373,11 @@ const sections = {
 	}),
 };
 
-/** Names of the features that have a section of their own in config.toml. */
+/** Features with a section of their own. */
 export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
 const approvalLevels = ["off", "destructive", "write"] as const;
 
-/** Schema of config.toml. */
 export const toml = v.strictObject({
 	bot_name: text(100),
 	command_prefix: v.optional(word(1, 10), "!"),
@@ -464,10 +455,7 @@ export const toml = v.strictObject({
 
 export type TomlSettings = v.InferOutput<typeof toml>;
 
-/**
- * Returns errors for enabled features without a section in config.toml. `values` is the parsed file, not yet validated;
- * `off` contains the names of sections that are commented out.
- */
+/** `values`: not yet validated; `off`: sections that are commented out. */
 export function missingSections(values: TomlValues, off: ReadonlySet<string>): ConfigIssue[] {
 	const features = Object(values.features) as Record<string, unknown>;
 	return sectionNames

@@ -18,13 +18,10 @@ import {
 } from "../../lib/config.ts";
 import { describePlaceholder } from "./example.ts";
 
-/** The contents of a parsed TOML file, not yet validated. */
+/** Not yet validated. */
 export type TomlValues = Readonly<Record<string, unknown>>;
 
-/**
- * Parses a TOML file and validates it with `schema`. Errors name the key and show its line. Values that begin with
- * "your-" are placeholders and count as unset. `check` returns further errors, found in the unvalidated values.
- */
+/** Errors show the line. Values from "your-" are placeholders and count as unset. `check`: further errors. */
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
 	text: string,
@@ -66,7 +63,7 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	};
 }
 
-/** Returns a copy of a configuration value without placeholders such as "your-token" in it, at any depth. */
+/** Without values such as "your-token", at any depth. */
 export function withoutPlaceholders(value: unknown): unknown {
 	if (typeof value !== "object" || value === null || value instanceof Date) return value;
 	if (Array.isArray(value)) return value.filter((one) => !isPlaceholder(one)).map(withoutPlaceholders);
@@ -82,9 +79,7 @@ function showLine({ number, line, column }: Place): string {
 	return `${margin}${shown}\n${" ".repeat(margin.length)}${line.slice(0, column).replace(/[^\t]/g, " ")}^`;
 }
 
-/**
- * Describes a TOML syntax error and shows its line. The parser's own excerpt is left out, because it may show secrets.
- */
+// The parser's own excerpt may show secrets.
 function describeSyntaxError(text: string, error: TomlError): string {
 	const [summary = ""] = error.message.split("\n");
 	const line = text.split(/\r?\n/)[error.line - 1] ?? "";
@@ -162,10 +157,7 @@ const headerOff = new RegExp(String.raw`^\s*#[#\s]*\[\s*(${keysPattern})\s*\]\s*
 interface Line extends Place {
 	table: readonly string[];
 	keys: readonly string[] | undefined;
-	/**
-	 * Name of the commented-out TOML table that would contain this line, split at dots: ["game"] below "# [game]".
-	 * Undefined if the nearest header above is not commented out.
-	 */
+	/** ["game"] below "# [game]"; undefined if the nearest header above is not commented out. */
 	off: readonly string[] | undefined;
 	isHeader: boolean;
 }

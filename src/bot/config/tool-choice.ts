@@ -26,13 +26,11 @@ export const toolsetNames = [
 
 export type Toolset = (typeof toolsetNames)[number];
 
-/** Entry of the settings `mcp.toolsets` and `mcp.list` that selects the default MCP tools. */
 export const defaultChoice = "default";
 
-/** Valid entries of the setting `mcp.toolsets`: "default" and the names of toolsets (groups of MCP tools). */
 const choices = [defaultChoice, ...toolsetNames] as const;
 
-/** Schema of the setting `mcp.toolsets`: "all", or a list of toolsets (groups of MCP tools). */
+/** "all", or a list of toolsets. */
 export const toolsetChoice = v.union([v.literal("all"), v.array(v.picklist(choices))], ({ input }) =>
 	toolsetIssue(input),
 );
@@ -52,32 +50,24 @@ function isChoice(name: unknown): boolean {
 	return choices.some((choice) => choice === name);
 }
 
-/**
- * Schema of the setting `mcp.list`: "all", or a list of names of toolsets and tools. It does not check whether these
- * names exist.
- */
+/** "all", or toolsets and tools. Does not check whether the names exist. */
 export const listChoice = v.union([v.literal("all"), v.array(v.pipe(v.string(), v.maxLength(64)))], ({ input }) =>
 	typeof input === "string"
 		? `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`
 		: 'expected "all" or a list of toolsets and tools',
 );
 
-/** Which MCP tools a bot allows and lists: the section `[mcp]` of config.toml. */
 export interface ToolChoice {
-	/** Toolsets (groups of MCP tools) whose tools may be called. Default: all toolsets. */
+	/** Default: all. */
 	toolsets?: "all" | readonly (Toolset | typeof defaultChoice)[] | undefined;
-	/**
-	 * The toolsets and tools that the bot lists in `tools/list`. Default: the toolsets whose tools may be called or, if
-	 * none are set, the default tools.
-	 */
+	/** For `tools/list`. Default: `toolsets` or, without them, the default tools. */
 	list?: "all" | readonly string[] | undefined;
-	/** Whether only MCP tools that change nothing may be called. */
+	/** Only tools that change nothing. */
 	read_only: boolean;
-	/** `deny` lists the MCP tools that must not be called. */
 	tools: { deny: readonly string[] };
 }
 
-/** Returns the unknown names in `mcp.tools.deny` and `mcp.list` as issues. `values` is config.toml, not yet validated. */
+/** As issues. `values`: not yet validated. */
 export function toolNameIssues(values: TomlValues, tools: readonly { name: string }[]): ConfigIssue[] {
 	const names = tools.map(({ name }) => name);
 	const { list, tools: { deny } = {} } = Object(values.mcp);

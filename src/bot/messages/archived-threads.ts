@@ -12,7 +12,6 @@ import type { Moment } from "../tool/arguments/arguments.ts";
 
 const { ManageThreads } = PermissionFlagsBits;
 
-/** An archived thread or forum post. */
 export interface ArchivedThread {
 	id: string;
 	name: string;
@@ -21,12 +20,11 @@ export interface ArchivedThread {
 	client: Client<true>;
 }
 
-/** The result of listing the archived threads of several channels. */
 export interface ArchivedThreads {
 	threads: ArchivedThread[];
-	/** Channels whose archived threads could not all be listed. */
+	/** Not all of their archived threads could be listed. */
 	unlisted: ThreadedChannel[];
-	/** Why the archived threads of some channels could not all be listed; undefined if all were listed. */
+	/** Why; undefined if all were listed. */
 	why?: string | undefined;
 }
 
@@ -48,10 +46,8 @@ interface Task {
 }
 
 /**
- * Lists the archived threads of channels that may have messages between `after` and `before`, except the threads with
- * ids in `known`. In a call that acts in a person's name, lists private threads only where the person has
- * MANAGE_THREADS. Uses at most 200 requests and half of the tool call's remaining time. Does not throw if Discord
- * refuses a request.
+ * Without `known`. Private threads only where the person has MANAGE_THREADS. At most 200 requests and half of the
+ * time left.
  */
 export async function archivedThreadsOf(
 	guild: Guild,
@@ -117,10 +113,7 @@ export async function archivedThreadsOf(
 	return { threads: [...threads.values()], unlisted: [...unlisted], why };
 }
 
-/**
- * Returns which list of archived private threads the bot can request from Discord: "private" with Manage Threads, otherwise
- * "joined".
- */
+// "private" needs Manage Threads.
 function privateKind(guild: Guild, parent: ThreadedChannel): Kind {
 	const isManager = missingPermissions(guild, parent, ManageThreads) === 0n;
 	return isManager ? "private" : "joined";
@@ -134,7 +127,6 @@ async function pageOf({ parent, kind, before }: Task): Promise<Page> {
 	return (await parent.client.rest.get(path, { query })) as Page;
 }
 
-/** Whether a channel can have archived threads. */
 export function hasThreads(channel: { type: ChannelType }): channel is ThreadedChannel {
 	const { GuildText, GuildAnnouncement, GuildForum, GuildMedia } = ChannelType;
 	return [GuildText, GuildAnnouncement, GuildForum, GuildMedia].includes(channel.type as number);

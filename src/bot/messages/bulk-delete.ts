@@ -5,25 +5,18 @@ import { type APIMessage, type Client, Constants, type MessageType, Routes, Snow
 
 const maxAgeMs = (14 * 24 * 60 - 1) * 60_000;
 
-/** Whether a message is too old for Discord's bulk deletion, which allows 14 days. */
+/** Discord's limit is 14 days. */
 export function isTooOldForBulk(id: string): boolean {
 	return SnowflakeUtil.timestampFrom(id) < Date.now() - maxAgeMs;
 }
 
-/**
- * Whether Discord allows a message of this type to be deleted. In guilds, only some system messages in threads cannot
- * be deleted, such as a thread's starter message.
- * https://discord.com/developers/docs/resources/message#message-object-message-types
- */
+/** Some system messages are not. https://discord.com/developers/docs/resources/message#message-object-message-types */
 export function isDeletable({ type }: APIMessage): boolean {
 	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
 	return !undeletable.includes(type);
 }
 
-/**
- * Deletes up to 100 messages of a channel in one request. Several messages must be under 14 days old; a single one may
- * have any age.
- */
+/** Up to 100 in one request. Several must be under 14 days old; a single one may have any age. */
 export async function bulkDelete(
 	{ id, client: { rest } }: { id: string; client: Pick<Client, "rest"> },
 	ids: readonly string[],

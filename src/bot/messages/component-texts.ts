@@ -18,12 +18,12 @@ const selects: ReadonlyMap<unknown, string> = new Map([
 
 type Component = Record<string, unknown>;
 
-/** Returns one text for each component of a message, in display order. The texts are not escaped. */
+/** In display order, not escaped. */
 export function componentTexts(components: unknown): string[] {
 	return objectsIn(components).flatMap(textsOfOne);
 }
 
-/** Returns the texts of a message's components in which a search looks for words. */
+/** What a search looks in. */
 export function searchableTexts(components: unknown): string[] {
 	return componentTexts(components).filter((text) => text !== separator);
 }

@@ -15,21 +15,16 @@ const maxQueued = 1_000;
 export interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
-	/** Noun for what an embed is about, such as "call(s)", for the note "3 more call(s) were not logged". */
+	/** Such as "call(s)", for the note "3 more call(s) were not logged". */
 	noun: string;
-	/**
-	 * Name of the setting with the log channel's id, for the error in the bot's log if the channel cannot be written to.
-	 */
+	/** Name of the setting of the log channel, for the bot's log if it cannot be written to. */
 	setting: string;
 }
 
 export interface EmbedQueue {
-	/**
-	 * Queues an embed for a log channel. `embed` builds the embed at the time of sending. Returns at once and never
-	 * throws.
-	 */
+	/** `embed` is called when it is sent. Returns at once and never throws. */
 	push(channelId: string, embed: () => EmbedBuilder): void;
-	/** Resolves when every queued embed has been sent or has failed to be sent. */
+	/** Also when embeds could not be sent. */
 	settled(): Promise<void>;
 }
 
@@ -46,7 +41,6 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	// Not in the context of the tool call that pushes an embed, whose deadline and rights do not apply to the queue.
 	const inOwnContext = AsyncLocalStorage.snapshot();
 
-	/** Sends the queued embeds to their log channels until the queue is empty. Never rejects. */
 	async function drain(): Promise<void> {
 		for (let next = queue[0]; next; next = queue[0]) {
 			const { channelId } = next;

@@ -3,12 +3,12 @@
 
 import * as v from "valibot";
 
-/** Decodes base64. Returns undefined if the base64 is invalid. */
+/** Undefined if invalid. */
 export function readBase64(text: string): Buffer | undefined {
 	return text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined;
 }
 
-/** Patterns of the first bytes, in base64, of each image type that Discord accepts. */
+// First bytes in base64.
 const signatures = {
 	png: "iVBORw0KGg[o-r]",
 	jpeg: "/9j/",
@@ -21,10 +21,7 @@ const dataUriPrefix = "data:image/\\w+;base64,";
 const anyImage = new RegExp(`^(?:${dataUriPrefix})?(?:${Object.values(signatures).join("|")})[A-Za-z0-9+/]*={0,2}$`);
 const expected = "expected a PNG, JPEG, GIF, WebP or AVIF in base64 or as a data URI";
 
-/**
- * Schema of an argument with an image in base64 or as a data URI. The image must fit into a request of 64 KiB to the
- * MCP gateway, although Discord accepts 256 KiB.
- */
+/** Base64 or a data URI. A request to the MCP gateway has at most 64 KiB, although Discord accepts 256 KiB. */
 export const image = v.pipe(
 	v.string(),
 	v.regex(anyImage, expected),

@@ -29,39 +29,29 @@ import { summaries } from "./message-summary.ts";
 const sampleSize = 5;
 const maxCounts = 25;
 const maxKept = 20;
-/**
- * If less time than this, in milliseconds, remains for the tool call, the search for messages ends, so that the found
- * messages can still be deleted.
- */
+// The search ends when less is left, so that the found messages can still be deleted.
 const reserveMs = 15_000;
 
-/** Which messages to delete. */
 export interface Selected extends Range, Omit<MessageFilter, "pinned"> {
-	/** Maximum number of messages, newest first. */
+	/** Newest first. */
 	count?: number | undefined;
-	/** Whether pinned messages are deleted, too. */
+	/** Pinned messages, too. */
 	pinned?: boolean | undefined;
 }
 
 export interface MatchingOptions {
-	/** The guild's channels in the order in which Discord's clients show them. */
+	/** As Discord's clients show them. */
 	order: readonly { id: string }[];
-	/** Number of messages that are deleted at most if the call does not say how many. */
+	/** If the call does not say how many. */
 	maxCount: number;
-	/**
-	 * Ids of channels that are left, with their threads, unless the call names them: not even those in a named category
-	 * are searched.
-	 */
+	/** Left out, with their threads, unless the call names them: also those in a named category. */
 	except?: ReadonlySet<string>;
-	/** Called with each message that is read, also with those that do not match. */
+	/** Also for messages that do not match. */
 	onRead?(message: APIMessage): void;
-	/** Returns more lines on messages that are not deleted. Called after all messages are read. */
+	/** On messages that are not deleted. Called after all are read. */
 	notes?(): readonly string[];
 }
 
-/**
- * Plans the deletion of the messages that match the filters of a call, in `places` or in all channels.
- */
 export async function planMatching(
 	guild: Guild,
 	args: Selected,
@@ -193,7 +183,7 @@ function leftNotes(left: readonly GuildTextBasedChannel[]): string[] {
 	];
 }
 
-/** Returns lines that say which messages are not deleted, by their ids. */
+/** By their ids. */
 export function keptNotes(pinned: readonly string[], undeletable: readonly string[]): string[] {
 	return resultLines(
 		pinned.length > 0 &&
@@ -208,7 +198,7 @@ export function cut(ids: readonly string[]): string {
 	return sample(ids, maxKept, (id) => id).join(", ");
 }
 
-/** Returns result lines with the number of messages by author and with the latest messages. */
+/** Numbers by author, and the latest messages. */
 export function messageLinesOf(guild: Guild, messages: readonly APIMessage[], isAcross: boolean): string[] {
 	const latest = messages.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, shownOf(sampleSize));
 	if (latest.length === 0) return [];

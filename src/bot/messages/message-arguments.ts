@@ -21,13 +21,11 @@ import { choice, flag, found, guild_id, instant, snowflake, text } from "../tool
 import { color } from "../tool/arguments/colors.ts";
 import { authorName } from "./message-lines.ts";
 
-/** Schemas of the arguments that select a channel or thread, for tools that read or change messages in it. */
 export const inChannel = {
 	guild_id,
 	channel_id: found(textChannel, "channel or thread"),
 };
 
-/** Schemas of the arguments that select a single message, for tools that read or change this message. */
 export const onMessage = { ...inChannel, message_id: snowflake("message") };
 
 const mentionTypes = {
@@ -52,7 +50,7 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 
 export const content = text(1, 2000, "Text, in Markdown.");
 
-/** Empty description for the fields of an embed in the schema, because the embed's description explains them. */
+// The embed's description explains them.
 const undescribed = "";
 const link = v.optional(
 	v.pipe(text(1, 2048, undescribed), v.regex(/^https?:\/\/[^\s/]\S*$/i, "expected a URL that begins with https://")),
@@ -104,7 +102,7 @@ export const embeds = v.pipe(
 
 const embedLimit = 6000;
 
-/** Counts the characters of a message's embeds as Discord does for its limit of 6,000 characters. */
+// Counts as Discord does for its limit of 6,000 characters.
 function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 	return embeds
 		.flatMap(({ title, description, footer, author, fields = [] }) => [
@@ -119,10 +117,7 @@ interface TextArguments {
 	mentions?: Mentions;
 }
 
-/**
- * The permission MENTION_EVERYONE, which the bot needs for messages that ping @everyone or a role that is not
- * mentionable.
- */
+/** The bot needs it to ping @everyone or a role that is not mentionable. */
 export const pingsMany: NeededWith<TextArguments> = {
 	permission: "MentionEveryone",
 	with: "mentions",
@@ -138,7 +133,6 @@ export const pingsMany: NeededWith<TextArguments> = {
 	},
 };
 
-/** Returns the roles that a message would ping although the roles are not mentionable. */
 function rolesToPing(guild: Guild, { content = "", mentions = "none" }: TextArguments): Role[] {
 	if (!mentionTypes[mentions].some((type) => type === "roles")) return [];
 	const ids = new Set(Array.from(content.matchAll(/<@&(\d{17,20})>/g), ([, id]) => id ?? ""));
@@ -148,10 +142,7 @@ function rolesToPing(guild: Guild, { content = "", mentions = "none" }: TextArgu
 	});
 }
 
-/**
- * The permission BYPASS_SLOWMODE. A person needs it for tool calls by which the bot writes in a channel with slow mode,
- * because slow mode does not limit the bot. `argument` is the name of the tool argument with the channel's id.
- */
+/** For persons: slow mode does not limit the bot. `argument` has the channel's id. */
 export function slowMode<Key extends string>(argument: Key): NeededWith<{ [Name in Key]: string }> {
 	return {
 		permission: "BypassSlowmode",
@@ -166,13 +157,13 @@ export function slowMode<Key extends string>(argument: Key): NeededWith<{ [Name 
 	};
 }
 
-/** The permissions that the mentions and embeds of a message need, in addition to those for sending the message. */
+/** In addition to those for sending the message. */
 export const textPermissions: readonly NeededWith<TextArguments & { embeds?: readonly unknown[] | undefined }>[] = [
 	pingsMany,
 	{ permission: "EmbedLinks", with: "embeds" },
 ];
 
-/** Matches links of which Discord shows a preview. In angle brackets, they have none. */
+// In angle brackets, links have no preview.
 const previewed = /(?<!<)\bhttps?:\/\/[^\s>]/i;
 
 function hasForeignEmoji(text: string, guild: Guild): boolean {
@@ -185,8 +176,7 @@ interface PersonsText extends TextArguments {
 }
 
 /**
- * The permissions that a person needs for the content of a message by the bot, because Discord goes by those of the bot:
- * for previews of links, for emoji of other guilds, and to add those who are mentioned to a private thread.
+ * For persons: for previews, emoji of other guilds and adding people to private threads, Discord goes by the bot.
  * https://docs.discord.com/developers/topics/permissions#permissions-bitwise-permission-flags
  */
 export const contentPermissions: readonly NeededWith<PersonsText>[] = [
@@ -215,27 +205,21 @@ export const contentPermissions: readonly NeededWith<PersonsText>[] = [
 	},
 ];
 
-/** Returns the fields of a message that a bot can edit: its text and its embeds. */
 export function messageFields({ content, embeds }: APIMessage) {
 	return { content, embeds: embeds as readonly object[] };
 }
 
-/** A channel with messages: a channel of a guild, or a DM channel. */
 export interface MessageChannel {
 	id: string;
 	client: Client<true>;
 }
 
-/** Fetches a message of a channel from Discord. */
 export async function fetchMessage({ id, client }: MessageChannel, messageId: string): Promise<APIMessage> {
 	const path = Routes.channelMessage(id, messageId);
 	return (await client.rest.get(path)) as APIMessage;
 }
 
-/**
- * Fetches a message that the bot sent. Throws a ToolError if someone else sent it; `action` completes the error message
- * "the bot can only … its own messages".
- */
+/** Throws a ToolError if someone else sent it; `action` completes "the bot can only … its own messages". */
 export async function fetchOwnMessage(channel: MessageChannel, messageId: string, action: string): Promise<APIMessage> {
 	const message = await fetchMessage(channel, messageId);
 	if (message.author.id === channel.client.user.id) return message;

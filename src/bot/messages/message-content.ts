@@ -9,15 +9,11 @@ import { ToolError } from "../../mcp/tool.ts";
 const howToEnable =
 	'The operator can enable "Message Content Intent" in the developer portal (Bot) and restart the bot.';
 
-/** Whether Discord shows the content of messages to the bot. */
 export function readsContent(discord: Client<true>): boolean {
 	return isSwitchedOn(discord, privilegedIntents.MessageContent);
 }
 
-/**
- * Throws a ToolError if Discord hides the content of messages from the bot. `consequence` says in the error message
- * what does not work without the content.
- */
+/** Throws a ToolError otherwise. `consequence` says what does not work. */
 export function requireContent(discord: Client<true>, consequence: string): void {
 	if (readsContent(discord)) return;
 	throw new ToolError(
@@ -25,10 +21,7 @@ export function requireContent(discord: Client<true>, consequence: string): void
 	);
 }
 
-/**
- * Returns a result line if some of the messages are empty because Discord hides their content from the bot; otherwise
- * no line.
- */
+/** If messages are empty because Discord hides their content. */
 export function hiddenContent(discord: Client<true>, messages: readonly APIMessage[]): string[] {
 	const hidden = messages.some(
 		({ author, content, embeds, attachments, components = [] }) =>

@@ -6,23 +6,20 @@ import { countOf } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { authorOf } from "./message-summary.ts";
 
-/** Criteria by which messages can be counted. */
 export const groupings = ["author", "channel", "day"] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** The number of messages of one author, of one channel or on one day. */
 export interface Count {
 	id: string;
 	name: string;
 	count: number;
 }
 
-/** What is needed to name and sort the authors and channels of counted messages. */
 export interface Counting {
 	guild: Guild;
-	/** Authors, channels or days to list with the count 0 if they have no messages. */
+	/** Listed with 0 if they have no messages. */
 	zeros?: readonly Pick<Count, "id" | "name">[];
-	/** Names of channels by id. The order of this map decides between channels with equal counts. */
+	/** Names by id; their order decides between equal counts. */
 	channels?: ReadonlyMap<string, string>;
 }
 
@@ -39,10 +36,7 @@ function dayOf({ timestamp }: APIMessage): string {
 	return time(new Date(timestamp)).slice(0, 10);
 }
 
-/**
- * Counts messages by author, by channel or by day (UTC). Sorts days by date; sorts authors and channels by count,
- * highest first. Sorts equal counts in the order of `channels`, or by the authors' names.
- */
+/** Days are UTC, by date; others highest first, then in the order of `channels` or by name. */
 export function countsOf(messages: readonly APIMessage[], by: Grouping, counting: Counting): Count[] {
 	const { zeros = [], channels } = counting;
 	const groups = Map.groupBy(messages, (message) =>
@@ -56,10 +50,7 @@ export function countsOf(messages: readonly APIMessage[], by: Grouping, counting
 	return sortCounts(counts, by, [...(channels?.keys() ?? [])]);
 }
 
-/**
- * Sorts counts in place: days by date, authors and channels by count, highest first. Channels with equal counts are
- * sorted in the order of `channelIds`.
- */
+/** In place: days by date, others highest first, then in the order of `channelIds`. */
 export function sortCounts(counts: Count[], by: Grouping, channelIds: readonly string[]): Count[] {
 	if (by === "day") return counts.sort((a, b) => (a.id < b.id ? -1 : 1));
 	const ranks = new Map(channelIds.map((id, index) => [id, index]));
@@ -70,10 +61,7 @@ export function sortCounts(counts: Count[], by: Grouping, channelIds: readonly s
 // The order does not depend on the language of the system.
 const names = new Intl.Collator("en", { numeric: true });
 
-/**
- * Describes counts of messages by author or channel: one line for each of the first `limit` counts and for each id in
- * `kept`, and one line for all other counts together.
- */
+/** The first `limit` and those in `kept`, and one line for all others. */
 export function countLines(
 	counts: readonly Count[],
 	by: "author" | "channel",
@@ -86,7 +74,7 @@ export function countLines(
 	return [...counts.filter((one) => !folded.includes(one)).map(lineOf), ...foldedLine(folded, by)];
 }
 
-/** Describes the last `limit` days in one line each, and all earlier days in one line together. */
+/** The last `limit` days, and one line for all earlier ones. */
 export function dayLines(counts: readonly Count[], limit: number): string[] {
 	const earlier = counts.slice(0, -limit);
 	return [
@@ -106,7 +94,6 @@ function foldedLine(tail: readonly Count[], noun: string): string[] {
 		: [];
 }
 
-/** Returns the sum of several counts of messages. */
 export function sumOf(counts: readonly Count[]): number {
 	return counts.reduce((sum, { count }) => sum + count, 0);
 }

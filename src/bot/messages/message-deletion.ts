@@ -20,31 +20,25 @@ const bulkSize = 100;
 const pageSize = 100;
 const maxCounts = 25;
 
-/** A message to delete. */
 export interface Target {
 	channel: GuildTextBasedChannel;
 	id: string;
 }
 
-/**
- * Texts for the result of deleting messages. They depend on how the call selected the messages: by ids or by filters.
- */
+/** Texts, which depend on how the call selected the messages. */
 export interface Selection {
-	/** Result lines on messages that are not deleted, and on channels that were not searched. */
+	/** On what is not deleted or searched. */
 	notes: readonly string[];
-	/** Result line that says which messages the number of deleted messages does not include. */
+	/** What the number of deleted messages leaves out. */
 	caveat?: string;
-	/** Text of the result if there are no messages to delete. */
+	/** Result without messages to delete. */
 	nothing: string;
-	/** Ids of channels in the order in which the result lists channels with equally many messages. */
+	/** Channel ids, for equal numbers of messages. */
 	order?: readonly string[];
-	/** The case for the moderation record; undefined if there is none. */
 	record?: PurgeDraft | undefined;
-	/** Returns the sentence that says how to delete the messages that were not tried. */
+	/** How to delete the messages that were not tried. */
 	again(left: readonly Target[]): string;
-	/**
-	 * Returns lines that describe the messages, for the preview of a dry run. `missing` are messages that do not exist.
-	 */
+	/** For the dry run. `missing`: messages that do not exist. */
 	describe(): Promise<{ lines: string[]; missing?: readonly Target[] }>;
 }
 
@@ -53,7 +47,7 @@ interface Batch {
 	ids: readonly string[];
 }
 
-/** Plans the deletion of messages: in bulk if they are under 14 days old, otherwise one by one. */
+/** In bulk if they are under 14 days old, otherwise one by one. */
 export function deletionPlan(
 	targets: readonly Target[],
 	{ notes, caveat, nothing, order, record, again, describe }: Selection,
@@ -103,16 +97,10 @@ export function deletionPlan(
 	};
 }
 
-/**
- * Sort key of the first single deletion. It is greater than the sort key of any bulk deletion, so that bulk deletions
- * come first.
- */
+// Greater than the key of any bulk deletion, so that these come first.
 const lastRound = 1_000_000;
 
-/**
- * Distributes messages to requests: first bulk deletions, which alternate between channels because of rate limits, then
- * single deletions of messages that are too old for bulk deletion.
- */
+// Bulk deletions alternate between channels because of rate limits.
 function batchesOf(targets: readonly Target[]): Batch[] {
 	const byChannel = [...Map.groupBy(targets, ({ channel }) => channel)];
 	const rounds = byChannel.flatMap(([channel, inChannel]) => {
@@ -130,10 +118,6 @@ function batchesOf(targets: readonly Target[]): Batch[] {
 	return rounds.sort((a, b) => a.round - b.round);
 }
 
-/**
- * Deletes messages. The result says for each channel how many messages were deleted, and how many could not be deleted
- * and why.
- */
 async function deleteBatches(
 	batches: readonly Batch[],
 	{
@@ -185,7 +169,6 @@ async function deleteBatches(
 	return result;
 }
 
-/** Formats a count: "5 messages" for people on Discord, "5 message(s)" for MCP clients. */
 function counted(count: number, noun: string): string {
 	return isForPeople() ? countOf(count, noun) : `${count} ${noun}(s)`;
 }
@@ -194,23 +177,21 @@ function targetsOf(batches: readonly Batch[]): Target[] {
 	return batches.flatMap(({ channel, ids }) => ids.map((id) => ({ channel, id })));
 }
 
-/** Whether the bot may read the messages of a channel. */
 export function readsHistory(channel: GuildTextBasedChannel): boolean {
 	const { ReadMessageHistory } = PermissionFlagsBits;
 	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
 }
 
-/** Messages that were fetched by their ids, and the ids of those that do not exist. */
+/** `missing`: ids of messages that do not exist. */
 export interface Known {
 	messages: Map<string, APIMessage>;
-	/** Ids of messages that do not exist. */
 	missing: Set<string>;
 	/** Whether each id was found or is known to be missing. */
 	isComplete: boolean;
 	pages: number;
 }
 
-/** Looks up the messages `targets` of a channel by reading pages of messages, in at most `maxPages` requests. */
+/** Reads pages of messages, in at most `maxPages` requests. */
 export async function lookUp(
 	channel: GuildTextBasedChannel,
 	targets: readonly Target[],
@@ -243,16 +224,12 @@ export async function lookUp(
 
 const maxCaseMessages = 1_000;
 
-/** The case for deleting messages. */
 export interface PurgeDraft extends CaseDraft {
-	/** Returns what the case says after the deletion. `unknown`: number of messages that may have been deleted. */
+	/** `unknown`: number of messages that may have been deleted. */
 	concernedBy(deleted: readonly Target[], unknown: number): Concerned;
 }
 
-/**
- * Returns the case for deleting messages; undefined if all are the bot's own or those of the person in whose name the
- * call acts. `messages` are those of the targets that are known.
- */
+/** Undefined if all are the bot's own or the person's. `messages`: the targets that are known. */
 export function purgeDraft(
 	guild: Guild,
 	targets: readonly Target[],

@@ -7,10 +7,7 @@ import { fold } from "../../discord/text.ts";
 import { expected, list, moment, text } from "../tool/arguments/arguments.ts";
 import { messageTexts } from "./message-lines.ts";
 
-/**
- * What a message can contain, as in Discord's search.
- * https://docs.discord.com/developers/resources/message#search-guild-messages-search-has-types
- */
+// https://docs.discord.com/developers/resources/message#search-guild-messages-search-has-types
 const kinds = ["image", "sound", "video", "file", "sticker", "embed", "link", "poll", "snapshot"] as const;
 
 type Kind = (typeof kinds)[number];
@@ -28,20 +25,18 @@ const has = v.pipe(
 	v.description(`One of ${kinds.join(", ")}; -link: without.`),
 );
 
-/** Schema of an id in a list of ids. Unlike `snowflake`, it has no description, because the list has one. */
+// Without a description, because the list has one.
 const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")));
 
-/** Schema of an optional argument with up to 100 user ids. */
 export function userIds(description: string) {
 	return v.optional(list(id, 1, 100, description));
 }
 
-/** Whether a search text contains only accents and white space, so that nearly every text would match. */
+/** Only accents and white space: nearly every text would match. */
 export function isBlank(text: string): boolean {
 	return fold(text).trim() === "";
 }
 
-/** Schemas of the arguments that select messages, for tools that search or delete them. */
 export const filterArguments = {
 	text: v.optional(
 		v.pipe(
@@ -56,21 +51,18 @@ export const filterArguments = {
 	before: v.optional(moment("Before")),
 };
 
-/** The filters that a message must match, except filters for channels and time. */
+/** Without channels and time. */
 export interface MessageFilter {
 	text?: string | undefined;
 	user_ids?: readonly string[] | undefined;
 	not_user_ids?: readonly string[] | undefined;
-	/**
-	 * Kinds of content that a message must contain, such as "image". A kind with "-" in front excludes messages that
-	 * contain it.
-	 */
+	/** Such as "image"; "-image" excludes. */
 	has?: readonly string[] | undefined;
 	mentions?: readonly string[] | undefined;
 	pinned?: boolean | undefined;
 }
 
-/** Returns a function that tells whether a message of the guild matches all filters. */
+/** Whether a message matches all filters. */
 export function matcher(filter: MessageFilter): (message: APIMessage) => boolean {
 	const { not_user_ids: others, has, mentions, pinned } = filter;
 	const text = filter.text === undefined ? undefined : fold(filter.text);
@@ -88,10 +80,7 @@ export function matcher(filter: MessageFilter): (message: APIMessage) => boolean
 	};
 }
 
-/**
- * Whether the values that `there` returns pass a filter such as ["image", "-link"]: they must contain none of the
- * values with "-" in front and, if the filter has values without "-", at least one of those.
- */
+// None of the values with "-" in front and, if there are others, at least one of those.
 function passes(wanted: readonly string[] | undefined, there: () => readonly string[]): boolean {
 	if (!wanted) return true;
 	const values = there();
@@ -102,17 +91,10 @@ function passes(wanted: readonly string[] | undefined, there: () => readonly str
 	);
 }
 
-/**
- * Matches links, including invites without "https://". A guess: Discord's own search may not count such invites as
- * links.
- */
+// A guess: Discord's own search may not count invites without "https://" as links.
 const linkPattern = /https?:\/\/\S|\bdiscord(?:\.gg|(?:app)?\.com\/invite)\/\w/i;
 
-/**
- * Returns the kinds of content in a message, such as "image", with the names of Discord's search. A guess: which
- * previews count as images or videos, and that the content of a forwarded message counts, because Discord's
- * documentation does not say it.
- */
+/** A guess: which previews count as images or videos, and that forwarded content counts; Discord does not say it. */
 export function kindsIn(message: APIMessage): Kind[] {
 	const { poll, sticker_items, message_snapshots: forwarded = [] } = message;
 	const parts = [message, ...forwarded.map(({ message }) => message)];

@@ -19,33 +19,22 @@ const indexPageSize = 25;
 const minWaitSeconds = 0.5;
 const maxIndexWaitMs = 4_000;
 
-/** The parameters of a request to Discord's message search. */
 export type IndexQuery = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 const maxIndexChannels = 500;
 
-/**
- * Whether to search with Discord's search index instead of reading all messages. True for 2 to 500 channels if the
- * search has no start time (`after`), because reading all messages in them would take too long.
- */
+/** 2 to 500 channels without `after`: reading all of their messages would take too long. */
 export function isForIndex({ after }: Range, channels: readonly unknown[]): boolean {
 	const { length } = channels;
 	return after === undefined && length > 1 && length <= maxIndexChannels;
 }
 
-/**
- * Whether a request to Discord's message search must list the channels to search. True if the call names channels or
- * acts in a person's name: without a list, Discord also searches channels that the bot can read but the person cannot
- * see.
- */
+/** Or when a person acts: without a list, Discord also searches channels that only the bot sees. */
 export function namesChannels(guild: Guild, isNamed: boolean): boolean {
 	return isNamed || actingPerson(guild) !== undefined;
 }
 
-/**
- * Returns the parameters of a request to Discord's message search. `channels` is undefined for all channels of the
- * guild that the bot can read, see `namesChannels`.
- */
+/** `channels`: undefined for all that the bot can read, see `namesChannels`. */
 export function indexQuery(
 	filter: MessageFilter,
 	{ before }: Range,
@@ -64,24 +53,18 @@ export function indexQuery(
 	};
 }
 
-/** The result of a search in Discord's search index. */
 export interface Indexed {
-	/** Number of all messages that match the search. */
 	total: number;
-	/** The newest messages that match the search. */
 	messages: APIMessage[];
-	/** Names of the threads that contain the found messages, by thread id. */
+	/** By thread id, of the found messages. */
 	threads: ReadonlyMap<string, string>;
-	/** Whether Discord is still indexing old messages. */
+	/** Discord still indexes old messages. */
 	isIndexing: boolean;
-	/** Whether more messages than those in `messages` may match the search. */
+	/** More than `messages` may match. */
 	hasMore: boolean;
 }
 
-/**
- * Finds up to `limit` messages with Discord's search index, newest first; with `limit` 0, only their number. Returns
- * undefined if Discord has not indexed the guild within a few seconds.
- */
+/** Newest first; with `limit` 0, only their number. Undefined if Discord has not indexed the guild within seconds. */
 export async function searchIndex(
 	guild: Guild,
 	query: IndexQuery,

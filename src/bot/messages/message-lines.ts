@@ -21,33 +21,28 @@ const maxEmbedLength = 600;
 const maxPreviewLength = 200;
 const maxQuoteLength = 100;
 
-/** Formats the names and id of a message's author, and whether the author is a bot or a webhook. */
 export function authorName({ author, webhook_id }: APIMessage): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
 	return `${apiUserName(author)}${kind}`;
 }
 
-/**
- * Formats a user as username and id. Adds the global display name if it differs from the username by more than upper
- * and lower case.
- */
+/** With the display name if it differs by more than case. */
 export function apiUserName({ username, global_name, id }: APIUser): string {
 	return global_name && global_name.toLowerCase() !== username.toLowerCase()
 		? `${oneField(global_name)} (@${oneField(username)}, ID: ${id})`
 		: `@${oneField(username)} (ID: ${id})`;
 }
 
-/** Formats the time, author and id of a message. */
 export function messageHead(message: APIMessage): string {
 	return `${time(new Date(message.timestamp))} by ${authorName(message)} | ID: ${message.id}`;
 }
 
-/** Describes a message in one line of a tool's result. Long embeds are shortened. */
+/** Long embeds are shortened. */
 export function messageLine(message: APIMessage): string {
 	return lineOf(message, shortEmbedText);
 }
 
-/** Describes a message completely in one line of a tool's result. */
+/** Without shortening. */
 export function fullMessageLine(message: APIMessage): string {
 	return lineOf(message, embedText);
 }
@@ -73,10 +68,7 @@ function lineOf(message: APIMessage, describeEmbed: (embed: APIEmbed) => string)
 	);
 }
 
-/**
- * Returns all texts of a message in which a search looks for words, including the texts in embeds, components, polls
- * and forwarded messages.
- */
+/** Also those in embeds, components, polls and forwarded messages. */
 export function messageTexts(of: APIMessage): string[] {
 	const message = contentOf(of);
 	const snapshots = message.message_snapshots ?? [];
@@ -98,7 +90,7 @@ function named(name: string, texts: readonly string[]): string {
 	return fields.length > 0 ? `${name}: ${fields.join(" / ")}` : "";
 }
 
-/** Types of messages that users and apps write. All other types of messages are system messages. */
+/** Written by users and apps; all others are system messages. */
 export const usualKinds: readonly MessageType[] = [
 	MessageType.Default,
 	MessageType.Reply,
@@ -110,11 +102,8 @@ function kindOf({ type }: APIMessage): string {
 	return usualKinds.includes(type) ? "" : `kind: ${MessageType[type] ?? type}`;
 }
 
-/**
- * Returns the message whose content Discord shows as that of `message`. For the first message of a thread, this is the
- * message from which the thread was started.
- * https://discord.com/developers/docs/resources/message#message-reference-content-attribution
- */
+// For the first message of a thread, the message from which it was started.
+// https://discord.com/developers/docs/resources/message#message-reference-content-attribution
 function contentOf(message: APIMessage): APIMessage {
 	const isStarter = message.type === MessageType.ThreadStarterMessage;
 	return (isStarter && message.referenced_message) || message;
@@ -162,7 +151,6 @@ function memberOf({ type, mentions: [member] }: APIMessage): string {
 	return member ? `member: ${userName(member)}` : "";
 }
 
-/** The fields of a message that Discord also copies into a forwarded message. */
 type Parts = Pick<APIMessageSnapshotFields, "content" | "embeds" | "components" | "attachments" | "sticker_items">;
 
 function partsOf(
@@ -220,10 +208,7 @@ function embedText(embed: APIEmbed): string {
 	return parts.length > 0 ? parts.map(oneField).join(" / ") : "empty";
 }
 
-/**
- * Describes an embed as a part of a result line. Shortens long embeds to the beginning of the text and a link.
- * https://discord.com/developers/docs/resources/message#embed-object-embed-types
- */
+// https://discord.com/developers/docs/resources/message#embed-object-embed-types
 function shortEmbedText(embed: APIEmbed): string {
 	const { type = EmbedType.Rich, url, image } = embed;
 	const max = type === EmbedType.Rich ? maxEmbedLength : maxPreviewLength;
@@ -234,13 +219,12 @@ function shortEmbedText(embed: APIEmbed): string {
 	return link === undefined ? shortened : `${shortened} / ${oneField(link)}`;
 }
 
-/** Whether voting in a poll is over. */
 export function hasEnded({ expiry, results }: APIPoll): boolean {
 	const isExpired = expiry !== null && Date.parse(expiry) <= Date.now();
 	return isExpired || (results?.is_finalized ?? false);
 }
 
-/** Describes a poll as parts of a result line: question, answers with ids and votes, end. */
+/** Question, answers with ids and votes, end. */
 export function pollFields(poll: APIPoll): string[] {
 	const { question, answers, allow_multiselect, expiry, results } = poll;
 	const until = expiry === null ? "unknown" : time(new Date(expiry));
@@ -258,10 +242,7 @@ export function pollFields(poll: APIPoll): string[] {
 	];
 }
 
-/**
- * Returns a result line if a message is an announcement that was published to other channels, or a copy of a published
- * announcement; otherwise no line.
- */
+// An announcement that was published, or a copy of one.
 function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 	const has = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;
 	return resultLines(

@@ -10,7 +10,7 @@ import type { MessageChannel } from "./message-arguments.ts";
 import { hiddenContent } from "./message-content.ts";
 import { messageLine } from "./message-lines.ts";
 
-/** Schemas of the arguments that select a page of messages by a message's id. A call may pass at most one of them. */
+/** At most one of them. */
 export const pageArguments = {
 	before: v.optional(snowflake("message to read before")),
 	after: v.optional(snowflake("message to read after")),
@@ -21,7 +21,7 @@ type PageArguments = { limit: number } & {
 	[Cursor in keyof typeof pageArguments]?: string | undefined;
 };
 
-/** Fetches a page of a channel's messages from Discord, newest first. */
+/** Newest first. */
 export async function fetchPage(
 	{ id, client }: MessageChannel,
 	{ limit, ...cursors }: PageArguments,
@@ -33,10 +33,7 @@ export async function fetchPage(
 	return messages.toSorted((a, b) => compareIds(b.id, a.id));
 }
 
-/**
- * Fetches a page of messages and describes each in a line. The last line has the cursor of the next page.
- * `channelLabel` names the channel in the first line.
- */
+/** The last line has the cursor of the next page. `channelLabel` names the channel. */
 export async function readPage(
 	channel: MessageChannel,
 	channelLabel: string,

@@ -10,23 +10,18 @@ import { usualKinds } from "./message-lines.ts";
 import { type Found, type Range, readableIn, type Scope, scopeLabel, scopeNotes } from "./message-search.ts";
 import { summaries } from "./message-summary.ts";
 
-/** Default value of the argument `limit`: the maximum number of messages to show. */
 export const defaultLimit = 50;
 const defaultRows = 25;
 
-/** A search for messages: the arguments of the call, and the channels to search. */
 export interface Search {
 	guild: Guild;
 	args: MessageFilter & Range & { limit: number; channel_ids?: readonly string[] | undefined };
 	scope: Scope;
-	/** Whether the call names the channels to search. */
+	/** Whether the call names the channels. */
 	isNamed: boolean;
 }
 
-/**
- * Returns the lines that show the numbers of messages by author, channel or day. Authors or channels that the call
- * names always have a line.
- */
+/** Authors or channels that the call names always have a line. */
 export function linesBy({ args }: Search, by: Grouping, counts: readonly Count[]) {
 	const { limit, user_ids, channel_ids } = args;
 	if (by === "day") return dayLines(counts, Math.max(limit, maxDays));
@@ -35,16 +30,12 @@ export function linesBy({ args }: Search, by: Grouping, counts: readonly Count[]
 	return countLines(counts, by, rows, new Set(kept));
 }
 
-/**
- * Joins the lines of counts by author, channel or day. If there are several such criteria, adds a heading such as "By
- * author:" to each.
- */
+/** With headings such as "By author:" if there are several. */
 export function underHeads(groupings: readonly Grouping[], lines: readonly (readonly string[])[]): string[] {
 	const isAlone = groupings.length === 1;
 	return groupings.flatMap((by, index) => [...(isAlone ? [] : [`By ${by}:`]), ...(lines[index] ?? [])]);
 }
 
-/** Returns the ids and names of all channels and threads of a search. */
 export function channelsOf(scope: Scope): { id: string; name: string }[] {
 	return readableIn(scope).map((one) => ({
 		id: one.id,
@@ -52,17 +43,15 @@ export function channelsOf(scope: Scope): { id: string; name: string }[] {
 	}));
 }
 
-/** Returns the ids of all channels and threads of a search, sorted as in the guild's channel list. */
+/** In the order of the guild's channels. */
 export function idsIn(scope: Scope): string[] {
 	return readableIn(scope).map(({ id }) => id);
 }
 
-/** Formats the number of matching messages: "1 match", "1,200 matches". */
 export function countOfMatches(count: number): string {
 	return `${thousands(count)} match${count === 1 ? "" : "es"}`;
 }
 
-/** Returns the ids and names of the authors that a call names. */
 export function authorsOf({ user_ids = [] }: MessageFilter, guild: Guild) {
 	return user_ids.map((id) => {
 		const member = guild.members.cache.get(id);
@@ -71,7 +60,6 @@ export function authorsOf({ user_ids = [] }: MessageFilter, guild: Guild) {
 	});
 }
 
-/** Returns the result lines of a search that has read messages from channels: one line for each match. */
 export function readResult(search: Search, read: Found): string[] {
 	const { guild, args, scope } = search;
 	const { matches, searched } = read;
@@ -95,7 +83,6 @@ function namesIn(scope: Scope): Map<string, string> {
 	return new Map(readableIn(scope).map(({ id, name }) => [id, name]));
 }
 
-/** Returns the result lines of a call that counts messages by reading them. */
 export function countResult(search: Search, groupings: readonly Grouping[], read: Found): string[] {
 	const { guild, args, scope, isNamed } = search;
 	const written = read.matches.filter(({ type }) => usualKinds.includes(type));

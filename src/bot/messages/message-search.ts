@@ -25,34 +25,26 @@ import { type ArchivedThread, archivedThreadsOf, hasThreads } from "./archived-t
 import { hiddenContent } from "./message-content.ts";
 import { fetchPage } from "./message-pages.ts";
 
-/** A channel or thread whose messages are read. */
 export type ReadableChannel = Pick<GuildTextBasedChannel, "id" | "name" | "lastMessageId" | "client">;
 
-/** The channels of a search, and what the search leaves out. */
 export interface Scope {
-	/** Channels and active threads, in the order of the guild's channels. */
+	/** With active threads, in the order of the guild. */
 	channels: readonly GuildTextBasedChannel[];
-	/** Channels and forums whose archived threads are searched as well. */
+	/** Their archived threads are searched, too. */
 	parents: readonly ThreadedChannel[];
-	/**
-	 * Archived threads that may have messages in the period of the search. Empty until `withArchived` has listed them.
-	 */
+	/** Empty until `withArchived` has listed them. */
 	archived: readonly ArchivedThread[];
-	/** Channels in `parents` whose archived threads could not all be listed. */
+	/** Not all of their archived threads could be listed. */
 	unlisted: readonly ThreadedChannel[];
-	/** Why archived threads could not all be listed; undefined if all were listed. */
+	/** Why; undefined if all were listed. */
 	why?: string | undefined;
-	/**
-	 * Channels that are not searched, because the bot may not read messages there or, to delete messages, may not delete
-	 * them.
-	 */
+	/** Not searched, because the bot may not read or delete messages there. */
 	forbidden: readonly GuildBasedChannel[];
 }
 
 /**
- * Returns the channels to search: `given`, with the channels in categories and the posts in forums, or by default all
- * visible channels of the guild. `order` lists the guild's channels as Discord's clients show them. Throws a ToolError if the
- * bot lacks permissions in a channel of `given`; by default, leaves out such channels.
+ * `given` with what is inside, or all visible channels in `order`. Throws a ToolError if the bot may not read one
+ * of `given`.
  */
 export function scopeOf(
 	guild: Guild,
@@ -95,7 +87,7 @@ export function scopeOf(
 const noChannels =
 	"There is nothing to search: the channels are categories in which the bot sees no channel with messages, or forums without posts in the searched period.";
 
-/** Adds archived threads to the channels of a search: those that may have messages in the period `range`. */
+/** Those that may have messages in `range`. */
 export async function withArchived(guild: Guild, scope: Scope, range: Range): Promise<Scope> {
 	const { channels, parents } = scope;
 	const known = new Set(channels.map(({ id }) => id));
@@ -105,12 +97,11 @@ export async function withArchived(guild: Guild, scope: Scope, range: Range): Pr
 	return { ...scope, archived, unlisted, why };
 }
 
-/** Returns all channels and threads of a search. */
 export function readableIn({ channels, archived }: Scope): ReadableChannel[] {
 	return [...channels, ...archived];
 }
 
-/** Formats how many channels and archived threads were searched: "12 channels and 3 archived threads". */
+/** "12 channels and 3 archived threads". */
 export function scopeLabel({ channels, archived }: Scope): string {
 	const [first, ...others] = channels;
 	const live = first && others.length === 0 ? channelName(first) : countOf(channels.length, "channel");
@@ -119,7 +110,7 @@ export function scopeLabel({ channels, archived }: Scope): string {
 	return archived.length > 0 ? `${live} and ${old}` : live;
 }
 
-/** Describes what a search leaves out, in one result line for each reason; no lines if it leaves out nothing. */
+/** What a search leaves out, a line for each reason. */
 export function scopeNotes({ forbidden, unlisted, why }: Scope): string[] {
 	const channels = forbidden.filter((one) => !one.isThread());
 	const named = (some: readonly Named[]) => sample(some, maxNamed, channelName).join(", ");
@@ -142,48 +133,35 @@ const parallelReads = 6;
 const maxIdleReads = 50;
 const maxId = String(2n ** 64n - 1n);
 
-/** The period of a search for messages: after the time `after` and before the time `before`. */
 export interface Range {
 	after?: Moment | undefined;
 	before?: Moment | undefined;
 }
 
-/** Which messages to find, and when to stop reading. */
 export interface Reading {
 	matches(message: APIMessage): boolean;
-	/** Number of matching messages after which reading ends; undefined to read all messages in the period. */
+	/** Undefined: all messages in the period. */
 	limit?: number | undefined;
-	/** Maximum number of pages of 100 messages to read. */
+	/** Of 100 messages each. */
 	maxPages?: number | undefined;
-	/** Remaining time of the tool call, in milliseconds, below which no more pages are requested. */
+	/** Remaining milliseconds of the call below which reading ends. */
 	reserveMs: number;
 	reportProgress(pages: number): void;
 }
 
-/** The result of searching channels by reading their messages. */
 export interface Found {
-	/** The newest matching messages, newest first. No matching messages between them are missing. */
+	/** Newest first, with nothing missing between them. */
 	matches: APIMessage[];
-	/**
-	 * Older matching messages, newest first. Some may be missing between them, because not all channels were read that
-	 * far back.
-	 */
+	/** Newest first; some between them may be missing. */
 	further: APIMessage[];
-	/** Number of messages that were read. */
 	searched: number;
-	/** Time in epoch milliseconds down to which all channels were read; undefined if no messages were read. */
+	/** Down to which all channels were read, in epoch milliseconds. */
 	reachedMs?: number | undefined;
-	/**
-	 * Result lines on message content that Discord hides from the bot, and on channels that the bot could not read
-	 * completely.
-	 */
+	/** On hidden content, and channels not read completely. */
 	notes: string[];
-	/** Why the search ended before it read all messages; undefined if it read all of them. */
+	/** Why; undefined if all messages were read. */
 	stopped?: string | undefined;
-	/**
-	 * Message id for the argument `before` of the next search, which continues with older messages; undefined if this
-	 * search was complete or cannot be continued.
-	 */
+	/** `before` of the next search; undefined if complete or not to be continued. */
 	nextBefore?: string | undefined;
 }
 
@@ -195,8 +173,8 @@ interface Source {
 }
 
 /**
- * Reads the messages of several channels, newest first. Always continues with the channel whose unread messages may be
- * the newest. Throws if the first request fails; if a later one fails, returns what was found until then.
+ * Newest first, across channels. Throws only if the first request fails; otherwise returns what was found until
+ * then.
  */
 export async function readChannels(
 	channels: readonly ReadableChannel[],
@@ -302,11 +280,8 @@ export async function readChannels(
 	};
 }
 
-/**
- * Returns the channels to read. Of the channels that seem to have no message in the searched period, returns only 50,
- * since the last message id of a channel in the bot's cache may be outdated.
- * https://docs.discord.com/developers/events/gateway-events#channel-update
- */
+// Only 50 channels that seem to have no message in the period: the cached last message id may be outdated.
+// https://docs.discord.com/developers/events/gateway-events#channel-update
 function sourcesOf(channels: readonly ReadableChannel[], oldestWanted: string, before: string | undefined): Source[] {
 	const sources = channels.map((channel): Source => {
 		const { lastMessageId } = channel;

@@ -9,14 +9,13 @@ import { visibleChannel } from "../../discord/visible-channels.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
 
-/** What is needed to name the channels and authors of messages. */
 export interface Naming {
 	guild: Guild;
-	/** Names of threads by id, for threads that are not in the bot's cache. */
+	/** Threads that are not in the bot's cache. */
 	threads?: ReadonlyMap<string, string>;
-	/** Whether the messages may come from different channels. */
+	/** The messages may come from different channels. */
 	isAcross: boolean;
-	/** Ids of the authors that the call names. */
+	/** Authors that the call names. */
 	userIds?: readonly string[] | undefined;
 }
 
@@ -53,9 +52,6 @@ function foldSimilar(messages: readonly APIMessage[]): {
 	return { shown: messages.filter((one) => !hidden.has(one)), folded };
 }
 
-/**
- * Describes in one line the messages that are not shown, because their texts are similar to the one in the line above.
- */
 function foldedLine(messages: readonly APIMessage[]): string {
 	const authors = new Set(messages.map(({ author }) => author.id)).size;
 	const channels = new Set(messages.map(({ channel_id }) => channel_id)).size;
@@ -64,9 +60,8 @@ function foldedLine(messages: readonly APIMessage[]): string {
 }
 
 /**
- * Describes messages in one short line each: channel, time, author, id, kinds of content, and the text near `wanted`.
- * Adds a line with the authors' names, unless the call names the only author. Of 10 or more messages with similar
- * texts, shows only 3 and the number of the others.
+ * The text near `wanted`. Of 10 or more similar messages, shows 3. Names the authors, unless the call names the
+ * only one.
  */
 export function summaries(
 	messages: readonly APIMessage[],
@@ -119,7 +114,7 @@ function textField(message: APIMessage, wanted: string): string {
 	return `text: ${isForPeople() ? oneLine(cut) : oneField(cut)}`;
 }
 
-/** Formats the display name, username and id of a message's author, and whether the author is a bot or a webhook. */
+/** With display name, username and id, and whether it is a bot or webhook. */
 export function authorOf({ author, webhook_id }: APIMessage, guild: Guild): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
 	const member = guild.members.cache.get(author.id);

@@ -7,12 +7,12 @@ import { ToolError } from "../../mcp/tool.ts";
 import type { Audit } from "../tool/audit.ts";
 import type { Plan } from "../tool/define.ts";
 
-/** A call is on record within this many milliseconds of its message, because Discord's clock and the bot's differ. */
+// Discord's clock and the bot's differ.
 const clockToleranceMs = 600_000;
 
 /**
- * Throws a ToolError unless the person in whose name the call acts may rewrite a message of the bot: by the bot's log of
- * tool calls it was sent in their name, or they have MANAGE_GUILD. By hand, nobody edits what others wrote.
+ * Throws a ToolError unless the audit log says that it was sent in the person's name, or the person has
+ * MANAGE_GUILD.
  */
 export async function requireSender(
 	guild: Guild,
@@ -35,7 +35,6 @@ export async function requireSender(
 	);
 }
 
-/** The plan of an edit that replaces fields of a message. `target` names the message. */
 export function editPlan(
 	changes: object,
 	target: string,

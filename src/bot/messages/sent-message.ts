@@ -4,27 +4,23 @@ import type { APIMessage, Guild } from "discord.js";
 import { channelName, memberName, roleName } from "../../discord/describe.ts";
 import { apiUserName } from "./message-lines.ts";
 
-/** Where a message is: in a channel of a guild or, without `guild`, in a DM channel. */
+/** Without `guild`, a DM channel. */
 export interface Place {
 	id: string;
 	guild?: Pick<Guild, "id"> | undefined;
 }
 
-/** Returns the link that opens a channel or a message in Discord's clients, like the link that "Copy Link" copies. */
+/** Like "Copy Link". */
 export function linkTo({ id, guild }: Place, messageId?: string): string {
 	const path = [guild?.id ?? "@me", id, messageId].filter(Boolean).join("/");
 	return `https://discord.com/channels/${path}`;
 }
 
-/** Formats a message's channel and link for a tool's result. */
 export function placeOf(channel: { id: string; name: string; guild: Guild }, messageId: string): string {
 	return `${channelName(channel)}: ${linkTo(channel, messageId)}`;
 }
 
-/**
- * Returns result lines that name the members and roles that a message has pinged, or mentions without a ping; no lines
- * if it mentions nobody. https://discord.com/developers/docs/resources/message#edit-message
- */
+/** Pinged, or mentioned without a ping. https://discord.com/developers/docs/resources/message#edit-message */
 export function pingLines(
 	guild: Guild,
 	content: string | undefined,
@@ -65,6 +61,6 @@ function idsIn(text: string | undefined, mention: RegExp): string[] {
 	return [...new Set(Array.from(matches, ([, id]) => id ?? ""))];
 }
 
-/** Matches a reference to a message: its id, "channel_id/message_id", or its link. */
+/** Its id, "channel_id/message_id", or its link. */
 export const messageReference =
 	/^(?:(?:https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/)?(\d{17,20})\/)?(\d{17,20})$/;

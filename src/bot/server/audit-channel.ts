@@ -16,10 +16,7 @@ const colours: Record<AuditedCall["outcome"], number> = {
 	error: 0xc62828,
 };
 
-/**
- * Creates a queue of audit log embeds for a Discord channel. Its method `announce` queues an embed for one tool call;
- * the method returns at once and never throws.
- */
+/** `announce` queues an embed for one tool call, returns at once and never throws. */
 export function createAuditChannel(channelId: string, connection: Connection, log: Log) {
 	const queue = createEmbedQueue({
 		connection,
@@ -29,7 +26,7 @@ export function createAuditChannel(channelId: string, connection: Connection, lo
 	});
 	return {
 		announce: (call: AuditedCall) => queue.push(channelId, () => describe(call)),
-		/** Queues another embed for the channel. Resolves when it has been sent or has failed. Never rejects. */
+		/** Resolves when it was sent or has failed. */
 		notify(embed: EmbedBuilder): Promise<void> {
 			queue.push(channelId, () => embed);
 			return queue.settled();
@@ -64,9 +61,7 @@ function callerFields({ principal }: AuditedCall, inline: boolean) {
 	];
 }
 
-/**
- * Returns the name of an MCP client without links and mentions, or "unknown" if the name has no letters or digits.
- */
+// No links and mentions; "unknown" without letters or digits.
 function clientName(name: string): string {
 	const text = inlineText(name.slice(0, 100), 1_000);
 	return /[\p{L}\p{N}]/u.test(text) ? text : "unknown";

@@ -9,17 +9,11 @@ import type { ToolCallRow } from "../store/tables/tool-calls.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Audit } from "../tool/audit.ts";
 
-/**
- * The tool call is looked for within this many milliseconds before and after the time that the gateway names, because
- * their clocks may differ. Without a time, the query would be slow: the table has only an index by time.
- */
+// Around the gateway's time, because clocks may differ. Without a time, the query is slow: the only index is by time.
 const windowMs = 120_000;
 const maxEntries = 10;
 
-/**
- * Returns the handler of the MCP method guildhall/audited-call. It finds a tool call by its request id: any for the holder
- * of the root key, for a person only their own.
- */
+/** By request id: any call for the holder of the root key, for a person only their own. */
 export function createAuditedCall(audit: Pick<Audit, "recent">): OtherMethod {
 	return async ({ request, at }, { principal }) => {
 		if (principal && !principal.person?.signedIn) throw methodNotFound(consoleMethods.auditedCall);

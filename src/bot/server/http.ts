@@ -11,36 +11,24 @@ import { createEndpoint } from "../../mcp/streamable-http.ts";
 import { routePrefix } from "../guild-documents/request-schemas.ts";
 import { createDocumentRoute, type DocumentRouteOptions } from "../guild-documents/route.ts";
 
-/**
- * Maximum size in bytes of an HTTP request's body. Larger than the gateway's limit, because the gateway may lengthen
- * the requests that it forwards.
- */
+// Larger than the gateway's limit, because the gateway may lengthen the requests that it forwards.
 const maxBodyBytes = 128 * 1024;
 
 export interface RoutesOptions {
 	server: Server;
 	sessions: Sessions;
-	/** Bearer token that MCP clients must send; undefined if the endpoint requires no token. */
+	/** Bearer token; undefined if none is required. */
 	token: string | undefined;
 	allowedHosts: readonly string[];
 	allowedOrigins: readonly string[];
-	/**
-	 * State of the bot, which the readiness probe returns. "starting": not connected to Discord; "degraded": connected,
-	 * but the database is unavailable; "ready": connected, and the database works.
-	 */
+	/** "degraded": connected to Discord, but without the database. */
 	readiness(): "starting" | "degraded" | "ready";
-	/** Whether the bot is about to end, so that it refuses calls and new sessions. Default: never. */
+	/** Refuses calls and new sessions. Default: never. */
 	isDraining?: (() => boolean) | undefined;
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
-	/**
-	 * Handles requests to the HTTP routes of the bot's features. The features authenticate these requests themselves.
-	 * Returns undefined if `path` is not one of their routes.
-	 */
+	/** The features authenticate these requests themselves. Undefined if `path` is not theirs. */
 	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
-	/**
-	 * Handles the HTTP requests of the command line to export, plan or apply a guild document. If undefined, the bot has
-	 * no routes for these requests.
-	 */
+	/** Export, plan and apply of guild documents; undefined: no routes for them. */
 	documents?: DocumentRouteOptions | undefined;
 }
 

@@ -22,36 +22,24 @@ import { isDryRun } from "../tool/toolsets.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
-	/**
-	 * Returns what applies to the tool calls of a principal (caller): `set` finds the tool of a `tools/call` in the same
-	 * way as the MCP server; `context` has the id of the guild for calls without the argument `guild_id`.
-	 */
+	/** `set` finds the tool as the MCP server does; `context` has the guild of calls without `guild_id`. */
 	select(principal: Principal | undefined): {
 		set: Pick<ToolSet<BotContext>, "resolve">;
 		context: Pick<BotContext, "guildId">;
 	};
 	metrics: BotMetrics;
 	log: Log;
-	/** Called after every tool call, to record it in the audit log. */
 	audit(call: AuditedCall): void;
-	/**
-	 * Whether a tool call with this JSON-RPC response is recorded in the audit log by other code, which lets people
-	 * approve tool calls. If true, `audit` is not called.
-	 */
+	/** By approval, given the JSON-RPC response. If true, `audit` is not called. */
 	isRecorded?: ((text: string) => boolean) | undefined;
 }
 
 export interface ObservedServer extends Server {
-	/** Number of tool calls that are running now. */
 	readonly callsInFlight: number;
-	/** Resolves when no tool call is running. */
 	idle(): Promise<void>;
 }
 
-/**
- * Wraps an MCP server: counts every request in the metrics, and logs every tool call and every refused request with
- * its request id.
- */
+/** Counts every request; logs every tool call and every refused request. */
 export function observe(server: Server, { select, metrics, log, audit, isRecorded }: ObserverOptions): ObservedServer {
 	let callsInFlight = 0;
 	let idle: PromiseWithResolvers<void> | undefined;

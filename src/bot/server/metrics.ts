@@ -11,11 +11,9 @@ import type { Audit } from "../tool/audit.ts";
 const prefix = "guildhall_bot_";
 
 export interface BotMetrics extends ServerMetrics {
-	/** Prometheus counter of tool calls, by name of the tool and outcome. */
 	toolCalls: Counter;
-	/** Prometheus histogram of the duration of tool calls in seconds, by name of the tool. */
+	/** Seconds. */
 	toolCallSeconds: Histogram;
-	/** Prometheus counter of requests to Discord's API, by outcome. */
 	platformRequests: Counter;
 }
 
@@ -34,7 +32,7 @@ export function createMetrics(): BotMetrics {
 	};
 }
 
-/** The parts of the bot whose current state is read each time Prometheus scrapes the metrics. */
+/** Read each time Prometheus scrapes. */
 export interface Observed {
 	connection: Connection;
 	store: Pick<Store, "state">;

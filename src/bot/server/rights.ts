@@ -7,17 +7,10 @@ import { type PersonGuild, type PersonRights, rightsMethod } from "../../mcp/rig
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { type Admitting, guildsOf, isUpToDate, mayTouch } from "../tool/admission.ts";
 
-/**
- * Maximum number of guilds whose members are still being loaded in which the bot asks Discord for a person. A bot with
- * thousands of guilds loads their members for minutes, and would need as many requests.
- */
+// In guilds that still load their members. With thousands of guilds, that takes minutes and as many requests.
 const maxLookUps = 50;
 
-/**
- * Returns the handler of the MCP method guildhall/rights, which tells the gateway in which guilds a person is. Only
- * requests of a principal (caller) with a person are answered. `contextOf` returns the bot with the limits of a
- * principal.
- */
+/** Only for principals with a person. `contextOf` returns the bot with a principal's limits. */
 export function createRights(contextOf: (principal: Principal) => Admitting): OtherMethod {
 	return async (_, { principal }) => {
 		if (!principal?.person) throw methodNotFound(rightsMethod);

@@ -11,13 +11,10 @@ const defaults = {
 	startMs: 10_000,
 };
 
-/** Limits for requests that wait for the bot's first login, in milliseconds. */
+/** In milliseconds. */
 export type StartLimits = typeof defaults;
 
-/**
- * Wraps an MCP server. Requests that need Discord and arrive within 10 s of the bot's start wait for `login`, at most 5
- * s each; after that they are handled in any case. `login` settles when the first login has succeeded or failed.
- */
+/** Within 10 s of the start, requests wait for `login`, at most 5 s each. `login` settles either way. */
 export function waitForLogin(
 	server: Server,
 	login: Promise<unknown>,

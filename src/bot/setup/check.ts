@@ -28,16 +28,13 @@ import { checkPermissions, guildName, inviteTo, referenceChecks } from "./guild-
 import { askOccupant } from "./occupant.ts";
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
-	/**
-	 * Resolves with a description of the database, or rejects with a CheckFailed if the database is unusable. Default:
-	 * opens the configured database.
-	 */
+	/** Rejects with a CheckFailed. Default: opens the configured database. */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
-	/** Timeout of the login to Discord in milliseconds. */
+	/** Milliseconds. */
 	loginTimeoutMs?: number;
 }
 
-/** Runs the checks of `bot --check` and logs the bot out of Discord. Resolves with true if all checks passed. */
+/** Resolves with whether all checks passed. */
 export async function checkBot(config: BotConfig, log: Log, options: BotCheckOptions = {}): Promise<boolean> {
 	const connection = createConnection(config, log);
 	try {
@@ -49,14 +46,14 @@ export async function checkBot(config: BotConfig, log: Log, options: BotCheckOpt
 	}
 }
 
-/** Runs the checks of `bot --check-config`: those that read only files. Resolves with true if they passed. */
+/** Only reads files. Resolves with whether all checks passed. */
 export function checkConfig(config: BotConfig, log: Log): Promise<boolean> {
 	// `up` shows what a program writes to stderr.
 	const options = { log, secrets: secretsIn(config), write: console.error };
 	return runChecks([configurationCheck(config)], options);
 }
 
-/** Creates the bot's connection to Discord without opening it. */
+/** Not opened yet. */
 export function createConnection(config: BotConfig, log: Log, options: Partial<ConnectionOptions> = {}): Connection {
 	return new Connection({
 		token: config.discordToken,
@@ -183,7 +180,7 @@ function secretsIn(config: BotConfig): (string | undefined)[] {
 	];
 }
 
-/** Checks the port of the MCP server. Passes if the port is free, or if a running process of the same bot uses it. */
+// Passes if the port is free, or used by a process of the same bot.
 async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const { mcpBindAddress: hostname, mcpPort: port } = config;
 	if (port === 0) return "any free port";
@@ -202,10 +199,7 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 
 const defaultLoginTimeoutMs = 20_000;
 
-/**
- * Logs in to Discord and resolves with a description of the login. Rejects with a CheckFailed if Discord rejects the
- * token, or if the login takes longer than the timeout.
- */
+/** Rejects with a CheckFailed if the token is rejected, or after the timeout. */
 export async function logIn(
 	{ discordApiUrl }: BotConfig,
 	connection: Connection,

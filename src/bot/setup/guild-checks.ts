@@ -20,18 +20,15 @@ import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
 import { invitePermissions, inviteUrl, neededFor, neededForModeration } from "./invite.ts";
 
-/** The warning about a log channel that @everyone sees. */
+/** About a log channel that @everyone sees. */
 export const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
 
-/** Returns the name and id of a guild. For an unavailable guild Discord sends only the id. */
+/** Of an unavailable guild, Discord sends only the id. */
 export function guildName({ name = "(unavailable)", id }: Guild): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-/**
- * Returns the link with which people add the bot to a guild. In a guild that already has the bot, the link grants
- * missing permissions.
- */
+/** In a guild that already has the bot, the link grants missing permissions. */
 export function inviteTo({ application }: Client<true>, toml: BotConfig["toml"]): string {
 	return inviteUrl(application.id, invitePermissions(toml));
 }
@@ -40,10 +37,7 @@ const forEveryTool = ["ViewChannel"] as const;
 
 const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
 
-/**
- * Checks the bot's permissions in each guild. Throws a CheckFailed if the bot lacks a necessary permission in a guild
- * and in all its channels. Returns a warning about other permissions that the bot lacks guild-wide.
- */
+/** Throws a CheckFailed for what is necessary; returns a warning about other permissions. */
 export function checkPermissions(guilds: readonly Guild[], toml: BotConfig["toml"]): Found {
 	const wanted = invitePermissions(toml) & ~bitsIn(undefined, optional);
 	const warnings = guilds.flatMap((guild) => {
@@ -62,7 +56,7 @@ export function checkPermissions(guilds: readonly Guild[], toml: BotConfig["toml
 	return "all that its tools and features need";
 }
 
-/** Warns if the bot ranks below all other roles, so that it can moderate only members without a role. */
+// It can then moderate only members without a role.
 function rankWarnings(guild: Guild): string[] {
 	const { me } = guild.members;
 	if (!me || guild.ownerId === me.id) return [];
@@ -75,10 +69,7 @@ function rankWarnings(guild: Guild): string[] {
 	];
 }
 
-/**
- * Throws a CheckFailed if the bot is timed out in the guild, or if it lacks a necessary permission in the guild and in
- * all channels. A permission is necessary if every tool or an enabled feature needs it.
- */
+/** Throws a CheckFailed if the bot is timed out, or lacks what every tool or an enabled feature needs. */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;
 	const inGuild = allowedToBot(guild, undefined);
@@ -112,10 +103,10 @@ const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"moderation.spam.honeypots": ["ManageMessages"],
 };
 
-/** Settings that name channels which members must not see. */
+// Members must not see these channels.
 const staffOnly: ReadonlySet<string> = new Set(["moderation.reports"]);
 
-/** Returns all ids of Discord roles and channels in config.toml, except in the sections of disabled features. */
+/** Without the sections of disabled features. */
 export function referencesIn(
 	schema: v.GenericSchema,
 	toml: { features: Record<string, boolean>; [section: string]: unknown },
@@ -141,10 +132,7 @@ function walk(schema: v.GenericSchema, value: unknown, path: readonly string[]):
 	return Object.entries(entries).flatMap(([key, entry]) => walk(entry, value[key], [...path, key]));
 }
 
-/**
- * Creates a check for each role and channel that config.toml names: it must exist in one of the guilds, and the bot
- * must be able to assign the role, if it is to do so, or write in the channel.
- */
+/** Each must exist in one of the guilds, and the bot must be able to assign the role or write in the channel. */
 export function referenceChecks(toml: BotConfig["toml"], guilds: () => readonly Guild[]): Check[] {
 	return referencesIn(tomlSchema, toml).map((reference) => ({
 		title: reference.key,
@@ -155,9 +143,7 @@ export function referenceChecks(toml: BotConfig["toml"], guilds: () => readonly 
 	}));
 }
 
-/**
- * Checks that the bot can assign the role to members, and returns the role's name. Throws a CheckFailed otherwise.
- */
+// Returns the name, or throws a CheckFailed.
 function checkRole(reference: Reference, guilds: readonly Guild[]): string {
 	const role = findRole(reference, guilds);
 	const { guild } = role;
@@ -194,7 +180,6 @@ function findRole({ id }: Reference, guilds: readonly Guild[]): Role {
 	return role;
 }
 
-/** Checks that the bot can write in the channel, and returns the channel's name. Throws a CheckFailed otherwise. */
 function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 	const channel = guilds.map(({ channels }) => channels.cache.get(id)).find(Boolean);
 	if (!channel) throw notFound("channel", id, guilds);

@@ -4,10 +4,7 @@
 import { bitsIn, type Permission } from "../../discord/permissions.ts";
 import type { TomlSettings } from "../config/settings.ts";
 
-/**
- * Permissions that the bot's tools need: those that the files in tools/ declare, and those that Discord requires in
- * addition.
- */
+/** Declared in tools/, and what Discord requires in addition. */
 export const toolPermissions: readonly Permission[] = [
 	"ViewChannel",
 	"SendMessages",
@@ -61,12 +58,12 @@ const featurePermissions: Readonly<Record<keyof TomlSettings["features"], readon
 	chat: forReplies,
 };
 
-/** Returns the permission bits that the bot needs for its tools and its enabled features. */
+/** For tools and enabled features. */
 export function invitePermissions(toml: Pick<TomlSettings, "features">): bigint {
 	return neededFor(toolPermissions, toml.features);
 }
 
-/** Returns a permission bit field: `permissions` and the permissions that the bot's enabled features need. */
+/** `permissions` and those of the enabled features. */
 export function neededFor(permissions: readonly Permission[], features: TomlSettings["features"]): bigint {
 	const ofFeatures = Object.entries(featurePermissions).flatMap(([name, needed]) =>
 		features[name as keyof typeof features] ? needed : [],
@@ -74,10 +71,7 @@ export function neededFor(permissions: readonly Permission[], features: TomlSett
 	return bitsIn(undefined, [...permissions, ...ofFeatures]);
 }
 
-/**
- * Returns the permission bits without which parts of the feature `moderation` that config.toml turns on would do nothing:
- * the bot acts there on its own.
- */
+/** Without them, parts of `moderation` would do nothing: the bot acts there on its own. */
 export function neededForModeration({ features, moderation }: Pick<TomlSettings, "features" | "moderation">): bigint {
 	if (!features.moderation || !moderation) return 0n;
 	const forRules = {
@@ -92,10 +86,7 @@ export function neededForModeration({ features, moderation }: Pick<TomlSettings,
 	]);
 }
 
-/**
- * Returns the link with which people add the bot to a guild with these permissions. In a guild that already has the
- * bot, the link grants missing permissions.
- */
+/** In a guild that already has the bot, the link grants missing permissions. */
 export function inviteUrl(clientId: string, permissions: bigint): string {
 	return `https://discord.com/oauth2/authorize?client_id=${clientId}&scope=bot%20applications.commands&permissions=${permissions}`;
 }

@@ -16,7 +16,7 @@ const question =
 
 const firstSharedId = BigInt(Date.UTC(2017) - 1_420_070_400_000) << 22n;
 
-/** Runs new-instance: asks for the bot's token or reads it from stdin, creates the directory, and exits. */
+/** Asks for the token or reads it from stdin, and exits. */
 export async function newInstanceProgram({
 	name,
 	directory = defaultInstances(),
@@ -64,7 +64,7 @@ function tokenIssue(text: string): string | undefined {
 	return isPlaceholder(text) ? 'a value that begins with "your-" is a placeholder' : undefined;
 }
 
-/** Returns the variables for the bot's .env: the token, and the application's id if the token contains it. */
+/** The token, and the application's id if the token contains it. */
 export function variablesOf(token: string | undefined): Record<string, string> {
 	if (token === undefined) return {};
 	const id = Buffer.from(token.split(".")[0] ?? "", "base64url").toString();

@@ -23,37 +23,27 @@ At a terminal, asks for the bot's token from Discord; the input is not shown.
   --directory    the directory of all instances (default: ${defaultInstances()})
   --token-stdin  read the bot's token (from Discord) from stdin, for example from a pipe`;
 
-/**
- * What a command line program returns: its exit code, and text that goes to stdout if the code is 0, otherwise to
- * stderr.
- */
+/** `text` goes to stdout if `code` is 0, otherwise to stderr. */
 export interface CommandResult {
 	code: 0 | 1 | 2;
 	text: string;
 }
 
-/** The parsed command line of new-instance. */
 export interface NewInstanceOptions {
 	name: string;
-	/** Directory of all instances; undefined: the default one. */
+	/** Undefined: the default one. */
 	directory?: string | undefined;
-	/** Whether to read the bot's token from stdin. */
+	/** Read the token from stdin. */
 	tokenStdin?: boolean | undefined;
 }
 
-/**
- * Runs new-instance without asking for a token: creates the directory of another bot. Paths are relative to `cwd`.
- * Returns the output and the exit code: 2 for invalid arguments, 1 for other errors.
- */
+/** Does not ask for a token. Exit code: 2 for invalid arguments, 1 for other errors. */
 export function newInstanceCommand(args: readonly string[], cwd: string): CommandResult {
 	const parsed = parseNewInstance(args);
 	return "code" in parsed ? parsed : newInstance(parsed.name, parsed.directory, cwd);
 }
 
-/**
- * Parses the command line of new-instance. Returns the output and exit code instead for --help and --version (0) and
- * for invalid arguments (2).
- */
+/** Output and exit code for --help and --version (0), and for invalid arguments (2). */
 export function parseNewInstance(args: readonly string[]): NewInstanceOptions | CommandResult {
 	try {
 		const { values, positionals } = parseArgs({
@@ -79,10 +69,7 @@ export function parseNewInstance(args: readonly string[]): NewInstanceOptions | 
 	}
 }
 
-/**
- * Creates the directory of a new bot called `name` in `directory`, which is relative to `cwd`, and sets these variables
- * in its .env. Returns a text with the operator's next steps.
- */
+/** `directory` is relative to `cwd`. Returns the operator's next steps. */
 export function newInstance(
 	name: string,
 	directory = defaultInstances(),
@@ -101,7 +88,6 @@ export function newInstance(
 	}
 }
 
-/** Prints the result of a command line program and exits the process with its code. */
 export function exitWith({ code, text }: CommandResult): never {
 	(code === 0 ? console.log : console.error)(text);
 	process.exit(code);
@@ -184,7 +170,7 @@ function invitation(path: string): string[] {
 	];
 }
 
-/** Returns the shell command that starts a program: `bun run bot`, or with the path of this executable. */
+// `bun run bot`, or with the path of this executable.
 function command(program: "bot" | "up", cwd: string): string {
 	if (!build) return runs(program);
 	const path = pathFrom(cwd, process.execPath);

@@ -23,14 +23,13 @@ import { commentAbove } from "../config/example.ts";
 import { variables } from "../config/settings.ts";
 
 const firstPort = 9090;
-/** Ports that a new bot must not use: only the default port of the gateway. */
+// The default port of the gateway.
 const takenPorts = [9100];
 const unfinished = ".new-instance-";
 
-/** An existing bot directory, with settings read from its .env file. */
 export interface Instance {
 	name: string;
-	/** Value of MCP_PORT in the bot's .env; undefined if it is not a fixed port. */
+	/** MCP_PORT; undefined if it is not fixed. */
 	port: number | undefined;
 	schema: string | undefined;
 	token: string | undefined;
@@ -40,21 +39,13 @@ export interface NewInstance extends Instance {
 	port: number;
 	schema: string;
 	token: string;
-	/** Path of the directory that was created for the new bot. */
 	path: string;
-	/** Names of the files that were created in the new bot's directory. */
 	files: string[];
-	/**
-	 * The file from which the new bot's MCP_AUTH_TOKEN was copied, relative to the directory of all instances; undefined
-	 * if the token is new.
-	 */
+	/** File from which MCP_AUTH_TOKEN was copied; undefined if it is new. */
 	tokenFrom: string | undefined;
 }
 
-/**
- * Throws a ConfigError if `name` is invalid, or if `directory` has an entry of this name or an instance whose name
- * differs only by case. Returns the instances in `directory`.
- */
+/** Throws a ConfigError if `name` is invalid or taken, also if it differs only by case. Returns the instances. */
 export function checkName(name: string, directory: string): Instance[] {
 	const issue = instanceNameIssue(name);
 	if (issue) throw new ConfigError("the command line", [`name: ${issue}`]);
@@ -71,8 +62,8 @@ export function checkName(name: string, directory: string): Instance[] {
 }
 
 /**
- * Creates the directory of a new bot called `name` inside `directory`. `example` maps names of template files to
- * their text; `variables` are set in its .env. Throws a ConfigError and changes nothing if the name is invalid or taken.
+ * `example`: texts by file name; `variables`: for .env. Throws a ConfigError, and changes nothing, if `name` is
+ * taken.
  */
 export function makeInstance(
 	name: string,
@@ -104,10 +95,7 @@ export function makeInstance(
 	return { ...made, path, files: [...texts.keys()], tokenFrom };
 }
 
-/**
- * Reads all bot directories inside `directory`; returns none if it does not exist. Throws a ConfigError if a file
- * cannot be read.
- */
+/** None if it does not exist. Throws a ConfigError if a file cannot be read. */
 export function readInstances(directory: string): Instance[] {
 	const issues: string[] = [];
 	const attempt = <T>(path: string, read: (path: string) => T) => {
@@ -157,7 +145,7 @@ function freePort(others: readonly Instance[]): number {
 	return port;
 }
 
-/** Returns a name for the new bot's database schema that no other bot uses and PostgreSQL does not reserve. */
+// PostgreSQL reserves some names.
 function freeSchema(name: string, others: readonly Instance[]): string {
 	const word = name.toLowerCase().replace(/[^a-z0-9_]/g, "_");
 	const base = /^[^a-z]|^pg_|^information_schema$|^public$/.test(word) ? `bot_${word}` : word;
@@ -205,20 +193,16 @@ function writeAtomically(directory: string, path: string, texts: Map<string, str
 	}
 }
 
-/** A placeholder in a bot's configuration files that the operator has to replace with a value. */
 export interface Gap {
 	file: string;
-	/** Number of the placeholder's line in the configuration file, starting at 1. */
+	/** From 1. */
 	line: number;
 	key: string;
-	/**
-	 * The lines of the comment directly above a placeholder in a configuration file. They explain the placeholder to the
-	 * operator.
-	 */
+	/** Directly above the placeholder, for the operator. */
 	comment: string[];
 }
 
-/** Finds the placeholders in a new bot's files that the operator still has to replace. */
+/** What the operator still has to replace. */
 export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 	return made.files.flatMap((file) => {
 		const lines = readFileSync(join(made.path, file), "utf8").split("\n");
@@ -231,10 +215,7 @@ export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 	});
 }
 
-/**
- * Returns the value for the gateway's variable INSTANCES that names the bots on this machine. Also returns warnings
- * about bots that the value leaves out, and about bots with the same port.
- */
+/** Value of the gateway's INSTANCES, with warnings about bots it leaves out and bots with the same port. */
 export function describeInstances(instances: readonly Instance[]): {
 	value: string;
 	warnings: string[];

@@ -5,7 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import type { BotConfig } from "../config/config.ts";
 import { inviteTo } from "./guild-checks.ts";
 
-/** Logs a warning when the bot is in no guild after it has logged in or has left a guild. */
+/** After a login, and after leaving a guild. */
 export function warnWithoutGuild(client: Client, toml: BotConfig["toml"], log: Log): void {
 	const warnIfNone = () => {
 		// Unavailable guilds stay in the cache.

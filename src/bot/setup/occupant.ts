@@ -9,20 +9,18 @@ import type { BotConfig } from "../config/config.ts";
 const occupantTimeoutMs = 2_000;
 
 export interface Occupant {
-	/** Name of the bot that listens on MCP_PORT; undefined if no bot was found there. */
+	/** Undefined if no bot was found. */
 	bot?: string | undefined;
-	/**
-	 * Describes what listens on MCP_PORT, or why that is unknown, as the end of a sentence, such as "is another program".
-	 */
+	/** End of a sentence, such as "is another program". */
 	why: string;
 }
 
-/** Returns the URL at which a bot with this configuration listens, without a path. */
+/** Without a path. */
 export function botUrl({ mcpBindAddress, mcpPort }: Pick<BotConfig, "mcpBindAddress" | "mcpPort">): string {
 	return `http://${reachableHost(mcpBindAddress)}:${mcpPort}`;
 }
 
-/** Returns the headers of an HTTP request to a bot on this machine, with the bot's token. */
+/** With the bot's token. */
 export function botHeaders({ mcpPort, mcpToken }: Pick<BotConfig, "mcpPort" | "mcpToken">): Record<string, string> {
 	return {
 		// Loopback names are always allowed.
@@ -31,7 +29,6 @@ export function botHeaders({ mcpPort, mcpToken }: Pick<BotConfig, "mcpPort" | "m
 	};
 }
 
-/** Asks the program that listens on MCP_PORT whether it is a bot, and for the bot's name. */
 export async function askOccupant(config: BotConfig): Promise<Occupant> {
 	const signal = AbortSignal.timeout(occupantTimeoutMs);
 	const { mcpBindAddress: hostname, mcpPort: port } = config;

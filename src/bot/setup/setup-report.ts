@@ -27,17 +27,15 @@ import { inviteUrl } from "./invite.ts";
 
 export interface SetupOptions {
 	guild: Guild;
-	/** All guilds in which the bot's tools may act. */
+	/** In which tools may act. */
 	guilds: readonly Guild[];
 	connection: Connection;
 	self: Self;
-	/** Whether to check the roles and channels that config.toml names, which may be in any guild. */
+	/** Checks the roles and channels of config.toml, which may be in any guild. */
 	seesAllGuilds: boolean;
 }
 
-/**
- * Checks the setup of a running bot in one guild. Returns the lines of a report: a summary, then one line per check.
- */
+/** A summary, then one line per check. */
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
 	const lines = await Promise.all(checksOf(options).map(lineOf));
 	const count = (word: string) => lines.filter((line) => line.startsWith(`${word}: `)).length;
@@ -144,10 +142,7 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	}));
 }
 
-/**
- * Returns the Discord permissions that a tool needs, as bits. If only calls with a certain argument need a permission,
- * `when` names the argument, such as " (with user_ids)"; otherwise `when` is empty.
- */
+// `when`: the argument that needs it, such as " (with user_ids)", or empty.
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	const toEntry = (needed: Needed<never>): [bigint, string] => {
 		if (typeof needed === "string") return [bitsIn(undefined, [needed]), ""];

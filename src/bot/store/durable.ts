@@ -10,10 +10,7 @@ import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
-/**
- * Thrown when work cannot be done for now for a reason outside the program, such as a lost connection. The work is
- * retried and does not count as failed.
- */
+/** Not now, for a reason outside the program, such as a lost connection: retried, not counted as failed. */
 export class NotNow extends Error {
 	override name = "NotNow";
 }
@@ -22,55 +19,50 @@ const shutdownGraceMs = 3_000;
 const cleanIntervalMs = 3_600_000;
 const maxScanBackOffMs = 30_000;
 
-/** One unit of work, such as lifting one expired ban. It is retried until it succeeds. */
 export interface Step {
-	/** What the step changes, such as the roles of a member. Steps with the same key never run at the same time. */
+	/** Steps with the same key, such as the roles of a member, never run at the same time. */
 	key: string;
-	/** Group of steps with its own limit of steps at the same time, so that slow work does not delay other work. */
+	/** Group with its own limit of steps at the same time, so that slow work does not delay other work. */
 	lane?: string;
 	/** Milliseconds until the step is due. Default: 0. */
 	inMs?: number;
-	/** What has failed when `run` rejects, as the start of a log message, with its fields. */
+	/** What has failed when `run` rejects: the start of a log message. */
 	failure: string;
 	fields?: Fields;
-	/** Rejects if the step must be retried. The error is logged, unless it is NotNow or StoreUnavailable. */
+	/** Rejects if the step must be retried. Logged, unless NotNow or StoreUnavailable. */
 	run(): Promise<unknown>;
 }
 
 export interface DurableOptions {
-	/** What the work is about, for logs, such as "temporary bans". */
 	name: string;
 	log: Log;
-	/** Finds the next steps, most urgent first. `running` has the keys of the steps that run now. */
+	/** Most urgent first. `running` has the keys of the steps that run now. */
 	scan(running: ReadonlySet<string>): Promise<readonly Step[]>;
-	/** Deletes old rows. Called at the first scan and then once an hour. */
+	/** Deletes old rows, at the first scan and then once an hour. */
 	clean?: (() => Promise<unknown>) | undefined;
-	/** Maximum number of steps of one lane at the same time. Default: 5. */
+	/** For each lane. Default: 5. */
 	maxConcurrent?: number;
-	/** The wait before a failed step is retried, in milliseconds: the first and the maximum. */
+	/** The first and the maximum wait of a failed step, in milliseconds. */
 	backOffMs?: readonly [number, number] | undefined;
-	/** Maximum milliseconds between two scans. */
+	/** Milliseconds between two scans. */
 	maxSleepMs?: number | undefined;
 }
 
-/** The state of a step that is running or waits to be retried. */
 interface Attempt {
 	lane: string | undefined;
 	failures: number;
-	/** When to retry the failed step, in milliseconds of the monotonic clock (`performance.now()`). */
+	/** In milliseconds of the monotonic clock (`performance.now()`). */
 	retryAt: number;
 	running: Promise<void> | undefined;
 }
 
 interface Added extends Step {
-	/** Resolves what `add` returned. */
 	settle(): void;
 }
 
 export class Durable {
 	readonly #attempts = new Map<string, Attempt>();
 	readonly #added = new Map<string, Added>();
-	/** The running work of `hold`, with its key. */
 	readonly #held = new Map<Promise<unknown>, string>();
 	readonly #inOwnContext = AsyncLocalStorage.snapshot();
 	#isClosed = false;
@@ -83,10 +75,7 @@ export class Durable {
 
 	constructor(private readonly options: DurableOptions) {}
 
-	/**
-	 * Scans now, or again after the current scan. Steps do not run in the caller's async context: they must not end with
-	 * the caller's deadline, nor act with the caller's rights.
-	 */
+	/** Scans now or after the current scan. Steps must not get the deadline or rights of the caller's async context. */
 	readonly wake = (): void => {
 		this.#mustScan = true;
 		if (this.#isClosed) return;
@@ -98,16 +87,12 @@ export class Durable {
 		});
 	};
 
-	/** Scans and retries all failed steps at once, for example when a lost connection is restored. */
 	readonly retryAll = (): void => {
 		for (const attempt of this.#attempts.values()) attempt.retryAt = 0;
 		this.wake();
 	};
 
-	/**
-	 * Runs a step that no row stands for until it succeeds or the bot is closed, then resolves. Replaces an earlier one
-	 * with the same key that waits; scanned steps with the key wait for it.
-	 */
+	/** Runs a step without a row until it succeeds or the bot closes. Replaces a waiting one with its key. */
 	add(step: Step): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		if (this.#isClosed) resolve();
@@ -116,12 +101,12 @@ export class Durable {
 		return promise;
 	}
 
-	/** Number of steps that were added and wait. */
+	/** Steps added that wait. */
 	get added(): number {
 		return this.#added.size;
 	}
 
-	/** Runs `work`. Meanwhile no scanned step with this key is started. */
+	/** While `work` runs, no scanned step with this key is started. */
 	async hold<T>(key: string, work: () => Promise<T>): Promise<T> {
 		const held = work();
 		this.#held.set(held, key);
@@ -129,12 +114,10 @@ export class Durable {
 			return await held;
 		} finally {
 			this.#held.delete(held);
-			// Not before the start.
 			if (this.#unwatchClock) this.wake();
 		}
 	}
 
-	/** Starts no more steps. Resolves when all work has ended, after `graceMs` milliseconds at the latest. */
 	async close(graceMs = shutdownGraceMs): Promise<void> {
 		this.#isClosed = true;
 		clearTimeout(this.#timer);
@@ -153,7 +136,6 @@ export class Durable {
 		}
 	}
 
-	/** Scans once and starts the steps that are due. Returns the milliseconds to wait before the next scan. */
 	async #scanOnce(): Promise<number> {
 		const { scan, clean, log, name, maxSleepMs = 300_000 } = this.options;
 		const running = new Set([...this.#attempts].flatMap(([key, attempt]) => (attempt.running ? key : [])));
@@ -188,7 +170,6 @@ export class Durable {
 		return this.options.backOffMs ?? [1_000, 60_000];
 	}
 
-	/** Starts a step, unless it must wait. An added one goes before a scanned one with its key. */
 	#start(step: Step, isAdded = false): void {
 		const { key, lane } = step;
 		const attempt = this.#attempts.get(key) ?? { lane, failures: 0, retryAt: 0, running: undefined };
@@ -199,12 +180,10 @@ export class Durable {
 		if ([...active].length >= (this.options.maxConcurrent ?? 5)) return;
 		this.#attempts.set(key, attempt);
 		const added = this.#added.get(key);
-		// What is added from now on runs after this.
 		if (added) this.#added.delete(key);
 		attempt.running = this.#run(step, attempt, added);
 	}
 
-	/** Runs a step and, if it fails, logs that and sets when to retry it. Never rejects. */
 	async #run({ key, failure, fields, run }: Step, attempt: Attempt, added?: Added): Promise<void> {
 		try {
 			await run();
@@ -228,7 +207,7 @@ function logFailure(log: Log, failure: string, fields: Fields | undefined, error
 	else log.warn(`${failure}, will retry`, { ...fields, reason });
 }
 
-/** Returns why a step failed, for people; undefined if it is a bug. */
+/** The reason for people; undefined if it is a bug. */
 export function reasonOf(error: unknown): string | undefined {
 	if (error instanceof StoreUnavailable) return `the bot's database is unavailable`;
 	return error instanceof NotNow || error instanceof ToolError ? error.message : describePlatformError(error);

@@ -2,20 +2,15 @@
 
 import { databaseUrlIssue, schemaIssue } from "../../lib/store/postgres-schema.ts";
 
-/** The bot's database settings from environment variables; undefined if a variable is not set. */
 export interface StoreSettings {
-	/** URL of the PostgreSQL database (DATABASE_URL), with user name and password; undefined for SQLite. */
+	/** DATABASE_URL, with user name and password; undefined for SQLite. */
 	databaseUrl: string | undefined;
-	/** PostgreSQL schema of this bot instance (DB_SCHEMA): required with DATABASE_URL, ignored without it. */
+	/** DB_SCHEMA: required with DATABASE_URL, ignored without it. */
 	schema: string | undefined;
-	/** Directory of the SQLite database (DATA_DIR). */
 	directory: string;
 }
 
-/**
- * Returns errors in the database settings, each starting with the name of its variable. The database URL is never
- * shown, because it contains a password.
- */
+/** Errors, each with the name of its variable. Never shows the database URL, because it contains a password. */
 export function storeIssues({ databaseUrl, schema }: Omit<StoreSettings, "directory">): string[] {
 	if (databaseUrl === undefined) return [];
 	const issues: string[] = [];

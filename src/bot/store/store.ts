@@ -15,20 +15,16 @@ import { StoreUnavailable } from "./unavailable.ts";
 export type { Store };
 
 export interface StoreOptions extends StoreSettings, Omit<Options, "migrations" | "unavailable"> {
-	/** Name of this bot process, shown to another bot process that finds the database in use. */
 	instance: string;
 	migrations?: readonly Migration[];
 }
 
-/**
- * Returns a name for this bot process (process id, machine and bot name), shown to another bot process that finds the
- * database in use. PostgreSQL may truncate the name.
- */
+/** Process id, machine and bot name, for another process that finds the database in use. PostgreSQL may truncate it. */
 export function instanceName(botName: string): string {
 	return `pid ${process.pid} on ${hostname()} (${botName})`;
 }
 
-/** Opens the bot's database as soon as it is available. Throws a ConfigError for invalid settings. */
+/** Throws a ConfigError for invalid settings. */
 export function startStore({ databaseUrl, schema, directory, instance, ...options }: StoreOptions): Store {
 	const settings = { databaseUrl, schema, directory };
 	const issues = storeIssues(settings);
@@ -41,10 +37,7 @@ export function startStore({ databaseUrl, schema, directory, instance, ...option
 	return new Store(databaseOf(settings, instance), { migrations, unavailable, ...options }).start();
 }
 
-/**
- * Checks whether the bot can use its database. Resolves with a description of the database; rejects with a CheckFailed.
- * It takes no claim, so a running bot is not disturbed.
- */
+/** Resolves with a description of the database, or rejects with a CheckFailed. Takes no claim from a running bot. */
 export async function checkStore(
 	settings: StoreSettings,
 	options: { migrations?: readonly Migration[]; timeoutMs?: number } = {},

@@ -47,5 +47,4 @@ const tables = [
 	caseMarksTable,
 ];
 
-/** The bot's migrations, in the order of their numbers. */
 export const migrations: readonly Migration[] = [{ number: 1, name: "tables of the bot", text: tables.join(";") }];

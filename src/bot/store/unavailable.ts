@@ -2,10 +2,7 @@
 
 import { ToolError } from "../../mcp/tool.ts";
 
-/**
- * Thrown when the bot's database is unavailable or does not respond in time. `message` is for people and models,
- * `reason` for the operator. `mayHaveRun` is true if it is unknown whether the statement or transaction took effect.
- */
+/** `message` is for people and models, `reason` for the operator. `mayHaveRun`: unknown whether it took effect. */
 export class StoreUnavailable extends ToolError {
 	override name = "StoreUnavailable";
 	constructor(
@@ -22,7 +19,7 @@ export class StoreUnavailable extends ToolError {
 	}
 }
 
-/** For `catch`: ignores the error if the bot's database is unavailable, and rethrows any other error. */
+/** For `catch`: rethrows any other error. */
 export function ignoreUnavailable(error: unknown): undefined {
 	if (!(error instanceof StoreUnavailable)) throw error;
 }

@@ -14,32 +14,25 @@ import type { BotContext } from "./context.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
-/** The data of the bot that is needed to decide whether a tool call may act in a guild. */
 export type Admitting = Pick<BotContext, "connection" | "guildId" | "guilds" | "principal" | "self">;
 
-/** Whether the bot receives the events of a guild, so that it knows who is a member and what their roles allow. */
+/** Whether the bot gets the guild's events, so that it knows members and what their roles allow. */
 export function isUpToDate(connection: Pick<BotContext["connection"], "state" | "isConnected">, guild: Guild): boolean {
 	return connection.state.connected || connection.isConnected(guild);
 }
 
-/** Whether the caller's scope and the bot's configuration allow tools to access a guild. */
+/** Only by the caller's scope and the configuration. */
 export function mayTouch({ guilds }: Pick<BotContext, "guilds">, guildId: string): boolean {
 	return guilds?.has(guildId) ?? true;
 }
 
-/**
- * Whether the running tool call, and the person in whose name the call acts, if any, may access a guild. For a person,
- * `findGuild` or `admittedGuilds` must have looked up the membership before.
- */
+/** With the person of the call. `findGuild` or `admittedGuilds` must have looked up the membership before. */
 export function isAdmitted(bot: Pick<BotContext, "guilds">, guildId: string): boolean {
 	const person = currentPerson();
 	return mayTouch(bot, guildId) && (person?.members.has(guildId) ?? true);
 }
 
-/**
- * Returns why the access level of a caller does not allow calls with this effect ("read", "write" or "destructive");
- * undefined if it does. `why` says, after "it", why a call has this effect by its arguments.
- */
+/** As a sentence; undefined if it does. `why` says, after "it", why a call has this effect by its arguments. */
 export function whyNoAccess(
 	caller: Parameters<typeof accessRefusal>[0] | undefined,
 	{ name, effect }: { name: string; effect: Effect },
@@ -49,23 +42,18 @@ export function whyNoAccess(
 	return !caller || includesAccess(caller.access, needed) ? undefined : accessRefusal(caller, name, needed, why);
 }
 
-/** Prefix of the principal's id if the caller is a person on Discord. */
+/** Start of the principal's id for a person on Discord. */
 export const commandIdStart = "command:";
 
-/** Whether a principal is a person who used a command or button on Discord, rather than an MCP client. */
+/** Used a command or button on Discord, not an MCP client. */
 export function isOnDiscord(principal: Principal | undefined): boolean {
 	return principal?.id.startsWith(commandIdStart) ?? false;
 }
 
-/**
- * Returns the person in whose name the calls of a principal (caller) act; undefined if the calls act by the bot's own
- * rights. The person's memberships in guilds are not looked up yet.
- */
 export function personOf(principal: Principal | undefined): ActingPerson | undefined {
 	return principal?.person && new ActingPerson(principal.person.id, isOnDiscord(principal));
 }
 
-/** Returns the principal (caller) with the name of its person, if the bot knows the person. */
 export function withPersonName({
 	principal,
 	connection,
@@ -76,10 +64,7 @@ export function withPersonName({
 	return user ? { ...principal, person: { ...person, name: user.displayName } } : principal;
 }
 
-/**
- * Returns the guild in which a tool call acts: the one in its argument `guild_id` or, by default, in the setting
- * GUILD_ID. Throws an error if the caller may not access the guild, or if the guild is unavailable.
- */
+/** By `guild_id` or the setting GUILD_ID. Throws if the guild is not allowed or unavailable. */
 export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect): Promise<Guild> {
 	const { connection, guildId, principal } = bot;
 	// An empty id means absent.
@@ -109,10 +94,6 @@ function guildIdRequired() {
 	return invalidParameters(["guild_id: is required, because this instance has no GUILD_ID"]);
 }
 
-/**
- * The result of the check whether a tool call may act in a guild. `refusal` is the error text if the person in whose
- * name the call acts is a member but may not use the bot there; otherwise undefined.
- */
 interface Admission {
 	refusal: string | undefined;
 }
@@ -138,12 +119,9 @@ async function admit(
 	return { refusal: refusal && `${refusal} Nothing was done.` };
 }
 
-/**
- * Looks up a member of a guild by user id. To read, uses the cache if it holds all members. Before a change, fetches
- * the member from Discord, so that the loss of a role takes effect even if Discord's event about it is late. Returns
- * undefined for a guest, whose roles do not tell that a guest sees only one voice channel.
- * https://docs.discord.com/developers/resources/guild#guild-member-object-guild-member-flags
- */
+// A change fetches the member, so that the loss of a role counts even if its event is late. Guests count as no members:
+// their roles do not tell that they see only one voice channel.
+// https://docs.discord.com/developers/resources/guild#guild-member-object-guild-member-flags
 async function memberIn(
 	guild: Guild,
 	id: string,
@@ -162,10 +140,7 @@ async function memberIn(
 
 type SignInRule = Pick<TomlSettings["mcp"], "sign_in_permission" | "sign_in_roles">;
 
-/**
- * Returns, as a sentence, why a member may not use the bot in a guild after signing in with Discord. Returns undefined
- * if the member may: with the permission `sign_in_permission`, or with one of the roles `sign_in_roles`.
- */
+/** As a sentence; undefined if `sign_in_permission` or one of `sign_in_roles` allows it. */
 export function whyNotSignIn(
 	{ guild, permissions, roles }: GuildMember,
 	{ sign_in_permission, sign_in_roles }: SignInRule,
@@ -180,10 +155,7 @@ export function whyNotSignIn(
 	return `Signing in gives access to the guild ${guild.id} only with ${expected}, which you lack.`;
 }
 
-/**
- * Returns the guilds that the caller of a tool may access. If the call acts in a person's name, looks up the person as
- * a member of each guild of the bot.
- */
+/** If the call acts in a person's name, looks up the person in each guild of the bot. */
 export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
 	const { connection } = bot;
 	const touchable = connection.guilds.filter(({ id }) => mayTouch(bot, id));
@@ -197,19 +169,13 @@ export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
 	});
 }
 
-/**
- * A guild of which a person is a member. `signIn` is true if the configuration lets the person use the bot there by
- * signing in with Discord.
- */
+/** `signIn`: the configuration lets the person use the bot there by signing in with Discord. */
 export interface PersonGuild {
 	guild: Guild;
 	signIn: boolean;
 }
 
-/**
- * Returns the guilds of which a person is a member, out of those in `guilds` that the caller may access. Rejects if a
- * membership cannot be determined, such as when Discord does not respond.
- */
+/** Out of `guilds`. Rejects if a membership cannot be determined, such as when Discord does not respond. */
 export async function guildsOf(
 	bot: Admitting,
 	personId: string,
@@ -228,11 +194,7 @@ export async function guildsOf(
 	return all.flat();
 }
 
-/**
- * Throws a ToolError unless the caller may manage the bot itself, which concerns the guild in the setting GUILD_ID or,
- * if that is not set, all guilds in which tools are enabled. A person in whose name the call acts needs MANAGE_GUILD in
- * these guilds. If the caller's scope is limited to certain guilds, it must include them.
- */
+/** In GUILD_ID or, without it, all guilds with tools: within the scope; a person needs MANAGE_GUILD. Or throws. */
 export async function requireBotManager(bot: Admitting): Promise<void> {
 	const { connection, guildId, principal, self } = bot;
 	if (!principal?.person && !principal?.guilds) return;

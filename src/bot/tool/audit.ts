@@ -16,66 +16,51 @@ import {
 } from "../store/tables/tool-calls.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
-/** A completed tool call, as recorded in the bot's log of tool calls. */
 export interface AuditedCall
 	extends Omit<ToolCallRow, "id" | "at" | "request_id" | "guild_id" | "person" | "key" | "effect" | "message_id"> {
-	/** When the bot received the tool call. */
 	at: Date;
 	requestId: string | undefined;
 	guildId: string | undefined;
-	/** Who made the tool call; undefined for the holder of the root key. */
+	/** Undefined for the holder of the root key. */
 	principal?: Principal | undefined;
 	/** "read" for dry runs and unknown tools. */
 	effect: Effect;
-	/** Id of the message that the call sent; undefined if it sent none. */
+	/** The message that the call sent. */
 	messageId?: string | undefined;
 }
 
 export interface AuditOptions {
 	log: Log;
-	/** Days after which logged tool calls are deleted. Default: 90. */
+	/** Days. Default: 90. */
 	keepDays?: number;
-	/**
-	 * Maximum number of tool calls that wait to be written to the database. Default: 10,000. Further calls are not
-	 * logged.
-	 */
+	/** Calls waiting to be written; further ones are not logged. Default: 10,000. */
 	maxQueued?: number;
-	/** Maximum number of rows that one SQL statement deletes. Default: 500. */
+	/** Rows that one statement deletes. Default: 500. */
 	deleteBatch?: number;
-	/** First and maximum wait, in milliseconds, before a failed database write is tried again. */
+	/** First and maximum wait in milliseconds before a failed write is retried. */
 	backOffMs?: readonly [number, number];
-	/** How long tool calls are collected, in milliseconds, before they are written to the database in one batch. */
+	/** Milliseconds for which calls are collected for one write. */
 	batchDelayMs?: number;
 }
 
 export interface Audit {
-	/** Queues a tool call to be written to the database. Never waits for the database and never throws. */
 	record(call: AuditedCall): void;
-	/** Returns the logged tool calls that match `filter`, newest first. Rejects with StoreUnavailable. */
+	/** Newest first. Rejects with StoreUnavailable. */
 	recent(filter: ToolCallFilter): Promise<ToolCallRow[]>;
-	/** Number of tool calls that wait to be written to the database. */
 	readonly queued: number;
-	/** Number of tool calls that were not logged because the queue was full or the database rejected them. */
+	/** Calls not logged because the queue was full or the database rejected them. */
 	readonly dropped: number;
-	/**
-	 * Deletes tool calls logged more than `keepDays` days ago and returns their number. Also runs every hour. Rejects
-	 * with StoreUnavailable.
-	 */
+	/** Deletes what is older than `keepDays`, also every hour. Rejects with StoreUnavailable. */
 	prune(): Promise<number>;
-	/**
-	 * Stops logging tool calls and writes the queued ones to the database, for at most `graceMs` milliseconds. Call this
-	 * method before closing the store.
-	 */
+	/** Writes the queued calls, for at most `graceMs` milliseconds. Call it before closing the store. */
 	close(graceMs?: number): Promise<void>;
 }
 
 const writeBatch = 250;
 const pruneIntervalMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Maximum number of characters that are stored of a name or id which an MCP client sent. */
 const maxNameLength = 200;
 
-/** Starts the bot's log of tool calls in the database. The database may still be unavailable at this time. */
 export function createAudit(store: Pick<Store, "sql" | "opened">, options: AuditOptions): Audit {
 	const { log, keepDays = 90, maxQueued = 10_000, deleteBatch = 500 } = options;
 	const { batchDelayMs = 50, backOffMs: range = [500, 5_000] } = options;
@@ -84,7 +69,6 @@ export function createAudit(store: Pick<Store, "sql" | "opened">, options: Audit
 	let dropped = 0;
 	let isFull = false;
 	let writing: Promise<void> | undefined;
-	/** Ends the wait before the next database write, so that the queued tool calls are written at once. */
 	let flush = () => {};
 
 	function record(call: AuditedCall): void {
@@ -119,10 +103,6 @@ export function createAudit(store: Pick<Store, "sql" | "opened">, options: Audit
 		return within(ms, promise);
 	}
 
-	/**
-	 * Writes queued tool calls to the database until the queue is empty. Gives up early if the log is being closed and
-	 * the database is unavailable. Never rejects.
-	 */
 	async function write(): Promise<void> {
 		let size = writeBatch;
 		for (let attempt = 0; queue.length > 0; ) {
@@ -227,7 +207,7 @@ function toRow(call: AuditedCall): ToolCallRow {
 	};
 }
 
-/** Truncates text for the database, and replaces NUL and lone surrogates, which PostgreSQL rejects. */
+// PostgreSQL rejects NUL and lone surrogates.
 function toStorable(text: string): string {
 	return text.slice(0, maxNameLength).toWellFormed().replaceAll("\0", "\u{fffd}");
 }

@@ -8,67 +8,36 @@ import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } fro
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
 
 const minTimeLeftMs = 5_000;
-/**
- * A request to Discord times out this many milliseconds before the tool call's deadline, so that the result can still
- * be returned.
- */
+// Requests time out this long before the call's deadline, so that the result can still be returned.
 const reserveMs = 1_000;
-/**
- * Maximum number of successfully changed items that a tool's result lists by default. Items that could not be changed
- * are all listed.
- */
+// Items that could not be changed are all listed.
 const maxListedDone = 50;
 
 export interface Bulk<Item> {
-	/** The objects to change, such as members. If the tool has an argument `after`, they are sorted by id. */
+	/** Sorted by id if the tool has an argument `after`. */
 	items: readonly Item[];
-	/**
-	 * Whether a repeated call continues where the previous call stopped. Otherwise the tool needs an argument `after`.
-	 */
+	/** A repeated call continues where this one stopped. Otherwise the tool needs an argument `after`. */
 	resumes?: true;
-	/**
-	 * A sentence that tells how to continue if not all items were changed, or a function that returns it for the
-	 * remaining items. Default: to repeat the call.
-	 */
+	/** A sentence on how to continue if items are left. Default: to repeat the call. */
 	next?: string | ((left: readonly Item[]) => string);
 	idOf(item: Item): string;
-	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
-	/**
-	 * How the tool's result describes a changed item, and the maximum number of changed items that it lists. Default:
-	 * `describe`, and 50.
-	 */
+	/** For changed items. Default: `describe`, and 50. */
 	listed?: { describe(item: Item): string; max: number };
-	/**
-	 * Sends the requests to Discord that change one item, such as giving a member a role. It may throw a ToolError with
-	 * Discord's error as its `cause`.
-	 */
+	/** May throw a ToolError with Discord's error as its `cause`. */
 	write(item: Item): Promise<unknown>;
-	/**
-	 * Returns the first line of the tool's result after `count` of `of` items were changed: "Gave 2 of 3 member(s) the
-	 * role …."
-	 */
+	/** First line of the result: "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
 }
 
-/**
- * The outcome of changing several Discord objects (items) one by one: which were changed, which were refused, and which
- * is unknown.
- */
 export interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];
-	/** The item whose change has an unknown outcome, for example after a timeout, and the error message. */
 	unknown?: { item: Item; why: string };
-	/** Why a tool stopped before it tried every item, as text for its result; otherwise undefined. */
 	stopped?: string;
 }
 
-/**
- * Changes items, such as members, on Discord one after another, with one request for each item. Returns a result that
- * lists the changed items, the refused items with reasons, and how to continue if not all items were tried. Throws a
- * ToolError if no item was changed.
- */
+/** One request for each item, in order. Throws a ToolError if no item was changed. */
 export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise<ToolOutput> {
 	// For a single item the error says everything.
 	const throwsError = bulk.items.length === 1;
@@ -77,11 +46,7 @@ export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise
 	return lines;
 }
 
-/**
- * Changes items on Discord one after another, and returns a result that lists the outcomes, like `writeEach`. Unlike
- * `writeEach`, also returns a result if no item was changed. With `throwsError`, throws the first error of Discord
- * instead of reporting it in the result.
- */
+/** Like `writeEach`, but returns if no item was changed. `throwsError`: throws Discord's first error instead. */
 export async function attemptEach<Item>(
 	bulk: Bulk<Item>,
 	call: ToolCall,
@@ -116,10 +81,7 @@ export async function attemptEach<Item>(
 	return { done: done.length, lines };
 }
 
-/**
- * Changes items on Discord one after another, and returns the outcome for each. With `throwsError`, throws the first
- * error of Discord instead of returning it.
- */
+/** With `throwsError`, throws Discord's first error instead of returning it. */
 export async function tryEach<Item>(
 	{ items, write, idOf = () => "" }: Pick<Bulk<Item>, "items" | "write"> & Partial<Pick<Bulk<Item>, "idOf">>,
 	call: ToolCall,
@@ -172,17 +134,14 @@ function section<Item>(
 	return [`${failed.length} ${label}:`, ...failed.map(({ item, why }) => `${describe(item)} | ${why}`)];
 }
 
-/** Describes the first `size` items in one line each. If there are more items, a last line says how many. */
+/** A last line says how many more there are. */
 export function sample<Item>(items: readonly Item[], size: number, describe: (item: Item) => string): string[] {
 	const lines = items.slice(0, shownOf(size)).map(describe);
 	const more = items.length - lines.length;
 	return more > 0 ? [...lines, `… and ${more} more`] : lines;
 }
 
-/**
- * Returns the maximum number of items that a tool's result lists: `max`, but no limit in a plan that a person must
- * approve.
- */
+/** No limit in a plan that a person must approve. */
 export function shownOf(max: number): number {
 	const { isReviewed, mayWrite } = currentRun() ?? {};
 	return isReviewed && !mayWrite ? Infinity : max;

@@ -14,46 +14,35 @@ import { redact } from "./redact.ts";
 import { scopeTo } from "./scope.ts";
 import type { BotTool } from "./toolsets.ts";
 
-/** A tool call in the name of a member of a guild. */
 export interface PersonCall {
 	guildId: string;
 	person: { id: string; name: string };
-	/** Name of a tool of this bot. */
 	tool: string;
-	/** The tool's arguments without `guild_id`. Callers may pass them unchecked: the tool validates them. */
+	/** Without `guild_id`, not validated yet. */
 	args: JsonObject;
-	/**
-	 * The command or button that the person used, such as "/ban" or "!m ban". It appears in logs and in Discord's audit
-	 * log.
-	 */
+	/** Such as "/ban" or "!m ban", for logs and Discord's audit log. */
 	door: string;
-	/**
-	 * Default for the moderation case of this call: messages and channels if the tool's own case draft names none, or the
-	 * whole draft if the tool makes none.
-	 */
+	/** Default for the case: its messages and channels if the tool's draft names none, or all of it without a draft. */
 	draft?: CaseDraft;
 }
 
 export interface PersonResult {
-	/** The tool's result or error message. For features, `peopleText` has converted it for people. */
+	/** For features, `peopleText` has converted it for people. */
 	text: string;
 	isError: boolean;
-	/** Whether the call sent Discord a request that changes something. If false, an error changed nothing. */
+	/** Whether a request that changes something was sent. If false, an error changed nothing. */
 	wrote: boolean;
-	/** For a dry run: the state on which the plan is based (`Plan.basis`). */
+	/** For a dry run: `Plan.basis`. */
 	basis?: readonly string[];
 }
 
-/** Calls a tool in the name of a guild member. Never rejects: an error is returned in the result. */
+/** Never rejects: an error is returned in the result. */
 export type CallAs = (call: PersonCall) => Promise<PersonResult>;
 
 export interface CallAsOptions {
-	/**
-	 * Returns all tools of the bot. The settings that limit the tools of MCP clients do not apply to people on Discord.
-	 */
+	/** All tools: the settings that limit MCP clients do not apply to people on Discord. */
 	tools(): readonly BotTool[];
 	context(): BotContext;
-	/** Records the call in the bot's audit log. */
 	record(call: AuditedCall): void;
 	log: Log;
 }

@@ -7,7 +7,7 @@ import { isDryRun } from "./toolsets.ts";
 
 type Hooks = Pick<ToolCall, "onDestructive" | "onMessage">;
 
-/** Collects what a running tool says of its call by `hooks`, and passes it on to `others`. */
+/** Collects what a running tool says by `hooks`, and passes it on to `others`. */
 export function callFacts(others: Hooks = {}) {
 	let isDestructive = false;
 	let messageId: string | undefined;

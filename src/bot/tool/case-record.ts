@@ -10,7 +10,6 @@ import { RpcError } from "../../mcp/json-rpc.ts";
 import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import type { ToolContext } from "./context.ts";
 
-/** Names of the moderators' actions in the moderation record. */
 export const caseActions = [
 	"ban",
 	"temp_ban",
@@ -37,84 +36,58 @@ export const caseActions = [
 
 export type CaseAction = (typeof caseActions)[number];
 
-/** Description of an action that a tool call is about to take, from which moderation cases are created. */
 export interface CaseDraft {
 	action: CaseAction;
-	/**
-	 * Ids of the people that the action concerns. Each of them gets a case. If empty, one case about a channel or the
-	 * guild is created.
-	 */
+	/** Each person gets a case; if empty, one case is about a channel or the guild. */
 	userIds: readonly string[];
-	/** Ids of the channels that the action concerns. */
 	channelIds?: readonly string[];
-	/** When the action expires, such as the end of a timeout, in epoch milliseconds. */
+	/** Such as the end of a timeout, in epoch milliseconds. */
 	endsAt?: number | undefined;
-	/** Ids of the messages that the action is about. Their texts are never stored. */
+	/** Their texts are never stored. */
 	messageIds?: readonly string[];
-	/**
-	 * Details of the change, as ids, numbers or names of settings, such as the id of a role. Must not contain message
-	 * texts.
-	 */
+	/** Ids, numbers or names of settings; no message texts. */
 	detail?: string | undefined;
-	/**
-	 * Returns the messages and channels that the action really affected, such as the messages that were deleted;
-	 * undefined if the draft's values are right. Called once, when the action has ended.
-	 */
+	/** What the action really affected; undefined if the draft is right. Called once, at the end. */
 	concerned?(): Concerned | undefined;
-	/** Ids out of `userIds` that the bot cannot reach by direct message, such as people who were already banned. */
+	/** Out of `userIds`: not reachable by direct message, such as people who were already banned. */
 	unreachable?: readonly string[];
 }
 
-/** The values of a case draft that an action really affected. Values that are left out are those of the draft. */
+/** Values that are left out are those of the draft. */
 export type Concerned = Partial<Pick<CaseDraft, "messageIds" | "channelIds" | "detail">>;
 
-/** A case draft, with who takes the action and why. */
 export interface CaseCall {
 	guild: Guild;
 	draft: CaseDraft;
 	reason: string | undefined;
-	/** Whether to tell the people about the action by direct message; undefined if the call does not specify it. */
+	/** Whether to tell the people by direct message; undefined if the call does not say. */
 	tell: boolean | undefined;
-	/** The caller; undefined for the holder of the root key. */
+	/** Undefined for the holder of the root key. */
 	principal: Principal | undefined;
-	/** Name of the person who approved the call; undefined if it needed no approval. */
+	/** Undefined if the call needed no approval. */
 	approvedBy: string | undefined;
 }
 
-/** Outcomes of a tool call for which cases were stored. */
 export interface CaseEnd {
-	/** Outcome for each person that the call completed, by user id. */
+	/** For each person that the call completed, by user id. */
 	outcomes: ReadonlyMap<string, ItemOutcome>;
-	/** Outcome for all other people of the draft. */
 	rest: ItemOutcome;
-	/** The error message, if the call failed. */
 	why?: string | undefined;
-	/** What the action really affected, if that differs from the draft. */
 	concerned?: Concerned | undefined;
 }
 
-/** The cases that were stored before a tool call changed anything, and whose outcome is not stored yet. */
+/** Stored before anything was changed, without an outcome yet. */
 export interface OpenCases {
-	/**
-	 * Stores the outcome of the call. Returns lines for the tool's result, such as the numbers of the cases. Never
-	 * rejects.
-	 */
+	/** Returns lines for the result, such as case numbers. Never rejects. */
 	settle(end: CaseEnd): Promise<readonly string[]>;
 }
 
 export interface CaseRecorder {
-	/**
-	 * Stores cases before a tool changes anything and, if requested, tells the people by direct message. Returns
-	 * undefined if the guild keeps no moderation record. Does not reject if the database is unavailable: the cases are
-	 * then stored later, if possible.
-	 */
+	/** Undefined if the guild keeps no record. Without the database, cases are stored later, if possible. */
 	open(call: CaseCall): Promise<OpenCases | undefined>;
 }
 
-/**
- * Runs the part of a tool that changes something on Discord. Stores the cases of `draft` in the guild's moderation record
- * before that, and their outcome afterwards. If the cases cannot be opened, the part does not run.
- */
+/** Stores cases of `draft` before `work`, their outcome afterwards. If they cannot be opened, `work` does not run. */
 export async function recorded(
 	draft: CaseDraft | undefined,
 	args: object,
@@ -135,10 +108,7 @@ export async function recorded(
 	return cases ? settled(cases, whole, work) : work();
 }
 
-/**
- * Adds the message and channel ids of `more` to a tool's case draft that has none. Returns `more` if the tool has no
- * draft.
- */
+/** Adds ids of `more` to a draft without ids. Returns `more` if there is no draft. */
 export function completed(draft: CaseDraft | undefined, more: CaseDraft | undefined): CaseDraft | undefined {
 	if (!draft || !more) return draft ?? more;
 	const { messageIds = more.messageIds, channelIds = more.channelIds } = draft;

@@ -15,23 +15,13 @@ import {
 import { StoreUnavailable } from "../store/unavailable.ts";
 
 export interface Locks {
-	/**
-	 * Returns how the channel's permission overwrites were changed when the channel was locked, those of roles first; an
-	 * empty list if the channel is not locked. Rejects with StoreUnavailable.
-	 */
+	/** Those of roles first; empty if the channel is not locked. Rejects with StoreUnavailable. */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
-	/**
-	 * Locks a channel. Stores the changes of permission overwrites (`rows`) in the database, then calls `work` for each
-	 * row to make the change on Discord. If the first change fails without effect, deletes the rows again. Rejects with
-	 * StoreUnavailable if the database is unavailable.
-	 */
+	/** Stores `rows`, calls `work` for each; if the first has no effect, deletes them. Rejects with StoreUnavailable. */
 	begin(rows: readonly ChannelLockRow[], work: (row: ChannelLockRow) => Promise<unknown>): Promise<void>;
-	/** Deletes the database's record of how a channel was locked. Returns false if the database is unavailable. */
+	/** False if the database is unavailable. */
 	forget(channelId: string): Promise<boolean>;
-	/**
-	 * Listens for deleted channels on a Discord client and deletes their locks from the database. Call this method for
-	 * each new client.
-	 */
+	/** Forgets the locks of deleted channels. For each new client. */
 	attach(client: Client): void;
 }
 

@@ -15,79 +15,54 @@ import type { Locks } from "./channel-locks.ts";
 import type { Review } from "./review.ts";
 import type { BotTool } from "./toolsets.ts";
 
-/** What tools can find out about the bot itself: its name, configuration, tools and database state. */
 export interface Self {
 	name: string;
 	toml: TomlSettings;
-	/** The MCP tools that clients of this bot may call. */
 	tools: readonly BotTool[];
-	/** The MCP tools that `tools/list` contains. */
+	/** Those in `tools/list`. */
 	listed: readonly BotTool[];
 	store: Pick<Store, "state" | "since">;
 }
 
-/** Objects and settings that all tools of a bot share, such as the connection to Discord. */
 export interface BotContext {
 	connection: Connection;
-	/** The guild for tool calls without the argument `guild_id`, from the setting GUILD_ID. */
+	/** The setting GUILD_ID, for calls without `guild_id`. */
 	guildId: string | undefined;
-	/** Keyed mutex with Discord ids as keys: makes concurrent edits of the same object run one after another. */
+	/** By Discord ids: edits of the same object run one after another. */
 	mutex: KeyedMutex;
-	/** The bot's log of past tool calls. */
 	audit: Pick<Audit, "recent">;
 	self: Self;
 	locks: Locks;
 	guildDocuments: GuildDocuments;
-	/** Ids of the guilds that tools may access. Undefined: all guilds that the bot is in. */
+	/** Guilds that tools may access. Undefined: all. */
 	guilds?: ReadonlySet<string> | undefined;
-	/** The caller, and what the caller may do. Undefined for the holder of the root key, who has no limits. */
+	/** Undefined for the holder of the root key, who has no limits. */
 	principal: Principal | undefined;
-	/**
-	 * Shown what a call would do, before the call changes anything; called once in each call of a tool that changes
-	 * something. If it throws, the call ends with its error. If undefined, calls run without this review.
-	 */
+	/** Called once in each call that changes something, before the change. If it throws, the call ends with its error. */
 	review?: Review | undefined;
-	/** Gets the basis of the plan (`Plan.basis`) in a dry run; undefined if nobody needs it. */
+	/** Gets `Plan.basis` in a dry run. */
 	onDryRun?: ((basis: readonly string[]) => void) | undefined;
-	/**
-	 * Called before each request to Discord that changes something; undefined if nothing is to be called. If it throws,
-	 * the request is not sent.
-	 */
+	/** Called before each request that changes something. If it throws, the request is not sent. */
 	beforeWrite?: (() => void) | undefined;
-	/**
-	 * Name of the person who approved the tool call, for Discord's audit log; undefined if the call needed no approval.
-	 */
+	/** For Discord's audit log; undefined if the call needed no approval. */
 	approvedBy?: string | undefined;
-	/** Keeps the moderation record; undefined if the feature `moderation` is off. */
+	/** Undefined if the feature `moderation` is off. */
 	cases?: CaseRecorder | undefined;
-	/** Temporary bans, which lifting a ban ends; undefined if the feature `moderation` is off. */
+	/** Undefined if the feature `moderation` is off. */
 	tempBans?: StoredBans | undefined;
-	/** What the case of this call says if the tool does not say it; see `PersonCall`. */
 	draft?: CaseDraft | undefined;
 	log: Log;
 }
 
-/** The temporary bans in the store. */
 export interface StoredBans {
-	/**
-	 * Prepares lifting a user's ban: returns undefined if no temporary ban of the user is stored, otherwise a function that
-	 * deletes it, to be called when the ban was lifted. The caller holds the lock of the user until then. While the store
-	 * is unavailable, the function has it deleted later.
-	 */
+	/** The function deletes the stored ban once it is lifted, later if needed. The caller holds the user's lock. */
 	beforeUnban(guildId: string, userId: string): Promise<(() => Promise<void>) | undefined>;
-	/**
-	 * Whether a temporary ban of the user is stored. If so, the user's ban on Discord ends by itself. Rejects with
-	 * StoreUnavailable.
-	 */
+	/** If so, the ban on Discord ends by itself. Rejects with StoreUnavailable. */
 	has(guildId: string, userId: string): Promise<boolean>;
-	/**
-	 * Forgets a user's temporary ban, so that the ban on Discord is permanent. The caller holds the lock of the user.
-	 * Rejects with StoreUnavailable.
-	 */
+	/** Makes the ban on Discord permanent. The caller holds the user's lock. Rejects with StoreUnavailable. */
 	makePermanent(guildId: string, userId: string): Promise<void>;
 }
 
-/** What every tool receives when it runs, besides its arguments. */
 export interface ToolContext
 	extends Pick<
 		BotContext,
@@ -104,12 +79,8 @@ export interface ToolContext
 		| "tempBans"
 	> {
 	discord: Client<true>;
-	/** Whether the bot's configuration allows tools to access this guild. */
 	mayTouch(guildId: string): boolean;
-	/**
-	 * Stores what the call is about to do in the guild's moderation record, with the call's `reason` and `tell`. Undefined
-	 * if the feature `moderation` is off.
-	 */
+	/** With the call's `reason` and `tell`. Undefined if the feature `moderation` is off. */
 	openCases?:
 		| ((guild: Guild, draft: CaseDraft, args: { reason?: string; tell?: boolean }) => Promise<OpenCases | undefined>)
 		| undefined;
@@ -135,10 +106,7 @@ type Things<Entries> = {
 	[Key in keyof Entries as [FoundBy<Entries[Key]>] extends [never] ? never : ThingName<Key>]: FoundBy<Entries[Key]>;
 };
 
-/**
- * What a tool receives when it runs, besides its arguments. A tool with the argument `guild_id` also receives the guild
- * and the objects that its other id arguments refer to.
- */
+/** With `guild_id`, also the guild and the objects of the other id arguments. */
 export type ContextFor<Entries> = "guild_id" extends keyof Entries
 	? ToolContext & { guild: Guild } & Things<Entries>
 	: ToolContext;

@@ -14,75 +14,37 @@ import { createPipeline } from "./pipeline.ts";
 import { previewOf } from "./review.ts";
 import type { BotTool } from "./toolsets.ts";
 
-/**
- * What a person needs so that a tool can act in the person's name, in addition to what the bot needs. For tools with
- * which the bot can do more than a person with the same permissions could do by hand, such as editing the bot's own
- * messages.
- */
+/** Beyond what the bot needs: for what the person could not do by hand, such as editing the bot's own messages. */
 export interface PersonNeeds<Args> {
-	/**
-	 * Discord permissions that the person needs in the channel that the call's arguments select or, if they select no
-	 * channel, guild-wide.
-	 */
+	/** In the channel that the arguments select, or else guild-wide. */
 	permissions?: readonly Needed<Args>[];
-	/**
-	 * Name of the argument with the channels in which the person needs `permissions`. Default: the tool's
-	 * `permissionsIn`, or `channel_id` if that is "run".
-	 */
+	/** Argument with the channels. Default: the tool's `permissionsIn`, or `channel_id` if that is "run". */
 	permissionsIn?: keyof Args & string;
-	/** Discord permissions that the person needs in the guild through their roles. */
+	/** Through the person's roles. */
 	guildPermissions?: readonly Permission[];
-	/**
-	 * Whether a person who lacks MANAGE_THREADS may use the tool in a locked thread that is not archived. Default: true
-	 * for destructive tools, false for all others.
-	 */
+	/** Without MANAGE_THREADS in a locked thread that is not archived. Default: true for destructive tools. */
 	inLockedThreads?: boolean;
-	/**
-	 * Whether the tool is about the bot itself or its direct messages, so that the person needs MANAGE_GUILD: in the guild
-	 * in the setting GUILD_ID or, if that is not set, in all guilds. Default: true for tools without the argument
-	 * `guild_id`.
-	 */
+	/** The person needs MANAGE_GUILD in GUILD_ID or, without it, all guilds. Default: true without `guild_id`. */
 	managesBot?: boolean;
 }
 
-/**
- * What a tool needs before it runs: permissions and rank in Discord's role hierarchy, locks and intents. If a call acts
- * in a person's name, the person needs the same permissions and rank as the bot, and in addition what `person` says.
- */
+/** A person in whose name the call acts needs the same permissions and rank, and what `person` says. */
 export interface Needs<Args> {
-	/** What the person in whose name a call acts needs, in addition to what the bot needs. */
 	person?: PersonNeeds<Args>;
-	/**
-	 * Discord permissions that the bot needs for this tool, in the channel that the call's arguments select (by
-	 * `channel_id`, `user_id` in voice, webhook or invite) or, if they select no channel, guild-wide.
-	 */
+	/** In the channel of the arguments (`channel_id`, `user_id` in voice, webhook, invite), or else guild-wide. */
 	permissions?: readonly Needed<Args>[];
-	/**
-	 * Name of the argument with the channels in which the bot needs the tool's `permissions`. Default: `channel_id`.
-	 * "run": the tool's own `run` function checks the permissions.
-	 */
+	/** Argument with the channels. Default: `channel_id`. "run": `run` checks the permissions. */
 	permissionsIn?: (keyof Args & string) | "run";
-	/**
-	 * Discord permissions that the bot needs in the guild through its roles. Permission overwrites of channels are
-	 * ignored.
-	 */
+	/** Through the bot's roles, without overwrites of channels. */
 	guildPermissions?: readonly Permission[];
-	/**
-	 * Names of the arguments with the ids of the objects that the tool edits, or a function that returns these ids. Calls
-	 * that edit the same object run one after another. If the argument is empty, the id of the guild in the setting
-	 * GUILD_ID is used.
-	 */
+	/** Arguments with ids, or the ids: calls that edit the same object run one after another. Empty: GUILD_ID. */
 	lock?:
 		| (keyof Args & string)
 		| readonly (keyof Args & string)[]
 		| ((args: Args, bot: BotContext) => readonly string[]);
-	/**
-	 * Whether the bot's highest role must be above the roles in the arguments `role_id` and `role_ids` or, if the tool
-	 * has neither, above the members in `user_id` and `user_ids`. With "others", the member may also be the bot itself
-	 * and, for the person in whose name the call acts, that person.
-	 */
+	/** The bot must be above `role_id(s)`, or else `user_id(s)`. "others": not above itself or the person who calls. */
 	ranked?: boolean | "others";
-	/** Privileged Discord intents without which this tool's result is incomplete. */
+	/** Without them, the result is incomplete. */
 	intents?: readonly PrivilegedIntent[];
 }
 
@@ -92,34 +54,20 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
 		Needs<Args<Entries>> {
 	toolset: Toolset;
-	/** Whether the value "default" of the setting `mcp.toolsets` does not include this tool. */
+	/** Not in the value "default" of `mcp.toolsets`. */
 	extra?: boolean;
-	/** Whether the settings `toolsets` and `list` always include this tool. */
+	/** Always in the settings `toolsets` and `list`. */
 	essential?: boolean;
-	/**
-	 * Says why a call of a "write" tool counts as destructive, as words that follow "it": it grants power, silences many,
-	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called
-	 * after all checks of a call and before its first write. Must not change anything.
-	 */
+	/** Why a "write" call is destructive, after "it"; the unknown is, too. Before the first write; changes nothing. */
 	destructive?(args: Args<Entries>, context: ContextFor<Entries>): string | undefined | Promise<string | undefined>;
-	/**
-	 * Returns what a call would do (`shown`), for a person who has to approve the call. For tools without a dry run whose
-	 * name and arguments do not tell enough. Must not change anything. `basis` is like that of `Plan`.
-	 */
+	/** For approval, without a dry run, if the arguments do not tell enough. Changes nothing. `basis`: see `Plan`. */
 	preview?(args: Args<Entries>, context: ContextFor<Entries>): Promise<{ shown: ToolOutput; basis?: ToolOutput }>;
-	/**
-	 * Returns what a call is about to do to people or channels, for the guild's moderation record; undefined if that is not
-	 * recorded. Called after all checks of a call and before its first write. A plan can say it instead (`Plan.record`).
-	 */
+	/** For the moderation record. After all checks, before the first write. Or the plan says it (`Plan.record`). */
 	records?(args: Args<Entries>, context: ContextFor<Entries>): CaseDraft | undefined;
-	/**
-	 * Whether the tool's own `run` function calls `review` with the plan of the call. If not, `review` is called before
-	 * `run`.
-	 */
+	/** `run` itself calls `review`; otherwise it is called before `run`. */
 	reviewsPlan?: boolean;
 }
 
-/** Defines an MCP tool of the bot with the given `effect`. */
 export function tool<const Entries extends v.ObjectEntries>(definition: BotToolDefinition<Entries>): BotTool {
 	const { toolset, extra = false, essential = false } = definition;
 	const { permissions = [], guildPermissions = [], intents = [] } = definition;
@@ -143,58 +91,39 @@ export function tool<const Entries extends v.ObjectEntries>(definition: BotToolD
 
 type WithoutEffect<Entries extends v.ObjectEntries> = Omit<BotToolDefinition<Entries>, "effect" | "idempotent">;
 
-/** Defines an MCP tool that only reads and changes nothing. */
 export function readTool<const Entries extends v.ObjectEntries>(definition: WithoutEffect<Entries>): BotTool {
 	return tool({ ...definition, effect: "read" });
 }
 
-/**
- * Defines an MCP tool that adds something to Discord with each call, such as a message. It is listed as additive unless
- * it says that some calls are destructive.
- */
+/** Each call adds something, such as a message. Listed as additive unless some calls are destructive. */
 export function writeTool<const Entries extends v.ObjectEntries>(definition: WithoutEffect<Entries>): BotTool {
 	const additive = !definition.destructive;
 	return tool({ additive, ...definition, effect: "write" });
 }
 
-/**
- * Defines an MCP tool that edits an object while it holds the object's lock. Repeating a call has no further effect.
- */
+/** Holds the lock of what it edits. Repeating a call has no further effect. */
 export function editTool<const Entries extends v.ObjectEntries>(
 	definition: WithoutEffect<Entries> & Required<Pick<Needs<Args<Entries>>, "lock">>,
 ): BotTool {
 	return tool({ ...definition, effect: "write", idempotent: true });
 }
 
-/** What a destructive tool is about to do: a preview for dry runs, and the function that does it. */
 export type Plan = {
-	/**
-	 * The result of a dry run: what the tool would do, with counts and ids. It is a function if requests to Discord are
-	 * needed to create it.
-	 */
+	/** The dry run: what the tool would do, with counts and ids. A function if it needs requests. */
 	preview: ToolOutput | (() => Promise<ToolOutput>);
-	/**
-	 * Text that is equal for two plans which do the same; needed if the preview depends on the time of the call. Default:
-	 * the preview without the current time.
-	 */
+	/** Equal for plans that do the same. Default: the preview without the current time. */
 	basis?: ToolOutput;
-	/** What the call is about to do, for the moderation record. Default: what the tool's `records` returns. */
+	/** For the moderation record. Default: the tool's `records`. */
 	record?: CaseDraft | undefined;
 } & (
 	| { act(call: ToolCall): Promise<ToolOutput> }
-	/**
-	 * Sends the only request of the tool that changes something on Discord. `result` is the tool's result if the request
-	 * succeeds.
-	 */
+	/** Sends the only request that changes something. `result`: if it succeeds. */
 	| { write(): Promise<unknown>; result: ToolOutput }
 );
 
 const dry_run = v.optional(flag("Preview."), false);
 
-/**
- * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: a call with the
- * argument `dry_run` returns the plan's preview. By default the tool is listed as idempotent.
- */
+/** `plan` must not change anything; `dry_run` returns its preview. Listed as idempotent by default. */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {
 		plan(args: Args<Entries>, context: ContextFor<Entries>): Plan | Promise<Plan>;

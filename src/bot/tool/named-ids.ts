@@ -4,10 +4,7 @@ import { BaseChannel, GuildMember, Role, User } from "discord.js";
 import { channelName, memberName, roleName, userName } from "../../discord/describe.ts";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 
-/**
- * Returns a line for each argument with ids of channels, roles, members or users: "role_id: @Staff (ID: …)". `things` are
- * the objects that the ids refer to; `nameOf` returns the name of an argument's object in `things`.
- */
+/** Lines such as "role_id: @Staff (ID: …)". `nameOf` returns the name of an argument's object in `things`. */
 export function namedIds(
 	args: JsonObject,
 	things: Readonly<Record<string, unknown>>,

@@ -13,7 +13,7 @@ import { whyNoAccess } from "./admission.ts";
 import type { BotContext } from "./context.ts";
 import { type BotTool, isInDefaultToolsets, isReadOnly } from "./toolsets.ts";
 
-/** The names of the three MCP tools that find and call tools which are not in `tools/list`. */
+/** Tools that find and call tools which are not in `tools/list`. */
 export const accessors = {
 	find: "find_tools",
 	read: "use_reading_tool",
@@ -22,23 +22,15 @@ export const accessors = {
 
 const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
 
-/**
- * Arguments by which the gateway selects the bot for a call. They must be beside, not inside, the `arguments` of
- * `use_tool`.
- */
+// The gateway selects the bot by these. They must be beside, not inside, the `arguments` of `use_tool`.
 const routingArguments = ["instance", "guild_id"];
 
-/**
- * The limits of a principal (caller) on tools: the access level and the toolsets. The rest says how the access is raised.
- */
+/** Access level and toolsets of a caller. The rest says how the access is raised. */
 export type ToolScope = Pick<Principal, "access" | "toolsets"> & Partial<Pick<Principal, "id" | "narrowed">>;
 
 const maxScopes = 50;
 
-/**
- * Returns a function that returns the tools which a bot offers to a principal (caller). Tools outside of its toolsets do
- * not exist for it. Calls of tools beyond its access are refused with a text that says how to raise it.
- */
+/** Tools outside of its toolsets do not exist for a caller. Those beyond its access are refused with how to raise it. */
 export function offerTools(
 	tools: readonly BotTool[],
 	choice: ToolChoice,
@@ -77,21 +69,14 @@ function isInToolsets(tool: BotTool, toolsets: readonly string[] | undefined): b
 	);
 }
 
-/** The MCP tools that a bot's config.toml allows to be called, and the tools among them that `tools/list` contains. */
+/** The tools that config.toml allows, and those that are listed. */
 export class OfferedTools implements ToolSet<BotContext> {
-	/**
-	 * The tools that clients may call. `find_tools`, `use_reading_tool` and `use_tool` are among them if other allowed
-	 * tools are missing from `tools/list`.
-	 */
+	/** With the `accessors` if allowed tools are missing from `tools/list`. */
 	readonly allowed: readonly BotTool[];
-	/** The tools in the response to `tools/list`. */
 	readonly listed: readonly BotTool[];
 	readonly #byName = new Map<string, BotTool>();
 	readonly #refusals = new Map<string, string>();
-	/**
-	 * `listedByDefault` are the names of the tools that `tools/list` contains if the configuration does not say which
-	 * tools to list. `scope` is the access of the caller; undefined: everything.
-	 */
+	/** `listedByDefault`: if the configuration does not choose. `scope`: the caller's; undefined: everything. */
 	constructor(tools: readonly BotTool[], choice: ToolChoice, listedByDefault: readonly string[], scope?: ToolScope) {
 		for (const tool of tools) {
 			if (this.#byName.has(tool.name)) throw new TypeError(`duplicate tool name ${tool.name}`);
@@ -108,10 +93,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		this.listed = all.filter(isOffered(listed));
 	}
 
-	/**
-	 * Finds the tool and the arguments of a call. For a call of `use_tool` or `use_reading_tool`, these are the tool and
-	 * arguments inside the call's arguments. If the call is not allowed, the result contains the error text as `refusal`.
-	 */
+	/** For `use_tool` and `use_reading_tool`, those inside the arguments. `refusal`: why the call is not allowed. */
 	readonly resolve = (name: string, args: JsonObject): ResolvedCall<BotTool> => {
 		const tool = this.#byName.get(name);
 		if (!tool) throw methodNotFound(name);
@@ -121,7 +103,6 @@ export class OfferedTools implements ToolSet<BotContext> {
 		return { tool, args };
 	};
 
-	/** Whether the configuration forbids a tool. */
 	readonly denies = (name: string): boolean => this.#refusals.has(name);
 
 	#resolveInner(accessor: BotTool, outer: JsonObject): ResolvedCall<BotTool> {

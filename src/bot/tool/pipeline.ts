@@ -61,9 +61,6 @@ const timedOut = `The tool timed out after ${toolTimeoutMs / 1000} seconds. Requ
 const failedAfterWrite =
 	"Internal error after a request was sent to Discord. Its outcome is unknown: check before repeating the call.";
 
-/**
- * Turns a tool's definition into an MCP tool that takes locks, looks up objects and checks permissions before it runs.
- */
 export function createPipeline<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
@@ -137,10 +134,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 	return typeof output === "string" ? withoutTokens(output) : output.map(withoutTokens);
 }
 
-/**
- * Calls the tool's `run` function after all checks of a call, of which the effect of its arguments is the last. Before
- * that, lets `review` see what the call would do, unless the tool itself does so.
- */
+// The effect of the arguments is the last check; then `review` sees what the call would do, unless the tool asks it.
 async function run<Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 	args: ArgsOf<Entries>,
@@ -173,10 +167,7 @@ async function run<Entries extends v.ObjectEntries>(
 	return recorded(definition.records(args, context), args, context, work);
 }
 
-/**
- * Adds a line with the guild's name to a tool's result or error, if the call omitted `guild_id` and tools may access
- * several guilds. Without this line, an assistant would not notice that it works in the wrong guild.
- */
+// Without this line, an assistant that omits `guild_id` would not notice that it works in the wrong guild.
 async function withGuildNote(work: Promise<ToolOutput>, bot: BotContext, args: JsonObject): Promise<ToolOutput> {
 	try {
 		const output = await work;
@@ -204,10 +195,7 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 
 type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite">;
 
-/**
- * Returns the limits under which a tool runs: the reason for Discord's audit log, and whether the tool may change
- * something on Discord (`mayWrite`). A destructive tool must not change anything while it makes its plan.
- */
+// A destructive tool must not change anything while it makes its plan.
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
 	args: object,
@@ -427,10 +415,6 @@ function requireOpenThreads<Args extends object>(
 	}
 }
 
-/**
- * An object that belongs to a channel: a webhook or an invite. `channel` is undefined if discord.js has not cached the
- * channel.
- */
 interface Belonging {
 	channel?: GuildBasedChannel | undefined;
 }

@@ -10,10 +10,7 @@ const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;
 
-/**
- * Returns the arguments of a tool call as JSON for logging, at most 4,000 characters. Redacts all values that may be
- * secret according to `schema`, the tool's input schema. `args` need not match the schema.
- */
+/** At most 4,000 characters of JSON, without what may be secret by `schema`. `args` need not match the schema. */
 export function redact(schema: JsonSchema, args: Readonly<Record<string, unknown>>): string {
 	const text = JSON.stringify(redactObject(schema, args));
 	return text.length <= maxLength ? text : JSON.stringify({ "…": `${text.length} characters` });

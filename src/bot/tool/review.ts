@@ -3,34 +3,22 @@
 
 import type { ToolOutput } from "../../mcp/tool.ts";
 
-/** A description of what a tool call would do, for a person who has to approve the call. */
+/** For a person who has to approve the call. */
 export interface Preview {
-	/**
-	 * Lines of the tool's dry run; undefined if the tool has none, so that only its name and arguments say what the call
-	 * does.
-	 */
+	/** The dry run; undefined if the tool has none. */
 	lines: readonly string[] | undefined;
-	/** If the tool has no dry run: lines that say what the ids in the call's arguments stand for. */
+	/** Without a dry run: what the ids in the arguments stand for. */
 	names?: readonly string[];
-	/**
-	 * Text that is equal for two previews of calls which would do the same. By default these are the `lines` without the
-	 * current time.
-	 */
+	/** Equal for calls which would do the same. Default: `lines` without the current time. */
 	basis: readonly string[];
 }
 
-/**
- * A function that is shown what a tool call would do before the call changes anything. If it throws or rejects, the
- * call ends with its error.
- */
+/** Called before anything changes. If it throws or rejects, the call ends with its error. */
 export type Review = (preview: Preview) => void | Promise<void>;
 
 const currentTime = /\bnow is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
-/**
- * Creates the preview of a tool call from `shown`, the output of the tool's dry run. Default of `basis`: this output
- * without the current time.
- */
+/** `shown`: output of the dry run. Default of `basis`: this without the current time. */
 export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 	const lines = [shown].flat();
 	return {
@@ -39,10 +27,9 @@ export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 	};
 }
 
-/** Creates the preview of a call of a tool that has no dry run. `names`: what the ids in its arguments stand for. */
+/** Without a dry run. `names`: what the ids in the arguments stand for. */
 export function previewOfNames(names: readonly string[]): Preview {
 	return { lines: undefined, names, basis: names };
 }
 
-/** The preview of a call of a tool that has no dry run. */
 export const noPreview: Preview = { lines: undefined, basis: [] };

@@ -6,10 +6,7 @@ import { isAdmitted } from "./admission.ts";
 import type { BotContext } from "./context.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 
-/**
- * Returns the context for the tool calls of a principal (caller): only with guilds within the principal's limits, and
- * only with the tools in `offered`.
- */
+/** Only with guilds within the principal's limits, and the tools in `offered`. */
 export function scopeTo(
 	principal: Principal,
 	context: BotContext,

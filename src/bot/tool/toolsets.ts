@@ -21,44 +21,35 @@ const defaultToolsets: readonly Toolset[] = [
 	"game",
 ];
 
-/** An MCP tool with its toolset and the permissions and intents that it needs. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
-	/** Whether the value "default" of the setting `mcp.toolsets` does not include this tool. */
+	/** Not in the value "default" of `mcp.toolsets`. */
 	extra: boolean;
-	/** Whether the settings `toolsets` and `list` always include this tool. */
+	/** Always in the settings `toolsets` and `list`. */
 	essential: boolean;
-	/** Whether calls of this "write" tool count as destructive with some arguments. */
+	/** A "write" tool of which some calls are destructive. */
 	effectVaries: boolean;
 	needs: {
-		/**
-		 * Discord permissions that the bot needs for this tool: in the channel that a call refers to, or guild-wide if there
-		 * is no channel.
-		 */
+		/** In the channel of the call, or else guild-wide. */
 		permissions: readonly Needed<never>[];
-		/** Discord permissions that the bot needs guild-wide for this tool. */
 		guildPermissions: readonly Permission[];
 		intents: readonly PrivilegedIntent[];
-		/** What the person in whose name a call acts needs, in addition to what the bot needs. */
 		person?: PersonNeeds<never> | undefined;
-		/** Whether the tool's own `run` function checks the `permissions`. Otherwise they are checked before `run`. */
+		/** By `run`; otherwise before it. */
 		checkedInRun: boolean;
-		/** Whether the tool can say what a call would do. */
 		isPlanned: boolean;
 	};
 }
 
-/** Whether the value "default" of the setting `mcp.toolsets` includes this tool. */
 export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
 	return defaultToolsets.includes(toolset) && !extra;
 }
 
-/** Whether an MCP tool changes nothing. */
 export function isReadOnly({ effect }: Pick<Tool<BotContext>, "effect">): boolean {
 	return effect === "read";
 }
 
-/** Whether a tool call is a dry run: its argument `dry_run` is true, or is absent and true by default. */
+/** `dry_run` is true, or absent and true by default. */
 export function isDryRun({ listing }: Pick<Tool<BotContext>, "listing">, args: JsonObject): boolean {
 	const properties = listing.inputSchema.properties ?? {};
 	const { dry_run } = properties as Record<string, JsonSchema>;

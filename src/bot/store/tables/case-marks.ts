@@ -9,7 +9,6 @@ export const caseMarksTable = `
 		entry_id TEXT NOT NULL
 	)`;
 
-/** Returns the id of the last audit log entry of a guild that was processed; undefined if there is none. */
 export async function selectCaseMark(sql: Sql, guildId: string): Promise<string | undefined> {
 	const [row] = await sql<{ entry_id: string }>`
 		SELECT entry_id FROM case_marks WHERE guild_id = ${guildId}`;

@@ -1,66 +1,51 @@
 // Tables "cases" and "case_edits": the actions of moderators and of the bot, and later changes to these records. Rows
-// are never deleted, so the case numbers of a guild have no gaps.
+// are never deleted, so the case numbers of a guild have no gaps. Times are in epoch milliseconds.
 
 import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 const maxBatch = 50;
 
-/**
- * Outcome of an action. "asked": the action may still be running, or the bot was stopped before the outcome was known.
- */
+/** "asked": may still be running, or the bot was stopped before the outcome was known. */
 export type CaseState = "asked" | "done" | "not done" | "unknown";
 
-/** Whether the person was told about the action by direct message. "asked": the message was about to be sent. */
+/** "asked": the direct message was about to be sent. */
 export type Told = "asked" | "yes" | "failed";
 
 export interface CaseRow {
 	guild_id: string;
-	/** Number of the case in its guild, from 1. */
+	/** From 1 in each guild. */
 	number: number;
-	/** Id of the person that the action concerns; null if it concerns no single person but a channel or the guild. */
+	/** Null if the action concerns a channel or the guild. */
 	user_id: string | null;
-	/** Id of the person who acted, or of the bot. */
 	moderator_id: string;
-	/** Name of the MCP client through which the action was taken; null if a person acted on Discord. */
+	/** Name of the MCP client; null if a person acted on Discord. */
 	client: string | null;
 	action: string;
 	reason: string | null;
-	/** When the action was taken, in epoch milliseconds. */
 	created_at: number;
-	/** When the action expires, in epoch milliseconds; null if it does not expire. */
 	ends_at: number | null;
 	state: CaseState;
-	/** Error message if the action failed; null if it succeeded. */
 	why: string | null;
-	/** Ids of the messages that the action is about, as a JSON array. */
+	/** JSON array. */
 	message_ids: string;
-	/** Ids of the channels that the action concerns, as a JSON array. */
+	/** JSON array. */
 	channel_ids: string;
-	/** Details of the change, as ids, numbers or names of settings; null if there are none. */
+	/** Ids, numbers or names of settings. */
 	detail: string | null;
-	/** Whether the person was told by direct message; null if that was not requested. */
 	told: Told | null;
-	/**
-	 * What the case was created from, such as the id of an entry in Discord's audit log. Unique in a guild, so that no
-	 * second case is created from it. Null if duplicates are impossible.
-	 */
+	/** Origin, such as an audit log entry; unique in a guild against duplicates. Null if those are impossible. */
 	source: string | null;
-	/** When the case was deleted from the record, in epoch milliseconds; null if it was not. */
 	deleted_at: number | null;
 }
 
-/** A later change of a case, such as of its reason. */
 export interface CaseEdit {
 	guild_id: string;
 	number: number;
-	/** Number of the change of this case, from 1. */
 	edit: number;
-	/** When the case was changed, in epoch milliseconds. */
 	at: number;
-	/** Id of the person who changed the case, or of the bot. */
 	editor_id: string;
 	what: "reason" | "delete" | "restore";
-	/** The reason before the change; null if there was none, or if another thing was changed. */
+	/** Null if there was no reason, or if another thing was changed. */
 	before: string | null;
 }
 
@@ -102,10 +87,7 @@ export const casesTables = `
 		PRIMARY KEY (guild_id, number, edit)
 	)`;
 
-/**
- * Stores cases of one guild, gives them the next case numbers, and returns them with these numbers. Skips cases whose
- * `source` is already stored. Must run in a transaction.
- */
+/** Returns them with their new numbers, without those whose `source` is stored already. Must run in a transaction. */
 export async function insertCases(
 	sql: Sql,
 	guildId: string,
@@ -149,9 +131,7 @@ export async function selectCaseBySource(sql: Sql, guildId: string, source: stri
 	return row;
 }
 
-/**
- * Stores the outcome of an action. Returns the changed case; undefined if the outcome was stored before, which is kept.
- */
+/** Undefined if an outcome was stored before, which is kept. */
 export async function settleCase(
 	sql: Sql,
 	guildId: string,
@@ -169,7 +149,6 @@ export async function setTold(sql: Sql, guildId: string, number: number, told: T
 		UPDATE cases SET told = ${told} WHERE guild_id = ${guildId} AND number = ${number}`;
 }
 
-/** Stores the messages and channels that an action really affected, such as the messages that were deleted. */
 export async function setCaseMessages(
 	sql: Sql,
 	guildId: string,
@@ -181,40 +160,32 @@ export async function setCaseMessages(
 		WHERE guild_id = ${guildId} AND number = ${number}`;
 }
 
-/**
- * Returns the cases without a known outcome that come from tool calls and escalation rules, oldest first, at most
- * `limit`. For cases from other sources, the code that created them stores the outcome.
- */
+/** Oldest first: only from tool calls and escalation rules. What creates other cases stores their outcome itself. */
 export function selectAskedCases(sql: Sql, limit: number): Promise<CaseRow[]> {
 	return sql<CaseRow>`
 		SELECT * FROM cases WHERE state = 'asked' AND (source IS NULL OR source LIKE 'rule:%')
 		ORDER BY created_at LIMIT ${limit}`;
 }
 
-/** Filter for the cases of a guild. Undefined properties match all cases. Deleted cases are never selected. */
+/** Undefined properties match all cases. Deleted cases are never selected. */
 export interface CaseFilter {
 	userId?: string | undefined;
 	moderatorId?: string | undefined;
 	action?: string | undefined;
-	/** Selects cases at or after this time, in epoch milliseconds. */
+	/** `from` inclusive, `until` exclusive. */
 	from?: number | undefined;
-	/** Selects cases before this time, in epoch milliseconds. */
 	until?: number | undefined;
 }
 
-/** Number of a moderator's cases with one action. */
 export interface ModeratorCount {
 	moderator_id: string;
 	action: string;
 	count: number;
 }
 
-/** Position in the list of cases: a page starts after this case. */
 export type CasePosition = Pick<CaseRow, "created_at" | "number">;
 
-/**
- * Returns the cases of a guild that match `filter`, newest first, at most `limit`, starting after the case `before`.
- */
+/** Newest first, after the case `before`. */
 export function selectCases(
 	sql: Sql,
 	guildId: string,
@@ -246,8 +217,7 @@ export function selectCases(
 			WHERE guild_id = ${guildId} AND action = ${action} AND created_at >= ${from}
 				AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
 			ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
-	// The condition "number > 0" makes SQLite use the right index here. Without it, SQLite would use this index for the
-	// other queries, too.
+	// "number > 0" makes SQLite use the right index here, and not for the other queries.
 	return sql<CaseRow>`
 		SELECT * FROM cases
 		WHERE guild_id = ${guildId} AND number > 0 AND created_at >= ${from}
@@ -255,9 +225,7 @@ export function selectCases(
 		ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
 }
 
-/**
- * Returns the number of a person's cases by action. Counts only actions that were carried out, and no deleted cases.
- */
+/** Only actions that were carried out; no deleted cases. */
 export function countCasesOf(sql: Sql, guildId: string, userId: string): Promise<{ action: string; count: number }[]> {
 	// The expressions (action || '') are in no index, so SQLite uses the index of people, which is the best one here.
 	return sql<{ action: string; count: number }>`
@@ -266,7 +234,7 @@ export function countCasesOf(sql: Sql, guildId: string, userId: string): Promise
 		GROUP BY action || '' ORDER BY action || ''`;
 }
 
-/** Returns the number of cases that match the filter and were carried out, by moderator and action. */
+/** Only actions that were carried out. */
 export function countCasesByModerator(
 	sql: Sql,
 	guildId: string,
@@ -282,10 +250,7 @@ export function countCasesByModerator(
 		GROUP BY moderator_id || '', action || '' ORDER BY moderator_id || '', action || ''`;
 }
 
-/**
- * Returns the number of a person's cases with one action, created at or after `from` (epoch milliseconds). Counts only
- * actions that were carried out.
- */
+/** Only actions that were carried out, at or after `from`. */
 export async function countCasesSince(
 	sql: Sql,
 	guildId: string,
@@ -301,7 +266,7 @@ export async function countCasesSince(
 	return row?.count ?? 0;
 }
 
-/** Changes a case, and stores its previous value in the case's history. Must run in a transaction. */
+/** Must run in a transaction. */
 export async function editCase(
 	sql: Sql,
 	edit: Omit<CaseEdit, "edit">,
@@ -317,17 +282,14 @@ export async function editCase(
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
-/** Returns the latest changes of a case, newest first, at most `limit`. */
+/** Newest first. */
 export function selectCaseEdits(sql: Sql, guildId: string, number: number, limit: number): Promise<CaseEdit[]> {
 	return sql<CaseEdit>`
 		SELECT * FROM case_edits WHERE guild_id = ${guildId} AND number = ${number}
 		ORDER BY edit DESC LIMIT ${limit}`;
 }
 
-/**
- * Returns the reasons of the latest `limit` cases of one moderator, or of all moderators, newest first. Leaves out
- * notes, which only people with access to cases may read, and actions of the bot under the operator's rules.
- */
+/** Newest first, without notes (only for people with access to cases) and actions under the operator's rules. */
 export async function selectReasons(
 	sql: Sql,
 	guildId: string,

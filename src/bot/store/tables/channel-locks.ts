@@ -1,29 +1,22 @@
 // Table "channel_locks": the permission overwrites that locking a channel changed, so that unlocking can restore them.
+// Times are in epoch milliseconds.
 
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
-/**
- * How locking a channel changed one of the channel's permission overwrites. Unlocking uses this to undo the change.
- * Permissions are bit sets, as decimal numbers.
- */
+/** Permissions are bit sets, as decimal numbers. */
 export interface ChannelLockRow {
 	channel_id: string;
-	/** Id of the role or member of the permission overwrite. */
 	target_id: string;
-	/** Discord's type of the permission overwrite: 0 for a role, 1 for a member. */
+	/** 0 for a role, 1 for a member. */
 	target_type: 0 | 1;
-	/** When the channel was locked, in epoch milliseconds. */
 	locked_at: number;
-	/** Permissions that the channel lock made this permission overwrite allow. The overwrite did not deny them before. */
+	/** Not denied before the lock, which allows them. */
 	allows: string;
-	/** Permissions that the channel lock made this permission overwrite deny. The overwrite did not deny them before. */
+	/** Not denied before the lock, which denies them. */
 	denies: string;
-	/** Permissions changed by the channel lock that the permission overwrite allowed before the lock. */
+	/** Changed by the lock, allowed before. */
 	allowed: string;
-	/**
-	 * 1 if the channel already had this permission overwrite before the channel was locked, even an empty one; otherwise
-	 * 0.
-	 */
+	/** 1 if the overwrite was there before the lock, even an empty one. */
 	existed: 0 | 1;
 }
 
@@ -40,18 +33,12 @@ export const channelLocksTable = `
 		PRIMARY KEY (channel_id, target_id)
 	)`;
 
-/**
- * Stores how locking a channel changes the channel's permission overwrites. Stores either all `rows` or, if one cannot
- * be stored, none.
- */
+/** Stores all `rows` or none. */
 export async function insertChannelLock(sql: Sql, rows: readonly ChannelLockRow[]): Promise<void> {
 	await sql`INSERT INTO channel_locks ${many(rows.map((row) => ({ ...row })))}`;
 }
 
-/**
- * Returns how locking a channel changed the channel's permission overwrites, roles before members; an empty list if the
- * channel is not locked.
- */
+/** Roles before members; empty if the channel is not locked. */
 export function selectChannelLock(sql: Sql, channelId: string): Promise<ChannelLockRow[]> {
 	return sql<ChannelLockRow>`
 		SELECT channel_id, target_id, target_type, locked_at, allows, denies, allowed, existed

@@ -1,22 +1,18 @@
 // Table "conversation_messages": questions to the AI chat and its answers, one row per Discord message. A row names the
-// message it continues, so a conversation is a chain of rows.
+// message it continues, so a conversation is a chain of rows. Times are in epoch milliseconds.
 
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface Turn {
-	/** Id of the Discord message. */
 	message_id: string;
-	/** Id of the message that this message continues; null if this message starts an AI conversation. */
+	/** Message that this one continues; null at the start of a conversation. */
 	parent_id: string | null;
 	channel_id: string;
-	/** Id of the Discord user who wrote the message; if the AI wrote it, of the user whose question it answers. */
+	/** Author; for an answer of the AI, the user whose question it answers. */
 	user_id: string;
 	role: "user" | "assistant";
-	/** Display name of the author of the message. */
 	name: string;
-	/** Text of a message in an AI conversation; may be empty. */
 	content: string;
-	/** Time of the message, in epoch milliseconds. */
 	at: number;
 }
 
@@ -34,17 +30,14 @@ export const conversationsTable = `
 	CREATE INDEX conversation_messages_at ON conversation_messages (at);
 	CREATE INDEX conversation_messages_latest ON conversation_messages (channel_id, user_id, at)`;
 
-/** Stores messages of AI conversations. For a message that is already stored, only the content is updated. */
+/** Of a stored message, only the content is updated. */
 export async function saveTurns(sql: Sql, turns: readonly Turn[]): Promise<void> {
 	await sql`
 		INSERT INTO conversation_messages ${many(turns.map((turn) => ({ ...turn })))}
 		ON CONFLICT (message_id) DO UPDATE SET content = excluded.content`;
 }
 
-/**
- * Returns a stored message of an AI conversation and the messages before it, newest first, at most `limit`; an empty
- * list if the message is not stored.
- */
+/** The message and those before it, newest first; empty if it is not stored. */
 export function selectChain(sql: Sql, messageId: string, limit: number): Promise<Turn[]> {
 	return sql<Turn>`
 		WITH RECURSIVE chain (message_id, parent_id, depth) AS (
@@ -59,10 +52,7 @@ export function selectChain(sql: Sql, messageId: string, limit: number): Promise
 		ORDER BY chain.depth`;
 }
 
-/**
- * Returns the id of the AI's latest answer to a Discord user in a channel at or after `since` (epoch milliseconds);
- * undefined if there is none.
- */
+/** The AI's latest answer at or after `since`. */
 export async function selectLatestAnswer(
 	sql: Sql,
 	filter: { channelId: string; userId: string; since: number },
@@ -79,15 +69,11 @@ export async function deleteTurns(sql: Sql, messageIds: readonly string[]): Prom
 	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
 }
 
-/** Deletes all stored messages of AI conversations in the Discord channels with these ids. */
 export async function deleteTurnsIn(sql: Sql, channelIds: readonly string[]): Promise<void> {
 	await sql`DELETE FROM conversation_messages WHERE channel_id IN ${many(channelIds)}`;
 }
 
-/**
- * Deletes at most `limit` stored messages of AI conversations that are older than `instant` (epoch milliseconds).
- * Returns how many were deleted.
- */
+/** Returns how many were deleted. */
 export async function deleteTurnsBefore(sql: Sql, instant: number, limit: number): Promise<number> {
 	const deleted = await sql`
 		DELETE FROM conversation_messages WHERE message_id IN (

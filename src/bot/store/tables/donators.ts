@@ -4,18 +4,11 @@ import * as v from "valibot";
 import type { Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
-/**
- * An entry of the game server's list of supporters (paying players): Discord user id, and name of the supporter's tier.
- */
 export type ListEntry = readonly [userId: string, tier: string];
 
 export interface DonatorLists {
-	/** The list of the game's supporters (paying players) that the bot last accepted; undefined if there is none yet. */
 	accepted: readonly ListEntry[] | undefined;
-	/**
-	 * The latest list of the game's supporters (paying players), if it is suspiciously short and the next list must
-	 * confirm it; otherwise undefined.
-	 */
+	/** Suspiciously short: the next list must confirm it. */
 	doubted: readonly ListEntry[] | undefined;
 }
 
@@ -40,10 +33,7 @@ export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
 	return { accepted: read("accepted"), doubted: read("doubted") };
 }
 
-/**
- * Stores a list of the game's supporters (paying players) as the accepted one, and deletes a stored list that waits for
- * confirmation.
- */
+/** Deletes a list that waits for confirmation. */
 export function saveAccepted(store: Pick<Store, "transaction">, list: readonly ListEntry[]): Promise<void> {
 	return store.transaction(async (sql) => {
 		await save(sql, "accepted", list);

@@ -1,45 +1,29 @@
 // Tables of backups: "guild_backups" with the documents, "guild_backup_pictures" with the pictures they refer to, and
-// "guild_backup_checks" with when each guild was last compared with its latest backup.
+// "guild_backup_checks" with when each guild was last compared with its latest backup. Times are in epoch milliseconds.
 
 import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
-/** A stored backup of a guild: all columns of its database row except the guild document. */
+/** Without the guild document. */
 export interface GuildBackupRow {
 	guild_id: string;
-	/**
-	 * Number of the backup. The backups of each guild are numbered 1, 2, 3 …, so a later backup has a higher number even
-	 * if the clock was set back.
-	 */
+	/** 1, 2, 3 … in each guild: later is higher even if the clock was set back. */
 	number: number;
-	/** When the backup was made, in epoch milliseconds. */
 	made_at: number;
-	/** Name of the guild when the backup was made. */
 	guild_name: string;
-	/** Length of the backup's guild document as JSON text, in characters. */
+	/** Characters of the document as JSON text. */
 	length: number;
-	/** SHA-256 hash of the backup's guild document as JSON text, in hexadecimal digits. */
+	/** Of the document as JSON text, hexadecimal. */
 	sha256: string;
-	/**
-	 * Number of channels in the guild, including categories. If the next backup has far fewer, the guild may have been
-	 * wiped.
-	 */
+	/** With categories. Far fewer in the next backup: the guild may have been wiped. */
 	channels: number;
-	/** Number of roles in the guild, including @everyone. */
 	roles: number;
-	/**
-	 * Text for people that says which sections of the guild, such as webhooks, the bot could not read, and why. Empty if
-	 * the backup is complete.
-	 */
+	/** For people: which sections could not be read, and why. Empty if complete. */
 	omitted: string;
-	/**
-	 * When the backup was protected, in epoch milliseconds; null if it is not protected. Newer unprotected backups do not
-	 * replace a protected one.
-	 */
+	/** Null if newer backups may replace it. */
 	kept_at: number | null;
-	/** Why the backup was protected from being replaced by newer backups; null if it is not protected. */
 	kept_reason: string | null;
-	/** 1 if the operators have not been notified yet that the backup was protected after a mass deletion; otherwise 0. */
+	/** 1 until the operators are told of the protection after a mass deletion. */
 	notice_due: 0 | 1;
 }
 
@@ -48,9 +32,8 @@ export interface NewGuildBackup
 		GuildBackupRow,
 		"guild_id" | "made_at" | "guild_name" | "length" | "sha256" | "channels" | "roles" | "omitted"
 	> {
-	/** The guild document as it is stored in the database: JSON text, or compressed JSON text. */
+	/** JSON text, or compressed JSON text. */
 	document: string;
-	/** Hashes of the pictures, such as emoji, that the guild document refers to. */
 	pictures: readonly string[];
 }
 
@@ -88,28 +71,16 @@ const batchSize = 500;
 export type GuildBackupKey = Pick<GuildBackupRow, "guild_id" | "number">;
 
 export interface SaveOptions {
-	/**
-	 * Number of unprotected backups that are kept of each guild, and also the number of protected ones. Older backups are
-	 * deleted.
-	 */
+	/** Number of unprotected backups kept for each guild, and also of protected ones. */
 	keep: number;
-	/**
-	 * Decides whether to protect the previous backup from being replaced by newer backups. Returns the reason, such as a
-	 * loss of many channels, or undefined if no protection is needed.
-	 */
+	/** Why to protect the previous backup, such as a loss of many channels; undefined if not needed. */
 	keepReason(previous: Pick<GuildBackupRow, "channels" | "roles">): string | undefined;
 }
 
-/**
- * Result of storing a backup of a guild. "unchanged": the backup was not stored, because the guild's latest backup has
- * the same guild document.
- */
+/** "unchanged": not stored, because the latest backup has the same document. */
 export type SavedBackup = { outcome: "unchanged" } | { outcome: "made"; number: number; kept?: string | undefined };
 
-/**
- * Stores a backup of a guild and deletes the guild's oldest backups, in one transaction. If the guild's latest backup
- * has the same guild document, stores only the time of this comparison.
- */
+/** In one transaction, which also deletes the oldest backups. */
 export function saveGuildBackup(
 	store: Pick<Store, "transaction">,
 	backup: NewGuildBackup,
@@ -154,14 +125,14 @@ async function rotate(sql: Sql, guildId: string, keep: number): Promise<void> {
 	}
 }
 
-/** Returns, by guild id, when each guild was last compared with its latest backup, in epoch milliseconds. */
+/** Time of the last comparison by guild id. */
 export async function selectBackupChecks(sql: Sql): Promise<Map<string, number>> {
 	const rows = await sql<{ guild_id: string; checked_at: number }>`
 		SELECT guild_id, checked_at FROM guild_backup_checks`;
 	return new Map(rows.map(({ guild_id, checked_at }) => [guild_id, checked_at]));
 }
 
-/** Returns the stored backups of a guild without their guild documents, newest first. */
+/** Newest first. */
 export function selectGuildBackups(sql: Sql, guildId: string): Promise<GuildBackupRow[]> {
 	return sql<GuildBackupRow>`
 		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason,
@@ -169,10 +140,7 @@ export function selectGuildBackups(sql: Sql, guildId: string): Promise<GuildBack
 		FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
 }
 
-/**
- * Returns a backup of a guild with its guild document as it is stored in the database. If `number` is undefined,
- * returns the latest backup.
- */
+/** The latest if `number` is undefined. */
 export async function selectGuildBackup(
 	sql: Sql,
 	guildId: string,
@@ -187,10 +155,7 @@ export async function selectGuildBackup(
 
 const maxNumber = 2 ** 31 - 1;
 
-/**
- * Protects a backup from being replaced by newer unprotected backups, and stores the reason. `notice`: whether the
- * operators must be notified.
- */
+/** `notice`: whether the operators must be notified. */
 export async function keepGuildBackup(
 	sql: Sql,
 	{ guild_id, number }: GuildBackupKey,
@@ -201,7 +166,6 @@ export async function keepGuildBackup(
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
-/** Returns the protected backups about which the operators have not been notified yet. */
 export function selectDueNotices(sql: Sql): Promise<GuildBackupRow[]> {
 	return sql<GuildBackupRow>`
 		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason,
@@ -209,7 +173,6 @@ export function selectDueNotices(sql: Sql): Promise<GuildBackupRow[]> {
 		FROM guild_backups WHERE notice_due = ${1} ORDER BY kept_at, guild_id, number`;
 }
 
-/** Records that the operators have been notified that a backup was protected. */
 export async function setNoticed(sql: Sql, { guild_id, number }: GuildBackupKey): Promise<void> {
 	await sql`
 		UPDATE guild_backups SET notice_due = ${0} WHERE guild_id = ${guild_id} AND number = ${number}`;

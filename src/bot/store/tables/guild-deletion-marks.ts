@@ -9,20 +9,14 @@ export const guildDeletionMarksTable = `
 		entry_id TEXT NOT NULL
 	)`;
 
-/**
- * Returns the id of the audit log entry up to which the bot has searched a guild's audit log on Discord for mass
- * deletions. Undefined if the bot has not searched it yet.
- */
+/** Undefined if the bot has not searched the audit log yet. */
 export async function selectDeletionMark(sql: Sql, guildId: string): Promise<string | undefined> {
 	const [row] = await sql<{ entry_id: string }>`
 		SELECT entry_id FROM guild_deletion_marks WHERE guild_id = ${guildId}`;
 	return row?.entry_id;
 }
 
-/**
- * Stores the id of the audit log entry up to which the bot has searched a guild's audit log on Discord for mass
- * deletions. Does nothing if the stored id is higher.
- */
+/** Does nothing if the stored id is higher. */
 export async function saveDeletionMark(sql: Sql, guildId: string, entryId: string): Promise<void> {
 	await sql`
 		INSERT INTO guild_deletion_marks ${many([{ guild_id: guildId, entry_id: entryId }])}

@@ -1,17 +1,16 @@
 // Tables of pictures of guilds: "guild_pictures" has each picture once, by its hash, and "guild_picture_sources" which
-// picture an emoji or icon of Discord has, so that it is downloaded only once.
+// picture an emoji or icon of Discord has, so that it is downloaded only once. Times are in epoch milliseconds.
 
 import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 export interface GuildPictureRow {
-	/** Hash that identifies the picture: the first 32 hexadecimal digits of the SHA-256 hash of its bytes. */
+	/** First 32 hexadecimal digits of the SHA-256 hash. */
 	hash: string;
-	/** Media type of the picture, such as "image/png". */
 	media_type: string;
-	/** The bytes of the picture in base64. */
+	/** Base64. */
 	data: string;
-	/** When the picture was last used, in epoch milliseconds. The stored time may be wrong by up to an hour. */
+	/** Epoch milliseconds, wrong by up to an hour. */
 	used_at: number;
 }
 
@@ -31,10 +30,7 @@ export const guildPicturesTables = `
 const batchSize = 500;
 const toleranceMs = 3_600_000;
 
-/**
- * Returns the hashes of stored pictures by their sources. A source is the id of an emoji, or Discord's hash of an icon.
- * Sources whose picture is not stored are left out.
- */
+/** A source is the id of an emoji, or Discord's hash of an icon. */
 export async function selectPictureHashes(sql: Sql, sources: readonly string[]): Promise<Map<string, string>> {
 	const hashes = new Map<string, string>();
 	for (const batch of inBatches(sources, batchSize)) {
@@ -46,7 +42,6 @@ export async function selectPictureHashes(sql: Sql, sources: readonly string[]):
 	return hashes;
 }
 
-/** Stores a picture, and that it is the picture of `source`, such as the id of an emoji. Uses one transaction. */
 export function saveGuildPicture(
 	store: Pick<Store, "transaction">,
 	picture: GuildPictureRow,
@@ -60,9 +55,7 @@ export function saveGuildPicture(
 	});
 }
 
-/**
- * Stores which picture (`hash`) an emoji or icon has. `source` is the id of the emoji, or Discord's hash of the icon.
- */
+/** `source`: the id of an emoji, or Discord's hash of an icon. */
 export async function savePictureSource(sql: Sql, source: string, hash: string): Promise<void> {
 	await sql`
 		INSERT INTO guild_picture_sources ${many([{ source, hash }])}
@@ -75,7 +68,6 @@ export async function selectGuildPicture(sql: Sql, hash: string): Promise<GuildP
 	return row;
 }
 
-/** Returns the hashes, out of the given ones, of the pictures that are stored in the database. */
 export async function selectKnownPictures(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {
 	const known = new Set<string>();
 	for (const batch of inBatches(hashes, batchSize))
@@ -85,10 +77,7 @@ export async function selectKnownPictures(sql: Sql, hashes: readonly string[]): 
 	return known;
 }
 
-/**
- * Stores `now` (epoch milliseconds) as the time of the last use of pictures. Skips pictures whose stored time is less
- * than an hour off.
- */
+/** Epoch milliseconds. Skips pictures whose stored time is less than an hour off. */
 export async function touchGuildPictures(sql: Sql, hashes: readonly string[], now: number): Promise<void> {
 	for (const batch of inBatches(hashes, batchSize))
 		await sql`
@@ -96,10 +85,7 @@ export async function touchGuildPictures(sql: Sql, hashes: readonly string[], no
 				AND (used_at < ${now - toleranceMs} OR used_at > ${now + toleranceMs})`;
 }
 
-/**
- * Deletes pictures that no backup of a guild refers to and that were last used before `before` (epoch milliseconds).
- * Returns how many pictures were deleted.
- */
+/** Last used before `before`, and in no backup. Returns their number. */
 export function deleteUnusedPictures(store: Pick<Store, "transaction">, before: number): Promise<number> {
 	return store.transaction(async (sql) => {
 		const deleted = await sql`

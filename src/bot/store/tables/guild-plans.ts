@@ -3,17 +3,14 @@
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface GuildPlanRow {
-	/** Hash of the plan's content. It identifies the plan. */
 	hash: string;
 	guild_id: string;
-	/** When the plan was made, in epoch milliseconds; the last time, if the same plan was made several times. */
+	/** Epoch milliseconds; the last time, if the same plan was made again. */
 	made_at: number;
-	/** The plan, which lists changes to make to the guild, as JSON. */
 	content: string;
 }
 
 const keptMs = 86_400_000;
-/** Maximum number of plans of changes that are stored for each guild. Older plans are deleted. */
 export const maxGuildPlans = 20;
 
 export const guildPlansTable = `
@@ -25,9 +22,7 @@ export const guildPlansTable = `
 	);
 	CREATE INDEX guild_plans_of_guild ON guild_plans (guild_id, made_at)`;
 
-/**
- * Stores a plan of changes to a guild. Deletes plans older than a day, and all but the latest 20 plans of the guild.
- */
+/** Deletes plans older than a day, and all but the latest 20 of the guild. */
 export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void> {
 	await sql`
 		INSERT INTO guild_plans ${many([{ ...plan }])}

@@ -8,10 +8,7 @@ export const guildSettingsTable = `
 		log_channel_id TEXT
 	)`;
 
-/**
- * Returns the id of the channel of a guild's moderation log: null if the log is switched off, undefined if it was never
- * set.
- */
+/** Null if the log is switched off, undefined if it was never set. */
 export async function selectLogChannel(sql: Sql, guildId: string): Promise<string | null | undefined> {
 	const [row] = await sql<{ log_channel_id: string | null }>`
 		SELECT log_channel_id FROM guild_settings WHERE guild_id = ${guildId}`;

@@ -1,24 +1,18 @@
 // Tables of the role for new members: "join_role_marks" holds until which join time everyone was handled, and
-// "join_roles_owed" who of them still has to get the role.
+// "join_roles_owed" who of them still has to get the role. Times are in epoch milliseconds.
 
 import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
-/** A guild member who still has to get the role for new members. */
 export interface OwedRow {
 	user_id: string;
-	/** When the member joined the guild, as reported by Discord, in epoch milliseconds. */
+	/** As reported by Discord. */
 	joined_at: number;
 }
 
-/** The bot's progress in giving the new members of a guild the role for new members. */
 export interface JoinRoleNotes {
-	/**
-	 * Join time in epoch milliseconds. All members who joined the guild until this time have the role for new members, or
-	 * are stored as waiting for the role. Undefined if no time was saved yet.
-	 */
+	/** Epoch milliseconds: who joined until then has the role or is stored as waiting. */
 	joinedUntil: number | undefined;
-	/** Members who still have to get the role for new members, in the order in which they joined. */
 	owed: readonly OwedRow[];
 }
 
@@ -44,10 +38,7 @@ export async function selectJoinRoleNotes(sql: Sql, guildId: string): Promise<Jo
 	return { joinedUntil: mark?.joined_until, owed };
 }
 
-/**
- * Saves what has changed since the last save: members who joined, and members who got the role for new members. Uses
- * one transaction.
- */
+/** Saves what changed since the last save, in one transaction. */
 export function saveJoinRoleNotes(
 	store: Pick<Store, "transaction">,
 	guildId: string,

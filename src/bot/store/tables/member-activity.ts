@@ -1,31 +1,19 @@
 // Table "member_activity": messages that a member has written since joining, and whether they earned a role.
+// Times are in epoch milliseconds.
 
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
-/** How many messages a guild member has written, and whether the member has earned the role for active members. */
 export interface Activity {
 	user_id: string;
-	/**
-	 * When the member joined the guild, as reported by Discord, in epoch milliseconds. Only later messages are counted.
-	 */
+	/** As reported by Discord. Only later messages are counted. */
 	joined_at: number;
 	messages: number;
-	/**
-	 * 1 if the member has got the role for active members, from the bot or anyone else, or is about to get it; otherwise
-	 * 0.
-	 */
+	/** 1 if the member has got the role, from anyone, or is about to get it. */
 	promoted: 0 | 1;
-	/** Id of the role that the member has got for being active; empty if the member has not got one. */
 	role_id: string;
-	/**
-	 * 1 while the bot is giving the member the role for active members. Whether the member has got the role must be read
-	 * from Discord.
-	 */
+	/** 1 while the bot gives the role: whether it has arrived must be read from Discord. */
 	claimed: 0 | 1;
-	/**
-	 * 1 if the member lost the role for active members before leaving the guild; the bot then does not give it again
-	 * after a rejoin.
-	 */
+	/** 1 if the role was lost before the member left: a rejoin does not give it again. */
 	withheld: 0 | 1;
 }
 
@@ -43,7 +31,6 @@ export const memberActivityTable = `
 	);
 	CREATE INDEX member_activity_claimed ON member_activity (claimed)`;
 
-/** A guild member, and when the member joined the guild, in epoch milliseconds. */
 export interface Membership {
 	user_id: string;
 	joined_at: number;
@@ -54,10 +41,7 @@ function newRow(guild_id: string, values: Membership & Partial<Activity>) {
 	return { guild_id, ...defaults, withheld: 0, ...values };
 }
 
-/**
- * Adds to the stored message counts of guild members, in one SQL statement. After a rejoin, a member's count starts at
- * zero.
- */
+/** One statement. After a rejoin, the count starts at zero. */
 export async function addMessages(
 	sql: Sql,
 	guildId: string,
@@ -76,27 +60,19 @@ export async function addMessages(
 			joined_at = excluded.joined_at`;
 }
 
-/** Returns the stored activity of guild members by their ids. Members without stored activity are left out. */
 export function selectActivity(sql: Sql, guildId: string, ids: readonly string[]): Promise<Activity[]> {
 	return sql<Activity>`
 		SELECT user_id, joined_at, messages, promoted, role_id, claimed, withheld
 		FROM member_activity WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
 }
 
-/**
- * Returns members for which the bot has started to give the role for active members. Whether they have got the role must
- * be read from Discord.
- */
 export function selectClaimed(sql: Sql, guildId: string, limit: number): Promise<Activity[]> {
 	return sql<Activity>`
 		SELECT user_id, joined_at, messages, promoted, role_id, claimed, withheld
 		FROM member_activity WHERE claimed = 1 AND guild_id = ${guildId} ORDER BY user_id LIMIT ${limit}`;
 }
 
-/**
- * Records that the bot is about to give a member the role for active members. Returns false if the member has got this
- * role before and must not get it again.
- */
+/** False if the member has had the role and must not get it again. */
 export async function claimPromotion(
 	sql: Sql,
 	guildId: string,
@@ -115,23 +91,17 @@ export async function claimPromotion(
 	return claimed.length > 0;
 }
 
-/** Records that the bot has given a member the role for active members. */
 export async function settlePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
 	await sql`
 		UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
 
-/**
- * Removes the record that the bot is about to give a member the role for active members. The bot can then try again
- * later.
- */
 export async function releasePromotion(sql: Sql, guildId: string, id: string): Promise<void> {
 	await sql`
 		UPDATE member_activity SET promoted = 0, claimed = 0
 		WHERE guild_id = ${guildId} AND user_id = ${id} AND claimed = 1`;
 }
 
-/** Records that guild members have the role for active members, no matter who gave it to them. */
 export async function savePromoted(
 	sql: Sql,
 	guildId: string,
@@ -146,10 +116,7 @@ export async function savePromoted(
 			promoted = 1, role_id = excluded.role_id, withheld = 0, joined_at = excluded.joined_at`;
 }
 
-/**
- * Deletes the stored activity of the members `ids`, who left the guild. Keeps the activity of members in `without` who
- * had lost the role for active members before they left, so that they do not get this role again.
- */
+/** Keeps members in `without`, who had lost the role before they left, so that they do not get it again. */
 export async function saveLeft(
 	sql: Sql,
 	guildId: string,

@@ -1,85 +1,64 @@
 // Tables "reports" and "report_reporters": messages and people that members have reported to a guild's staff. Texts of
 // messages are never stored. The reasons of those who report are stored until the report ends.
+// Times are in epoch milliseconds.
 
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
-/** State of a report. "handled": staff acted; "dismissed": staff decided that nothing is to be done. */
+/** "dismissed": staff decided that nothing is to be done. */
 export type ReportState = "open" | "handled" | "dismissed";
 
-/** Kind of author of the reported message, or of the reported user. "self" is this bot. */
 export type AuthorKind = "person" | "bot" | "webhook" | "self";
 
-/** An action that staff can take with the buttons of a report. */
 export type ReportAct = "delete" | "warn" | "timeout" | "ban";
 
-/**
- * An action that a staff member took about a report. "asked": the action is running, or the bot was stopped before the
- * outcome was known.
- */
+/** "asked": running, or the bot was stopped before the outcome was known. */
 export interface ActRecord {
 	act: ReportAct;
-	/** Id of the staff member who took the action. */
 	by: string;
-	/** In epoch milliseconds. */
 	at: number;
 	state: "asked" | "done" | "failed";
-	/** Number of the action's case in the guild's moderation record, if known. */
 	case?: number;
 }
 
 export interface ReportRow {
 	guild_id: string;
-	/** Number of the report in its guild, from 1. */
+	/** From 1 in each guild. */
 	number: number;
-	/**
-	 * What was reported: the id of a message, or "user " followed by a user id. A guild has at most one open report with
-	 * the same value.
-	 */
+	/** Id of a message, or "user " and a user id. Unique among the open reports of a guild. */
 	target: string;
-	/** Id of the user or webhook that wrote the message, or of the reported person. */
+	/** Author of the message (a user or webhook), or the reported person. */
 	author_id: string;
 	author_kind: AuthorKind;
-	/** Id of the reported message's channel; null for a report about a person without a message. */
+	/** Null for a report about a person without a message. */
 	channel_id: string | null;
 	message_id: string | null;
-	/** In epoch milliseconds. */
 	created_at: number;
 	state: ReportState;
-	/** The actions that staff took, as a JSON array of `ActRecord`. */
+	/** JSON array of `ActRecord`. */
 	acts: string;
-	/** When the report is closed automatically after staff acted, in epoch milliseconds; null if it is not. */
+	/** When it closes by itself after staff acted. */
 	closes_at: number | null;
-	/** When the report ended, in epoch milliseconds; null while it is open. */
 	ended_at: number | null;
-	/**
-	 * Id of the person who ended the report; null if it was closed automatically or by an MCP client with the root key.
-	 */
+	/** Null if it closed by itself or by an MCP client with the root key. */
 	ended_by: string | null;
-	/** Number of the moderation case that resulted from the report; null if there is none. */
 	case_number: number | null;
-	/**
-	 * Ids of the channel and the message (the entry) that show the report to staff; null until the message was posted.
-	 */
+	/** The message (entry) that shows the report to staff; null until posted. */
 	entry_channel_id: string | null;
 	entry_id: string | null;
-	/** When the bot last started to post the entry, in epoch milliseconds; null if it has not started. */
+	/** When the bot last began to post the entry. */
 	post_at: number | null;
-	/** Version of the report. Each change that the entry must show increases it. */
+	/** Increased by each change that the entry must show. */
 	version: number;
-	/** The version of the report that its entry shows; 0 if there is no entry. */
+	/** Version that the entry shows; 0 if there is none. */
 	shown: number;
 }
 
-/** A person who made a report, with the person's reason. */
 export interface ReporterRow {
 	user_id: string;
-	/** In epoch milliseconds. */
 	at: number;
-	/** The reason that the person gave; null if there is none or the report has ended. */
 	reason: string | null;
 }
 
-/** The number of a person's earlier reports, and how many of them were dismissed. */
 export interface ReporterRecord {
 	user_id: string;
 	total: number;
@@ -126,38 +105,28 @@ export const reportsTables = `
 
 export type ReportKey = Pick<ReportRow, "guild_id" | "number">;
 
-/** A new report by a member. */
 export interface NewReport
 	extends Pick<ReportRow, "guild_id" | "target" | "author_id" | "author_kind" | "channel_id" | "message_id"> {
 	reporterId: string;
 	reason: string | null;
-	/** Time of the report, in epoch milliseconds. */
 	at: number;
 }
 
 export interface ReportLimits {
-	/** Maximum number of open reports of one person. */
 	openOf: number;
-	/** Maximum number of reports of one person within `windowMs` milliseconds. */
+	/** Reports of one person within `windowMs` milliseconds. */
 	recentOf: number;
 	windowMs: number;
-	/** Maximum number of open reports in a guild. */
 	open: number;
-	/** Maximum number of people who are stored for one report. */
 	reporters: number;
 }
 
-/**
- * Result of making a report. "again": the person has already reported the same. "crowded": nothing was stored, because
- * many others reported the same.
- */
+/** "again": the person reported the same before. "crowded": not stored, because many others did. */
 export type Filed =
 	| { kind: "new" | "joined" | "again" | "crowded"; number: number }
 	| { kind: "too many open" | "too many lately" | "queue full" };
 
-/**
- * Stores a report, or adds the person to the open report about the same message or person. Must run in a transaction.
- */
+/** Adds the person to an open report about the same. Must run in a transaction. */
 export async function fileReport(sql: Sql, report: NewReport, limits: ReportLimits): Promise<Filed> {
 	const { guild_id, target, reporterId, at } = report;
 	const own = await sql<{ number: number; state: ReportState }>`
@@ -249,7 +218,6 @@ export async function selectReport(sql: Sql, { guild_id, number }: ReportKey): P
 	return row;
 }
 
-/** Returns the first people who made a report, and their total number. */
 export async function selectReporters(
 	sql: Sql,
 	{ guild_id, number }: ReportKey,
@@ -263,7 +231,6 @@ export async function selectReporters(
 	return { rows, total };
 }
 
-/** Returns for some people the number of their other reports, and how many of those were dismissed. */
 export function selectReporterRecords(
 	sql: Sql,
 	{ guild_id, number }: ReportKey,
@@ -279,7 +246,6 @@ export function selectReporterRecords(
 		GROUP BY report_reporters.user_id`;
 }
 
-/** Returns the latest of the earlier reports about the same message or person. */
 export async function selectEarlierReport(
 	sql: Sql,
 	{ guild_id, number, target }: Pick<ReportRow, keyof ReportKey | "target">,
@@ -291,7 +257,6 @@ export async function selectEarlierReport(
 	return row;
 }
 
-/** Returns the numbers of the oldest open reports about a person, at most `limit`. */
 export async function selectOpenAbout(sql: Sql, guildId: string, authorId: string, limit: number): Promise<number[]> {
 	const rows = await sql<{ number: number }>`
 		SELECT number FROM reports
@@ -300,9 +265,7 @@ export async function selectOpenAbout(sql: Sql, guildId: string, authorId: strin
 	return rows.map(({ number }) => number);
 }
 
-/**
- * Returns a page of a guild's reports and their total number: open reports, oldest first, or ended ones, newest first.
- */
+/** Open reports oldest first, ended ones newest first; with the total. */
 export async function selectReports(
 	sql: Sql,
 	guildId: string,
@@ -322,21 +285,19 @@ export async function selectReports(
 	return { rows, total: count?.total ?? 0 };
 }
 
-/** Returns the guild's oldest reports whose entries in the channel for reports are outdated. */
 export function selectUnshownReports(sql: Sql, guildId: string, limit: number): Promise<ReportRow[]> {
 	return sql<ReportRow>`
 		SELECT * FROM reports WHERE shown <> version AND guild_id = ${guildId}
 		ORDER BY created_at LIMIT ${limit}`;
 }
 
-/** Returns the open reports that the bot closes, the next first, at most 100. */
+/** Those that the bot closes, the next first, at most 100. */
 export function selectClosingReports(sql: Sql): Promise<ReportRow[]> {
 	return sql<ReportRow>`
 		SELECT * FROM reports
 		WHERE state = ${"open"} AND closes_at IS NOT NULL ORDER BY closes_at LIMIT 100`;
 }
 
-/** Stores that the bot starts to post the entry of a report in this channel. */
 export async function setPosting(
 	sql: Sql,
 	{ guild_id, number }: ReportKey,
@@ -348,7 +309,7 @@ export async function setPosting(
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
-/** Stores which version of a report its entry shows. Without an id, stores that the entry does not exist. */
+/** Without an id, the entry does not exist. */
 export async function setShown(
 	sql: Sql,
 	{ guild_id, number }: ReportKey,
@@ -360,7 +321,6 @@ export async function setShown(
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
-/** Stores the actions that staff took about a report, and when the report is closed automatically. */
 export async function setActs(
 	sql: Sql,
 	{ guild_id, number }: ReportKey,
@@ -372,10 +332,7 @@ export async function setActs(
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
-/**
- * Ends an open report, and deletes the reasons that people gave. Returns false if the report is not open. Must run in a
- * transaction.
- */
+/** Deletes the reasons that people gave. False if not open. Must run in a transaction. */
 export async function endReport(
 	sql: Sql,
 	{ guild_id, number }: ReportKey,
@@ -392,10 +349,7 @@ export async function endReport(
 	return true;
 }
 
-/**
- * Deletes reports that ended before `instant` (epoch milliseconds), and returns their number. Keeps the latest report
- * of each guild, because its number must not be used again. Must run in a transaction.
- */
+/** Keeps each guild's latest, because its number must not be used again. Must run in a transaction. */
 export async function deleteReportsBefore(sql: Sql, instant: number): Promise<number> {
 	const rows = await sql<ReportKey>`
 		DELETE FROM reports

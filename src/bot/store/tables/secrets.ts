@@ -8,7 +8,6 @@ export const secretsTable = `
 		value TEXT NOT NULL
 	)`;
 
-/** Returns the secret with this name. If there is none, stores `fresh` as the secret. */
 export async function loadSecret(sql: Sql, name: string, fresh: string): Promise<string> {
 	await sql`
 		INSERT INTO secrets (name, value) VALUES (${name}, ${fresh})

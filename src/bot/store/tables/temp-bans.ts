@@ -1,5 +1,5 @@
 // Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
-// nothing is left to do.
+// nothing is left to do. Times are in epoch milliseconds.
 
 import { many, type Sql } from "../../../lib/store/statement.ts";
 
@@ -7,18 +7,11 @@ export interface TempBan {
 	guild_id: string;
 	user_id: string;
 	moderator_id: string;
-	/** The moderator's reason for the ban; null if there is none. */
 	reason: string | null;
-	/** When the moderator requested the ban, in epoch milliseconds. */
 	asked_at: number;
-	/** When the ban ends, in epoch milliseconds. */
 	ends_at: number;
-	/** State of a temporary ban: "asked" until Discord has confirmed the ban, then "banned". */
 	state: "asked" | "banned";
-	/**
-	 * Start of the ban's reason on Discord, which distinguishes this ban from other bans of the user; null if the ban has
-	 * no reason on Discord.
-	 */
+	/** Start of the reason on Discord, which tells this ban from others; null if it has none. */
 	mark: string | null;
 }
 
@@ -36,7 +29,6 @@ export const tempBansTable = `
 	);
 	CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`;
 
-/** Stores a temporary ban. Replaces an earlier temporary ban of the same user in the guild. */
 export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 	await sql`
 		INSERT INTO temp_bans ${many([{ ...ban }])}
@@ -53,14 +45,13 @@ export async function selectTempBan(sql: Sql, { guild_id, user_id }: TempBanKey)
 	return row;
 }
 
-/** Records that Discord has confirmed a temporary ban. */
 export async function setBanned(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<void> {
 	await sql`
 		UPDATE temp_bans SET state = ${"banned"}
 		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 }
 
-/** Deletes a temporary ban from the bot's database, but not on Discord. Returns whether the ban was stored. */
+/** Not on Discord. Returns whether the ban was stored. */
 export async function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<boolean> {
 	const rows = await sql`
 		DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}
@@ -68,10 +59,7 @@ export async function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey)
 	return rows.length > 0;
 }
 
-/**
- * Returns the temporary bans that have ended at `now` (epoch milliseconds), those that Discord has not confirmed yet, and
- * the next to end.
- */
+/** Bans that ended at `now`, those not confirmed by Discord, and the next to end. */
 export function selectDue(
 	sql: Sql,
 	now: number,
@@ -87,10 +75,6 @@ export function selectAllTempBans(sql: Sql): Promise<TempBanKey[]> {
 	return sql<TempBanKey>`SELECT guild_id, user_id FROM temp_bans ORDER BY ends_at`;
 }
 
-/**
- * Returns one page of a guild's temporary bans, ordered by their end, and the total number of the guild's temporary
- * bans.
- */
 export async function selectTempBansOf(
 	sql: Sql,
 	guildId: string,

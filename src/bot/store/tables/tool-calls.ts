@@ -1,36 +1,30 @@
-// Table "tool_calls": the audit log of tool calls.
+// Table "tool_calls": the audit log of tool calls. Times are in epoch milliseconds.
 
 import { many, type Sql } from "../../../lib/store/statement.ts";
 import type { Effect } from "../../../mcp/tool.ts";
 
-/**
- * Outcome of an MCP tool call. "failed": the result has `isError`; "refused": the arguments were invalid; "error": a
- * bug in the bot.
- */
+/** "failed": the result has `isError`; "refused": invalid arguments; "error": a bug in the bot. */
 export type Outcome = "done" | "failed" | "refused" | "error";
 
 export interface ToolCallRow {
-	/** Id of the tool call. Ids increase with time. */
+	/** Ids increase with time. */
 	id: string;
-	/** When the MCP tool call arrived, in epoch milliseconds. */
 	at: number;
-	/** Request id with which the caller can find the MCP tool call in its own log; null if the caller sent none. */
+	/** Sent by the caller to find the call in its own log. */
 	request_id: string | null;
-	/** Name of the MCP client that made the tool call, as sent by the client. */
 	client: string;
 	tool: string;
 	guild_id: string | null;
-	/** Arguments of the MCP tool call as JSON, with texts and secrets removed. */
+	/** JSON, with texts and secrets removed. */
 	arguments: string;
 	outcome: Outcome;
 	milliseconds: number;
-	/** Discord id of the person in whose name the MCP tool call was made; null if it was made in nobody's name. */
+	/** Discord id of the person in whose name the call was made. */
 	person: string | null;
-	/** Id of the principal that made the MCP tool call, such as "key:ci"; null if the caller had no limits. */
+	/** Such as "key:ci"; null if the caller had no limits. */
 	key: string | null;
 	/** What the call, as it was made, could do: "read" for dry runs. */
 	effect: Effect;
-	/** Id of the message that the call sent; null if it sent none. */
 	message_id: string | null;
 }
 
@@ -52,36 +46,27 @@ export const toolCallsTable = `
 	);
 	CREATE INDEX tool_calls_at ON tool_calls (at, id)`;
 
-/** Adds MCP tool calls to the audit log. Ignores calls that the audit log already contains. */
 export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): Promise<void> {
 	await sql`INSERT INTO tool_calls ${many(rows.map((row) => ({ ...row })))} ON CONFLICT (id) DO NOTHING`;
 }
 
-/** Which MCP tool calls to select from the audit log. Properties that are undefined match all calls. */
+/** Undefined properties match all calls. */
 export interface ToolCallFilter {
-	/**
-	 * Selects tool calls with this request id. Use it only together with `from`: the table has no index of request ids.
-	 */
+	/** Only together with `from`: there is no index of request ids. */
 	requestId?: string | undefined;
-	/** Selects the tool call that sent this message. Use it only together with `from`, too. */
+	/** Only together with `from`, too. */
 	messageId?: string | undefined;
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
-	/** Selects MCP tool calls in one of these guilds. */
 	guildIds?: readonly string[] | undefined;
 	outcome?: Outcome | undefined;
-	/** Selects MCP tool calls at or after this time. */
 	from?: Date | undefined;
-	/**
-	 * Selects MCP tool calls before the time `at`. If `id` is set, also selects the calls at exactly this time that have
-	 * a lower id.
-	 */
+	/** Before `at` or, if `id` is set, also at `at` with a lower id. */
 	before?: { at: Date; id?: string | undefined } | undefined;
 	limit: number;
 }
 
-/** Returns the MCP tool calls in the audit log that match the filter, newest first, at most `limit`. */
 export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolCallRow[]> {
 	const { tool = null, client = null, outcome = null } = filter;
 	const { guildId = null, requestId = null, messageId = null, limit } = filter;
@@ -107,7 +92,6 @@ export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolC
 		ORDER BY at DESC, id DESC LIMIT ${limit}`;
 }
 
-/** Deletes at most `limit` MCP tool calls before `instant` from the audit log. Returns how many were deleted. */
 export async function deleteToolCallsBefore(sql: Sql, instant: Date, limit: number): Promise<number> {
 	const deleted = await sql`
 		DELETE FROM tool_calls WHERE id IN (

@@ -9,16 +9,14 @@ import { published, publishedAs, toJsonSchema } from "../../../mcp/json-schema.t
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { readAnyTime } from "./times.ts";
 
-/** Reason shown in Discord's audit log for tool calls without the argument `reason`. */
+/** In Discord's audit log, without `reason`. */
 export const defaultReason = "via MCP";
 
-/**
- * Returns a function that builds the error message of an invalid argument: what was expected, and the value received.
- */
+/** Error message: what was expected, and the value received. */
 export const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${JSON.stringify(issue.input)}`;
 
-/** Schema of a tool argument that is a Discord id. `what` says what the id stands for, such as "channel". */
+/** `what`: what the id stands for, such as "channel". */
 export function snowflake(what: string) {
 	return v.pipe(
 		v.string(),
@@ -27,15 +25,11 @@ export function snowflake(what: string) {
 	);
 }
 
-/**
- * Schema of a tool argument with the id of a Discord object. Before the tool runs, `find` looks up the object. The tool
- * receives the id and the object: `channel_id` and `channel`.
- */
+/** `find` looks up the object before the tool runs: the tool receives `channel_id` and `channel`. */
 export function found<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflake(what), find };
 }
 
-/** Schema of an argument that is a Discord id or the empty string. */
 export function snowflakeOrEmpty(description: string) {
 	return v.pipe(
 		v.string(),
@@ -44,15 +38,12 @@ export function snowflakeOrEmpty(description: string) {
 	);
 }
 
-/**
- * Schema of a tool argument with the id of a Discord object, or "" for no object. Before the tool runs, `find` is
- * called with the argument's value. The tool receives the id and the result of `find`: `channel_id` and `channel`.
- */
+/** Like `found`, or "" for no object. */
 export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`The ${what}, or "" for none.`), find };
 }
 
-/** Schema of a tool argument that is an array with `min` to `max` items. Removes duplicate items after the check. */
+/** `min` to `max` items. Removes duplicates after the check. */
 export function list<const Item extends v.GenericSchema>(item: Item, min: number, max: number, description: string) {
 	return v.pipe(
 		v.array(item),
@@ -63,10 +54,7 @@ export function list<const Item extends v.GenericSchema>(item: Item, min: number
 	);
 }
 
-/**
- * Schema of the optional argument `reason`, shown in the guild's audit log on Discord. Rejects text with lone
- * surrogates, which cannot be URL-encoded.
- */
+/** Rejects lone surrogates, which cannot be URL-encoded. */
 export const reason = v.optional(
 	v.pipe(
 		v.string(),
@@ -79,31 +67,24 @@ export const reason = v.optional(
 	),
 );
 
-/** Schema of the optional argument `tell` of actions that are done to people. */
 export const tell = v.optional(flag("DM them."));
 
 /** A point in time: in milliseconds, and as Discord ids, which contain a creation time. */
 export interface Moment {
-	/** The lowest Discord id that an object created at or after the point in time can have. */
+	/** Lowest id of what was created then or later. */
 	first: string;
-	/**
-	 * The highest Discord id that an object created before the point in time can have; for a point in time given as a
-	 * Discord id, that id itself.
-	 */
+	/** Highest id of what was created before; of a given id, that id. */
 	lastBefore: string;
-	/** The point in time in epoch milliseconds. */
+	/** Epoch milliseconds. */
 	atMs: number;
 }
 
 export const timeExamples =
 	"a duration such as 6h, a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id";
-/** JSON Schema pattern that checks the start of an argument for a point in time. */
+/** JSON Schema pattern of the start of a point in time. */
 export const timeStart = "now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
-/**
- * Schema of an argument for a point in time in the past: a duration before now such as "6h", a date, a time, or a
- * Discord id, which stands for its creation time. `what` is the start of the argument's description.
- */
+/** A past time: a duration before now such as "6h", a date, a time, or a Discord id. `what` starts the description. */
 export function moment(what: string) {
 	return v.pipe(
 		v.string(),
@@ -132,11 +113,7 @@ function isId(text: string): boolean {
 	return /^\d{17,20}$/.test(text);
 }
 
-/**
- * Schema of an argument for a point in time: a duration from now such as "6h", a date, a time, or a Discord id, which
- * stands for its creation time. Converted to ISO 8601 in UTC with milliseconds. If `orNone` is true, "" is valid.
- * `what` is the start of the argument's description.
- */
+/** A duration from now, a date, a time or a Discord id, converted to ISO 8601 in UTC. `orNone`: "" is valid. */
 export function instant(what: string, orNone = false) {
 	const read = (text: string) => {
 		if (orNone && text === "") return text;
@@ -152,7 +129,7 @@ export function instant(what: string, orNone = false) {
 	);
 }
 
-/** Schema of a tool argument that is an integer from `min` to `max`, inclusive. */
+/** Inclusive. */
 export function integer(min: number, max: number, description: string) {
 	const message = `expected an integer from ${min} to ${max}`;
 	return v.pipe(
@@ -172,7 +149,7 @@ export function choice<const Option extends string>(options: readonly Option[], 
 	return v.pipe(v.picklist(options), v.description(description));
 }
 
-/** Schema of an argument that must be one of `options`, which are lower case. Upper case is accepted, too. */
+/** `options` are lower case; upper case is accepted, too. */
 export function choiceInAnyCase<const Option extends string>(options: readonly Option[], description: string) {
 	return v.pipe(
 		v.string(),
@@ -182,10 +159,7 @@ export function choiceInAnyCase<const Option extends string>(options: readonly O
 	);
 }
 
-/**
- * Schema of an argument with Discord permissions: names such as VIEW_CHANNEL, and bit fields as decimal strings, in a
- * list or in one text. See `readPermissions`.
- */
+/** See `readPermissions`: in a list or in one text. */
 export function permissionList(description: string) {
 	return v.pipe(
 		v.union([v.array(v.string()), v.string()]),
@@ -194,7 +168,7 @@ export function permissionList(description: string) {
 	);
 }
 
-/** Schema of an object that a call may also give as a text alone: its field `field`. */
+/** An object, or a text alone for its field `field`. */
 export function orText<const Schema extends v.GenericSchema>(schema: Schema, field: string) {
 	return v.pipe(
 		v.unknown(),
@@ -204,10 +178,7 @@ export function orText<const Schema extends v.GenericSchema>(schema: Schema, fie
 	);
 }
 
-/**
- * Schema of the optional argument `guild_id`. If a call omits it or passes "", the tool uses the guild of the setting
- * GUILD_ID.
- */
+/** If omitted or "", the setting GUILD_ID. */
 export const guild_id = v.optional(
 	v.pipe(
 		v.string(),
@@ -216,10 +187,7 @@ export const guild_id = v.optional(
 	),
 );
 
-/**
- * Schema of an optional argument for the maximum number of results. Values are clamped to an integer from 1 to `max`,
- * not rejected.
- */
+/** Clamped to 1 to `max`, not rejected. */
 export function limit(max: number, defaultLimit: number, description = "How many at most.") {
 	return v.optional(
 		v.pipe(
@@ -232,7 +200,7 @@ export function limit(max: number, defaultLimit: number, description = "How many
 	);
 }
 
-/** Schema of a text argument of `min` to `max` characters (Unicode code points). */
+/** In Unicode code points. */
 export function text(min: number, max: number, description: string) {
 	return v.pipe(
 		v.string(),
@@ -245,10 +213,7 @@ export function text(min: number, max: number, description: string) {
 	);
 }
 
-/**
- * Throws an RpcError unless a tool call has at least one of the arguments `names`. `hint` is appended to the error
- * message.
- */
+/** Throws an RpcError otherwise. `hint` is appended to its message. */
 export function requireOneOf<Name extends string>(
 	args: { readonly [Key in Name]?: unknown },
 	names: readonly Name[],
@@ -258,7 +223,7 @@ export function requireOneOf<Name extends string>(
 		throw invalidParameters([`${names.join(", ")}: expected at least one of these${hint}`]);
 }
 
-/** Throws an RpcError unless a tool call has exactly one of the two arguments `names`. */
+/** Throws an RpcError unless exactly one is given. */
 export function requireEither<Name extends string>(
 	args: { readonly [Key in Name]?: unknown },
 	names: readonly [Name, Name],

@@ -6,10 +6,10 @@ import { expected } from "./arguments.ts";
 
 export { formatColor } from "../../../guild-document/names/colors.ts";
 
-/** JSON Schema pattern of a color such as "#8E44AD". */
+/** Such as "#8E44AD". */
 export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";
 
-/** Schema of a color argument. Its value is a number from 0 to 0xffffff. For Discord, 0 (black) means no color. */
+/** 0 to 0xffffff. For Discord, 0 (black) means no color. */
 export const color = v.pipe(
 	v.union([v.string(), v.number()]),
 	v.check((input) => readColor(input) !== undefined, expected('a color such as "#8E44AD", "purple" or "none"')),

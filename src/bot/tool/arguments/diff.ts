@@ -4,10 +4,7 @@ import { compareIds } from "../../../discord/ids.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { requireOneOf } from "./arguments.ts";
 
-/**
- * Returns those fields of `requested` whose values differ from those in `current`. Throws an RpcError if `requested`
- * sets no field, and a ToolError if no value differs.
- */
+/** Throws an RpcError if `requested` sets no field, and a ToolError if no value differs. */
 export function changesOf<Fields extends object>(
 	current: Fields,
 	requested: { [Key in keyof Fields]?: NoInfer<Fields[Key]> | undefined },
@@ -24,7 +21,7 @@ export function changesOf<Fields extends object>(
 	return Object.fromEntries(changed.map((name) => [name, requested[name]])) as Partial<Fields>;
 }
 
-/** Sorts ids and joins them to one text, so that lists of the same ids in different order compare as equal. */
+/** So that lists of the same ids in different order are equal. */
 export function sortedIds(ids: readonly string[]): string {
 	return ids.toSorted(compareIds).join(" ");
 }

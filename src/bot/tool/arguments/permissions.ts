@@ -2,10 +2,7 @@ import { allBits, bitOf } from "../../../discord/permissions.ts";
 import { oneLine } from "../../../discord/text.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 
-/**
- * Converts a tool argument that lists permissions to a bit field. Its items are names such as VIEW_CHANNEL, or bit
- * fields as decimal strings. Throws an RpcError for unknown permissions; the error names the argument `field`.
- */
+/** Names such as VIEW_CHANNEL, or bit fields as decimal strings. Throws an RpcError that names the argument `field`. */
 export function readPermissions(field: string, permissions: readonly string[]): bigint {
 	let bits = 0n;
 	for (const item of permissions) {

@@ -18,10 +18,7 @@ const unitsMs: readonly (readonly [unit: RegExp, ms: number])[] = [
 const durationPattern = /^(?:\d{1,9} ?[a-z]{1,7} ?)+$/i;
 const durationParts = /(\d{1,9}) ?([a-z]{1,7})/gi;
 
-/**
- * Parses a duration such as "90s", "6h", "30 days" or "1d12h" to milliseconds. Returns undefined for other text, and
- * for numbers without a unit.
- */
+/** "90s", "6h", "30 days" or "1d12h" in milliseconds. Undefined for other text, and numbers without a unit. */
 export function readDuration(text: string): number | undefined {
 	if (!durationPattern.test(text)) return undefined;
 	const parts = [...text.matchAll(durationParts)].map(([, count, name = ""]) => {
@@ -31,10 +28,7 @@ export function readDuration(text: string): number | undefined {
 	return parts.reduce((sum, ms) => (sum === undefined || ms === undefined ? undefined : sum + ms), 0);
 }
 
-/**
- * Parses a time relative to now to epoch milliseconds, such as "now", "6h ago", "-6h", "in 6h" or "+6h". A plain "6h"
- * is in the past if `direction` is -1, in the future if it is 1. Returns undefined for other text.
- */
+/** "now", "6h ago", "in 6h" in epoch milliseconds. `direction`: that of a plain "6h". Undefined for other text. */
 export function readRelativeTime(text: string, direction: -1 | 1): number | undefined {
 	if (text === "now") return Date.now();
 	const [, sign = "", duration = "", ago] = /^(in |[+-]|)(.*?)( ago)?$/.exec(text) ?? [];
@@ -46,9 +40,7 @@ export function readRelativeTime(text: string, direction: -1 | 1): number | unde
 
 const timePattern = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
 
-/**
- * Parses an ISO 8601 date or time to epoch milliseconds. Default time zone: UTC. Returns undefined for invalid text.
- */
+/** ISO 8601, by default in UTC, in epoch milliseconds. Undefined for invalid text. */
 export function readTime(text: string): number | undefined {
 	const [, day, clock = "00:00", zone = "Z"] = timePattern.exec(text) ?? [];
 	const at = Date.parse(`${day}T${clock}${zone}`);
@@ -58,10 +50,7 @@ export function readTime(text: string): number | undefined {
 	return midnight.startsWith(day) ? at : undefined;
 }
 
-/**
- * Parses a duration, date or time to epoch milliseconds. A duration without a sign counts from now into the past if
- * `direction` is -1, into the future if it is 1. Returns undefined for other text.
- */
+/** A duration, date or time in epoch milliseconds. `direction` is that of a plain "6h". Undefined for other text. */
 export function readAnyTime(text: string, direction: -1 | 1): number | undefined {
 	const at = readRelativeTime(text, direction) ?? readTime(text.replace(" ", "T"));
 	// JavaScript's dates end 100,000,000 days after 1970.

@@ -1,6 +1,6 @@
 // Stems of English words, to compare words without their endings.
 
-/** Removes the common endings of English words: "banned", "banning" and "bans" become "ban", and "replies" "reply". */
+/** "banned", "banning" and "bans" become "ban", and "replies" "reply". */
 export function stem(word: string): string {
 	let base = word;
 	if (/ies$/.test(base) && base.length > 4) base = base.replace(/ies$/, "y");

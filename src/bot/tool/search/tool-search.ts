@@ -15,10 +15,7 @@ const weights = {
 
 const synonymWeight = 0.8;
 
-/**
- * Factor for the first word of a tool's name, such as "create" or "list", which counts less because many tools share
- * it.
- */
+// The first word of a name, such as "list", counts less because many tools share it.
 const verbWeight = 0.6;
 
 const sameFormWeight = 1.1;
@@ -27,7 +24,7 @@ const coverageWeight = 0.33;
 
 const articles = new Set(["a", "an", "the"]);
 
-/** Words of a search query that are ignored, because they do not say what a tool should do. */
+// They do not say what a tool should do.
 const stopWords = new Set([
 	...articles,
 	..."all and any are as at be been by can could do does discord every everybody everyone find for from has have how i if in into is it its just let me my new of on or our please right now s should so some somebody someone something than that their them then there these they this those to tool tools up us use want was we what when where which will with would you your".split(
@@ -41,10 +38,7 @@ interface Document {
 	name: readonly string[];
 }
 
-/**
- * Returns the tools that match the search query, best matches first: up to `limit` in `best`, and up to 10 further ones
- * in `others`. A tool whose name is the query comes first.
- */
+/** Best first: up to `limit` in `best`, and 10 more in `others`. A tool whose name is the query comes first. */
 export function searchTools(
 	query: string,
 	tools: readonly BotTool[],
@@ -92,10 +86,7 @@ function documentOf(tool: BotTool): Document {
 	return { tool, stems, name: wordsOf(name) };
 }
 
-/**
- * Returns a function that computes the rarity of a word stem: its inverse document frequency, which is high if few
- * tools have the stem. https://en.wikipedia.org/wiki/Okapi_BM25
- */
+// Inverse document frequency. https://en.wikipedia.org/wiki/Okapi_BM25
 function rarities(documents: readonly Document[]): (stem: string) => number {
 	const counts = new Map<string, number>();
 	for (const { stems } of documents) for (const one of stems.keys()) counts.set(one, (counts.get(one) ?? 0) + 1);

@@ -102,10 +102,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	["verification, locale, afk, setting", "edit guild"],
 ];
 
-/**
- * Synonyms for the search for tools. Key: the stem of a word that people use, or the stems of two successive words.
- * Value: the phrases that the tools use for the same meaning.
- */
+/** By the stem of a word that people use, or the stems of two successive words: the phrases of the tools. */
 export const synonyms: ReadonlyMap<string, readonly (readonly string[])[]> = read();
 
 function read(): Map<string, string[][]> {
