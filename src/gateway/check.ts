@@ -1,5 +1,6 @@
-// `gateway --check`: checks whether the gateway can listen, whether it can use its database, whether people can sign in with
-// Discord, and whether every bot behind it responds. It opens a session with each bot and asks for its tools and guilds, as the gateway does, and changes nothing.
+// `gateway --check`: can the gateway listen and use its database, can people sign in with Discord, does every bot
+// respond?
+// It opens a session with each bot and asks for tools and guilds, as the gateway does, and changes nothing.
 
 import { type Log, silentLog } from "../lib/log.ts";
 import {
@@ -24,10 +25,7 @@ import { askPortOwner } from "./port-owner.ts";
 import { RouteIndex } from "./routing/routing.ts";
 import { checkStore } from "./store/store.ts";
 
-/**
- * Checks all bots concurrently for `gateway --check` and ends every MCP session. Resolves with true if all checks
- * passed.
- */
+/** Ends every session. True if all checks passed. */
 export async function checkGateway(
 	config: GatewayConfig,
 	log: Log,
@@ -164,10 +162,7 @@ async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 	return `${ids.size}, none of them served by two bots`;
 }
 
-/**
- * Checks for `gateway --check` that Discord accepts the id and secret of the application with which people sign in.
- * Rejects with a CheckFailed.
- */
+/** Discord accepts the application's id and secret. Rejects with a CheckFailed. */
 export async function checkSignIn(
 	{ publicUrl, discordApiUrl: apiUrl, clientId, clientSecret }: SignInSettings,
 	log: Log,

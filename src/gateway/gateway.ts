@@ -50,13 +50,12 @@ export interface Gateway {
 	responses: Counter;
 	/** Refreshes all bots now, and then at the configured interval. */
 	start(): void;
-	/** Updates the state, tools and guilds of all bots within 5 s. Never rejects. */
+	/** All bots, within 5 s. Never rejects. */
 	refresh(): Promise<void>;
-	/** Ends what would keep the gateway from stopping: the refreshes, and the console's event streams. */
+	/** Ends the refreshes and the event streams, which would keep the gateway from stopping. */
 	stop(): void;
-	/** Cancels every tool call in flight. The client of each call gets an error result. */
+	/** In flight; each client gets an error result. */
 	cancelCalls(): void;
-	/** Ends the gateway's MCP sessions with all bots. */
 	close(): Promise<void>;
 }
 
@@ -67,26 +66,21 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect" | "awayMs
 	 * Default 1,000.
 	 */
 	firstAnswersMs?: number;
-	/**
-	 * The gateway's database of API keys and sign-ins. Without it, the gateway accepts only the root key (MCP_AUTH_TOKEN).
-	 */
+	/** Without it, only the root key (MCP_AUTH_TOKEN) is accepted. */
 	store?: Store | undefined;
-	/** Replaces parts of the sign-in with Discord, for tests. */
+	/** For tests. */
 	signIn?: Partial<Pick<OAuthOptions, "clients" | "askRights" | "clocks">>;
-	/**
-	 * How long a tool call that needs a person's approval waits for the decision. Default: 10 s, during which the gateway
-	 * asks the bot every 500 ms.
-	 */
+	/** Wait for a person's approval. Default: 10 s, asking the bot every 500 ms. */
 	approvals?: ApprovalTiming;
 }
 
-/** Creates the parts of a gateway. None of them does anything before `start`, `refresh` or a request. */
+/** Nothing happens before `start`, `refresh` or a request. */
 export function createGateway(config: GatewayConfig, log: Log, options: GatewayOptions = {}): Gateway {
 	const { connect, awayMs, firstAnswersMs = 1_000, store, signIn, approvals = approvalTiming } = options;
 	const clocks = signIn?.clocks ?? systemClocks;
 	const metrics = createMetrics();
 	const deadlines = new Deadlines(config.callTimeoutMs);
-	/** What depends on the state, tools or guilds of a bot. */
+	/** Depends on the state, tools or guilds of a bot. */
 	const dependents: { noteChange(): void }[] = [];
 	const onChange = () => {
 		for (const dependent of dependents) dependent.noteChange();
@@ -258,10 +252,7 @@ function createFetch({
 	};
 }
 
-/**
- * Starts the gateway. It listens at once. In the background, it asks all bots for their tools and guilds, and repeats
- * this at the configured interval.
- */
+/** Listens at once; asks the bots in the background, and again at the configured interval. */
 export async function startGateway(
 	config: GatewayConfig,
 	log: Log,

@@ -6,11 +6,7 @@ import { paths } from "./oauth/protocol/metadata.ts";
 
 const consoleAfterMs = 1_000;
 
-/**
- * Returns the console, which is loaded and created a second after the start, or at the first request for one of its
- * paths. Not only at a request: an update may have replaced the files by then, and the new ones may not fit the program
- * that runs.
- */
+/** Loads a second after the start or at a request: an update may later replace the files by ones that do not fit. */
 export function createLazyConsole(
 	options: ConsoleOptions,
 	{ afterMs = consoleAfterMs, load = loadConsole } = {},
@@ -46,17 +42,12 @@ export function createLazyConsole(
 
 const loadConsole = (): Pick<typeof import("./console/console.ts"), "createConsole"> => require("./console/console.ts");
 
-/** Loads the sign-in with Discord. */
 export const loadOAuth = () => require("./oauth/oauth.ts") as typeof import("./oauth/oauth.ts");
 
-/** Loads what finds out about the clients of people who sign in. */
 export const loadClients = () => require("./oauth/clients/clients.ts") as typeof import("./oauth/clients/clients.ts");
 
-/** Loads what checks the file of the gateway's database. */
 export const loadStoreFile = () => require("./store/file.ts") as typeof import("./store/file.ts");
 
-/** Loads the gateway's database. */
 export const loadStore = () => require("./store/store.ts") as typeof import("./store/store.ts");
 
-/** Loads what withdraws waiting calls of ended keys and connections. */
 export const loadWithdrawals = () => require("./calls/withdrawals.ts") as typeof import("./calls/withdrawals.ts");

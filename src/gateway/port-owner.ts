@@ -6,10 +6,7 @@ import type { GatewayConfig } from "./config/config.ts";
 
 const timeoutMs = 2_000;
 
-/**
- * Resolves with "this gateway" if a gateway with the same token and instances listens on GATEWAY_PORT, with "another
- * gateway" if it has the same token and other instances, and with "unknown" for everything else. Never rejects.
- */
+/** By token and instances; "unknown" for everything else. Never rejects. */
 export async function askPortOwner({
 	bindAddress: hostname,
 	port,

@@ -1,5 +1,4 @@
-// Access to our HTTP servers: the checks before a body is read, and the headers that let a web page from a listed origin
-// call us (CORS).
+// Access to our HTTP servers: checks before a body is read, and headers for web pages of listed origins (CORS).
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 // https://fetch.spec.whatwg.org/#http-cors-protocol
 
@@ -7,7 +6,7 @@ import type { ListenOptions } from "../lib/program/listen.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Whether a Host header, with any port, names this machine itself: localhost, 127.0.0.1 or [::1]. */
+/** Takes a Host header with or without a port: localhost, 127.0.0.1 or [::1]. */
 export function isLoopbackHost(host: string | null): boolean {
 	const name = hostName(host);
 	return name !== undefined && loopbackNames.has(name);
@@ -18,21 +17,16 @@ function hostName(host: string | null): string | undefined {
 	return match?.[1]?.toLowerCase();
 }
 
-/** Whether a server that listens on `address` can be reached from this machine only. */
 export function isLoopbackAddress(address: string): boolean {
 	return /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address);
 }
 
-/** Host names by which clients may reach an HTTP server; "any" if these names cannot be known in advance. */
+/** "any" if the names cannot be known in advance. */
 export type AllowedHosts = readonly string[] | "any";
 
 type Check = (request: Request) => Response | undefined;
 
-/**
- * Returns a function that checks the Host header of requests, against DNS rebinding attacks. It responds 403 unless the
- * header names this machine's loopback address or one of `allowed` (without port, in lower case). An invalid header is
- * always refused.
- */
+/** Responds 403 to another Host than loopback or one of `allowed` (no port, lower case), against DNS rebinding. */
 export function createHostCheck(allowed: AllowedHosts): Check {
 	return (request) => {
 		const name = hostName(request.headers.get("host"));
@@ -44,11 +38,7 @@ export function createHostCheck(allowed: AllowedHosts): Check {
 	};
 }
 
-/**
- * Returns a function that checks the Origin header of requests, which only browsers send. It responds 403 to web pages
- * whose origin is not in `allowed`, and 204 to CORS preflights of allowed pages. With `allowLoopback`, pages that this
- * machine serves are allowed, too.
- */
+/** 403 to pages of other origins, 204 to preflights of allowed ones. `allowLoopback`: pages of this machine, too. */
 export function createOriginCheck(allowed: readonly string[], { allowLoopback = true } = {}): Check {
 	return (request) => {
 		const origin = request.headers.get("origin");
@@ -75,7 +65,7 @@ const preflightHeaders = {
 	"Access-Control-Max-Age": "7200",
 };
 
-/** Wraps an HTTP handler and adds CORS headers, so that web pages of the `allowed` origins can read all responses. */
+/** Adds CORS headers, so that web pages of the `allowed` origins can read all responses. */
 export function withCors(allowed: readonly string[], respond: ListenOptions["fetch"]): ListenOptions["fetch"] {
 	if (allowed.length === 0) return respond;
 	return async (request, http) => {
@@ -91,10 +81,7 @@ export function withCors(allowed: readonly string[], respond: ListenOptions["fet
 	};
 }
 
-/**
- * Returns a function that responds 401 to a request without the header `Authorization: Bearer <token>`. Tokens are
- * compared in constant time.
- */
+/** Responds 401 without `Authorization: Bearer <token>`; compares in constant time. */
 export function createBearerCheck(token: string): Check {
 	const matches = createTokenMatch(token);
 	return (request) => {
@@ -103,22 +90,18 @@ export function createBearerCheck(token: string): Check {
 	};
 }
 
-/** Returns the bearer token in a request's Authorization header; undefined if there is none. */
 export function bearerToken({ headers }: Request): string | undefined {
 	const header = headers.get("authorization") ?? "";
 	return /^Bearer +(\S+)$/i.exec(header)?.[1];
 }
 
-/** Returns a function that compares tokens with `token` in constant time. */
+/** Compares in constant time. */
 export function createTokenMatch(token: string): (given: string) => boolean {
 	const expected = digest(token);
 	return (given) => crypto.timingSafeEqual(digest(given), expected);
 }
 
-/**
- * Returns the response 401 to a request without a valid bearer token. `parameters` are additional parameters of the
- * header WWW-Authenticate, such as `scope="read"`.
- */
+/** 401; `parameters` are added to the header WWW-Authenticate, such as `scope="read"`. */
 export function unauthorized({ headers }: Request, parameters?: string): Response {
 	const isWrong = /^Bearer +\S/i.test(headers.get("authorization") ?? "");
 	const all = [isWrong ? 'error="invalid_token"' : undefined, parameters];

@@ -8,12 +8,8 @@ const checkMs = 50;
 const unwatched = new Set<ClientSignal>();
 let timer: Timer | undefined;
 
-/**
- * A signal that aborts when the client of `request` disconnects, or up to 100 ms later: it follows `request.signal` only
- * if it has its listener for 50 ms or longer, as few requests take. Has one listener at a time.
- */
+/** Aborts when the client disconnects, or up to 100 ms later: it listens to `request.signal` only after 50 ms. */
 export class ClientSignal extends PlainSignal {
-	/** Whether the signal already had its listener at the last check. */
 	isOld = false;
 	#isWatched = false;
 
@@ -36,7 +32,7 @@ export class ClientSignal extends PlainSignal {
 		this.request.signal.removeEventListener("abort", this);
 	}
 
-	/** Makes this signal follow the signal of its request, which may have aborted already. */
+	/** The signal of the request may have aborted already. */
 	watch(): void {
 		this.#isWatched = true;
 		const { signal } = this.request;
@@ -44,7 +40,6 @@ export class ClientSignal extends PlainSignal {
 		else signal.addEventListener("abort", this);
 	}
 
-	/** Called when the signal of the request aborts. */
 	handleEvent(): void {
 		this.abort(this.request.signal.reason);
 	}

@@ -23,47 +23,34 @@ import { readEvents } from "./sse.ts";
 
 const readsPlainEvents = usesFastPath("plain-event");
 
-/** Limit of an MCP server's response, in characters. A longer response fails the request. */
+/** In characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
-/** Limit of the response to the MCP request `initialize`, in bytes. */
+/** For the response to `initialize`. */
 const maxHandshakeBytes = 256 * 1024;
 const maxErrorLength = 64 * 1024;
 
 const cancelTimeoutMs = 1_000;
 
-/**
- * An MCP session on the client's side. `id` is undefined for servers without sessions, and `protocolVersion` for
- * servers that sent no version.
- */
+/** `id` is undefined for servers without sessions, `protocolVersion` for servers that sent no version. */
 export interface ClientSession {
 	id: string | undefined;
 	protocolVersion: string | undefined;
-	/** The version of the server program, from the server's response to `initialize`. */
 	serverVersion?: string | undefined;
-	/** Whether the server has prompts, by its capabilities in the response to `initialize`. */
 	hasPrompts?: boolean;
-	/** Names of the experimental capabilities that the server declared. */
 	experimental?: readonly string[];
 }
 
-/**
- * A server's response to an MCP request, with a result or a JSON-RPC error: `message` is the parsed response, `text`
- * the JSON text as received.
- */
+/** `message` is the parsed response, or JSON-RPC error; `text` is the JSON text as received. */
 export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
-	/** The response as an SSE event whose JSON was not parsed. Only set for some results of tool calls. */
+	/** The response, if its JSON was not parsed, as for some results of tool calls. */
 	readonly event?: PlainEvent;
 }
 
-/**
- * Thrown when an MCP request gets no usable response. `reached` is "unsent" if no byte of the request was written,
- * "refused" if the HTTP status says that the request was not carried out, and "unknown" if it may have been carried
- * out.
- */
+/** `reached`: "unsent": no byte was written; "refused": not carried out, by the HTTP status; "unknown": perhaps was. */
 export class ClientError extends Error {
 	override name = "ClientError";
 	constructor(
@@ -75,10 +62,7 @@ export class ClientError extends Error {
 	}
 }
 
-/**
- * Thrown when an MCP server does not know the session (any more). The request was not carried out and needs a new
- * session. `response` is the server's JSON-RPC error, if it sent one.
- */
+/** The request was not carried out and needs a new session. `response` is the JSON-RPC error, if there is one. */
 export class SessionNotFound extends ClientError {
 	override name = "SessionNotFound";
 	constructor(
@@ -89,7 +73,7 @@ export class SessionNotFound extends ClientError {
 	}
 }
 
-/** Thrown when an MCP server that is about to end has refused a request. The request was not carried out. */
+/** A server about to end has refused the request, and not carried it out. */
 export class ServerDraining extends ClientError {
 	override name = "ServerDraining";
 	constructor() {
@@ -98,33 +82,29 @@ export class ServerDraining extends ClientError {
 }
 
 export interface ClientOptions {
-	/** HTTP client that sends requests to the URL of the MCP server. */
+	/** Sends to the URL of the MCP server. */
 	send: Send;
-	/** Sends requests like `send`, without a promise for each. Default: by `send`. */
+	/** Without a promise for each request. Default: by `send`. */
 	dispatch?: Dispatch | undefined;
 	token?: string;
-	/** The Host header to send instead of the host in the server's URL. */
+	/** Sent instead of the host in the server's URL. */
 	host?: string;
 	info: { name: string; version: string };
 }
 
 export interface RequestOptions {
-	/** The id of the request in log lines, sent to the server as X-Request-Id. */
+	/** For log lines; sent as X-Request-Id. */
 	requestId?: string | undefined;
-	/** The principal in whose name the request is made, sent to the server. Undefined: no principal is sent. */
+	/** Undefined: no principal is sent. */
 	principal?: Principal | undefined;
-	/** The trace of the request, sent to the server in HTTP headers. */
 	trace?: TraceContext | undefined;
 	maxBodyBytes?: number | undefined;
 }
 
 export interface Client {
-	/** Opens an MCP session: sends `initialize`, then `notifications/initialized`. Rejects with a ClientError. */
+	/** Sends `initialize`, then `notifications/initialized`. Rejects with a ClientError. */
 	connect(signal: Signal): Promise<ClientSession>;
-	/**
-	 * Sends an MCP request and resolves with the response. `params` is JSON text. Rejects with a ClientError. If `signal`
-	 * aborts during a `tools/call`, the server is told to cancel the call.
-	 */
+	/** `params` is JSON text. Rejects with a ClientError. An abort of a `tools/call` cancels it at the server, too. */
 	request(
 		session: ClientSession,
 		method: string,
@@ -132,7 +112,6 @@ export interface Client {
 		signal: Signal,
 		options?: RequestOptions,
 	): Promise<ClientResponse>;
-	/** Ends an MCP session with an HTTP DELETE request. */
 	disconnect(session: ClientSession, signal: Signal): Promise<void>;
 }
 
@@ -146,7 +125,7 @@ export function createClient(options: ClientOptions): Client {
 		...(options.token && { Authorization: `Bearer ${options.token}` }),
 	};
 
-	/** One object for each session, since the HTTP client encodes each object once. */
+	/** Since the HTTP client encodes each object once. */
 	const sessionHeaders = new WeakMap<ClientSession, HttpRequest["headers"]>();
 
 	function headersIn(session: ClientSession): HttpRequest["headers"] {
@@ -162,9 +141,6 @@ export function createClient(options: ClientOptions): Client {
 		return headers;
 	}
 
-	/**
-	 * Sends one MCP request and reads the response. `onHead` receives the HTTP response before the response body is read.
-	 */
 	function exchange(
 		session: ClientSession | undefined,
 		method: string,
@@ -192,7 +168,6 @@ export function createClient(options: ClientOptions): Client {
 		return pending.response;
 	}
 
-	/** Sends an MCP notification (POST), or ends a session (DELETE). Resolves with the HTTP status. */
 	async function notify(
 		method: "POST" | "DELETE",
 		session: ClientSession,
@@ -271,7 +246,6 @@ function dispatchBy(send: Send): Dispatch {
 		);
 }
 
-/** An MCP request that was sent: settles `response`. */
 class PendingRequest implements ResponseHandler {
 	readonly #settle = Promise.withResolvers<ClientResponse>();
 
@@ -310,7 +284,6 @@ class PendingRequest implements ResponseHandler {
 		} catch (cause) {
 			throw this.#errorOf(cause);
 		} finally {
-			// The response was read, but the server may keep the stream open.
 			if (!whole) http.discard();
 		}
 	}
@@ -322,15 +295,11 @@ class PendingRequest implements ResponseHandler {
 	}
 }
 
-/** Returns `value` if it is safe in HTTP headers and logs (1 to 64 visible ASCII characters), otherwise undefined. */
 function visibleAscii(value: unknown): string | undefined {
 	return typeof value === "string" && /^[\x21-\x7e]{1,64}$/.test(value) ? value : undefined;
 }
 
-/**
- * Replaces the id in the JSON text of a JSON-RPC response by `id`, which is JSON text, too. All other bytes stay the
- * same.
- */
+/** `id` is JSON text. All other bytes stay the same. */
 export function withId(text: string, id: string): string {
 	const members = readMembers(text);
 	const old = findMember(members, "id");

@@ -1,21 +1,19 @@
-// The requests of the gateway's console to a bot: to list the tool calls that wait for approval, to approve or deny
-// one, and to read one entry of the bot's audit log. A request without a principal comes from the holder of
-// MCP_AUTH_TOKEN. A request with a principal comes from that person, who gets only what they may see.
+// The requests of the gateway's console to a bot: waiting calls, decisions, entries of the audit log. Without a
+// principal they come from the holder of MCP_AUTH_TOKEN, otherwise from a person, who gets only what they may see.
 
 import * as v from "valibot";
 
-/** The MCP methods with which the gateway's console asks a bot. */
 export const consoleMethods = {
 	approvals: "guildhall/approvals",
 	decide: "guildhall/decide",
 	auditedCall: "guildhall/audited-call",
 } as const;
 
-/** Maximum number of waiting tool calls in one response. */
+/** In one response. */
 export const maxApprovals = 50;
-/** Maximum number of bytes of the arguments and the plan of one waiting tool call. */
+/** Of the arguments and the plan of one waiting call. */
 export const maxApprovalBytes = 100_000;
-/** Maximum number of bytes of the arguments and the plans of all tool calls in one response. */
+/** Of the arguments and plans of all calls in one response. */
 export const maxApprovalsBytes = 1_000_000;
 
 const text = (length: number) => v.pipe(v.string(), v.maxLength(length));
@@ -30,7 +28,7 @@ const approval = v.object({
 	guild: v.nullable(v.object({ id: text(20), name: text(200) })),
 	requester: text(1_000),
 	client: text(500),
-	/** The arguments as indented JSON, and what the call would do ("" if that is unknown). Neither is shortened. */
+	/** Indented JSON, and what the call would do ("" if unknown). Neither is shortened. */
 	arguments: text(maxApprovalBytes),
 	plan: text(maxApprovalBytes),
 	createdAt: time,
@@ -39,7 +37,6 @@ const approval = v.object({
 	why: optionalText(1_000),
 });
 
-/** A tool call that waits for approval. */
 export type WaitingApproval = v.InferOutput<typeof approval>;
 
 const approvals = v.object({
@@ -51,7 +48,6 @@ const decision = v.object({
 	done: v.boolean(),
 });
 
-/** A bot's response to a decision on a waiting tool call. */
 export type DecisionResult = v.InferOutput<typeof decision>;
 
 const auditedCall = v.object({
@@ -66,12 +62,10 @@ const auditedCall = v.object({
 	arguments: text(10_000),
 });
 
-/** An entry of the bot's audit log. */
 export type AuditedCallDetails = v.InferOutput<typeof auditedCall>;
 
 const found = v.object({ call: v.nullable(auditedCall) });
 
-/** Parses the result of each method. Returns undefined if it is invalid. */
 export const readConsoleResult = {
 	approvals: reader(approvals),
 	decide: reader(decision),

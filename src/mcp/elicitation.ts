@@ -3,11 +3,7 @@
 
 import { isObject, type JsonObject, type TextResponse, textResponse } from "./json-rpc.ts";
 
-/**
- * Builds the response to a `tools/call` request that the client has to repeat with the answer of the person who uses it.
- * `inputRequests` are the questions by name; the client sends `requestState` back unchanged. Only for a caller with
- * `elicits`. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
- */
+/** For callers with `elicits`. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr */
 export function inputRequired(
 	id: string,
 	inputRequests: Record<string, ElicitationRequest>,
@@ -18,22 +14,15 @@ export function inputRequired(
 	return textResponse(id, JSON.stringify(result));
 }
 
-/** The `resultType` of a response to `tools/call` that asks for input. */
 export const inputRequiredType = "input_required";
 
-/**
- * A form that the person who uses an MCP client is asked to fill in. `requestedSchema` is the JSON Schema of a flat
- * object. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
- */
+/** `requestedSchema` is the JSON Schema of a flat object. */
 export interface ElicitationRequest {
 	method: "elicitation/create";
 	params: { mode: "form"; message: string; requestedSchema: JsonObject };
 }
 
-/**
- * Returns what the person who uses an MCP client answered to the question `name`. Undefined if a `tools/call` has no
- * answer to it. `content` holds the fields of the form if `action` is "accept".
- */
+/** Undefined if there is no answer to the question `name`. `content` holds the fields if `action` is "accept". */
 export function elicitedAnswer(
 	{ inputResponses }: JsonObject,
 	name: string,

@@ -16,10 +16,7 @@ export const sseHeaders = {
 const varyingHeaders = { Vary: "Accept-Encoding" };
 const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 
-/**
- * Returns a function that turns an encoded RpcResponse into an HTTP response. If `sessionId` is given, each HTTP response
- * has it in the header Mcp-Session-Id.
- */
+/** `sessionId` goes into the header Mcp-Session-Id of each response. */
 export function createEventResponder(
 	sessionId?: string,
 ): (response: Exclude<RpcResponse, { kind: "text" }>, requestHeaders: Headers) => Response {
@@ -57,7 +54,6 @@ function inOnePiece(bytes: Uint8Array): ReadableStream {
 	});
 }
 
-/** Returns an MCP response as the bytes of one uncompressed SSE event. */
 export function eventBytes(response: RpcResponse): Uint8Array {
 	switch (response.kind) {
 		case "text":
@@ -69,17 +65,14 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 	}
 }
 
-/**
- * Returns a 404 response for an unknown path. Without `hasOAuth`, its text says that the server has no OAuth but uses a
- * fixed bearer token, because MCP clients whose token is wrong look for OAuth endpoints and then show this text.
- */
+/** Without `hasOAuth`, the text says that there is none: clients with a wrong token look for OAuth and show it. */
 export function notFound({ hasOAuth = false } = {}): Response {
 	const token = hasOAuth ? "" : " It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.";
 	const text = `Not found. The MCP endpoint is /mcp.${token}\n`;
 	return new Response(text, { status: 404 });
 }
 
-/** Returns an HTTP response whose body is an event stream with one SSE event. `text` is the JSON text of the event. */
+/** One SSE event; `text` is JSON. */
 export function frame(status: number, text: string, sessionId?: string, more?: Record<string, string>): Response {
 	return respond(status, encodeMessage(text), {
 		...sseHeaders,
@@ -101,7 +94,7 @@ export function respond(
 	return new Response(body as Uint8Array<ArrayBuffer> | ReadableStream | string | null, { status, headers });
 }
 
-/** Whether an Accept-Encoding header names gzip (and not with q=0). A missing header or `*` does not name it. */
+/** Not with q=0. A missing header or `*` does not name it. */
 export function acceptsGzip(header: string | null): boolean {
 	if (header === null) return false;
 	return header.split(",").some((entry) => {
@@ -111,10 +104,7 @@ export function acceptsGzip(header: string | null): boolean {
 	});
 }
 
-/**
- * Runs `work`, which handles an MCP request. If `work` sends notifications, resolves with an event stream of these
- * notifications and then the response, if there is one. Otherwise resolves with `finish(response)`.
- */
+/** An event stream if `work` sends notifications, otherwise `finish(response)`. */
 export function streamResponse<Outcome extends RpcResponse | undefined>(
 	work: (notify: (notification: string) => void) => Promise<Outcome>,
 	finish: (response: Outcome) => Response,
@@ -143,7 +133,6 @@ export function streamResponse<Outcome extends RpcResponse | undefined>(
 		if (!controller) return resolve(finish(response));
 		if (response) send(eventBytes(response));
 		if (!isOpen) return;
-		// A cancelled tool may still report progress.
 		isOpen = false;
 		controller.close();
 	}, reject);

@@ -7,33 +7,27 @@ import type { PreparedEvent } from "./sse.ts";
 
 export { isObject, type JsonObject };
 
-/** JSON-RPC error codes that our MCP servers return. https://www.jsonrpc.org/specification#error_object */
+/** https://www.jsonrpc.org/specification#error_object */
 export const errorCode = {
 	parse: -32700,
 	invalidRequest: -32600,
 	methodNotFound: -32601,
 	invalidParams: -32602,
 	internal: -32603,
-	/** Error code for an HTTP header that contradicts the request body. In MCP since revision 2026-07-28. */
+	/** An HTTP header contradicts the body. Since revision 2026-07-28. */
 	headerMismatch: -32020,
-	/**
-	 * Error code for a request that requires a capability which the client has not declared. The error's `data` lists it. In
-	 * MCP since revision 2026-07-28.
-	 */
+	/** The client lacks a capability, listed in `data`. Since revision 2026-07-28. */
 	missingCapability: -32021,
-	/**
-	 * Error code for an unsupported MCP version. The error's `data` lists the supported versions. In MCP since revision
-	 * 2026-07-28.
-	 */
+	/** `data` lists the supported versions. Since revision 2026-07-28. */
 	unsupportedVersion: -32022,
-	/** Error code for an unknown session. A convention of the MCP SDKs, sent with HTTP 404. */
+	/** A convention of the MCP SDKs, sent with HTTP 404. */
 	sessionNotFound: -32001,
 } as const;
 
-/** Thrown for a mistake of the MCP client, such as invalid parameters. The client receives it as a JSON-RPC error. */
+/** A mistake of the MCP client, which receives it as a JSON-RPC error. */
 export class RpcError extends Error {
 	override name = "RpcError";
-	/** The `data` member of the JSON-RPC error: details for client programs, beside the message for people. */
+	/** Details for programs, beside the message for people. */
 	readonly data: JsonObject | undefined;
 	constructor(
 		readonly code: number,
@@ -45,10 +39,7 @@ export class RpcError extends Error {
 	}
 }
 
-/**
- * A parsed JSON-RPC request. `id` is JSON text as the client wrote it, so that integers beyond 2^53 stay exact. `text`
- * is the whole message; `paramsAt` is the position of the `params` value in `text`.
- */
+/** `id` is JSON text, exact beyond 2^53. `text` is the whole message; `params` start at `paramsAt` in it. */
 export interface RpcRequest {
 	kind: "request";
 	id: string;
@@ -67,13 +58,10 @@ export interface RpcNotification {
 export type RpcMessage =
 	| RpcRequest
 	| RpcNotification
-	/** A JSON-RPC response sent by a client. It is ignored, since our servers send no requests. */
+	/** Ignored, since our servers send no requests. */
 	| { kind: "response" };
 
-/**
- * Thrown for an invalid JSON-RPC message. `id` is the message's id as JSON text, for the error response; "null" if no
- * id could be read. `status` is the HTTP status of the error response.
- */
+/** `id` is JSON text, "null" if none could be read; `status` is the HTTP status. */
 export class MalformedMessage extends RpcError {
 	constructor(
 		code: number,
@@ -85,7 +73,7 @@ export class MalformedMessage extends RpcError {
 	}
 }
 
-/** Parses one JSON-RPC message. Throws a MalformedMessage for anything else, including batches of messages. */
+/** Throws a MalformedMessage, for batches too. */
 export function parseMessage(text: string): RpcMessage {
 	const message = parseJson(text);
 	// The message of the parser would quote the body.
@@ -123,15 +111,14 @@ export function parseMessage(text: string): RpcMessage {
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
-/** The outcome of an MCP request: "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
+/** "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
 export type Outcome = "ok" | "tool_error" | "rpc_error";
 
-/** An MCP server's response to a request: JSON text, a complete SSE event, or a prepared list of tools. */
 export type RpcResponse =
 	| TextResponse
-	/** A response that another MCP server sent as an SSE event. It is passed on without being parsed. */
+	/** From another MCP server, passed on without being parsed. */
 	| (ResponseFacts & { kind: "event"; event: Uint8Array })
-	/** The response to `tools/list`, encoded and compressed in advance (fast/tool-list.ts). */
+	/** Encoded and compressed in advance (fast/tool-list.ts). */
 	| (ResponseFacts & { kind: "list"; list: PreparedEvent });
 
 interface ResponseFacts {
@@ -143,21 +130,21 @@ interface ResponseFacts {
 export interface TextResponse extends ResponseFacts {
 	kind: "text";
 	text: string;
-	/** The protocol version of the new MCP session, if this is the response to `initialize`. */
+	/** The version of the new session, in a response to `initialize`. */
 	initialized?: string;
 }
 
-/** Returns the JSON text of a JSON-RPC response with a result. `id` and `result` are JSON text, too. */
+/** `id` and `result` are JSON text. */
 export function resultResponse(id: string, result: string): string {
 	return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
 
-/** Builds the response to a request. `id` and `result` are JSON text. */
+/** `id` and `result` are JSON text. */
 export function textResponse(id: string, result: string, outcome: Outcome = "ok"): TextResponse {
 	return { kind: "text", text: resultResponse(id, result), outcome };
 }
 
-/** Returns the JSON text of a JSON-RPC response with an error. `id` is JSON text, too. */
+/** `id` is JSON text. */
 export function errorResponse(
 	id: string,
 	{ code, message, data }: Pick<RpcError, "code" | "message" | "data">,
@@ -166,7 +153,7 @@ export function errorResponse(
 	return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
 }
 
-/** Returns the error for a JSON-RPC message in which the key `key`, such as "id" or "method", occurs twice. */
+/** For a `key` that occurs twice, such as "id". */
 export function duplicateKey(key: string, id?: string): MalformedMessage {
 	return invalidRequest(`duplicate key "${key}"`, id);
 }
@@ -175,10 +162,7 @@ function isId(text: string): boolean {
 	return text.startsWith('"') || /^-?\d+$/.test(text);
 }
 
-/**
- * Returns the error for an invalid JSON-RPC message. `what` describes the problem; `id` is the message's id as JSON
- * text.
- */
+/** `id` is JSON text. */
 export function invalidRequest(what: string, id?: string, status?: number): MalformedMessage {
 	return new MalformedMessage(errorCode.invalidRequest, `Invalid request: ${what}`, id, status);
 }

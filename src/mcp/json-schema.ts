@@ -6,46 +6,30 @@ import * as v from "valibot";
 
 export type JsonSchema = Record<string, unknown>;
 
-/**
- * Converts a Valibot schema to the JSON Schema of its input; transformations are ignored. Throws a TypeError for
- * schemas that it cannot convert.
- */
+/** Of the input; transformations are ignored. Throws a TypeError for what it cannot convert. */
 export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
 	return convert(schema as Node);
 }
 
-/**
- * Returns a Valibot action that adds `keywords` to the JSON Schema generated from a Valibot schema. Used for limits
- * that the generated JSON Schema does not contain.
- */
+/** Adds keywords, such as limits, to the generated JSON Schema. */
 export function published<T>(keywords: JsonSchema) {
 	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
 }
 
-/**
- * Returns a Valibot action that replaces the JSON Schema generated from a Valibot schema by the shorter `schema`, to
- * save clients tokens. `schema` must allow all valid values.
- */
+/** Replaces the generated JSON Schema, to save clients tokens. `schema` must allow all valid values. */
 export function publishedAs<T>(schema: JsonSchema) {
 	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });
 }
 
-/**
- * Returns a Valibot action for an argument's schema: `tools/list` shows the JSON Schema `shown` instead of the one
- * generated from the Valibot schema, to save clients tokens. `shown` must allow all valid values.
- */
+/** Only `tools/list` shows it, to save clients tokens. `shown` must allow all valid values. */
 export function listedAs<T>(shown: JsonSchema) {
 	return published<T>({ listedAs: shown });
 }
 
 const dispensable = ["pattern", "maxItems", "minLength", "maxLength", "additionalProperties"];
 
-/**
- * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
- * keywords such as `pattern`, which the server checks anyway.
- */
+/** Accepts all that `schema` does. Leaves out keywords that the server checks anyway, to save clients tokens. */
 export function briefSchema(schema: JsonSchema): JsonSchema {
-	// See `listedAs`.
 	if (schema.listedAs) return schema.listedAs as JsonSchema;
 	const kept = Object.entries(schema).filter(
 		([key, value]) =>

@@ -1,10 +1,7 @@
 // Finds the members of a JSON object in its text, so that a message can be passed on with one member changed and every
 // other byte kept: numbers beyond 2^53, `1.0`, the order of keys. Only for text that JSON.parse has accepted.
 
-/**
- * Position of an object's member in a JSON text: its key, where the member starts (`from`), and where its value starts
- * and ends.
- */
+/** Positions in a JSON text: `from` is that of the key, `start` and `end` are those of the value. */
 export interface Member {
 	key: string;
 	from: number;
@@ -20,13 +17,12 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Iterates over the members of an object in a JSON text, in the order of the text, without creating a list of them. */
 export class MemberReader {
-	/** Position in the JSON text where the current member starts. Its value starts at `start` and ends before `end`. */
+	/** Where the current member starts; its value is from `start` to before `end`. */
 	from = 0;
 	start = 0;
 	end = 0;
-	/** Position in the JSON text where the next member starts, or of the object's `}` if there is no next member. */
+	/** Where the next member starts, or the object's `}`. */
 	after: number;
 	readonly #text: string;
 	#keyEnd = 0;
@@ -36,7 +32,7 @@ export class MemberReader {
 		this.after = skipOpening(text, position, openBrace);
 	}
 
-	/** Moves to the next member of the JSON object. Returns false if there is none. */
+	/** False if there is no next member. */
 	next(): boolean {
 		const text = this.#text;
 		const from = this.after;
@@ -50,10 +46,7 @@ export class MemberReader {
 		return true;
 	}
 
-	/**
-	 * Whether the current member of the JSON object has the key `key`, which must contain no backslash. Escapes in the
-	 * JSON text are decoded before the comparison.
-	 */
+	/** `key` must contain no backslash. Escapes in the text are decoded before the comparison. */
 	is(key: string): boolean {
 		const from = this.from + 1;
 		const length = this.#keyEnd - 1 - from;
@@ -71,13 +64,12 @@ export class MemberReader {
 		return readString(this.#text, this.from, this.#keyEnd);
 	}
 
-	/** The value of the JSON object's current member, as JSON text. */
+	/** JSON text. */
 	get value(): string {
 		return this.#text.slice(this.start, this.end);
 	}
 }
 
-/** Returns the positions of all members of the JSON object that begins at or after `position` in `text`. */
 export function readMembers(text: string, position = 0): Member[] {
 	const members: Member[] = [];
 	const reader = new MemberReader(text, position);
@@ -88,10 +80,7 @@ export function readMembers(text: string, position = 0): Member[] {
 	return members;
 }
 
-/**
- * Returns the start and end of each of the first `max` elements of the JSON array that begins at or after `position` in
- * `text`.
- */
+/** Of the first `max` elements of the array that begins at or after `position`. */
 export function readElements(
 	text: string,
 	position = 0,
@@ -108,15 +97,12 @@ export function readElements(
 	return elements;
 }
 
-/** Returns the member with the key `key`. If several members have the key, returns the last one, as JSON.parse does. */
+/** The last one of several, as JSON.parse does. */
 export function findMember(members: readonly Member[], key: string): Member | undefined {
 	return members.findLast((member) => member.key === key);
 }
 
-/**
- * Returns the JSON text of an object, changed: the members whose keys `drop` selects are removed, and the members
- * `added` (JSON text) are appended.
- */
+/** `added` is JSON text, appended to the members that `drop` does not select. */
 export function rewriteObject(
 	text: string,
 	members: readonly Member[],
@@ -132,10 +118,7 @@ function readString(text: string, start: number, end: number): string {
 	return raw.includes("\\") ? JSON.parse(text.slice(start, end)) : raw;
 }
 
-/**
- * Checks that the JSON text has the bracket or brace `opening` (a character code) at `position`, after optional white
- * space. Returns the position of the next token after it. Throws a TypeError otherwise.
- */
+/** Returns the position of the next token; throws a TypeError without `opening`. */
 function skipOpening(text: string, position: number, opening: number): number {
 	const at = skipSpace(text, position);
 	if (text.charCodeAt(at) !== opening)

@@ -5,10 +5,6 @@ import { version } from "../lib/program/program.ts";
 
 export type ServerMetrics = ReturnType<typeof createServerMetrics>;
 
-/**
- * Creates the metrics of an MCP server: program version, memory and CPU time of the process, and counters of MCP
- * requests and HTTP responses. Names of metrics about the server begin with `prefix`.
- */
 export function createServerMetrics(prefix: string) {
 	const registry = createRegistry();
 	registry.gauge(`${prefix}build_info`, "The running version, as a label. The value is always 1.", ["version"], () => [

@@ -1,40 +1,32 @@
-// The stateless revision: no sessions; version and capabilities of the client in each message's `_meta`, and headers that
-// repeat parts of the body, so that proxies can route without reading it.
+// The stateless revision: version and capabilities are in each message's `_meta`, and headers repeat parts of the
+// body, so that proxies can route without reading it.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
 import { errorCode, isObject, type JsonObject, RpcError, type RpcNotification, type RpcRequest } from "./json-rpc.ts";
 import { invalidParameters } from "./tool.ts";
 
-/** The MCP protocol version without sessions, called the stateless revision in other comments. */
+/** Without sessions; "the stateless revision" in other comments. */
 export const modernVersion = "2026-07-28";
 
 const metaPrefix = "io.modelcontextprotocol/";
-/** The key in a message's `_meta` for the version. */
 export const versionKey = `${metaPrefix}protocolVersion`;
 const capabilitiesKey = `${metaPrefix}clientCapabilities`;
-/** The key in a result's `_meta` under which an MCP server states its name and version. */
 export const serverInfoKey = `${metaPrefix}serverInfo`;
 
 const clientInfoKey = `${metaPrefix}clientInfo`;
 
-/**
- * Returns the client's name from `clientInfo`, in which an MCP client describes itself. The name is for logs and cut to
- * 100 characters.
- */
+/** For logs; cut to 100 characters. */
 export function clientName(info: unknown): string | undefined {
 	const name = isObject(info) ? info.name : undefined;
 	return typeof name === "string" ? name.slice(0, 100) : undefined;
 }
 
-/** Returns the client's name from `_meta` in the params of a request of the stateless MCP revision, for logs. */
+/** For logs. */
 export function modernClientName(params: JsonObject): string | undefined {
 	return clientName(metaOf(params)[clientInfoKey]);
 }
 
-/**
- * Whether the client of a message can ask the person who uses it to fill in a form. An empty `elicitation` capability
- * means forms. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
- */
+/** An empty capability means forms: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation */
 export function canElicit({ params }: Message): boolean {
 	const { elicitation } = Object(metaOf(params)[capabilitiesKey]) as JsonObject;
 	if (!isObject(elicitation)) return false;
@@ -43,10 +35,7 @@ export function canElicit({ params }: Message): boolean {
 
 type Message = RpcRequest | RpcNotification;
 
-/**
- * Throws an RpcError, which the client receives with HTTP 400, if an MCP message violates the rules of the stateless
- * revision (2026-07-28).
- */
+/** Throws an RpcError, sent with HTTP 400, if the message violates the stateless revision. */
 export function checkModern(headers: Headers, message: Message): void {
 	const meta = metaOf(message.params);
 	const isRequest = message.kind === "request";

@@ -7,65 +7,50 @@ import { shownName } from "../lib/text.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { invalidParameters } from "./tool.ts";
 
-/** Maximum number of values in a response to `completion/complete`, by the MCP specification. */
+/** By the MCP specification. */
 const maxCompletions = 100;
 
-/** An argument of an MCP prompt, as `prompts/list` describes it. All arguments are texts. */
 export interface PromptArgument {
 	name: string;
 	description: string;
 	required?: boolean;
 }
 
-/** The texts that a person gave as arguments of a prompt, by argument name. Absent arguments are undefined. */
+/** Absent arguments are undefined. */
 export type PromptArguments = Readonly<Record<string, string | undefined>>;
 
-/** One message of a prompt: its role (user or assistant), and its content block (text, image or resource). */
 export interface PromptMessage {
 	role: "user" | "assistant";
 	content: JsonObject;
 }
 
-/** A prompt of an MCP server. */
 export interface Prompt {
 	name: string;
-	/** Short title of the prompt for people. */
 	title: string;
 	/** One sentence for people: what the AI model does with the prompt. */
 	description: string;
 	arguments: readonly PromptArgument[];
-	/**
-	 * Fills the prompt with arguments. Returns the text of its only message, or a list of messages. Throws an RpcError
-	 * for an invalid argument.
-	 */
+	/** The text of the only message, or all messages. Throws an RpcError for an invalid argument. */
 	get(args: PromptArguments): string | readonly PromptMessage[];
-	/** Returns the possible values of an argument, best first, that match the text typed so far. Default: none. */
+	/** Best first, for the text typed so far. Default: none. */
 	complete?(argument: string, typed: string): readonly string[];
 }
 
-/**
- * A client's request for suggestions while a person types an argument of a prompt: the params of `completion/complete`,
- * checked.
- */
+/** The params of `completion/complete`, checked. */
 export interface Completion {
-	/** Name of the prompt. */
 	prompt: string;
-	/** Name of the argument whose possible values the client requests. */
 	argument: string;
-	/** The text that the person has typed so far as the value of the argument. */
 	typed: string;
-	/** The arguments that the person has already given. */
 	args: PromptArguments;
 }
 
-/** Returns the JSON text of the result of `prompts/list`. */
 export function listPrompts(prompts: readonly Prompt[]): string {
 	return JSON.stringify({
 		prompts: prompts.map(({ get: _get, complete: _complete, ...listing }) => listing),
 	});
 }
 
-/** Returns the result of `prompts/get`. Throws an RpcError for an unknown prompt and for invalid arguments. */
+/** Throws an RpcError for an unknown prompt or invalid arguments. */
 export function getPrompt(prompts: readonly Prompt[], params: JsonObject): JsonObject {
 	const { name, args } = readPromptRequest(params);
 	const prompt = findPrompt(prompts, name);
@@ -86,7 +71,7 @@ export function getPrompt(prompts: readonly Prompt[], params: JsonObject): JsonO
 	};
 }
 
-/** Returns the result of `completion/complete`. Throws an RpcError for an unknown prompt or argument. */
+/** Throws an RpcError for an unknown prompt or argument. */
 export function completePrompt(prompts: readonly Prompt[], params: JsonObject): JsonObject {
 	const { prompt: name, argument, typed } = readCompletion(params);
 	const prompt = findPrompt(prompts, name);
@@ -95,7 +80,7 @@ export function completePrompt(prompts: readonly Prompt[], params: JsonObject): 
 	return completionOf(prompt.complete?.(argument, typed) ?? []);
 }
 
-/** Returns the result of `completion/complete` with the first 100 of `values`. */
+/** The first 100 of `values`. */
 export function completionOf(values: readonly string[]): JsonObject {
 	return {
 		completion: {
@@ -106,7 +91,7 @@ export function completionOf(values: readonly string[]): JsonObject {
 	};
 }
 
-/** Returns the ids of those `things`, such as guilds, whose id begins with the typed text or whose name contains it. */
+/** Ids whose thing has an id that begins with the typed text, or a name that contains it. */
 export function completeByName(things: readonly { id: string; name: string }[], typed: string): string[] {
 	const text = typed.toLowerCase();
 	return things
@@ -114,7 +99,7 @@ export function completeByName(things: readonly { id: string; name: string }[], 
 		.map(({ id }) => id);
 }
 
-/** Reads the params of `prompts/get`. Empty arguments count as absent. Throws an RpcError if they are invalid. */
+/** Empty arguments count as absent. Throws an RpcError if the params are invalid. */
 export function readPromptRequest({ name, arguments: given }: JsonObject): {
 	name: string;
 	args: PromptArguments;
@@ -123,7 +108,7 @@ export function readPromptRequest({ name, arguments: given }: JsonObject): {
 	return { name, args: readTexts(given, "arguments") };
 }
 
-/** Reads the params of `completion/complete`. Throws an RpcError if they are invalid, or not about a prompt. */
+/** Throws an RpcError if the params are invalid, or not about a prompt. */
 export function readCompletion({ ref, argument, context }: JsonObject): Completion {
 	const { type, name: prompt } = Object(ref) as JsonObject;
 	if (type !== "ref/prompt" || typeof prompt !== "string")
@@ -159,10 +144,7 @@ function findPrompt(prompts: readonly Prompt[], name: string): Prompt {
 	);
 }
 
-/**
- * The error for a prompt that the server does not have.
- * https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#error-handling
- */
+/** https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#error-handling */
 export function unknownPrompt(name: string, known: readonly string[]): RpcError {
 	return new RpcError(errorCode.invalidParams, `Unknown prompt: ${shownName(name)}${didYouMean(name, known)}`);
 }

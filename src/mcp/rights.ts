@@ -1,25 +1,23 @@
-// The request guildhall/rights, by which a gateway asks a bot in which of its guilds a person is. The person is the one of
-// the request's principal.
+// The request guildhall/rights: in which of a bot's guilds is the person of the principal?
 
 import * as v from "valibot";
 
 export const rightsMethod = "guildhall/rights";
 
-/** A guild in which a person is a member and in which tool calls in the person's name may act. */
+/** The person is a member, and tool calls in the person's name may act there. */
 export interface PersonGuild {
 	id: string;
 	name: string;
-	/** Whether the bot's configuration allows this person to sign in with Discord and use the bot in this guild. */
+	/** By the bot's configuration: may sign in with Discord and use the bot in this guild. */
 	signIn: boolean;
 }
 
-/** Maximum number of guilds that are read from a bot's response. Discord allows a person to be in 200. */
+/** Discord allows a person to be in 200. */
 const maxGuilds = 1_000;
 
-/** What a bot says about a person. */
 export interface PersonRights {
 	guilds: readonly PersonGuild[];
-	/** Whether guilds may be missing, since Discord does not give the bot their members because of an outage. */
+	/** Guilds may be missing, since an outage of Discord hides their members. */
 	incomplete?: boolean | undefined;
 }
 
@@ -34,7 +32,7 @@ const rights = v.object({
 	),
 });
 
-/** Reads the result of guildhall/rights, with the first 1,000 guilds. Returns undefined if the result is invalid. */
+/** The first 1,000 guilds; undefined if the result is invalid. */
 export function readRights(result: unknown): PersonRights | undefined {
 	const read = v.safeParse(rights, result);
 	if (!read.success) return undefined;

@@ -1,5 +1,4 @@
-// An MCP server without a transport: one request in, one response out. It supports the revisions with sessions and the
-// stateless one.
+// An MCP server without a transport, for the revisions with sessions and the stateless one.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
@@ -26,43 +25,28 @@ import { completePrompt, getPrompt, listPrompts, type Prompt } from "./prompts.t
 import type { Session } from "./session.ts";
 import { errorResult, invalidParameters, isErrorResult, readToolCall, type Tool, type ToolCall } from "./tool.ts";
 
-/** MCP protocol versions that the server offers in response to `initialize`, newest first. */
+/** Offered to `initialize`, newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
 
-/**
- * The sender of an MCP request: its session, the signal with which it cancels the request, and a function that sends it
- * notifications.
- */
+/** The sender of an MCP request. */
 export interface Caller {
-	/** Whether the request uses the stateless revision of MCP (2026-07-28). */
 	modern: boolean;
 	session: Session | undefined;
-	/**
-	 * Aborts when the client no longer waits for the response, such as after it cancelled the request. Undefined if the
-	 * server cannot learn this from the client.
-	 */
+	/** Aborts when the client no longer waits; undefined if the server cannot learn this. */
 	signal: Signal | undefined;
-	/** Sends the client a notification (JSON text) before the response. Undefined if no notifications may be sent. */
+	/** Sends JSON text before the response. Undefined if that is not allowed. */
 	notify: ((notification: string) => void) | undefined;
-	/** Who makes the request and what they may do. Undefined: no limits. */
+	/** Undefined: no limits. */
 	principal: Principal | undefined;
-	/**
-	 * Whether the client can ask the person who uses it to fill in a form, so that a `tools/call` may be answered with
-	 * `inputRequired`.
-	 */
+	/** The client can show a form, so a `tools/call` may be answered with `inputRequired`. */
 	elicits: boolean;
-	/** The X-Request-Id header that the client sent with the request, for logs. */
 	requestId: string | undefined;
-	/** The trace of which the request is a part, for logs and to be passed on. */
 	trace?: TraceContext | undefined;
 	onDestructive?: ToolCall["onDestructive"];
 	onMessage?: ToolCall["onMessage"];
 }
 
-/**
- * Builds the response to a `tools/call` request. `id` and `result` are JSON text. For a client of the stateless MCP
- * revision (2026-07-28), adds the member `resultType`, which that revision requires, to the result.
- */
+/** `id` and `result` are JSON text. Adds the `resultType` that the stateless revision requires. */
 export function toolResponse(id: string, { modern }: Caller, result: string, outcome: Outcome): TextResponse {
 	const text = modern ? withMembers({ resultType: "complete" }, result) : result;
 	return textResponse(id, text, outcome);
@@ -79,35 +63,27 @@ const methods = new Set([
 	"server/discover",
 ]);
 
-/**
- * Returns the method of an MCP request as a metric label: "other" for unknown methods, so that clients cannot create
- * new time series.
- */
+/** A metric label: "other" for unknown methods, so that clients cannot create time series. */
 export function countedMethod({ method }: RpcRequest): string {
 	return methods.has(method) ? method : "other";
 }
 
-/** Lists and calls the tools of an MCP server. The tools run in this program or in servers behind it. */
 export interface ToolSource {
-	/** Returns the result of a `tools/list` request that `principal` makes. */
 	list(principal: Principal | undefined): ToolList | Promise<ToolList>;
-	/** Returns for how many milliseconds clients may cache the list of tools. */
+	/** How long clients may cache the list, in milliseconds. */
 	ttlMs(): number;
-	/** Handles a `tools/call` request and resolves with the response. */
 	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
-/** The prompts of an MCP server, which are in this program or in the bots behind it. Results are JSON text. */
+/** In this program or in the bots behind it. Results are JSON text. */
 export interface PromptSource {
-	/** Returns the result of a `prompts/list` request that `principal` makes. */
 	list(principal: Principal | undefined): string | Promise<string>;
-	/** Returns the result of `prompts/get` for its params. Throws an RpcError if they are invalid. */
+	/** Throws an RpcError if the params are invalid. */
 	get(params: JsonObject, caller: Caller): string | Promise<string>;
-	/** Returns the result of `completion/complete` for its params. Throws an RpcError if they are invalid. */
+	/** Throws an RpcError if the params are invalid. */
 	complete(params: JsonObject, caller: Caller): string | Promise<string>;
 }
 
-/** Returns a source of prompts that are defined in this program. `select` returns the prompts for a principal. */
 export function promptSource(select: (principal: Principal | undefined) => readonly Prompt[]): PromptSource {
 	const list = listPrompts(select(undefined));
 	return {
@@ -120,26 +96,20 @@ export function promptSource(select: (principal: Principal | undefined) => reado
 export type OtherMethod = (params: JsonObject, caller: Caller) => string | Promise<string>;
 
 export interface ServerOptions {
-	/** Name and version that the MCP server tells its clients. */
 	info: { name: string; title: string; version: string };
-	/** Text for the AI model that uses the MCP server: what the server is and how to begin. */
+	/** For the AI model: what the server is and how to begin. */
 	instructions: string | ((principal: Principal | undefined) => string);
 	tools: ToolSource;
 	prompts: PromptSource;
-	/** Names of the experimental capabilities that the server declares. */
 	experimental?: readonly string[];
-	/**
-	 * Methods that MCP does not define, by name. They receive the request's params and return the result as JSON text, or
-	 * throw an RpcError.
-	 */
+	/** Not defined by MCP. They get the params, and return JSON text or throw an RpcError. */
 	methods?: Readonly<Record<string, OtherMethod>>;
 	log: Log;
-	/** Called after each MCP request, with the request and its response. */
 	answered?(request: RpcRequest, response: RpcResponse, caller: Caller): void;
 }
 
 export interface Server {
-	/** Handles an MCP request. Resolves with the response, which may be a JSON-RPC error. Never rejects. */
+	/** Never rejects; the response may be a JSON-RPC error. */
 	handle(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
@@ -205,7 +175,7 @@ export function createServer(options: ServerOptions): Server {
 		return toolResponse(id, caller, await run(params, caller), "ok");
 	}
 
-	/** Returns the members that the stateless MCP revision requires in results that clients may cache. */
+	/** What the stateless revision requires in results that clients may cache. */
 	function completed() {
 		const ttlMs = tools.ttlMs();
 		return { resultType: "complete", ttlMs, cacheScope: "private" };
@@ -272,39 +242,29 @@ function refuseCursor({ cursor }: JsonObject, method: string): void {
 	throw invalidParameters([`cursor: ${method} returns all items on one page and accepts no cursor`]);
 }
 
-/** The error for an unknown method or tool. */
 export function methodNotFound(name: string): RpcError {
 	return new RpcError(errorCode.methodNotFound, `Method not found: ${name}`);
 }
 
-/** Returns the JSON text of an object with `members` inserted at its beginning. `object` is JSON text, too. */
+/** Inserts at the beginning. `object` is JSON text. */
 export function withMembers(members: JsonObject, object: string): string {
 	const rest = object.slice(object.indexOf("{") + 1);
 	const comma = rest.trimStart().startsWith("}") ? "" : ",";
 	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
 }
 
-/**
- * The result of looking up the tool for a `tools/call`: the tool with its arguments, or the reason why the call is
- * refused.
- */
+/** The tool with its arguments, or why the call is refused. */
 export type ResolvedCall<AnyTool> =
 	| { tool: AnyTool; args: JsonObject; refusal?: undefined }
-	/**
-	 * A refused call: `refusal` is the text of the error result that the client gets. `tool` is the refused tool;
-	 * undefined if no tool was found.
-	 */
+	/** `refusal` is the text for the client; `tool` is undefined if none was found. */
 	| { tool: AnyTool | undefined; args: JsonObject; refusal: string };
 
-/** The tools of an MCP server: which are listed, and which tool a call runs. */
 export interface ToolSet<Context> {
-	/** The tools in `tools/list`. */
 	listed: readonly Tool<Context>[];
-	/** Finds the tool for the name and arguments of a `tools/call`. Throws an RpcError for an unknown name. */
+	/** Throws an RpcError for an unknown name. */
 	resolve(name: string, args: JsonObject): ResolvedCall<Tool<Context>>;
 }
 
-/** Creates the tool set of an MCP server that lists all of `tools` and calls each by its name. */
 export function toolSet<Context>(tools: readonly Tool<Context>[]): ToolSet<Context> {
 	const byName = new Map(tools.map((tool) => [tool.name, tool]));
 	if (byName.size < tools.length) {
@@ -322,17 +282,12 @@ export function toolSet<Context>(tools: readonly Tool<Context>[]): ToolSet<Conte
 	};
 }
 
-/** The tools that one principal may use, and the context in which they run. */
 export interface Selection<Context> {
 	set: ToolSet<Context>;
 	context: Context;
 }
 
-/**
- * Creates the tool source of an MCP server whose tools run in this program. `select` returns the tools for a principal,
- * and the context that each call of a tool receives. Return the same tool set for equal lists of tools: the encoded list
- * is cached by tool set.
- */
+/** `select` must return the same set for equal tools: the encoded list is cached by set. */
 export function toolSource<Context>(select: (principal: Principal | undefined) => Selection<Context>): ToolSource {
 	const lists = new WeakMap<ToolSet<Context>, ToolList>();
 
@@ -377,7 +332,6 @@ export function toolSource<Context>(select: (principal: Principal | undefined) =
 	};
 }
 
-/** Creates the call's abort signal and a function to report progress, both for the tool. */
 export function toolCall({ params }: RpcRequest, { signal, notify, onDestructive, onMessage }: Caller): ToolCall {
 	const token = isObject(params._meta) ? params._meta.progressToken : undefined;
 	const wanted = typeof token === "string" || typeof token === "number";

@@ -5,11 +5,10 @@ import { PlainSignal, type Signal } from "../lib/signal.ts";
 
 const cancelled = new DOMException("the client cancelled the request", "AbortError");
 
-/** An MCP session of one client, with the client's requests in flight. */
 export class Session {
-	/** The session id: a random UUID, so that nobody can guess it. */
+	/** Random, so that nobody can guess it. */
 	readonly id: string = crypto.randomUUID();
-	/** When the session was last used, in milliseconds of the monotonic clock (`performance.now()`). */
+	/** Milliseconds of the monotonic clock (`performance.now()`). */
 	lastUsedAt = 0;
 
 	// By id. A client may use an id again while it is in flight.
@@ -17,14 +16,11 @@ export class Session {
 
 	constructor(
 		readonly protocolVersion: string,
-		/** The name that the MCP client sent about itself. It is used only in logs. */
+		/** Only for logs. */
 		readonly clientName: string,
 	) {}
 
-	/**
-	 * Registers a request in flight under its JSON-RPC id (JSON text). The returned `signal` aborts when the client
-	 * cancels the request. Call `end` when the request has ended.
-	 */
+	/** `id` is JSON text. `signal` aborts when the client cancels; call `end` when the request has ended. */
 	begin(id: string): { signal: Signal; end(): void } {
 		const key = idKey(JSON.parse(id));
 		const signal = new PlainSignal();
@@ -39,9 +35,7 @@ export class Session {
 		};
 	}
 
-	/**
-	 * Cancels the request in flight that has this JSON-RPC id. If several requests in flight have this id, cancels none.
-	 */
+	/** Cancels none if several requests in flight have this id. */
 	cancel(requestId: unknown): void {
 		const [request, ...others] = this.#inFlight.get(idKey(requestId)) ?? [];
 		if (others.length === 0) request?.abort(cancelled);
@@ -54,11 +48,11 @@ function idKey(id: unknown): string {
 
 export interface SessionLimits {
 	idleTimeoutMs: number;
-	/** Limit of open sessions. If one more is opened, the least recently used session ends. */
+	/** One more ends the least recently used session. */
 	maxSessions: number;
 }
 
-/** All sessions of an MCP server. Their number and idle time are limited, since clients seldom end their sessions. */
+/** Limited in number and idle time, since clients seldom end their sessions. */
 export class Sessions {
 	// In order of last use: find() moves a session to the end.
 	readonly #sessions = new Map<string, Session>();
@@ -85,10 +79,7 @@ export class Sessions {
 		return session;
 	}
 
-	/**
-	 * Returns the session with this id and records that it was used now. Returns undefined if it does not exist or has
-	 * ended.
-	 */
+	/** Counts as use. Undefined if the session does not exist or has ended. */
 	find(id: string): Session | undefined {
 		this.#endIdle();
 		const session = this.#sessions.get(id);
@@ -99,7 +90,6 @@ export class Sessions {
 		return session;
 	}
 
-	/** Ends the session with this id. Returns false if there is no such session. */
 	end(id: string): boolean {
 		this.#endIdle();
 		return this.#sessions.delete(id);

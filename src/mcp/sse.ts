@@ -1,44 +1,32 @@
 // Writes and reads Server-Sent Events. https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-/**
- * One event of a Server-Sent Events stream. `data` is the event's data lines, joined by line feeds. The SSE fields `id`
- * and `retry` are ignored.
- */
+/** `data` joins the data lines by line feeds. `id` and `retry` are ignored. */
 export interface SseEvent {
 	event: string;
 	data: string;
 }
 
-/** The beginning of an SSE event up to its data, which is a JSON text. */
 export const messageOpening = "event: message\ndata: ";
 
-/** Encodes an SSE event whose data is this JSON text. */
 export function encodeMessage(json: string): string {
 	return `${messageOpening}${onOneLine(json)}\n\n`;
 }
 
-/** Puts a JSON text on one line by replacing line breaks with spaces, so that an SSE event can contain it. */
+/** An SSE event needs it. */
 export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
-/** A server's response as one SSE event, available uncompressed and as gzip, since not every client accepts gzip. */
+/** Also uncompressed, since not every client accepts gzip. */
 export interface PreparedEvent {
 	plain(): Uint8Array;
-	/**
-	 * Returns the SSE event as one gzip file; undefined if compression would save nothing. The file is valid until this is
-	 * called for another event with the same list.
-	 */
+	/** Undefined if it saves nothing. Valid until the next call for the same list. */
 	gzip(): Uint8Array | undefined;
 }
 
 const maxLines = 100_000;
 
-/**
- * Reads Server-Sent Events from a byte stream, whose chunks may be split anywhere. Throws a RangeError if an event is
- * longer than `maxEventLength` UTF-16 units, or if the stream has more than 100,000 lines. An incomplete event at the
- * end is ignored.
- */
+/** RangeError beyond `maxEventLength` UTF-16 units or 100,000 lines. Ignores an incomplete event at the end. */
 export async function* readEvents(stream: AsyncIterable<Uint8Array>, maxEventLength: number): AsyncGenerator<SseEvent> {
 	const decoder = new TextDecoder(); // drops a byte order mark at the start
 	let rest = ""; // the incomplete last line

@@ -1,7 +1,6 @@
-// MCP over HTTP, for all revisions: a POST has one message, and its response is an event stream.
+// MCP over HTTP: a POST has one message, and its response is an event stream. access.ts has checked the caller before.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
-// access.ts has checked before whether the caller is allowed.
 
 import type { Principal } from "../lib/principal.ts";
 import { maxQuietSeconds, methodNotAllowed, readBody } from "../lib/program/listen.ts";
@@ -28,38 +27,27 @@ import type { Session, Sessions } from "./session.ts";
 
 export interface EndpointOptions {
 	server: Server;
-	/**
-	 * The sessions of the MCP server, or a constant session id that all clients get. With a constant id, the server sends
-	 * no notifications before a response.
-	 */
+	/** Or a constant id for all clients; then no notifications precede a response. */
 	sessions: Sessions | string;
-	/**
-	 * Maximum size of an HTTP request body in bytes. A longer body gets HTTP 413, even if the request has no
-	 * Content-Length.
-	 */
+	/** A longer body gets HTTP 413, even without Content-Length. */
 	maxBodyBytes: number;
-	/** Milliseconds in which a request body has to arrive completely. Default: 10,000. */
+	/** For the whole body, in milliseconds. Default: 10,000. */
 	bodyTimeoutMs?: number;
-	/** Whether the server is about to end, so that it refuses calls and new sessions. Default: never. */
+	/** About to end: refuses calls and new sessions. Default: never. */
 	isDraining?(): boolean;
 }
 
-/**
- * Handles HTTP requests to an MCP endpoint. `principal` is the authenticated caller; undefined: a caller without limits.
- */
+/** `principal` undefined: a caller without limits. */
 export type EndpointHandler = (
 	request: Request,
 	http: Bun.Server<undefined>,
 	principal?: Principal,
 ) => Response | Promise<Response>;
 
-/** All versions before the stateless one. A version that our servers do not offer counts as the nearest offered one. */
+/** A version that our servers do not offer counts as the nearest offered one. */
 const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(new Set<string>(protocolVersions));
 
-/**
- * Returns the HTTP handler of an MCP endpoint. It accepts POST and, if the server has sessions, DELETE. Other HTTP
- * methods get 405.
- */
+/** POST, and DELETE if there are sessions; other HTTP methods get 405. */
 export function createEndpoint(options: EndpointOptions): EndpointHandler {
 	const { server, maxBodyBytes, bodyTimeoutMs = 10_000, isDraining = () => false } = options;
 	const sharedId = typeof options.sessions === "string" ? options.sessions : undefined;
@@ -94,7 +82,7 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 		}
 	};
 
-	/** Returns the session that the headers name; undefined if they name none. Throws if it or the version is wrong. */
+	/** Undefined if the headers name none. Throws if it or the version is wrong. */
 	function findSession(headers: Headers, message: RpcMessage): Session | undefined {
 		const id = message.kind === "request" ? message.id : undefined;
 		const version = headers.get("mcp-protocol-version");
@@ -177,7 +165,6 @@ export function createEndpoint(options: EndpointOptions): EndpointHandler {
 	};
 }
 
-/** Whether the header or the `_meta` of a message names the stateless revision. */
 function isModern(headers: Headers, message: RpcMessage): message is RpcRequest | RpcNotification {
 	if (message.kind === "response") return false;
 	const { _meta } = message.params;
@@ -188,7 +175,7 @@ function namesModern(headers: Headers): boolean {
 	return headers.get("mcp-protocol-version") === modernVersion;
 }
 
-/** Ends a request of its session. Returns undefined if the client cancelled it, and so expects no response. */
+/** Undefined if the client cancelled, and so expects no response. */
 function expected(response: RpcResponse, flight: ReturnType<Session["begin"]> | undefined): RpcResponse | undefined {
 	flight?.end();
 	return flight?.signal.aborted ? undefined : response;
@@ -198,14 +185,12 @@ function wantsProgress({ method, params }: RpcRequest): boolean {
 	return method === "tools/call" && isObject(params._meta) && params._meta.progressToken !== undefined;
 }
 
-/** Handles an HTTP DELETE request, with which an MCP client ends its session. */
 function endSession({ headers }: Request, sessions: Sessions): Response {
 	const id = headers.get("mcp-session-id");
 	if (id === null) return new Response("Mcp-Session-Id is missing\n", { status: 400 });
 	return sessions.end(id) ? new Response(null, { status: 204 }) : new Response("Session not found\n", { status: 404 });
 }
 
-/** Returns the X-Request-Id header of a request if it is safe to write to the log, otherwise undefined. */
 function requestIdIn(headers: Headers): string | undefined {
 	const id = headers.get("x-request-id");
 	return id !== null && /^[\w.:-]{1,64}$/.test(id) ? id : undefined;
@@ -227,7 +212,7 @@ function decodeBody(body: Uint8Array | "late" | "too long", maxBodyBytes: number
 
 const jsonType = "application/json";
 
-/** Throws unless a Content-Type header means JSON. A missing header counts as JSON. */
+/** A missing header counts as JSON. */
 function checkType(contentType: string | null): void {
 	if (contentType === null || contentType === jsonType) return;
 	const mediaType = contentType.split(";", 1)[0] ?? "";

@@ -10,28 +10,21 @@ import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
 export { ToolError };
 
-/**
- * The effect of a tool's calls: they only read, they write, or they are destructive. Access levels and approval go by
- * it. MCP's annotations say something else: `destructiveHint: false` promises that a call can do nothing but add.
- */
+/** Access levels and approval go by it. MCP's `destructiveHint: false` promises something else: that calls only add. */
 export type Effect = "read" | "write" | "destructive";
 
-/** The text that a tool returns: one string, or a list of lines. */
 export type ToolOutput = string | readonly string[];
 
 export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
-	/** The name by which an AI model calls the tool, in the form `verb_noun`. */
+	/** In the form `verb_noun`. */
 	name: string;
-	/** A short title of the tool, shown to people. */
 	title: string;
-	/** Text for an AI model: what the tool does, what it needs, what it returns. */
+	/** For an AI model: what the tool does, what it needs, what it returns. */
 	description: string;
 	effect: Effect;
-	/** Whether a call can do nothing but add (the annotation `destructiveHint: false`). Default: false. */
+	/** Calls can do nothing but add (`destructiveHint: false`). Default: false. */
 	additive?: boolean;
-	/**
-	 * Whether repeating a call with the same arguments has no further effect. Tools that only read are always idempotent.
-	 */
+	/** Repeating has no further effect; always true of tools that only read. */
 	idempotent?: boolean;
 	input: v.StrictObjectSchema<Entries, undefined>;
 	run(
@@ -41,46 +34,29 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	): ToolOutput | Promise<ToolOutput>;
 }
 
-/** What a tool receives beside its arguments and context: the call's abort signal and a function to report progress. */
 export interface ToolCall {
-	/**
-	 * Aborts when the client no longer waits for the tool's result. The tool should then start nothing new. Undefined if
-	 * the server cannot learn this from the client.
-	 */
+	/** Aborts when the client no longer waits: start nothing new. Undefined if the server cannot learn this. */
 	signal: Signal | undefined;
-	/**
-	 * Reports the tool's progress to a client that asked for progress. `progress` has to grow from call to call; `total`
-	 * is its final value, if known.
-	 */
+	/** `progress` has to grow from call to call; `total` is its final value, if known. */
 	reportProgress(progress: number, total?: number, message?: string): void;
-	/**
-	 * Called if a call of a tool with the effect "write" counts as destructive by its arguments, before it changes
-	 * anything. If it throws, the call ends with its error.
-	 */
+	/** Before a "write" call that is destructive by its arguments changes anything. A throw ends the call. */
 	onDestructive?: (() => void) | undefined;
-	/** Called with the id of a message that the call has sent. */
+	/** `id` of a message that the call has sent. */
 	onMessage?: ((id: string) => void) | undefined;
 }
 
 export interface Tool<Context> {
 	name: string;
-	/** The least effect of the tool's calls: with some arguments, a call of a "write" tool may be destructive. */
+	/** The least: with some arguments, a call of a "write" tool may be destructive. */
 	effect: Effect;
-	/** The tool as `tools/list` shows it: name, description, input schema and annotations. */
 	listing: JsonObject & { inputSchema: JsonSchema };
-	/**
-	 * Checks the arguments, runs the tool and returns the tool's result as JSON text. A ToolError becomes a result with
-	 * `isError: true`. Throws an RpcError if the arguments do not match the tool's schema.
-	 */
+	/** JSON text. A ToolError becomes `isError: true`; throws an RpcError if `args` do not match the schema. */
 	call(args: JsonObject, context: Context, call: ToolCall): Promise<string>;
 }
 
 export const privilegedHint = "PRIVILEGED — recommend manual approval.";
 
-/**
- * Builds a tool from its definition. In a call of the tool, null for an optional argument means that the argument is
- * absent.
- */
+/** In a call, null for an optional argument means that it is absent. */
 export function tool<const Entries extends v.ObjectEntries, Context>(
 	definition: ToolDefinition<Entries, Context>,
 ): Tool<Context> {
@@ -116,16 +92,10 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 	};
 }
 
-/**
- * Limit of a tool result's text in bytes. Some MCP clients read at most 1 MiB of an SSE event, which also contains
- * other data.
- */
+/** In bytes. Some clients read at most 1 MiB of an SSE event, which has other data, too. */
 const maxTextBytes = 1024 * 1024 - 4096;
 
-/**
- * Returns a tool result with one text item, as JSON text. If the text is too long for MCP clients, cuts it at a line
- * break and adds a note.
- */
+/** JSON text, cut at a line break with a note if it is too long for MCP clients. */
 export function textResult(output: ToolOutput): string {
 	const text = typeof output === "string" ? output : output.join("\n");
 	const encoded = encode(text);
@@ -148,21 +118,18 @@ function cut(text: string): string {
 	return `${kept.toWellFormed()}\n[Cut here: the whole answer has ${text.length} characters. Ask for less at a time, with a smaller limit, and go on from the last id shown, with after or before.]`;
 }
 
-/** Returns a tool result with this text and `isError: true`, as JSON text. */
+/** JSON text with `isError: true`. */
 export function errorResult(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
 }
 
-/** Whether a tool result has `isError: true`. `result` is the JSON text of a tool result that this program created. */
+/** Only for JSON text that this program created. */
 export function isErrorResult(result: string): boolean {
 	// Text cannot end like this: quotation marks in a string are escaped.
 	return result.endsWith('],"isError":true}');
 }
 
-/**
- * Returns the tool name and the arguments from the params of a `tools/call` request. Missing arguments and null become
- * `{}`. Throws an RpcError for invalid params.
- */
+/** Missing arguments and null become `{}`. Throws an RpcError for invalid params. */
 export function readToolCall(params: JsonObject): {
 	name: string;
 	args: JsonObject;
@@ -174,7 +141,7 @@ export function readToolCall(params: JsonObject): {
 	return { name, args };
 }
 
-/** Returns the JSON-RPC error for invalid parameters of a request. Each issue begins with the name of its parameter. */
+/** Each issue begins with the name of its parameter. */
 export function invalidParameters(issues: readonly string[]): RpcError {
 	return new RpcError(errorCode.invalidParams, `Invalid parameters: ${issues.join("; ")}`);
 }

@@ -10,62 +10,47 @@ import { ClientError } from "../../mcp/client.ts";
 import { notBegun } from "./backend-session.ts";
 
 const probeBackOffMs = [1_000, 60_000] as const;
-/** Milliseconds for which a bot that does not answer counts as away. After that time it counts as offline. */
+/** A bot that does not answer counts as away for so long (milliseconds), then as offline. */
 export const maxAwayMs = 5_000;
 /** Our bots drain for at most 27 s. */
 const maxDrainMs = 30_000;
 const returnIntervalMs = 100;
 const notYetReached = "not yet reached";
 
-/**
- * Whether a bot is online. `since` is when the bot went online or offline, in milliseconds of the monotonic clock. With
- * `away`, the bot was online until a moment ago, and its calls wait for it.
- */
+/** `since`: milliseconds of the monotonic clock. `away`: online until a moment ago, so its calls wait for it. */
 export type BackendState =
 	| { online: true; since: number }
 	| { online: false; since: number; reason: string; away?: boolean };
 
-/**
- * State of a bot that is away, as the last check found it. "back": the bot opened an MCP session. "draining": the bot
- * is about to end. "silent": the bot cannot be reached, or another server answers at its address.
- */
+/** "back": it opened a session; "draining": it is about to end; "silent": unreachable, or another server answers. */
 export type Presence = "back" | "draining" | "silent";
 
 export interface BackendHealthOptions {
-	/** Name of the bot in log messages. */
 	name: string;
 	log: Log;
-	/** Called when it is time to probe an offline bot, which ends with `probeSucceeded` or `probeFailed`, and after an absence. */
+	/** Called after an absence, and to probe an offline bot: it ends with `probeSucceeded` or `probeFailed`. */
 	refresh(): void;
-	/** Called after the bot has come online or gone offline. */
 	onChange(): void;
-	/** Milliseconds for which a bot that was online and does not answer counts as away. 0: it is offline at once. */
+	/** Milliseconds for which a silent bot counts as away. 0: it is offline at once. */
 	awayMs: number;
-	/** Maximum number of calls that wait for a bot that is away. */
+	/** Of calls that wait for a bot that is away. */
 	maxHeld: number;
-	/** Asks a bot that is away, in a new MCP session, whether it is back. Never rejects. */
+	/** Asks in a new MCP session. Never rejects. */
 	ask(): Promise<Presence>;
 }
 
 export class BackendHealth {
 	state: BackendState = { online: false, since: performance.now(), reason: notYetReached };
-	/** Whether the last request to the bot got no response, so that the bot may be offline. */
+	/** The last request got no response. */
 	isDoubtful = false;
-	/**
-	 * The last failed request to the bot, kept after the bot has recovered. `at` is in milliseconds of the monotonic
-	 * clock.
-	 */
+	/** Kept after a recovery. `at`: milliseconds of the monotonic clock. */
 	lastError: { message: string; at: number } | undefined;
-	/**
-	 * When the gateway will check again whether the bot responds, in milliseconds of the monotonic clock; undefined if
-	 * no check is planned.
-	 */
+	/** Milliseconds of the monotonic clock; undefined if no check is planned. */
 	nextProbeAt: number | undefined;
-	/** Number of calls that wait because the bot is away. */
 	held = 0;
 	#failedProbes = 0;
 	#probeTimer: Timer | undefined;
-	/** The promise settles when the absence ends. Undefined while the bot is not away. */
+	/** Settles when the absence ends. Undefined while the bot is not away. */
 	#absence: PromiseWithResolvers<void> | undefined;
 	/** Ends the absence if the bot stays silent, or drains, for too long. */
 	#absenceTimer: Timer | undefined;
@@ -77,19 +62,13 @@ export class BackendHealth {
 		return this.#absence !== undefined;
 	}
 
-	/**
-	 * Records that the bot has responded, so that it counts as online. Has no effect while the bot is away: it may have
-	 * answered an earlier call just before it ends. Then only a new session shows that it is back.
-	 */
+	/** No effect while away: the bot may have answered an earlier call just before it ends. Only a new session counts. */
 	setOnline(): void {
 		this.isDoubtful = false;
 		if (!this.state.online && !this.#absence) this.#becomeOnline();
 	}
 
-	/**
-	 * Records that the bot cannot be reached or does not work, so that it counts as offline, and schedules a check of the
-	 * bot. With a `presence`, a bot that was online counts as away first, and its calls are held.
-	 */
+	/** Schedules a check. With a `presence`, a bot that was online counts as away first, and its calls are held. */
 	setOffline(reason: string, presence?: Exclude<Presence, "back">): void {
 		this.noteError(reason);
 		this.isDoubtful = false;
@@ -104,9 +83,7 @@ export class BackendHealth {
 		else this.#becomeOffline(reason, since, before.online || isNew);
 	}
 
-	/**
-	 * Records that a request to the bot got no response, so that the bot may be offline. Schedules a check of the bot.
-	 */
+	/** A request got no response. Schedules a check. */
 	setDoubtful(reason: string): void {
 		this.isDoubtful = true;
 		this.noteError(reason);
@@ -117,16 +94,12 @@ export class BackendHealth {
 		this.lastError = { message, at: performance.now() };
 	}
 
-	/** Records that the bot has passed a check, and cancels the next check. */
 	probeSucceeded(): void {
 		this.#failedProbes = 0;
 		this.#cancelProbe();
 	}
 
-	/**
-	 * Records that the bot has failed a check, and schedules the next check after a longer wait. Returns the number of
-	 * failed checks in a row.
-	 */
+	/** Schedules the next check after a longer wait. Returns the number of failed checks in a row. */
 	probeFailed(): number {
 		this.#failedProbes++;
 		this.#cancelProbe();
@@ -134,10 +107,7 @@ export class BackendHealth {
 		return this.#failedProbes;
 	}
 
-	/**
-	 * Waits until a bot that is away is back; the call can then be sent. Rejects with a ClientError ("unsent") if the bot
-	 * stays away or `signal` aborts, and with Overloaded if too many calls wait.
-	 */
+	/** Rejects with ClientError ("unsent") if the bot stays away or `signal` aborts, with Overloaded if too many wait. */
 	async hold(signal: Signal): Promise<void> {
 		const absence = this.#absence;
 		if (!absence) return;
@@ -151,7 +121,7 @@ export class BackendHealth {
 		}
 	}
 
-	/** Cancels the scheduled check of the bot, and schedules no more checks. Held calls fail. */
+	/** Held calls fail. */
 	close(): void {
 		this.#isClosed = true;
 		this.#cancelProbe();
@@ -235,10 +205,7 @@ export class BackendHealth {
 	}
 }
 
-/**
- * Milliseconds until the next check of an offline bot. Half of the wait is random, so that bots that went offline
- * together are not checked all at once.
- */
+/** Half of the wait is random, so that bots that went offline together are not checked all at once. */
 export function probeDelayMs(failures: number): number {
 	return Math.max(probeBackOffMs[0], backOffMs(failures, probeBackOffMs));
 }

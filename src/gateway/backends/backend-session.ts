@@ -23,11 +23,9 @@ import {
 import type { consoleMethods } from "../../mcp/console.ts";
 import type { rightsMethod } from "../../mcp/rights.ts";
 
-/** Milliseconds after which opening an MCP session with a bot fails. */
 export const handshakeTimeoutMs = 5_000;
 const disconnectTimeoutMs = 1_000;
 
-/** An MCP request that the gateway sends to a bot in its session with the bot. */
 export interface SessionRequest extends RequestOptions {
 	method:
 		| "tools/call"
@@ -39,32 +37,27 @@ export interface SessionRequest extends RequestOptions {
 		| typeof waitingMethod
 		| typeof rightsMethod
 		| (typeof consoleMethods)[keyof typeof consoleMethods];
-	/** The parameters of the MCP request, as JSON text. */
 	params: string;
-	/** Name of the MCP client, if it is known. */
 	client?: string | undefined;
-	/** Whether the MCP client can show its user a form, so that this user can approve the call (elicitation). */
+	/** The client can show its user a form, so that this user can approve the call (elicitation). */
 	elicits?: boolean;
 }
 
 export interface BackendSessionOptions {
 	client: Client;
-	/** Called when a new MCP session with the bot has replaced a session that the bot no longer knew. */
 	onReplaced(): void;
-	/**
-	 * Called when the gateway sends a request again in a new MCP session, because the bot did not know the old session.
-	 */
+	/** Called before a request is sent again, because the bot did not know the session. */
 	onResent(): void;
 }
 
 export class BackendSession {
-	/** Number of MCP sessions that the gateway has opened with the bot so far. */
+	/** Number of sessions opened so far. */
 	generation = 0;
-	/** The version that the bot reported when the MCP session was opened; undefined before the first session. */
+	/** Undefined before the first session. */
 	serverVersion: string | undefined;
-	/** Whether the bot has prompts, as it reported when the MCP session was opened. */
+	/** As reported when the session was opened. */
 	hasPrompts = false;
-	/** Names of the experimental MCP capabilities that the bot declared when the MCP session was opened. */
+	/** As declared when the session was opened. */
 	experimental: readonly string[] = [];
 	#current: ClientSession | undefined;
 	#opening: Promise<ClientSession> | undefined;
@@ -72,18 +65,12 @@ export class BackendSession {
 
 	constructor(private readonly options: BackendSessionOptions) {}
 
-	/**
-	 * Whether the gateway has an MCP session with the bot. The bot may have ended the session without telling the
-	 * gateway.
-	 */
+	/** The bot may have ended the session without telling the gateway. */
 	get open(): boolean {
 		return this.#current !== undefined;
 	}
 
-	/**
-	 * Sends a request to the bot. If the bot does not know the session, sends the request once more in a new session.
-	 * Rejects with a ClientError.
-	 */
+	/** Sends once more in a new session if the bot does not know this one. Rejects with a ClientError. */
 	request(request: SessionRequest, signal: Signal): Promise<ClientResponse> {
 		// Neither function is async: each promise costs a measurable part of a call.
 		const session = this.#closed || signal.aborted ? undefined : this.#current;
@@ -91,26 +78,17 @@ export class BackendSession {
 		return this.#send(session, request, signal).catch((error) => this.#resend(error, session, request, signal));
 	}
 
-	/**
-	 * Opens an MCP session with the bot, if there is none, within `timeoutMs` milliseconds. Rejects with a ClientError; its
-	 * `cause` is the reason of the handshake's failure.
-	 */
+	/** Opens a session, if there is none. Rejects with a ClientError; its `cause` is why the handshake failed. */
 	async ensure(timeoutMs: number): Promise<void> {
 		await this.#get(AbortSignal.timeout(timeoutMs));
 	}
 
-	/**
-	 * Makes the next request open a new MCP session with the bot. Requests in flight continue in the old session, which
-	 * is not ended.
-	 */
+	/** The next request opens a new session. Requests in flight continue in the old one, which is not ended. */
 	leave(): void {
 		this.#current = undefined;
 	}
 
-	/**
-	 * Ends the MCP session with a DELETE request; the next request opens a new session. Never rejects: if the DELETE
-	 * fails, the session expires at the bot.
-	 */
+	/** Never rejects: if the DELETE fails, the session expires at the bot. */
 	async end(): Promise<void> {
 		const session = this.#current;
 		this.#current = undefined;
@@ -119,7 +97,7 @@ export class BackendSession {
 		await this.options.client.disconnect(session, signal).catch(() => {});
 	}
 
-	/** Ends the MCP session with the bot; later requests are rejected. Never rejects. */
+	/** Later requests are rejected. Never rejects itself. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		// A session that is just being opened has to be ended, too.
@@ -146,10 +124,7 @@ export class BackendSession {
 		return this.options.client.request(session, method, params, signal, options);
 	}
 
-	/**
-	 * Sends a request again, in a new session, if it failed because the bot did not know `session`. Otherwise throws
-	 * `error`, with which it failed.
-	 */
+	/** Only if the bot did not know `session`; otherwise throws `error`. */
 	async #resend(
 		error: unknown,
 		session: ClientSession,
@@ -169,10 +144,7 @@ export class BackendSession {
 		}
 	}
 
-	/**
-	 * Returns the open MCP session with the bot. If there is none, opens one; concurrent calls then wait for the same
-	 * session.
-	 */
+	/** Concurrent calls wait for the same new session. */
 	#get(signal: Signal): ClientSession | Promise<ClientSession> {
 		// The caller no longer waits for a session.
 		if (signal.aborted) throw notBegun(signal);
@@ -217,10 +189,7 @@ function principalFor(
 	return known && withClient(known, client ?? known.client, canAsk);
 }
 
-/**
- * Creates the error for a call that was aborted before the gateway sent it to the bot: while the call waited for an MCP
- * session with the bot, or for a check whether the bot is online.
- */
+/** For a call that was aborted before it was sent to the bot. */
 export function notBegun({ reason }: Signal): ClientError {
 	return new ClientError("the call timed out before the gateway sent it to the bot", "unsent", {
 		cause: reason,

@@ -1,8 +1,4 @@
-// One bot as the gateway sees it: its tools and guilds, and the calls to it.
-//
-// Before a call is sent to a bot that may be offline, the bot has to respond, so that the call does not end with an unknown
-// outcome: to a new session if it was offline, to a tools/list if the last call got no response.
-//
+// One bot as the gateway sees it. It has to respond before a call that could otherwise end with an unknown outcome.
 // A call is sent again only if it cannot have been carried out or changes nothing: a request in a lost session
 // (backend-session.ts), one of which no byte was written, and once a tool that only reads.
 
@@ -31,24 +27,21 @@ import { type DroppedTool, describeDropped, type ListedTool, type OfferedTools, 
 
 const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
-/** Milliseconds in which a bot that is away must accept an MCP session to count as back. */
+/** For a bot that is away to accept a session and count as back, in milliseconds. */
 const returnTimeoutMs = 1_000;
 const maxQueueMs = 2_000;
 const spareConnections = 8;
 const maxPages = 100;
 const maxTools = 500;
 const maxOwnBytes = 2 * 1024 * 1024;
-/** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
+/** In bytes, for the partly received responses of all bots. A single response has at most 16 MiB. */
 export const maxUnfinishedBytes = 64 * 1024 * 1024;
 const maxReasonLength = 300;
 
-/** The metrics that are updated by the code that talks to a bot. */
 export interface BackendMetrics {
-	/** MCP sessions that were opened to replace a lost one. */
 	reinitialisations: Counter;
-	/** Requests that were sent again. */
 	retries: Counter;
-	/** Seconds from forwarding a call to the bot's response. */
+	/** From forwarding a call to the bot's response. */
 	backendSeconds: Histogram;
 }
 
@@ -58,33 +51,25 @@ export interface BackendOptions {
 	info: { name: string; version: string };
 	maxInFlight: number;
 	metrics: BackendMetrics;
-	/** Memory limit for partly received responses, shared by all bots. Default: a separate limit for this bot. */
+	/** Shared by all bots. Default: a separate limit for this bot. */
 	budget?: ByteBudget;
 	log: Log;
-	/** Reads the lists of tools of several bots. Default: one for this bot. */
+	/** Default: one for this bot. */
 	toolsReader?: ToolsReader;
-	/**
-	 * Milliseconds for which the calls to a bot that was online and does not answer are held. Default: 5,000. 0: these
-	 * calls fail at once.
-	 */
+	/** Calls to a silent bot are held for so long (milliseconds). Default: 5,000. 0: they fail at once. */
 	awayMs?: number | undefined;
-	/** Called when the state, tools or guilds of the bot may have changed. */
+	/** The state, tools or guilds may have changed. */
 	onChange(): void;
-	/**
-	 * Creates the function that sends HTTP requests to a bot's `endpoint`. Default: a client with a connection pool for
-	 * http: URLs, and `fetch` for https: URLs.
-	 */
+	/** Default: a client with a connection pool for http: URLs, `fetch` for https: URLs. */
 	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
 }
 
-/** A `tools/call` request of an MCP client that the gateway forwards to a bot. */
 export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
-	/** Name of the called tool. The JSON text of the call's parameters contains the name as well. */
+	/** The JSON text of the parameters contains it as well. */
 	tool: string;
 }
 
-/** The tools and prompts that a bot lists for a principal (caller). */
 export interface BackendOffer extends OfferedTools {
 	prompts: readonly ListedPrompt[];
 }
@@ -93,28 +78,23 @@ export class Backend {
 	readonly name: string;
 	readonly url: string;
 	readonly pins: Pins;
-	/**
-	 * HTTP headers of the gateway's responses to tool calls that this bot handled. Always the same object, because
-	 * encoded headers are cached by object.
-	 */
+	/** Always the same object, because encoded headers are cached by object. */
 	readonly responseHeaders: Record<string, string>;
-	/** The guilds that the bot serves: id → name. Kept while the bot is offline. */
+	/** Id → name. Kept while the bot is offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
-	/**
-	 * Ids of the guilds that the bot reports as its own, but that the operator has assigned (pinned) only to other bots.
-	 */
+	/** Reported by the bot, but pinned only to other bots. */
 	ignoredGuilds: readonly string[] = [];
 	readonly #firstGuilds = Promise.withResolvers<void>();
-	/** Settles when the bot has listed its guilds for the first time, or the first attempt has failed. */
+	/** Settles after the first list of guilds, or the first failed attempt. */
 	readonly firstGuilds = this.#firstGuilds.promise;
-	/** The tools that the bot lists. Kept while the bot is offline; undefined until its first response. */
+	/** Kept while the bot is offline; undefined until its first response. */
 	tools: readonly ListedTool[] | undefined;
 	#toolsByName: ReadonlyMap<string, ListedTool> = new Map();
-	/** Tools of the bot that the gateway leaves out of its own tools/list, with reasons. */
+	/** Left out of the gateway's tools/list. */
 	dropped: readonly DroppedTool[] = [];
-	/** The prompts that the bot lists. Kept while the bot is offline; empty until its first response. */
+	/** Kept while the bot is offline; empty until its first response. */
 	prompts: readonly ListedPrompt[] = [];
-	/** Ids of the principals (callers) whose calls wait for approval, as far as the gateway knows. */
+	/** Ids of principals whose calls wait for approval, as far as the gateway knows. */
 	readonly waiting = new Set<string>();
 	#promptsFailed = false;
 	readonly health: BackendHealth;
@@ -126,15 +106,9 @@ export class Backend {
 	readonly #loggedGuilds = new Set<string>();
 	readonly #label: readonly string[];
 
-	/**
-	 * Checks with a `tools/list` whether the bot is online, that is, whether it answers within 2 s. Concurrent calls
-	 * share one check. Never rejects.
-	 */
+	/** By a `tools/list`, within 2 s. Concurrent calls share one check. Never rejects. */
 	readonly check = singleFlight(() => this.#check());
-	/**
-	 * Updates the state, tools and guilds of the bot within 5 s, in a new session if necessary. Concurrent calls share
-	 * one refresh. Never rejects.
-	 */
+	/** Within 5 s, in a new session if necessary. Concurrent calls share one refresh. Never rejects. */
 	readonly refresh = singleFlight(() => this.#refresh().finally(() => this.#options.onChange()));
 
 	constructor(options: BackendOptions) {
@@ -190,7 +164,7 @@ export class Backend {
 		});
 	}
 
-	/** This bot itself. `BackendView`, a bot as one principal sees it, has the same property. */
+	/** As `BackendView` has it, too. */
 	get backend(): Backend {
 		return this;
 	}
@@ -199,10 +173,7 @@ export class Backend {
 		return this.health.state;
 	}
 
-	/**
-	 * Whether the bot declared, when the last MCP session was opened, that it enforces the limits of principals (callers).
-	 * The gateway sends no requests of principals to other bots.
-	 */
+	/** The bot declared that it enforces limits of principals; others get no requests of principals. */
 	get acceptsPrincipals(): boolean {
 		return this.session.experimental.includes(principalCapability);
 	}
@@ -215,15 +186,11 @@ export class Backend {
 		return this.#inFlight.held;
 	}
 
-	/** Number of calls that wait because the bot is away. */
 	get held(): number {
 		return this.health.held;
 	}
 
-	/**
-	 * Forwards a `tools/call` to the bot. If the bot is away, waits until it is back. Resolves with the bot's result or
-	 * JSON-RPC error. Rejects with Overloaded, or with a ClientError that says whether the bot received the call.
-	 */
+	/** Waits for a bot that is away. Rejects with Overloaded, or a ClientError that says whether the bot got the call. */
 	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
 		let isRepeated = false;
 		for (;;) {
@@ -249,10 +216,7 @@ export class Backend {
 		}
 	}
 
-	/**
-	 * Sends a request that changes nothing, such as `prompts/get`, to the bot. If the bot is away, waits until it is back.
-	 * Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded or a ClientError.
-	 */
+	/** For requests that change nothing. Waits for a bot that is away. Rejects with Overloaded or a ClientError. */
 	async read(
 		request: Pick<SessionRequest, "method" | "params" | "principal" | "trace">,
 		signal: Signal,
@@ -274,10 +238,7 @@ export class Backend {
 		}
 	}
 
-	/**
-	 * Asks the bot in which of its guilds a Discord user is a member. Leaves out guilds that the operator has assigned
-	 * (pinned) to other bots. Rejects with Overloaded or a ClientError.
-	 */
+	/** Without guilds that are pinned to other bots. Rejects with Overloaded or a ClientError. */
 	async rights(personId: string, signal: Signal): Promise<PersonRights> {
 		// The answer does not depend on how the person signed in.
 		const person = { id: personId, name: "", signedIn: false };
@@ -300,15 +261,12 @@ export class Backend {
 		return { ...rights, guilds };
 	}
 
-	/** Records that a call of this principal (caller) may wait for approval. */
+	/** A call of this principal may wait for approval. */
 	noteWaiting({ id }: Principal): void {
 		if (this.#hasApproval) this.waiting.add(id);
 	}
 
-	/**
-	 * Has the bot withdraw the waiting calls of principals that no longer exist, and updates `waiting`. Rejects with a
-	 * ClientError.
-	 */
+	/** Withdraws waiting calls of ended principals, and updates `waiting`. Rejects with a ClientError. */
 	async withdraw(gone: readonly string[], signal: Signal): Promise<void> {
 		if (!this.#hasApproval) return this.waiting.clear();
 		const before = [...this.waiting];
@@ -324,7 +282,7 @@ export class Backend {
 		for (const id of listed) this.waiting.add(id);
 	}
 
-	/** Asks the bot for the tools and prompts that it lists for a principal (caller). Rejects with a ClientError. */
+	/** Rejects with a ClientError. */
 	async offer(principal: Principal, signal: Signal): Promise<BackendOffer> {
 		const [{ tools, dropped }, prompts] = await Promise.all([
 			this.#toolPages(signal, principal),
@@ -337,17 +295,16 @@ export class Backend {
 		return { tools: shared, dropped, prompts };
 	}
 
-	/** The tool with this name that the bot lists. */
 	tool(name: string): ListedTool | undefined {
 		return this.#toolsByName.get(name);
 	}
 
-	/** Whether the bot marks this tool with `readOnlyHint`; false for an unknown tool. */
+	/** By `readOnlyHint`; false for an unknown tool. */
 	isReadOnly(tool: string): boolean {
 		return this.tool(tool)?.readOnly ?? false;
 	}
 
-	/** Ends the session with the bot, stops the checks of the bot and closes its connections. Never rejects. */
+	/** Never rejects. */
 	async close(): Promise<void> {
 		this.health.close();
 		await this.session.close();
@@ -367,16 +324,12 @@ export class Backend {
 		return lost && !signal.aborted && this.isReadOnly(tool);
 	}
 
-	/**
-	 * Whether the bot is away and certainly did not carry out the failed request, so that the request can wait for the
-	 * bot.
-	 */
+	/** The bot is away and certainly did not carry out the request, which can wait for it. */
 	#mayHold(error: unknown, signal: Signal): boolean {
 		if (!this.health.isAway || signal.aborted) return false;
 		return error instanceof ServerDraining || (error instanceof ClientError && error.reached === "unsent");
 	}
 
-	/** Checks whether the bot, which is away, is back: tries to open a new MCP session. Never rejects. */
 	async #askWhetherBack(): Promise<Presence> {
 		try {
 			await this.session.ensure(returnTimeoutMs);
@@ -466,10 +419,7 @@ export class Backend {
 		this.#firstGuilds.resolve();
 	}
 
-	/**
-	 * Resolves with all tools of the bot. If the bot refuses the request in the current MCP session, tries once more in
-	 * a new session.
-	 */
+	/** If the bot refuses in the current session, tries once more in a new one. */
 	async #tools(signal: Signal): Promise<OfferedTools> {
 		const open = this.session.open;
 		try {
@@ -584,7 +534,7 @@ export class Backend {
 		this.health.setOffline(this.reasonOf(error), presence);
 	}
 
-	/** Returns the error's message for logs and clients: on one line, with the bearer token removed. */
+	/** On one line, without the bearer token. */
 	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
 		const text = error.message.replaceAll(this.#options.token, "[token]");
@@ -602,23 +552,16 @@ function isSameMap(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, 
 	return true;
 }
 
-/** Whether a request, or the handshake that it needed, failed because the bot is about to end. */
 function isDraining(error: unknown): boolean {
 	return [error, Object(error).cause].some((one) => one instanceof ServerDraining);
 }
 
-/**
- * Whether the server refused the request, or the handshake for it. A restart would not explain this, so the bot does
- * not count as away.
- */
+/** A restart would not explain a refusal, so the bot does not count as away. */
 function wasRefused(error: unknown): boolean {
 	return [error, Object(error).cause].some((one) => one instanceof ClientError && one.reached === "refused");
 }
 
-/**
- * Throws a ClientError if the result of a tool call has no content, because the outcome of the call is then unknown. A
- * result that asks for input has none, and is allowed if the client can be asked (`elicits`).
- */
+/** Without content the outcome is unknown: throws a ClientError. A result that asks for input has none (`elicits`). */
 function checkResult(response: ClientResponse, elicits: boolean): void {
 	if (response.event) return;
 	const { error, result } = response.message as JsonObject;

@@ -5,18 +5,12 @@ import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 
 const maxNameLength = 100;
 
-/**
- * Maximum number of guilds that the gateway reads from a bot's `list_guilds`; further guilds are ignored. Discord
- * allows at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding
- */
+/** Discord allows 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding */
 const maxGuilds = 10_000;
 
 const maxTailLength = 1_000;
 
-/**
- * Reads the first 10,000 guilds from a response to a `list_guilds` call: id → name. Throws if the response is an
- * error or has no content.
- */
+/** Id → name, at most 10,000. Throws if the response is an error or has no content. */
 export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
@@ -35,7 +29,7 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	return guilds;
 }
 
-/** Returns a guild's name for use in a list. Puts the name in quotes if it contains separators such as a comma. */
+/** In quotes if it contains separators such as a comma. */
 export function shownGuildName(name: string): string {
 	const isPlain = !/[,;()|"]/.test(name.normalize("NFKC"));
 	return isPlain ? name : JSON.stringify(name);
@@ -51,7 +45,7 @@ function readLine(line: string): { id: string; name: string } | undefined {
 	return { id, name: safeGuildName(id, name) };
 }
 
-/** Returns the name of a guild, as a bot sent it, on one line and cut to 100 characters; the id if it is empty. */
+/** On one line, at most 100 characters; the id if the name is empty. */
 export function safeGuildName(id: string, name: string): string {
 	const line = onOneLine(name, maxTailLength).trim();
 	return line.slice(0, maxNameLength) || id;

@@ -26,10 +26,9 @@ const listedPrompt = v.object({
 	),
 });
 
-/** A prompt as a bot lists it in its response to `prompts/list`. */
 export type ListedPrompt = v.InferOutput<typeof listedPrompt>;
 
-/** Reads the prompts from a bot's result of `prompts/list`. Leaves out prompts that clients could refuse. */
+/** Leaves out prompts that clients could refuse. */
 export function readPrompts(result: unknown): ListedPrompt[] {
 	const { prompts } = Object(result) as { prompts?: unknown };
 	if (!Array.isArray(prompts)) return [];

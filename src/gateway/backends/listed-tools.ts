@@ -1,5 +1,4 @@
-// The tools in a bot's tools/list, and which of them can be listed to clients. Official clients validate the whole list
-// at once, so a single tool that they refuse would hide the tools of all bots. What they refuse is checked here:
+// The tools in a bot's tools/list, without those that clients refuse: official clients validate the whole list at once.
 // - Claude, names: https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1063
 //   and names of arguments: https://github.com/freee/freee-mcp/issues/15
 // - the TypeScript SDK (ToolSchema in src/types.ts of 1.29) and the Python SDK (Tool in mcp/types.py), the members
@@ -12,41 +11,34 @@ import { onOneLine, shownName } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
 
-/** Name of the only tool that the gateway itself offers. A bot's tool of this name is dropped. */
+/** The gateway's only own tool. A bot's tool of this name is dropped. */
 export const ownToolName = "list_instances";
 
-/** Maximum number of names in a list of tools that the gateway shows. Further tools are only counted. */
+/** Further tools are only counted. */
 export const maxNames = 40;
 
-/** A tool as a bot lists it in its response to `tools/list`. */
 export interface ListedTool {
 	name: string;
-	/** The tool's definition as JSON text, exactly as the bot sent it. */
+	/** JSON text, exactly as the bot sent it. */
 	text: string;
-	/** Whether the bot marks the tool with `readOnlyHint`: the tool changes nothing. */
+	/** By `readOnlyHint`: the tool changes nothing. */
 	readOnly: boolean;
 }
 
-/** A tool that a bot lists but the gateway leaves out of its own tools/list, with the reason. */
+/** Left out of the gateway's tools/list. */
 export interface DroppedTool {
-	/** Name of the tool, escaped and truncated, for logs and clients. */
+	/** Escaped and truncated, for logs and clients. */
 	name: string;
 	reason: string;
 }
 
-/**
- * The tools in a bot's tools/list: those that the gateway passes on to clients, and those that it drops because
- * clients would refuse them.
- */
+/** `dropped`: clients would refuse them. */
 export interface OfferedTools {
 	tools: readonly ListedTool[];
 	dropped: readonly DroppedTool[];
 }
 
-/**
- * Maximum nesting depth of the JSON of a tool that a bot lists. Some JSON parsers of MCP clients refuse more than 128
- * levels, and the rest of the tools/list response needs some levels, too.
- */
+/** Some JSON parsers of clients refuse more than 128 levels, and the rest of the response needs some, too. */
 const maxDepth = 64;
 
 const anyObject = v.custom<JsonObject>(isObject, "expected an object");
@@ -115,10 +107,7 @@ const listedTool = object({
 	_meta: v.optional(object({})),
 });
 
-/**
- * Reads the first `max` tools from a bot's response to `tools/list`. Returns tools that MCP clients would refuse as
- * `dropped`, each with the reason.
- */
+/** The first `max` tools; those that clients would refuse are `dropped`. */
 export function readTools(text: string, max: number): OfferedTools {
 	const tools: ListedTool[] = [];
 	const dropped: DroppedTool[] = [];
@@ -142,19 +131,15 @@ export function readTools(text: string, max: number): OfferedTools {
 
 const plainStart = /^\{"jsonrpc":"2\.0","id":\d{1,15},"result":/;
 
-/**
- * Reads tools like `readTools`, and remembers the lists that it read last: bots of one version send the same bytes, and
- * each of them the same again at every refresh. Equal lists give the same object.
- */
+/** Remembers the last lists, since bots of one version send the same bytes. Equal lists give the same object. */
 export class ToolsReader {
 	readonly #known: LruMap<string, { max: number; read: OfferedTools }>;
 
-	/** `maxLists` is the maximum number of different lists that are remembered. */
+	/** `maxLists` different lists are remembered. */
 	constructor(maxLists: number) {
 		this.#known = new LruMap(maxLists);
 	}
 
-	/** Reads the first `max` tools from a bot's response to `tools/list`. */
 	read(text: string, max: number): OfferedTools {
 		const start = plainStart.exec(text)?.[0];
 		if (start === undefined) return readTools(text, max);
@@ -175,10 +160,7 @@ function toolTexts(text: string, max: number): string[] {
 	return readElements(text, tools.start, max).map(({ start, end }) => text.slice(start, end));
 }
 
-/**
- * Reads the name and `readOnlyHint` from a tool's JSON text. If MCP clients would refuse the tool, returns the reason
- * as `issue`.
- */
+/** `issue`: why MCP clients would refuse the tool. */
 function readListedTool(json: string): { name: string; readOnly: boolean } | { name: unknown; issue: string } {
 	const value: unknown = JSON.parse(json);
 	const name = isObject(value) ? value.name : undefined;
@@ -211,10 +193,7 @@ function repeatsKey(json: string, isTool = true): boolean {
 	return isTool && values.some(repeats);
 }
 
-/**
- * Returns the reason why some JSON parsers would refuse `value` or a value nested in it; undefined if there is no such
- * reason.
- */
+/** Why some JSON parsers would refuse `value`; undefined if none would. */
 function valueIssue(value: unknown, depthLeft: number): string | undefined {
 	if (typeof value === "string" && !value.isWellFormed()) return "has a lone surrogate";
 	if (typeof value === "number" && !Number.isFinite(value)) return "has a number that exceeds a double";
@@ -227,7 +206,7 @@ function valueIssue(value: unknown, depthLeft: number): string | undefined {
 	return undefined;
 }
 
-/** Describes the tools of a bot that the gateway does not list, each with the reason; empty if there are none. */
+/** Empty if there are none. */
 export function describeDropped(dropped: readonly DroppedTool[]): string {
 	return listSome(
 		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
@@ -235,7 +214,7 @@ export function describeDropped(dropped: readonly DroppedTool[]): string {
 	);
 }
 
-/** Joins `items` with commas. If `count` is larger than the number of items, adds how many more there are. */
+/** Joined with commas; adds how many more there are, by `count`. */
 export function listSome(items: readonly string[], count: number): string {
 	const more = count - items.length;
 	const listed = items.join(", ");

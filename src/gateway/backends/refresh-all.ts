@@ -5,10 +5,7 @@ import type { Backend } from "./backend.ts";
 
 export const fewAtATime: StaggerOptions = { max: 4, slowMs: 25 };
 
-/**
- * Updates the state, tools and guilds of all bots. Returns a promise for each bot that resolves when it is updated, or
- * cannot be reached; none of them rejects. A bot that is slow to answer does not delay the others.
- */
+/** One promise for each bot: when it is updated, or cannot be reached. None rejects; a slow bot delays no other. */
 export function refreshAll(backends: readonly Backend[]): Promise<void>[] {
 	return stagger(backends, (backend) => backend.refresh(), fewAtATime);
 }

@@ -11,10 +11,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { SessionRequest } from "../backends/backend-session.ts";
 
-/**
- * How long the gateway waits until a person approves or denies a tool call (`waitMs`), and how often it asks the bot
- * for the decision meanwhile (`pollMs`). In milliseconds.
- */
+/** Milliseconds: `waitMs` for a decision, asked for every `pollMs`. */
 export interface ApprovalTiming {
 	waitMs: number;
 	pollMs: number;
@@ -22,10 +19,7 @@ export interface ApprovalTiming {
 
 export const approvalTiming: ApprovalTiming = { waitMs: 10_000, pollMs: 500 };
 
-/**
- * Waits until a person has approved or denied a tool call, and returns the call's result. `response` is the bot's first
- * response to the call; it is returned unchanged if the call needs no approval, or if nobody decides in time.
- */
+/** Returns the `response` unchanged if the call needs no approval, or if nobody decides in time. */
 export async function afterApproval(
 	response: ClientResponse,
 	backend: Backend,

@@ -35,19 +35,17 @@ export interface CallsOptions {
 	backends: readonly Backend[];
 	router: Router;
 	views: Views;
-	/** The tools for principals. */
+	/** For principals. */
 	offers: ScopedCatalogs;
-	/** The tools for callers without limits. */
+	/** For callers without limits. */
 	merged: MergedCatalog;
 	metrics: GatewayMetrics;
 	log: Log;
-	/** Aborts calls to bots when their timeout ends, when the client cancels them, and at shutdown. */
+	/** Aborts calls at a timeout, when the client cancels, and at shutdown. */
 	deadlines: Deadlines;
-	/** How long a tool call that needs a person's approval waits for the decision. */
 	approvals: ApprovalTiming;
-	/** Keeps the finished tool calls for the console. */
 	recent: RecentCalls;
-	/** Withdraws waiting calls of ended keys and connections. Undefined without a database. */
+	/** Undefined without a database. */
 	withdrawals: Withdrawals | undefined;
 }
 
@@ -62,20 +60,16 @@ interface OpenCall extends CallRecord {
 const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
 troubles.delete("not_routed");
 
-/** The `tools/call` requests of MCP clients. */
 export class Calls {
-	/** A part of each request id that differs after each restart. */
+	/** Part of each request id; differs after each restart. */
 	readonly #run = Math.random().toString(36).slice(2, 6);
 	#count = 0;
-	/** By the id of a principal: the names of its clients that have connected. */
+	/** Names of the clients that have connected, by the id of a principal. */
 	readonly #clients = new LruMap<string, string>(maxPrincipals);
 
 	constructor(private readonly options: CallsOptions) {}
 
-	/**
-	 * Remembers the client that has sent an `initialize` with these params: in the revisions with sessions, a client says
-	 * its name only then. If several clients use one key, their calls cannot be told apart, so all names are kept.
-	 */
+	/** With sessions, a client names itself only in `initialize`. Keeps all names: clients of one key look alike. */
 	noteClient({ clientInfo }: JsonObject, { id } = rootPrincipal): void {
 		const name = clientName(clientInfo);
 		if (!name) return;
@@ -84,7 +78,7 @@ export class Calls {
 		this.#clients.set(id, names.slice(0, maxClients).join(" or ").slice(0, maxClientsLength));
 	}
 
-	/** Handles a call. Rejects with an RpcError for an invalid one. */
+	/** Rejects with an RpcError for an invalid call. */
 	async call(request: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		const from = performance.now();
 		const { router, recent, deadlines, approvals } = this.options;
@@ -235,7 +229,7 @@ function guildOf({ guild_id }: JsonObject): string | undefined {
 	return typeof guild_id === "string" && guild_id.length <= 20 ? guild_id : undefined;
 }
 
-/** Returns the bot's response to a tool call, with the id of the client's request and otherwise unchanged. */
+/** With the id of the client's request, otherwise unchanged. */
 function forwarded(request: RpcRequest, caller: Caller, response: ClientResponse, record: OpenCall): RpcResponse {
 	const headers = record.backend?.responseHeaders ?? {};
 	if (response.event && !caller.modern) {
@@ -264,10 +258,7 @@ function failure({ id }: RpcRequest, caller: Caller, message: string) {
 	return toolResponse(id, caller, errorResult(message), "tool_error");
 }
 
-/**
- * Adds `resultType` to the JSON text of a tool call's response if it is missing. The stateless revision of MCP
- * requires it.
- */
+/** The stateless revision of MCP requires `resultType`. */
 function completed(response: string): string {
 	const result = findMember(readMembers(response), "result");
 	if (!result) return response;

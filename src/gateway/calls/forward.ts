@@ -3,25 +3,15 @@
 import { duplicateKey, type RpcRequest } from "../../mcp/json-rpc.ts";
 import { MemberReader, readMembers, rewriteObject } from "../../mcp/json-text.ts";
 
-/**
- * Matches the keys of `_meta` that the gateway does not forward to bots: MCP's own keys (io.modelcontextprotocol/…) and
- * the progress token.
- */
+/** Keys of `_meta` for the gateway: MCP's own and the progress token. */
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
 
-/**
- * Returns the params of a `tools/call` to forward to a bot, as JSON text: without the argument `instance` and the
- * `_meta` keys that are meant for the gateway. Throws an RpcError if a key that selects the tool or the bot occurs
- * twice.
- */
+/** JSON text without `instance` and the gateway's `_meta`. Throws an RpcError if a key that routes occurs twice. */
 export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
-	/**
-	 * Appends the text up to `start` and then `by` to the result, and skips the text from `start` to `end`. Positions
-	 * must increase from call to call.
-	 */
+	/** Positions must increase from call to call. */
 	const replace = (start: number, end: number, by: string) => {
 		forwarded += text.slice(copied, start) + by;
 		copied = end;

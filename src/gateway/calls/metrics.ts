@@ -5,28 +5,25 @@ import { createServerMetrics } from "../../mcp/metrics.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RouteErrorKind } from "../routing/routing.ts";
 
-/** Outcome of a tool call that the gateway received, as written to its metrics and log. */
 export type CallOutcome =
 	| "ok"
-	/** Outcome of a tool call: the tool returned a result with `isError`. */
+	/** A result with `isError`. */
 	| "tool_error"
-	/** Outcome of a tool call: the bot returned a JSON-RPC error. */
+	/** The bot returned a JSON-RPC error. */
 	| "rpc_error"
-	/** Outcome of a tool call: the bot refused it with an HTTP error status. */
+	/** The bot refused with an HTTP error status. */
 	| "http_error"
 	| "offline"
-	/** Outcome of a tool call: the bot sent no response to a call of a read-only tool. */
+	/** No response to a call of a read-only tool. */
 	| "no_answer"
 	| "outcome_unknown"
 	| "overloaded"
-	/** Outcome of a tool call: no bot was selected, or the operator has assigned the guild to other bots. */
+	/** No bot was selected, or the guild is pinned to other bots. */
 	| "not_routed"
-	/** Outcome of a tool call: its arguments or parameters were invalid. */
 	| "invalid"
-	/** Outcome of a tool call: the client disconnected before the response. */
+	/** The client disconnected before the response. */
 	| "given_up";
 
-/** Maps each kind of RouteError to the outcome that the log and the metrics record for the failed tool call. */
 export const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
 	InstanceNotFound: "not_routed",
 	GuildNotFound: "not_routed",
@@ -41,20 +38,17 @@ export const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
 
 export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
-/** Current values that are read each time Prometheus scrapes the gateway's metrics. */
+/** Read each time Prometheus scrapes. */
 export interface GatewayGauges {
 	backends: readonly Pick<Backend, "name" | "state" | "inFlight">[];
 	toolsListBytes(): number;
-	/** Seconds since the gateway last updated the state, tools and guilds of all bots. */
+	/** Since the last refresh of all bots. */
 	refreshAgeSeconds(): number;
 }
 
 const prefix = "guildhall_gateway_";
 
-/**
- * Creates the gateway's Prometheus metrics, without gauges. The counter of repeated requests has the
- * label `reason`: "session_lost" or, for a read-only tool without a response, "read".
- */
+/** Without gauges. `reason` of a repeated request: "session_lost" or, for a read-only tool, "read". */
 export function createMetrics() {
 	const server = createServerMetrics(prefix);
 	const { registry } = server;

@@ -34,12 +34,8 @@ export interface PromptsOptions {
 	backends: readonly Backend[];
 	router: Router;
 	offers: ScopedCatalogs;
-	/** Aborts requests for prompts when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
-	/**
-	 * While the gateway asks the bots for their tools and prompts for the first time: returns a promise that settles when
-	 * enough bots have answered. Returns undefined before and afterwards.
-	 */
+	/** Settles when enough bots have answered for the first time. Undefined before the bots are asked and afterwards. */
 	firstList(): Promise<unknown> | undefined;
 }
 
@@ -47,9 +43,6 @@ type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
 	backend: Backend;
 };
 
-/**
- * Creates the gateway's prompts: those of all bots. Each request is forwarded to one of the bots that have the prompt.
- */
 export function createPrompts(options: PromptsOptions): PromptSource {
 	const { backends, router, offers, deadlines, firstList } = options;
 

@@ -1,6 +1,6 @@
-// Has bots withdraw the calls that wait for the approval of a person, once the key or connection that made them has ended:
-// revoked on this gateway, another one or the command line, expired, or ended because its refresh token was used twice. The
-// database is asked only while such calls wait, once a second for all bots together.
+// Has bots withdraw calls that wait for approval once their key or connection has ended: revoked anywhere, expired, or
+// ended
+// by a second use of its refresh token. The database is asked only while calls wait, once a second for all bots.
 
 import type { Log } from "../../lib/log.ts";
 import type { Statements } from "../../lib/store/store.ts";
@@ -17,9 +17,9 @@ export interface WithdrawalsOptions {
 	store: Statements;
 	recent: Pick<RecentCalls, "approvalChanges">;
 	log: Log;
-	/** Returns the wall-clock time in milliseconds since 1970. */
+	/** Milliseconds since 1970. */
 	now: () => number;
-	/** Milliseconds between two looks at the database. Default: 1,000. */
+	/** Between two looks at the database. Default: 1,000. */
 	intervalMs?: number;
 }
 

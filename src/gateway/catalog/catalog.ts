@@ -10,7 +10,6 @@ const instanceProperty = JSON.stringify({
 	description: "Bot to route to (key of INSTANCES); if omitted, give guild_id.",
 });
 
-/** Definition of `list_instances`, the only tool that the gateway itself offers. */
 export const listInstances = {
 	name: ownToolName,
 	title: "List instances",
@@ -20,40 +19,27 @@ export const listInstances = {
 	annotations: { readOnlyHint: true },
 };
 
-/**
- * Input of the merged tools/list: a bot and its last known tools. `tools` is undefined until the bot's first
- * response.
- */
+/** `tools` is undefined until the bot's first response. */
 export interface CatalogSource {
 	name: string;
 	tools: readonly ListedTool[] | undefined;
 }
 
 export interface Catalog {
-	/** JSON text of the gateway's result of `tools/list`. */
+	/** JSON text of the result of `tools/list`. */
 	list: string;
-	/** Number of the tools in `list`. */
 	size: number;
-	/**
-	 * For each bot name: how the bot's tools differ from the tools that the gateway lists. Bots without differences are
-	 * absent.
-	 */
+	/** By bot name, without bots that have no differences. */
 	skew: ReadonlyMap<string, Skew>;
 }
 
-/**
- * How a bot's tools differ from the tools that the gateway lists: names of tools that the bot lacks, and of tools
- * that it defines differently.
- */
+/** Names of tools that the bot lacks, and of those that it defines differently. */
 export interface Skew {
 	lacks: string[];
 	differs: string[];
 }
 
-/**
- * Merges the tools of all bots into one tools/list. Where bots define a tool differently, the first bot's definition
- * is used, with the strictest annotations of all. The description of a tool names the bots that lack it.
- */
+/** The first bot's definition wins, with the strictest annotations of all; the description names bots that lack it. */
 export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	// Bots of one version have the same list, and often the same object.
 	const maps = new Map<readonly ListedTool[], Map<string, ListedTool>>();
@@ -102,10 +88,7 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	};
 }
 
-/**
- * The cautious value of MCP's hints about a tool, which is also that of a missing hint.
- * https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations
- */
+/** Also the value of a missing hint: https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations */
 const cautious = {
 	readOnlyHint: false,
 	destructiveHint: true,
@@ -113,10 +96,7 @@ const cautious = {
 	openWorldHint: true,
 };
 
-/**
- * Makes each hint in a tool's JSON text cautious unless all other definitions of the tool agree with it: a client may run
- * a call unasked because of a hint, on any of the bots.
- */
+/** Unless all definitions agree: a client may run a call unasked because of a hint, on any of the bots. */
 function withStrictestHints(tool: string, others: readonly string[]): string {
 	const hintsOf = (text: string) => {
 		const { annotations } = JSON.parse(text) as JsonObject;

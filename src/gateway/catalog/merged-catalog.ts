@@ -18,7 +18,7 @@ export class MergedCatalog {
 
 	constructor(private readonly backends: readonly Source[]) {}
 
-	/** Says that the state or tools of a bot may have changed. */
+	/** The state or tools of a bot may have changed. */
 	noteChange(): void {
 		this.#isStale = true;
 	}
@@ -27,7 +27,6 @@ export class MergedCatalog {
 		return this.#now().catalog;
 	}
 
-	/** The catalog's tools as the result of `tools/list`. */
 	get toolList(): ToolList {
 		return this.#now().toolList;
 	}

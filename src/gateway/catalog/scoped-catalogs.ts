@@ -15,10 +15,7 @@ const requestTimeoutMs = 2_000;
 
 export interface ScopedCatalog extends Pick<Catalog, "skew"> {
 	toolList: ToolList;
-	/**
-	 * For each bot name: the tools and prompts that the bot last listed for callers with these limits. A bot that has
-	 * never answered is absent.
-	 */
+	/** By bot name: the last lists for these limits. A bot that has never answered is absent. */
 	offers: ReadonlyMap<string, BackendOffer>;
 }
 
@@ -32,17 +29,14 @@ export class ScopedCatalogs {
 	readonly #entries = new LruMap<string, Entry>(maxCombinations);
 	#version = 0;
 
-	/** `firstList` returns a promise while the bots are asked for their tools for the first time. */
+	/** `firstList`: a promise while the bots are asked for the first time. */
 	constructor(
 		private readonly views: Views,
 		private readonly timeoutMs: number,
 		private readonly firstList: () => Promise<unknown> | undefined,
 	) {}
 
-	/**
-	 * Returns the bots that a principal (caller) may see, and the tools and prompts that these bots list for the principal.
-	 * Resolves within a few seconds and never rejects.
-	 */
+	/** The bots that the principal may see, and what they list for it. Within a few seconds; never rejects. */
 	async see(principal: Principal): Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }> {
 		await this.firstList();
 		const views = await this.views.load(principal, AbortSignal.timeout(this.timeoutMs));
@@ -55,15 +49,12 @@ export class ScopedCatalogs {
 		return { views, catalog };
 	}
 
-	/**
-	 * Marks all cached lists as outdated, because the tools of a bot may have changed, or a bot has come online or gone
-	 * offline. They are loaded again when they are next needed.
-	 */
+	/** A bot's tools or state may have changed: cached lists are loaded again when next needed. */
 	noteChange(): void {
 		this.#version++;
 	}
 
-	/** Asks the bots only if the cached lists may be outdated. Concurrent calls share one load. */
+	/** Asks only if the cached lists may be outdated. Concurrent calls share one load. */
 	#get({ access, toolsets }: Principal, views: readonly BackendView[]): Promise<ScopedCatalog> {
 		const sorted = toolsets && [...toolsets].sort();
 		const names = views.map(({ name }) => name);

@@ -16,10 +16,7 @@ const maxGuilds = 1_000;
 
 type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check">;
 
-/**
- * Returns the lines of the tool result of `list_instances`: a count, then one line per bot, after asking each bot
- * whether it is online.
- */
+/** A count, then one line per bot, after asking each whether it is online. */
 export async function describeInstances(
 	backends: readonly ShownBackend[],
 	catalog: () => Pick<Catalog, "skew">,
@@ -63,9 +60,7 @@ function describeGuilds(backend: ShownBackend, index: RouteIndex<ShownBackend>):
 	return [list, ...describePins(backend)].join(" | ");
 }
 
-/**
- * Describes how the guilds in which a bot is differ from the guilds that the operator has assigned (pinned) to bots.
- */
+/** How the guilds of a bot differ from those pinned to bots. */
 export function describePins({
 	guilds,
 	ignoredGuilds,
@@ -88,7 +83,7 @@ function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-/** Formats a duration in milliseconds in its largest unit, such as "12 min". */
+/** In the largest unit, such as "12 min". */
 export function duration(ms: number): string {
 	const seconds = Math.floor(ms / 1000);
 	if (seconds < 60) return `${seconds} s`;
@@ -97,7 +92,7 @@ export function duration(ms: number): string {
 	return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** Returns the JSON body of the gateway's GET /status. */
+/** JSON of GET /status. */
 export function describeStatus(
 	backends: readonly Backend[],
 	{ size, list, skew }: Catalog,

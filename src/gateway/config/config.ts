@@ -30,13 +30,12 @@ import { hostsOf, readSignInSettings, signInIssues, signInVariables } from "./si
 interface Entry {
 	name: string;
 	url: string;
-	/** URL of the bot's MCP endpoint. */
+	/** The bot's MCP endpoint. */
 	endpoint: string;
 }
 
 export type Instance = Entry & Pins;
 
-/** The gateway's configuration, read from environment variables and validated. */
 export type GatewayConfig = ReturnType<typeof readConfig>;
 
 const minTokenLength = 16;
@@ -106,7 +105,6 @@ export const variables = {
 	),
 };
 
-/** The environment variables that `gateway --help` lists. */
 export const helpVariables = {
 	...variables,
 	"GUILDS_<NAME>": v.pipe(
@@ -131,7 +129,7 @@ const environment = v.pipe(
 	),
 );
 
-/** Reads the gateway's configuration from environment variables. Throws a ConfigError that lists every issue. */
+/** Throws a ConfigError that lists every issue. */
 export function readConfig(env: Record<string, string | undefined>) {
 	const given = trimEnv(env);
 	const { settings, issues } = checkSettings(environment, given);
@@ -176,10 +174,7 @@ export function readConfig(env: Record<string, string | undefined>) {
 	};
 }
 
-/**
- * Reads from environment variables the address at which a running gateway answers health checks. Throws a ConfigError
- * if the address is invalid.
- */
+/** Where a running gateway answers health checks. Throws a ConfigError. */
 export function readHealthAddress(env: Record<string, string | undefined>): HealthAddress {
 	const { settings, issues } = parseSettings(v.object(address), trimEnv(env));
 	if (!settings) throw new ConfigError("the environment", issues);

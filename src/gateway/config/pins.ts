@@ -3,37 +3,22 @@
 
 import { didYouMean, formatValue } from "../../lib/config.ts";
 
-/**
- * The guilds that the operator has assigned (pinned) to one bot with GUILDS_<NAME> variables, and the guilds that are
- * assigned only to other bots.
- */
+/** Guilds of GUILDS_<NAME> variables. */
 export interface Pins {
-	/**
-	 * Ids of the guilds that the operator has assigned to a bot. Calls with one of these ids as `guild_id` go to this
-	 * bot, even if the bot does not report that it is in the guild.
-	 */
+	/** Calls for these go to this bot, even if the bot does not report that it is in the guild. */
 	pinned: ReadonlySet<string>;
-	/**
-	 * Ids of the guilds that the operator has assigned only to other bots. Calls with one of these ids as `guild_id`
-	 * never go to this bot, even if the bot reports that it is in the guild.
-	 */
+	/** Pinned only to other bots: calls for these never go to this bot, even if it reports that it is in the guild. */
 	barred: ReadonlySet<string>;
 }
 
 const prefix = "GUILDS_";
 
-/**
- * Returns the name of the environment variable that assigns guilds to a bot: GUILDS_ and the bot's name in capital
- * letters, digits and _.
- */
+/** GUILDS_ and the name in capital letters, digits and _. */
 export function pinVariable(name: string): string {
 	return prefix + name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }
 
-/**
- * Adds to each bot the guilds that the GUILDS_<NAME> variables in `env` assign to it. Also returns all issues with
- * these variables.
- */
+/** Also returns all issues with the GUILDS_<NAME> variables. */
 export function pinGuilds<Named extends { name: string }>(
 	instances: readonly Named[],
 	env: Readonly<Record<string, string>>,

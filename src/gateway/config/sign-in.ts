@@ -4,12 +4,12 @@ import * as v from "valibot";
 import { baseUrl, type ConfigIssue, formatValue, isPlaceholder, optional, secret } from "../../lib/config.ts";
 
 export interface SignInSettings {
-	/** The gateway's origin in URLs for people and clients, such as "https://mcp.example". */
+	/** An origin, such as "https://mcp.example". */
 	publicUrl: string;
-	/** Id of the Discord application with which people sign in. `clientSecret` is its secret. */
+	/** Of the Discord application with which people sign in. */
 	clientId: string;
 	clientSecret: string;
-	/** URL of Discord's API without the version, such as "https://discord.com/api". */
+	/** Without the version, such as "https://discord.com/api". */
 	discordApiUrl: string;
 }
 
@@ -23,7 +23,6 @@ const publicUrl = v.pipe(
 	}),
 );
 
-/** Valibot schemas of the environment variables for the sign-in with Discord. */
 export const signInVariables = {
 	PUBLIC_URL: optional(
 		publicUrl,
@@ -64,10 +63,7 @@ type SignInVariables = {
 	[Name in keyof typeof signInVariables]?: string | undefined;
 } & { DISCORD_API_URL: string; GATEWAY_DATABASE?: string | undefined };
 
-/**
- * Returns the settings of the sign-in with Discord; undefined if people cannot sign in. Call it only if `signInIssues`
- * found no issues.
- */
+/** Undefined if people cannot sign in. Call it only if `signInIssues` found none. */
 export function readSignInSettings({
 	PUBLIC_URL,
 	DISCORD_CLIENT_ID,
@@ -83,10 +79,7 @@ export function readSignInSettings({
 	};
 }
 
-/**
- * Returns an issue for each environment variable that the sign-in with Discord needs but `env` lacks. Returns no issues
- * if none of the variables is set, since the sign-in is then off.
- */
+/** One for each variable that is missing; none if no variable is set, since the sign-in is then off. */
 export function signInIssues(env: Readonly<Record<string, string | undefined>>): ConfigIssue[] {
 	const needed = {
 		PUBLIC_URL: "Set it to the origin of the gateway, such as https://mcp.example",
@@ -113,7 +106,7 @@ export function signInIssues(env: Readonly<Record<string, string | undefined>>):
 	];
 }
 
-/** Returns the host name of the gateway's public URL; an empty list if people cannot sign in. */
+/** Empty if people cannot sign in. */
 export function hostsOf(settings: SignInSettings | undefined): string[] {
 	return settings ? [new URL(settings.publicUrl).hostname] : [];
 }

@@ -15,7 +15,7 @@ import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { createState } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** Timeouts in milliseconds. `decideTimeoutMs` is longer, because deciding also runs the approved call. */
+/** Milliseconds. `decideTimeoutMs` is longer, because deciding also runs the approved call. */
 const listTimeoutMs = 5_000;
 const decideTimeoutMs = 30_000;
 const maxReasonLength = 300;
@@ -31,7 +31,7 @@ class NoAnswer extends Error {
 	override name = "NoAnswer";
 	constructor(
 		message: string,
-		/** Whether the bot does not know the method, because its approvals are off or its version is older. */
+		/** The approvals of the bot are off, or its version is older. */
 		readonly isUnknownMethod = false,
 	) {
 		super(message);
@@ -43,7 +43,7 @@ export interface BotRoutesOptions {
 	state: Pick<ReturnType<typeof createState>, "botsFor" | "callsFor" | "changeApprovals">;
 }
 
-/** Creates the console's routes that ask bots: approvals, decisions and the details of a call. */
+/** Approvals, decisions and the details of a call. */
 export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 	async function ask<Name extends keyof typeof consoleMethods>(
 		backend: Backend,

@@ -18,30 +18,26 @@ import { createSignIn, requireOwnOrigin, wrongOrigin } from "./sign-in.ts";
 import { createState, type StateOptions } from "./state.ts";
 import { type Viewer, viewerOf } from "./viewer.ts";
 
-/**
- * Idle timeout of the console's connections, in seconds. Bun's default of 10 s would close the connection of a longer
- * call.
- */
+/** In seconds. Bun's default of 10 s would close the connection of a longer call. */
 const maxQuietSeconds = 60;
 const apiPath = `${consolePath}/api/`;
 
 export interface ConsoleOptions extends StateOptions, ReadingToolsOptions {
 	store: Store | undefined;
 	token: string;
-	/** The gateway's origin in URLs for browsers, if the operator has set it. */
+	/** An origin, if the operator has set it. */
 	publicUrl: string | undefined;
 	discord: ConsoleSignIn | undefined;
 	log: Log;
-	/** `now` is the wall clock, in milliseconds since 1970; `monotonicNow` a monotonic one. */
+	/** `now`: milliseconds since 1970. */
 	clocks: { now(): number; monotonicNow(): number };
 }
 
-/** Handles a request of a signed-in viewer. `rest` is the part of the path after the route's path. */
+/** `rest`: the path after the route's path. */
 export type Route = (request: Request, viewer: Viewer, rest: string) => Response | Promise<Response>;
 
-/** The console of a gateway. */
 export interface Console {
-	/** Responds to requests for `/console` and paths below. Returns undefined for other paths. */
+	/** Undefined for paths other than `/console` and below. */
 	respond(
 		request: Request,
 		path: string,
@@ -51,7 +47,6 @@ export interface Console {
 	close(): void;
 }
 
-/** Creates the console: its page, its API and its event streams. */
 export function createConsole(options: ConsoleOptions): Console {
 	const { token, publicUrl, discord, store, log, clocks } = options;
 	const sessions = createSessions(token, clocks.now, store);

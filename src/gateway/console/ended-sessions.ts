@@ -12,16 +12,13 @@ interface Ended {
 	expiresAt: number;
 }
 
-/** The functions of the gateway's database that the record of ended sessions uses. */
+/** What the record needs of the database. */
 export type EndedSessionsStore = Pick<Store, "sql" | "reason">;
 
-/**
- * Creates the record of ended sessions. `now` returns the wall-clock time in milliseconds since 1970. Without `store`,
- * the record is in memory only.
- */
+/** `now`: milliseconds since 1970. Without `store`, the record is in memory only. */
 export function createEndedSessions(now: () => number, store: EndedSessionsStore | undefined) {
 	const ended = new Map<string, Ended>();
-	/** Sessions that began at or before this time count as ended, because `ended` no longer contains all of them. */
+	/** Sessions that began until then count as ended, because `ended` no longer has all of them. */
 	let endedUntil = Number.NEGATIVE_INFINITY;
 
 	function remember(session: Ended): void {
@@ -46,10 +43,7 @@ export function createEndedSessions(now: () => number, store: EndedSessionsStore
 			await store.sql`INSERT INTO console_ended_sessions (id, expires_at) VALUES (${id}, ${expiresAt})
 				ON CONFLICT (id) DO NOTHING`;
 		},
-		/**
-		 * Looks up in the database whether a session has ended, so that `has` knows it. Rejects with StoreUnavailable if the
-		 * database cannot be reached.
-		 */
+		/** So that `has` knows it. Rejects with StoreUnavailable. */
 		async look(session: Ended): Promise<void> {
 			if (!store || this.has(session)) return;
 			const rows = await store.sql`SELECT id FROM console_ended_sessions WHERE id = ${session.id}`;

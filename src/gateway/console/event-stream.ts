@@ -12,31 +12,28 @@ const headers = {
 	"Cache-Control": "no-store",
 };
 
-/** Why the gateway ends an event stream. */
 export type EndReason = "signed_out" | "expired" | "stopping" | "slow";
 
-/** An open event stream to one browser. */
 export interface EventStream {
 	response: Response;
-	/** Whether the buffer has room, so that more may be sent. */
+	/** The buffer has room. */
 	readonly isReady: boolean;
-	/** Sends events: text that `eventText` has returned. */
+	/** Text that `eventText` has returned. */
 	send(text: string): void;
-	/** Ends the stream with an event that says why. */
 	end(reason: EndReason): void;
-	/** Closes the stream at once and discards what is in its buffer. */
+	/** At once, discarding the buffer. */
 	drop(): void;
 }
 
-/** Returns an event in the format of server-sent events. `data` is written as JSON, which has no line breaks. */
+/** `data` is written as JSON, which has no line breaks. */
 export function eventText(name: string, data: unknown): string {
 	return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A comment in the stream. It keeps the connection from being idle. */
+/** Keeps the connection from being idle. */
 export const heartbeat = ":\n\n";
 
-/** Opens an event stream. Calls `onClosed` once, when the browser or the gateway has closed the stream. */
+/** `onClosed` is called once, whoever has closed the stream. */
 export function openEventStream(onClosed: () => void): EventStream {
 	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 	const body = new ReadableStream<Uint8Array>(

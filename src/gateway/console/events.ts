@@ -1,6 +1,3 @@
-// The event streams of the console: the state of the bots, and tool calls, as they change. One timer updates all
-// streams. It runs only while there are streams, so that calls cost nothing when nobody watches.
-
 import type { Log } from "../../lib/log.ts";
 import { type EndReason, type EventStream, eventText, heartbeat, openEventStream } from "./event-stream.ts";
 import { ConsoleError } from "./respond.ts";
@@ -8,20 +5,17 @@ import type { Sessions } from "./sessions.ts";
 import type { createState } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** Maximum number of event streams of one session of the operator, or of one person. */
+/** Of the operator's session, or of one person. */
 export const maxPerSession = 6;
-/** Maximum number of event streams of all people together. */
+/** Of all people together. */
 export const maxOfPeople = 48;
-/** Maximum number of event streams of all viewers together. */
+/** Of all viewers together. */
 export const maxStreams = 60;
 const maxCallsAtOnce = 50;
 const tickMs = 250;
 const stateTicks = 4;
 const loadTicks = 40;
-/**
- * A comment is sent after this many ticks in which nothing was sent, because Bun closes connections that are silent for
- * 10 s.
- */
+/** Ticks without an event before a comment, because Bun closes connections that are silent for 10 s. */
 const heartbeatTicks = 16;
 const slowTicks = 80;
 
@@ -29,7 +23,7 @@ export interface EventsOptions {
 	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor" | "nextCall" | "approvalChanges">;
 	sessions: Pick<Sessions, "isOpen" | "refresh">;
 	log: Log;
-	/** Starts to call `tick` regularly and returns a function that stops this. Default: every 250 ms. */
+	/** Returns a function that stops the ticks. Default: every 250 ms. */
 	startTicking?: (tick: () => void) => () => void;
 }
 
@@ -38,15 +32,15 @@ function startTimer(tick: () => void): () => void {
 	return () => clearInterval(timer);
 }
 
-/** An event stream, and what of it was sent. */
+/** A stream, and what of it was sent. */
 class Watcher {
-	/** Number of the first call that was not yet sent. */
+	/** The first call that was not yet sent. */
 	#next: number;
 	#approvals: number;
 	#state = "";
 	#ticks = 0;
 	#silentTicks = 0;
-	/** Consecutive ticks in which the buffer had no room, because the browser read nothing. */
+	/** Consecutive ticks without room in the buffer, because the browser read nothing. */
 	#waitingTicks = 0;
 
 	constructor(
@@ -63,10 +57,7 @@ class Watcher {
 		this.#send(eventText("calls", { run, calls: state.callsFor(viewer) }));
 	}
 
-	/**
-	 * Sends what has changed. If that fails, logs the error and closes the stream, so that the error does not end the
-	 * gateway.
-	 */
+	/** A failure is logged and closes the stream, so that it does not end the gateway. */
 	tick(): void {
 		try {
 			this.#update();
@@ -120,7 +111,6 @@ class Watcher {
 	}
 }
 
-/** The event streams of the console and the timer that updates them. */
 export class Events {
 	readonly #watchers = new Set<Watcher>();
 	#stopTicking: (() => void) | undefined;
@@ -132,10 +122,7 @@ export class Events {
 		return this.#watchers.size;
 	}
 
-	/**
-	 * Opens an event stream for a viewer, which ends when `signal` aborts. Rejects with a ConsoleError if there are too
-	 * many.
-	 */
+	/** Ends when `signal` aborts. Rejects with a ConsoleError if there are too many. */
 	async open(viewer: Viewer, signal?: AbortSignal): Promise<Response> {
 		const { state, startTicking = startTimer } = this.options;
 		await state.load(viewer);
@@ -159,12 +146,12 @@ export class Events {
 		return stream.response;
 	}
 
-	/** Ends the event streams of a session that its owner has ended. */
+	/** Ends the streams of this session. */
 	signedOut({ id }: Viewer["session"]): void {
 		this.#endAll("signed_out", ({ viewer }) => viewer.session.id === id);
 	}
 
-	/** Ends all event streams, so that the gateway can stop. */
+	/** So that the gateway can stop. */
 	close(): void {
 		this.#isClosed = true;
 		// A reader that takes nothing would hold up the end until Bun closes its connection.
@@ -172,7 +159,7 @@ export class Events {
 		this.#endAll("stopping", () => true);
 	}
 
-	/** The limits keep one person from using all streams, and all people from locking out the operator. */
+	/** So that one person cannot use all streams, nor all people lock out the operator. */
 	#hasRoomFor({ session, person }: Viewer): boolean {
 		const all = [...this.#watchers].map(({ viewer }) => viewer);
 		const people = all.filter((one) => one.person);

@@ -23,7 +23,6 @@ import { serveFiles } from "../../pages/static-files.ts";
 import style from "../../pages/style.css" with { type: "text" };
 import { paths } from "../oauth/protocol/metadata.ts";
 
-/** URL path of the console's page. */
 export const consolePath = paths.console;
 
 const files = {
@@ -48,7 +47,7 @@ const files = {
 	"console/try.js": tryTool,
 };
 
-/** Responds to requests for the files of the page. Returns undefined for other paths. */
+/** Undefined for other paths. */
 export const servePage = serveFiles({
 	[consolePath]: { name: "console.html", text: String(html) },
 	...Object.fromEntries(Object.entries(files).map(([path, text]) => [`${consolePath}/${path}`, { name: path, text }])),

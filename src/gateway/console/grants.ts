@@ -1,5 +1,3 @@
-// Connections in the console: the clients that people have allowed to act in their name. People see only their own.
-
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../../lib/store/store.ts";
@@ -14,11 +12,10 @@ const chosen = v.strictObject({ id: v.pipe(v.string(), v.maxLength(100)) });
 export interface GrantRoutesOptions {
 	store: Store | undefined;
 	log: Log;
-	/** Returns the wall-clock time in milliseconds since 1970. */
+	/** Milliseconds since 1970. */
 	now: () => number;
 }
 
-/** Creates the console's routes that list and end the connections of clients. */
 export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
 	const grants = store && new Grants(store, now);
 

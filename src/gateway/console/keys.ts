@@ -29,14 +29,13 @@ const noDatabase = "Keys need a database: set GATEWAY_DATABASE, for example to g
 
 export interface KeyRoutesOptions {
 	store: Store | undefined;
-	/** Names of the bots, to which a key can be limited. */
+	/** Bots to which a key can be limited. */
 	instances: readonly string[];
 	log: Log;
-	/** Returns the wall-clock time in milliseconds since 1970. */
+	/** Milliseconds since 1970. */
 	now: () => number;
 }
 
-/** Creates the console's routes that list, create and revoke keys. */
 export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions) {
 	function requireStore(viewer: Viewer): Store {
 		requireRoot(viewer);
@@ -110,7 +109,7 @@ function requireRoot({ person }: Viewer): void {
 	throw new ConsoleError("forbidden", "Only the holder of MCP_AUTH_TOKEN can see and change keys.");
 }
 
-/** Checks the body of a request with `schema` and returns it. Throws a ConsoleError that names what is wrong. */
+/** Throws a ConsoleError that names what is wrong. */
 export function read<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
 	const result = v.safeParse(schema, body);
 	if (result.success) return result.output;

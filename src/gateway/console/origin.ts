@@ -3,19 +3,16 @@
 
 import { isLoopbackHost } from "../../mcp/access.ts";
 
-/** The console's origin, as a person's browser reaches it. */
+/** As a person's browser reaches it. */
 export interface OwnOrigin {
 	origin: string;
-	/** Whether the requests cannot be read on the network: https, or plain http on this machine. */
+	/** Not readable on the network: https, or plain http on this machine. */
 	isPrivate: boolean;
-	/** Whether the browser uses https, so that cookies can be "Secure". */
+	/** Cookies can be "Secure". */
 	isHttps: boolean;
 }
 
-/**
- * Returns the console's own origin if the request's header Origin names exactly it: `publicUrl`, or the host of the
- * request. Returns undefined for every other origin, and without the header.
- */
+/** If the header Origin is exactly `publicUrl` or the request's host; otherwise undefined. */
 export function ownOrigin({ headers }: Request, publicUrl: string | undefined): OwnOrigin | undefined {
 	const origin = headers.get("origin");
 	if (origin === null) return undefined;
@@ -27,17 +24,14 @@ export function ownOrigin({ headers }: Request, publicUrl: string | undefined): 
 	return { origin, isHttps, isPrivate: isHttps || isLoopbackHost(url.host) };
 }
 
-/**
- * Whether a page of another origin may have sent this request (GET or HEAD). Browsers name the origin of the page in
- * one of these headers. Other programs send neither.
- */
+/** A page of another origin may have sent this GET or HEAD. Browsers name its origin in one of these headers. */
 export function isForeign(request: Request, publicUrl: string | undefined): boolean {
 	const site = request.headers.get("sec-fetch-site") ?? "none";
 	if (site !== "same-origin" && site !== "none") return true;
 	return request.headers.has("origin") && ownOrigin(request, publicUrl) === undefined;
 }
 
-/** Whether the host of a request is this machine itself, so that a session may use a cookie for plain http. */
+/** This machine itself: a session may use a cookie for plain http. */
 export function isOnLoopback({ headers }: Request): boolean {
 	return isLoopbackHost(headers.get("host"));
 }

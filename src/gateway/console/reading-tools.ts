@@ -16,7 +16,7 @@ export interface ReadingToolsOptions {
 	recent: RecentCalls;
 }
 
-/** Creates the console's routes that list and run read-only tools. */
+/** Only tools that read. */
 export function createReadingTools({ offers, calls, recent }: ReadingToolsOptions) {
 	async function listFor({ reader }: Viewer) {
 		const { catalog, views } = await offers.see(reader);

@@ -26,7 +26,7 @@ const statusOf = {
 	unavailable: 503,
 } as const;
 
-/** Thrown for a request that the console refuses. The page shows the message to the person unchanged. */
+/** The page shows the message to the person unchanged. */
 export class ConsoleError extends Error {
 	override name = "ConsoleError";
 	constructor(
@@ -44,13 +44,12 @@ const headers = {
 	"Cache-Control": "no-store",
 };
 
-/** Returns a JSON response of the console. */
 export function jsonResponse(value: unknown, { status = 200, more = {} as Record<string, string> } = {}): Response {
 	const text = JSON.stringify(value);
 	return new Response(text, { status, headers: { ...headers, ...more } });
 }
 
-/** Converts a ConsoleError or another expected error to a response. Rethrows unexpected errors, which are bugs. */
+/** Rethrows unexpected errors, which are bugs. */
 export function errorResponse(error: unknown): Response {
 	const known = toConsoleError(error);
 	const { code, message, retryAfterSeconds } = known;
@@ -67,10 +66,7 @@ function toConsoleError(error: unknown): ConsoleError {
 	return new ConsoleError("unavailable", "The gateway cannot reach its database. Try again later.", 5);
 }
 
-/**
- * Reads the JSON object in the body of a request. Throws a ConsoleError for any other body, and for a media type other
- * than application/json, which an HTML form of another site could send.
- */
+/** Throws a ConsoleError unless it is a JSON object as application/json, which a form of another site cannot send. */
 export async function readJson(request: Request): Promise<JsonObject> {
 	const type = request.headers.get("content-type") ?? "";
 	if (!/^application\/json\s*(;|$)/i.test(type))

@@ -1,6 +1,5 @@
-// Sessions of the console. A session is a cookie that contains the session's data and is authenticated with a key
-// derived from MCP_AUTH_TOKEN. Therefore every replica of the gateway accepts it, a restart does not end it, and a new
-// MCP_AUTH_TOKEN ends all sessions.
+// Sessions of the console: a cookie with the session's data, authenticated with a key derived from MCP_AUTH_TOKEN. So
+// every replica accepts it, a restart does not end it, and a new MCP_AUTH_TOKEN ends all sessions.
 
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
@@ -14,7 +13,7 @@ async function deriveKey(password: string): Promise<Buffer> {
 	return promise;
 }
 
-/** Milliseconds after which a session expires, whether it is used or not. */
+/** In milliseconds, whether it is used or not. */
 export const sessionLifetimeMs = 12 * 3_600_000;
 const maxCookieLength = 3_000;
 
@@ -23,23 +22,22 @@ const cookieNames = {
 	loopback: "guildhall-console",
 } as const;
 
-/** A person who signed in with Discord. */
 export interface SessionPerson {
 	id: string;
 	name: string;
 }
 
-/** A session of the console, as the cookie describes it. */
+/** As the cookie describes it. */
 export interface Session {
 	id: string;
-	/** The person who signed in with Discord. Undefined for the holder of MCP_AUTH_TOKEN. */
+	/** Undefined for the holder of MCP_AUTH_TOKEN. */
 	person: SessionPerson | undefined;
-	/** When the session began (`since`) and when it expires (`expiresAt`), in milliseconds since 1970. */
+	/** Milliseconds since 1970. */
 	since: number;
 	expiresAt: number;
-	/** Whether the browser uses https. The cookie is "Secure" then. */
+	/** The cookie is "Secure" then. */
 	isHttps: boolean;
-	/** CSRF token: each request that changes something must send it in the header X-Guildhall-Csrf. */
+	/** Each request that changes something must send it in the header X-Guildhall-Csrf. */
 	csrf: string;
 }
 
@@ -56,15 +54,9 @@ const stored = v.strictObject({
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/**
- * Creates and checks sessions. `now` returns the wall-clock time in milliseconds since 1970. `store` is the gateway's
- * database, which remembers ended sessions.
- */
+/** `now`: milliseconds since 1970. `store` remembers ended sessions. */
 export function createSessions(token: string, now: () => number, store?: EndedSessionsStore) {
-	/**
-	 * The key that authenticates cookies. Deriving it is slow on purpose: with a cookie of their own, an attacker could
-	 * otherwise guess a short MCP_AUTH_TOKEN quickly. It is derived when it is first needed.
-	 */
+	/** Slow on purpose, so that a cookie does not help to guess a short MCP_AUTH_TOKEN. Derived when first needed. */
 	let key: Promise<Buffer> | undefined;
 	const ended = createEndedSessions(now, store);
 
@@ -136,17 +128,14 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 	};
 }
 
-/** Whether the CSRF token of a request is that of its session. Compares in constant time. */
+/** Compares in constant time. */
 export function isCsrfToken(given: string | null, { csrf }: Session): boolean {
 	const expected = Buffer.from(csrf);
 	const actual = Buffer.from(given ?? "");
 	return actual.length === expected.length && crypto.timingSafeEqual(actual, expected);
 }
 
-/**
- * Returns the header Set-Cookie that stores a session in the browser; `value` undefined deletes it. `isHttps`: whether
- * the browser uses https.
- */
+/** Set-Cookie; `value` undefined deletes the session. */
 export function sessionCookie(value: string | undefined, isHttps: boolean): string {
 	const name = isHttps ? cookieNames.https : cookieNames.loopback;
 	const maxAge = value === undefined ? 0 : sessionLifetimeMs / 1000;

@@ -12,18 +12,18 @@ import { type Session, type SessionPerson, type Sessions, sessionCookie } from "
 
 export interface SignInOptions {
 	token: string;
-	/** The gateway's origin in URLs for browsers, if the operator has set it. */
+	/** An origin, if the operator has set it. */
 	publicUrl: string | undefined;
 	sessions: Sessions;
 	discord: ConsoleSignIn | undefined;
 	log: Log;
-	/** Returns the time of a monotonic clock in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	monotonicNow: () => number;
 }
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
-/** Creates the console's routes for signing in and out. */
+/** Signing in and out. */
 export function createSignIn({ token, publicUrl, sessions, discord, log, monotonicNow }: SignInOptions) {
 	const isToken = createTokenMatch(token);
 	const wrongTokens = new SenderLimit({
@@ -32,10 +32,7 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 		now: monotonicNow,
 	});
 
-	/**
-	 * Returns the origin of the request, which must be the console's own. Sign-in is refused for every other origin, and
-	 * over http from another machine. Throws a ConsoleError.
-	 */
+	/** Throws a ConsoleError for every origin but the console's own, and over http from another machine. */
 	function requirePrivateOrigin(request: Request): OwnOrigin {
 		const own = requireOwnOrigin(request, publicUrl);
 		if (own.isPrivate) return own;
@@ -115,14 +112,14 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 	};
 }
 
-/** Returns the origin of a request that changes something. Throws a ConsoleError unless it is the console's own. */
+/** Throws a ConsoleError unless it is the console's own. */
 export function requireOwnOrigin(request: Request, publicUrl: string | undefined): OwnOrigin {
 	const own = ownOrigin(request, publicUrl);
 	if (own) return own;
 	throw wrongOrigin();
 }
 
-/** Returns the error for a request of another page that would change something. */
+/** Another page's request would change something. */
 export function wrongOrigin(): ConsoleError {
 	return new ConsoleError(
 		"origin",

@@ -22,7 +22,6 @@ export interface StateOptions {
 	store: Pick<Store, "reason"> | undefined;
 }
 
-/** Creates the functions that describe the state of the gateway and its bots to a viewer. */
 export function createState({ backends, views, recent, store }: StateOptions) {
 	/** The page recognizes a restart by it. */
 	const run = Math.random().toString(36).slice(2, 8);
@@ -63,10 +62,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 		};
 	}
 
-	/**
-	 * Asks the bots for the guilds of the viewer's person, unless they are known. Resolves within a few seconds; never
-	 * rejects.
-	 */
+	/** Unless the guilds are known. Within a few seconds; never rejects. */
 	async function load({ person }: Viewer): Promise<void> {
 		const signal = AbortSignal.timeout(loadTimeoutMs);
 		if (person) await views.load(person, signal);
@@ -75,7 +71,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 	return {
 		run,
 		callsFor,
-		/** Returns the bots that a viewer may see, within a few seconds. Never rejects. */
+		/** That the viewer may see, within a few seconds. Never rejects. */
 		async botsFor(viewer: Viewer): Promise<Backend[]> {
 			await load(viewer);
 			const { person } = viewer;
@@ -111,20 +107,14 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 	};
 }
 
-/**
- * Returns the median (`p50`) and the 99th percentile (`p99`) of the duration of tool calls in milliseconds, and the
- * number of calls. Returns null without calls.
- */
+/** Median and 99th percentile in milliseconds, and the number of calls. Null without calls. */
 export function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
 	const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
 	const at = (part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
 	return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), calls: sorted.length };
 }
 
-/**
- * Converts a time of the monotonic clock to milliseconds since 1970. Rounds to seconds, so that repeated conversions
- * give the same result.
- */
+/** To milliseconds since 1970, rounded to seconds, so that repeated conversions are equal. */
 function wallTime(monotonicMs: number): number {
 	const at = Date.now() - (performance.now() - monotonicMs);
 	return Math.round(at / 1000) * 1000;

@@ -6,18 +6,14 @@ import type { Session } from "./sessions.ts";
 
 const clientName = "Guildhall console";
 
-/** A signed-in viewer of the console. */
 export interface Viewer {
 	session: Session;
-	/**
-	 * The person as a principal that may only read; undefined for the holder of MCP_AUTH_TOKEN, who has no limits.
-	 */
+	/** May only read. Undefined for the holder of MCP_AUTH_TOKEN, who has no limits. */
 	person: (Principal & { person: { id: string } }) | undefined;
-	/** The principal of the tool calls that the viewer makes in the console, which may only read. */
+	/** Principal of calls from the console: may only read. */
 	reader: Principal;
 }
 
-/** Returns the viewer of a session. */
 export function viewerOf(session: Session): Viewer {
 	const { person } = session;
 	if (!person)

@@ -21,28 +21,21 @@ const defaults = {
 	maxBodyBytes: 16 * 1_024 * 1_024,
 };
 
-/** Of all clients together: with a cache for each, the calls to many bots would find theirs in no processor cache. */
+/** Shared: with a cache for each client, calls to many bots would find theirs in no processor cache. */
 const responseHeads: ParserOptions["heads"] = new Map();
 
 export interface HttpClientOptions {
-	/** URL to which this client sends all its requests: with the scheme `http:` and the path. */
+	/** With the scheme `http:` and the path. */
 	url: string;
-	/** Maximum number of connections to the server. Further requests wait in order. */
+	/** Further requests wait in order. */
 	maxConnections: number;
-	/**
-	 * Milliseconds after which an idle connection is closed. Shorter than the timeouts of servers: 5 s (Node) and 10 s
-	 * (Bun). Default 4,000.
-	 */
+	/** Milliseconds; shorter than the timeouts of servers: 5 s (Node) and 10 s (Bun). Default 4,000. */
 	idleTimeoutMs?: number;
-	/**
-	 * Limit in bytes of the head (status line and headers) of an HTTP response, and of its trailers. Default 16 KiB.
-	 */
+	/** Status line and headers, and also trailers. Default 16 KiB. */
 	maxHeadBytes?: number;
-	/**
-	 * Limit in bytes of the body of an HTTP response, including the chunk headers of chunked encoding. Default 16 MiB.
-	 */
+	/** With the chunk headers of chunked encoding. Default 16 MiB. */
 	maxBodyBytes?: number;
-	/** Memory limit for partly received responses, shared with other HTTP clients. */
+	/** For partly received responses, shared with other clients. */
 	budget?: ByteBudget | undefined;
 }
 
@@ -60,10 +53,7 @@ class Slot implements Carrier {
 	}
 }
 
-/**
- * An HTTP client with a pool of keep-alive connections, opened on demand. The constructor throws a TypeError if the
- * URL is not an `http:` URL.
- */
+/** The constructor throws a TypeError unless the URL is an `http:` URL. */
 export class HttpClient {
 	readonly #url: URL;
 	readonly #parserOptions: ParserOptions;
@@ -84,7 +74,7 @@ export class HttpClient {
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
 
-	/** Number of connections in the pool: idle, busy and being opened. */
+	/** Idle, busy and being opened. */
 	get open(): number {
 		return this.#slots.size;
 	}
@@ -133,16 +123,13 @@ export class HttpClient {
 		this.#settle(slot);
 	}
 
-	/**
-	 * Closes idle connections now, and busy ones when their request has ended. Queued requests are still sent; new
-	 * requests fail as "unsent".
-	 */
+	/** Busy connections close after their request. Queued requests are still sent; new ones fail as "unsent". */
 	close(): void {
 		this.#isClosed = true;
 		this.closeIdle();
 	}
 
-	/** Closes idle connections now, so that the next request opens a new one. */
+	/** The next request opens a new one. */
 	closeIdle(): void {
 		for (const slot of [...this.#idle]) this.#close(slot);
 	}
@@ -263,10 +250,7 @@ export class HttpClient {
 	}
 }
 
-/**
- * Matches names of HTTP headers that callers may not set, because they determine the length of the request or control
- * the connection.
- */
+/** They determine the length of the request or control the connection. */
 const reservedHeaders = /^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 

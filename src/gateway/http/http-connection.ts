@@ -23,17 +23,11 @@ import {
 export type Socket = Pick<Bun.Socket, "write" | "ref" | "unref" | "end" | "terminate">;
 
 type State =
-	/**
-	 * State of an HTTP connection. It is "connecting" until the socket is open; a request that is sent meanwhile waits
-	 * until then.
-	 */
+	/** A request that is sent while "connecting" waits until the socket is open. */
 	"connecting" | "busy" | "idle" | "closed";
 
 export class Connection {
-	/**
-	 * Whether the connection was lost before any byte of its current request was written. The request can then be sent on
-	 * another connection.
-	 */
+	/** Lost before any byte of the request was written, which can be sent on another connection. */
 	leftUnsent = false;
 	readonly #parser: ResponseParser;
 	#socket: Socket | undefined;
@@ -51,12 +45,12 @@ export class Connection {
 		return this.#state === "closed";
 	}
 
-	/** When the connection became idle, in milliseconds of the monotonic clock; undefined if it is not idle. */
+	/** Milliseconds of the monotonic clock; undefined if not idle. */
 	get idleSince(): number | undefined {
 		return this.#state === "idle" ? this.#idleSince : undefined;
 	}
 
-	/** Sends an HTTP request over this connection, which must be new or idle. */
+	/** The connection must be new or idle. */
 	send(exchange: Exchange): void {
 		this.#parser.start(exchange.maxBodyBytes);
 		this.#exchange = exchange;
@@ -67,10 +61,7 @@ export class Connection {
 		}
 	}
 
-	/**
-	 * Closes the connection while it handles the request `exchange`. With a `reason`, the response fails with this error;
-	 * otherwise the response ends with the bytes received so far.
-	 */
+	/** With a `reason`, the response fails; otherwise it ends with the bytes received so far. */
 	cancel(exchange: Exchange, reason?: HttpFailure): void {
 		if (!exchange.isOpen) return;
 		this.#transition("closed");
@@ -114,10 +105,7 @@ export class Connection {
 		}
 	}
 
-	/**
-	 * Handles the server's end of the socket's data: completes a response whose length is only marked by the end of the
-	 * connection, and closes the connection.
-	 */
+	/** Completes a response whose length is only marked by the end of the connection. */
 	onEnd(): void {
 		const exchange = this.#exchange;
 		// After a failed write Bun reports a reset as an orderly end.
@@ -125,11 +113,7 @@ export class Connection {
 		this.onClose();
 	}
 
-	/**
-	 * Handles the end of the connection. The current HTTP request fails, except if the connection was reused and no byte
-	 * of the request was written. In that case `leftUnsent` becomes true, and the request can be sent on another
-	 * connection.
-	 */
+	/** The request fails, unless the connection was reused and no byte was written (`leftUnsent`). */
 	onClose(cause?: unknown): void {
 		const exchange = this.#exchange;
 		this.#transition("closed");
@@ -183,16 +167,12 @@ export class Connection {
 	}
 }
 
-/** Closes the connection over which an HTTP request is sent. */
 export interface Carrier {
-	/**
-	 * Closes the connection while it handles the request `exchange`. With a `reason`, the response fails with this error;
-	 * otherwise the response ends with the bytes received so far.
-	 */
+	/** With a `reason`, the response fails; otherwise it ends with the bytes received so far. */
 	cancel(exchange: Exchange, reason?: HttpFailure): void;
 }
 
-/** An HTTP request and its response. Callers receive this object when the head of the response has arrived. */
+/** Callers get it when the head of the response has arrived. */
 export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder {
 	progress: Progress = "unsent";
 	heldBytes = 0;
@@ -213,19 +193,13 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		readonly owner: object,
 	) {}
 
-	/**
-	 * Called when a connection starts to send this HTTP request. If the request is aborted later, `carrier` closes the
-	 * connection.
-	 */
+	/** A connection starts to send; `carrier` closes it if the request is aborted. */
 	attach(carrier: Carrier): void {
 		if (!this.#carrier) this.signal.addEventListener("abort", this);
 		this.#carrier = carrier;
 	}
 
-	/**
-	 * Passes this object to the handler when the head of the response has arrived, or the failure if there will be no
-	 * response. The handler may send another request, so this is called when the pool is up to date.
-	 */
+	/** Head or failure. Call it when the pool is up to date, since the handler may send another request. */
 	report(): void {
 		if (this.#isReported || (!this.head && this.isOpen)) return;
 		this.#isReported = true;
@@ -233,7 +207,7 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		else this.handler.failed(this.#failure);
 	}
 
-	/** Whether the HTTP response is still incomplete and has not failed. */
+	/** Incomplete and not failed. */
 	get isOpen(): boolean {
 		return this.#state === "open";
 	}
@@ -250,7 +224,7 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		return this;
 	}
 
-	/** Called when the signal aborts. */
+	/** The signal aborts. */
 	handleEvent(): void {
 		this.#carrier?.cancel(this, abortFailure(this.signal, this.progress));
 	}
@@ -259,7 +233,7 @@ export class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array>
 		this.#carrier?.cancel(this, noRoom(budget));
 	}
 
-	/** Removes the abort listener from the HTTP request's signal after the request has ended. */
+	/** Removes the abort listener. */
 	detach(): void {
 		this.signal.removeEventListener("abort", this);
 	}

@@ -36,10 +36,7 @@ const specialIpv6: readonly (readonly [string, number])[] = [
 ];
 const globalIpv6 = ["2000::", 3] as const;
 
-/**
- * Whether `address` is a public IP address. False for private and other special addresses, and for text that is not an
- * IP address.
- */
+/** False for private and other special addresses, and for other text. */
 export function isPublicAddress(address: string): boolean {
 	const bits = addressBits(address);
 	if (bits === undefined) return false;
@@ -49,10 +46,7 @@ export function isPublicAddress(address: string): boolean {
 	return isWithin(globalIpv6) && !specialIpv6.some(isWithin);
 }
 
-/**
- * Returns a text that is equal for IP addresses of the same network: the IPv4 address itself, or the first 64 bits of
- * an IPv6 address. Returns text that is not an IP address unchanged.
- */
+/** The IPv4 address itself, the first 64 bits of an IPv6 address, or other text unchanged. */
 export function networkOf(address: string): string {
 	const bits = addressBits(address);
 	// The address of a client that reached an IPv6 socket by IPv4.

@@ -1,39 +1,39 @@
 // A strict HTTP/1.1 response parser: bytes in; head, chunks and end out. It does no I/O.
 // https://www.rfc-editor.org/rfc/rfc9112
 
-/** Thrown if an HTTP response is invalid or exceeds a limit. The message names the problem. */
+/** Invalid, or exceeds a limit. */
 export class ParseError extends Error {
 	override name = "ParseError";
 
-	/** `problem` says in a sentence what is wrong with the HTTP response. */
+	/** `problem` is a sentence. */
 	constructor(problem: string) {
 		super(`invalid HTTP response: ${problem}`);
 	}
 }
 
 export interface ParserOptions {
-	/** Limit in bytes of the head (status line and headers) of an HTTP response, and of its trailers. */
+	/** Status line and headers, and also trailers. */
 	maxHeadBytes: number;
-	/** Cache of parsed response heads by their text, shared by connections. */
+	/** By their text, shared by connections. */
 	heads: Map<string, ResponseHead>;
 }
 
 export type ParserEvent =
 	| ResponseHead
-	/** A piece of the response body. `bytes` is a view of the received buffer, not a copy. */
+	/** A view of the received buffer, not a copy. */
 	| { readonly type: "chunk"; readonly bytes: Uint8Array }
 	| { readonly type: "end" };
 
 export interface ResponseHead {
 	readonly type: "head";
-	/** The minor version of HTTP in the response: 1 for HTTP/1.1, 0 for HTTP/1.0. */
+	/** 1 for HTTP/1.1, 0 for HTTP/1.0. */
 	readonly minor: number;
 	readonly status: number;
-	/** Values of the response headers by lower-case header name. */
+	/** By lower-case name. */
 	readonly fields: ReadonlyMap<string, string>;
 	readonly headers: { get(name: string): string | null };
 	readonly hasBody: boolean;
-	/** Value of the response's Content-Length header in bytes; undefined if there is none. */
+	/** Content-Length in bytes. */
 	readonly length: number | undefined;
 	readonly isChunked: boolean;
 	readonly isKeepAlive: boolean;
@@ -50,13 +50,13 @@ type State =
 	| "chunk end"
 	| "trailers"
 	| "complete"
-	/** The state of the parser when it is between two HTTP responses. */
+	/** Between two responses. */
 	| "idle";
 
 const maxFields = 100;
 const maxChunkLineBytes = 1_024;
 const maxInterimResponses = 8;
-/** Maximum number of chunks in an HTTP response. Parsing millions of tiny chunks would delay all other responses. */
+/** Parsing millions of tiny chunks would delay all other responses. */
 const maxChunks = 100_000;
 const maxCachedHeads = 256;
 
@@ -64,9 +64,7 @@ const endEvent: ParserEvent = { type: "end" };
 const empty = Buffer.alloc(0);
 
 export class ResponseParser {
-	/**
-	 * Whether the HTTP connection can be used for another request. Known only after the whole response has been parsed.
-	 */
+	/** Known only after the whole response has been parsed. */
 	isKeepAlive = false;
 	readonly #options: ParserOptions;
 	#state: State = "idle";
@@ -82,10 +80,7 @@ export class ResponseParser {
 		this.#options = options;
 	}
 
-	/**
-	 * Starts parsing the next HTTP response. `maxBodyBytes` limits the length of the body, including the chunk headers of
-	 * chunked encoding.
-	 */
+	/** `maxBodyBytes` includes the chunk headers of chunked encoding. */
 	start(maxBodyBytes: number): void {
 		this.#maxBodyBytes = maxBodyBytes;
 		this.#bodyBytes = 0;
@@ -95,28 +90,19 @@ export class ResponseParser {
 		this.#transition("head");
 	}
 
-	/**
-	 * Whether the response body ends when the server closes the connection, because it has neither a Content-Length nor
-	 * chunks.
-	 */
+	/** Neither a Content-Length nor chunks. */
 	get endsWithConnection(): boolean {
 		return this.#state === "body until close";
 	}
 
-	/**
-	 * Passes received bytes of the HTTP response, split anywhere, to the parser. Then call `next` until it returns
-	 * undefined.
-	 */
+	/** Split anywhere. Then call `next` until it returns undefined. */
 	push(bytes: Buffer): void {
 		const isRead = this.#at === this.#input.length;
 		this.#input = isRead ? bytes : Buffer.concat([this.#input.subarray(this.#at), bytes]);
 		this.#at = 0;
 	}
 
-	/**
-	 * Returns the next part of the HTTP response: its head, a piece of its body, or its end; undefined if more bytes
-	 * are needed. Throws a ParseError, after which the parser must not be used again.
-	 */
+	/** Undefined if more bytes are needed. Throws a ParseError, after which the parser must not be used again. */
 	next(): ParserEvent | undefined {
 		for (;;) {
 			if (this.#bodyBytes > this.#maxBodyBytes) throw bodyTooLarge(this.#maxBodyBytes);

@@ -11,15 +11,15 @@ const few = 3;
 const sparedTotals = 10;
 
 export interface SenderLimitOptions {
-	/** Maximum number per minute from one network. */
+	/** Per minute, from one network. */
 	perNetwork: number;
-	/** Maximum number per minute from all networks together. */
+	/** Per minute, from all networks. */
 	total: number;
-	/** Returns the time of a monotonic clock in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	now: () => number;
 }
 
-/** Counts events, such as sign-ins, by the networks of their senders. */
+/** By the networks of the senders. */
 export class SenderLimit {
 	readonly #all: SlidingWindow;
 	readonly #evenSpared: SlidingWindow;
@@ -33,14 +33,14 @@ export class SenderLimit {
 		this.#ofNetwork = { max: perNetwork, windowMs, now };
 	}
 
-	/** Returns how many milliseconds the sender with this address must wait; 0 if it may send now. */
+	/** Milliseconds; 0 if this sender may send now. */
 	waitMs(address: string): number {
 		const own = this.#byNetwork.get(networkOf(address));
 		const { waitMs } = this.#evenSpared;
 		return own && own.count >= few ? Math.max(own.waitMs, this.#all.waitMs, waitMs) : waitMs;
 	}
 
-	/** Counts an event of this sender. Returns false while the total is exceeded. */
+	/** False while the total is exceeded. */
 	add(address: string): boolean {
 		this.#byNetwork.getOrMake(networkOf(address), () => new SlidingWindow(this.#ofNetwork)).add();
 		const isWithinTotal = this.#all.waitMs === 0;
@@ -49,7 +49,7 @@ export class SenderLimit {
 		return isWithinTotal;
 	}
 
-	/** Counts an event of this sender if it may send now. Returns whether it may. */
+	/** Counts only if the sender may send now; returns whether it may. */
 	take(address: string): boolean {
 		const mayNow = this.waitMs(address) === 0;
 		if (mayNow) this.add(address);
@@ -68,7 +68,7 @@ export function clientAddress({ headers }: Request, peer: string | undefined): s
 	return forwarded && isPrivatePeer(own) ? withoutPort(forwarded).slice(0, 45) : own;
 }
 
-/** Returns an address without the port that some proxies add: each connection would else count for itself. */
+/** Some proxies add a port: each connection would else count for itself. */
 function withoutPort(address: string): string {
 	const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
 	return ipv6 ?? ipv4 ?? address;

@@ -9,43 +9,35 @@ import { bearerToken, createTokenMatch, unauthorized } from "../../mcp/access.ts
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { hashToken, kindOfToken, type TokenKind } from "./token.ts";
 
-/** The owner of a bearer token, and when the token expires, in milliseconds since 1970. */
+/** `expiresAt`: milliseconds since 1970. */
 export interface TokenOwner {
 	principal: Principal;
 	expiresAt?: number | undefined;
-	/** The only URL path that accepts the token. Undefined: every path accepts it. */
+	/** The only path that accepts the token. Undefined: every path. */
 	audience?: string | undefined;
 }
 
-/**
- * Finds the owner of a bearer token by the token's hash. Resolves with undefined if the token is unknown or revoked.
- * Rejects if the database is unavailable.
- */
+/** Undefined if the token is unknown or revoked. Rejects if the database is unavailable. */
 export type FindToken = (hash: string) => Promise<TokenOwner | undefined>;
 
-/**
- * Finds out by a request's bearer token who sent it: "root" for the root key, a principal for another valid token.
- * Otherwise returns the HTTP response: 401 for an invalid token, 503 if the database is unavailable.
- */
+/** "root" for the root key; responses: 401 for an invalid token, 503 if the database is unavailable. */
 export type Authenticate = (request: Request) => "root" | Response | Promise<Principal | Response>;
 
 export interface AuthenticatorOptions {
-	/** The root key (MCP_AUTH_TOKEN), which has no limits. */
+	/** MCP_AUTH_TOKEN, which has no limits. */
 	token: string;
-	/**
-	 * For each accepted kind of token (API key, OAuth access token): the function that finds the owner of such a token.
-	 */
+	/** By kind of token (API key, OAuth access token). */
 	find: { [Kind in TokenKind]?: FindToken | undefined };
 	log: Log;
-	/** Creates the HTTP response to a request without a valid token. Default: 401. */
+	/** Default: 401. */
 	refuse?: (request: Request) => Response;
-	/** How long, in milliseconds, the owner of a token is cached. A revoked token still works during this time. */
+	/** Milliseconds; a revoked token still works for so long. */
 	cacheMs?: number;
-	/** Timeout in milliseconds of finding the owner of a token in the database. */
+	/** Milliseconds. */
 	findTimeoutMs?: number;
-	/** Returns the wall-clock time in milliseconds since 1970. */
+	/** Milliseconds since 1970. */
 	now?: () => number;
-	/** Returns the time of a monotonic clock in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	monotonicNow?: () => number;
 }
 
@@ -56,10 +48,7 @@ interface LookUp {
 }
 
 const maxCached = 10_000;
-/**
- * Maximum number of concurrent look-ups of tokens that are not known to be valid. The limit keeps someone who guesses
- * tokens from delaying valid tokens.
- */
+/** Look-ups of tokens not known to be valid, so that someone who guesses does not delay valid tokens. */
 const maxGuesses = 200;
 const retryAfterSeconds = 5;
 
@@ -90,10 +79,7 @@ export function createAuthenticator({
 		return lookUp.owner;
 	}
 
-	/**
-	 * Waits for the end of a token's look-up. If the look-up found no owner or failed, removes it from the cache;
-	 * otherwise removes the oldest look-ups above the limit of the cache.
-	 */
+	/** A failed look-up leaves the cache; otherwise the oldest above the limit do. */
 	async function settle(hash: string, lookUp: LookUp, wasValid: boolean) {
 		if (!wasValid) guesses++;
 		const owner = await lookUp.owner.catch(() => undefined);

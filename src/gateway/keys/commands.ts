@@ -23,10 +23,7 @@ const help = {
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const maxLifetimeMs = 3_653 * unitMs.d;
 
-/**
- * Reads a command for API keys (`--new-key`, `--keys` or `--revoke-key`) from the command line. Throws a ConfigError
- * that lists every issue of the command line and the environment.
- */
+/** Throws a ConfigError that lists every issue of the command line and the environment. */
 export function readKeyCommand(values: KeyValues, env: Record<string, string | undefined>): StoreCommand {
 	const issues = commandIssues(values);
 	if (values["new-key"] === undefined)

@@ -6,28 +6,23 @@ import type { Statements } from "../../lib/store/store.ts";
 import type { FindToken } from "./authenticator.ts";
 import { createToken, hashToken } from "./token.ts";
 
-/** What an API key may do, and when it expires. A list that is undefined sets no limit. */
+/** An undefined list sets no limit. */
 export interface KeyScope {
 	access: Access;
 	instances?: readonly string[] | undefined;
 	guilds?: readonly string[] | undefined;
-	/** Id of the Discord user in whose name calls with the API key act. */
+	/** Id of the Discord user in whose name calls act. */
 	person?: string | undefined;
-	/** When the API key expires, in milliseconds since 1970. */
+	/** Milliseconds since 1970. */
 	expiresAt?: number | undefined;
 }
 
 export interface Key extends KeyScope {
 	name: string;
-	/**
-	 * Id of the key's principal. It has a random part, so that a key that is created again under the same name has another
-	 * one.
-	 */
+	/** Of the principal; partly random, so that a key created again under the same name has another one. */
 	id: string;
 	createdAt: number;
-	/**
-	 * When the API key was last used, in milliseconds since 1970. Uses within a minute of a recorded one are not recorded.
-	 */
+	/** Milliseconds since 1970. Uses within a minute of a recorded one are not recorded. */
 	lastUsedAt: number | undefined;
 }
 
@@ -49,10 +44,7 @@ const useIntervalMs = 60_000;
 /** Matches valid names of API keys. */
 export const keyName = /^[\w.-]{1,64}$/;
 
-/**
- * Creates an API key and returns its secret token, of which only the hash is stored. Returns undefined if a key with
- * this name exists.
- */
+/** Returns the secret; only its hash is stored. Undefined if the name exists. */
 export async function createKey(
 	store: Statements,
 	name: string,
@@ -74,20 +66,20 @@ export async function createKey(
 	return created.length === 1 ? secret : undefined;
 }
 
-/** Returns all API keys, including expired ones, ordered by name. */
+/** Also expired ones, by name. */
 export async function listKeys(store: Statements): Promise<Key[]> {
 	const rows = await store.sql<Row>`
 		SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys`;
 	return rows.map(keyOf).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** Deletes the API key with this name. Returns false if there is no such key. */
+/** False if there is no such key. */
 export async function revokeKey(store: Statements, name: string): Promise<boolean> {
 	const deleted = await store.sql`DELETE FROM keys WHERE name = ${name} RETURNING name`;
 	return deleted.length === 1;
 }
 
-/** Returns a function that finds the owner of an API key by the key's hash, and records that the key was used. */
+/** Also records that the key was used. */
 export function createFindKey(store: Statements, now: () => number = Date.now): FindToken {
 	function recordUse({ name, lastUsedAt }: Key): void {
 		const at = now();

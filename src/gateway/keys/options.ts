@@ -1,7 +1,6 @@
-// The command-line options of keys and of grants (the connections between people and clients). They are apart from the
-// commands, which a gateway does not need to load.
+// Options of keys and grants, apart from the commands, which a gateway does not need to load.
 
-/** The gateway's command-line options for API keys, as `parseCommandLine` expects them. */
+/** For `parseCommandLine`. */
 export const keyOptions = {
 	"new-key": { type: "string" },
 	access: { type: "string" },
@@ -14,10 +13,9 @@ export const keyOptions = {
 } as const;
 
 const commands = ["new-key", "keys", "revoke-key"] as const;
-/** The options that set the scope of a new key. */
 export const scopeOptions = ["access", "instances", "guilds", "person", "expires"] as const;
 
-/** The values of the command-line options for API keys; undefined for options that were not given. */
+/** Undefined for options that were not given. */
 export type KeyValues = {
 	[Option in keyof typeof keyOptions]?:
 		| ((typeof keyOptions)[Option]["type"] extends "boolean" ? boolean : string)
@@ -34,7 +32,6 @@ export const keyUsage = `  --new-key NAME     create a key for clients, print it
   --keys             list all keys with their scope and last use, then exit
   --revoke-key NAME  end a key, on every gateway within a second, then exit`;
 
-/** Whether the command line contains an option for API keys. */
 export function hasKeyOptions(values: KeyValues): boolean {
 	return [...commands, ...scopeOptions].some((name) => values[name] !== undefined);
 }
@@ -52,7 +49,6 @@ export interface GrantValues {
 export const grantUsage = `  --grants           list what people have allowed clients by signing in, then exit
   --revoke-grant ID  end one of these, on every gateway within a second, then exit`;
 
-/** Whether the command line contains an option for OAuth grants (connections between people and clients). */
 export function hasGrantOptions(values: GrantValues): boolean {
 	return values.grants !== undefined || values["revoke-grant"] !== undefined;
 }

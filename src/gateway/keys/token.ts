@@ -2,7 +2,7 @@
 // which secret scanners recognise them, random characters, and a checksum, so that a wrong guess is refused without a look
 // at the database. https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 
-/** The prefix of each kind of token: API keys, and the access and refresh tokens of OAuth. */
+/** API keys, and access and refresh tokens of OAuth. */
 export const tokenPrefixes = {
 	key: "guildhall_",
 	access: "guildhall_at_",
@@ -15,16 +15,13 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const randomLength = 40;
 const checksumLength = 6;
 
-/** Creates a random token of the given kind. Callers must store only its hash. */
+/** Callers must store only its hash. */
 export function createToken(kind: TokenKind): string {
 	const body = tokenPrefixes[kind] + randomText(randomLength);
 	return body + checksumOf(body);
 }
 
-/**
- * Returns the kind of a token (API key, access token or refresh token), by its prefix. Returns undefined if the text
- * does not have the form and checksum of a token of `createToken`.
- */
+/** Undefined without the form and checksum of `createToken`. */
 export function kindOfToken(token: string): TokenKind | undefined {
 	const [, prefix] = /^(guildhall_(?:[a-z]{2}_)?)[0-9A-Za-z]{46}$/.exec(token) ?? [];
 	if (prefix === undefined) return undefined;
@@ -34,10 +31,7 @@ export function kindOfToken(token: string): TokenKind | undefined {
 	return kinds.find((kind) => tokenPrefixes[kind] === prefix);
 }
 
-/**
- * Returns the hash under which a token is stored: SHA-256 in hexadecimal. Tokens are random, so a slow password hash is
- * not needed.
- */
+/** SHA-256 in hexadecimal. Tokens are random, so a slow password hash is not needed. */
 export function hashToken(token: string): string {
 	return Bun.SHA256.hash(token, "hex");
 }

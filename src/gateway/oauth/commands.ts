@@ -9,10 +9,7 @@ import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } 
 import type { Grant } from "./grants/grants.ts";
 import { Grants } from "./grants/grants.ts";
 
-/**
- * Reads a command for grants (`--grants` or `--revoke-grant`) from the command line. Throws a ConfigError that lists
- * every issue of the command line or the environment.
- */
+/** Throws a ConfigError that lists every issue of the command line or the environment. */
 export function readGrantCommand(values: GrantValues, env: Record<string, string | undefined>): StoreCommand {
 	const { "revoke-grant": id } = values;
 	const issues = commandIssues(values);

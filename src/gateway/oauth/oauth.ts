@@ -43,23 +43,16 @@ export interface OAuthOptions {
 }
 
 export interface OAuth {
-	/**
-	 * Responds to a request if `path` is an endpoint or page of the authorization server. Returns undefined for any other
-	 * path.
-	 */
+	/** Undefined for paths that are not of the authorization server. */
 	respond(
 		request: Request,
 		path: string,
 		http: Pick<Bun.Server<undefined>, "requestIP">,
 	): Promise<Response> | undefined;
-	/** Signing in to the gateway's console. */
 	console: ConsoleSignIn;
-	/** Finds the owner of an OAuth access token by the token's hash. */
+	/** By the token's hash. */
 	findAccessToken: FindToken;
-	/**
-	 * Returns the parameters of a `WWW-Authenticate: Bearer` header for `path`. They tell clients where to find the
-	 * metadata that leads to the authorization server.
-	 */
+	/** For `WWW-Authenticate: Bearer`: where the metadata is. */
 	challenge(path: string): string;
 }
 
@@ -67,17 +60,14 @@ type Handler = (request: Request, address: () => string) => Response | Promise<R
 
 interface Route {
 	on: Partial<Record<"GET" | "POST", Handler>>;
-	/** Whether scripts on any web page may call this route (CORS). Handlers of such routes must not read cookies. */
+	/** For scripts on any web page (CORS). Handlers of such routes must not read cookies. */
 	isPublic: boolean;
 }
 
 const signInsInAll = 300;
 const signInsPerNetwork = 60;
 const pruneIntervalMs = 60_000;
-/**
- * Milliseconds for which an expired authorization code is kept in the database, so that a second use of the code is
- * detected.
- */
+/** Milliseconds after its expiry, so that a second use of the code is detected. */
 const keepCodesMs = 86_400_000;
 
 export function createOAuth({ settings, store, clients, askRights, log, clocks = systemClocks }: OAuthOptions): OAuth {
@@ -154,10 +144,7 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 	};
 }
 
-/**
- * Returns a function that deletes expired sign-in attempts, codes, tokens and grants from the database. The function
- * works in the background, and does nothing if it did so within the last minute.
- */
+/** In the background, at most once a minute: expired attempts, codes, tokens and grants. */
 function createPruning(store: Statements, log: Log, { now, monotonicNow }: Clocks): () => void {
 	let prunedAt = Number.NEGATIVE_INFINITY;
 

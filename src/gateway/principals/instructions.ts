@@ -4,10 +4,7 @@ import { describeAccess, type Principal } from "../../lib/principal.ts";
 import { quoted } from "../../lib/text.ts";
 import type { GatewayConfig } from "../config/config.ts";
 
-/**
- * Returns the gateway's instructions for the AI model of a client. A principal is not told of DEFAULT_INSTANCE, because
- * it may be hidden from the principal.
- */
+/** A principal is not told of DEFAULT_INSTANCE, because it may be hidden from it. */
 export function instructionsFor(
 	config: Pick<GatewayConfig, "defaultInstance" | "signIn">,
 	principal: Principal | undefined,
@@ -17,7 +14,7 @@ export function instructionsFor(
 	return `${describeUse(undefined)}${describePerson(principal)} ${limits}`.trimEnd();
 }
 
-/** Tells a caller what its access level excludes, and how to raise it; "" for a caller with the highest level. */
+/** What the access level excludes, and how to raise it; "" for the highest level. */
 export function accessNote({ signIn }: Pick<GatewayConfig, "signIn">, principal: Principal): string {
 	return describeAccess(principal, signIn && `${signIn.publicUrl}/connections`);
 }

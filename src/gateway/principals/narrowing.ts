@@ -1,19 +1,16 @@
-// How a client restricts itself: by the path /mcp/readonly, or by the headers X-MCP-Readonly and X-MCP-Toolsets, which are
-// read as GitHub's MCP server reads them. They never give more than the caller has.
+// How a client restricts itself: by the path /mcp/readonly, or by X-MCP-Readonly and X-MCP-Toolsets, read as GitHub's
+// MCP server reads them. They never give more than the caller has.
 // https://github.com/github/github-mcp-server/blob/main/docs/remote-server.md
 
 import { maxPrincipalItems, type Principal, rootPrincipal } from "../../lib/principal.ts";
 
-/** The path of the MCP endpoint that offers only tools that change nothing. */
+/** Offers only tools that change nothing. */
 export const readOnlyPath = "/mcp/readonly";
 
-/** Values of the HTTP header X-MCP-Readonly that mean "no", in lower case. Every other value means "yes". */
+/** In lower case. Every other value means "yes". */
 const noes = new Set(["", "false", "f", "no", "n", "0", "off"]);
 
-/**
- * Returns `principal` (the caller) with the restrictions that the client asks for by the headers X-MCP-Readonly and
- * X-MCP-Toolsets or by the `path` of the request. Returns undefined for the root key without restrictions.
- */
+/** By X-MCP-Readonly, X-MCP-Toolsets or `path`. Undefined for the root key without restrictions. */
 export function narrow(principal: Principal | undefined, headers: Headers, path: string): Principal | undefined {
 	const readOnly = headers.get("x-mcp-readonly");
 	const toolsets = headers.get("x-mcp-toolsets");
@@ -30,10 +27,7 @@ export function narrow(principal: Principal | undefined, headers: Headers, path:
 	};
 }
 
-/**
- * Returns the names of toolsets in the value of the header X-MCP-Toolsets; undefined if it is empty or contains "all".
- * The gateway does not know which toolsets exist, so unknown names stay in the list and select no tools.
- */
+/** Undefined if empty or with "all". Unknown names stay and select no tools. */
 function toolsetsIn(value: string): readonly string[] | undefined {
 	const given = value
 		.split(",")

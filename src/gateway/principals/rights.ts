@@ -8,7 +8,7 @@ import type { PersonRights } from "../../mcp/rights.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { AskRights } from "../oauth/people/rights.ts";
 
-/** Milliseconds for which a bot's answer about a person's guilds is current, so that the bot is not asked again. */
+/** Milliseconds for which a bot is not asked again about a person. */
 const freshMs = 5_000;
 const staleMs = 5 * 60_000;
 const requestTimeoutMs = 2_000;
@@ -16,10 +16,7 @@ const maxEntries = 10_000;
 
 interface Entry {
 	askedAt: number;
-	/**
-	 * Settles when the bot has answered or its request has failed; never rejects. Undefined if the bot is not being asked
-	 * at the moment.
-	 */
+	/** Settles when the bot has answered or failed; never rejects. Undefined if it is not being asked. */
 	asking: Promise<void> | undefined;
 	answer: { rights: PersonRights; at: number } | undefined;
 }
@@ -27,10 +24,7 @@ interface Entry {
 export class Rights {
 	readonly #entries = new LruMap<string, Entry>(maxEntries);
 
-	/**
-	 * `now` returns the time of a monotonic clock in milliseconds. `limit` returns the signal that ends a request to a
-	 * bot after 2 s.
-	 */
+	/** `now`: a monotonic clock in milliseconds. `limit`: ends a request to a bot after 2 s. */
 	constructor(
 		private readonly now: () => number = () => performance.now(),
 		private readonly limit: () => Signal = () => AbortSignal.timeout(requestTimeoutMs),
@@ -53,10 +47,7 @@ export class Rights {
 		await raceSignal(Promise.all(asking), signal).catch(() => {});
 	}
 
-	/**
-	 * Returns the guilds of a bot in which a person is, by the bot's last answer. Returns undefined if the bot has not
-	 * answered within the last `maxAgeMs`.
-	 */
+	/** Undefined if the bot has not answered within the last `maxAgeMs`. */
 	known({ name }: Backend, personId: string, maxAgeMs = staleMs): PersonRights | undefined {
 		const { answer } = this.#entries.get(`${name} ${personId}`) ?? {};
 		return answer && this.now() - answer.at < maxAgeMs ? answer.rights : undefined;

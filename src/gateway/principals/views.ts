@@ -9,17 +9,14 @@ import type { DroppedTool } from "../backends/listed-tools.ts";
 import type { Pins } from "../config/pins.ts";
 import type { Rights } from "./rights.ts";
 
-/** A bot as one principal (caller) sees it: only with the guilds that the principal may use. */
+/** Only with the guilds that the principal may use. */
 export class BackendView {
 	readonly name: string;
-	/** Always empty: a principal must not learn which guilds the operator has assigned to other bots. */
+	/** Always empty: a principal must not learn which guilds are pinned to other bots. */
 	readonly ignoredGuilds: readonly string[] = [];
-	/**
-	 * Tools that the bot lists for the principal, but that the gateway leaves out of its own tools/list. Empty until the
-	 * bot has been asked.
-	 */
+	/** Left out of the gateway's tools/list. Empty until the bot has been asked. */
 	dropped: readonly DroppedTool[] = [];
-	/** Prompts that the bot lists for the principal. Empty until the bot has been asked. */
+	/** Empty until the bot has been asked. */
 	prompts: readonly ListedPrompt[] = [];
 
 	constructor(
@@ -54,10 +51,7 @@ export class Views {
 		private readonly rights: Rights,
 	) {}
 
-	/**
-	 * Returns the bots that a principal (caller) may see, by what is known now. If the principal acts for a person, these
-	 * are the bots whose last answer says that the person is in one of their guilds.
-	 */
+	/** By what is known now; for a person, bots whose last answer says that the person is in one of their guilds. */
 	now(principal: Principal): BackendView[] {
 		const views = this.#reachable(principal).flatMap((backend) => {
 			const guilds = this.#guildsOf(backend, principal);
@@ -81,10 +75,7 @@ export class Views {
 		);
 	}
 
-	/**
-	 * Returns the same bots as `now`, for selecting one of them. They are kept while no bot has other guilds, because with
-	 * many bots it takes longer to determine them than to forward a call.
-	 */
+	/** The same as `now`, but kept: with many bots, determining them takes longer than forwarding a call. */
 	routes(principal: Principal): readonly BackendView[] {
 		const { person, guilds, instances } = principal;
 		// What the bots said about a person expires.
@@ -103,19 +94,13 @@ export class Views {
 		return views;
 	}
 
-	/**
-	 * Asks bots in which of their guilds a principal's person is, if it acts for one. Asks only the bots for which
-	 * `isNeeded` returns true. Never rejects.
-	 */
+	/** Where the person is, if there is one; only bots for which `isNeeded`. Never rejects. */
 	async ask(principal: Principal, signal: Signal, isNeeded: (backend: Backend) => boolean = () => true): Promise<void> {
 		const { person } = principal;
 		if (person) await this.rights.load(this.#reachable(principal).filter(isNeeded), person.id, signal);
 	}
 
-	/**
-	 * Returns the bots that a principal (caller) may see, after asking bots in which of their guilds the principal's
-	 * person is. Asks only the bots for which `isNeeded` returns true. Never rejects.
-	 */
+	/** Like `now`, after `ask`. Never rejects. */
 	async load(
 		principal: Principal,
 		signal: Signal,

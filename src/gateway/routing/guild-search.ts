@@ -15,10 +15,7 @@ export class GuildSearch {
 
 	constructor(private readonly backends: readonly Backend[]) {}
 
-	/**
-	 * Asks all bots for their guilds. Resolves when the guild is found, all bots have responded, or `signal` aborts.
-	 * Concurrent calls share one search. Does nothing within 10 s of the last search, or if 1,000 calls are waiting.
-	 */
+	/** Until found or all have responded. One search for all; none within 10 s of the last, or if 1,000 calls wait. */
 	async search(signal: Signal, isFound: () => boolean): Promise<void> {
 		const round = this.#join();
 		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;

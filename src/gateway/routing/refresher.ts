@@ -8,16 +8,13 @@ import type { RouteIndex } from "./routing.ts";
 export interface RefresherOptions {
 	index: RouteIndex<Backend>;
 	intervalMs: number;
-	/** How long the first list of tools waits, after the first bot has listed its tools, for those of the others. */
+	/** Milliseconds after the first bot has listed its tools. */
 	firstAnswersMs: number;
 	log: Log;
 }
 
 export class Refresher {
-	/**
-	 * Settles when the gateway may answer its first tools/list request, because enough bots have listed their tools.
-	 * Undefined before the gateway asks the bots for their tools, and after the promise has settled.
-	 */
+	/** Settles when enough bots have listed their tools. Undefined before they are asked, and once settled. */
 	firstList: Promise<unknown> | undefined;
 	#refreshedAt = performance.now();
 	#isStarted = false;
@@ -26,12 +23,11 @@ export class Refresher {
 
 	constructor(private readonly options: RefresherOptions) {}
 
-	/** Milliseconds since all bots were last asked. */
+	/** Since all bots were last asked. */
 	get ageMs(): number {
 		return performance.now() - this.#refreshedAt;
 	}
 
-	/** Refreshes all bots now, and then at the interval. */
 	async start(): Promise<void> {
 		await this.refresh();
 		if (!this.#isClosed) this.#timer = setTimeout(() => void this.start(), this.options.intervalMs);
@@ -42,7 +38,7 @@ export class Refresher {
 		clearTimeout(this.#timer);
 	}
 
-	/** Updates the state, tools and guilds of all bots within 5 s. Never rejects. */
+	/** Within 5 s. Never rejects. */
 	async refresh(): Promise<void> {
 		const { backends } = this.options.index;
 		const rounds = refreshAll(backends).map(async (refreshed, at) => {
@@ -61,7 +57,7 @@ export class Refresher {
 		this.#warnOfSharedGuilds();
 	}
 
-	/** Resolves a short time after the first bot has listed its tools; never if no bot lists tools. */
+	/** A short time after the first bot; never if no bot lists tools. */
 	async #someTools(rounds: readonly Promise<void>[]): Promise<void> {
 		const { index, firstAnswersMs } = this.options;
 		const { promise, resolve } = Promise.withResolvers<void>();

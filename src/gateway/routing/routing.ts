@@ -13,7 +13,6 @@ import { GuildSearch } from "./guild-search.ts";
 
 const maxGuilds = 20;
 
-/** The properties of a bot that are needed to select a bot for a tool call. */
 export type Routed = Pick<Backend, "name" | "guilds" | "pins">;
 
 export type RouteErrorKind =
@@ -27,10 +26,7 @@ export type RouteErrorKind =
 	| "OutcomeUnknown"
 	| "Overloaded";
 
-/**
- * Error of a tool call for which the gateway has no result from a bot. The message contains the kind of the error, such
- * as "BackendOffline", so that programs can recognize the kind.
- */
+/** No result from a bot. The message contains the kind, such as "BackendOffline", for programs. */
 export class RouteError extends ToolError {
 	constructor(
 		readonly kind: RouteErrorKind,
@@ -42,20 +38,17 @@ export class RouteError extends ToolError {
 	}
 }
 
-/**
- * Finds bots by name and by guild. A guild is served by the first bot to which the operator has assigned (pinned) it or,
- * if there is none, by the first bot that is known to be in it.
- */
+/** A guild is served by the first bot to which it is pinned or, if there is none, the first that is in it. */
 export class RouteIndex<One extends Routed> {
 	#byName = new Map<string, One>();
 	#byGuild = new Map<string, One>();
-	/** The guilds of each bot that are in `#byGuild`. A bot's guilds are replaced, never changed. */
+	/** In `#byGuild`. A bot's guilds are replaced, never changed. */
 	#indexed: readonly One["guilds"][] = [];
 	#isStale = true;
 
 	constructor(readonly backends: readonly One[]) {}
 
-	/** Says that the guilds of a bot may have changed. */
+	/** The guilds of a bot may have changed. */
 	noteChange(): void {
 		this.#isStale ||= this.backends.some(({ guilds }, at) => guilds !== this.#indexed[at]);
 	}
@@ -82,10 +75,7 @@ export class RouteIndex<One extends Routed> {
 	}
 }
 
-/**
- * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the bot that serves `guild_id`,
- * else the default bot. Throws a RouteError if no bot can be selected.
- */
+/** By `instance`, else by `guild_id`, else the default bot. Throws a RouteError. */
 export function route<One extends Routed>(
 	args: JsonObject,
 	index: RouteIndex<One>,
@@ -136,19 +126,16 @@ export interface RouterOptions {
 	index: RouteIndex<Backend>;
 	views: Views;
 	defaultInstance: string | undefined;
-	/**
-	 * Returns undefined once the bots have been asked for the first time, and until then a promise that resolves at that
-	 * time.
-	 */
+	/** Resolves when the bots have been asked for the first time; undefined afterwards. */
 	firstList(): Promise<unknown> | undefined;
-	/** How long a call waits, after the gateway's start, for bots that may serve its guild. */
+	/** How long a call waits after the start for bots that may serve its guild. */
 	firstAnswersMs: number;
 }
 
 export class Router {
 	readonly #guildSearch: GuildSearch;
 	readonly #unlisted: Set<Backend>;
-	/** By the list of the bots that a principal sees. */
+	/** By the bots that a principal sees. */
 	readonly #limited = new WeakMap<readonly BackendView[], RouteIndex<BackendView>>();
 
 	constructor(private readonly options: RouterOptions) {
@@ -158,11 +145,7 @@ export class Router {
 		for (const backend of backends) void backend.firstGuilds.then(() => this.#unlisted.delete(backend));
 	}
 
-	/**
-	 * Finds the bot that a tool call or a request for a prompt selects by its arguments. Throws a RouteError, or rejects
-	 * with one, if no bot can be selected. A principal (caller) can select only the bots and guilds that it may see, and
-	 * the error names no others.
-	 */
+	/** Throws a RouteError, or rejects with one, which names only bots and guilds that the principal may see. */
 	find(args: JsonObject, signal: Signal, principal: Principal | undefined): Backend | Promise<Backend> {
 		return this.#unlisted.size > 0 && args.guild_id && !args.instance
 			? this.#findLater(args, signal, principal)

@@ -10,7 +10,7 @@ import { readStoreSettings, type StoreSettings, storeVariables } from "./setting
 import { openStore } from "./store.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
-/** Valibot schemas of the environment variables that commands on the gateway's database need. */
+/** For commands on the database. */
 export const storeCommandVariables = { ...storeVariables, ...logSettings };
 
 export interface StoreCommandSettings {
@@ -18,17 +18,12 @@ export interface StoreCommandSettings {
 	log: LogOptions;
 }
 
-/** A command for the operator that uses the gateway's database, such as `gateway --keys`, with its settings. */
 export interface StoreCommand extends StoreCommandSettings {
-	/** Runs the command. Resolves with false if the command failed and has printed the reason. */
+	/** False if the command failed and has printed the reason. */
 	run(store: Store): Promise<boolean>;
 }
 
-/**
- * Reads from environment variables the settings of a command that uses the gateway's database. `purpose` names what the
- * database is needed for, such as "keys". Throws a ConfigError if a variable is invalid or no database is set, and, unless
- * `mayCreate` is true, if the SQLite file does not exist.
- */
+/** `purpose`, such as "keys". Throws a ConfigError, also if the SQLite file is missing, unless `mayCreate`. */
 export function readStoreCommandSettings(
 	env: Record<string, string | undefined>,
 	purpose: string,
@@ -47,17 +42,14 @@ export function readStoreCommandSettings(
 
 const commands = ["check", "health", "new-key", "keys", "revoke-key", "grants", "revoke-grant"];
 
-/** Returns an error text if the command line contains two commands, because only one of them would run. */
+/** For two commands in one line, because only one would run. */
 export function commandIssues(values: object): string[] {
 	const given = Object.keys(values).filter((name) => commands.includes(name));
 	const [first, second] = given;
 	return second === undefined ? [] : [`--${second}: cannot be combined with --${first}`];
 }
 
-/**
- * Opens the gateway's database and runs a command. Resolves with false if the command failed and the reason was
- * printed.
- */
+/** False if the command failed and the reason was printed. */
 export async function runStoreCommand({ store: settings, run }: StoreCommand, _log: Log): Promise<boolean> {
 	// Its errors are printed below.
 	const store = openStore(settings, silentLog);
@@ -74,7 +66,7 @@ export async function runStoreCommand({ store: settings, run }: StoreCommand, _l
 	}
 }
 
-/** Returns a time as text, such as "2030-01-02 03:04 UTC". `ms` is in milliseconds since 1970. */
+/** Such as "2030-01-02 03:04 UTC". `ms` since 1970. */
 export function timeText(ms: number): string {
 	return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -6,10 +6,7 @@ import { dirname, resolve } from "node:path";
 import { directoryIssue } from "../../lib/store/sqlite.ts";
 import { isPostgresUrl, type StoreSettings } from "./settings.ts";
 
-/**
- * Creates the directory of the gateway's SQLite file if it is missing. Returns an error text if the gateway cannot
- * write to the file; undefined if it can, and for PostgreSQL.
- */
+/** Creates a missing directory. An error text if the file is not writable; undefined for PostgreSQL. */
 export function fileIssue({ database }: StoreSettings): string | undefined {
 	if (isPostgresUrl(database)) return undefined;
 	const file = resolve(database);
@@ -26,7 +23,7 @@ export function fileIssue({ database }: StoreSettings): string | undefined {
 	}
 }
 
-/** Returns an error text if the gateway's SQLite file does not exist; undefined if it does, and for PostgreSQL. */
+/** An error text if the file does not exist; undefined for PostgreSQL. */
 export function missingFileIssue({ database }: StoreSettings): string | undefined {
 	const file = resolve(database);
 	return isPostgresUrl(database) || existsSync(file)

@@ -3,16 +3,10 @@
 import type { Statements } from "../../lib/store/store.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
-/**
- * Maximum number of statements and transactions that requests without a valid token can run or queue at the same time.
- * The limit of the store itself is about 1,000.
- */
+/** Of requests without a valid token, running or queued. The store itself takes about 1,000. */
 export const maxAtOnce = 200;
 
-/**
- * Returns `store` with a limit of concurrent statements and transactions. Above the limit, `sql` and `transaction`
- * reject with StoreUnavailable.
- */
+/** Above the limit, rejects with StoreUnavailable. */
 export function limitStore(store: Statements): Statements {
 	let running = 0;
 

@@ -5,13 +5,12 @@ import { optional } from "../../lib/config.ts";
 import { databaseUrlIssue, schemaIssue } from "../../lib/store/postgres-schema.ts";
 
 export interface StoreSettings {
-	/** URL of a PostgreSQL database, or path of an SQLite file. */
+	/** A URL of PostgreSQL, or a path of an SQLite file. */
 	database: string;
-	/** Name of the PostgreSQL schema that contains the gateway's tables. Ignored for SQLite. */
+	/** Ignored for SQLite. */
 	schema: string;
 }
 
-/** Valibot schemas of the environment variables for the gateway's database. */
 export const storeVariables = {
 	GATEWAY_DATABASE: v.pipe(
 		optional(
@@ -39,7 +38,7 @@ export const storeVariables = {
 	),
 };
 
-/** Returns the settings of the gateway's database; undefined if the gateway has no database. */
+/** Undefined without a database. */
 export function readStoreSettings({
 	GATEWAY_DATABASE: database,
 	GATEWAY_DB_SCHEMA: schema,

@@ -9,7 +9,7 @@ import { migrations } from "./migrations.ts";
 import { isPostgresUrl, type StoreSettings } from "./settings.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
-/** Starts to open the gateway's database in the background. Never throws. */
+/** In the background. Never throws. */
 export function openStore(settings: StoreSettings, log: Log, options: Partial<StoreOptions> = {}): Store {
 	const unavailable = (reason: string, _mayHaveRun: boolean, cause?: ErrorOptions) =>
 		new StoreUnavailable(`The gateway's database is unavailable: ${reason}`, cause);
@@ -17,10 +17,7 @@ export function openStore(settings: StoreSettings, log: Log, options: Partial<St
 	return new Store(databaseOf(settings), { log, migrations, unavailable, backOffMs, ...options }).start();
 }
 
-/**
- * Checks for `gateway --check` that the gateway can use its database, without changing it. Resolves with a description
- * of the database; rejects with a CheckFailed.
- */
+/** Changes nothing. Resolves with a description; rejects with a CheckFailed. */
 export function checkStore(settings: StoreSettings): Promise<string> {
 	return checkDatabase(databaseOf(settings), migrations);
 }

@@ -8,35 +8,25 @@ const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const storedHeaderLength = 5;
 const trailerLength = 8;
 const maxStoredLength = 0xffff;
-/** Responses with fewer bytes than this fit into one network packet and are not compressed. */
+/** Fewer bytes fit into one network packet. */
 export const minGzipBytes = 1_400;
 
-/**
- * Compresses responses that all end with the same bytes, such as responses with the same list of tools. These last
- * bytes are compressed only once, not again for each response.
- */
+/** Compresses responses that end with the same bytes, such as the same list of tools. */
 export class GzipTail {
 	readonly #bytes: Uint8Array<ArrayBuffer>;
-	/**
-	 * The file of the last response. Every file has its deflated bytes at the same place of this buffer, from
-	 * `#deflatedAt` to `#trailerAt`, so that only what is before and after them is written for each response.
-	 */
+	/** The deflated bytes stay in place, from `#deflatedAt` to `#trailerAt`; the rest is written for each response. */
 	#file: Buffer | undefined;
 	#deflatedAt = 0;
 	#trailerAt = 0;
 	#checksum = 0;
 	readonly #bitChecksums = new Uint32Array(32);
 
-	/** `bytes` are the last bytes that all responses share. They are compressed at the first call of `after`. */
+	/** `bytes` are shared by all responses, and compressed at the first call of `after`. */
 	constructor(bytes: Uint8Array<ArrayBuffer>) {
 		this.#bytes = bytes;
 	}
 
-	/**
-	 * Returns a gzip file of one response: `head`, followed by the bytes that all responses share. The file is valid until
-	 * the next call. Returns undefined if `head` is longer than 65,535 bytes, or if the shared bytes are too few for
-	 * compression to save anything.
-	 */
+	/** Valid until the next call. Undefined if `head` exceeds 65,535 bytes, or compression would save nothing. */
 	after(head: Uint8Array | string): Uint8Array | undefined {
 		const tail = this.#bytes;
 		const length = Buffer.byteLength(head);

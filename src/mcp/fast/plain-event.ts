@@ -30,10 +30,7 @@ export class PlainEvent {
 		readonly isError: boolean,
 	) {}
 
-	/**
-	 * Reads `bytes` as a single SSE event with a tool's result for the request `id`. Returns undefined if the bytes may
-	 * be something else, for example if the JSON has an unusual layout.
-	 */
+	/** Undefined if the bytes may be something else than the result for `id`, such as JSON in an unusual layout. */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);
 		const { length } = buffer;
@@ -55,7 +52,6 @@ export class PlainEvent {
 		return new PlainEvent(buffer, beforeId.length, idEnd, ending.isError);
 	}
 
-	/** The data of this SSE event: a JSON-RPC response as JSON text. */
 	get text(): string {
 		const end = this.bytes.length - 2;
 		return this.bytes.toString("utf8", messageOpening.length, end);
@@ -65,15 +61,11 @@ export class PlainEvent {
 		return JSON.parse(this.text);
 	}
 
-	/** This event: of other responses, nothing. */
 	get event(): PlainEvent {
 		return this;
 	}
 
-	/**
-	 * Returns the bytes of this event with the response's id replaced by `id` (JSON text). May overwrite the event in
-	 * place, so the event must not be read afterwards.
-	 */
+	/** `id` is JSON text. May overwrite the event in place, so do not read it afterwards. */
 	withId(id: string): Uint8Array {
 		const { bytes, idStart, idEnd } = this;
 		const idLength = Buffer.byteLength(id);

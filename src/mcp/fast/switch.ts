@@ -3,13 +3,10 @@ export const fastPathNames = ["plain-event", "tool-list", "one-piece"] as const;
 
 const settings = (process.env.MCP_FAST_PATHS ?? "").split(",");
 
-/**
- * Whether the optimizations in src/mcp/fast are used. MCP_FAST_PATHS=off switches all of them off; responses stay the
- * same.
- */
+/** MCP_FAST_PATHS=off switches all off; responses stay the same. */
 export const fastPaths: boolean = !settings.includes("off");
 
-/** Whether one optimization is used. MCP_FAST_PATHS=no-plain-event,no-one-piece switches off these two. */
+/** MCP_FAST_PATHS=no-plain-event,no-one-piece switches off these two. */
 export function usesFastPath(name: (typeof fastPathNames)[number]): boolean {
 	return fastPaths && !settings.includes(`no-${name}`);
 }

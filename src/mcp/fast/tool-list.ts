@@ -12,10 +12,7 @@ export class ToolList {
 	readonly #tail: Buffer<ArrayBuffer>;
 	readonly #gzip: GzipTail;
 
-	/**
-	 * `text` is the JSON text of the result of `tools/list`: an object whose first member is `tools`. Throws a TypeError
-	 * for other text.
-	 */
+	/** An object whose first member is `tools`. Throws a TypeError for other text. */
 	constructor(readonly text: string) {
 		if (!text.startsWith('{"tools":'))
 			throw new TypeError('the JSON text of a tools/list result does not begin with {"tools":');
@@ -23,10 +20,7 @@ export class ToolList {
 		this.#gzip = new GzipTail(this.#tail);
 	}
 
-	/**
-	 * Returns the response to a `tools/list` request. `id` is the request's id as JSON text. `members`, at least one, are
-	 * put before the tools in the result.
-	 */
+	/** `id` is JSON text. `members`, at least one, precede the tools in the result. */
 	response(id: string, members?: JsonObject): PreparedEvent {
 		const before = members ? `${JSON.stringify(members).slice(1, -1)},` : "";
 		if (!isPrepared) return this.#unprepared(id, before);

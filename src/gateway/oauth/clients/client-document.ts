@@ -37,16 +37,13 @@ const document = v.object({
 
 export interface DocumentOptions extends SafeFetch {
 	log: Log;
-	/** Returns the time of a monotonic clock in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	now?: () => number;
-	/**
-	 * Timeout in milliseconds of fetching a metadata document. If too many fetches are running, the wait before the fetch
-	 * has the same limit in addition.
-	 */
+	/** Milliseconds; the wait before the fetch, if too many run, has the same limit. */
 	timeoutMs?: number;
 }
 
-/** Whether a client id is the URL of the client's metadata document. Otherwise it is the id of a registered client. */
+/** Otherwise it is the id of a registered client. */
 export function isDocumentId(id: string): boolean {
 	return id.startsWith("https://");
 }
@@ -188,11 +185,6 @@ function readDocument(id: string, text: string): OAuthClient {
 	};
 }
 
-/**
- * Whether a client supports requests without client authentication, by its metadata document. ChatGPT prefers signed
- * requests (private_key_jwt) but also lists "none". A client that always signs is refused, because the gateway does not
- * check signatures. The OAuth draft forbids client secrets.
- */
 function canBePublic({
 	token_endpoint_auth_method: method = "none",
 	token_endpoint_auth_methods_supported: supported = [],

@@ -5,16 +5,13 @@ import * as v from "valibot";
 import { onOneLine } from "../../../lib/text.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 
-/** An OAuth client: a program that wants to call tools in the name of people. */
+/** Calls tools in the name of people. */
 export interface OAuthClient {
-	/** Id of the client: created at its registration, or the URL of its metadata document. */
+	/** Created at the registration, or the URL of the metadata document. */
 	id: string;
-	/**
-	 * Name of the client, as the client itself states it: on one line, at most 100 characters, with invisible characters
-	 * escaped.
-	 */
+	/** As the client states it: on one line, at most 100 characters, invisible ones escaped. */
 	name: string;
-	/** Home page of the client, as the client itself states it: an https URL. */
+	/** Home page, as the client states it: an https URL. */
 	uri?: string | undefined;
 	redirectUris: readonly string[];
 	kind: "registered" | "document";
@@ -25,7 +22,7 @@ const maxRedirectUris = 50;
 
 const homePage = /^https:\/\/[!-~]{1,1000}$/;
 
-/** Schema of a client's metadata, in a registration request or in a metadata document. Other members are ignored. */
+/** In a registration or a metadata document. Other members are ignored. */
 export const clientMetadata = v.object({
 	client_name: v.optional(v.string()),
 	client_uri: v.optional(v.string()),
@@ -42,10 +39,7 @@ function including(needed: string) {
 	);
 }
 
-/**
- * Returns the name of a client to show to people: on one line, with invisible characters escaped. If the client has no
- * name, returns the host or scheme of its first redirect URI.
- */
+/** For people: on one line, invisible characters escaped. Default: host or scheme of the first redirect URI. */
 export function clientName(name: string | undefined, redirectUris: readonly string[]): string {
 	const shown = onOneLine((name ?? "").trim(), maxNameLength);
 	if (shown !== "") return shown.slice(0, maxNameLength);
@@ -53,13 +47,13 @@ export function clientName(name: string | undefined, redirectUris: readonly stri
 	return (url?.host || url?.protocol || "unnamed").slice(0, maxNameLength);
 }
 
-/** Returns `uri`, the home page that a client states, if it is an https URL; otherwise undefined. */
+/** Undefined unless it is an https URL. */
 export function clientUri(uri: string | undefined): string | undefined {
 	const isValid = uri !== undefined && homePage.test(uri) && URL.canParse(uri);
 	return isValid ? uri : undefined;
 }
 
-/** Returns an error text for the first invalid URI in a client's `redirect_uris`; undefined if all are valid. */
+/** For the first invalid URI; undefined if all are valid. */
 export function redirectUrisIssue(uris: readonly string[]): string | undefined {
 	for (const [index, uri] of uris.entries()) {
 		const issue = redirectIssue(uri);

@@ -13,20 +13,16 @@ import { createClientDocuments, type DocumentOptions, isDocumentId } from "./cli
 import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 
 export interface Clients {
-	/**
-	 * Returns the OAuth client with this id. Returns undefined if there is none, or if the client's metadata document is
-	 * invalid. Rejects with StoreUnavailable if the database is unavailable, and with an OAuthError
-	 * (temporarily_unavailable) if the document cannot be fetched now. `address` is that of the sender of the request.
-	 */
+	/** Undefined if unknown or invalid. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
 	findClient(id: string, address?: string): Promise<OAuthClient | undefined>;
-	/** Responds to a client's registration request (RFC 7591). `address` is that of the sender of the request. */
+	/** RFC 7591. `address`: of the sender. */
 	registerClient(request: Request, address?: string): Promise<Response>;
 }
 
 export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 	store: Statements;
 	log: Log;
-	/** Maximum number of registered clients in the database. Default: 10,000. */
+	/** In the database. Default: 10,000. */
 	maxClients?: number;
 	clocks?: Clocks;
 }

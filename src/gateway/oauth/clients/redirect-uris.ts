@@ -3,10 +3,7 @@
 
 const maxLength = 2048;
 
-/**
- * URI schemes of apps that are MCP clients. Redirect URIs with any other scheme without a dot are refused, because such
- * schemes often belong to the operating system.
- */
+/** Of apps that are MCP clients. Other schemes without a dot often belong to the operating system. */
 export const knownSchemes: readonly string[] = [
 	"antigravity",
 	"cherrystudio",
@@ -29,18 +26,12 @@ export const knownSchemes: readonly string[] = [
 
 type RedirectKind = "https" | "loopback" | "private-use";
 
-/**
- * Matches a redirect URI to this computer (http://localhost, 127.0.0.1 or [::1]). Group 1 is the host, group 2
- * everything after the port.
- */
+/** Group 1 is the host, group 2 everything after the port. */
 const loopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/;
-/** Matches a URI scheme that is a reverse domain name, such as `com.example.app` (RFC 8252, section 7.1). */
+/** RFC 8252, section 7.1. */
 const reverseDomain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
-/**
- * Returns why a client must not have this redirect URI; undefined if it is allowed. The text may be sent to clients: it
- * is ASCII without quotes and contains no part of the URI.
- */
+/** Undefined if allowed. For clients: ASCII without quotes, with no part of the URI. */
 export function redirectIssue(uri: string): string | undefined {
 	if (uri.length > maxLength) return `must have at most ${maxLength} characters`;
 	if (!/^[!-~]+$/.test(uri) || /["\\<>^`{|}]/.test(uri)) return "must be a URI: percent-encode all other characters";
@@ -64,11 +55,7 @@ function kindOf(uri: string): RedirectKind | undefined {
 	return isPrivateUse ? "private-use" : undefined;
 }
 
-/**
- * Whether the redirect URI in a request (`given`) equals one of the client's registered ones. If it leads to the
- * person's own computer (localhost), its port may differ, because programs listen on any free port (RFC 8252, section
- * 7.3).
- */
+/** A loopback port may differ, because programs listen on any free port (RFC 8252, section 7.3). */
 export function matchesRedirect(registered: readonly string[], given: string): boolean {
 	if (redirectIssue(given) !== undefined) return false;
 	const anyPort = withoutPort(given);
@@ -80,9 +67,7 @@ function withoutPort(uri: string): string | undefined {
 	return host === undefined ? undefined : `${host}${rest}`;
 }
 
-/**
- * Describes for people where a valid redirect URI leads: the host of a website, a program on this computer, or an app.
- */
+/** For people, of a valid URI: the host of a website, a program on this computer, or an app. */
 export function redirectTarget(uri: string): string {
 	const host = URL.parse(uri)?.host ?? "";
 	switch (kindOf(uri)) {
@@ -95,10 +80,7 @@ export function redirectTarget(uri: string): string {
 	}
 }
 
-/**
- * Returns a warning for people who are about to allow a client with this valid redirect URI; undefined if the URI leads
- * to a website.
- */
+/** Of a valid URI; undefined if it leads to a website. */
 export function redirectWarning(uri: string): string | undefined {
 	switch (kindOf(uri)) {
 		case "loopback":
@@ -110,7 +92,7 @@ export function redirectWarning(uri: string): string | undefined {
 	}
 }
 
-/** Returns the scheme of a URI with its colon, such as `cursor:`. */
+/** With its colon, such as `cursor:`. */
 export function schemeOf(uri: string): string {
 	return uri.slice(0, uri.indexOf(":") + 1);
 }

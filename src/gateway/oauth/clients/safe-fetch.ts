@@ -1,6 +1,6 @@
-// Fetches a document from a host that a stranger names, without reaching what only this machine can reach. The name is
-// resolved once, every address is checked, and the connection goes to a checked address, so that a second look-up with
-// another result does not matter (DNS rebinding). TLS verifies the name.
+// Fetches a document from a stranger's host without reaching what only this machine can reach. The name is resolved
+// once,
+// every address is checked, and the connection goes to a checked one (against DNS rebinding). TLS verifies the name.
 
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
@@ -8,13 +8,10 @@ import { describeConnectionError } from "../../../lib/http.ts";
 import { raceSignal } from "../../../lib/wait.ts";
 import { isPublicAddress } from "../../http/ip-addresses.ts";
 
-/**
- * Thrown when a document from a client's URL cannot be fetched, must not be fetched, or is invalid. The message is for
- * the operator.
- */
+/** The document cannot or must not be fetched, or is invalid. The message is for the operator. */
 export class FetchRefused extends Error {
 	override name = "FetchRefused";
-	/** Whether a later fetch may succeed, although nothing changes at the client. */
+	/** A later fetch may succeed, although nothing changes at the client. */
 	readonly isTemporary: boolean;
 
 	constructor(
@@ -32,25 +29,21 @@ export class FetchRefused extends Error {
 }
 
 export interface SafeFetch {
-	/** Resolves with the IP addresses of a host name. Default: a DNS look-up. */
+	/** IP addresses. Default: a DNS look-up. */
 	resolve?: (hostname: string) => Promise<readonly string[]>;
-	/** Sends an HTTP request to a URL whose host is an IP address. Default: Bun's `fetch`. */
+	/** The host is an IP address. Default: Bun's `fetch`. */
 	fetch?: (url: string, init: BunFetchRequestInit) => Promise<Response>;
 }
 
 export interface SafeFetchLimits {
 	maxBytes: number;
-	/** Timeout in milliseconds of the whole fetch: DNS look-up, connection and response. */
+	/** Milliseconds: DNS look-up, connection and response. */
 	timeoutMs: number;
 }
 
 const maxAttempts = 3;
 
-/**
- * Fetches a JSON document from a public https URL without a port, and does not follow redirects. Rejects with a
- * FetchRefused if the host has an address that is not public, or unless the complete response has status 200 and is
- * JSON.
- */
+/** Follows no redirects. Rejects with a FetchRefused for a port, an address not public, or no JSON with status 200. */
 export async function fetchPublicJson(
 	url: URL,
 	{ maxBytes, timeoutMs }: SafeFetchLimits,
@@ -91,10 +84,7 @@ function hostIssue({ protocol, hostname, port, username, password }: URL) {
 	return undefined;
 }
 
-/**
- * Matches host names that public DNS does not have (RFC 6761, RFC 6762, RFC 7686, RFC 9476, and ICANN's reservation of
- * .internal).
- */
+/** Not in public DNS (RFC 6761, RFC 6762, RFC 7686, RFC 9476, and ICANN's reservation of .internal). */
 const localNames = /\.(?:localhost|local|internal|intranet|lan|home|corp|private|onion|alt|arpa)$/;
 
 async function connect(

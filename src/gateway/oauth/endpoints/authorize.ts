@@ -1,8 +1,6 @@
-// The authorization endpoint: checks a client's request and sends the person to Discord.
-// https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-4.1.1
-//
-// It never redirects to the client: anyone can register a client, and could use that to send people anywhere. What is wrong
-// is shown on a page, for a valid redirect URI with a link. Only the consent form redirects.
+// The authorization endpoint: https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-4.1.1
+// It never redirects to the client: anyone can register one, to send people anywhere. What is wrong is shown on a
+// page, for a valid redirect URI with a link. Only the consent form redirects.
 
 import type { OAuthClient } from "../clients/client-metadata.ts";
 import { matchesRedirect } from "../clients/redirect-uris.ts";
@@ -102,11 +100,7 @@ function refuseUnsupported(parameters: Parameters): void {
 		throw new OAuthError("login_required", "The prompt none is not supported: the person always signs in.");
 }
 
-/**
- * Whether an authorization request comes from a program instead of a browser. Before mcp-remote opens a browser, it
- * sends the request itself to find out if the client that it registered still exists. It registers again if the
- * response is JSON with the error invalid_client.
- */
+/** mcp-remote asks before it opens a browser, and registers again if the JSON has the error invalid_client. */
 function isProgram({ headers }: Request): boolean {
 	const accepted = headers.get("accept") ?? "";
 	return accepted.includes("application/json") && !accepted.includes("html");

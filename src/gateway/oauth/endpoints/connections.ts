@@ -14,10 +14,7 @@ export function createConnections(context: OAuthContext): {
 } {
 	const { attempts, browsers, grants, log } = context;
 
-	/**
-	 * Redirects a browser to Discord, where the person signs in. Afterwards Discord sends the browser back to the gateway,
-	 * which shows the page /connections.
-	 */
+	/** To Discord, which sends the browser back to see the page /connections. */
 	async function signIn(request: Request, address: string) {
 		const { url, cookie } = await beginSignIn(context, request, address);
 		return redirect(url, cookie);

@@ -1,6 +1,3 @@
-// The consent page: the person sees which client asks for what, and decides. This is asked for every connection and never
-// skipped. The only redirect to a client happens here, after the person has pressed a button.
-
 import type { AttemptKey, SignedIn } from "../grants/attempts.ts";
 import { consentPage } from "../pages/consent-page.ts";
 import { errorPage, redirect } from "../pages/page.ts";

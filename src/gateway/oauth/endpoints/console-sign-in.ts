@@ -6,24 +6,16 @@ import { guildsOf } from "../people/rights.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { beginSignIn, type OAuthContext } from "./context.ts";
 
-/** Prefix of the OAuth2 parameter `state` of a sign-in to the console. */
+/** Of the OAuth2 parameter `state`. */
 export const consoleState = "console.";
 
-/** Signing in to the console with Discord. */
 export interface ConsoleSignIn {
-	/**
-	 * Begins a sign-in. Resolves with the URL at Discord, and with the cookie that ties the sign-in to the browser.
-	 * Rejects with an OAuthError if too many sign-ins begin.
-	 */
+	/** The URL at Discord, and the cookie that ties it to the browser. Rejects with an OAuthError if too many begin. */
 	begin(request: Request, address: string): Promise<{ url: string; cookie: string }>;
-	/**
-	 * Resolves with the person who has just signed in with this browser. A second call resolves with undefined, as does a
-	 * call without a sign-in. Rejects with an OAuthError if no guild of a bot allows the person to sign in.
-	 */
+	/** Only once; undefined without a sign-in. Rejects with an OAuthError if no guild allows the person to sign in. */
 	finish(request: Request): Promise<DiscordPerson | undefined>;
 }
 
-/** Creates the functions for signing in to the console with Discord. */
 export function createConsoleSignIn(context: OAuthContext): ConsoleSignIn {
 	const { attempts, askRights, browsers, log } = context;
 	return {

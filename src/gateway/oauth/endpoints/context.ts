@@ -13,7 +13,7 @@ import { OAuthError, retryAfterSeconds, toOAuthError } from "../protocol/oauth-e
 import { newSecret } from "../protocol/secrets.ts";
 
 export interface OAuthContext {
-	/** The gateway's origin in URLs for people and clients. It is also the OAuth issuer. */
+	/** An origin; also the OAuth issuer. */
 	publicUrl: string;
 	attempts: Attempts;
 	askRights: AskRights;
@@ -22,14 +22,11 @@ export interface OAuthContext {
 	discord: Discord;
 	grants: Grants;
 	log: Log;
-	/** Counts the sign-ins that begin: of clients, to the page /connections, and to the console. */
+	/** Sign-ins that begin: of clients, /connections and the console. */
 	signIns: SenderLimit;
 }
 
-/**
- * Begins a sign-in at Discord. Resolves with the URL there, and with the cookie that ties the sign-in to the browser.
- * Rejects with an OAuthError if too many sign-ins begin.
- */
+/** The URL at Discord, and the cookie that ties it to the browser. Rejects with an OAuthError if too many begin. */
 export async function beginSignIn(
 	{ attempts, browsers, discord, signIns }: OAuthContext,
 	request: Request,
@@ -47,10 +44,7 @@ export async function beginSignIn(
 	};
 }
 
-/**
- * Returns the URL that sends an authorization response to a client: its redirect URI with `parameters`, its own
- * `state`, and the issuer, by which the client detects responses of another server (RFC 9207).
- */
+/** With `parameters`, `state` and the issuer, by which clients detect another server (RFC 9207). */
 export function clientUrl(
 	publicUrl: string,
 	{ redirectUri, state }: Pick<AuthorizationRequest, "redirectUri" | "state">,
@@ -63,10 +57,7 @@ export function clientUrl(
 	return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query}`;
 }
 
-/**
- * Returns the link by which a person gets from an error page back to the client. The URL of the link tells the client
- * the error.
- */
+/** From an error page to the client, with the error. */
 export function backLink(
 	publicUrl: string,
 	request: Pick<AuthorizationRequest, "client" | "redirectUri" | "state">,
@@ -81,10 +72,7 @@ export function backLink(
 	};
 }
 
-/**
- * Calls the function that creates a page for a person. If it rejects with an OAuthError, or because the database is
- * unavailable, returns an error page.
- */
+/** An error page if it rejects with an OAuthError, or without the database. */
 export async function asPage(run: () => Promise<Response>): Promise<Response> {
 	try {
 		return await run();

@@ -70,10 +70,7 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		return "reused";
 	}
 
-	/**
-	 * Rejects with an OAuthError if the person in whose name the token acts may no longer sign in, or if a bot that could
-	 * allow it does not answer.
-	 */
+	/** Rejects with an OAuthError if the person may no longer sign in, or a bot that could allow it does not answer. */
 	async function checkRights({ grant }: StoredToken): Promise<void> {
 		try {
 			await guildsOf({ ...grant.person, signedIn: true }, askRights);

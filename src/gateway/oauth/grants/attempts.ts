@@ -8,44 +8,35 @@ import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
 import { hashSecret, newSecret } from "../protocol/secrets.ts";
 
-/**
- * Milliseconds after which a sign-in attempt expires. Within this time, the person must sign in at Discord and answer
- * the consent page.
- */
+/** Milliseconds to sign in at Discord and answer the consent page. */
 export const attemptLifetimeMs = 10 * 60_000;
 
-/** An OAuth authorization request of an MCP client, after validation. */
+/** After validation. */
 export interface AuthorizationRequest {
 	client: { id: string; name: string; uri?: string | undefined };
 	redirectUri: string;
-	/** The parameter `state` of the client's authorization request, which the client gets back unchanged. */
+	/** The client gets it back unchanged. */
 	state: string | undefined;
 	codeChallenge: string;
 	resource: ResourcePath;
-	/** The highest access level ("read", "write" or "all") that the client asks for. */
+	/** The highest level that the client asks for. */
 	access: Access;
 }
 
 export interface Attempt {
-	/**
-	 * The authorization request of the client that a person wants to connect. Undefined if the person signs in only to see
-	 * the page /connections.
-	 */
+	/** Undefined if the person signs in only to see the page /connections. */
 	request: AuthorizationRequest | undefined;
-	/** The person who signs in; undefined until Discord has told the gateway who it is. */
+	/** Undefined until Discord has said who it is. */
 	person: DiscordPerson | undefined;
-	/** The guilds in which the configuration of a bot allows the person to sign in. */
+	/** In which a bot allows the person to sign in. */
 	guilds: PersonGuild[];
 }
 
-/**
- * Two secrets that together identify a sign-in attempt. Both are needed to continue it, so that only the browser that
- * started the attempt can do so.
- */
+/** Both secrets are needed, so that only the browser that began can continue. */
 export interface AttemptKey {
-	/** The secret of the sign-in attempt in URLs: `state` on Discord's pages, `request` on the consent page. */
+	/** In URLs: `state` on Discord's pages, `request` on the consent page. */
 	state: string;
-	/** The secret in the cookie of the browser that started the sign-in attempt. */
+	/** In the cookie of the browser that began. */
 	browser: string;
 }
 
@@ -66,10 +57,7 @@ export class Attempts {
 		private readonly now: () => number,
 	) {}
 
-	/**
-	 * Stores a new sign-in attempt of the browser with the secret `browser`. Returns the attempt's secret for URLs
-	 * (`state`), which begins with `prefix`.
-	 */
+	/** Returns the secret for URLs (`state`), which begins with `prefix`. */
 	async start(browser: string, request: AuthorizationRequest | undefined, prefix = ""): Promise<string> {
 		const state = prefix + newSecret();
 		const json = request ? JSON.stringify(request) : null;
@@ -79,10 +67,7 @@ export class Attempts {
 		return state;
 	}
 
-	/**
-	 * Records that Discord has sent the person of a sign-in attempt back to the gateway, and returns the attempt. Returns
-	 * undefined if the attempt is unknown or expired, or if this was recorded before.
-	 */
+	/** The person is back from Discord. Undefined if unknown or expired, or if this was recorded before. */
 	async comeBack({ state, browser }: AttemptKey): Promise<Attempt | undefined> {
 		const [row] = await this.store.sql<Row>`
 			UPDATE oauth_attempts SET returned_at = ${this.now()}
@@ -91,7 +76,6 @@ export class Attempts {
 		return row && toAttempt(row);
 	}
 
-	/** Stores in a sign-in attempt who signed in at Discord, and in which guilds this person may sign in. */
 	async setPerson(
 		{ state, browser }: AttemptKey,
 		{ id, name }: DiscordPerson,
@@ -103,10 +87,7 @@ export class Attempts {
 				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}`;
 	}
 
-	/**
-	 * Returns a sign-in attempt for a client, after the person has signed in at Discord; undefined if there is no such
-	 * attempt.
-	 */
+	/** Only for a client, after the person has signed in; otherwise undefined. */
 	async find({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
 		const rows = await this.store.sql<Row>`
 			SELECT * FROM oauth_attempts
@@ -115,10 +96,7 @@ export class Attempts {
 		return signedIn(rows);
 	}
 
-	/**
-	 * Deletes a sign-in attempt for a client, after the person has signed in at Discord, and returns it. Returns undefined
-	 * if there is no such attempt, for example because it was finished before.
-	 */
+	/** Deletes the attempt. Undefined if there is none, such as after it was finished. */
 	async finish({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
 		const rows = await this.store.sql<Row>`
 			DELETE FROM oauth_attempts
@@ -127,10 +105,7 @@ export class Attempts {
 		return signedIn(rows);
 	}
 
-	/**
-	 * Returns the person who signed in with this browser, in order to see the page /connections (clients that act in the
-	 * person's name) or the console. Returns undefined if nobody did.
-	 */
+	/** Who signed in with this browser to see /connections or the console; undefined if nobody did. */
 	async visitor(browser: string): Promise<DiscordPerson | undefined> {
 		const rows = await this.store.sql<Row>`
 			SELECT * FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)}
@@ -139,7 +114,7 @@ export class Attempts {
 		return signedIn(rows)?.person;
 	}
 
-	/** Signs a browser out of the page /connections, on which a person sees the clients that act in the person's name. */
+	/** Signs out of the page /connections. */
 	async leave(browser: string): Promise<void> {
 		await this.store.sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`;
 	}

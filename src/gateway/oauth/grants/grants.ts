@@ -13,19 +13,13 @@ import type { AuthorizationRequest } from "./attempts.ts";
 
 export const codeLifetimeMs = 60_000;
 export const accessLifetimeMs = 3_600_000;
-/**
- * Milliseconds after which an OAuth grant expires if the client does not refresh its tokens. The person must then sign
- * in again.
- */
+/** Milliseconds without a refresh; then the person must sign in again. */
 export const refreshLifetimeMs = 30 * 86_400_000;
 const useIntervalMs = 60_000;
-/**
- * Milliseconds for which a refresh token still works after its first use: some clients refresh the same token in
- * parallel requests, and responses can get lost. A later use means that someone else has got the token.
- */
+/** Milliseconds: clients refresh in parallel, and responses get lost. Later, someone else has got the token. */
 export const reuseGraceMs = 10_000;
 
-/** A grant: the permission that a person has given to a client to act in the person's name. */
+/** A person's permission for a client to act in the person's name. */
 export interface Grant {
 	id: string;
 	client: { id: string; name: string; uri: string | undefined };
@@ -33,17 +27,17 @@ export interface Grant {
 	person: DiscordPerson;
 	access: Access;
 	resource: ResourcePath;
-	/** When the OAuth grant was created, in milliseconds since 1970. `usedAt` and `expiresAt` have the same unit. */
+	/** Milliseconds since 1970, like `usedAt` and `expiresAt`. */
 	createdAt: number;
 	usedAt: number | undefined;
 	expiresAt: number;
 }
 
-/** What a person has agreed to on the consent page: the client's request and an access level. */
+/** On the consent page. */
 export interface Consent {
 	request: AuthorizationRequest;
 	person: DiscordPerson;
-	/** The access level ("read", "write" or "all") that the person chose. */
+	/** Chosen by the person. */
 	access: Access;
 }
 
@@ -54,40 +48,32 @@ export interface Tokens {
 	grant: Grant;
 }
 
-/** An access or refresh token in the database, with its grant. */
 export interface StoredToken {
 	kind: TokenKind;
-	/** The access level that the token allows: at most that of its grant. */
+	/** At most that of the grant. */
 	access: Access;
-	/** When the token expires, in milliseconds since 1970. */
+	/** Milliseconds since 1970. */
 	expiresAt: number;
-	/** How many times the grant's refresh token had been replaced by a new one when this token was issued. */
+	/** Number of the grant's refresh tokens before this one. */
 	generation: number;
 	grant: Grant;
-	/**
-	 * Whether the token is a refresh token that must not be used again: it was used before, and the grace period of 10 s
-	 * is over.
-	 */
+	/** Used before, and the grace period of 10 s is over. */
 	isReused: boolean;
 }
 
-/**
- * Why an authorization code or refresh token was refused. "mismatch": it belongs to another client or request.
- * "replayed" (code) and "reused" (refresh token): it was used before, so the grant was deleted.
- */
+/** "mismatch": of another client or request. "replayed" (code), "reused" (refresh token): used twice; grant deleted. */
 export type Refusal = "unknown" | "mismatch" | "replayed" | "reused";
 
-/** What a client sends to exchange an authorization code for tokens. */
+/** To exchange a code for tokens. */
 export interface Redemption {
 	clientId: string;
-	/** The client's redirect URI; undefined if the request does not contain it, as in OAuth 2.1. */
+	/** Undefined if absent, as in OAuth 2.1. */
 	redirectUri: string | undefined;
 	codeVerifier: string;
-	/** Path of the protected resource that the client names; undefined if the request does not contain it. */
+	/** As the client names it; undefined if absent. */
 	resource: ResourcePath | undefined;
 }
 
-/** A row of the database table "oauth_grants": a person's permission for a client. */
 interface GrantRow {
 	id: string;
 	client_id: string;
@@ -105,7 +91,6 @@ interface GrantRow {
 	expires_at: number;
 }
 
-/** A row of the table "oauth_tokens" joined with the row of the token's grant. */
 interface TokenRow extends GrantRow {
 	kind: TokenKind;
 	token_access: string;
@@ -126,7 +111,7 @@ export class Grants {
 		private readonly now: () => number,
 	) {}
 
-	/** Stores a person's consent, and returns the authorization code that the client exchanges for tokens. */
+	/** Returns the authorization code. */
 	async issueCode(consent: Consent): Promise<string> {
 		const code = newSecret();
 		// Without "-" at its start, which the command line would take for an option.
@@ -138,10 +123,7 @@ export class Grants {
 		return code;
 	}
 
-	/**
-	 * Exchanges an authorization code for tokens, and creates the grant. A code works once, even if the exchange is
-	 * refused; a second use of the code deletes the grant.
-	 */
+	/** Creates the grant. A code works once, even if refused; a second use deletes the grant. */
 	async redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal> {
 		const codeHash = hashSecret(code);
 		// Guesses do not lock the database.
@@ -165,10 +147,7 @@ export class Grants {
 		});
 	}
 
-	/**
-	 * Returns an unexpired access or refresh token by its hash (see `hashToken`), with its grant; undefined if there is
-	 * none.
-	 */
+	/** Unexpired, by the hash of `hashToken`; undefined if there is none. */
 	async findToken(tokenHash: string): Promise<StoredToken | undefined> {
 		const [row] = await this.store.sql<TokenRow>`
 			SELECT g.*, t.kind, t.access AS token_access, t.generation AS token_generation,
@@ -187,10 +166,7 @@ export class Grants {
 		};
 	}
 
-	/**
-	 * Issues a new access token and a new refresh token for a refresh token from `findToken`. `access` is the access level
-	 * of the new access token.
-	 */
+	/** For a refresh token from `findToken`. `access` is that of the new access token. */
 	rotate({ grant, generation }: StoredToken, access: Access): Promise<Tokens | Refusal> {
 		const next = generation + 1;
 		const expiresAt = this.now() + refreshLifetimeMs;
@@ -207,15 +183,12 @@ export class Grants {
 		});
 	}
 
-	/** Deletes an OAuth access token, so that it does not work any more. The grant, with its refresh token, stays. */
+	/** The grant, with its refresh token, stays. */
 	async endToken(tokenHash: string): Promise<void> {
 		await this.store.sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`;
 	}
 
-	/**
-	 * Deletes an OAuth grant (a person's permission for a client) and all its tokens; if `personId` is given, only if the
-	 * grant is of this person. Returns false if there is no such grant.
-	 */
+	/** With all its tokens, and only if it is of `personId`, if given. False if there is no such grant. */
 	end(id: string, personId?: string): Promise<boolean> {
 		return this.store.transaction(async (sql) => {
 			const rows =
@@ -227,10 +200,7 @@ export class Grants {
 		});
 	}
 
-	/**
-	 * Returns the unexpired OAuth grants (permissions for clients) of all people, or of the person with this id, newest
-	 * first.
-	 */
+	/** Unexpired, newest first; of one person, if given. */
 	async list(personId?: string): Promise<Grant[]> {
 		const { sql } = this.store;
 		const rows = await (personId === undefined
@@ -239,7 +209,7 @@ export class Grants {
 		return rows.map(toGrant);
 	}
 
-	/** Finds the owner of an access token by the token's hash, and records that the token's grant was used. */
+	/** Also records that the grant was used. */
 	async findOwner(hash: string): Promise<TokenOwner | undefined> {
 		const token = await this.findToken(hash);
 		if (token?.kind !== "access") return undefined;
@@ -252,7 +222,7 @@ export class Grants {
 		return { principal, audience: resource, expiresAt };
 	}
 
-	/** Stores that an OAuth grant was used just now, at most once a minute. */
+	/** At most once a minute. */
 	async recordUse({ id, usedAt = 0 }: Grant): Promise<void> {
 		const before = this.now() - useIntervalMs;
 		if (usedAt > before) return;
@@ -323,17 +293,13 @@ function grantOf(id: string, { request, person, access }: Consent, now: number):
 	};
 }
 
-/**
- * Whether the refresh token with this number (`generation`) must not be used again: it was used before, and the grace
- * period of 10 s is over.
- */
+/** Used before, and the grace period of 10 s is over. */
 function isReused(grant: GrantRow, generation: number, now: number): boolean {
 	const rotations = grant.generation - generation;
 	if (rotations === 0) return false;
 	return rotations > 1 || grant.rotated_at <= now - reuseGraceMs;
 }
 
-/** Converts a row of the table "oauth_grants" to a Grant. */
 function toGrant(row: GrantRow): Grant {
 	return {
 		id: row.id,

@@ -14,9 +14,9 @@ const title = "Your connections";
 export interface ConnectionsPage {
 	person: DiscordPerson;
 	connections: readonly Grant[];
-	/** CSRF token that the page sends with each of its forms. */
+	/** Sent with each form of the page. */
 	csrf: string;
-	/** Whether the person has just ended a connection, so that the page must confirm it. */
+	/** The page must confirm the end of a connection. */
 	hasEnded: boolean;
 }
 
@@ -57,16 +57,13 @@ function form(csrf: string, button: Html): Html {
 	return html`<form class="buttons" method="post" action="${paths.connections}"><input type="hidden" name="csrf" value="${csrf}">${button}</form>`;
 }
 
-/** Returns a time as HTML, in UTC because the person's time zone is unknown. */
+/** In UTC, because the person's time zone is unknown. */
 function time(ms: number): Html {
 	const iso = new Date(ms).toISOString();
 	return html`<time datetime="${iso}">${timeText(ms)}</time>`;
 }
 
-/**
- * Returns the page that asks a person to sign in with Discord, to see which clients act in the person's name.
- * `signInUrl` is the link on the page that starts the sign-in.
- */
+/** `signInUrl` is the link that starts the sign-in. */
 export function signInPage(signInUrl: string): Response {
 	return pageResponse({
 		title,

@@ -1,4 +1,4 @@
-// The consent page: which client wants to act in a person's name, where it sends them, and what it may do.
+// The consent page.
 
 import type { Access } from "../../../lib/principal.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
@@ -12,17 +12,14 @@ import { formActionOf, pageResponse } from "./page.ts";
 
 export interface ConsentPage {
 	client: Pick<OAuthClient, "id" | "name">;
-	/** URL of the client to which the person is redirected after the decision. */
+	/** Where the person goes after the decision. */
 	redirectUri: string;
 	person: DiscordPerson;
-	/** The guilds in which the client will be able to act in the person's name. */
+	/** In which the client will be able to act. */
 	guilds: readonly Pick<PersonGuild, "id" | "name">[];
-	/** Access levels that the page lets the person choose for the client, lowest first. The first one is preselected. */
+	/** To choose from, lowest first; the first is preselected. */
 	access: readonly Access[];
-	/**
-	 * URL to which the consent form is posted. The form has the fields `csrf`, `access` (an access level) and `decision`
-	 * ("allow" or "deny").
-	 */
+	/** Gets a form with `csrf`, `access` (an access level) and `decision` ("allow" or "deny"). */
 	action: string;
 	csrf: string;
 }
@@ -51,10 +48,7 @@ export function accessTitle(access: Access): string {
 	return levels[access].title;
 }
 
-/**
- * Describes the publisher of a client for people: the host of the client's metadata document, or "unknown" for a
- * registered client.
- */
+/** For people: the host of the metadata document, or "unknown" for a registered client. */
 export function publisherOf(clientId: string): Html {
 	const host = URL.parse(clientId)?.host;
 	return host === undefined
@@ -69,8 +63,6 @@ export function consentPage(page: ConsentPage): Response {
 		(text) => text !== undefined,
 	);
 	const choices = access.map((level, index) => choice(level, index === 0));
-	// The first button is pressed by Enter in the form. Clicks on "Allow" count only after a second: another page could have
-	// made the person click twice, and shown this one in between.
 	const body = html`<p>Signed in with Discord as <strong>${shown(person.name)}</strong>.</p>
 <dl>
 <dt>Published by</dt><dd>${publisherOf(client.id)}</dd>

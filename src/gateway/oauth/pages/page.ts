@@ -85,11 +85,7 @@ function policyOf(formAction: string): string {
 	].join("; ");
 }
 
-/**
- * Returns the sources of the Content-Security-Policy directive `form-action` for a page whose form is redirected to a
- * client. Browsers check all further redirects as well, and clients redirect to their own website or app, so the
- * sources allow these too.
- */
+/** Browsers check all further redirects as well, so the client's own website or app is allowed, too. */
 export function formActionOf(redirectUri: string): string {
 	const schemes = ["https:", ...knownSchemes.map((name) => `${name}:`)];
 	// A source cannot name [::1].
@@ -98,12 +94,12 @@ export function formActionOf(redirectUri: string): string {
 
 export interface Page {
 	status?: number | undefined;
-	/** Title of the page, for the browser window or tab. By default also the heading of the page. */
+	/** Also the heading by default. */
 	title: string;
-	/** Heading of the page as HTML, if it differs from the title. */
+	/** If it differs from the title. */
 	heading?: Html | undefined;
 	body: Html;
-	/** Sources to which the page's forms may be sent, for the Content-Security-Policy. Default: none. */
+	/** For the Content-Security-Policy. Default: none. */
 	formAction?: string | undefined;
 }
 
@@ -141,10 +137,7 @@ ${body}
 	});
 }
 
-/**
- * Returns a redirect with HTTP status 303, so that the browser requests `location` with GET and does not send a
- * submitted form again.
- */
+/** 303: the browser requests `location` with GET and does not send a form again. */
 export function redirect(location: string, cookie?: string): Response {
 	return new Response(null, {
 		status: 303,
@@ -157,9 +150,8 @@ export function redirect(location: string, cookie?: string): Response {
 	});
 }
 
-/** A link on an error page, by which the person gets back to the client or to another page. */
+/** Back to the client or to another page. */
 export interface BackLink {
-	/** Text of the link: the name of the client or page. */
 	name: string;
 	url: string;
 }
@@ -168,10 +160,7 @@ export interface ErrorPage {
 	status: number;
 	title: string;
 	text: string;
-	/**
-	 * Link to the client or to a page of the gateway. Links to a client's redirect URI must be shown only if the URI was
-	 * checked to be one of this client's.
-	 */
+	/** A client's redirect URI only if it was checked to be one of this client's. */
 	back?: BackLink | undefined;
 }
 

@@ -7,7 +7,7 @@ export class Browsers {
 	readonly #name: string;
 	readonly #attributes: string;
 
-	/** `publicUrl` is the gateway's origin in URLs for browsers. */
+	/** An origin. */
 	constructor(private readonly publicUrl: string) {
 		const isSecure = publicUrl.startsWith("https:");
 		// Browsers accept the prefix only from this host and over https, so no other host can plant a cookie.
@@ -15,9 +15,7 @@ export class Browsers {
 		this.#attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
 	}
 
-	/**
-	 * Returns the secret in the cookie of the browser that sent a request; undefined if the request has no such cookie.
-	 */
+	/** Undefined without the cookie. */
 	secretOf({ headers }: Request): string | undefined {
 		const values = (headers.get("cookie") ?? "")
 			.split(";")
@@ -29,12 +27,12 @@ export class Browsers {
 		return isValid ? secret : undefined;
 	}
 
-	/** Returns the value of a Set-Cookie header that stores the secret in the browser. */
+	/** Set-Cookie. */
 	setCookie(secret: string): string {
 		return `${this.#name}=${secret}; ${this.#attributes}`;
 	}
 
-	/** Whether a form was submitted on a page of the gateway, by the browser's headers Sec-Fetch-Site and Origin. */
+	/** By the headers Sec-Fetch-Site and Origin. */
 	isOwnPage({ headers }: Request): boolean {
 		const site = headers.get("sec-fetch-site");
 		if (site !== null && site !== "same-origin") return false;
@@ -44,15 +42,12 @@ export class Browsers {
 	}
 }
 
-/**
- * Returns the CSRF token of a form: a hash of the secret in the browser's cookie and of `purpose`, which says what the
- * form is for. Other browsers cannot compute it.
- */
+/** Hash of the cookie's secret and `purpose`; other browsers cannot compute it. */
 export function formToken(browserSecret: string, purpose: string): string {
 	return Bun.SHA256.hash(`form ${browserSecret} ${purpose}`, "base64url");
 }
 
-/** Whether the CSRF token that a form was submitted with is the right one. Compares in constant time. */
+/** Compares in constant time. */
 export function isFormToken(given: string | undefined, browserSecret: string, purpose: string): boolean {
 	const expected = Buffer.from(formToken(browserSecret, purpose));
 	const actual = Buffer.from(given ?? "");

@@ -8,16 +8,13 @@ import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 
 export interface DiscordOptions {
-	/** URL of Discord's API without the version, such as `https://discord.com/api`. */
+	/** Without the version, such as `https://discord.com/api`. */
 	apiUrl: string;
 	clientId: string;
 	clientSecret: string;
-	/**
-	 * URL of the gateway to which Discord redirects people after the sign-in. It must also be in the settings of the
-	 * Discord application.
-	 */
+	/** Must also be in the settings of the Discord application. */
 	redirectUri: string;
-	/** Timeout of each request to Discord, in milliseconds. */
+	/** For each request, in milliseconds. */
 	timeoutMs?: number;
 	log: Log;
 }
@@ -27,7 +24,7 @@ export interface DiscordPerson {
 	name: string;
 }
 
-/** Thrown when a request to Discord's OAuth API fails. The message is for the operator. */
+/** The message is for the operator. */
 export class DiscordFailure extends Error {
 	override name = "DiscordFailure";
 	constructor(
@@ -58,7 +55,7 @@ export class Discord {
 		this.#authorization = `Basic ${credentials.toString("base64")}`;
 	}
 
-	/** Returns the URL of Discord's sign-in page. Discord sends the person back to the gateway with the same `state`. */
+	/** Discord sends the same `state` back. */
 	signInUrl(state: string): string {
 		const { apiUrl, clientId, redirectUri } = this.options;
 		const query = new URLSearchParams({
@@ -73,10 +70,7 @@ export class Discord {
 		return `${apiUrl.replace(/\/api$/, "")}/oauth2/authorize?${query}`;
 	}
 
-	/**
-	 * Exchanges an authorization code of Discord for the id and name of the person who signed in. Rejects with a
-	 * DiscordFailure.
-	 */
+	/** Takes an authorization code of Discord. Rejects with a DiscordFailure. */
 	async personOf(code: string): Promise<DiscordPerson> {
 		const form = { grant_type: "authorization_code", code, redirect_uri: this.options.redirectUri };
 		const token = parse(tokenSchema, await this.#post("/oauth2/token", form)).access_token;
@@ -92,10 +86,7 @@ export class Discord {
 		}
 	}
 
-	/**
-	 * Whether Discord accepts the id and secret of the Discord application. Rejects with a DiscordFailure if Discord does
-	 * not respond or reports another error.
-	 */
+	/** Whether id and secret are right. Rejects with a DiscordFailure if Discord does not say. */
 	async knowsApplication(): Promise<boolean> {
 		try {
 			// For an unknown token only the credentials are checked: https://www.rfc-editor.org/rfc/rfc7009#section-2.1

@@ -1,11 +1,9 @@
 // The two clocks of the authorization server.
 
 export interface Clocks {
-	/** Returns the wall-clock time in milliseconds since 1970. Used for times in the database. */
+	/** Milliseconds since 1970, for the database. */
 	now(): number;
-	/**
-	 * Returns the time of a monotonic clock in milliseconds. Used for rate limits, because the wall clock can be set back.
-	 */
+	/** Milliseconds, for rate limits, because the wall clock can be set back. */
 	monotonicNow(): number;
 }
 

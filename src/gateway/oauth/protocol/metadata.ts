@@ -4,7 +4,7 @@
 import { type Access, accessLevels } from "../../../lib/principal.ts";
 import { OAuthError } from "./oauth-error.ts";
 
-/** Paths of the OAuth endpoints, and of the pages for people who sign in. */
+/** OAuth endpoints, and pages for people who sign in. */
 export const paths = {
 	authorize: "/oauth/authorize",
 	callback: "/oauth/callback",
@@ -16,7 +16,7 @@ export const paths = {
 	console: "/console",
 } as const;
 
-/** Returns the path at which clients find the metadata of a protected resource (RFC 9728). */
+/** RFC 9728. */
 export function resourceMetadataPath(path: ResourcePath): string {
 	return `/.well-known/oauth-protected-resource${path}`;
 }
@@ -31,10 +31,7 @@ export const serverMetadataPaths = [
 	"/.well-known/openid-configuration",
 ] as const;
 
-/**
- * Returns the metadata of a protected resource (RFC 9728). `publicUrl` is the gateway's origin, which is also the OAuth
- * issuer.
- */
+/** RFC 9728. `publicUrl` is an origin and the OAuth issuer. */
 export function resourceMetadata(publicUrl: string, path: ResourcePath) {
 	return {
 		resource: publicUrl + path,
@@ -45,7 +42,7 @@ export function resourceMetadata(publicUrl: string, path: ResourcePath) {
 	};
 }
 
-/** Returns the metadata of the gateway as an OAuth authorization server (RFC 8414). */
+/** RFC 8414. */
 export function serverMetadata(publicUrl: string) {
 	return {
 		issuer: publicUrl,
@@ -65,19 +62,16 @@ export function serverMetadata(publicUrl: string) {
 	};
 }
 
-/**
- * Returns the parameters of a `WWW-Authenticate: Bearer` header. They tell a client without a valid token where to find
- * the metadata of the protected resource, and which scope to request.
- */
+/** For `WWW-Authenticate: Bearer`: where the metadata is, and which scope to request. */
 export function challengeFor(publicUrl: string, path: ResourcePath): string {
 	const metadata = publicUrl + resourceMetadataPath(path);
 	return `resource_metadata="${metadata}", scope="${fullScope(path)}"`;
 }
 
-/** Path of an OAuth protected resource: an MCP endpoint for which clients request tokens. */
+/** An MCP endpoint for which clients request tokens. */
 export type ResourcePath = "/mcp" | "/mcp/readonly";
 
-/** The highest access level that OAuth tokens can have, for the path of each MCP endpoint. */
+/** The highest level of tokens for each endpoint. */
 const mostAccess: Record<ResourcePath, Access> = {
 	"/mcp": "all",
 	"/mcp/readonly": "read",
@@ -85,43 +79,34 @@ const mostAccess: Record<ResourcePath, Access> = {
 
 export const resourcePaths = Object.keys(mostAccess) as ResourcePath[];
 
-/** Returns the access levels up to and including `most`, lowest first: "read" and "write" for "write". */
+/** Lowest first: "read" and "write" for "write". */
 export function levelsUpTo(most: Access): readonly Access[] {
 	return accessLevels.slice(0, accessLevels.indexOf(most) + 1);
 }
 
-/** Returns the OAuth scope for an access level. It also names all lower levels: "read write" for "write". */
+/** Names all lower levels, too: "read write" for "write". */
 export function scopeOf(access: Access): string {
 	return levelsUpTo(access).join(" ");
 }
 
-/** Returns the OAuth scope that names all access levels which tokens for this MCP endpoint can have. */
+/** All levels that tokens for this endpoint can have. */
 function fullScope(path: ResourcePath): string {
 	return scopeOf(mostAccess[path]);
 }
 
-/**
- * Returns the highest access level that an OAuth scope names, but at most `most`. Returns `most` if the scope names no
- * access level. Other names in the scope are ignored, since many clients also request scopes of other servers.
- */
+/** At most `most`, which is also the default. Ignores other names: clients also request scopes of other servers. */
 export function accessOf(scope: string | undefined, most: Access): Access {
 	const asked = scope?.split(" ") ?? [];
 	const levels = levelsUpTo(most);
 	return levels.findLast((level) => asked.includes(level)) ?? most;
 }
 
-/**
- * Returns the highest access level that an OAuth scope names, but at most the highest that the protected resource
- * `path` allows.
- */
+/** At most what the resource allows. */
 export function accessAt(path: ResourcePath, scope: string | undefined): Access {
 	return accessOf(scope, mostAccess[path]);
 }
 
-/**
- * Returns the path of the protected resource that a request names in its `resource` parameters (`values`). Default:
- * `/mcp`. Throws an OAuthError if the parameters name a resource of another server, or several resources.
- */
+/** Default: `/mcp`. Throws an OAuthError for a resource of another server, or several. */
 export function readResource(publicUrl: string, values: readonly string[]): ResourcePath {
 	const paths = new Set(values.map((value) => pathOfResource(publicUrl, value)));
 	const [path = "/mcp"] = paths;

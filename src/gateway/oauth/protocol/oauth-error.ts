@@ -2,7 +2,7 @@
 
 import { StoreUnavailable } from "../../store/unavailable.ts";
 
-/** Error codes of RFC 6749 (OAuth 2.0), of RFC 8707 (invalid_target) and of OpenID Connect Core, section 3.1.2.6. */
+/** Of RFC 6749 (OAuth 2.0), RFC 8707 (invalid_target) and OpenID Connect Core, section 3.1.2.6. */
 export type OAuthErrorCode =
 	| "access_denied"
 	| "invalid_client"
@@ -17,7 +17,7 @@ export type OAuthErrorCode =
 	| "unsupported_grant_type"
 	| "unsupported_response_type";
 
-/** Thrown when an OAuth request is refused. The client receives the message, which must be ASCII without quotes. */
+/** The client receives the message, which must be ASCII without quotes. */
 export class OAuthError extends Error {
 	override name = "OAuthError";
 	constructor(
@@ -29,21 +29,15 @@ export class OAuthError extends Error {
 }
 
 const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
-/**
- * Seconds after which a client may repeat a request that failed for a temporary reason, such as an unavailable
- * database.
- */
+/** After a failure for a temporary reason, such as an unavailable database. */
 export const retryAfterSeconds = 5;
 
-/** Returns a JSON response that is never cached, as RFC 6749 (section 5.1) demands. */
+/** Never cached, as RFC 6749 (section 5.1) demands. */
 export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
 	return Response.json(body, { status, headers: { ...noStore, ...headers } });
 }
 
-/**
- * Converts an error to the JSON response of an OAuth endpoint that programs call (RFC 6749, section 5.2). Rethrows
- * unexpected errors, which are bugs.
- */
+/** RFC 6749, section 5.2. Rethrows unexpected errors, which are bugs. */
 export function errorResponse(error: unknown): Response {
 	const known = toOAuthError(error);
 	const body = { error: known.code, error_description: known.message };
@@ -52,7 +46,7 @@ export function errorResponse(error: unknown): Response {
 	return jsonResponse(body, known.code === "invalid_client" ? 401 : 400);
 }
 
-/** Converts an error to an OAuthError. Rethrows unexpected errors, which are bugs. */
+/** Rethrows unexpected errors, which are bugs. */
 export function toOAuthError(error: unknown): OAuthError {
 	if (error instanceof OAuthError) return error;
 	if (!(error instanceof StoreUnavailable)) throw error;

@@ -9,19 +9,11 @@ const bodyTimeoutMs = 10_000;
 const maxValueLength = 4096;
 
 export interface Parameters {
-	/**
-	 * Returns the value of an OAuth parameter; undefined if it is absent or empty. Throws an OAuthError if the parameter
-	 * occurs twice or is too long.
-	 */
+	/** Undefined if absent or empty. Throws an OAuthError if it occurs twice or is too long. */
 	get(name: string): string | undefined;
-	/**
-	 * Returns the value of an OAuth parameter. Throws an OAuthError if the parameter is absent, empty or too long, or
-	 * occurs twice.
-	 */
+	/** Throws an OAuthError if it is absent, empty or too long, or occurs twice. */
 	require(name: string): string;
-	/**
-	 * Returns all values of an OAuth parameter that may occur several times. Throws an OAuthError if a value is too long.
-	 */
+	/** Throws an OAuthError if a value is too long. */
 	all(name: string): string[];
 }
 
@@ -48,15 +40,11 @@ export function parametersOf(params: URLSearchParams): Parameters {
 	};
 }
 
-/** Reads the OAuth parameters in the query of a request's URL. */
 export function queryOf(request: Request): Parameters {
 	return parametersOf(new URL(request.url).searchParams);
 }
 
-/**
- * Reads the OAuth parameters in the body of a request, an HTML form. Rejects with an OAuthError if the body is not a
- * form, is too long, or takes more than 10 s to arrive.
- */
+/** Rejects with an OAuthError if the body is no form, is too long, or takes more than 10 s to arrive. */
 export async function readForm(request: Request): Promise<Parameters> {
 	const type = request.headers.get("content-type") ?? "";
 	const [mediaType = ""] = type.split(";");

@@ -1,17 +1,17 @@
 // The secrets of sign-ins: random values of 256 bits. Only their SHA-256 hashes are stored and compared, so neither the
 // database nor the time that a look-up takes reveals a secret. Tokens have a form of their own (keys/token.ts).
 
-/** Returns a new random secret: 43 characters of base64url. */
+/** 43 characters of base64url. */
 export function newSecret(): string {
 	return crypto.getRandomValues(Buffer.alloc(32)).toString("base64url");
 }
 
-/** Returns the hash under which a secret is stored: SHA-256 in hexadecimal. */
+/** SHA-256 in hexadecimal. */
 export function hashSecret(secret: string): string {
 	return Bun.SHA256.hash(secret, "hex");
 }
 
-/** Returns the code challenge of a PKCE code verifier with the method S256 (RFC 7636, section 4.2). */
+/** Method S256 (RFC 7636, section 4.2). */
 export function codeChallenge(verifier: string): string {
 	return Bun.SHA256.hash(verifier, "base64url");
 }
