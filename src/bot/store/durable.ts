@@ -138,23 +138,24 @@ export class Durable {
 
 	async #scanOnce(): Promise<number> {
 		const { scan, clean, log, name, maxSleepMs = 300_000 } = this.options;
+		// One time for what is started and for what waits: a step that is due between two readings would do neither.
+		const now = performance.now();
 		const running = new Set([...this.#attempts].flatMap(([key, attempt]) => (attempt.running ? key : [])));
-		if (clean && performance.now() >= this.#cleanAt) {
-			this.#cleanAt = performance.now() + cleanIntervalMs;
+		if (clean && now >= this.#cleanAt) {
+			this.#cleanAt = now + cleanIntervalMs;
 			const step = { key: "clean", lane: "clean", failure: "could not delete old rows", fields: { work: name } };
 			this.#added.set(step.key, { ...step, run: clean, settle() {} });
 		}
-		for (const step of this.#added.values()) this.#start(step, true);
+		for (const step of this.#added.values()) this.#start(step, now, true);
 		// What the scan reads of these may be outdated at its end.
 		const busy = new Set([...running, ...this.#added.keys(), ...this.#held.values()]);
 		try {
 			const steps = await scan(running);
 			this.#failedScans = 0;
 			const due = steps.filter(({ inMs = 0 }) => inMs <= 0);
-			for (const step of due) if (!busy.has(step.key)) this.#start(step);
+			for (const step of due) if (!busy.has(step.key)) this.#start(step, now);
 			const keys = new Set([...due.map(({ key }) => key), ...this.#added.keys()]);
 			const waits = steps.flatMap(({ inMs = 0 }) => (inMs > 0 ? inMs : []));
-			const now = performance.now();
 			for (const [key, { running, retryAt }] of this.#attempts)
 				if (!running && !keys.has(key)) this.#attempts.delete(key);
 				else if (retryAt > now) waits.push(retryAt - now);
@@ -170,10 +171,10 @@ export class Durable {
 		return this.options.backOffMs ?? [1_000, 60_000];
 	}
 
-	#start(step: Step, isAdded = false): void {
+	#start(step: Step, now: number, isAdded = false): void {
 		const { key, lane } = step;
 		const attempt = this.#attempts.get(key) ?? { lane, failures: 0, retryAt: 0, running: undefined };
-		if (this.#isClosed || attempt.running || attempt.retryAt > performance.now()) return;
+		if (this.#isClosed || attempt.running || attempt.retryAt > now) return;
 		if (!isAdded && (this.#added.has(key) || this.#held.values().some((held) => held === key))) return;
 		const active = this.#attempts.values().filter((other) => other.running && other.lane === lane);
 		// The step stays due: the end of another one starts the next scan.

@@ -63,7 +63,7 @@ describe("a message that was changed after it was posted approves nothing", () =
 describe("who approves a tool without a dry run could make the call by hand", () => {
 	const escalation = ({ simulator }: ApprovalWorld) => ({
 		role_id: roleId(simulator, "Regular"),
-		permissions: ["BAN_MEMBERS"],
+		add_permissions: ["BAN_MEMBERS"],
 	});
 	const cases: [string, string, (world: ApprovalWorld) => object, bigint, string][] = [
 		["gives a permission that they lack", "edit_role", escalation, ManageRoles, "BAN_MEMBERS"],
