@@ -87,6 +87,22 @@ test("a step that fails again waits for longer", async () => {
 	expect(waits.some((ms) => ms > 31 && ms <= 64)).toBe(true);
 });
 
+test("a step that becomes due between two readings of the clock is not forgotten", async () => {
+	let ms = 0;
+	using _clock = spyOn(performance, "now").mockImplementation(() => ++ms);
+	using _random = spyOn(Math, "random").mockReturnValue(1);
+	let failures = 0;
+	const { due, durable } = start(
+		["a"],
+		async () => {
+			if (failures++ === 0) throw new NotNow("not yet");
+		},
+		{ backOffMs: [1.5, 1.5] },
+	);
+	await until("it is retried", () => due.size === 0);
+	await durable.close();
+});
+
 test("`retryAll` does not wait for the back-off", async () => {
 	let isBroken = true;
 	const { due, started, durable } = start(
