@@ -264,7 +264,7 @@ await check({
 			0n,
 			Constants.PermissionOverwriteTypes.USER,
 		);
-		const edited = heard("channelUpdate", (...[one]) => "topic" in one);
+		const edited = heard("channelUpdate", (...[one]) => "topic" in one && one.topic === "verdicts");
 		await channel.edit({ topic: "verdicts", rateLimitPerUser: 5 });
 		const [after] = await edited;
 		assert(after.type === Constants.ChannelTypes.GUILD_TEXT);
