@@ -3,7 +3,7 @@
 
 /** Something with buffered bytes that count towards a ByteBudget. */
 export interface ByteHolder {
-	/** For whom, such as an HTTP client; at the limit, the largest owner loses its largest response. */
+	/** The owner of the bytes, such as an HTTP client; at the limit, the largest owner loses its largest response. */
 	readonly owner: object;
 	/** Set by ByteBudget; initially 0. */
 	heldBytes: number;

@@ -210,7 +210,7 @@ const guildParts = {
 	],
 } as const;
 
-/** Two guilds with one bot each, and six people, two of whom are in both. */
+/** Two guilds with one bot each, and six people. Two of them are in both guilds. */
 export function demoSeed(): Seed {
 	return {
 		bots: [{ username: "alpha" }, { username: "beta" }],

@@ -33,7 +33,7 @@ export function eventText(name: string, data: unknown): string {
 /** Keeps the connection from being idle. */
 export const heartbeat = ":\n\n";
 
-/** `onClosed` is called once, whoever has closed the stream. */
+/** `onClosed` is called once, when either side closes the stream. */
 export function openEventStream(onClosed: () => void): EventStream {
 	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 	const body = new ReadableStream<Uint8Array>(

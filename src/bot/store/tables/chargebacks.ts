@@ -180,7 +180,7 @@ export async function hasRestriction(sql: Sql, chatId: string): Promise<boolean>
 	return found.length > 0;
 }
 
-/** Ids of all users for whom `hasRestriction` is true. */
+/** Ids of all users that `hasRestriction` is true of. */
 export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 	const rows = await sql<{ chat_id: string }>`
 		SELECT DISTINCT chat_id FROM chargebacks
