@@ -3,8 +3,6 @@
 
 import { SnowflakeUtil } from "discord.js";
 
-export { compareIds } from "../guild-document/names/ids.ts";
-
 /** The lowest that an object created then can have. */
 export function lowestIdAt(atMs: number): bigint {
 	return (BigInt(atMs) - SnowflakeUtil.epoch) << 22n;

@@ -1,7 +1,7 @@
 // Asks the program that listens on GATEWAY_PORT whether it is a gateway, and whether it has the same settings.
 
+import { isObject } from "../lib/json.ts";
 import { askPort } from "../lib/program/own-port.ts";
-import { isObject } from "../mcp/json-rpc.ts";
 import type { GatewayConfig } from "./config/config.ts";
 
 const timeoutMs = 2_000;

@@ -2,7 +2,7 @@
 // so nothing is held meanwhile. And how a bot withdraws the waiting calls of ended keys and connections.
 
 import * as v from "valibot";
-import { isObject, type JsonObject } from "./json-rpc.ts";
+import { isObject, type JsonObject } from "../lib/json.ts";
 
 /** Asks a bot for a decision: the params are `{ id }` with the approval's id, the result is an ApprovalAnswer. */
 export const approvalMethod = "guildhall/approval";

@@ -10,14 +10,13 @@ import {
 	type ResponseHandler,
 	type Send,
 } from "../lib/http.ts";
-import { hasMoreValues, parseJson } from "../lib/json.ts";
+import { hasMoreValues, isObject, type JsonObject, parseJson } from "../lib/json.ts";
 import { encodePrincipal, type Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 import { drainingHeader } from "./draining.ts";
 import { PlainEvent } from "./fast/plain-event.ts";
 import { usesFastPath } from "./fast/switch.ts";
-import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { readEvents } from "./sse.ts";
 

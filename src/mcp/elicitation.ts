@@ -1,7 +1,8 @@
 // Asks the person who uses an MCP client to fill in a form: the response to the call asks, and the client repeats the call
 // with the answer. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 
-import { isObject, type JsonObject, type TextResponse, textResponse } from "./json-rpc.ts";
+import { isObject, type JsonObject } from "../lib/json.ts";
+import { type TextResponse, textResponse } from "./json-rpc.ts";
 
 /** For callers with `elicits`. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr */
 export function inputRequired(

@@ -5,8 +5,6 @@ import { isObject, type JsonObject, parseJson } from "../lib/json.ts";
 import { MemberReader } from "./json-text.ts";
 import type { PreparedEvent } from "./sse.ts";
 
-export { isObject, type JsonObject };
-
 /** https://www.jsonrpc.org/specification#error_object */
 export const errorCode = {
 	parse: -32700,

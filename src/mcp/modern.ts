@@ -2,7 +2,8 @@
 // body, so that proxies can route without reading it.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
-import { errorCode, isObject, type JsonObject, RpcError, type RpcNotification, type RpcRequest } from "./json-rpc.ts";
+import { isObject, type JsonObject } from "../lib/json.ts";
+import { errorCode, RpcError, type RpcNotification, type RpcRequest } from "./json-rpc.ts";
 import { invalidParameters } from "./tool.ts";
 
 /** Without sessions; "the stateless revision" in other comments. */

@@ -3,8 +3,9 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
 
 import { didYouMean } from "../lib/config.ts";
+import { isObject, type JsonObject } from "../lib/json.ts";
 import { shownName } from "../lib/text.ts";
-import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
+import { errorCode, RpcError } from "./json-rpc.ts";
 import { invalidParameters } from "./tool.ts";
 
 /** By the MCP specification. */

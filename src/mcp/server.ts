@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
+import { isObject, type JsonObject } from "../lib/json.ts";
 import type { Log } from "../lib/log.ts";
 import type { Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
@@ -10,8 +11,6 @@ import { ToolList } from "./fast/tool-list.ts";
 import {
 	errorCode,
 	errorResponse,
-	isObject,
-	type JsonObject,
 	type Outcome,
 	RpcError,
 	type RpcRequest,

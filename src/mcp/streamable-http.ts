@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
+import { isObject } from "../lib/json.ts";
 import type { Principal } from "../lib/principal.ts";
 import { maxQuietSeconds, methodNotAllowed, readBody } from "../lib/program/listen.ts";
 import { readTrace } from "../lib/trace-context.ts";
@@ -12,7 +13,6 @@ import {
 	errorCode,
 	errorResponse,
 	invalidRequest,
-	isObject,
 	MalformedMessage,
 	parseMessage,
 	RpcError,

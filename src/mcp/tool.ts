@@ -3,12 +3,11 @@
 
 import * as v from "valibot";
 import { otherIssues, type UnknownKey, unknownKeys } from "../lib/config.ts";
+import { isObject, type JsonObject } from "../lib/json.ts";
 import type { Signal } from "../lib/signal.ts";
 import { ToolError } from "../lib/tool-error.ts";
-import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
+import { errorCode, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
-
-export { ToolError };
 
 /** Access levels and approval go by it. MCP's `destructiveHint: false` promises something else: that calls only add. */
 export type Effect = "read" | "write" | "destructive";

@@ -2,7 +2,8 @@
 
 import type { BotContext } from "../../src/bot/tool/context.ts";
 import { noPreview } from "../../src/bot/tool/review.ts";
-import { type Tool, type ToolCall, ToolError, textResult } from "../../src/mcp/tool.ts";
+import { ToolError } from "../../src/lib/tool-error.ts";
+import { type Tool, type ToolCall, textResult } from "../../src/mcp/tool.ts";
 
 /** A pixel of red, and a tenth of a second of silence. */
 export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../src/bot/config/settings.ts";
-import type { JsonObject } from "../../src/mcp/json-rpc.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { gatewayToken, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { bunIn } from "../support/run-bun.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { toml } from "../../src/bot/config/settings.ts";
-import type { JsonObject } from "../../src/mcp/json-rpc.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { startWorld, type TestWorld, userNamed } from "../support/world.ts";
 import { addGuild, type JobGuild } from "./guild.ts";

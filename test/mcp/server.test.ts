@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
+import { ToolError } from "../../src/lib/tool-error.ts";
 import { ToolList } from "../../src/mcp/fast/tool-list.ts";
 import { eventBytes } from "../../src/mcp/http-response.ts";
 import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
 import { briefSchema } from "../../src/mcp/json-schema.ts";
 import { type Caller, createServer, promptSource, type Server, toolSet, toolSource } from "../../src/mcp/server.ts";
-import { type Tool, ToolError, tool } from "../../src/mcp/tool.ts";
+import { type Tool, tool } from "../../src/mcp/tool.ts";
 import { recordLog } from "../support/log.ts";
 
 const greet = tool<{ name: v.StringSchema<undefined> }, { greeting: string }>({

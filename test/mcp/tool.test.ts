@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { type JsonObject, RpcError } from "../../src/mcp/json-rpc.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
+import { ToolError } from "../../src/lib/tool-error.ts";
+import { RpcError } from "../../src/mcp/json-rpc.ts";
 import {
 	type Effect,
 	errorResult,
@@ -8,7 +10,6 @@ import {
 	privilegedHint,
 	readToolCall,
 	type ToolCall,
-	ToolError,
 	type ToolOutput,
 	textResult,
 	tool,

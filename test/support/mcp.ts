@@ -1,9 +1,9 @@
 // An MCP client for tests that returns results and errors alike.
 
 import { createFetchSend } from "../../src/lib/http.ts";
+import { isObject } from "../../src/lib/json.ts";
 import type { Principal } from "../../src/lib/principal.ts";
 import { type Client, type ClientSession, createClient } from "../../src/mcp/client.ts";
-import { isObject } from "../../src/mcp/json-rpc.ts";
 
 /** The outcome of a tool call: a text or a JSON-RPC error. */
 export interface Outcome {

@@ -1,7 +1,7 @@
 // Tools with which callers follow their own requests for approval.
 
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { expected } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import type { BotTool } from "../tool/toolsets.ts";

@@ -2,11 +2,12 @@
 // guards against a model's slip, not against a client: see SECURITY.md.
 
 import { type Client, Events, type Interaction } from "discord.js";
+import { ToolError } from "../../lib/tool-error.ts";
 import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
 import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import { type Caller, type OtherMethod, type ToolSource, toolResponse } from "../../mcp/server.ts";
-import { invalidParameters, isErrorResult, readToolCall, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters, isErrorResult, readToolCall } from "../../mcp/tool.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { CallStopped } from "./call-preview.ts";
 import { ClientApproval } from "./client-approval.ts";

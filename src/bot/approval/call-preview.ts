@@ -1,7 +1,7 @@
 // What a tool call would do, found without doing it: the call runs until its review, where it ends.
 
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import { isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
 import type { BotContext } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";

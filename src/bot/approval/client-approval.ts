@@ -4,10 +4,11 @@
 
 import { randomBytes } from "node:crypto";
 import type { Sql } from "../../lib/store/statement.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { inputRequired } from "../../mcp/elicitation.ts";
 import type { RpcRequest, RpcResponse } from "../../mcp/json-rpc.ts";
 import { type Caller, toolCall, toolResponse } from "../../mcp/server.ts";
-import { errorResult, invalidParameters, isErrorResult, ToolError } from "../../mcp/tool.ts";
+import { errorResult, invalidParameters, isErrorResult } from "../../mcp/tool.ts";
 import { insertDecided, selectApproval } from "../store/tables/approvals.ts";
 import { loadSecret } from "../store/tables/secrets.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";

@@ -5,6 +5,7 @@ import { type GuildMember, PermissionFlagsBits, RESTJSONErrorCodes } from "disco
 import { absentIf } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { truncate } from "../../discord/text.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { readIds, waitingMethod } from "../../mcp/approval.ts";
 import {
@@ -15,7 +16,7 @@ import {
 	maxApprovalsBytes,
 	type WaitingApproval,
 } from "../../mcp/console.ts";
-import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../store/tables/approvals.ts";

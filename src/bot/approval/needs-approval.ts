@@ -1,7 +1,7 @@
 // Which tool calls a person has to approve.
 
+import type { JsonObject } from "../../lib/json.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { Effect, Tool } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { BotContext } from "../tool/context.ts";

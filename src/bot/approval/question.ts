@@ -1,8 +1,8 @@
 // The question to the person at an MCP client: who asks, the arguments and the plan in full, and a form to approve or deny.
 
 import { oneField, truncate } from "../../discord/text.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import { type ElicitationRequest, elicitedAnswer } from "../../mcp/elicitation.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { argumentsOf, planOf, principalOf } from "./request-message.ts";
 

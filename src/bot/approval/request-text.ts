@@ -1,10 +1,10 @@
 // What callers read about their requests for approval, as results of tools.
 
 import { time } from "../../discord/describe.ts";
+import { isObject } from "../../lib/json.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { pendingKey } from "../../mcp/approval.ts";
 import { inputRequiredType } from "../../mcp/elicitation.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
 import { withMembers } from "../../mcp/server.ts";
 import { errorResult, textResult } from "../../mcp/tool.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";

@@ -8,13 +8,15 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { channelName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { Sql } from "../../lib/store/statement.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
-import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
-import { errorResult, isErrorResult, type Tool, type ToolCall, ToolError } from "../../mcp/tool.ts";
+import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {

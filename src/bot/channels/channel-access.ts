@@ -14,8 +14,9 @@ import {
 	isAdministrator,
 } from "../../discord/permissions.ts";
 import type { EditedKind } from "../../guild-document/names/channel-kinds.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { found, list, permissionList, snowflake } from "../tool/arguments/arguments.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import type { RawChannel } from "./channel-order.ts";

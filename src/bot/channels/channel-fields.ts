@@ -23,8 +23,9 @@ import {
 	sortOrders,
 	videoQualities,
 } from "../../guild-document/names/channel-kinds.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import type { Emoji } from "../messages/emoji.ts";
 import { flag, integer, text } from "../tool/arguments/arguments.ts";
 

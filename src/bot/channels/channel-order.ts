@@ -2,8 +2,8 @@
 
 import { ChannelType, type Guild } from "discord.js";
 import type { Channel } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 
 /** As in Discord's API: place and overwrites. */
 export interface RawChannel {

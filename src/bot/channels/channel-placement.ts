@@ -6,7 +6,8 @@ import { impliedIn } from "../../discord/effective-permissions.ts";
 import { fetchGuildChannels, isObfuscated } from "../../discord/obfuscation.ts";
 import { missingPermissions, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { inSameGroup, type RawChannel, reorder, siblingsIn } from "./channel-order.ts";
 
 export type NamedChannel = RawChannel & {

@@ -13,7 +13,8 @@ import { channelName } from "../../discord/describe.ts";
 import type { Forum } from "../../discord/find.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine, fold, oneField } from "../../discord/text.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { type Emoji, emojiName } from "../messages/emoji.ts";
 
 /** Throws a ToolError for unknown tags, and for moderated ones without Manage Threads. */

@@ -9,7 +9,8 @@ import { requireGrantable, requirePermissions } from "../../discord/permissions.
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { gainsText, movedAccess } from "../../guild-document/steps/moved-access.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { subjectName } from "./access-text.ts";
 import { type Entries, entriesOf } from "./channel-access.ts";
 import type { RawChannel } from "./channel-order.ts";

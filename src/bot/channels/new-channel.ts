@@ -8,8 +8,9 @@ import { toToolError } from "../../discord/rest/errors.ts";
 import { endingEarlier } from "../../discord/rest/rest.ts";
 import { resultLines } from "../../discord/text.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
 import { changedEntries } from "./access-text.ts";
 import {

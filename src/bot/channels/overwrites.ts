@@ -11,7 +11,6 @@ import {
 import { channelLabel, channelName, memberName, roleName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import type { Channel } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import {
 	allBits,
@@ -26,7 +25,8 @@ import {
 } from "../../discord/permissions.ts";
 import { oneField } from "../../discord/text.ts";
 import { isPublic, visibleChannel } from "../../discord/visible-channels.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { sample } from "../tool/bulk.ts";
 import { channelsFromTop } from "./channel-order.ts";
 

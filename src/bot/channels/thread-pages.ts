@@ -5,10 +5,10 @@ import { type APIThreadChannel, ChannelFlags, ChannelType, type Guild, Permissio
 import * as v from "valibot";
 import { channelName, memberName, time } from "../../discord/describe.ts";
 import { isForum, type ThreadedChannel } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { missingPermissions, personHas } from "../../discord/permissions.ts";
 import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
 import { canSeeThread, visibleChannel, visibleChannels } from "../../discord/visible-channels.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 
 /** Id of the last active thread, or the time at which the last one was archived. */
 export const threadCursor = v.optional(

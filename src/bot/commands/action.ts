@@ -3,7 +3,7 @@
 
 import type { ChannelType } from "discord.js";
 import type { Permission } from "../../discord/permissions.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { JsonObject } from "../../lib/json.ts";
 
 /** What the tool's argument receives for each kind. */
 export type OptionKind =

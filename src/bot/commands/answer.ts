@@ -4,7 +4,7 @@ import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, type RepliableIntera
 import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.ts";
 import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
 const maxLength = 2_000;

@@ -4,7 +4,7 @@ import { type Guild, type GuildBasedChannel, type GuildMember, PermissionFlagsBi
 import { findByName } from "../../discord/members/name-search.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { fold, inlineText } from "../../discord/text.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
 

@@ -5,7 +5,7 @@ import { channelName } from "../../discord/describe.ts";
 import { describeBits, missingToWrite, type Permission } from "../../discord/permissions.ts";
 import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.ts";
 import type { Log } from "../../lib/log.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action } from "./action.ts";
 import { answerPieces, describeFailure } from "./answer.ts";

@@ -11,7 +11,7 @@ import {
 	TextInputStyle,
 } from "discord.js";
 import { maxReasonLength } from "../../discord/text.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
 import { isDurationWord } from "./durations.ts";
 

@@ -1,8 +1,8 @@
 // Runs actions for people on Discord: calls the tool in their name and formats the result. Asks for confirmation first if
 // the action requires it.
 
-import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
 import type { Action } from "./action.ts";
 import type { Ran } from "./limits.ts";

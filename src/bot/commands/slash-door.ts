@@ -12,8 +12,8 @@ import {
 	type RepliableInteraction,
 	type UserContextMenuCommandInteraction,
 } from "discord.js";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";

@@ -1,8 +1,8 @@
 // Turns the values that a person gave for an action into a tool call.
 
 import { auditReason, inlineText } from "../../discord/text.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { readDuration } from "../tool/arguments/times.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 

@@ -13,7 +13,7 @@ import {
 import type { Connection } from "../../discord/connection/connection.ts";
 import { absentIf } from "../../discord/find.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { NotNow, reasonOf } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {

@@ -5,7 +5,7 @@ import { oneLine } from "../../discord/text.ts";
 import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 
 const maxBytesByDefault = 64 * 1024;
 const maxListBytes = 4 * 1024 * 1024;

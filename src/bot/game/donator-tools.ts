@@ -4,7 +4,7 @@ import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
 import { guildName, memberFields, roleName } from "../../discord/describe.ts";
 import { oneField, oneLine } from "../../discord/text.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { integer, limit } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import type { ToolContext } from "../tool/context.ts";

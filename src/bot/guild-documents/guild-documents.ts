@@ -14,8 +14,8 @@ import {
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { exportDocument } from "../../guild-document/read/export.ts";
 import { nextTurn } from "../../lib/slices.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
-import { ToolError } from "../../mcp/tool.ts";
 import type { GuildJobState } from "../store/tables/guild-jobs.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";

@@ -1,11 +1,11 @@
 // HTTP routes for guild documents that are larger than the gateway's limit: POST /guild-document/export and so on, with JSON
 // in and out. The caller has checked the Host header, the Origin and the token. Errors are JSON: {"error": "text"}.
 
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { type ListenOptions, maxQuietSeconds, methodNotAllowed, readBody } from "../../lib/program/listen.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { json } from "../../mcp/http-response.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
-import { ToolError } from "../../mcp/tool.ts";
 import { type DocumentRequest, isDocumentRequest, maxRequestBytes, routePrefix } from "./request-schemas.ts";
 
 const bodyTimeoutMs = 60_000;

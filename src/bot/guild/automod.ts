@@ -14,7 +14,8 @@ import {
 	triggerFields,
 	triggers,
 } from "../../guild-document/names/automod-rule.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 
 /**
  * The AutoMod actions that need MODERATE_MEMBERS, with the triggers that allow them. Sources:

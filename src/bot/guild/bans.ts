@@ -13,9 +13,10 @@ import {
 import { actingPerson } from "../../discord/acting-person.ts";
 import { memberFields, time } from "../../discord/describe.ts";
 import { absentIf } from "../../discord/find.ts";
-import { compareIds, lowestIdAt } from "../../discord/ids.ts";
+import { lowestIdAt } from "../../discord/ids.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { fieldLine, oneField } from "../../discord/text.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 import { readsContent } from "../messages/message-content.ts";
 
 /**

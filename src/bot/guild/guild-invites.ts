@@ -16,8 +16,8 @@ import { absentIf } from "../../discord/find.ts";
 import { allowed, requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine, oneField } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { published } from "../../mcp/json-schema.ts";
-import { ToolError } from "../../mcp/tool.ts";
 
 /** An invite to a guild, with the channel that it leads to. */
 export interface GuildInvite {

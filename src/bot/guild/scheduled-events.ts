@@ -14,7 +14,8 @@ import {
 	nameOf,
 	statuses,
 } from "../../guild-document/names/scheduled-event.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 
 /**
  * Fetches a scheduled event from Discord, with its number of interested users. Throws a ToolError if the event does not

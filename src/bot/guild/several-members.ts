@@ -3,7 +3,7 @@
 import type { Guild, GuildMember } from "discord.js";
 import { forClients, isForPeople } from "../../discord/acting-person.ts";
 import { type MemberState, memberOrNone } from "../../discord/find.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { found, list } from "../tool/arguments/arguments.ts";
 
 /** A user's id, and the guild member with this id; undefined if the user is not a member. */

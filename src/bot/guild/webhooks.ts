@@ -18,7 +18,7 @@ import { missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { oneField } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { readsContent } from "../messages/message-content.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;

@@ -4,10 +4,10 @@
 
 import { type APIThreadChannel, ChannelType, type Client, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import type { ThreadedChannel } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { missingPermissions, personHas } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { timeLeftMs } from "../../discord/rest/rest.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 import type { Moment } from "../tool/arguments/arguments.ts";
 
 const { ManageThreads } = PermissionFlagsBits;

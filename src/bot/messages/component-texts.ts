@@ -2,7 +2,7 @@
 // https://discord.com/developers/docs/components/reference
 
 import { ComponentType } from "discord.js";
-import { isObject } from "../../mcp/json-rpc.ts";
+import { isObject } from "../../lib/json.ts";
 
 const separator = "---";
 

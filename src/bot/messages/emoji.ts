@@ -3,8 +3,8 @@
 import { type APIEmoji, type APIReaction, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { oneField } from "../../discord/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
-import { ToolError } from "../../mcp/tool.ts";
 import { expected } from "../tool/arguments/arguments.ts";
 
 export interface Emoji {

@@ -4,7 +4,7 @@
 
 import type { APIMessage, Client } from "discord.js";
 import { isSwitchedOn, privilegedIntents } from "../../discord/intents.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 
 const howToEnable =
 	'The operator can enable "Message Content Intent" in the developer portal (Bot) and restart the bot.';

@@ -2,8 +2,8 @@
 
 import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
-import { compareIds } from "../../discord/ids.ts";
 import { resultLines } from "../../discord/text.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { snowflake } from "../tool/arguments/arguments.ts";
 import type { MessageChannel } from "./message-arguments.ts";

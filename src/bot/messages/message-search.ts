@@ -12,13 +12,13 @@ import {
 import { channelName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import { isForum, type ThreadedChannel } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { bitsIn, missingPermissions, type Permission, requirePermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { Moment } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import { type ArchivedThread, archivedThreadsOf, hasThreads } from "./archived-threads.ts";

@@ -3,7 +3,7 @@
 import { type APIMessage, type Guild, PermissionFlagsBits, SnowflakeUtil } from "discord.js";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { describeBits, personHas } from "../../discord/permissions.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { Audit } from "../tool/audit.ts";
 import type { Plan } from "../tool/define.ts";
 

@@ -1,8 +1,8 @@
 // What moderators do, as slash commands, chat commands and menus: each action is one tool with its arguments.
 
 import { ChannelType } from "discord.js";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { Action, ActionOption } from "../commands/action.ts";
 import { readDuration } from "../tool/arguments/times.ts";
 

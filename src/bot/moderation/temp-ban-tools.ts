@@ -7,8 +7,8 @@ import { memberFields, memberName, nowIs, time, userFields, userName } from "../
 import { person, requireKnownMembers } from "../../discord/find.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { oneField, resultLines, truncate } from "../../discord/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { published } from "../../mcp/json-schema.ts";
-import { ToolError } from "../../mcp/tool.ts";
 import { bansAmong, countDeletedMessages } from "../guild/bans.ts";
 import { cachedMember, type MaybeMember } from "../guild/several-members.ts";
 import type { Store } from "../store/store.ts";

@@ -1,17 +1,11 @@
 // Wraps the MCP server with metrics, logs and the audit log. Of a call's arguments, only the guild id is logged, and only
 // redacted values are audited.
 
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { quoted } from "../../lib/text.ts";
-import {
-	errorCode,
-	isObject,
-	type JsonObject,
-	RpcError,
-	type RpcRequest,
-	type RpcResponse,
-} from "../../mcp/json-rpc.ts";
+import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import { type Caller, countedMethod, type Server, type ToolSet } from "../../mcp/server.ts";
 import type { AuditedCall } from "../tool/audit.ts";

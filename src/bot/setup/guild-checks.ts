@@ -14,8 +14,8 @@ import {
 } from "../../discord/permissions.ts";
 import { oneField } from "../../discord/text.ts";
 import { isPublic, isVisible } from "../../discord/visible-channels.ts";
+import { isObject } from "../../lib/json.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
 import { invitePermissions, inviteUrl, neededFor, neededForModeration } from "./invite.ts";

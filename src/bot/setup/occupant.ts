@@ -1,9 +1,9 @@
 // Asks the program that listens on MCP_PORT whether it is a bot, and which.
 
 import { describeConnectionError } from "../../lib/http.ts";
+import { isObject } from "../../lib/json.ts";
 import { reachableHost } from "../../lib/program/listen.ts";
 import { askPort } from "../../lib/program/own-port.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 
 const occupantTimeoutMs = 2_000;

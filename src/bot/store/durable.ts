@@ -6,8 +6,8 @@ import { describePlatformError } from "../../discord/rest/errors.ts";
 import { backOffMs } from "../../lib/back-off.ts";
 import { clockWatch } from "../../lib/clock-watch.ts";
 import type { Fields, Log } from "../../lib/log.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
-import { ToolError } from "../../mcp/tool.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
 /** Not now, for a reason outside the program, such as a lost connection: retried, not counted as failed. */

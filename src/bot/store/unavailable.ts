@@ -1,6 +1,6 @@
 // The error of a bot's database that cannot be used now.
 
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 
 /** `message` is for people and models, `reason` for the operator. `mayHaveRun`: unknown whether it took effect. */
 export class StoreUnavailable extends ToolError {

@@ -6,9 +6,10 @@ import { ActingPerson, actingPerson, currentPerson, unknownGuild } from "../../d
 import { roleName } from "../../discord/describe.ts";
 import { absentIf, type MemberState } from "../../discord/find.ts";
 import { bitOf, officialName, personPermissions, whyReadOnly } from "../../discord/permissions.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { accessRefusal, includesAccess, type Principal } from "../../lib/principal.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { type Effect, invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { type Effect, invalidParameters } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { BotContext } from "./context.ts";
 

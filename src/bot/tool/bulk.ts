@@ -5,7 +5,8 @@ import { DiscordAPIError } from "discord.js";
 import { isForPeople } from "../../discord/acting-person.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../../discord/rest/rest.ts";
-import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import type { ToolCall, ToolOutput } from "../../mcp/tool.ts";
 
 const minTimeLeftMs = 5_000;
 // Requests time out this long before the call's deadline, so that the result can still be returned.

@@ -1,9 +1,10 @@
 // Tool calls by people on Discord: a slash command, a chat command or a button calls a tool in the person's name. The
 // tool pipeline checks the permissions of the person and of the bot, so callers check nothing themselves.
 
+import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
-import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
 import { isErrorResult } from "../../mcp/tool.ts";
 import { commandIdStart } from "./admission.ts";
 import type { AuditedCall } from "./audit.ts";

@@ -1,6 +1,6 @@
 // What is recorded of a tool call beside its arguments and outcome: what only the running tool knows.
 
-import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Effect, Tool, ToolCall } from "../../mcp/tool.ts";
 import type { BotContext } from "./context.ts";
 import { isDryRun } from "./toolsets.ts";

@@ -6,8 +6,9 @@ import type { Guild } from "discord.js";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { type ItemOutcome, isOutcomeUnknown, noteItems } from "../../discord/rest/rest.ts";
 import type { Principal } from "../../lib/principal.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import type { ToolOutput } from "../../mcp/tool.ts";
 import type { ToolContext } from "./context.ts";
 
 export const caseActions = [

@@ -4,7 +4,7 @@ import { type Client, Events } from "discord.js";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type ChannelLockRow,

@@ -2,7 +2,7 @@
 
 import { BaseChannel, GuildMember, Role, User } from "discord.js";
 import { channelName, memberName, roleName, userName } from "../../discord/describe.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { JsonObject } from "../../lib/json.ts";
 
 /** Lines such as "role_id: @Staff (ID: …)". `nameOf` returns the name of an argument's object in `things`. */
 export function namedIds(

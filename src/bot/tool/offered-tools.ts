@@ -2,10 +2,10 @@
 // so that logs, the audit log, `deny` and `read_only` go by the tool that runs, whatever name it was called by.
 
 import { didYouMean } from "../../lib/config.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { howToRaise, type Principal } from "../../lib/principal.ts";
 import { shownName } from "../../lib/text.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type ResolvedCall, type ToolSet } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";

@@ -23,15 +23,16 @@ import {
 import { chosenReason, withCaller, withoutTokens } from "../../discord/text.ts";
 import { requireTwoFactor } from "../../discord/two-factor.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Signal } from "../../lib/signal.ts";
-import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
 import {
 	type Effect,
 	errorResult,
 	tool as mcpTool,
 	type Tool,
 	type ToolCall,
-	ToolError,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
 import {

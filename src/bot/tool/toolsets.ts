@@ -2,7 +2,7 @@
 
 import type { PrivilegedIntent } from "../../discord/intents.ts";
 import type { Needed, Permission } from "../../discord/permissions.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";

@@ -12,9 +12,9 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { nowIs } from "../../discord/describe.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { officialName } from "../../discord/permissions.ts";
 import { oneLine, resultLines } from "../../discord/text.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 import { didYouMean } from "../../lib/config.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { auditActions, auditLogLines, namesIn, visibleEntries } from "../guild/audit-log-lines.ts";

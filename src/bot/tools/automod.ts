@@ -21,8 +21,9 @@ import {
 	triggerNames,
 	triggerOf,
 } from "../../guild-document/names/automod-rule.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { automodRule, moderatesMembers, requireTriggerFields, validateRule } from "../guild/automod.ts";
 import { changeTexts, ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
 import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";

@@ -9,8 +9,8 @@ import { isObfuscated } from "../../discord/obfuscation.ts";
 import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { ToolError } from "../../mcp/tool.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "../channels/channel-access.ts";
 import { type EditStep, editSteps } from "../channels/channel-edit.ts";
 import {

@@ -6,7 +6,7 @@ import { memberName } from "../../discord/describe.ts";
 import { directChannel, member } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { allowedMentions, content, fetchOwnMessage } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";

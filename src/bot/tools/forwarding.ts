@@ -13,7 +13,7 @@ import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import { requireOfBot, requirePermissions } from "../../discord/permissions.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { allowedMentions, fetchMessage, onMessage, slowMode } from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
 import { linkTo, placeOf } from "../messages/sent-message.ts";

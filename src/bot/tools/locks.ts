@@ -16,7 +16,8 @@ import {
 } from "../../discord/permissions.ts";
 import { isStaffOnly } from "../../discord/staff.ts";
 import { resultLines } from "../../discord/text.ts";
-import { invalidParameters, type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters, type ToolCall, type ToolOutput } from "../../mcp/tool.ts";
 import {
 	allowedByOverwrites,
 	bitsOf,

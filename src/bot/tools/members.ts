@@ -6,7 +6,6 @@ import { actingPerson } from "../../discord/acting-person.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { memberFields, memberName, roleLabel, roleName, time } from "../../discord/describe.ts";
 import { currentMember, member, role, unknownMembers } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import {
 	comparerFor,
 	firstOf,
@@ -19,7 +18,9 @@ import {
 import { findByName, nameMatcher } from "../../discord/members/name-search.ts";
 import { describeBits, personHas } from "../../discord/permissions.ts";
 import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../../discord/text.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import {
 	choice,
 	flag,

@@ -4,7 +4,7 @@ import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import {
 	allowedMentions,
 	content,

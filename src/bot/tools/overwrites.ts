@@ -16,7 +16,8 @@ import {
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import {
 	describeChange,

@@ -4,7 +4,7 @@ import { makeURLSearchParams, type RESTGetAPIChannelMessagesPinsResult, Routes }
 import * as v from "valibot";
 import { channelName, time } from "../../discord/describe.ts";
 import { resultLines } from "../../discord/text.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { fetchMessage, inChannel, onMessage } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";

@@ -11,7 +11,8 @@ import {
 import * as v from "valibot";
 import { channelName, personFields, personName } from "../../discord/describe.ts";
 import { fieldLine, oneField } from "../../discord/text.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { innerEmoji, requireOwnEmoji } from "../messages/emoji.ts";
 import { allowedMentions, fetchMessage, fetchOwnMessage, inChannel, slowMode } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";

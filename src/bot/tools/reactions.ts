@@ -13,7 +13,8 @@ import {
 import * as v from "valibot";
 import { channelName, personFields, personName } from "../../discord/describe.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import {
 	type Emoji,
 	emoji,

@@ -5,13 +5,14 @@ import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { roleFields, roleName } from "../../discord/describe.ts";
 import { role } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { botMember } from "../../discord/permissions.ts";
 import { powerfulPermissions } from "../../discord/powers.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import { isAbove, isBelow, isBelowBot } from "../../discord/role-hierarchy.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { found, guild_id, list, reason, requireEither } from "../tool/arguments/arguments.ts";
 import { editTool } from "../tool/define.ts";
 

@@ -4,14 +4,16 @@ import { type Guild, type GuildMember, PermissionFlagsBits, PermissionsBitField,
 import * as v from "valibot";
 import { memberFields, roleFields, roleName } from "../../discord/describe.ts";
 import { currentRole, knownMember, role } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { roleIds } from "../../discord/members/member-filter.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { describeBits, personHas, requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../../discord/powers.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
-import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
+import { formatColor } from "../../guild-document/names/colors.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters, type ToolCall } from "../../mcp/tool.ts";
 import {
 	flag,
 	found,
@@ -22,7 +24,7 @@ import {
 	requireOneOf,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { color, formatColor } from "../tool/arguments/colors.ts";
+import { color } from "../tool/arguments/colors.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { attemptEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";

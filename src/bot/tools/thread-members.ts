@@ -17,7 +17,8 @@ import { channelName, memberFields, personFields, time } from "../../discord/des
 import * as find from "../../discord/find.ts";
 import { botMember, requireOfBot, requireOfPerson } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";

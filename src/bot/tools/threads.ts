@@ -19,7 +19,8 @@ import { botMember, requireOfBot, requireOfPerson, requirePermissions } from "..
 import { toToolError } from "../../discord/rest/errors.ts";
 import { oneField } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import { kindFields, kindName } from "../channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "../channels/forum-tags.ts";
 import { threadCursor, threadLines } from "../channels/thread-pages.ts";

@@ -7,8 +7,9 @@ import { memberFields, memberName, nowIs, time } from "../../discord/describe.ts
 import { describeBits, isAdministrator } from "../../discord/permissions.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { resultLines } from "../../discord/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { published } from "../../mcp/json-schema.ts";
-import { ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import type { ToolOutput } from "../../mcp/tool.ts";
 import { memberLine } from "../guild/bans.ts";
 import { membersAmong, user_ids } from "../guild/several-members.ts";
 import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";

@@ -3,8 +3,9 @@
 
 import * as v from "valibot";
 import { resultLines } from "../../discord/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
-import { invalidParameters, privilegedHint, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";

@@ -5,11 +5,11 @@ import * as v from "valibot";
 import { channelName, nowIs, time } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import { anyChannel, channel } from "../../discord/find.ts";
-import { compareIds } from "../../discord/ids.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import {
 	type GuildWebhook,
 	lastMessages,

@@ -1,7 +1,7 @@
 // Filtering, sorting and paging the cached members of a guild. Each is one pass, quick with 100,000 members.
 
 import type { GuildMember } from "discord.js";
-import { compareIds } from "../ids.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 
 /** discord.js's private field without @everyone. Reading it is faster than the public property. */
 export const roleIds = "_roles";

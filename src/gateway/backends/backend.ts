@@ -4,6 +4,7 @@
 
 import { ByteBudget } from "../../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../../lib/http.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Counter, Histogram } from "../../lib/metrics.ts";
 import { approvalCapability, type Principal, principalCapability } from "../../lib/principal.ts";
@@ -14,7 +15,6 @@ import { raceSignal, singleFlight } from "../../lib/wait.ts";
 import { readIds, waitingMethod } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, createClient, ServerDraining } from "../../mcp/client.ts";
 import { inputRequiredType } from "../../mcp/elicitation.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { type PersonRights, readRights, rightsMethod } from "../../mcp/rights.ts";
 import type { Instance } from "../config/config.ts";
 import type { Pins } from "../config/pins.ts";

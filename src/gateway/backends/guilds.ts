@@ -1,7 +1,7 @@
 // The guilds in a bot's `list_guilds`, whose text the gateway relies on: a count line, then `<name> | ID: <id>` lines.
 
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import { onOneLine } from "../../lib/text.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 
 const maxNameLength = 100;
 

@@ -6,9 +6,9 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
 
 import * as v from "valibot";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { onOneLine, shownName } from "../../lib/text.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
 
 /** The gateway's only own tool. A bot's tool of this name is dropped. */

@@ -1,13 +1,13 @@
 // Waits a short time for the approval that a tool call needs, without a place among the bot's calls in flight. The first
 // result of the call names the approval, so a client that gets it can ask again later.
 
+import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import { approvalMethod, decidedResult, pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse } from "../../mcp/client.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { SessionRequest } from "../backends/backend-session.ts";
 

@@ -1,6 +1,7 @@
 // Handles each `tools/call`: routing, forwarding, errors, its log line and its metrics.
 
 import { type Deadlines, stopped, timeIsUp } from "../../lib/deadlines.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
@@ -10,7 +11,7 @@ import { shownName } from "../../lib/text.ts";
 import type { TraceContext } from "../../lib/trace-context.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
-import { isObject, type JsonObject, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
+import { RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
 import { clientName, modernClientName } from "../../mcp/modern.ts";
 import { type Caller, toolResponse, withMembers } from "../../mcp/server.ts";

@@ -2,11 +2,12 @@
 // prompts are routed like calls of tools.
 
 import type { Deadlines } from "../../lib/deadlines.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { ClientError } from "../../mcp/client.ts";
-import { errorCode, isObject, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import {
 	completeByName,
 	completionOf,

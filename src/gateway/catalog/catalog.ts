@@ -1,7 +1,7 @@
 // The tools/list that clients see: the bots' tools, with `instance` added to each, and `list_instances`.
 // Schemas are passed on as text, so that unknown keywords stay as they are.
 
-import type { JsonObject } from "../../mcp/json-rpc.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
 import { type ListedTool, ownToolName } from "../backends/listed-tools.ts";
 

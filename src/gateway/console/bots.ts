@@ -2,12 +2,12 @@
 // rights.
 
 import * as v from "valibot";
-import { parseJson } from "../../lib/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../lib/json.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import { onOneLine } from "../../lib/text.ts";
 import { ClientError } from "../../mcp/client.ts";
 import { consoleMethods, readConsoleResult } from "../../mcp/console.ts";
-import { errorCode, isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RecentCall } from "../calls/recent-calls.ts";
 import { read } from "./keys.ts";

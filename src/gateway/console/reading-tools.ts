@@ -1,8 +1,8 @@
 // Trying tools in the console: only tools that read, and with the rights of the viewer.
 
-import { parseJson } from "../../lib/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../lib/json.ts";
 import type { Signal } from "../../lib/signal.ts";
-import { isObject, type JsonObject, parseMessage, RpcError } from "../../mcp/json-rpc.ts";
+import { parseMessage, RpcError } from "../../mcp/json-rpc.ts";
 import type { Calls } from "../calls/calls.ts";
 import type { RecentCalls } from "../calls/recent-calls.ts";
 import { listInstances } from "../catalog/catalog.ts";

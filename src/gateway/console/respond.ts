@@ -1,8 +1,7 @@
 // Requests and responses of the console's API: JSON, never cached, with the security headers of the pages.
 
-import { parseJson } from "../../lib/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../lib/json.ts";
 import { readBody } from "../../lib/program/listen.ts";
-import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { securityHeaders } from "../../pages/static-files.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 

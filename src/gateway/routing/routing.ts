@@ -1,11 +1,12 @@
 // Selects the backend of a call by its arguments, and asks all backends for a guild that none is known to serve.
 
+import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { quoted } from "../../lib/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { raceSignal } from "../../lib/wait.ts";
-import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import type { Backend } from "../backends/backend.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import type { BackendView, Views } from "../principals/views.ts";

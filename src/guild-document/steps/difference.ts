@@ -16,8 +16,6 @@ import { type DifferenceOptions, StepList } from "./step-list.ts";
 import { addWebhooks } from "./webhook-steps.ts";
 import { addOnboarding, addWelcomeScreen } from "./welcome-steps.ts";
 
-export type { DifferenceOptions } from "./step-list.ts";
-
 /**
  * Steps in the order of execution, and what cannot be applied. Throws an InvalidDocument for what is ambiguous or
  * refers to nothing.

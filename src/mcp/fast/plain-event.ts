@@ -1,7 +1,7 @@
 // Recognizes a tool's result as nearly every server writes it: one SSE event, with the members in the usual order and no
 // white space between them. The id of such an event can be replaced without parsing the rest, which is passed on as bytes.
 
-import type { JsonObject } from "../json-rpc.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { messageOpening } from "../sse.ts";
 
 const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;

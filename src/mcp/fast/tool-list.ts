@@ -1,7 +1,8 @@
 // The result of `tools/list`, encoded and compressed once and sent often. Responses differ only in what precedes the tools,
 // such as the id.
 
-import { type JsonObject, resultResponse } from "../json-rpc.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { resultResponse } from "../json-rpc.ts";
 import { encodeMessage, messageOpening, onOneLine, type PreparedEvent } from "../sse.ts";
 import { GzipTail, minGzipBytes } from "./gzip-tail.ts";
 import { usesFastPath } from "./switch.ts";

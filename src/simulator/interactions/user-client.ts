@@ -19,7 +19,6 @@ import type { Choice, Interaction } from "./interaction.ts";
 import type { Interactions } from "./interactions.ts";
 import { submissionOf } from "./submission.ts";
 
-export type { OptionValues, Upload } from "./given-options.ts";
 export type {
 	InteractionHandle,
 	Reply,

@@ -1,6 +1,6 @@
 // Pages of lists that are ordered by id.
 
-import { compareIds } from "../world/state/snowflake.ts";
+import { compareIds } from "../../guild-document/names/ids.ts";
 
 interface Page {
 	readonly limit?: number | undefined;

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { questionAbout } from "../../../src/bot/approval/question.ts";
+import { isObject, type JsonObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
-import { isObject, type JsonObject } from "../../../src/mcp/json-rpc.ts";
 import { until } from "../../support/until.ts";
 import {
 	type ApprovalWorld,

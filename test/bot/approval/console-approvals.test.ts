@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { isObject } from "../../../src/lib/json.ts";
 import { type Principal, rootPrincipal } from "../../../src/lib/principal.ts";
-import { isObject } from "../../../src/mcp/json-rpc.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { type ApprovalWorld, fieldsOf, key, openStaff, pendingId, startApprovalWorld } from "./approval-world.ts";
 

@@ -1,9 +1,9 @@
 // The gateway names keys and connections that have ended, and the bot withdraws what they have asked for.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { isObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { waitingMethod } from "../../../src/mcp/approval.ts";
-import { isObject } from "../../../src/mcp/json-rpc.ts";
 import { type ApprovalWorld, buttonsOf, key, pendingId, startApprovalWorld, titleOf } from "./approval-world.ts";
 
 let world: ApprovalWorld;

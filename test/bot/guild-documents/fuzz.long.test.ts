@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { type Random, seeded } from "../../support/random.ts";
 import { randomGuild } from "../../support/random-guild.ts";
 import { until } from "../../support/until.ts";

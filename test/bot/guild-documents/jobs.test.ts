@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { Routes } from "discord.js";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { generousLimits, realisticLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";

@@ -11,7 +11,7 @@ import type { Rules } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 import { smallDifference } from "./small-difference.ts";
 

@@ -4,7 +4,7 @@
 import { ChannelType } from "discord.js";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import { bitOf } from "../../../src/guild-document/names/permission-names.ts";
-import type { DifferenceOptions } from "../../../src/guild-document/steps/difference.ts";
+import type { DifferenceOptions } from "../../../src/guild-document/steps/step-list.ts";
 import type { Difference, FieldChange, GuildState, Step } from "../../../src/guild-document/steps.ts";
 
 type Ids = ReadonlyMap<string, string>;

@@ -1,8 +1,8 @@
 // One entry of the bot's audit log for the gateway's console, with a real bot.
 
 import { expect, test } from "bun:test";
+import { isObject } from "../../../src/lib/json.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
-import { isObject } from "../../../src/mcp/json-rpc.ts";
 import { startApprovalWorld } from "../approval/approval-world.ts";
 
 const method = "guildhall/audited-call";

@@ -4,7 +4,7 @@ import { expect, spyOn, test } from "bun:test";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../../src/bot/store/durable.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { jumpClock } from "../../support/jump-clock.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";

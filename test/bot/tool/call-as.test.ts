@@ -5,7 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { userNamed } from "../../support/world.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 

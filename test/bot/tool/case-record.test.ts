@@ -5,7 +5,7 @@ import { RESTJSONErrorCodes } from "discord.js";
 import { writeEach } from "../../../src/bot/tool/bulk.ts";
 import { destructiveTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { noteItem } from "../../../src/discord/rest/rest.ts";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { until } from "../../support/until.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 

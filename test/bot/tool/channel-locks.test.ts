@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { DiscordAPIError } from "discord.js";
 import type { ChannelLockRow } from "../../../src/bot/store/tables/channel-locks.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { recordLog } from "../../support/log.ts";
 
 const rows = ["5", "6"].map(

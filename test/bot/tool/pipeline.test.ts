@@ -9,7 +9,7 @@ import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { ToolContext } from "../../../src/bot/tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
 import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
-import { ToolError } from "../../../src/mcp/tool.ts";
+import { ToolError } from "../../../src/lib/tool-error.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";

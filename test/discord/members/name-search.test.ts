@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test";
 import type { Guild } from "discord.js";
-import { compareIds } from "../../../src/discord/ids.ts";
 import { findByName, nameMatcher } from "../../../src/discord/members/name-search.ts";
 import { fold } from "../../../src/discord/text.ts";
+import { compareIds } from "../../../src/guild-document/names/ids.ts";
 import { seeded } from "../../support/random.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";

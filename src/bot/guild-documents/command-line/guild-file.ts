@@ -7,7 +7,7 @@ import { maxPictureBytes, picturesIn } from "../../../guild-document/read/pictur
 import type { Log } from "../../../lib/log.ts";
 import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { askOccupant, botUrl, type Occupant } from "../../setup/occupant.ts";
 import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "../request-schemas.ts";

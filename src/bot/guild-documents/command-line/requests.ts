@@ -10,7 +10,7 @@ import { partNames } from "../../../guild-document/format/document.ts";
 import { pictureIssue, pictureType } from "../../../guild-document/read/picture.ts";
 import { parseSettings } from "../../../lib/config.ts";
 import type { Log } from "../../../lib/log.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import type { AuditedCall } from "../../tool/audit.ts";
 import type { GuildDocumentsService } from "../guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import * as v from "valibot";
 import { describeConnectionError } from "../../../lib/http.ts";
-import { isObject } from "../../../mcp/json-rpc.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { isObject } from "../../../lib/json.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { botHeaders, botUrl } from "../../setup/occupant.ts";
 import {

@@ -5,7 +5,7 @@ import { onSessionOrGuild } from "../../../discord/connection/session-events.ts"
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../../discord/rest/rest.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { Durable, type DurableOptions, NotNow, reasonOf } from "../../store/durable.ts";
 import {
 	askToCancel,

@@ -2,8 +2,9 @@
 
 import { AuditLogEvent, type Guild } from "discord.js";
 import { readAuditLog } from "../../../discord/audit-log.ts";
-import { compareIds, mayBeAfter } from "../../../discord/ids.ts";
+import { mayBeAfter } from "../../../discord/ids.ts";
 import { jobReasonStart } from "../../../discord/text.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { GuildState, StepKind } from "../../../guild-document/steps.ts";
 
 const createActions: Partial<Record<StepKind, AuditLogEvent>> = {

@@ -2,7 +2,7 @@
 
 import type { Guild } from "discord.js";
 import type { GuildDocument, Part } from "../../../guild-document/format/document.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { maxGuildPlans } from "../../store/tables/guild-plans.ts";
 
 export type PlanSource =

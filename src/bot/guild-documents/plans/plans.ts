@@ -4,7 +4,7 @@
 import type { Guild } from "discord.js";
 import { type GuildDocument, InvalidDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
 import { isPlaceholder } from "../../../guild-document/match/match.ts";
-import type { DifferenceOptions } from "../../../guild-document/steps/difference.ts";
+import type { DifferenceOptions } from "../../../guild-document/steps/step-list.ts";
 import type {
 	Difference,
 	FieldChange,
@@ -14,7 +14,7 @@ import type {
 	StepAction,
 	StepKind,
 } from "../../../guild-document/steps.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
 import { saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
 import type { ReadGuild } from "../read/read-guild.ts";

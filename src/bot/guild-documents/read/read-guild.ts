@@ -21,7 +21,7 @@ import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.t
 import { bitsIn, describeBits, missingPermissions, type Permission } from "../../../discord/permissions.ts";
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { GuildState } from "../../../guild-document/steps.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 
 /** An emoji by its id, the icon of a guild or role by Discord's hash. */
 export type PictureReference =

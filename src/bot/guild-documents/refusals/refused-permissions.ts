@@ -27,7 +27,7 @@ import { requireMembersBelow, requireRolesBelow } from "../../../discord/role-hi
 import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
 import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import type { RawOverwrite, Step } from "../../../guild-document/steps.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 
 const {
 	Administrator,

@@ -7,7 +7,7 @@
 import { AuditLogEvent, type Client, Events, type Guild } from "discord.js";
 import { canReadAuditLog } from "../../../discord/audit-log.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
-import { compareIds } from "../../../discord/ids.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { Durable, type Step } from "../../store/durable.ts";
 import { saveCaseMark, selectCaseMark } from "../../store/tables/case-marks.ts";

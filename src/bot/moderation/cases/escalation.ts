@@ -9,7 +9,7 @@ import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { isAbove, requireBelowBot } from "../../../discord/role-hierarchy.ts";
 import { auditReason } from "../../../discord/text.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { fetchBan } from "../../guild/bans.ts";
 import { NotNow } from "../../store/durable.ts";
 import { selectCase, setTold } from "../../store/tables/cases.ts";

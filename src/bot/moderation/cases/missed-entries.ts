@@ -3,7 +3,7 @@
 
 import { type APIAuditLogEntry, AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
 import { auditLogPageSize, readAuditLogPage } from "../../../discord/audit-log.ts";
-import { compareIds } from "../../../discord/ids.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { HandEntry } from "./entry-case.ts";
 
 const maxPages = 10;

@@ -8,7 +8,8 @@ import { anyChannel, type MemberState, requireKnownMembers } from "../../../disc
 import { matcherFor } from "../../../discord/members/member-filter.ts";
 import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
-import { invalidParameters, ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
+import { invalidParameters } from "../../../mcp/tool.ts";
 import { channelsFromTop } from "../../channels/channel-order.ts";
 import { cut, planMatching, type Selected } from "../../messages/matching-deletion.ts";
 import { flag, guild_id, integer, list, moment, reason, snowflake } from "../../tool/arguments/arguments.ts";

@@ -1,12 +1,12 @@
 // Commands that delete messages: /purge, and the chat command nuke.
 
 import type { Message } from "discord.js";
-import { compareIds } from "../../../discord/ids.ts";
 import { missingToWrite } from "../../../discord/permissions.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
-import type { JsonObject } from "../../../mcp/json-rpc.ts";
-import { ToolError } from "../../../mcp/tool.ts";
 import type { Action, ActionOption } from "../../commands/action.ts";
 import type { Command } from "../../commands/commands.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";

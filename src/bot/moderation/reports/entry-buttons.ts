@@ -11,8 +11,8 @@ import {
 	TextInputStyle,
 } from "discord.js";
 import { maxReasonLength } from "../../../discord/text.ts";
-import type { JsonObject } from "../../../mcp/json-rpc.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import type { ReportAct, ReportRow } from "../../store/tables/reports.ts";

@@ -8,7 +8,7 @@ import { channelLabel, personNameById, time } from "../../../discord/describe.ts
 import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import { choice, flag, guild_id, integer, limit } from "../../tool/arguments/arguments.ts";
 import { editTool, readTool } from "../../tool/define.ts";

@@ -2,10 +2,10 @@
 // then posted in the channel for staff, and stays open until staff end it.
 
 import type { Client, Guild } from "discord.js";
+import type { JsonObject } from "../../../lib/json.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import type { JsonObject } from "../../../mcp/json-rpc.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	type ActRecord,

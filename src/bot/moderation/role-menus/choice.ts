@@ -2,7 +2,7 @@
 
 import type { Guild } from "discord.js";
 import { cannotGiveRoles } from "../../../discord/role-hierarchy.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import type { MenuRules } from "./menu.ts";
 import { type ReservedRoles, whyFixed, whyNotTakeable } from "./takeable.ts";
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RateLimitState } from "../../../discord/rest/rest.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 
 export interface PressLimits {
 	/** Maximum number of presses per guild that are handled at the same time. */

@@ -10,7 +10,7 @@ import { isOutcomeUnknown, observeRateLimit } from "../../../discord/rest/rest.t
 import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
 import type { IsRestricted } from "../../commands/role-writer.ts";

@@ -5,7 +5,7 @@ import { type ButtonInteraction, PermissionFlagsBits, RESTJSONErrorCodes } from 
 import { userName } from "../../../discord/describe.ts";
 import { absentIf, fetchMember } from "../../../discord/find.ts";
 import type { Log } from "../../../lib/log.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import { noMentions } from "../../messages/split-message.ts";

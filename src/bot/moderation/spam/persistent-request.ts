@@ -7,7 +7,7 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { backOffMs } from "../../../lib/back-off.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 
 const maxAttempts = 8;
 const defaultBackOffMs = [250, 15_000] as const;

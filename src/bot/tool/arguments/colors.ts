@@ -4,8 +4,6 @@ import * as v from "valibot";
 import { publishedAs } from "../../../mcp/json-schema.ts";
 import { expected } from "./arguments.ts";
 
-export { formatColor } from "../../../guild-document/names/colors.ts";
-
 /** Such as "#8E44AD". */
 export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";
 

@@ -1,7 +1,7 @@
 // Compares an edit with the current state.
 
-import { compareIds } from "../../../discord/ids.ts";
-import { ToolError } from "../../../mcp/tool.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { requireOneOf } from "./arguments.ts";
 
 /** Throws an RpcError if `requested` sets no field, and a ToolError if no value differs. */

@@ -3,9 +3,10 @@
 // https://github.com/discord/discord-api-spec
 
 import { PermissionFlagsBits as Permission } from "discord.js";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import { serializeWebhook } from "../../world/guilds/webhooks.ts";
 import { thread } from "../../world/state/serialize.ts";
-import { compareIds, timeOf } from "../../world/state/snowflake.ts";
+import { timeOf } from "../../world/state/snowflake.ts";
 import { integer, snowflake } from "../fields/fields.ts";
 import { route } from "../route.ts";
 

@@ -2,11 +2,11 @@
 // https://discord.com/developers/docs/resources/channel#start-thread-from-message
 
 import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { NewThread, ThreadChanges } from "../../world/messages/threads.ts";
 import { type GuildChannel, holdsPosts, type Thread } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { compareIds } from "../../world/state/snowflake.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, missingField } from "../errors.ts";
 import * as f from "../fields/fields.ts";

@@ -1,9 +1,9 @@
 // Users, the actor's guilds, and DM channels.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { compareIds } from "../../world/state/snowflake.ts";
 import { apiError, found } from "../errors.ts";
 import { boolean, integer, nullable, required, snowflake, text } from "../fields/fields.ts";
 import { avatar } from "../images.ts";

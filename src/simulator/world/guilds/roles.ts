@@ -1,10 +1,10 @@
 // Roles of guilds.
 
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import { auditOf } from "../state/audit-log.ts";
 import { newRole } from "../state/defaults.ts";
 import type { Guild, Role } from "../state/entities.ts";
 import { compareRoles } from "../state/permissions.ts";
-import { compareIds } from "../state/snowflake.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";

@@ -3,11 +3,11 @@
 
 import { randomBytes } from "node:crypto";
 import { type APIWebhook, PermissionFlagsBits as Permission } from "discord.js";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sent } from "../state/api-types.ts";
 import { auditOf, changesBetween } from "../state/audit-log.ts";
 import { newUserProfile } from "../state/defaults.ts";
 import type { Account, GuildChannel, User, Webhook } from "../state/entities.ts";
-import { compareIds } from "../state/snowflake.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply, permittedIn } from "../state/state.ts";
 

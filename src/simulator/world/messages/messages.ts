@@ -1,11 +1,12 @@
 // Messages of all channels, in order of their ids: reading, writing, editing, deleting and pinning.
 
 import { type APIAuditLogOptions, type APIMessage, AuditLogEvent, MessageType } from "discord.js";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { EventPayloads, Sent } from "../state/api-types.ts";
 import type { Channel, GuildPlace, Message, Snapshot, User } from "../state/entities.ts";
 import { inGuild, isText, isThread } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import { compareIds, timeOf } from "../state/snowflake.ts";
+import { timeOf } from "../state/snowflake.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply, placeOf, viewersOf } from "../state/state.ts";
 import { Threads } from "./threads.ts";

@@ -1,8 +1,8 @@
 // Message search: filters and order.
 // https://discord.com/developers/docs/resources/message#search-guild-messages
 
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Attachment, Message } from "../state/entities.ts";
-import { compareIds } from "../state/snowflake.ts";
 
 /** What a message must contain to be found or, with the prefix "-", must not contain. */
 export const hasTypes = ["image", "sound", "video", "file", "sticker", "embed", "link", "poll", "snapshot"] as const;

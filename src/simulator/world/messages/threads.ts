@@ -2,6 +2,7 @@
 // https://discord.com/developers/docs/topics/threads
 
 import { ChannelType, MessageFlags, MessageType, PermissionFlagsBits as Permission } from "discord.js";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import { auditOf } from "../state/audit-log.ts";
 import {
 	type Guild,
@@ -15,7 +16,6 @@ import {
 import type { EventType, WorldEvent } from "../state/events.ts";
 import { channelPermissions, has } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
-import { compareIds } from "../state/snowflake.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply, permittedIn, viewersOf } from "../state/state.ts";
 import type { Messages } from "./messages.ts";

@@ -2,9 +2,9 @@
 // https://discord.com/developers/docs/topics/permissions
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
+import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Guild, GuildChannel, GuildPlace, Member, Role, Thread } from "./entities.ts";
 import { isThread, isVoice } from "./entities.ts";
-import { compareIds } from "./snowflake.ts";
 
 export const allPermissions = Object.values(Permission).reduce((all, bit) => all | bit, 0n);
 

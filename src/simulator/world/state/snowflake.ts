@@ -1,8 +1,6 @@
 // Snowflakes, Discord's ids: the upper 42 bits are milliseconds since 2015. They are decimal strings and sort by time.
 // https://discord.com/developers/docs/reference#snowflakes
 
-export { compareIds } from "../../../guild-document/names/ids.ts";
-
 const epochMs = 1_420_070_400_000;
 const lowBits = 22n;
 // Back-dated ids use the upper half of the numbers within a millisecond, other ids the lower half, so that none repeats.

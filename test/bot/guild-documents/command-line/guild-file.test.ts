@@ -11,7 +11,7 @@ import type { GuildFileCommand } from "../../../../src/bot/guild-documents/comma
 import { NoResponse } from "../../../../src/bot/guild-documents/command-line/running-bot.ts";
 import type { DocumentRequest } from "../../../../src/bot/guild-documents/request-schemas.ts";
 import { CheckFailed } from "../../../../src/lib/program/check.ts";
-import { ToolError } from "../../../../src/mcp/tool.ts";
+import { ToolError } from "../../../../src/lib/tool-error.ts";
 import { botConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";
 
