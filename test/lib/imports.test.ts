@@ -98,7 +98,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["tool"],
 		["tool/search"],
 		["messages"],
-		["approval", "channels", "guild", "setup", "server", "commands"],
+		["approval", "setup", "server", "commands"],
 		["tools", "game"],
 		["moderation", "guild-documents/command-line"],
 		["features"],

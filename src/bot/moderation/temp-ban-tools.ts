@@ -9,8 +9,6 @@ import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { oneField, resultLines, truncate } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { published } from "../../mcp/json-schema.ts";
-import { bansAmong, countDeletedMessages } from "../guild/bans.ts";
-import { cachedMember, type MaybeMember } from "../guild/several-members.ts";
 import type { Store } from "../store/store.ts";
 import { selectTempBansOf } from "../store/tables/temp-bans.ts";
 import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
@@ -19,6 +17,8 @@ import { writeEach } from "../tool/bulk.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { destructiveTool, type Plan, readTool } from "../tool/define.ts";
 import type { BotTool } from "../tool/toolsets.ts";
+import { bansAmong, countDeletedMessages } from "../tools/members/bans.ts";
+import { cachedMember, type MaybeMember } from "../tools/members/several-members.ts";
 import type { BanRequest, TempBans } from "./temp-bans.ts";
 
 /** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */

@@ -22,7 +22,6 @@ import { auditReason } from "../../discord/text.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { fetchBan } from "../guild/bans.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import { hasBanSince } from "../store/tables/chargebacks.ts";
@@ -38,6 +37,7 @@ import {
 } from "../store/tables/temp-bans.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import type { StoredBans } from "../tool/context.ts";
+import { fetchBan } from "../tools/members/bans.ts";
 import type { LogEntry, ModerationLog } from "./moderation-log.ts";
 
 /** Milliseconds after which a stored temporary ban that Discord has not confirmed is deleted from the database. */

@@ -17,10 +17,10 @@ import { oneLine, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { didYouMean } from "../../lib/config.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
-import { auditActions, auditLogLines, namesIn, visibleEntries } from "../guild/audit-log-lines.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
+import { auditActions, auditLogLines, namesIn, visibleEntries } from "./audit-log/lines.ts";
 
 const maxActions = 10;
 

@@ -24,11 +24,11 @@ import {
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { automodRule, moderatesMembers, requireTriggerFields, validateRule } from "../guild/automod.ts";
-import { changeTexts, ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
 import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
+import { changeTexts, ruleLine, ruleName, wordLines } from "./automod/lines.ts";
+import { automodRule, moderatesMembers, requireTriggerFields, validateRule } from "./automod/rules.ts";
 
 const ruleId = found(automodRule, "rule");
 

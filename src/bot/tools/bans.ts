@@ -19,13 +19,13 @@ import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { fold, oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { ToolOutput } from "../../mcp/tool.ts";
-import { bansAmong, countDeletedMessages, memberLine, outsiderLine, readBans } from "../guild/bans.ts";
-import { cachedMember, type MaybeMember } from "../guild/several-members.ts";
 import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { recorded } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, editTool, type Plan, readTool } from "../tool/define.ts";
+import { bansAmong, countDeletedMessages, memberLine, outsiderLine, readBans } from "./members/bans.ts";
+import { cachedMember, type MaybeMember } from "./members/several-members.ts";
 
 const maxDeleteSeconds = 7 * 86_400;
 

@@ -8,11 +8,11 @@ import { hasRole, matcherFor } from "../../discord/members/member-filter.ts";
 import { countOf, thousands } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { cachedMember } from "../guild/several-members.ts";
 import { choice, found, guild_id, list, reason, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
+import { cachedMember } from "./members/several-members.ts";
 import { filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 

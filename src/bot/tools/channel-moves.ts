@@ -3,6 +3,7 @@
 
 import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { inSameGroup, type RawChannel, reorder, siblingsIn } from "../../discord/channel-order.ts";
 import { channelLabel, channelName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
@@ -10,12 +11,11 @@ import { missingPermissions, requirePermissions } from "../../discord/permission
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { inSameGroup, type RawChannel, reorder, siblingsIn } from "../channels/channel-order.ts";
-import { channelWithId, fetchChannels, requireRoom } from "../channels/channel-placement.ts";
-import { accessAfterMove, lockNeedsCategory } from "../channels/moved-access.ts";
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
+import { channelWithId, fetchChannels, requireRoom } from "./channels/channel-placement.ts";
+import { accessAfterMove, lockNeedsCategory } from "./channels/moved-access.ts";
 
 function place(description: string) {
 	return v.pipe(

@@ -3,6 +3,7 @@
 import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { isForPeople } from "../../discord/acting-person.ts";
+import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelLabel, channelName, time } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
@@ -11,23 +12,6 @@ import { describePowers, powersIn } from "../../discord/powers.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { type Access, accessFields, accessNames, permission_overwrites } from "../channels/channel-access.ts";
-import { type EditStep, editSteps } from "../channels/channel-edit.ts";
-import {
-	convertibleKinds,
-	currentFields,
-	kindFields,
-	kindName,
-	kindNames,
-	requireAllowedKind,
-} from "../channels/channel-fields.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
-import { requirePlaceIn } from "../channels/channel-placement.ts";
-import { fieldText, topicStart } from "../channels/channel-text.ts";
-import { currentTags, tagLine } from "../channels/forum-tags.ts";
-import { createGuildChannel } from "../channels/new-channel.ts";
-import { isInPrivateCategory } from "../channels/overwrites.ts";
-import { activeThreads } from "../channels/thread-pages.ts";
 import { emoji } from "../messages/emoji.ts";
 import {
 	choice,
@@ -46,6 +30,22 @@ import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
+import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
+import { type EditStep, editSteps } from "./channels/channel-edit.ts";
+import {
+	convertibleKinds,
+	currentFields,
+	kindFields,
+	kindName,
+	kindNames,
+	requireAllowedKind,
+} from "./channels/channel-fields.ts";
+import { requirePlaceIn } from "./channels/channel-placement.ts";
+import { fieldText, topicStart } from "./channels/channel-text.ts";
+import { currentTags, tagLine } from "./channels/forum-tags.ts";
+import { createGuildChannel } from "./channels/new-channel.ts";
+import { isInPrivateCategory } from "./channels/overwrites.ts";
+import { activeThreads } from "./channels/thread-pages.ts";
 
 const nameField = v.pipe(text(1, 100, "Channel name."), listedAs({ type: "string", description: "Channel name." }));
 

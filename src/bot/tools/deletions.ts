@@ -11,6 +11,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
+import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import { textChannel } from "../../discord/find.ts";
@@ -18,7 +19,6 @@ import { bitsIn, requireOfBot, requireOfPerson, requirePermissions } from "../..
 import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
 import { isDeletable } from "../messages/bulk-delete.ts";
 import { cut, keptNotes, messageLinesOf, planMatching } from "../messages/matching-deletion.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";

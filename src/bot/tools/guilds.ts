@@ -5,9 +5,9 @@ import * as v from "valibot";
 import { memberName, nowIs, time } from "../../discord/describe.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
-import { kindName } from "../channels/channel-fields.ts";
 import { guild_id } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
+import { kindName } from "./channels/channel-fields.ts";
 import { settingTexts } from "./guild-settings.ts";
 import { incidentsOf } from "./incidents.ts";
 

@@ -9,10 +9,10 @@ import { grantsOf } from "../../discord/powers.ts";
 import { oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { foundInvite, inviteCode, inviteLine, inviteLink, invitesOf, visibleInvites } from "../guild/guild-invites.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
+import { foundInvite, inviteCode, inviteLine, inviteLink, invitesOf, visibleInvites } from "./invites/guild-invites.ts";
 import { requireAssignable } from "./roles.ts";
 
 export const listInvites = readTool({

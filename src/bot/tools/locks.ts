@@ -3,6 +3,7 @@
 import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, type Snowflake } from "discord.js";
 import * as v from "valibot";
 import { forClients, isForPeople } from "../../discord/acting-person.ts";
+import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, memberName, roleName, time } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
@@ -18,6 +19,13 @@ import { isStaffOnly } from "../../discord/staff.ts";
 import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters, type ToolCall, type ToolOutput } from "../../mcp/tool.ts";
+import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
+import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
+import { sample, writeEach } from "../tool/bulk.ts";
+import { recorded } from "../tool/case-record.ts";
+import type { Locks } from "../tool/channel-locks.ts";
+import type { BotContext } from "../tool/context.ts";
+import { editTool } from "../tool/define.ts";
 import {
 	allowedByOverwrites,
 	bitsOf,
@@ -35,16 +43,8 @@ import {
 	rowsFor,
 	stateOf,
 	writeBits,
-} from "../channels/channel-lock.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
-import { fetchCurrent, overwriteOf, requireUndoable } from "../channels/overwrites.ts";
-import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
-import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
-import { sample, writeEach } from "../tool/bulk.ts";
-import { recorded } from "../tool/case-record.ts";
-import type { Locks } from "../tool/channel-locks.ts";
-import type { BotContext } from "../tool/context.ts";
-import { editTool } from "../tool/define.ts";
+} from "./channels/channel-lock.ts";
+import { fetchCurrent, overwriteOf, requireUndoable } from "./channels/overwrites.ts";
 
 interface Chosen {
 	guild_id?: string | undefined;

@@ -5,11 +5,11 @@ import * as v from "valibot";
 import { forClients } from "../../discord/acting-person.ts";
 import { memberFields, memberName, nowIs } from "../../discord/describe.ts";
 import { resultLines } from "../../discord/text.ts";
-import { memberLine } from "../guild/bans.ts";
-import { membersAmong, user_ids } from "../guild/several-members.ts";
 import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
+import { memberLine } from "./members/bans.ts";
+import { membersAmong, user_ids } from "./members/several-members.ts";
 
 export const kick = destructiveTool({
 	name: "kick",

@@ -2,6 +2,7 @@
 
 import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, memberName, roleName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
@@ -18,20 +19,6 @@ import { isPublic } from "../../discord/visible-channels.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
-import {
-	describeChange,
-	describeFollowers,
-	differingOverwrites,
-	fetchCurrent,
-	isInPrivateCategory,
-	overwriteName,
-	overwriteOf,
-	rawOverwrites,
-	requireUndoable,
-	sortedOverwrites,
-	syncedWith,
-} from "../channels/overwrites.ts";
 import {
 	flag,
 	found,
@@ -45,6 +32,19 @@ import {
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
+import {
+	describeChange,
+	describeFollowers,
+	differingOverwrites,
+	fetchCurrent,
+	isInPrivateCategory,
+	overwriteName,
+	overwriteOf,
+	rawOverwrites,
+	requireUndoable,
+	sortedOverwrites,
+	syncedWith,
+} from "./channels/overwrites.ts";
 
 const permissionSets = ["allow", "deny", "neutral"] as const;
 

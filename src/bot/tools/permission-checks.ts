@@ -11,6 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, memberName, nowIs, roleName } from "../../discord/describe.ts";
 import {
 	computePermissions,
@@ -26,13 +27,12 @@ import { isObfuscated } from "../../discord/obfuscation.ts";
 import { permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
-import { permissionHolders } from "../guild/permission-holder-lines.ts";
-import { permissionMatrix } from "../guild/permission-matrix.ts";
-import { appliesTo, checkedIn, kindOf } from "../guild/permission-places.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { readTool } from "../tool/define.ts";
+import { permissionHolders } from "./permission-checks/holder-lines.ts";
+import { permissionMatrix } from "./permission-checks/matrix.ts";
+import { appliesTo, checkedIn, kindOf } from "./permission-checks/places.ts";
 
 const many = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
 	v.optional(v.pipe(schema, listedAs({ type: "array", items: { type: "string" }, description })));

@@ -31,6 +31,9 @@ import {
 	eventKinds,
 } from "../../guild-document/names/scheduled-event.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
+import { choice, found, guild_id, instant, limit, reason, snowflake, text } from "../tool/arguments/arguments.ts";
+import { changesOf } from "../tool/arguments/diff.ts";
+import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import {
 	changedEvent,
 	eventLine,
@@ -38,10 +41,7 @@ import {
 	requireNextStatus,
 	scheduledEvent,
 	validateEvent,
-} from "../guild/scheduled-events.ts";
-import { choice, found, guild_id, instant, limit, reason, snowflake, text } from "../tool/arguments/arguments.ts";
-import { changesOf } from "../tool/arguments/diff.ts";
-import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
+} from "./scheduled-events/event-fields.ts";
 
 const kindNames = Object.keys(eventKinds) as EventKind[];
 

@@ -1,11 +1,11 @@
 // Searching and counting the messages of one, several or all channels.
 
 import * as v from "valibot";
+import { channelsFromTop } from "../../discord/channel-order.ts";
 import { time } from "../../discord/describe.ts";
 import { PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, resultLines } from "../../discord/text.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
 import { type Count, type Grouping, groupings, sortCounts, sumOf } from "../messages/message-counts.ts";
 import { filterArguments, matcher, userIds } from "../messages/message-filter.ts";

@@ -21,9 +21,6 @@ import { oneField } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { kindFields, kindName } from "../channels/channel-fields.ts";
-import { requireTags, tagIdsOf } from "../channels/forum-tags.ts";
-import { threadCursor, threadLines } from "../channels/thread-pages.ts";
 import {
 	allowedMentions,
 	content,
@@ -36,6 +33,9 @@ import { linkTo, pingLines } from "../messages/sent-message.ts";
 import { flag, found, guild_id, limit, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
+import { kindFields, kindName } from "./channels/channel-fields.ts";
+import { requireTags, tagIdsOf } from "./channels/forum-tags.ts";
+import { threadCursor, threadLines } from "./channels/thread-pages.ts";
 
 function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 	const channel = visibleChannel(guild, channel_id);

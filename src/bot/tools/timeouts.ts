@@ -10,13 +10,13 @@ import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { published } from "../../mcp/json-schema.ts";
 import type { ToolOutput } from "../../mcp/tool.ts";
-import { memberLine } from "../guild/bans.ts";
-import { membersAmong, user_ids } from "../guild/several-members.ts";
 import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";
 import { readDuration, readTime } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { recorded } from "../tool/case-record.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
+import { memberLine } from "./members/bans.ts";
+import { membersAmong, user_ids } from "./members/several-members.ts";
 
 const minuteMs = 60_000;
 const maxDurationMs = 28 * 24 * 60 * minuteMs;

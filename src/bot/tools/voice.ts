@@ -9,6 +9,7 @@ import {
 	type VoiceState,
 } from "discord.js";
 import * as v from "valibot";
+import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, memberFields, memberName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
@@ -18,7 +19,6 @@ import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { channelsFromTop } from "../channels/channel-order.ts";
 import { flag, found, guild_id, list, reason, requireOneOf, snowflakeOrEmpty } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";

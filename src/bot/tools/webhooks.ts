@@ -10,14 +10,6 @@ import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import {
-	type GuildWebhook,
-	lastMessages,
-	webhook,
-	webhookName,
-	webhookOrNone,
-	whyCannotSend,
-} from "../guild/webhooks.ts";
 import { allowedMentions, content, embeds, mentions, messageFields, pingsMany } from "../messages/message-arguments.ts";
 import { apiUserName, messageHead } from "../messages/message-lines.ts";
 import { editPlan } from "../messages/own-messages.ts";
@@ -26,6 +18,14 @@ import { found, guild_id, list, reason, snowflake, text } from "../tool/argument
 import { changesOf } from "../tool/arguments/diff.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
+import {
+	type GuildWebhook,
+	lastMessages,
+	webhook,
+	webhookName,
+	webhookOrNone,
+	whyCannotSend,
+} from "./webhooks/guild-webhooks.ts";
 
 /** Schema of an argument with a webhook's name. Discord refuses names that contain "discord" or "clyde". */
 function name(description: string) {

@@ -11,7 +11,6 @@ import { countOf, maxReasonLength, resultLines } from "../../../discord/text.ts"
 import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import type { EscalationRule } from "../../config/escalation.ts";
-import { type MaybeMember, memberOrAbsent, membersAmong } from "../../guild/several-members.ts";
 import { messageReference } from "../../messages/sent-message.ts";
 import {
 	expected,
@@ -30,6 +29,7 @@ import { type CaseDraft, caseActions, completed } from "../../tool/case-record.t
 import type { ToolContext } from "../../tool/context.ts";
 import { editTool, readTool, writeTool } from "../../tool/define.ts";
 import type { BotTool } from "../../tool/toolsets.ts";
+import { type MaybeMember, memberOrAbsent, membersAmong } from "../../tools/members/several-members.ts";
 import type { Case } from "./case.ts";
 import { caseDetails, caseLine, moderatorLines, summaryOf } from "./case-lines.ts";
 import type { Cases } from "./cases.ts";

@@ -4,10 +4,10 @@ import { type APIAuditLogEntry, AuditLogEvent, type Guild, PermissionFlagsBits, 
 import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import { fetchBan } from "../../guild/bans.ts";
 import { NotNow } from "../../store/durable.ts";
 import { selectTempBan } from "../../store/tables/temp-bans.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
+import { fetchBan } from "../../tools/members/bans.ts";
 import type { Case } from "./case.ts";
 import type { CaseResult } from "./cases.ts";
 

@@ -6,9 +6,9 @@ import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { currentRun, isOutcomeUnknown, withinRun } from "../../../discord/rest/rest.ts";
 import { inlineText } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
-import { memberOrAbsent } from "../../guild/several-members.ts";
 import type { Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
+import { memberOrAbsent } from "../../tools/members/several-members.ts";
 import { formatEnd } from "../moderation-log.ts";
 import { toldSentences } from "./case-text.ts";
 

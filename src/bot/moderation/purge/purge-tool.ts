@@ -4,13 +4,13 @@
 import type { APIMessage, Guild } from "discord.js";
 import * as v from "valibot";
 import { currentPerson } from "../../../discord/acting-person.ts";
+import { channelsFromTop } from "../../../discord/channel-order.ts";
 import { anyChannel, type MemberState, requireKnownMembers } from "../../../discord/find.ts";
 import { matcherFor } from "../../../discord/members/member-filter.ts";
 import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
-import { channelsFromTop } from "../../channels/channel-order.ts";
 import { cut, planMatching, type Selected } from "../../messages/matching-deletion.ts";
 import { flag, guild_id, integer, list, moment, reason, snowflake } from "../../tool/arguments/arguments.ts";
 import { destructiveTool } from "../../tool/define.ts";

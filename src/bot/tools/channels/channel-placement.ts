@@ -1,0 +1,126 @@
+// Placing one channel right below another, where Discord's clients show it.
+
+import { ChannelType, type Guild, PermissionFlagsBits } from "discord.js";
+import { inSameGroup, type RawChannel, reorder, siblingsIn } from "../../../discord/channel-order.ts";
+import { channelName } from "../../../discord/describe.ts";
+import { impliedIn } from "../../../discord/effective-permissions.ts";
+import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.ts";
+import { missingPermissions, requireOfPerson, requirePermissions } from "../../../discord/permissions.ts";
+import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
+import { invalidParameters } from "../../../mcp/tool.ts";
+
+export type NamedChannel = RawChannel & {
+	name: string;
+	flags?: number;
+	/** Results must not name it, because the person in whose name the call acts cannot see it. */
+	isHidden: boolean;
+};
+
+/** Also those that the bot, or the person in whose name the call acts, cannot see. */
+export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
+	const all = await fetchGuildChannels(guild);
+	return (all as unknown as NamedChannel[]).map((one) => ({
+		...one,
+		isHidden: isHidden(guild, one.id),
+	}));
+}
+
+/** Throws a ToolError if it is not in `all`, just fetched. */
+export function channelWithId(all: readonly NamedChannel[], id: string): NamedChannel {
+	const found = all.find((channel) => channel.id === id);
+	if (found) return found;
+	throw new ToolError(`The channel ${id} was just deleted. Nothing was done; list_channels shows the channels.`);
+}
+
+/** Category ("" for none), and index among its text or voice channels. */
+export interface Place {
+	parentId: string;
+	index: number;
+	/** Such as "below #rules (ID: …) in #Staff (ID: …)". */
+	text: string;
+}
+
+const maxChannelsPerCategory = 50;
+
+/** At the top if `below` is a category. Throws an RpcError if clients cannot show the channel there. */
+export function placeBelow(
+	type: ChannelType,
+	below: NamedChannel,
+	all: readonly NamedChannel[],
+	own?: NamedChannel,
+): Place {
+	const { GuildCategory, GuildText, GuildVoice } = ChannelType;
+	const isCategory = type === GuildCategory;
+	const atTop = below.type === GuildCategory && !isCategory;
+	const parentId = atTop ? below.id : (below.parent_id ?? "");
+	const category = all.find(({ id }) => id === parentId);
+	const where = category && !isCategory ? ` in ${channelName(category)}` : "";
+	const text = atTop ? `at the top of ${channelName(below)}` : `below ${channelName(below)}${where}`;
+	const group = (type: ChannelType) =>
+		siblingsIn({ id: "", type, position: 0 }, all, parentId).filter((other) => other !== own);
+	if (!atTop && inSameGroup({ type }, below)) return { parentId, index: group(type).indexOf(below) + 1, text };
+	const isVoice = inSameGroup({ type }, { type: GuildVoice });
+	const lastText = isVoice ? all.find((channel) => channel === group(GuildText).at(-1)) : undefined;
+	const aboveGroup = lastText ?? (atTop ? below : undefined);
+	if (!isCategory && aboveGroup === below) return { parentId, index: 0, text };
+	throw invalidParameters([
+		isCategory
+			? "below_channel_id: expected a category, because the channel to place is a category: Discord shows categories below all other channels"
+			: isVoice
+				? `below_channel_id: expected ${lastText?.isHidden ? "the last text channel" : channelName(lastText ?? below)} or a channel below it: Discord shows voice and stage channels below all other channels`
+				: "below_channel_id: expected a text channel or a category: Discord does not show text channels and forums below voice and stage channels",
+	]);
+}
+
+/** Throws a ToolError otherwise. `arriving`: by default one new channel. */
+export function requireRoom(all: readonly RawChannel[], parentId: string, arriving: readonly RawChannel[] = []): void {
+	const inside = all.filter((one) => parentId && one.parent_id === parentId && !arriving.includes(one)).length;
+	const after = inside + (arriving.length || 1);
+	if (parentId && after > maxChannelsPerCategory)
+		throw new ToolError(
+			`The category ${parentId} is full: it would have ${after} channels, and Discord allows at most ${maxChannelsPerCategory}. Nothing was done.`,
+		);
+}
+
+/** The person needs MANAGE_CHANNELS there, or a ToolError is thrown. Discord itself checks the bot. "": no category. */
+export function requirePlaceIn(guild: Guild, parentId: string): void {
+	const { ManageChannels } = PermissionFlagsBits;
+	const parent = visibleChannel(guild, parentId);
+	if (parent && isObfuscated(parent))
+		throw new ToolError(
+			`The bot cannot see the category ${parentId}, and so not who would see a channel in it. Allow the bot VIEW_CHANNEL there. Nothing was done.`,
+		);
+	requireOfPerson(guild, parent, ManageChannels | impliedIn(parent));
+}
+
+/**
+ * Throws a ToolError unless the bot, and the person in whose name the call acts, may change the order of a category's
+ * channels. They need MANAGE_CHANNELS in the guild or in the category.
+ * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
+ */
+export function requireOrderable(guild: Guild, parentId: string): void {
+	const { ManageChannels } = PermissionFlagsBits;
+	if (missingPermissions(guild, undefined, ManageChannels) === 0n) return;
+	const parent = visibleChannel(guild, parentId);
+	requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
+}
+
+/** So that no other channel moves: a new one comes after those of the same position.
+ * https://discord.com/developers/docs/resources/guild#create-guild-channel
+ */
+export function positionOfNew(type: ChannelType, { parentId, index }: Place, all: readonly RawChannel[]): number {
+	const others = siblingsIn({ id: "", type, position: 0 }, all, parentId);
+	const above = others[index - 1];
+	if (above) return above.position;
+	return Math.max(0, (others[0]?.position ?? 1) - 1);
+}
+
+/** Empty if the channel is there already. `all`: the guild's channels. */
+export function movesTo(
+	own: RawChannel,
+	{ parentId, index }: Place,
+	all: readonly RawChannel[],
+): { id: string; position: number }[] {
+	return reorder([own], siblingsIn(own, all, parentId), index).moves;
+}

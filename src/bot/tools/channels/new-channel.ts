@@ -1,0 +1,180 @@
+// Creating a channel with its settings, access and place.
+
+import { type Guild, type GuildChannelCreateOptions, type NonThreadGuildBasedChannel, Routes } from "discord.js";
+import { channelName } from "../../../discord/describe.ts";
+import { isForum, type MemberState } from "../../../discord/find.ts";
+import { botPermissions, describeBits, requireGrantable } from "../../../discord/permissions.ts";
+import { toToolError } from "../../../discord/rest/errors.ts";
+import { endingEarlier } from "../../../discord/rest/rest.ts";
+import { resultLines } from "../../../discord/text.ts";
+import { changedBits } from "../../../guild-document/names/overwrites.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
+import { RpcError } from "../../../mcp/json-rpc.ts";
+import { invalidParameters } from "../../../mcp/tool.ts";
+import { requireOwnEmoji } from "../../messages/emoji.ts";
+import { changedEntries } from "./access-text.ts";
+import {
+	type Access,
+	type Entries,
+	entriesOf,
+	type GivenOverwrites,
+	givesAccess,
+	grantable,
+	overwriteOptions,
+	readEntries,
+	restricted,
+	withBotAccess,
+	wouldLoseBot,
+} from "./channel-access.ts";
+import {
+	discordFields,
+	type GivenFields,
+	type Kind,
+	requireAllowedKind,
+	requireSupportedFields,
+	typeOf,
+} from "./channel-fields.ts";
+import {
+	channelWithId,
+	fetchChannels,
+	movesTo,
+	type NamedChannel,
+	type Place,
+	placeBelow,
+	positionOfNew,
+	requirePlaceIn,
+	requireRoom,
+} from "./channel-placement.ts";
+import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOptions } from "./forum-tags.ts";
+
+export interface NewChannel extends GivenFields, Access {
+	permission_overwrites?: GivenOverwrites;
+	name: string;
+	tags?: GivenTag[] | undefined;
+	below_channel_id?: string | undefined;
+}
+
+export async function createGuildChannel(
+	guild: Guild,
+	kind: Kind,
+	args: NewChannel,
+	connection: MemberState,
+): Promise<string[]> {
+	requireValid(guild, kind, args);
+	requireAllowedKind(guild, kind);
+	const { tags, below_channel_id, category_id = "" } = args;
+	const custom = (tags ?? []).flatMap(({ emoji }) => emoji ?? []);
+	await requireOwnEmoji(guild, custom);
+	const all = category_id || below_channel_id ? await fetchChannels(guild) : [];
+	const place = placeOf(kind, args, all);
+	const parentId = category_id || (place?.parentId ?? "");
+	requireRoom(all, parentId);
+	if (parentId) requirePlaceIn(guild, parentId);
+	const parent = all.find(({ id }) => id === parentId);
+	const { entries, line } = await overwritesOfNew(
+		guild,
+		kind,
+		args,
+		entriesOf(parent?.permission_overwrites),
+		connection,
+	);
+	const options: GuildChannelCreateOptions = {
+		...(discordFields({ ...args, category_id: undefined }) as object),
+		name: args.name,
+		type: typeOf(kind),
+		...(parentId && { parent: parentId }),
+		...(tags && { availableTags: tags.map((tag) => tagOptions(newTag(tag))) }),
+		...(entries && { permissionOverwrites: overwriteOptions(entries) }),
+		...(place && { position: positionOfNew(typeOf(kind), place, all) }),
+	};
+	const made = await guild.channels.create(options);
+	const misplaced = await whyMisplaced(guild, made, args);
+	const inCategory = parent ? ` in ${channelName(parent)}` : "";
+	const where = place && !misplaced ? ` ${place.text}` : inCategory;
+	return resultLines(
+		`Created the ${kind} channel ${channelName(made)}${where}.`,
+		line,
+		isForum(made) && tags && currentTags(made).map((tag) => `tag: ${tagLine(tag)}`),
+		misplaced,
+	);
+}
+
+function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
+	requireSupportedFields(guild, args, kind);
+	requireUniqueNames(args.tags ?? []);
+	if (args.view_role_ids?.includes(guild.id))
+		throw invalidParameters([
+			"view_role_ids: @everyone cannot be one of these roles; leave view_role_ids out to create a channel that everyone can see",
+		]);
+}
+
+function placeOf(
+	kind: Kind,
+	{ below_channel_id, category_id }: NewChannel,
+	all: readonly NamedChannel[],
+): Place | undefined {
+	if (below_channel_id === undefined) return undefined;
+	const place = placeBelow(typeOf(kind), channelWithId(all, below_channel_id), all);
+	if (category_id !== undefined && category_id !== place.parentId)
+		throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
+	return place;
+}
+
+async function overwritesOfNew(
+	guild: Guild,
+	kind: Kind,
+	args: NewChannel,
+	inherited: Entries,
+	connection: MemberState,
+): Promise<{ entries?: Entries; line?: string }> {
+	const { permission_overwrites } = args;
+	const losesBot = wouldLoseBot(guild, kind, inherited);
+	if (!permission_overwrites && !givesAccess(args) && !losesBot) return {};
+	const given = permission_overwrites && (await readEntries(guild, permission_overwrites, connection));
+	const base = given ? { entries: given, lost: 0n } : grantable(guild, inherited);
+	const wanted = restricted(guild, kind, base.entries, args);
+	const entries = withBotAccess(guild, kind, wanted, botPermissions(guild, undefined));
+	requireGrantable(guild, "new", changedBits(new Map(), entries));
+	const line = resultLines(
+		`Overwrites${inherited.size > 0 ? ", beside those of its category" : ""}: ${changedEntries(guild, inherited, entries).join("; ")}.`,
+		base.lost !== 0n &&
+			`Not taken over from its category, because the bot cannot allow it: ${describeBits(base.lost)}.`,
+	).join("\n");
+	return { entries, line };
+}
+
+async function whyMisplaced(
+	guild: Guild,
+	made: NonThreadGuildBasedChannel,
+	{ below_channel_id }: NewChannel,
+): Promise<string | undefined> {
+	if (below_channel_id === undefined) return undefined;
+	try {
+		await endingEarlier(reserveMs, () => ensurePlace(guild, made, below_channel_id));
+		return undefined;
+	} catch (error) {
+		// For example, the channel above it was just deleted or moved. An error would hide that the channel exists.
+		const isKnown = error instanceof ToolError || error instanceof RpcError;
+		const failure = isKnown ? error : toToolError(error);
+		if (!failure) throw error;
+		const why = failure.message.replace(" Nothing was done;", "");
+		return `The channel exists, but may not be at its place: ${why}`;
+	}
+}
+
+async function ensurePlace(
+	guild: Guild,
+	{ id, type }: NonThreadGuildBasedChannel,
+	below_channel_id: string,
+): Promise<void> {
+	const all = await fetchChannels(guild);
+	const own = channelWithId(all, id);
+	const below = channelWithId(all, below_channel_id);
+	const moves = movesTo(own, placeBelow(type, below, all, own), all);
+	if (moves.length === 0) return;
+	const route = Routes.guildChannels(guild.id);
+	await guild.client.rest.patch(route, { body: moves });
+}
+
+// Later requests time out this long before the call's deadline, so that the result can still be returned.
+const reserveMs = 1_000;

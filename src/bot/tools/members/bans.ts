@@ -1,0 +1,135 @@
+// Bans: reading them, people as result lines, and how many messages a ban would delete.
+
+import {
+	type APIBan,
+	type Guild,
+	type GuildMember,
+	makeURLSearchParams,
+	type RESTGetAPIGuildMessagesSearchResult,
+	RESTJSONErrorCodes,
+	Routes,
+	type User,
+} from "discord.js";
+import { actingPerson } from "../../../discord/acting-person.ts";
+import { memberFields, time } from "../../../discord/describe.ts";
+import { absentIf } from "../../../discord/find.ts";
+import { lowestIdAt } from "../../../discord/ids.ts";
+import { toToolError } from "../../../discord/rest/errors.ts";
+import { fieldLine, oneField } from "../../../discord/text.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
+import { readsContent } from "../../messages/message-content.ts";
+
+/**
+ * Describes a member in one line for a preview: names, id, when they joined, and their highest role if they have one.
+ */
+export function memberLine(member: GuildMember): string {
+	const { highest } = member.roles;
+	return fieldLine(
+		memberFields(member),
+		`joined: ${time(member.joinedAt)}`,
+		highest.id !== member.guild.id && `highest role: @${oneField(highest.name)}`,
+	);
+}
+
+/** Describes a user who is not a member in one line: names and id. */
+export function outsiderLine({ globalName, username, id }: Pick<User, "globalName" | "username" | "id">): string {
+	const name = globalName ? `${oneField(globalName)} (@${oneField(username)})` : `@${oneField(username)}`;
+	return `${name} | ID: ${id} | not a member`;
+}
+
+/** Fetches the ban of a user from Discord; undefined if the user is not banned. */
+export function fetchBan(guild: Guild, userId: string): Promise<APIBan | undefined> {
+	return absentIf(
+		[RESTJSONErrorCodes.UnknownBan],
+		() => guild.client.rest.get(Routes.guildBan(guild.id, userId)) as Promise<APIBan>,
+	);
+}
+
+const pageSize = 1000;
+const maxPages = 10;
+
+/**
+ * Reads at most 10,000 bans of a guild, sorted by user id, of users with ids above `after`. Reads no further page once
+ * `isDone` returns true for the last ban of a page. `isComplete` is false if more bans may follow.
+ */
+export async function readBans(
+	guild: Guild,
+	after: string | undefined,
+	isDone: (last: APIBan) => boolean = () => false,
+): Promise<{ bans: APIBan[]; isComplete: boolean }> {
+	const bans: APIBan[] = [];
+	for (let page = 0; page < maxPages; page += 1) {
+		const query = makeURLSearchParams({
+			limit: pageSize,
+			after: bans.at(-1)?.user.id ?? after,
+		});
+		const read = (await guild.client.rest.get(Routes.guildBans(guild.id), {
+			query,
+		})) as APIBan[];
+		bans.push(...read);
+		const last = read.at(-1);
+		if (!last || read.length < pageSize || isDone(last)) return { bans, isComplete: true };
+	}
+	return { bans, isComplete: false };
+}
+
+/**
+ * Finds which of the users `ids` are banned from the guild. Reads at most 10,000 bans; `isComplete` is false if that
+ * was not enough.
+ */
+export async function bansAmong(
+	guild: Guild,
+	ids: readonly string[],
+): Promise<{ banned: ReadonlyMap<string, APIBan>; isComplete: boolean }> {
+	const sorted = ids.toSorted(compareIds);
+	const [first, last] = [sorted[0], sorted.at(-1)];
+	if (first === undefined || last === undefined) return { banned: new Map(), isComplete: true };
+	const after = String(BigInt(first) - 1n);
+	const { bans, isComplete } = await readBans(guild, after, ({ user }) => compareIds(user.id, last) >= 0);
+	const banned = new Map(bans.filter(({ user }) => ids.includes(user.id)).map((ban) => [ban.user.id, ban]));
+	return { banned, isComplete };
+}
+
+/**
+ * Maximum number of authors in one search. https://docs.discord.com/developers/resources/message#search-guild-messages
+ */
+const maxAuthors = 100;
+
+/**
+ * Says how many messages a ban of these users would delete: "about 12 message(s) of the last 1 h". If the number is
+ * unknown, says why. In a call that acts in a person's name, says "their messages of the last 1 h", because Discord's search also
+ * counts messages in channels that only the bot can read. Never throws for an error of Discord.
+ */
+export async function countDeletedMessages(guild: Guild, userIds: readonly string[], seconds: number): Promise<string> {
+	const span = `of the last ${duration(seconds)}`;
+	const unknown = (why: string) => `an unknown number of messages ${span} (${why})`;
+	// https://docs.discord.com/developers/resources/message#search-guild-messages
+	if (!readsContent(guild.client)) return unknown("Discord's search needs the MESSAGE_CONTENT intent");
+	const since = String(lowestIdAt(Date.now() - seconds * 1000) - 1n);
+	if (actingPerson(guild)) return `their messages ${span}`;
+	let total = 0;
+	for (let from = 0; from < userIds.length; from += maxAuthors) {
+		const query = new URLSearchParams({ limit: "1", min_id: since });
+		query.set("include_nsfw", "true");
+		for (const id of userIds.slice(from, from + maxAuthors)) query.append("author_id", id);
+		try {
+			const found = (await guild.client.rest.get(Routes.guildMessagesSearch(guild.id), {
+				query,
+			})) as RESTGetAPIGuildMessagesSearchResult;
+			// Discord answers 202 without results while it builds its index.
+			if (!("messages" in found)) return unknown("Discord is still indexing the guild's messages");
+			total += found.total_results;
+		} catch (error) {
+			const refusal = toToolError(error);
+			if (!refusal) throw error;
+			return unknown(`Discord's search failed: ${refusal.message}`);
+		}
+	}
+	return `about ${total} message(s) ${span} (Discord's search, where the bot can read)`;
+}
+
+function duration(seconds: number): string {
+	if (seconds % 86_400 === 0) return `${seconds / 86_400} d`;
+	if (seconds % 3600 === 0) return `${seconds / 3600} h`;
+	return `${seconds} s`;
+}

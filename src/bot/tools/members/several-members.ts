@@ -1,0 +1,52 @@
+// Tools that act on one or several users, by `user_ids`.
+
+import type { Guild, GuildMember } from "discord.js";
+import { forClients, isForPeople } from "../../../discord/acting-person.ts";
+import { type MemberState, memberOrNone } from "../../../discord/find.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
+import { found, list } from "../../tool/arguments/arguments.ts";
+
+/** A user's id, and the guild member with this id; undefined if the user is not a member. */
+export interface MaybeMember {
+	id: string;
+	member: GuildMember | undefined;
+}
+
+/**
+ * Looks up a guild member by user id: in the cache if it contains all members, otherwise on Discord. Does not throw if
+ * the user is not a member.
+ */
+export async function memberOrAbsent(guild: Guild, id: string, connection: MemberState): Promise<MaybeMember> {
+	return { id, member: await memberOrNone(guild, id, connection) };
+}
+
+/** Schema of the argument `user_ids` of tools that act on members. */
+export const user_ids = list(found(memberOrAbsent, "member"), 1, 200, "Members.");
+
+/** Looks up a guild member by user id, in the cache only. */
+export function cachedMember(guild: Guild, id: string): MaybeMember {
+	return { id, member: guild.members.cache.get(id) };
+}
+
+/**
+ * Returns those of the users who are members, and a result line about the others, if there are any. Throws a ToolError
+ * if no user is a member.
+ */
+export function membersAmong(
+	guild: Guild,
+	users: readonly MaybeMember[],
+): { members: GuildMember[]; absent: string | false } {
+	const members = users.flatMap(({ member }) => member ?? []);
+	const others = users.flatMap(({ id, member }) => (member ? [] : [id]));
+	const ids = others.join(", ");
+	if (members.length === 0)
+		throw new ToolError(
+			users.length === 1
+				? `User ${ids} is not a member of the guild ${guild.id}. Nothing was done${forClients("; lookup_user_by_name finds members")}.`
+				: `None of the users ${ids} is a member of the guild ${guild.id}. Nothing was done${forClients("; lookup_user_by_name finds members")}.`,
+		);
+	return {
+		members,
+		absent: others.length > 0 && `${others.length} not in the ${isForPeople() ? "server" : "guild"}: ${ids}`,
+	};
+}

@@ -1,0 +1,38 @@
+// The members and roles that have all permissions in every channel: the owner of a guild, and those with ADMINISTRATOR.
+
+import { PermissionFlagsBits } from "discord.js";
+import { roleName } from "../../../discord/describe.ts";
+import type { Holder } from "../../../discord/effective-permissions.ts";
+import { fieldLine } from "../../../discord/text.ts";
+
+interface Named {
+	name: string;
+	holder: Holder;
+}
+
+const maxNamed = 15;
+
+/**
+ * Returns a result line with the names of those of `holders` (members or roles) that have all permissions: the guild's
+ * owner, and for each role with ADMINISTRATOR its members. Returns undefined if there are none.
+ */
+export function unlimitedLine(holders: readonly Named[]): string | undefined {
+	const owners = holders.filter(({ holder }) => holder.isOwner);
+	const byRole = new Map<string, string[]>();
+	for (const { name, holder } of holders) {
+		const role = holder.roles.find(({ permissions }) => permissions.has(PermissionFlagsBits.Administrator, false));
+		if (holder.isOwner || !role) continue;
+		const label = roleName(role);
+		const names = byRole.get(label) ?? [];
+		byRole.set(label, [...names, name === label ? "the role" : name]);
+	}
+	if (owners.length === 0 && byRole.size === 0) return undefined;
+	return fieldLine(
+		...owners.map(({ name }) => `Owner: ${name}`),
+		...[...byRole].map(([label, names]) => {
+			const more = names.length - maxNamed;
+			const shown = names.slice(0, maxNamed).join(", ");
+			return `ADMINISTRATOR by ${label}: ${shown}${more > 0 ? `, ${more} more` : ""}`;
+		}),
+	);
+}

@@ -1,0 +1,174 @@
+// Who has permissions in channels or the guild, as lines of a tool result.
+
+import type { Guild, GuildMember } from "discord.js";
+import { channelName, memberName, nowIs, roleName } from "../../../discord/describe.ts";
+import type { Place } from "../../../discord/effective-permissions.ts";
+import { isObfuscated } from "../../../discord/obfuscation.ts";
+import { type Alike, type Group, groupAlike, holdersOf, type Source } from "../../../discord/permission-holders.ts";
+import { bitsByName, overwritesOf } from "../../../discord/permissions.ts";
+import { fieldLine, resultLines } from "../../../discord/text.ts";
+import { visibleChannels } from "../../../discord/visible-channels.ts";
+import { unlimitedLine } from "./administrators.ts";
+import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./places.ts";
+
+const defaultCount = 2;
+
+/**
+ * Lists which members have the permissions `asked` in the guild or in channels (`places`), and which role or overwrite
+ * gives them the permission. Default of `asked`: the most important permissions. Permissions and channels with the same
+ * result share lines.
+ */
+export function permissionHolders(
+	guild: Guild,
+	places: readonly Place[],
+	asked: readonly string[] | undefined,
+): string[] {
+	const groups = groupPlaces(places);
+	const kinds = kindsOf(groups);
+	const namesIn = ({ kind }: Places) => checkedIn(kind, asked, kinds, defaultCount);
+	const bits = groups.flatMap(namesIn).reduce((all, name) => all | bitOf(name), 0n);
+	const alike = groupAlike(
+		guild,
+		groups.map(({ place }) => place),
+		bits,
+	);
+	const members = [...guild.members.cache.values()];
+	const unlimited = alike.flatMap(({ holder, members }) =>
+		members.map((member) => ({ name: labelOf(member), holder })),
+	);
+	const inGuild = places.every(({ channel }) => !channel);
+	const blocks = mergeBlocks(
+		groups.filter((group) => namesIn(group).length > 0),
+		(group) => linesOf(alike, group, namesIn(group)),
+	);
+	return resultLines(
+		`Who of ${members.length} member(s)${countBots(members)} has permissions${inGuild ? " in the guild, without channel permissions" : ""}; ${nowIs()}`,
+		unlimitedLine(unlimited),
+		nameOnce(blocks),
+		inapplicableLine(groups, asked),
+		blocks.some((line) => line.includes(countedOnly)) &&
+			`Groups of more than ${maxNamed} are only counted: list_members with_role_ids lists the members of a role.`,
+		inGuild && asked && channelLines(guild, asked),
+	);
+}
+
+function bitOf(name: string): bigint {
+	return bitsByName.get(name) ?? 0n;
+}
+
+function mergeBlocks(groups: readonly Places[], linesFor: (group: Places) => string[]): string[] {
+	const merged = new Map<string, Place[]>();
+	for (const group of groups) {
+		const key = linesFor(group).join("\n");
+		merged.set(key, [...(merged.get(key) ?? []), ...group.all]);
+	}
+	return [...merged].flatMap(([key, places]) => [
+		...(places.some(({ channel }) => channel) ? [`${placeNames(places)}:`] : []),
+		...key.split("\n"),
+	]);
+}
+
+function linesOf(alike: readonly Alike[], { place }: Places, names: readonly string[]): string[] {
+	const found = holdersOf(alike, place, names.map(bitOf));
+	const merged = new Map<string, string[]>();
+	for (const [index, name] of names.entries()) {
+		const key = groupLine(found[index] ?? []);
+		merged.set(key, [...(merged.get(key) ?? []), name]);
+	}
+	return [...merged].map(([text, names]) => `${names.join(", ")}: ${text}`);
+}
+
+function groupLine(groups: readonly Group[]): string {
+	const has = groups.filter(({ allowed }) => allowed);
+	const members = has.flatMap(({ members }) => members);
+	if (members.length === 0) return "nobody";
+	const isUnlimited = ({ source }: Group) => source.kind === "owner" || source.kind === "administrator";
+	const unlimited = has.filter(isUnlimited).flatMap(({ members }) => members);
+	return fieldLine(
+		`${members.length}${countBots(members)}`,
+		unlimited.length > 0 && `${unlimited.length} owner or administrator(s)`,
+		...groups
+			.filter((group) => !isUnlimited(group))
+			.map(({ allowed, source, members }) => {
+				const text = `${allowed ? "" : "not "}${members.length} ${sourceText(source)}`;
+				const roleId = "role" in source ? source.role.id : "";
+				if (roleId !== "" && members.length > maxNamed) return text + countedOnly;
+				return source.kind === "everyone" ? text : [text, roleId, sample(members)].join(separator);
+			}),
+	);
+}
+
+function sourceText(source: Source): string {
+	switch (source.kind) {
+		case "everyone":
+			return "as @everyone";
+		case "role":
+			return `by ${roleName(source.role)}`;
+		case "overwrite":
+			return `by channel permissions of ${roleName(source.role)}`;
+		case "own_overwrite":
+			return "by channel permissions of their own";
+		case "timeout":
+			return "by a timeout";
+		default:
+			return "owner or administrator(s)";
+	}
+}
+
+const maxNamed = 15;
+
+const countedOnly = ": only counted";
+
+const separator = "\t";
+
+function nameOnce(lines: readonly string[]): string[] {
+	const given = new Set<string>();
+	const named = (field: string) => {
+		const [text = "", roleId, names] = field.split(separator);
+		if (roleId === undefined || names === undefined) return field;
+		const key = `${roleId} ${names}`;
+		const isKnown = roleId !== "" && given.has(key);
+		given.add(key);
+		return `${text}: ${isKnown ? "as above" : names}`;
+	};
+	return lines.map((line) => line.split(" | ").map(named).join(" | "));
+}
+
+function sample(members: readonly GuildMember[]): string {
+	const names = members.slice(0, maxNamed).map(labelOf);
+	const more = members.length - names.length;
+	return [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+function labelOf(member: GuildMember): string {
+	return `${memberName(member)}${member.user.bot ? " (bot)" : ""}`;
+}
+
+function countBots(members: readonly GuildMember[]): string {
+	const bots = members.filter(({ user }) => user.bot).length;
+	return bots > 0 ? `, ${bots} of them bot(s)` : "";
+}
+
+const maxChannels = 5;
+
+function channelLines(guild: Guild, asked: readonly string[]): string[] {
+	const unseen = visibleChannels(guild).filter(isObfuscated).size;
+	const lines = asked.flatMap((name) => {
+		const channelsById = new Map<string, string[]>();
+		for (const channel of visibleChannels(guild).values()) {
+			if (channel.isThread()) continue;
+			for (const [id, { allow }] of overwritesOf(channel))
+				if ((allow & bitOf(name)) !== 0n) channelsById.set(id, [...(channelsById.get(id) ?? []), channelName(channel)]);
+		}
+		if (channelsById.size === 0) return [];
+		const texts = [...channelsById].map(([id, channels]) => {
+			const member = guild.members.cache.get(id);
+			const role = guild.roles.cache.get(id);
+			const who = role ? roleName(role) : member ? memberName(member) : `unknown (ID: ${id})`;
+			const more = channels.length - maxChannels;
+			return `${who} in ${channels.slice(0, maxChannels).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+		});
+		return `Channel permissions also allow ${name}: ${texts.slice(0, maxNamed).join(" | ")}${texts.length > maxNamed ? ` | ${texts.length - maxNamed} more` : ""}`;
+	});
+	return unseen > 0 ? [...lines, `Unknown in ${unseen} channel(s) that the bot cannot see.`] : lines;
+}
