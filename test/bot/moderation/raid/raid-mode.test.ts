@@ -29,6 +29,10 @@ onBoth(({ place }, kind) => {
 			name: "posts",
 			type: ChannelType.GuildForum,
 		});
+		// The last of these events: the bot has heard all of them.
+		await until("the bot knows the forum", () =>
+			bot.connection.guilds.some(({ channels }) => channels.cache.has(forum.id)),
+		);
 		const before = bot.settings();
 		await bot.turn("on");
 		expect(bot.settings()).toMatchObject({
