@@ -17,49 +17,131 @@ import { examplesIn, prepareExamples } from "./effect-table.ts";
 /** The tools whose calls all have the same effect. */
 const always: Record<Effect, readonly string[]> = {
 	read: [
-		...["list_guilds", "get_guild_info", "export_guild", "plan_guild"],
-		...["get_job", "list_backups", "list_members", "lookup_user_by_name"],
-		...["get_member", "get_recent_messages", "get_message", "search_messages"],
-		...["get_reactions", "list_pins", "get_poll_voters", "list_threads"],
-		...["list_thread_members", "read_private_messages", "list_channels"],
-		...["get_channel", "list_channel_permissions", "list_roles", "get_bans"],
-		...["list_voice_members", "list_scheduled_events", "get_event_users"],
-		...["list_automod_rules", "get_audit_log", "list_invites", "get_invite"],
-		...["list_webhooks", "list_emojis", "list_recent_tool_calls"],
-		...["check_permissions", "get_bot_info", "run_setup_check", "find_tools"],
-		...["use_reading_tool", "list_temp_bans", "list_cases", "list_reports"],
-		...["raid_status", "get_approval", "list_approvals"],
+		"list_guilds",
+		"get_guild_info",
+		"export_guild",
+		"plan_guild",
+		"get_job",
+		"list_backups",
+		"list_members",
+		"lookup_user_by_name",
+		"get_member",
+		"get_recent_messages",
+		"get_message",
+		"search_messages",
+		"get_reactions",
+		"list_pins",
+		"get_poll_voters",
+		"list_threads",
+		"list_thread_members",
+		"read_private_messages",
+		"list_channels",
+		"get_channel",
+		"list_channel_permissions",
+		"list_roles",
+		"get_bans",
+		"list_voice_members",
+		"list_scheduled_events",
+		"get_event_users",
+		"list_automod_rules",
+		"get_audit_log",
+		"list_invites",
+		"get_invite",
+		"list_webhooks",
+		"list_emojis",
+		"list_recent_tool_calls",
+		"check_permissions",
+		"get_bot_info",
+		"run_setup_check",
+		"find_tools",
+		"use_reading_tool",
+		"list_temp_bans",
+		"list_cases",
+		"list_reports",
+		"raid_status",
+		"get_approval",
+		"list_approvals",
 		"list_donators",
 	],
 	write: [
-		...["cancel_job", "send_message", "send_file", "add_reaction"],
-		...["pin_message", "forward_message", "create_poll", "create_thread"],
-		...["edit_thread", "send_private_message", "clone_channel", "unban"],
-		...["remove_timeout", "set_nickname", "create_scheduled_event"],
-		...["create_webhook", "edit_webhook", "send_webhook_message"],
-		...["create_emoji", "edit_emoji", "moderation_log", "note_member"],
-		...["edit_case", "resolve_report"],
+		"cancel_job",
+		"send_message",
+		"send_file",
+		"add_reaction",
+		"pin_message",
+		"forward_message",
+		"create_poll",
+		"create_thread",
+		"edit_thread",
+		"send_private_message",
+		"clone_channel",
+		"unban",
+		"remove_timeout",
+		"set_nickname",
+		"create_scheduled_event",
+		"create_webhook",
+		"edit_webhook",
+		"send_webhook_message",
+		"create_emoji",
+		"edit_emoji",
+		"moderation_log",
+		"note_member",
+		"edit_case",
+		"resolve_report",
 	],
 	destructive: [
-		...["apply_guild", "edit_message", "delete_messages", "remove_reaction"],
-		...["crosspost_message", "end_poll", "delete_thread", "edit_channel"],
-		...["edit_thread_members", "edit_private_message", "delete_channel"],
-		...["delete_private_message", "set_channel_permissions", "delete_role"],
-		...["copy_channel_permissions", "bulk_role_update", "ban", "kick"],
-		...["prune_members", "timeout", "edit_voice_members", "set_stage"],
-		...["delete_scheduled_event", "delete_automod_rule", "delete_invite"],
-		...["delete_webhook", "edit_webhook_message", "delete_webhook_message"],
-		...["delete_emoji", "temp_ban", "raid_mode", "purge", "use_tool"],
+		"apply_guild",
+		"edit_message",
+		"delete_messages",
+		"remove_reaction",
+		"crosspost_message",
+		"end_poll",
+		"delete_thread",
+		"edit_channel",
+		"edit_thread_members",
+		"edit_private_message",
+		"delete_channel",
+		"delete_private_message",
+		"set_channel_permissions",
+		"delete_role",
+		"copy_channel_permissions",
+		"bulk_role_update",
+		"ban",
+		"kick",
+		"prune_members",
+		"timeout",
+		"edit_voice_members",
+		"set_stage",
+		"delete_scheduled_event",
+		"delete_automod_rule",
+		"delete_invite",
+		"delete_webhook",
+		"edit_webhook_message",
+		"delete_webhook_message",
+		"delete_emoji",
+		"temp_ban",
+		"raid_mode",
+		"purge",
+		"use_tool",
 		"sync_donators",
 	],
 };
 
 /** The tools of "write" that can do nothing but add. */
 const additive = [
-	...["send_message", "send_file", "add_reaction", "forward_message"],
-	...["create_poll", "create_thread", "send_private_message"],
-	...["clone_channel", "create_scheduled_event", "create_webhook"],
-	...["send_webhook_message", "create_emoji", "note_member"],
+	"send_message",
+	"send_file",
+	"add_reaction",
+	"forward_message",
+	"create_poll",
+	"create_thread",
+	"send_private_message",
+	"clone_channel",
+	"create_scheduled_event",
+	"create_webhook",
+	"send_webhook_message",
+	"create_emoji",
+	"note_member",
 ];
 
 let world: ApprovalWorld;
@@ -72,10 +154,7 @@ beforeAll(async () => {
 		toml: (simulator) => {
 			const { id } = simulator.channel(staffChannel);
 			const escalate = ["2 warnings in 30d: kick"];
-			return {
-				features: { moderation: true },
-				moderation: { log_channel: id, reports: id, escalate },
-			};
+			return { features: { moderation: true }, moderation: { log_channel: id, reports: id, escalate } };
 		},
 	});
 	const { id } = world.simulator.user("jose.garcia");
@@ -102,9 +181,7 @@ function connectionWith(access: Access): Principal {
 async function listed(access: Access) {
 	const principal = { ...callerWith(access), toolsets: [...toolsetNames] };
 	const { result } = await world.ask(principal, "tools/list", {});
-	const { tools } = result as unknown as {
-		tools: { name: string; annotations: Record<string, boolean> }[];
-	};
+	const { tools } = result as unknown as { tools: { name: string; annotations: Record<string, boolean> }[] };
 	return new Map(tools.map(({ name, annotations }) => [name, annotations]));
 }
 
@@ -116,10 +193,7 @@ const changed = () =>
 
 test("every tool has a row, and is listed from the access on that its least effect needs", async () => {
 	const varying = Object.keys(examples);
-	const game = donatorTools({
-		plan: () => Promise.reject(new Error()),
-		apply: () => Promise.reject(new Error()),
-	});
+	const game = donatorTools({ plan: () => Promise.reject(new Error()), apply: () => Promise.reject(new Error()) });
 	const findTools = tools.filter(({ name }) => name === "find_tools");
 	const unlisted = [...game, ...callingTools, ...findTools];
 	const ofEffect = (effect: Effect) => unlisted.flatMap((tool) => (tool.effect === effect ? tool.name : []));
@@ -170,7 +244,9 @@ describe("a call that counts as destructive by its arguments", () => {
 					] as const) {
 						const { text, isError } = await world.call(caller, tool, given as JsonObject);
 						expect({ name, args, text, isError }).toEqual({
-							...{ name, args, isError: true },
+							name,
+							args,
+							isError: true,
 							text: expect.stringContaining(why),
 						});
 						expect(text).toContain(reason);
@@ -186,7 +262,9 @@ describe("a call that counts as destructive by its arguments", () => {
 				world.simulator.journal.clear();
 				const { pending, text } = await world.call(callerWith("all"), name, args as JsonObject);
 				expect({ name, args, text, pending }).toEqual({
-					...{ name, args, text: expect.any(String) },
+					name,
+					args,
+					text: expect.any(String),
 					pending: expect.any(String),
 				});
 				const shown = JSON.stringify(world.posts().at(-1)?.embeds);
@@ -198,16 +276,12 @@ describe("a call that counts as destructive by its arguments", () => {
 
 	test("runs after Approve, and is on record as destructive", async () => {
 		const name = "Managers";
-		await world.call(callerWith("all"), "create_role", {
-			...{ name, permissions: ["MANAGE_GUILD"] },
-		});
+		await world.call(callerWith("all"), "create_role", { name, permissions: ["MANAGE_GUILD"] });
 		const roles = () => [...world.guild.roles.values()].map(({ name }) => name);
 		expect(roles()).not.toContain(name);
 		expect(await world.press("ada", "Approve")).toContain("is done");
 		expect(roles()).toContain(name);
-		const { text } = await world.call(undefined, "list_recent_tool_calls", {
-			...{ tool: "create_role", limit: 1 },
-		});
+		const { text } = await world.call(undefined, "list_recent_tool_calls", { tool: "create_role", limit: 1 });
 		expect(text).toContain(" | destructive | {");
 	});
 });
@@ -217,29 +291,29 @@ test("other calls of these tools run at once for a key with write", async () => 
 		for (const args of write) {
 			const { text, isError, pending } = await world.call(callerWith("write"), name, args as JsonObject);
 			expect({ name, args, text, isError, pending }).toEqual({
-				...{ name, args, text: expect.any(String) },
-				...{ isError: false, pending: undefined },
+				name,
+				args,
+				text: expect.any(String),
+				isError: false,
+				pending: undefined,
 			});
 		}
-	const { text } = await world.call(undefined, "list_recent_tool_calls", {
-		...{ outcome: "done", limit: 5 },
-	});
+	const { text } = await world.call(undefined, "list_recent_tool_calls", { outcome: "done", limit: 5 });
 	expect(text).not.toContain(" | destructive | ");
 });
 
 test("a role counts as one with power while the bot does not see all channels", async () => {
 	const { simulator, guild } = world;
 	const helpers = [...guild.roles.values()].find(({ name }) => name === "Helpers");
-	const args = {
-		channel_id: simulator.channel("The Cooks/general").id,
-		role_ids: [helpers?.id ?? ""],
-	};
+	const args = { channel_id: simulator.channel("The Cooks/general").id, role_ids: [helpers?.id ?? ""] };
 	const give = () => world.call(callerWith("write"), "create_role_menu", args);
 	expect((await give()).isError).toBe(false);
 	const lounge = guild.channels.get(simulator.channel("The Cooks/Lounge").id);
 	if (!lounge) throw new Error("the seed has a lounge");
 	simulator.world.channels.setOverwrite(lounge, {
-		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(PermissionFlagsBits.ViewChannel),
 	});
 	await until("the bot has heard", async () =>

@@ -26,9 +26,7 @@ export function prepareExamples(simulator: Simulator): void {
 	const allow = String(PermissionFlagsBits.ViewChannel);
 	const { id } = insiders;
 	world.channels.setOverwrite(staff, { id, type: 0, allow, deny: "0" });
-	world.channels.add(guild, {
-		...{ name: "Elsewhere", type: ChannelType.GuildCategory },
-	});
+	world.channels.add(guild, { name: "Elsewhere", type: ChannelType.GuildCategory });
 	world.messages.add(general, alpha, { content: "an announcement" });
 	world.scheduledEvents.add(guild, guild.owner_id, {
 		name: "Dinner",
@@ -39,8 +37,12 @@ export function prepareExamples(simulator: Simulator): void {
 	});
 	for (const enabled of [true, false])
 		world.autoModeration.add(guild, {
-			...{ name: `Soup ${enabled}`, creator_id: guild.owner_id, enabled },
-			...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+			name: `Soup ${enabled}`,
+			creator_id: guild.owner_id,
+			enabled,
+			event_type: 1,
+			trigger_type: 1,
+			exempt_roles: [],
 			trigger_metadata: { keyword_filter: ["soup", "stew"] },
 			actions: [{ type: 1, metadata: {} }],
 			exempt_channels: [],
@@ -63,19 +65,11 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 	const event = named(world.scheduledEvents.in(guild), "Dinner");
 	const rule = named(world.autoModeration.in(guild), "Soup true");
 	const ruleThatIsOff = named(world.autoModeration.in(guild), "Soup false");
-	const keyword = {
-		...{ name: "Words", trigger_type: "keyword", keyword_filter: ["*"] },
-	};
+	const keyword = { name: "Words", trigger_type: "keyword", keyword_filter: ["*"] };
 	const blocks = { actions: ["block_message"] };
 	return {
 		create_role: {
-			write: [
-				{
-					name: "Friends",
-					permissions: ["SEND_MESSAGES"],
-					user_ids: [user("mona_lisa")],
-				},
-			],
+			write: [{ name: "Friends", permissions: ["SEND_MESSAGES"], user_ids: [user("mona_lisa")] }],
 			destructive: [
 				["gives a role MANAGE_GUILD", { name: "x", permissions: ["MANAGE_GUILD"] }],
 				["gives a role ADMINISTRATOR", { name: "x", permissions: "10" }],
@@ -114,12 +108,7 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 				["gives VIEW_CHANNEL in #staff", { channel_id: general, role_ids: [role("Insiders")] }],
 				[
 					"replaces what a message says",
-					{
-						channel_id: general,
-						role_ids: [role("Helpers")],
-						content: "Choose",
-						message_id: message?.id,
-					},
+					{ channel_id: general, role_ids: [role("Helpers")], content: "Choose", message_id: message?.id },
 				],
 			],
 		},
@@ -128,25 +117,13 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 			destructive: [
 				[
 					"allows MANAGE_MESSAGES in the channel",
-					{
-						name: "x",
-						permission_overwrites: [{ id: role("Regular"), allow: ["MANAGE_MESSAGES"] }],
-					},
+					{ name: "x", permission_overwrites: [{ id: role("Regular"), allow: ["MANAGE_MESSAGES"] }] },
 				],
 			],
 		},
 		move_channels: {
 			write: [{ channel_ids: [channel("Lounge")], category_id: channel("Elsewhere") }],
-			destructive: [
-				[
-					"",
-					{
-						channel_ids: [general],
-						category_id: channel("Elsewhere"),
-						lock_permissions: true,
-					},
-				],
-			],
+			destructive: [["", { channel_ids: [general], category_id: channel("Elsewhere"), lock_permissions: true }]],
 		},
 		lock_channel: {
 			write: [{ channel_ids: [general] }, { all: true, unlock: true }],
@@ -170,15 +147,8 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 		},
 		set_automod_rule: {
 			write: [
-				{
-					...keyword,
-					actions: ["send_alert_message"],
-					alert_channel_id: channel("staff"),
-				},
-				{
-					...{ name: "Slurs", trigger_type: "keyword_preset" },
-					...{ presets: ["slurs"], ...blocks },
-				},
+				{ ...keyword, actions: ["send_alert_message"], alert_channel_id: channel("staff") },
+				{ name: "Slurs", trigger_type: "keyword_preset", presets: ["slurs"], ...blocks },
 				{ rule_id: rule, name: "No soup" },
 				{ rule_id: rule, keyword_filter: ["soup"] },
 				{ rule_id: rule, enabled: false },
@@ -188,20 +158,10 @@ export function examplesIn(simulator: Simulator): Record<string, Examples> {
 				["by words", { ...keyword, keyword_filter: [], regex_patterns: ["."], ...blocks }],
 				[
 					"blocks messages with 1 mentions",
-					{
-						...{ name: "Mentions", trigger_type: "mention_spam" },
-						...{ mention_total_limit: 1, ...blocks },
-					},
+					{ name: "Mentions", trigger_type: "mention_spam", mention_total_limit: 1, ...blocks },
 				],
 				["by words", { rule_id: rule, keyword_filter: ["soup", "stew", "the"] }],
-				[
-					"by words",
-					{
-						rule_id: rule,
-						actions: ["block_message", "timeout"],
-						duration_seconds: 60,
-					},
-				],
+				["by words", { rule_id: rule, actions: ["block_message", "timeout"], duration_seconds: 60 }],
 				["by words", { rule_id: ruleThatIsOff, enabled: true }],
 			],
 		},

@@ -36,36 +36,20 @@ function hundredCalls({ simulator, guild }: TestWorld): Call[] {
 			{ tool: "list_guilds", args: {}, mark: undefined },
 			{ tool: "list_members", args: {}, mark: undefined },
 			{ tool: "lookup_user_by_name", args: { query: "a" }, mark: undefined },
-			{
-				tool: "send_message",
-				args: { channel_id: shared, content: `send ${mark}` },
-				mark: `send ${mark}`,
-			},
+			{ tool: "send_message", args: { channel_id: shared, content: `send ${mark}` }, mark: `send ${mark}` },
 			{
 				tool: "delete_messages",
 				args: { channel_id: channel.id, message_ids: [message.id] },
 				mark: `/messages/${message.id}`,
 			},
-			{
-				tool: "create_channel",
-				args: { name: `create-${mark}` },
-				mark: `create-${mark}`,
-			},
-			{
-				tool: "edit_channel",
-				args: { channel_id: channel.id, topic: `edit ${mark}` },
-				mark: `edit ${mark}`,
-			},
+			{ tool: "create_channel", args: { name: `create-${mark}` }, mark: `create-${mark}` },
+			{ tool: "edit_channel", args: { channel_id: channel.id, topic: `edit ${mark}` }, mark: `edit ${mark}` },
 			{
 				tool: "set_channel_permissions",
 				args: { channel_ids: [shared], target_ids: [role.id], deny: ["SEND_MESSAGES"] },
 				mark: `/permissions/${role.id}`,
 			},
-			{
-				tool: "edit_role",
-				args: { role_id: role.id, name: `role ${mark}` },
-				mark: `role ${mark}`,
-			},
+			{ tool: "edit_role", args: { role_id: role.id, name: `role ${mark}` }, mark: `role ${mark}` },
 			{ tool: "ban", args: { user_ids: [user.id] }, mark: `/bans/${user.id}` },
 		];
 	}).flat();
@@ -77,9 +61,7 @@ test.concurrent("of a hundred calls at once each is answered, none runs twice, a
 			...realisticLimits,
 			// Discord's global limit; the others empty sooner than Discord's, and fill up sooner.
 			each: { requests: 4, perMs: 700 },
-			routes: {
-				"POST /channels/:channel_id/messages": { requests: 2, perMs: 300 },
-			},
+			routes: { "POST /channels/:channel_id/messages": { requests: 2, perMs: 300 } },
 		},
 	});
 	const { simulator } = world;
@@ -155,10 +137,7 @@ function expected(guild: Guild, query: string): Map<string, number> {
 
 async function checkLookUp(world: TestWorld, query: string): Promise<void> {
 	const right = expected(world.guild, query);
-	const { text } = await world.call("lookup_user_by_name", {
-		query,
-		limit: 50,
-	});
+	const { text } = await world.call("lookup_user_by_name", { query, limit: 50 });
 	const [count = "", ...lines] = text.split("\n");
 	const ids = lines.map((line) => / \| ID: (\d+)$/.exec(line)?.[1] ?? line);
 	const shown = Math.min(50, right.size);
@@ -182,9 +161,7 @@ test.concurrent("in a guild of ten thousand look-ups are right from the start an
 	const seed = demoSeed();
 	const [cooks, ...others] = seed.guilds;
 	if (!cooks) throw new Error("there are the cooks");
-	await using world = await startWorld({
-		seed: { ...seed, guilds: [{ ...cooks, crowd: 10_000 }, ...others] },
-	});
+	await using world = await startWorld({ seed: { ...seed, guilds: [{ ...cooks, crowd: 10_000 }, ...others] } });
 	const { simulator, guild } = world;
 	const platform = simulator.world;
 	expect(guild.members.size).toBe(10_006);
@@ -216,9 +193,7 @@ test.concurrent("in a guild of ten thousand look-ups are right from the start an
 			if (what === 3) platform.members.remove(guild, member);
 		}
 		// A member that does not change is found in the meantime.
-		const { text } = await world.call("lookup_user_by_name", {
-			query: "Chef José",
-		});
+		const { text } = await world.call("lookup_user_by_name", { query: "Chef José" });
 		expect(text.split("\n")[1]).toContain("(@jose.garcia) | ID: ");
 		await world.heard();
 		for (const query of [
@@ -241,9 +216,7 @@ test.concurrent("in a guild of thirty thousand a look-up that all match shows th
 	const seed = demoSeed();
 	const [cooks, ...others] = seed.guilds;
 	if (!cooks) throw new Error("there are the cooks");
-	await using world = await startWorld({
-		seed: { ...seed, guilds: [{ ...cooks, crowd: 30_000 }, ...others] },
-	});
+	await using world = await startWorld({ seed: { ...seed, guilds: [{ ...cooks, crowd: 30_000 }, ...others] } });
 	const { simulator, guild } = world;
 	const users = simulator.world.users;
 	const bot = users.add({ username: "zz_member" });
@@ -252,10 +225,7 @@ test.concurrent("in a guild of thirty thousand a look-up that all match shows th
 	const exact = users.add({ username: "member", global_name: "zz" });
 	simulator.world.members.add(guild, exact);
 	await world.heard();
-	const { text } = await world.call("lookup_user_by_name", {
-		query: "member",
-		limit: 2,
-	});
+	const { text } = await world.call("lookup_user_by_name", { query: "member", limit: 2 });
 	const [count, best, second] = text.split("\n");
 	expect(count).toBe("30002 match(es), the first 2:");
 	expect(best).toBe(`zz (@member) | ID: ${exact.id}`);

@@ -30,13 +30,7 @@ export function castOf(scene: Scene): Cast {
 	const role = newRole(scene, guild);
 	const person = members.add(guild, users.add({ username: freshName() }));
 	members.edit(guild, person, { roles: [role.id] });
-	return {
-		...scene,
-		person,
-		role,
-		higher,
-		client: clientOf(scene, person.user.id),
-	};
+	return { ...scene, person, role, higher, client: clientOf(scene, person.user.id) };
 }
 
 /** A person in a scene of their own, whose bot is an administrator. */
@@ -44,15 +38,15 @@ export async function startCast(): Promise<Cast & AsyncDisposable> {
 	const scene = await startScene("a-token");
 	const cast = castOf(scene);
 	makeBotAdministrator(scene);
-	return Object.assign(cast, {
-		[Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
-	});
+	return Object.assign(cast, { [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() });
 }
 
 /** A client that acts in the name of the user with this id. */
 export function clientOf({ world }: Scene, id: string): McpCaller {
 	return world.mcp.as({
-		...{ id: "key:test", name: "test", access: "all" },
+		id: "key:test",
+		name: "test",
+		access: "all",
 		person: { id, name: "somebody", signedIn: false },
 	});
 }

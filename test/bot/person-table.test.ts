@@ -197,7 +197,9 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 				const made = await prepare(cast, name);
 				const channel = channelOf(cast, made);
 				cast.world.simulator.world.channels.setOverwrite(channel, {
-					...{ id: cast.person.user.id, type: 1, allow: "0" },
+					id: cast.person.user.id,
+					type: 1,
+					allow: "0",
 					deny: String(PermissionFlagsBits[permission]),
 				});
 				const text = await refused(cast, name, made);
@@ -245,14 +247,9 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 			// Some rows name a channel that their next call names, too.
 			using _ = named && hide(cast, channelOf(cast, place), personId);
 			const id = named?.id ?? hiddenChannel(cast, personId, demand).id;
-			const withId = (one: string): Args => ({
-				...made.args,
-				[argument]: isList(name, argument) ? [one] : one,
-			});
+			const withId = (one: string): Args => ({ ...made.args, [argument]: isList(name, argument) ? [one] : one });
 			const text = await refused(cast, name, made, { args: withId(id) });
-			const other = await refused(cast, name, made, {
-				args: withId(unknownId),
-			});
+			const other = await refused(cast, name, made, { args: withId(unknownId) });
 			expect(text).toBe(other.replaceAll(unknownId, id));
 			expect(text).toContain(`There is no channel ${id}`);
 		});
@@ -263,10 +260,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 			const made = await prepare(cast, name);
 			const { id } = cast.person.user;
 			if (!hidden.args) hide(cast, channelOf(cast, made), id);
-			const args = {
-				...made.args,
-				...hidden.args?.(cast, hiddenChannel(cast, id, demand)),
-			};
+			const args = { ...made.args, ...hidden.args?.(cast, hiddenChannel(cast, id, demand)) };
 			const text = await refused(cast, name, made, { args });
 			expect(text).toContain(hidden.refusal);
 		});
@@ -289,9 +283,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 		permitAll(cast, demand);
 		const made = await prepare(cast, name);
 		const { world, guild, person } = cast;
-		world.simulator.world.members.edit(guild, person, {
-			communication_disabled_until: "2099-01-31T12:00:00.000Z",
-		});
+		world.simulator.world.members.edit(guild, person, { communication_disabled_until: "2099-01-31T12:00:00.000Z" });
 		try {
 			const rest = needsOf(demand).filter((one) => one !== "ReadMessageHistory");
 			const isAdministrator = rest.includes("Administrator");
@@ -304,9 +296,7 @@ describe.each(Object.entries(demands))("%s", (name, demand) => {
 			// Who is timed out lacks MANAGE_GUILD as well.
 			expect(text).toMatch(/^You (are timed out in the guild |lack MANAGE_GUILD in the bot's own guild)/);
 		} finally {
-			world.simulator.world.members.edit(guild, person, {
-				communication_disabled_until: null,
-			});
+			world.simulator.world.members.edit(guild, person, { communication_disabled_until: null });
 		}
 	});
 });
@@ -335,8 +325,10 @@ function hideMuch(cast: Cast): void {
 	const platform = world.simulator.world;
 	const bot = userNamed(world, "alpha");
 	const kinds = [
-		...[ChannelType.GuildText, ChannelType.GuildVoice],
-		...[ChannelType.GuildForum, ChannelType.GuildCategory],
+		ChannelType.GuildText,
+		ChannelType.GuildVoice,
+		ChannelType.GuildForum,
+		ChannelType.GuildCategory,
 	] as const;
 	const [text, voice] = kinds.map((type) => {
 		const name = `${secret}-${freshName()}`;
@@ -357,10 +349,7 @@ function hideMuch(cast: Cast): void {
 		scheduled_start_time: "2099-01-31T12:00:00.000Z",
 	});
 	platform.voice.join(voice, newMember(cast, guild));
-	platform.guilds.edit(guild, {
-		system_channel_id: text.id,
-		afk_channel_id: voice.id,
-	});
+	platform.guilds.edit(guild, { system_channel_id: text.id, afk_channel_id: voice.id });
 	const higher = { id: cast.higher.id, type: 0, allow: "1024", deny: "0" };
 	platform.channels.setOverwrite(text, { ...higher, type: 0 });
 	platform.channels.edit(text, { topic: secret }, { actor: guild.owner_id });

@@ -28,10 +28,7 @@ export type Hidden =
 	/** The error says that there is no such thing. `args` makes one in a hidden channel, if the row's call has none. */
 	| { refusal: string; args?(scene: Scene, hidden: GuildChannel): Args }
 	/** The result contains nothing of what `secrets` lists. The bot's own result does. */
-	| {
-			leavesOut(scene: Scene, hidden: GuildChannel): Listed;
-			type?: ChannelType.GuildVoice;
-	  }
+	| { leavesOut(scene: Scene, hidden: GuildChannel): Listed; type?: ChannelType.GuildVoice }
 	| Inapplicable;
 
 interface Listed {
@@ -67,20 +64,12 @@ const inGuild = (needs: readonly Permission[], hidden: Hidden = noChannel, more:
 	...more,
 });
 
-const anyMember = (hidden: Hidden = noChannel): Demand => ({
-	needs: "nothing",
-	hidden,
-});
+const anyMember = (hidden: Hidden = noChannel): Demand => ({ needs: "nothing", hidden });
 
-const botManager: Demand = {
-	needs: "to manage the bot",
-	hidden: { why: "it is about the bot" },
-};
+const botManager: Demand = { needs: "to manage the bot", hidden: { why: "it is about the bot" } };
 
 const noChannel = { why: "it is about no channel" };
-const administrator = inGuild(["Administrator"], {
-	why: "administrators see all channels",
-});
+const administrator = inGuild(["Administrator"], { why: "administrators see all channels" });
 
 const speaks = { also: ["Connect"] as const };
 
@@ -127,19 +116,14 @@ export const demands: Record<string, Demand> = {
 	get_member: anyMember(),
 	send_message: inChannel(["SendMessages"]),
 	send_file: inChannel(["SendMessages", "AttachFiles"]),
-	edit_message: inChannel(["ReadMessageHistory", "ManageMessages"], undefined, {
-		also: ["ManageGuild"],
-	}),
+	edit_message: inChannel(["ReadMessageHistory", "ManageMessages"], undefined, { also: ["ManageGuild"] }),
 	delete_messages: inChannel(["ManageMessages"]),
 	get_recent_messages: inChannel(["ReadMessageHistory"]),
 	get_message: inChannel(["ReadMessageHistory"]),
 	search_messages: inChannel(["ReadMessageHistory"], {
 		leavesOut(scene, hidden) {
 			const { id } = written(scene, hidden);
-			return {
-				args: { text: "secret" },
-				secrets: [id, hidden.id, hidden.name],
-			};
+			return { args: { text: "secret" }, secrets: [id, hidden.id, hidden.name] };
 		},
 	}),
 	add_reaction: inChannel(["ReadMessageHistory", "AddReactions"]),
@@ -157,10 +141,7 @@ export const demands: Record<string, Demand> = {
 		leavesOut({ world }, hidden) {
 			const { threads } = world.simulator.world;
 			const thread = threads.add(hidden, adaIn(world), { name: freshName() });
-			return {
-				args: {},
-				secrets: [thread.id, thread.name, hidden.id, hidden.name],
-			};
+			return { args: {}, secrets: [thread.id, thread.name, hidden.id, hidden.name] };
 		},
 	}),
 	edit_thread: inChannel(["ManageThreads"], { argument: "thread_id" }),
@@ -171,12 +152,7 @@ export const demands: Record<string, Demand> = {
 	read_private_messages: botManager,
 	edit_private_message: botManager,
 	delete_private_message: botManager,
-	list_channels: anyMember({
-		leavesOut: (_, hidden) => ({
-			args: {},
-			secrets: [hidden.id, hidden.name],
-		}),
-	}),
+	list_channels: anyMember({ leavesOut: (_, hidden) => ({ args: {}, secrets: [hidden.id, hidden.name] }) }),
 	get_channel: anyMember({ argument: "channel_id" }),
 	create_channel: inGuild(["ManageChannels"], { argument: "below_channel_id" }),
 	edit_channel: inChannel(["ManageChannels"]),
@@ -186,10 +162,7 @@ export const demands: Record<string, Demand> = {
 	list_channel_permissions: inChannel(["ManageRoles"], {
 		leavesOut({ world, guild }, hidden) {
 			const overwrite = { id: guild.id, type: 0, allow: "0", deny: "2048" };
-			world.simulator.world.channels.setOverwrite(hidden, {
-				...overwrite,
-				type: 0,
-			});
+			world.simulator.world.channels.setOverwrite(hidden, { ...overwrite, type: 0 });
 			return { args: {}, secrets: [hidden.id] };
 		},
 	}),
@@ -212,12 +185,8 @@ export const demands: Record<string, Demand> = {
 	kick: inGuild(["KickMembers"], noChannel, { below: "the member" }),
 	prune_members: inGuild(["ManageGuild", "KickMembers"]),
 	timeout: inGuild(["ModerateMembers"], noChannel, { below: "the member" }),
-	remove_timeout: inGuild(["ModerateMembers"], noChannel, {
-		below: "the member",
-	}),
-	set_nickname: inGuild(["ManageNicknames"], noChannel, {
-		below: "the member",
-	}),
+	remove_timeout: inGuild(["ModerateMembers"], noChannel, { below: "the member" }),
+	set_nickname: inGuild(["ManageNicknames"], noChannel, { below: "the member" }),
 	list_voice_members: anyMember({
 		type: ChannelType.GuildVoice,
 		leavesOut(scene, hidden) {
@@ -242,8 +211,12 @@ export const demands: Record<string, Demand> = {
 	list_automod_rules: inGuild(["ManageGuild"], {
 		leavesOut({ world, guild }, hidden) {
 			world.simulator.world.autoModeration.add(guild, {
-				...{ name: freshName(), creator_id: guild.owner_id, enabled: true },
-				...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+				name: freshName(),
+				creator_id: guild.owner_id,
+				enabled: true,
+				event_type: 1,
+				trigger_type: 1,
+				exempt_roles: [],
 				trigger_metadata: { keyword_filter: ["soup"] },
 				actions: [{ type: 2, metadata: { channel_id: hidden.id } }],
 				exempt_channels: [hidden.id],
@@ -252,9 +225,7 @@ export const demands: Record<string, Demand> = {
 			return { args: {}, secrets: [hidden.name] };
 		},
 	}),
-	set_automod_rule: inGuild(["ManageGuild"], {
-		argument: "exempt_channel_ids",
-	}),
+	set_automod_rule: inGuild(["ManageGuild"], { argument: "exempt_channel_ids" }),
 	delete_automod_rule: inGuild(["ManageGuild"]),
 	set_incident_actions: inGuild(["ManageGuild"]),
 	get_audit_log: inGuild(["ViewAuditLog"], {
@@ -286,9 +257,7 @@ export const demands: Record<string, Demand> = {
 			return { invite_code: code };
 		},
 	}),
-	delete_invite: inChannel(["ManageChannels"], {
-		refusal: "There is no invite",
-	}),
+	delete_invite: inChannel(["ManageChannels"], { refusal: "There is no invite" }),
 	list_webhooks: inChannel(["ManageWebhooks"], {
 		leavesOut({ world }, hidden) {
 			const user = botUser(world);
@@ -341,7 +310,5 @@ export function hide({ world }: Scene, channel: GuildChannel, personId: string):
 	const bits = { allow: "0", deny: "1024" };
 	const overwrite = { id: personId, type: 1, ...bits } as const;
 	channels.setOverwrite(channel, overwrite);
-	return {
-		[Symbol.dispose]: () => channels.removeOverwrite(channel, overwrite),
-	};
+	return { [Symbol.dispose]: () => channels.removeOverwrite(channel, overwrite) };
 }

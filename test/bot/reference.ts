@@ -50,10 +50,7 @@ export function toolsetSizes() {
 
 function bytesOf(tools: readonly BotTool[]): number {
 	const texts = tools.map(({ listing: { title: _, ...listing } }) =>
-		JSON.stringify({
-			...listing,
-			inputSchema: briefSchema(listing.inputSchema),
-		}),
+		JSON.stringify({ ...listing, inputSchema: briefSchema(listing.inputSchema) }),
 	);
 	return Buffer.byteLength(texts.join(","));
 }
@@ -139,10 +136,7 @@ function settled({ args, text }: Example): Example {
 			// The first heartbeat comes after a random time.
 			.replace("latency: not measured yet", "latency: 5 ms")
 			.replace(/\b\d+(?:\.\d+)? ms\b/g, "5 ms");
-	return {
-		args: JSON.parse(settle(JSON.stringify(args))) as Args,
-		text: settle(text),
-	};
+	return { args: JSON.parse(settle(JSON.stringify(args))) as Args, text: settle(text) };
 }
 
 /** The reference, in Markdown. */

@@ -16,13 +16,7 @@ interface Mutation {
 
 const promised: readonly [string, (right: Answer) => Answer][] = [
 	["202", (right) => ({ ...right, status: 202 })],
-	[
-		"a page",
-		() => ({
-			...{ status: 200, body: "<!DOCTYPE html><p>Welcome" },
-			headers: { "content-type": "text/html" },
-		}),
-	],
+	["a page", () => ({ status: 200, body: "<!DOCTYPE html><p>Welcome", headers: { "content-type": "text/html" } })],
 ];
 const promisedJson: readonly [string, (right: Answer) => Answer][] = [
 	["204", () => ({ status: 204 })],
@@ -88,10 +82,7 @@ function* mutationsOf(right: Answer, turn: number): Generator<Mutation> {
 					of: ({ body = "null", ...rest }) => {
 						const answer: unknown = JSON.parse(body);
 						const value = by(valueAt(answer, path));
-						return {
-							...rest,
-							body: JSON.stringify(replaced(answer, path, value)),
-						};
+						return { ...rest, body: JSON.stringify(replaced(answer, path, value)) };
 					},
 				};
 }
@@ -122,10 +113,7 @@ async function record({ world: { simulator, call } }: Scene, tool: string, args:
 		.list()
 		.slice(from)
 		.filter(({ status }) => Number(status) < 300);
-	return answered.map(({ route = "" }, index) => ({
-		route,
-		right: rights[index] ?? { status: 0 },
-	}));
+	return answered.map(({ route = "" }, index) => ({ route, right: rights[index] ?? { status: 0 } }));
 }
 
 /** What is wrong with a tool's result after one of its answers was changed; undefined when it is as it should be. */
@@ -161,18 +149,15 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 					const { route, right } = exchange;
 					const change = exchange === changed ? mutation?.of : undefined;
 					const once = { times: 1 };
-					if (isRecorded(route))
-						simulator.faults.answer(route, {
-							...(change?.(right) ?? right),
-							...once,
-						});
+					if (isRecorded(route)) simulator.faults.answer(route, { ...(change?.(right) ?? right), ...once });
 					else if (change) simulator.faults.rewrite(route, change, once);
 				}
 				return call(tool, args);
 			};
 		const cases = exchanges.flatMap((exchange) =>
 			[...mutationsOf(exchange.right, turn)].map((mutation) => ({
-				...{ exchange, mutation },
+				exchange,
+				mutation,
 				name: `${exchange.route}: ${mutation.name}`,
 			})),
 		);
@@ -227,16 +212,8 @@ const allowed: readonly {
 	of(right: Answer): Answer;
 	shows: string;
 }[] = [
-	{
-		tool: "create_invite",
-		of: json((invite) => ({ ...invite, roles: null })),
-		shows: "https://discord.gg/",
-	},
-	{
-		tool: "get_invite",
-		of: json((invite) => ({ ...invite, approximate_member_count: null })),
-		shows: "expires: ",
-	},
+	{ tool: "create_invite", of: json((invite) => ({ ...invite, roles: null })), shows: "https://discord.gg/" },
+	{ tool: "get_invite", of: json((invite) => ({ ...invite, approximate_member_count: null })), shows: "expires: " },
 	...["create_invite", "list_invites"].map((tool) => ({
 		tool,
 		of: json((answer) =>
@@ -244,33 +221,20 @@ const allowed: readonly {
 		),
 		shows: tool === "list_invites" ? "created: unknown" : "https://discord.gg/",
 	})),
-	{
-		tool: "create_role",
-		of: json((role) => ({ ...role, colors: { primary_color: 0x8e44ad } })),
-		shows: "#8E44AD",
-	},
+	{ tool: "create_role", of: json((role) => ({ ...role, colors: { primary_color: 0x8e44ad } })), shows: "#8E44AD" },
 	{
 		tool: "get_audit_log",
 		of: json((log) => ({
 			...log,
 			threads: [{ id: "1", name: null }, { id: "2" }],
-			audit_log_entries: ["1", "2"].map((id) => ({
-				...{ id, target_id: id, action_type: 110, user_id: null },
-			})),
+			audit_log_entries: ["1", "2"].map((id) => ({ id, target_id: id, action_type: 110, user_id: null })),
 		})),
 		shows: "thread (ID: 1)",
 	},
-	{
-		tool: "get_guild_info",
-		of: json((guild) => ({ ...guild, approximate_presence_count: null })),
-		shows: "members: ",
-	},
+	{ tool: "get_guild_info", of: json((guild) => ({ ...guild, approximate_presence_count: null })), shows: "members: " },
 	{
 		tool: "list_threads",
-		of: json(({ threads, ...rest }) => ({
-			...rest,
-			threads: each({ owner_id: undefined })(threads),
-		})),
+		of: json(({ threads, ...rest }) => ({ ...rest, threads: each({ owner_id: undefined })(threads) })),
 		shows: "by unknown",
 	},
 	{
@@ -285,37 +249,19 @@ const allowed: readonly {
 		})),
 		shows: "archived: unknown",
 	},
-	{
-		tool: "edit_channel",
-		of: json((channel) => ({ ...channel, flags: undefined })),
-		shows: "Changed #",
-	},
-	{
-		tool: "list_webhooks",
-		of: json(each({ channel_id: null, type: 9 })),
-		shows: "channel: none | kind: 9",
-	},
+	{ tool: "edit_channel", of: json((channel) => ({ ...channel, flags: undefined })), shows: "Changed #" },
+	{ tool: "list_webhooks", of: json(each({ channel_id: null, type: 9 })), shows: "channel: none | kind: 9" },
 	{
 		tool: "get_recent_messages",
 		of: json(each({ embeds: [{ type: "rich", title: "Menu", image: {} }] })),
 		shows: "embed: Menu",
 	},
-	{
-		tool: "set_nickname",
-		of: noContent,
-		shows: 'now has the nickname "Chef", and had no nickname',
-	},
+	{ tool: "set_nickname", of: noContent, shows: 'now has the nickname "Chef", and had no nickname' },
 	{ tool: "timeout", of: noContent, shows: "Timed out" },
+	{ tool: "delete_messages", of: () => ({ status: 200, body: "" }), shows: "Deleted" },
 	{
 		tool: "delete_messages",
-		of: () => ({ status: 200, body: "" }),
-		shows: "Deleted",
-	},
-	{
-		tool: "delete_messages",
-		of: () => ({
-			...{ status: 204, headers: { "content-type": "application/json" } },
-		}),
+		of: () => ({ status: 204, headers: { "content-type": "application/json" } }),
 		shows: "Deleted",
 	},
 ];
@@ -332,7 +278,9 @@ test("what an answer may lack, tools do without", async () => {
 		const { text, isError } = await call(tool, made.args);
 		fault.release();
 		expect({ tool, isError, hits: fault.hits, text }).toMatchObject({
-			...{ tool, isError: false, hits: 1 },
+			tool,
+			isError: false,
+			hits: 1,
 			text: expect.stringContaining(shows) as string,
 		});
 		expect(text).not.toMatch(/\b(undefined|null|NaN)\b/);

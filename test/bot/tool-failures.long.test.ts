@@ -96,9 +96,7 @@ describe.each(writing)("%s", (name, row) => {
 				const act = await prepareAct(scene, row);
 				await call(name, { ...act.args, reason: given });
 				expect(act.done()).toBe(true);
-				expect(scene.guild.auditLog.at(-1)).toMatchObject({
-					...{ action_type: reason, reason: expected },
-				});
+				expect(scene.guild.auditLog.at(-1)).toMatchObject({ action_type: reason, reason: expected });
 			}
 			for (const tooLong of [`${longest}c`, "\ud800"]) {
 				const act = await prepareAct(scene, row);

@@ -97,10 +97,7 @@ describe.each(reading)("%s", (name, row) => {
 			const scene = await enter(name);
 			const { call } = scene.world;
 			const args = row.args(scene);
-			const there = {
-				...row.args({ ...scene, guild: scene.other, other: scene.guild }),
-				guild_id: scene.other.id,
-			};
+			const there = { ...row.args({ ...scene, guild: scene.other, other: scene.guild }), guild_id: scene.other.id };
 			await settle(scene);
 			const stranger = await call(name, { ...args, guild_id: unknownId });
 			expect(stranger.isError).toBe(true);
@@ -120,10 +117,7 @@ describe.each(reading)("%s", (name, row) => {
 /** What becomes of ids that name nothing, or something in another guild. */
 function refusesIds(name: string, row: Row, argsFor: (scene: Scene) => Promise<Args>): void {
 	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {
-		const withId = (args: Args, id: string): Args => ({
-			...args,
-			[key]: isList(name, key) ? [id] : id,
-		});
+		const withId = (args: Args, id: string): Args => ({ ...args, [key]: isList(name, key) ? [id] : id });
 
 		const refused = typeof unknown === "string";
 		// What a writer does with any id is for its own tests.
@@ -176,13 +170,8 @@ function forbid(
 	const bit = PermissionFlagsBits[needs.permission];
 	if (needs.in === "the guild") {
 		const { permissions } = role;
-		platform.roles.edit(guild, role, {
-			permissions: String(BigInt(permissions) & ~bit),
-		});
-		return {
-			...{ role, thing: guild.id },
-			[Symbol.dispose]: () => platform.roles.edit(guild, role, { permissions }),
-		};
+		platform.roles.edit(guild, role, { permissions: String(BigInt(permissions) & ~bit) });
+		return { role, thing: guild.id, [Symbol.dispose]: () => platform.roles.edit(guild, role, { permissions }) };
 	}
 	const named = platform.channels.get(channelId);
 	// A thread has the permissions of its channel.
@@ -191,10 +180,7 @@ function forbid(
 	const bits = { allow: "0", deny: String(bit) };
 	const overwrite = { id: bot, type: 1, ...bits } as const;
 	platform.channels.setOverwrite(channel, overwrite);
-	return {
-		...{ role, thing: named.id },
-		[Symbol.dispose]: () => platform.channels.removeOverwrite(channel, overwrite),
-	};
+	return { role, thing: named.id, [Symbol.dispose]: () => platform.channels.removeOverwrite(channel, overwrite) };
 }
 
 describe.each(asking)("%s", (name, row) => {
@@ -242,10 +228,7 @@ describe.each(writing)("%s", (name, row) => {
 		test("a dry run says what would happen, and does nothing", async () => {
 			const scene = await enter(name);
 			const act = await prepareAct(scene, row);
-			const { text, isError } = await scene.world.call(name, {
-				...act.args,
-				dry_run: true,
-			});
+			const { text, isError } = await scene.world.call(name, { ...act.args, dry_run: true });
 			expect(isError).toBe(false);
 			expect(text).toStartWith("Dry run: nothing was done.\n");
 			expect(text).toMatch(dryRun);
@@ -267,7 +250,8 @@ describe.each(writing)("%s", (name, row) => {
 				await call(name, { ...act.args, ...(given && { reason: given }) });
 				expect(act.done()).toBe(true);
 				expect(scene.guild.auditLog.at(-1)).toMatchObject({
-					...{ action_type: reason, reason: expected },
+					action_type: reason,
+					reason: expected,
 					user_id: simulator.bot("alpha").id,
 				});
 			}

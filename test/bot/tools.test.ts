@@ -10,9 +10,7 @@ test("every tool has a legal, unique name, a schema, a description, and annotati
 	for (const tool of tools) {
 		expect(tool.name).toMatch(/^[a-z]+(_[a-z]+)*$/);
 		expect(tool.inputSchema).toMatchObject({ type: "object" });
-		const { properties } = tool.inputSchema as {
-			properties: Record<string, { description?: string }>;
-		};
+		const { properties } = tool.inputSchema as { properties: Record<string, { description?: string }> };
 		for (const [field, schema] of Object.entries(properties))
 			expect(`${field}: ${schema.description ?? ""}`).toMatch(/^\w+: \S/);
 		const { readOnlyHint = false } = tool.annotations as Record<string, boolean>;

@@ -30,10 +30,7 @@ export const clientInfo = { name: "test", version: "1.0.0" };
 
 /** Returns the text of a tool's result. The types of the SDKs differ. */
 export function textOf(result: unknown): string {
-	const { isError, content } = result as {
-		isError?: boolean;
-		content: { text: string }[];
-	};
+	const { isError, content } = result as { isError?: boolean; content: { text: string }[] };
 	const text = content.map((block) => block.text).join("\n");
 	return isError ? `ERROR ${text}` : text;
 }

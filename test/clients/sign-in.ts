@@ -24,18 +24,8 @@ interface Row {
 }
 
 const rows: Row[] = [
-	{
-		name: "SDK v1",
-		client: "SDK v1",
-		file: "sdk-v1.ts",
-		revision: "2025-11-25",
-	},
-	{
-		name: "SDK v1 with a metadata document",
-		client: "With a document",
-		file: "sdk-v1.ts",
-		hasDocument: true,
-	},
+	{ name: "SDK v1", client: "SDK v1", file: "sdk-v1.ts", revision: "2025-11-25" },
+	{ name: "SDK v1 with a metadata document", client: "With a document", file: "sdk-v1.ts", hasDocument: true },
 	{
 		name: "SDK v2 with sessions",
 		client: "SDK v2",
@@ -43,18 +33,8 @@ const rows: Row[] = [
 		export: "connectWithSession",
 		revision: "2025-11-25",
 	},
-	{
-		name: "SDK v2",
-		client: "SDK v2",
-		file: "sdk-v2.ts",
-		revision: "2026-07-28",
-	},
-	{
-		name: "SDK v2 with a metadata document",
-		client: "With a document",
-		file: "sdk-v2.ts",
-		hasDocument: true,
-	},
+	{ name: "SDK v2", client: "SDK v2", file: "sdk-v2.ts", revision: "2026-07-28" },
+	{ name: "SDK v2 with a metadata document", client: "With a document", file: "sdk-v2.ts", hasDocument: true },
 	{ name: "AI SDK", client: "AI SDK", file: "ai-sdk.ts" },
 	{ name: "mcp-remote", client: "MCP CLI Proxy", file: "mcp-remote.ts" },
 ];

@@ -17,10 +17,14 @@ export async function runAuthorization(cwd: string, suite: string) {
 		"--bun",
 		join("node_modules", suite, "dist/index.js"),
 		"authorization",
-		...["--url", world.url],
-		...["--resource", `${world.url}/mcp`],
-		...["--client-id", assistant.id],
-		...["--port", String(port)],
+		"--url",
+		world.url,
+		"--resource",
+		`${world.url}/mcp`,
+		"--client-id",
+		assistant.id,
+		"--port",
+		String(port),
 	];
 	const child = Bun.spawn(command, { cwd, stdout: "pipe", stderr: "pipe" });
 	const lines: string[] = [];

@@ -12,25 +12,15 @@ import { type Servers, startServers } from "./servers.ts";
 const here = import.meta.dir;
 const suites: Record<Suite, { package: string; options: string[] }> = {
 	"0.1": { package: "conformance-0.1", options: [] },
-	"2025-11-25": {
-		package: "conformance-0.2",
-		options: ["--requirements", "2025-11-25"],
-	},
-	"2026-07-28": {
-		package: "conformance-0.2",
-		options: ["--requirements", "2026-07-28"],
-	},
+	"2025-11-25": { package: "conformance-0.2", options: ["--requirements", "2025-11-25"] },
+	"2026-07-28": { package: "conformance-0.2", options: ["--requirements", "2026-07-28"] },
 };
 
 let servers: Servers;
 let directory: string;
 
 async function run(command: readonly string[]) {
-	const child = Bun.spawn([process.execPath, ...command], {
-		cwd: here,
-		stdout: "pipe",
-		stderr: "pipe",
-	});
+	const child = Bun.spawn([process.execPath, ...command], { cwd: here, stdout: "pipe", stderr: "pipe" });
 	const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
 	return { code: await child.exited, output: `${out}\n${error}` };
 }

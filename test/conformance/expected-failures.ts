@@ -101,11 +101,7 @@ const expected: readonly Expected[] = [
 		entries: ["server-sse-polling:server-sse-priming-event", "server-sse-polling:server-sse-retry-field"],
 		suites: ["2025-11-25"],
 	},
-	{
-		reason: "the gateway answers with exactly one frame",
-		entries: ["tools-call-with-progress"],
-		targets: ["gateway"],
-	},
+	{ reason: "the gateway answers with exactly one frame", entries: ["tools-call-with-progress"], targets: ["gateway"] },
 ];
 
 /** The baseline for one run, in the suite's own format. */

@@ -3,11 +3,7 @@
 import type { Prompt, PromptArgument } from "../../src/mcp/prompts.ts";
 import { png } from "./fixture-tools.ts";
 
-const argument = (name: string): PromptArgument => ({
-	name,
-	description: `The suite's ${name}.`,
-	required: true,
-});
+const argument = (name: string): PromptArgument => ({ name, description: `The suite's ${name}.`, required: true });
 
 function fixture(name: string, names: readonly string[], get: Prompt["get"]): Prompt {
 	return {
@@ -32,16 +28,9 @@ export const fixturePrompts: readonly Prompt[] = [
 	fixture("test_prompt_with_embedded_resource", ["resourceUri"], ({ resourceUri }) => [
 		...user({
 			type: "resource",
-			resource: {
-				uri: resourceUri,
-				mimeType: "text/plain",
-				text: "Embedded resource content for testing.",
-			},
+			resource: { uri: resourceUri, mimeType: "text/plain", text: "Embedded resource content for testing." },
 		}),
-		...user({
-			type: "text",
-			text: "Please process the embedded resource above.",
-		}),
+		...user({ type: "text", text: "Please process the embedded resource above." }),
 	]),
 	fixture("test_prompt_with_image", [], () => [
 		...user({ type: "image", data: png, mimeType: "image/png" }),

@@ -15,28 +15,18 @@ const image = { type: "image", data: png, mimeType: "image/png" };
 function fixture(
 	name: string,
 	content: (call: ToolCall) => unknown[] | Promise<unknown[]>,
-	inputSchema: Record<string, unknown> = {
-		type: "object",
-		additionalProperties: false,
-	},
+	inputSchema: Record<string, unknown> = { type: "object", additionalProperties: false },
 ): Tool<unknown> {
 	return {
 		name,
 		effect: "write",
-		listing: {
-			name,
-			description: `What the conformance suite expects of ${name}.`,
-			inputSchema,
-		},
+		listing: { name, description: `What the conformance suite expects of ${name}.`, inputSchema },
 		async call(_args, _context, call) {
 			try {
 				return JSON.stringify({ content: await content(call) });
 			} catch (error) {
 				if (!(error instanceof ToolError)) throw error;
-				return JSON.stringify({
-					content: [text(error.message)],
-					isError: true,
-				});
+				return JSON.stringify({ content: [text(error.message)], isError: true });
 			}
 		},
 	};
@@ -114,10 +104,7 @@ export const fixtureTools: readonly Tool<BotContext>[] = [
 			email: { type: "string" },
 		},
 		allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
-		if: {
-			properties: { contactMethod: { const: "phone" } },
-			required: ["contactMethod"],
-		},
+		if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
 		// biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
 		then: { required: ["phone"] },
 		else: { required: ["email"] },

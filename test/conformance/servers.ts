@@ -20,11 +20,7 @@ export async function startServers(): Promise<Servers> {
 			prompts: fixturePrompts,
 			toml: v.parse(toml, {
 				bot_name: "Alpha",
-				mcp: {
-					approval: "destructive",
-					approval_by: "client",
-					approval_for_root: true,
-				},
+				mcp: { approval: "destructive", approval_by: "client", approval_for_root: true },
 			}),
 		}),
 	);

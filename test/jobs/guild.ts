@@ -79,24 +79,16 @@ export interface JobGuild {
 /** Adds the guild "Lantern Hall" with `count` people and 600 messages of the last 20 days. */
 export function addGuild(world: World, bot: User, count: number): JobGuild {
 	const now = Date.now();
-	const owner = world.users.addPerson({
-		username: "lantern_owner",
-		global_name: "Mira Lantern",
-	});
-	const guild = world.guilds.add({
-		name: "Lantern Hall",
-		owner: owner.user,
-		everyone,
-	});
+	const owner = world.users.addPerson({ username: "lantern_owner", global_name: "Mira Lantern" });
+	const guild = world.guilds.add({ name: "Lantern Hall", owner: owner.user, everyone });
 	world.guilds.edit(guild, { features: ["COMMUNITY"] });
 	const roles = new Map<string, Role>();
 	const addRole = (name: string, permissions: bigint, color = 0) => {
 		const role = world.roles.add(guild, {
-			...{ name, color, permissions: String(permissions) },
-			colors: {
-				...{ primary_color: color, secondary_color: null },
-				tertiary_color: null,
-			},
+			name,
+			color,
+			permissions: String(permissions),
+			colors: { primary_color: color, secondary_color: null, tertiary_color: null },
 		});
 		roles.set(name, role);
 		return role;
@@ -136,7 +128,9 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 		type: GuildChannel["type"] = ChannelType.GuildText,
 	) => {
 		const channel = world.channels.add(guild, {
-			...{ name, type, parent_id: parent?.id ?? null },
+			name,
+			type,
+			parent_id: parent?.id ?? null,
 			permission_overwrites: overwrites,
 		});
 		channels.set(name, channel);
@@ -170,9 +164,7 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 			...(number % 5 === 0 ? [veteran] : []),
 			...(number % 3 === 0 ? [regular] : []),
 		];
-		const member = world.members.add(guild, user, {
-			roles: held.map(({ id }) => id),
-		});
+		const member = world.members.add(guild, user, { roles: held.map(({ id }) => id) });
 		joinedAt(world, guild, member, now - 10 * dayMs - (400 * dayMs * (count - number)) / count);
 		people.push(member);
 	}
@@ -264,9 +256,5 @@ function joinedAt(world: World, guild: Guild, member: Member, at: number) {
 	world.members.edit(guild, member, { nick: null });
 }
 
-export const allow = (id: string, bits: bigint): Overwrite => ({
-	...{ id, type: 0, allow: String(bits), deny: "0" },
-});
-export const deny = (id: string, bits: bigint): Overwrite => ({
-	...{ id, type: 0, allow: "0", deny: String(bits) },
-});
+export const allow = (id: string, bits: bigint): Overwrite => ({ id, type: 0, allow: String(bits), deny: "0" });
+export const deny = (id: string, bits: bigint): Overwrite => ({ id, type: 0, allow: "0", deny: String(bits) });

@@ -37,10 +37,7 @@ export async function startJob(people: number, settings: Record<string, unknown>
 	const job = addGuild(world.simulator.world, userNamed(world, "alpha"), people);
 	await world.heard();
 	const gateway = stack.use(await startTestGateway({ alpha: { url: new URL(world.bot.url).origin } }));
-	const tools = (await gateway.tools()) as {
-		name: string;
-		annotations?: { readOnlyHint?: boolean };
-	}[];
+	const tools = (await gateway.tools()) as { name: string; annotations?: { readOnlyHint?: boolean } }[];
 	const listed = new Set(tools.map(({ name }) => name));
 	const cost: Cost = { calls: 0, bytes: 0, errors: 0 };
 	const running = stack.move();
@@ -54,9 +51,7 @@ export async function startJob(people: number, settings: Record<string, unknown>
 			const args = { guild_id: job.guild.id, ...given };
 			const { result, error } = listed.has(tool)
 				? await gateway.call(tool, args)
-				: await gateway.call("use_tool", {
-						...{ name: tool, arguments: given, guild_id: job.guild.id },
-					});
+				: await gateway.call("use_tool", { name: tool, arguments: given, guild_id: job.guild.id });
 			const text = error?.message ?? (result?.content ?? []).map(({ text }) => text).join("\n");
 			cost.calls += 1;
 			cost.bytes += Buffer.byteLength(text);

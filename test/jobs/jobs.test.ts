@@ -31,53 +31,41 @@ test("a guild is rebuilt for a new season", async () => {
 		ids.push(idAfter(found, `${name})`));
 	}
 
-	await call("create_role", {
-		...{ name: "Season 5", color: "#8E44AD", hoist: true },
-		below_role_id: role("Veteran"),
-	});
+	await call("create_role", { name: "Season 5", color: "#8E44AD", hoist: true, below_role_id: role("Veteran") });
 	const host = await call("create_role", {
-		...{ name: "Event Host", color: "green" },
+		name: "Event Host",
+		color: "green",
 		permissions: ["MANAGE_EVENTS", "MENTION_EVERYONE"],
 		below_role_id: role("Helper"),
 		user_ids: ids.slice(0, 2),
 	});
 	const hostId = idAfter(host, "Event Host");
-	const captain = await call("create_role", {
-		name: "Captain",
-		below_role_id: hostId,
-		user_ids: ids.slice(2),
-	});
+	const captain = await call("create_role", { name: "Captain", below_role_id: hostId, user_ids: ids.slice(2) });
 	const captainId = idAfter(captain, "Captain");
 
-	const category = await call("create_channel", {
-		name: "Season 5",
-		channel_type: "category",
-	});
+	const category = await call("create_channel", { name: "Season 5", channel_type: "category" });
 	const category_id = idAfter(category, "Season 5");
 	const news = await call("create_channel", {
-		...{ name: "season-news", category_id },
+		name: "season-news",
+		category_id,
 		write_role_ids: [hostId, role("Moderator")],
 	});
-	const chat = await call("create_channel", {
-		...{ name: "season-chat", category_id, slowmode_seconds: 10 },
-	});
+	const chat = await call("create_channel", { name: "season-chat", category_id, slowmode_seconds: 10 });
+	await call("create_channel", { name: "captains", category_id, view_role_ids: [captainId, role("Moderator")] });
 	await call("create_channel", {
-		...{ name: "captains", category_id },
-		view_role_ids: [captainId, role("Moderator")],
-	});
-	await call("create_channel", {
-		...{ name: "War Room", category_id, channel_type: "voice" },
+		name: "War Room",
+		category_id,
+		channel_type: "voice",
 		user_limit: 8,
 		view_role_ids: [captainId, hostId],
 	});
 	await call("create_channel", {
-		...{ name: "strategy", category_id, channel_type: "forum" },
+		name: "strategy",
+		category_id,
+		channel_type: "forum",
 		tags: [{ name: "Guide", moderated: true }, { name: "Question" }, { name: "Clip" }],
 	});
-	const archive = await call("create_channel", {
-		name: "Archive",
-		channel_type: "category",
-	});
+	const archive = await call("create_channel", { name: "Archive", channel_type: "category" });
 	await call("edit_channel", {
 		channel_id: channel("old-season"),
 		category_id: idAfter(archive, "Archive"),
@@ -85,26 +73,22 @@ test("a guild is rebuilt for a new season", async () => {
 	});
 	const [, start = ""] = /from (\S+Z)/.exec(task.text) ?? [];
 	await call("create_scheduled_event", {
-		...{ name: "Opening Night", entity_type: "voice" },
+		name: "Opening Night",
+		entity_type: "voice",
 		channel_id: channel("Lounge"),
 		scheduled_start_time: start,
 		scheduled_end_time: new Date(Date.parse(start) + 2 * 3_600_000).toISOString(),
 	});
 	await call("set_automod_rule", {
-		...{ name: "Advertisements", trigger_type: "keyword" },
+		name: "Advertisements",
+		trigger_type: "keyword",
 		keyword_filter: ["*free lamps*"],
 		actions: ["block_message", "send_alert_message"],
 		alert_channel_id: channel("staff-chat"),
 	});
 	const channelId = (text: string) => idAfter(text, "season-");
-	const sent = await call("send_message", {
-		channel_id: channelId(news),
-		content: "Welcome to Season 5!",
-	});
-	await call("pin_message", {
-		channel_id: channelId(news),
-		message_id: idsIn(sent)[0],
-	});
+	const sent = await call("send_message", { channel_id: channelId(news), content: "Welcome to Season 5!" });
+	await call("pin_message", { channel_id: channelId(news), message_id: idsIn(sent)[0] });
 	await call("create_poll", {
 		channel_id: channelId(chat),
 		question: "Which map first?",
@@ -128,7 +112,8 @@ test("a guild of 5,000 is cleaned up after a raid", async () => {
 	const roles = await call("list_roles");
 	const mods = idAfter(roles, "@Moderator ");
 	await call("bulk_role_update", {
-		...{ role_id: mods, action: "remove" },
+		role_id: mods,
+		action: "remove",
 		user_ids: [mallory, ...memberIds(line("+@Moderator"), "@lantern")],
 	});
 	const came = await call("list_members", { joined_after: "4h" });
@@ -151,15 +136,9 @@ test("a guild of 5,000 is cleaned up after a raid", async () => {
 		target_ids: [job.guild.id],
 		deny: ["SEND_MESSAGES"],
 	});
-	await call("edit_channel", {
-		channel_id: idAfter(line("changed channel"), "#free-lamps"),
-		name: "pictures",
-	});
+	await call("edit_channel", { channel_id: idAfter(line("changed channel"), "#free-lamps"), name: "pictures" });
 	const channels = await call("list_channels");
-	await call("create_channel", {
-		name: "trading",
-		category_id: idAfter(channels, "#Hall "),
-	});
+	await call("create_channel", { name: "trading", category_id: idAfter(channels, "#Hall ") });
 	const report = "The messages in #trading are lost.";
 	expectDone(job, task.missing(report), { calls: 25, bytes: 20_000 });
 });
@@ -197,17 +176,11 @@ test("permissions and activity are reviewed", async () => {
 			channel_ids: [idAfter(channels, "#general ")],
 			permissions: ["MODERATE_MEMBERS", "MANAGE_MESSAGES"],
 		}),
-		await call("search_messages", {
-			...{ after: "30d", count_by: ["author", "channel"] },
-		}),
-		await call("search_messages", {
-			...{ after: "30d", count_by: "author", user_ids: quietIds },
-		}),
+		await call("search_messages", { after: "30d", count_by: ["author", "channel"] }),
+		await call("search_messages", { after: "30d", count_by: "author", user_ids: quietIds }),
 	);
 	// An assistant would write a report; what it needs has to be in the results.
-	expectDone(job, task.missing(answers.join("\n")), {
-		...{ calls: 15, bytes: 20_000 },
-	});
+	expectDone(job, task.missing(answers.join("\n")), { calls: 15, bytes: 20_000 });
 });
 
 test("ten roles and thirty channels with access are built by one document", async () => {
@@ -229,10 +202,7 @@ test("ten roles and thirty channels with access are built by one document", asyn
 					],
 				}),
 				channels: [
-					...text.map((name) => ({
-						name,
-						...(slow.includes(name) && { slowmode_seconds: 30 }),
-					})),
+					...text.map((name) => ({ name, ...(slow.includes(name) && { slowmode_seconds: 30 }) })),
 					{ name: voice, kind: "voice", user_limit: 12 },
 				],
 			})),

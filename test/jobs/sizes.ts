@@ -18,9 +18,7 @@ export interface ListSize {
 export async function measureList(list?: "all", keys: object = {}): Promise<ListSize> {
 	const mcp = list ? { list } : {};
 	await using world = await startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp, ...keys }) });
-	await using gateway = await startTestGateway({
-		alpha: { url: new URL(world.bot.url).origin },
-	});
+	await using gateway = await startTestGateway({ alpha: { url: new URL(world.bot.url).origin } });
 	const tools = (await gateway.tools()) as {
 		name: string;
 		title?: string;

@@ -69,7 +69,7 @@ export function season(job: Job): Task {
 				"Season 5 is purple": role("Season 5")?.color === 0x8e44ad,
 				"Season 5 is shown separately": role("Season 5")?.hoist,
 				"Season 5 is below Veteran": areInOrder(guild, ["Veteran", "Season 5"]),
-				"Event Host and Captain are below Helper": areInOrder(guild, [...["Helper", "Event Host", "Captain"]]),
+				"Event Host and Captain are below Helper": areInOrder(guild, ["Helper", "Event Host", "Captain"]),
 				"Event Host has its permissions":
 					(hostBits & Permission.ManageEvents) !== 0n && (hostBits & Permission.MentionEveryone) !== 0n,
 				"the hosts have their role": [host1, host2].every((one) => holds(one, "Event Host")),
@@ -242,18 +242,8 @@ export const newPlaces = [
 		text: ["patients", "herbs", "remedies", "duty-roster"],
 		voice: "Infirmary Voice",
 	},
-	{
-		name: "Tavern",
-		seenBy: [],
-		text: ["songs", "stories", "recruits-ask", "games-night"],
-		voice: "Tavern Voice",
-	},
-] as const satisfies readonly {
-	name: string;
-	seenBy: readonly string[];
-	text: readonly string[];
-	voice: string;
-}[];
+	{ name: "Tavern", seenBy: [], text: ["songs", "stories", "recruits-ask", "games-night"], voice: "Tavern Voice" },
+] as const satisfies readonly { name: string; seenBy: readonly string[]; text: readonly string[]; voice: string }[];
 
 /** Build ten roles, and thirty channels in six categories, with access. */
 export function rebuild({ guild, role, channel }: Job): Task {

@@ -8,10 +8,7 @@ import type { BotConfig } from "../../src/bot/config/config.ts";
 import { toml } from "../../src/bot/config/settings.ts";
 import { databaseDirectory } from "./database-directory.ts";
 
-const everyTool = v.parse(toml, {
-	bot_name: "Alpha",
-	mcp: { toolsets: "all" },
-});
+const everyTool = v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" } });
 
 /** The option of `startBot` for a bot that never logs in to Discord: its calls do not wait for the login. */
 export const withoutLogin = { start: { maxWaitMs: 0, startMs: 0 } };

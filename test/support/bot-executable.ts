@@ -13,8 +13,12 @@ const root = join(import.meta.dir, "../..");
 export async function botExecutable(): Promise<string> {
 	if (executables) return join(executables, "bot");
 	const sources = [
-		...["src", "bun.lock", "package.json", "instances/example"],
-		...["docker/proxy/Caddyfile", "docker/systemd/guildhall.service"],
+		"src",
+		"bun.lock",
+		"package.json",
+		"instances/example",
+		"docker/proxy/Caddyfile",
+		"docker/systemd/guildhall.service",
 	];
 	const directory = await madeOfSources("guildhall-executable", sources, (directory) => {
 		mkdirSync(directory);

@@ -40,10 +40,7 @@ export async function startBothServers({
 }: BothServersOptions): Promise<BothServers> {
 	const { log, lines } = recordLog();
 	await using stack = new AsyncDisposableStack();
-	const config = botConfig({
-		...{ mcpToken: token, allowedHosts, allowedOrigins },
-		...(toml && { toml }),
-	});
+	const config = botConfig({ mcpToken: token, allowedHosts, allowedOrigins, ...(toml && { toml }) });
 	const bot = startBot(config, log, { tools, prompts, ...withoutLogin });
 	stack.defer(() => bot.close());
 	const gateway = await startGateway(
@@ -53,9 +50,7 @@ export async function startBothServers({
 			GATEWAY_PORT: "0",
 			GATEWAY_BIND_ADDR: "127.0.0.1",
 			DEFAULT_INSTANCE: "lonely",
-			...(allowedHosts.length > 0 && {
-				MCP_ALLOWED_HOSTS: allowedHosts.join(","),
-			}),
+			...(allowedHosts.length > 0 && { MCP_ALLOWED_HOSTS: allowedHosts.join(",") }),
 			MCP_ALLOWED_ORIGINS: allowedOrigins.join(","),
 		}),
 		log,
@@ -63,12 +58,7 @@ export async function startBothServers({
 	);
 	stack.defer(() => gateway.close());
 	const running = stack.move();
-	return {
-		bot: bot.url,
-		gateway: gateway.url,
-		logged: lines,
-		[Symbol.asyncDispose]: () => running.disposeAsync(),
-	};
+	return { bot: bot.url, gateway: gateway.url, logged: lines, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** A tool with any arguments. `run` returns its result as JSON text. */
@@ -79,11 +69,7 @@ export function rawTool(
 	return {
 		name,
 		effect: "write",
-		listing: {
-			name,
-			description: `A test's ${name}.`,
-			inputSchema: { type: "object" },
-		},
+		listing: { name, description: `A test's ${name}.`, inputSchema: { type: "object" } },
 		call: async (args, _context, call) => run(args, call),
 	};
 }
@@ -106,9 +92,7 @@ export function modernRequest(
 		headers: {
 			"MCP-Protocol-Version": "2026-07-28",
 			"Mcp-Method": method,
-			...(["tools/call", "prompts/get"].includes(method) && {
-				"Mcp-Name": String(params.name),
-			}),
+			...(["tools/call", "prompts/get"].includes(method) && { "Mcp-Name": String(params.name) }),
 		},
 		body: `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify({ ...rest, _meta: meta })}}`,
 	};
@@ -123,11 +107,7 @@ export function postTo(
 ): Promise<Response> {
 	return fetch(url, {
 		method: "POST",
-		headers: {
-			Authorization: `Bearer ${token}`,
-			"Content-Type": "application/json",
-			...headers,
-		},
+		headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", ...headers },
 		body,
 		...(signal && { signal }),
 	});

@@ -30,9 +30,14 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 	const { LD_PRELOAD: _, ...env } = process.env;
 	const child = Bun.spawn(
 		[
-			...[chromium ?? "", "--headless", "--disable-gpu", "--no-first-run"],
-			...["--disable-dev-shm-usage", `--user-data-dir=${profile}`],
-			...["--remote-debugging-port=0", "--no-proxy-server"],
+			chromium ?? "",
+			"--headless",
+			"--disable-gpu",
+			"--no-first-run",
+			"--disable-dev-shm-usage",
+			`--user-data-dir=${profile}`,
+			"--remote-debugging-port=0",
+			"--no-proxy-server",
 			// Chromium's own sandbox does not run as root.
 			...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
 			"about:blank",
@@ -72,24 +77,17 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 
 	const { targetInfos } = await send("Target.getTargets");
 	const [target] = (targetInfos as { type: string; targetId: string }[]).filter(({ type }) => type === "page");
-	const attached = await send("Target.attachToTarget", {
-		targetId: target?.targetId,
-		flatten: true,
-	});
+	const attached = await send("Target.attachToTarget", { targetId: target?.targetId, flatten: true });
 	sessionId = attached.sessionId;
 	await send("Runtime.enable");
 	await send("Log.enable");
 	const resize = (width: number, height: number) =>
-		send("Emulation.setDeviceMetricsOverride", {
-			...{ width, height, deviceScaleFactor: 1, mobile: false },
-		});
+		send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
 	await resize(size.width, size.height);
 
 	/** Returns the value of an expression in the page; undefined while the page is being replaced. */
 	async function evaluate<T>(expression: string): Promise<T | undefined> {
-		const answer = await send("Runtime.evaluate", {
-			...{ expression, returnByValue: true },
-		}).catch(() => undefined);
+		const answer = await send("Runtime.evaluate", { expression, returnByValue: true }).catch(() => undefined);
 		const { value } = (answer?.result ?? {}) as { value?: T };
 		return value;
 	}
@@ -101,9 +99,7 @@ export async function openChromium(size = { width: 800, height: 900 }) {
 		problems,
 		/** Sets the color scheme that the page's user prefers. */
 		prefer: (scheme: "light" | "dark") =>
-			send("Emulation.setEmulatedMedia", {
-				features: [{ name: "prefers-color-scheme", value: scheme }],
-			}),
+			send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] }),
 		/** Types a text into the focused field. */
 		type: (text: string) => send("Input.insertText", { text }),
 		/** Writes a screenshot of the page as a PNG file with few colors, which is a third as large. */

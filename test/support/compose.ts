@@ -15,12 +15,7 @@ const duration = v.pipe(v.string(), v.regex(/^\d+s$/));
 
 const service = v.strictObject({
 	image: v.string(),
-	build: v.optional(
-		v.strictObject({
-			context: v.literal(".."),
-			dockerfile: v.literal("docker/Dockerfile"),
-		}),
-	),
+	build: v.optional(v.strictObject({ context: v.literal(".."), dockerfile: v.literal("docker/Dockerfile") })),
 	command: v.optional(v.array(v.string())),
 	restart: v.optional(v.string()),
 	sysctls: v.optional(v.record(v.string(), v.string())),
@@ -33,10 +28,7 @@ const service = v.strictObject({
 	pids_limit: v.number(),
 	mem_limit: v.pipe(v.string(), v.regex(/^\d+[mg]$/)),
 	shm_size: v.optional(v.string()),
-	logging: v.strictObject({
-		driver: v.string(),
-		options: v.record(v.string(), v.string()),
-	}),
+	logging: v.strictObject({ driver: v.string(), options: v.record(v.string(), v.string()) }),
 	// Compose converts numbers and booleans to strings, not always as written.
 	environment: v.optional(v.record(v.string(), v.string()), {}),
 	ports: v.optional(v.array(v.string()), []),

@@ -15,12 +15,7 @@ export function openConnection(api: string, options: Partial<ConnectionOptions> 
 		log: recorded.log,
 		onResponse() {},
 		...options,
-		timing: {
-			backOffMs: [1, 4],
-			invalidSessionMs: [1, 4],
-			identifyMs: 0,
-			...options.timing,
-		},
+		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0, ...options.timing },
 	});
 	const opened = connection.open();
 	return {

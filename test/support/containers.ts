@@ -32,10 +32,7 @@ export function startContainer(
 		...Object.fromEntries(Object.entries(there).map(([name, value]) => [name, put(value, here)])),
 		...more,
 	};
-	const options = {
-		cwd: join(image.root, image.workdir),
-		...userOf(service.user ?? image.user),
-	};
+	const options = { cwd: join(image.root, image.workdir), ...userOf(service.user ?? image.user) };
 	const local = ([file = "", ...rest]: readonly string[]) => [join(image.root, file), ...rest];
 	const { command = image.command } = service;
 	return {

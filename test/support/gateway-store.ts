@@ -11,10 +11,7 @@ import type { Place } from "./stores.ts";
 export function storeSettingsOf({
 	settings: { databaseUrl, schema, directory },
 }: Pick<Place, "settings">): StoreSettings {
-	return {
-		database: databaseUrl ?? join(directory, "store.sqlite"),
-		schema: schema ?? "unused",
-	};
+	return { database: databaseUrl ?? join(directory, "store.sqlite"), schema: schema ?? "unused" };
 }
 
 /** The environment of a gateway with the database of a place. */
@@ -35,10 +32,7 @@ export function openGatewayStore(
 ): TestGatewayStore {
 	const logged = recordLog();
 	const settings = storeSettingsOf(place);
-	const store = openStore(settings, logged.log, {
-		backOffMs: [20, 100],
-		...options,
-	});
+	const store = openStore(settings, logged.log, { backOffMs: [20, 100], ...options });
 	return { store, logged, [Symbol.asyncDispose]: () => store.close() };
 }
 

@@ -24,11 +24,7 @@ export interface GatewayAnswer {
 export interface RpcAnswer {
 	jsonrpc: string;
 	id: unknown;
-	result?: {
-		isError?: boolean;
-		content: { type: string; text: string }[];
-		[key: string]: unknown;
-	};
+	result?: { isError?: boolean; content: { type: string; text: string }[]; [key: string]: unknown };
 	error?: { code: number; message: string; data?: unknown };
 }
 
@@ -65,11 +61,7 @@ export async function startTestGateway(
 ): Promise<TestGateway> {
 	const recorded = recordLog();
 	const instances = Object.entries(bots).map(([name, { url }]) => `${name}=${url}`);
-	const config = readConfig({
-		INSTANCES: instances.join(","),
-		MCP_AUTH_TOKEN: gatewayToken,
-		...env,
-	});
+	const config = readConfig({ INSTANCES: instances.join(","), MCP_AUTH_TOKEN: gatewayToken, ...env });
 	const gateway = createGateway(config, recorded.log, {
 		connect,
 		// In most tests a bot that ends must count as offline at once.
@@ -104,11 +96,7 @@ export function createGatewayClient(endpoint: string, token = gatewayToken) {
 	async function post(body: string, headers: Record<string, string> = {}): Promise<GatewayAnswer> {
 		const response = await fetch(endpoint, {
 			method: "POST",
-			headers: {
-				Authorization: `Bearer ${token}`,
-				"Content-Type": "application/json",
-				...headers,
-			},
+			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", ...headers },
 			body,
 		});
 		const answer = await response.text();
@@ -168,13 +156,7 @@ export function createTestBackend({
 	const changes = { count: 0 };
 	const metrics = createMetrics();
 	const backend = new Backend({
-		instance: {
-			name,
-			url,
-			endpoint: `${url}/mcp`,
-			pinned: new Set(pinned),
-			barred: new Set(barred),
-		},
+		instance: { name, url, endpoint: `${url}/mcp`, pinned: new Set(pinned), barred: new Set(barred) },
 		token: gatewayToken,
 		info: { name: "test", version: "1" },
 		maxInFlight,

@@ -65,11 +65,7 @@ function readInstruction(line: string): Instruction {
 	const [, word = "", given = "", rest = ""] = /^([A-Z]+) ((?:--[a-z-]+=\S+ )*)(.*)$/.exec(line) ?? [];
 	if (!word) throw new Error(`not an instruction: ${line}`);
 	const flags = [...given.matchAll(/--([a-z-]+)=(\S+)/g)];
-	return {
-		word,
-		flags: Object.fromEntries(flags.map(([, name, value]) => [name, value])),
-		rest,
-	};
+	return { word, flags: Object.fromEntries(flags.map(([, name, value]) => [name, value])), rest };
 }
 
 const empty = {
@@ -110,13 +106,7 @@ export async function buildImages(directory: string, names: readonly string[]): 
 		const base = isStage ? build(stage.from) : undefined;
 		if (base) share(base.root, root);
 		else mkdirSync(root);
-		const image: Image = {
-			...empty,
-			...base,
-			root,
-			env: { ...base?.env },
-			ports: [...(base?.ports ?? [])],
-		};
+		const image: Image = { ...empty, ...base, root, env: { ...base?.env }, ports: [...(base?.ports ?? [])] };
 		for (const instruction of stage.instructions) carryOut(instruction, image);
 		built[name] = image;
 		return image;

@@ -15,10 +15,7 @@ export interface Probe {
 interface EnvVariable {
 	name: string;
 	value?: string;
-	valueFrom?: {
-		fieldRef?: { fieldPath: string };
-		secretKeyRef?: { name: string; key: string };
-	};
+	valueFrom?: { fieldRef?: { fieldPath: string }; secretKeyRef?: { name: string; key: string } };
 }
 
 export interface Container {

@@ -51,12 +51,7 @@ export interface Violations {
 
 /** The violations of these calls. `written` has how often the write of each number was executed. */
 export function findViolations(calls: Iterable<LedgerCall>, written: ReadonlyMap<number, number>): Violations {
-	const found: Violations = {
-		lost: [],
-		duplicated: [],
-		unannounced: [],
-		unexplained: [],
-	};
+	const found: Violations = { lost: [], duplicated: [], unannounced: [], unexplained: [] };
 	const known = new Set<number>();
 	for (const { number, what, writes, answers, cause } of calls) {
 		known.add(number);

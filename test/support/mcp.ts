@@ -56,10 +56,7 @@ function callerOf(client: Client, session: ClientSession, principal: Principal |
 				const code = Number(error.code);
 				return { text: String(error.message), isError: true, code };
 			}
-			const { content, isError = false } = result as {
-				content: { type: string; text: string }[];
-				isError?: boolean;
-			};
+			const { content, isError = false } = result as { content: { type: string; text: string }[]; isError?: boolean };
 			const text = content.map((item) => item.text).join("\n");
 			return { text, isError };
 		},

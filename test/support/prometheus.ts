@@ -93,10 +93,7 @@ function checkHistogram(name: string, { samples }: Family): void {
 	);
 	for (const group of groups.values()) {
 		const of = (suffix: string) => group.filter((sample) => sample.name === name + suffix);
-		const buckets = of("_bucket").map(({ labels, value }) => ({
-			bound: parseValue(String(labels.le)),
-			value,
-		}));
+		const buckets = of("_bucket").map(({ labels, value }) => ({ bound: parseValue(String(labels.le)), value }));
 		const [count, ...counts] = of("_count");
 		if (!count || counts.length > 0 || of("_sum").length !== 1)
 			throw new Error(`${name} has not one sum and one count`);

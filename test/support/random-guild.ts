@@ -78,14 +78,10 @@ export function randomGuild(
 		(one, index): Role => ({
 			name: one,
 			...(roleKeys[index] !== one && { key: roleKeys[index] }),
-			...maybe(0.5, {
-				color: `#${(random.below(0xfffffe) + 1).toString(16).padStart(6, "0").toUpperCase()}`,
-			}),
+			...maybe(0.5, { color: `#${(random.below(0xfffffe) + 1).toString(16).padStart(6, "0").toUpperCase()}` }),
 			...maybe(0.3, { hoist: true }),
 			...maybe(0.3, { mentionable: true }),
-			...maybe(0.6, {
-				permissions: random.chance(0.5) ? ["@everyone", "KICK_MEMBERS"] : some(permissions, 5),
-			}),
+			...maybe(0.6, { permissions: random.chance(0.5) ? ["@everyone", "KICK_MEMBERS"] : some(permissions, 5) }),
 		}),
 	);
 	const overwrites = (): Overwrite[] => {
@@ -96,11 +92,7 @@ export function randomGuild(
 		return targets.map((target) => {
 			const allow = some(permissions, 3);
 			const deny = some(permissions, 3).filter((one) => !allow.includes(one));
-			return {
-				...target,
-				...(allow.length > 0 && { allow }),
-				...(deny.length > 0 && { deny }),
-			};
+			return { ...target, ...(allow.length > 0 && { allow }), ...(deny.length > 0 && { deny }) };
 		});
 	};
 	const emojis = pictures.map((picture, index) => ({
@@ -155,9 +147,7 @@ export function randomGuild(
 			name: name("Guild"),
 			...maybe(0.5, { afk_timeout: 900 }),
 			...maybe(0.5, { system_channel: "sys" }),
-			...maybe(0.5, {
-				system_channel_flags: ["SUPPRESS_JOIN_NOTIFICATIONS"],
-			}),
+			...maybe(0.5, { system_channel_flags: ["SUPPRESS_JOIN_NOTIFICATIONS"] }),
 			...(community
 				? {
 						community: true,

@@ -26,9 +26,7 @@ const zones = [
 /** A time within two years of now. Half of them are shortly before the clock or the calendar changes. */
 function draw(): Temporal.ZonedDateTime {
 	const zone = random.pick(zones);
-	const any = Temporal.Now.zonedDateTimeISO(zone).add({
-		seconds: random.below(4 * 365 * dayS) - 2 * 365 * dayS,
-	});
+	const any = Temporal.Now.zonedDateTimeISO(zone).add({ seconds: random.below(4 * 365 * dayS) - 2 * 365 * dayS });
 	if (random.chance(0.5)) return any;
 	// The code computes in UTC, the machine in its own zone.
 	const day = any.withTimeZone(random.pick([zone, "UTC"])).startOfDay();

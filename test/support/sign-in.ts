@@ -78,10 +78,7 @@ export async function startSignIn({ env, documents }: SignInOptions = {}): Promi
 	const now = () => clock.now;
 	const clocks = { now, monotonicNow: now };
 	const clients = createClients({ store, log, clocks, ...documents });
-	const gateway = createGateway(config, log, {
-		store,
-		signIn: { clocks, clients },
-	});
+	const gateway = createGateway(config, log, { store, signIn: { clocks, clients } });
 	respond = gateway.fetch;
 	await gateway.refresh();
 

@@ -84,11 +84,7 @@ function onServer(define: (databases: Databases<Postgres>) => void, options?: Po
 					return [...(results.at(-1) ?? [])];
 				};
 				return {
-					settings: {
-						databaseUrl: started().url,
-						schema,
-						directory: "/nonexistent",
-					},
+					settings: { databaseUrl: started().url, schema, directory: "/nonexistent" },
 					shown: schema,
 					look,
 					async clear() {
@@ -126,11 +122,7 @@ function sqlitePlaces(): Databases {
 			made.push(parent);
 			const directory = join(parent, name.replaceAll("/", "_"));
 			const look = async <Row>(text: string): Promise<Row[]> => {
-				await using sql = new SQL({
-					adapter: "sqlite",
-					filename: join(directory, "store.sqlite"),
-					bigint: true,
-				});
+				await using sql = new SQL({ adapter: "sqlite", filename: join(directory, "store.sqlite"), bigint: true });
 				await sql.unsafe("PRAGMA busy_timeout = 5000");
 				return [...(await sql.unsafe(text))];
 			};

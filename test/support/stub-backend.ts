@@ -67,10 +67,7 @@ export interface StubBackend extends AsyncDisposable {
 export const echoTool = JSON.stringify({
 	name: "echo",
 	description: "Echo",
-	inputSchema: {
-		type: "object",
-		properties: { guild_id: { type: "string" }, text: { type: "string" } },
-	},
+	inputSchema: { type: "object", properties: { guild_id: { type: "string" }, text: { type: "string" } } },
 });
 
 /** A tool without arguments. */
@@ -178,10 +175,7 @@ async function record(request: Request): Promise<RecordedRequest> {
 
 /** A JSON response. */
 export function json(text: string, status = 200): Response {
-	return new Response(text, {
-		status,
-		headers: { "Content-Type": "application/json" },
-	});
+	return new Response(text, { status, headers: { "Content-Type": "application/json" } });
 }
 
 /** An SSE response with one event for each message. */
@@ -199,9 +193,7 @@ export function eventStream(text: string, { open = false, onCancel = () => {} } 
 		},
 		cancel: onCancel,
 	});
-	return new Response(body, {
-		headers: { "Content-Type": "text/event-stream" },
-	});
+	return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
 }
 
 /** An SSE response with a result, given as JSON text. */

@@ -37,11 +37,7 @@ export function linked(
 }
 
 /** Reconnects without delay. */
-export const quickTiming = {
-	identifyMs: 0,
-	backOffMs: [5, 200],
-	invalidSessionMs: [5, 20],
-} as const;
+export const quickTiming = { identifyMs: 0, backOffMs: [5, 200], invalidSessionMs: [5, 20] } as const;
 
 type Toml = BotConfig["toml"];
 
@@ -55,9 +51,7 @@ export async function startWorld(
 		// Tests send more than 50 per second.
 		requestsPerSecond = 1_000_000,
 	}: Pick<BotOptions, "tools" | "requestsPerSecond"> &
-		Partial<Pick<BotConfig, "mcpToken">> & {
-			toml?: Toml | ((simulator: Simulator) => Toml) | undefined;
-		} = {},
+		Partial<Pick<BotConfig, "mcpToken">> & { toml?: Toml | ((simulator: Simulator) => Toml) | undefined } = {},
 ): Promise<TestWorld> {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
@@ -68,9 +62,7 @@ export async function startWorld(
 		discordApiUrl: simulator.api,
 		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
-		...(toml && {
-			toml: typeof toml === "function" ? toml(simulator) : toml,
-		}),
+		...(toml && { toml: typeof toml === "function" ? toml(simulator) : toml }),
 		mcpToken,
 	});
 	let expiry = new AbortController();

@@ -145,11 +145,7 @@ describe("an answer", () => {
 
 	test("the other settings of the provider are part of the request", async () => {
 		await using world = await startWorld({
-			settings: {
-				max_tokens_field: "max_completion_tokens",
-				temperature: 0.5,
-				extra: { reasoning_effort: "low" },
-			},
+			settings: { max_tokens_field: "max_completion_tokens", temperature: 0.5, extra: { reasoning_effort: "low" } },
 		});
 		await ask(world.ai);
 		const [request] = world.at(0).requests;

@@ -19,16 +19,7 @@ async function check(
 	const { log } = recordLog();
 	const passed = await runChecks(
 		providerChecks(
-			{
-				providers: {
-					mine: {
-						url: provider.url,
-						model: "simulated",
-						api_key_env: "MINE_API_KEY",
-						...settings,
-					},
-				},
-			},
+			{ providers: { mine: { url: provider.url, model: "simulated", api_key_env: "MINE_API_KEY", ...settings } } },
 			{ MINE_API_KEY: key ?? provider.key },
 			kind === "slow" ? 50 : undefined,
 		),
@@ -72,9 +63,7 @@ test.each([
 });
 
 test("a provider that requires a key fails with the setting for it", async () => {
-	const { shown } = await check(undefined, {
-		settings: { api_key_env: undefined },
-	});
+	const { shown } = await check(undefined, { settings: { api_key_env: undefined } });
 	expect(shown).toMatch(/requires an API key .*\n.*ai\.providers\.mine\.api_key_env/);
 });
 

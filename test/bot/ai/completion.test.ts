@@ -7,10 +7,7 @@ test("an answer larger than 8 MiB is an error that names the limit", async () =>
 	await using server = Bun.serve({
 		port: 0,
 		hostname: "127.0.0.1",
-		fetch: () =>
-			new Response(comment.repeat(128), {
-				headers: { "content-type": "text/event-stream" },
-			}),
+		fetch: () => new Response(comment.repeat(128), { headers: { "content-type": "text/event-stream" } }),
 	});
 	const answer = complete(
 		{

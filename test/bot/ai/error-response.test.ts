@@ -9,34 +9,20 @@ const requestError = (message: string, code = "invalid_request_error") => ({
 });
 const bodies = {
 	"OpenAI: wrong key": requestError("Incorrect API key", "invalid_api_key"),
-	"OpenAI: no balance": {
-		error: { type: "insufficient_quota", code: "insufficient_quota" },
-	},
+	"OpenAI: no balance": { error: { type: "insufficient_quota", code: "insufficient_quota" } },
 	"OpenAI: too long": requestError("too long", "context_length_exceeded"),
 	"DeepSeek: refused content": requestError("Content Exists Risk"),
 	"Gemini: wrong key": [
-		{
-			error: {
-				code: 400,
-				message: "API key not valid. Please pass a valid API key.",
-				status: "INVALID_ARGUMENT",
-			},
-		},
+		{ error: { code: 400, message: "API key not valid. Please pass a valid API key.", status: "INVALID_ARGUMENT" } },
 	],
 	"Gemini: rate limit": [{ error: { code: 429, status: "RESOURCE_EXHAUSTED" } }],
-	"OpenRouter: moderation": {
-		error: { code: 403, message: "your input was flagged" },
-	},
+	"OpenRouter: moderation": { error: { code: 403, message: "your input was flagged" } },
 	"in a stream: overloaded": { error: { code: 503, message: "busy" } },
 	"in a stream: rate limit": { error: { code: "429", message: "slow down" } },
-	"Ollama: unknown model": {
-		error: { message: 'model "x" not found', type: "api_error" },
-	},
+	"Ollama: unknown model": { error: { message: 'model "x" not found', type: "api_error" } },
 	"HTML of a proxy": undefined,
 	"error as a string": { error: "flagged" },
-	"codes that quote the request": {
-		error: { code: "private words", type: "sk-Secret Key" },
-	},
+	"codes that quote the request": { error: { code: "private words", type: "sk-Secret Key" } },
 	"unknown JSON": [null, 7],
 };
 

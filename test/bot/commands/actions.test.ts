@@ -16,20 +16,13 @@ import { tools } from "../../../src/bot/tools/index.ts";
 import { startFeature } from "../features/running-feature.ts";
 
 let feature: Feature;
-const definitions = () =>
-	definitionsOf({
-		actions: feature.actions ?? [],
-		menus: feature.menus ?? [],
-		commands: [],
-	});
+const definitions = () => definitionsOf({ actions: feature.actions ?? [], menus: feature.menus ?? [], commands: [] });
 
 beforeAll(async () => {
 	await using _ = await startFeature({
 		settings: (simulator) => ({
 			features: { moderation: true },
-			moderation: {
-				log_channel: simulator.channel("The Cooks/staff").id,
-			},
+			moderation: { log_channel: simulator.channel("The Cooks/staff").id },
 		}),
 		create: (options) => {
 			const created = createModeration(options);

@@ -47,10 +47,7 @@ const perform = (
 	result: { text: string; isError: boolean },
 	asks: boolean,
 ): Promise<{ answer: { text: string; question?: string } }> => {
-	const callAs: PerformOptions["callAs"] = async () => ({
-		...result,
-		wrote: false,
-	});
+	const callAs: PerformOptions["callAs"] = async () => ({ ...result, wrote: false });
 	return createPerform({ callAs }).perform({ ...action, confirm: () => asks }, new Map([["within", ["1h"]]]), {
 		...place,
 		guildId: "1",
@@ -73,9 +70,7 @@ test("a question has buttons only if something would be done", async () => {
 	const asked = await perform({ text: "Would ban Zoe.", isError: false }, true);
 	expect(asked.answer.question).toBeDefined();
 	const nothing = await perform({ text: "No message matches: nothing to delete.", isError: false }, true);
-	expect(nothing.answer).toEqual({
-		text: "No message matches: nothing to delete.",
-	});
+	expect(nothing.answer).toEqual({ text: "No message matches: nothing to delete." });
 });
 
 test("long answers are split between lines", () => {

@@ -16,7 +16,8 @@ async function suggested(
 ): Promise<readonly unknown[]> {
 	const responses: unknown[][] = [];
 	const interaction = {
-		...{ guildId: "1", user: { id: "2" } },
+		guildId: "1",
+		user: { id: "2" },
 		memberPermissions: new PermissionsBitField(permissions),
 		options: { getFocused: () => ({ name: "reason", value: "sp" }) },
 		respond: async (choices: unknown[]) => responses.push(choices),

@@ -103,10 +103,7 @@ describe.concurrent("who is answered", () => {
 		const { channel } = simulator.channel(general);
 		const user = simulator.world.users.get(simulator.user(author).id);
 		if (!user) throw new Error(`${author} has an account`);
-		simulator.world.messages.add(channel, user, {
-			...fields,
-			content: "!m echo ignored",
-		});
+		simulator.world.messages.add(channel, user, { ...fields, content: "!m echo ignored" });
 		await simulator.user("ada").say(general, "!m echo heard");
 		// Answers to one channel are sent in their order.
 		const [first] = await stage.answers(1);
@@ -122,9 +119,7 @@ describe.concurrent("who is answered", () => {
 		const { channel } = simulator.channel(general);
 		const message = simulator.world.messages.get(channel.id, id);
 		if (!message) throw new Error("the message was sent");
-		simulator.world.messages.edit(channel, message, {
-			content: "!m echo edited",
-		});
+		simulator.world.messages.edit(channel, message, { content: "!m echo edited" });
 		await ada.say(general, "!m echo heard");
 		await stage.answers(1);
 		expect(stage.asked).toEqual(["heard"]);
@@ -157,9 +152,7 @@ describe.concurrent("who is answered", () => {
 		const everyone = guild.roles.get(guild.id);
 		if (!everyone) throw new Error("everyone has a role");
 		const { ViewChannel, SendMessages } = PermissionFlagsBits;
-		world.roles.edit(guild, everyone, {
-			permissions: String(ViewChannel | SendMessages),
-		});
+		world.roles.edit(guild, everyone, { permissions: String(ViewChannel | SendMessages) });
 		await until("the bot has heard", () => {
 			const known = stage.client.guilds.cache.get(guild.id);
 			return known?.roles.everyone.permissions.bitfield === (ViewChannel | SendMessages);
@@ -194,9 +187,7 @@ describe.concurrent("what fails", () => {
 	test("a reply that Discord refuses is logged without its text", async () => {
 		await using stage = await startStage([echo]);
 		const { simulator } = stage;
-		simulator.faults.refuse("POST /channels/*/messages", 50013, {
-			actor: simulator.bot("alpha").id,
-		});
+		simulator.faults.refuse("POST /channels/*/messages", 50013, { actor: simulator.bot("alpha").id });
 		await simulator.user("ada").say(general, "!m echo SECRET");
 		const entry = await until("it is logged", () => stage.logged.entries("could not reply to a chat command")[0]);
 		expect(entry).toMatchObject({ level: "warn", command: "echo" });
@@ -211,9 +202,7 @@ describe.concurrent("what fails", () => {
 		if (!("permission_overwrites" in channel)) throw new Error("it has no overwrites");
 		const bot = simulator.bot("alpha").id;
 		const deny = String(PermissionFlagsBits.SendMessages);
-		simulator.world.channels.edit(channel, {
-			permission_overwrites: [{ id: bot, type: 1, allow: "0", deny }],
-		});
+		simulator.world.channels.edit(channel, { permission_overwrites: [{ id: bot, type: 1, allow: "0", deny }] });
 		await until("the bot has heard", () => {
 			const known = client.channels.cache.get(id);
 			return known?.isTextBased() && !known.isDMBased() && !known.isThread()
@@ -230,11 +219,7 @@ describe.concurrent("what fails", () => {
 	});
 
 	test("a message of white space is left out of a long reply", async () => {
-		const gap: Command = {
-			...echo,
-			name: "gap",
-			run: async () => `a${" ".repeat(6000)}b`,
-		};
+		const gap: Command = { ...echo, name: "gap", run: async () => `a${" ".repeat(6000)}b` };
 		await using stage = await startStage([gap]);
 		await stage.simulator.user("ada").say(general, "!m gap");
 		const answers = await stage.answers(2);
@@ -254,10 +239,7 @@ describe.concurrent("what fails", () => {
 		await using stage = await startStage(
 			[said],
 			{},
-			{
-				scope: "global",
-				before: ({ faults }) => faults.refuse("PUT /applications/*/commands", 50001),
-			},
+			{ scope: "global", before: ({ faults }) => faults.refuse("PUT /applications/*/commands", 50001) },
 		);
 		const entry = await until(
 			"it is logged",
@@ -341,13 +323,15 @@ test("disabled slash commands are deleted, and others stay", async () => {
 		{ name: "another", description },
 	]);
 	expect(await registered()).toEqual(["another", "verify"]);
-	const again = new Client({
-		intents: [Intent.Guilds],
-		rest: { api: simulator.api },
-	});
+	const again = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api } });
 	createDoors({
-		...{ prefix: "!m", commands: [], known: ["verify"], scope: "global" },
-		...{ deleteSecrets: false, callAs: noTools, log: logged.log },
+		prefix: "!m",
+		commands: [],
+		known: ["verify"],
+		scope: "global",
+		deleteSecrets: false,
+		callAs: noTools,
+		log: logged.log,
 	}).attach(again);
 	await again.login(simulator.bot("alpha").token);
 	await until("it is gone", async () => (await registered()).length === 1);
@@ -362,9 +346,7 @@ async function startStage(
 	{
 		before,
 		...options
-	}: Partial<DoorsOptions> & {
-		before?(simulator: Awaited<ReturnType<typeof startSimulator>>): void;
-	} = {},
+	}: Partial<DoorsOptions> & { before?(simulator: Awaited<ReturnType<typeof startSimulator>>): void } = {},
 ) {
 	const simulator = await startSimulator(simulated);
 	before?.(simulator);

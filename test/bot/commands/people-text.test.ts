@@ -6,8 +6,15 @@ import { ActingPerson, actAs, forClients } from "../../../src/discord/acting-per
 import { describeBits } from "../../../src/discord/permissions.ts";
 
 const words = [
-	...["remove_timeout", "create_role_menu", "send_message", "list_cases"],
-	...["dry_run", "temp_ban", "add_role", "next_before", "unlock = true"],
+	"remove_timeout",
+	"create_role_menu",
+	"send_message",
+	"list_cases",
+	"dry_run",
+	"temp_ban",
+	"add_role",
+	"next_before",
+	"unlock = true",
 	"now is 2026-01-31T12:00:00Z",
 ];
 

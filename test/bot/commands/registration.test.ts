@@ -33,15 +33,18 @@ afterEach(async () => {
 
 /** Logs in a client that offers one action; returns what it logs. */
 async function login(scope: CommandScope, retryMs: readonly number[] = []) {
-	const client = new Client({
-		intents: [Intent.Guilds],
-		rest: { api: simulator.api, retries: 0 },
-	});
+	const client = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api, retries: 0 } });
 	clients.push(client);
 	const logged = recordLog("debug");
 	createDoors({
-		...{ prefix: "!m", commands: [], actions: [action], scope, retryMs },
-		...{ known: ["old"], deleteSecrets: false, callAs: noTools },
+		prefix: "!m",
+		commands: [],
+		actions: [action],
+		scope,
+		retryMs,
+		known: ["old"],
+		deleteSecrets: false,
+		callAs: noTools,
 		log: logged.log,
 	}).attach(client);
 	await client.login(simulator.bot("alpha").token);
@@ -53,10 +56,7 @@ const application = () => simulator.bot("alpha").id;
 
 /** Names of the commands at a place: a guild, or all guilds. */
 function namesIn(guild?: string): string[] {
-	const scope = {
-		application_id: application(),
-		...(guild !== undefined && { guild_id: simulator.guild(guild).id }),
-	};
+	const scope = { application_id: application(), ...(guild !== undefined && { guild_id: simulator.guild(guild).id }) };
 	return simulator.world.commands
 		.in(scope)
 		.map(({ name }) => name)
@@ -132,10 +132,7 @@ describe("commands of another program", () => {
 	const old = { name: "old", description: "Of an older version" };
 
 	test.each(["global", "guild", "off"] as const)("stay with the scope %s", async (scope) => {
-		const registrar = new Client({
-			intents: [Intent.Guilds],
-			rest: { api: simulator.api },
-		});
+		const registrar = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api } });
 		clients.push(registrar);
 		await registrar.login(simulator.bot("alpha").token);
 		const { id } = simulator.guild("The Cooks");

@@ -158,9 +158,7 @@ describe("commands", () => {
 		const { ManageChannels, ManageGuild, ManageRoles } = PermissionFlagsBits;
 		grant(simulator, "Staff", ManageChannels, ManageGuild, ManageRoles);
 		const unknown = "1".repeat(18);
-		simulator.world.channels.edit(channel, {
-			permission_overwrites: [overwrite],
-		});
+		simulator.world.channels.edit(channel, { permission_overwrites: [overwrite] });
 		const say = (line: string) => world.ask(moderator, line);
 		await until("the bot has heard of it", async () => (await say("!m setlog")).includes(`the channel ${id}`));
 		for (const line of ["lock ID", "slowmode 5s <#ID>", "setlog <#ID>"]) {
@@ -296,10 +294,7 @@ describe("confirmation", () => {
 		const { channel } = simulator.channel(general);
 		for (let index = 0; index < 5; index++) await simulator.user("zoe").say(general, `first ${index}`);
 		const user = simulator.user(moderator);
-		const asked = await user.run(general, "purge user", {
-			user: world.id("zoe"),
-			within: "1h",
-		});
+		const asked = await user.run(general, "purge user", { user: world.id("zoe"), within: "1h" });
 		const question = await until("it is asked", async () => {
 			const reply = await asked.reply();
 			return reply.buttons.length > 0 && reply;

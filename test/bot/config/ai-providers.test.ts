@@ -47,12 +47,7 @@ test("an order names those who are asked, and nobody else", () => {
 
 test("a section overrides what is ready made, field by field", () => {
 	const [provider] = chooseProviders(
-		{
-			order: ["openai"],
-			providers: {
-				openai: { model: "next", max_tokens: 10, api_key_env: "WORK_API_KEY" },
-			},
-		},
+		{ order: ["openai"], providers: { openai: { model: "next", max_tokens: 10, api_key_env: "WORK_API_KEY" } } },
 		{ WORK_API_KEY: "w", OPENAI_API_KEY: "o" },
 	);
 	expect(provider).toEqual({

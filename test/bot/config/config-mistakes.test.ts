@@ -102,9 +102,9 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	...[
 		['[mcp]\n# [auto_role]\nto_role = "your-role-id"', "mcp.to_role", "auto_role"],
 		['# [mcp.tools]\ndeny = ["ban"]', "deny", "mcp.tools"],
-		[`[game.donators.tiers]\n#[ auto_role ]\nto_role = "${id}"`, ...["game.donators.tiers.to_role", "auto_role"]],
-		[`[mcp]\n# [game.donators.tiers]\ngold = "${id}"`, ...["mcp.gold", "game.donators.tiers"]],
-		['[ai]\n# [ai.providers.mine]\nurl = "https://ai.example/v1"', ...["ai.url", "ai.providers.mine"]],
+		[`[game.donators.tiers]\n#[ auto_role ]\nto_role = "${id}"`, "game.donators.tiers.to_role", "auto_role"],
+		[`[mcp]\n# [game.donators.tiers]\ngold = "${id}"`, "mcp.gold", "game.donators.tiers"],
+		['[ai]\n# [ai.providers.mine]\nurl = "https://ai.example/v1"', "ai.url", "ai.providers.mine"],
 	].map(([lines = "", key, section]): (typeof inToml)[number] => [
 		lines,
 		`${key}: belongs to [${section}], which is still commented out`,
@@ -275,9 +275,7 @@ test("of several lines of .env with one name the last counts", () => {
 });
 
 test("a placeholder in the environment is reported as one of the environment", () => {
-	const [issue] = issuesIn("", "DISCORD_TOKEN=", {
-		DISCORD_TOKEN: "your-bot-token",
-	});
+	const [issue] = issuesIn("", "DISCORD_TOKEN=", { DISCORD_TOKEN: "your-bot-token" });
 	expect(issue).toStartWith("the environment: DISCORD_TOKEN: is still the placeholder");
 });
 

@@ -49,14 +49,7 @@ test("what is not said has its default", () => {
 			command_prefix: "!",
 			commands: "global",
 			timezone: "UTC",
-			features: {
-				game: false,
-				auto_role: false,
-				join_role: false,
-				welcome: false,
-				moderation: false,
-				chat: false,
-			},
+			features: { game: false, auto_role: false, join_role: false, welcome: false, moderation: false, chat: false },
 			mcp: {
 				audit_days: 90,
 				read_only: false,
@@ -177,20 +170,11 @@ reasoning = { effort = "low" }
 		auditChannelId: `${id}8`,
 		gameVerifyUrl: "http://game:8080",
 		gameVerifySecret: "s",
-		apiKeys: {
-			OPENAI_API_KEY: "k1",
-			MY_OWN_API_KEY: "k2",
-			ANTHROPIC_API_KEY: "k3",
-		},
+		apiKeys: { OPENAI_API_KEY: "k1", MY_OWN_API_KEY: "k2", ANTHROPIC_API_KEY: "k3" },
 		toml: {
 			features: { game: true, chat: false },
 			mcp: { audit_days: 30 },
-			backup: {
-				every: 43_200_000,
-				keep: 3,
-				alarm_deletions: 0,
-				alarm_window: 30_000,
-			},
+			backup: { every: 43_200_000, keep: 3, alarm_deletions: 0, alarm_window: 30_000 },
 			game: { verify: false },
 			auto_role: { min_age: 259_200_000, min_messages: 10, require_all: false },
 			welcome: { message: "Hello {user}" },
@@ -257,12 +241,7 @@ min_age = "three days"`).join("\n");
 test("backups are on with an empty section, and off without one", () => {
 	const backup = (lines: string) => read({ ...files, "config.toml": `${cook}${lines}\n` }).toml.backup;
 	expect(backup("")).toBeUndefined();
-	expect(backup("[backup]")).toEqual({
-		every: 86_400_000,
-		keep: 14,
-		alarm_deletions: 5,
-		alarm_window: 60_000,
-	});
+	expect(backup("[backup]")).toEqual({ every: 86_400_000, keep: 14, alarm_deletions: 5, alarm_window: 60_000 });
 	expect(backup('[backup]\nevery = "1h"')?.every).toBe(3_600_000);
 	const issues = issuesIn(`[backup]
 every = "59m"
@@ -367,9 +346,7 @@ test("a value that begins your- counts as unset, in .env and in config.toml", ()
 		".env": `${tokenLine}GUILD_ID=your-guild-id\nMCP_AUTH_TOKEN=your-shared-token\n`,
 		"config.toml": `${cook}timezone = "your-time-zone"\n[mcp]\naudit_channel = "your-channel"\n`,
 	});
-	expect({ ...unset, directory: "", dataDirectory: "" }).toEqual({
-		...{ ...read(files), directory: "", dataDirectory: "" },
-	});
+	expect({ ...unset, directory: "", dataDirectory: "" }).toEqual({ ...read(files), directory: "", dataDirectory: "" });
 });
 
 test("the environment beats .env, and an empty value in it does not", () => {

@@ -40,9 +40,6 @@ export function issuesOf(work: () => unknown): readonly string[] {
 /** The issues of an instance with these lines after those that it cannot do without. */
 export function issuesIn(toml: string, env = "", fromProcess: Env = {}) {
 	const token = /^DISCORD_TOKEN=/m.test(env) ? "" : "DISCORD_TOKEN=token\n";
-	const files = {
-		".env": `${token}${env}\n`,
-		"config.toml": `bot_name = "Cook"\n${toml}\n`,
-	};
+	const files = { ".env": `${token}${env}\n`, "config.toml": `bot_name = "Cook"\n${toml}\n` };
 	return issuesOf(() => read(files, fromProcess));
 }

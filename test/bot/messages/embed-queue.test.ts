@@ -14,30 +14,28 @@ async function startQueue() {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(
 		await startSimulator({
-			rateLimits: {
-				global: { requests: 10_000, perMs: 1_000 },
-				each: { requests: 1_000, perMs: 1_000 },
-			},
+			rateLimits: { global: { requests: 10_000, perMs: 1_000 }, each: { requests: 1_000, perMs: 1_000 } },
 		}),
 	);
 	const { log, lines } = recordLog("warn");
 	const connection = new Connection({
-		...{ token: simulator.bot("alpha").token, log },
-		...{ api: simulator.api, cdn: simulator.cdn },
+		token: simulator.bot("alpha").token,
+		log,
+		api: simulator.api,
+		cdn: simulator.cdn,
 		onResponse() {},
 	});
 	stack.defer(() => connection.close());
 	await connection.open();
 	const { id } = simulator.channel("The Cooks/staff");
 	await until("the channel is known", () => connection.discord.channels.cache.has(id));
-	const queue = createEmbedQueue({
-		...{ connection, log },
-		noun: "call(s)",
-		setting: "mcp.audit_channel",
-	});
+	const queue = createEmbedQueue({ connection, log, noun: "call(s)", setting: "mcp.audit_channel" });
 	const owned = stack.move();
 	return {
-		...{ simulator, id, queue, lines },
+		simulator,
+		id,
+		queue,
+		lines,
 		push: (number: number) => queue.push(id, () => new EmbedBuilder().setTitle(`call-${number}`)),
 		/** The titles of the embeds in the channel. */
 		titles: () => simulator.world.messages.in(id).flatMap(({ embeds }) => embeds.map((embed) => Object(embed).title)),
@@ -48,9 +46,7 @@ async function startQueue() {
 test("embeds that do not fit into the queue are dropped, and the next message says how many", async () => {
 	await using world = await startQueue();
 	const { simulator, id, queue, lines, push } = world;
-	const fault = simulator.faults.stall("POST /channels/*/messages", {
-		times: 1,
-	});
+	const fault = simulator.faults.stall("POST /channels/*/messages", { times: 1 });
 	push(0);
 	await until("the first is on its way", () => fault.hits === 1);
 	for (let number = 1; number < 1_100; number++) push(number);
@@ -66,12 +62,7 @@ test("embeds that do not fit into the queue are dropped, and the next message sa
 
 test("an embed that a tool call pushes is sent even if the call is cancelled, or may not write", async () => {
 	await using world = await startQueue();
-	const run = {
-		signal: AbortSignal.abort(),
-		endsAt: performance.now(),
-		reason: undefined,
-		mayWrite: false,
-	};
+	const run = { signal: AbortSignal.abort(), endsAt: performance.now(), reason: undefined, mayWrite: false };
 	await withinRun(run, async () => world.push(1));
 	await world.queue.settled();
 	expect(world.titles()).toEqual(["call-1"]);

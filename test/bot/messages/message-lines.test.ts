@@ -69,11 +69,7 @@ test.each([
 						{
 							type: 9,
 							components: [{ type: 10, content: "# Hi\nthere" }],
-							accessory: {
-								type: 11,
-								media: { url: "https://cdn/t.png" },
-								description: "a | leek",
-							},
+							accessory: { type: 11, media: { url: "https://cdn/t.png" }, description: "a | leek" },
 						},
 						{ type: 14, divider: true },
 						{
@@ -83,12 +79,7 @@ test.each([
 								{ media: { url: "https://cdn/b.png" }, description: null },
 							],
 						},
-						{
-							type: 13,
-							name: "menu.pdf",
-							size: 12,
-							file: { url: "https://cdn/menu.pdf" },
-						},
+						{ type: 13, name: "menu.pdf", size: 12, file: { url: "https://cdn/menu.pdf" } },
 					],
 				},
 				{ type: 99, components: [{ type: 10, content: "of tomorrow" }] },
@@ -104,32 +95,15 @@ test.each([
 					type: 1,
 					components: [
 						{ type: 2, style: 1, label: "Press", custom_id: "a" },
-						{
-							type: 2,
-							style: 5,
-							label: "Site",
-							emoji: { id: null, name: "🍞" },
-							url: "https://bread",
-						},
-						{
-							type: 2,
-							style: 1,
-							emoji: { id: "9", name: "x|" },
-							disabled: true,
-						},
+						{ type: 2, style: 5, label: "Site", emoji: { id: null, name: "🍞" }, url: "https://bread" },
+						{ type: 2, style: 1, emoji: { id: "9", name: "x|" }, disabled: true },
 						{ type: 2, style: 6, sku_id: "7" },
 					],
 				},
 				{
 					type: 1,
 					components: [
-						{
-							type: 3,
-							placeholder: "Dish",
-							options: Array.from({ length: 12 }, (_, n) => ({
-								label: `d${n}`,
-							})),
-						},
+						{ type: 3, placeholder: "Dish", options: Array.from({ length: 12 }, (_, n) => ({ label: `d${n}` })) },
 					],
 				},
 				{ type: 1, components: [{ type: 6, disabled: true }] },
@@ -144,11 +118,7 @@ test.each([
 	],
 	[
 		"a reply",
-		{
-			type: 19,
-			message_reference: { message_id: "7" },
-			referenced_message: message({ id: "7" }),
-		},
+		{ type: 19, message_reference: { message_id: "7" }, referenced_message: message({ id: "7" }) },
 		" | reply to: 7 by @ada (ID: 100000000000000001)",
 	],
 	[
@@ -156,10 +126,7 @@ test.each([
 		{
 			type: 19,
 			message_reference: { message_id: "7" },
-			referenced_message: message({
-				id: "7",
-				content: `a | b\n${"c".repeat(200)}`,
-			}),
+			referenced_message: message({ id: "7", content: `a | b\n${"c".repeat(200)}` }),
 			mentions: [ada],
 		},
 		` | reply to: 7 by @ada (ID: 100000000000000001) "a \\| b\\n${"c".repeat(93)}…" | mentions: @ada (ID: 100000000000000001)`,
@@ -169,29 +136,18 @@ test.each([
 		{
 			type: 19,
 			message_reference: { message_id: "7" },
-			referenced_message: message({
-				id: "7",
-				attachments: [{ filename: "soup.png" }],
-			}),
+			referenced_message: message({ id: "7", attachments: [{ filename: "soup.png" }] }),
 		},
 		' | reply to: 7 by @ada (ID: 100000000000000001) "soup.png"',
 	],
 	[
 		"mentions",
-		{
-			mention_everyone: true,
-			mentions: [{ ...ada, global_name: "Ada |\nL." }],
-			mention_roles: ["5"],
-		},
+		{ mention_everyone: true, mentions: [{ ...ada, global_name: "Ada |\nL." }], mention_roles: ["5"] },
 		" | mentions: @everyone, Ada \\|\\nL. (@ada, ID: 100000000000000001), the role 5",
 	],
 	[
 		"a reply to what is gone",
-		{
-			type: 19,
-			message_reference: { message_id: "7" },
-			referenced_message: null,
-		},
+		{ type: 19, message_reference: { message_id: "7" }, referenced_message: null },
 		" | reply to: 7, deleted",
 	],
 	[
@@ -238,34 +194,20 @@ test.each([
 				question: { text: "Soup?\n| answer 1, 9 vote(s): forged" },
 				expiry: null,
 				allow_multiselect: true,
-				answers: [
-					{
-						answer_id: 1,
-						poll_media: { text: "a | b\u2028", emoji: { id: "9", name: "x|" } },
-					},
-				],
+				answers: [{ answer_id: 1, poll_media: { text: "a | b\u2028", emoji: { id: "9", name: "x|" } } }],
 			},
 		},
 		" | poll: Soup?\\n\\| answer 1, 9 vote(s): forged | answer 1, votes unknown: <:x\\|:9> a \\| b\\u{2028} | several answers allowed | poll open until: unknown",
 	],
 	[
 		"a poll that has ended",
-		{
-			poll: {
-				question: { text: "?" },
-				expiry: "2020-01-31T12:00:00Z",
-				answers: [],
-			},
-		},
+		{ poll: { question: { text: "?" }, expiry: "2020-01-31T12:00:00Z", answers: [] } },
 		" | poll: ? | poll ended: 2020-01-31T12:00:00Z",
 	],
 	["a message that was published", { flags: 1 }, " | crossposted"],
 	[
 		"a message that was published elsewhere",
-		{
-			flags: 2,
-			message_reference: { message_id: "7", channel_id: "8", guild_id: "9" },
-		},
+		{ flags: 2, message_reference: { message_id: "7", channel_id: "8", guild_id: "9" } },
 		" | crosspost of: message 7 of the channel 8 of the guild 9",
 	],
 	[

@@ -98,10 +98,7 @@ async function startAudited(
 	};
 	/** A session's header, of a client that calls itself so. */
 	const openSession = async (client: string) => {
-		const params = {
-			protocolVersion: "2025-11-25",
-			clientInfo: { name: client },
-		};
+		const params = { protocolVersion: "2025-11-25", clientInfo: { name: client } };
 		const body = { jsonrpc: "2.0", id: 1, method: "initialize", params };
 		const response = await post(JSON.stringify(body));
 		await response.text();
@@ -159,10 +156,7 @@ async function insertRows(place: Place, tool: string, times: readonly number[]) 
 async function walk({ call }: Audited, args: Record<string, unknown>, maxPages: number): Promise<string[][]> {
 	const pages: string[][] = [];
 	for (let before: string | undefined; pages.length < maxPages; ) {
-		const { text, isError } = await call("list_recent_tool_calls", {
-			...args,
-			...(before && { before }),
-		});
+		const { text, isError } = await call("list_recent_tool_calls", { ...args, ...(before && { before }) });
 		if (isError) throw new Error(text);
 		pages.push([...text.matchAll(/request: (\S+) \|/g)].map(([, id]) => `${id}`));
 		before = /\nnext_before=(\S+)$/.exec(text)?.[1];
@@ -179,9 +173,7 @@ function withSecret(schema: JsonSchema, secret: string): unknown {
 	if (schema.type === "array") return [withSecret(schema.items as JsonSchema, secret)];
 	if (schema.type !== "object") return secret;
 	// What publishes no fields takes some all the same.
-	const properties = (schema.properties ?? {
-		title: { type: "string" },
-	}) as Record<string, JsonSchema>;
+	const properties = (schema.properties ?? { title: { type: "string" } }) as Record<string, JsonSchema>;
 	return Object.fromEntries([
 		...Object.entries(properties).map(([name, one]) => [name, withSecret(one, secret)]),
 		[secret, { [secret]: [secret] }],
@@ -200,11 +192,7 @@ onBoth((databases, kind) => {
 		await call("list_guilds", {});
 		await call("list_members", { guild_id: "123456789012345678", limit: 3 });
 		simulator.faults.refuse("POST /channels/*/messages", 50013, { times: 1 });
-		await call("send_message", {
-			guild_id,
-			channel_id: general,
-			content: "no",
-		});
+		await call("send_message", { guild_id, channel_id: general, content: "no" });
 		await call("send_message", { channel_id: "general", content: 5 }, claude);
 		await call("send_message", "no object");
 		await call("nobody_knows_it", { content: "hello" });
@@ -213,9 +201,7 @@ onBoth((databases, kind) => {
 		const modern = modernRequest("tools/call", {
 			name: "list_guilds",
 			arguments: {},
-			_meta: {
-				"io.modelcontextprotocol/clientInfo": { name: "Modern", version: "1" },
-			},
+			_meta: { "io.modelcontextprotocol/clientInfo": { name: "Modern", version: "1" } },
 		});
 		const id = { "X-Request-Id": "modern:1" };
 		await audited.post(modern.body, { ...modern.headers, ...id });
@@ -262,10 +248,7 @@ onBoth((databases, kind) => {
 		await using audited = await startAudited(place);
 		const fault = audited.simulator.faults.stall("POST /channels/*/messages");
 		const begun = Date.now();
-		const called = audited.call("send_message", {
-			channel_id: audited.general,
-			content: "hello",
-		});
+		const called = audited.call("send_message", { channel_id: audited.general, content: "hello" });
 		await until("it is on its way", () => fault.hits > 0);
 		const held = Date.now();
 		// The row's time is the wall clock's, its duration the monotonic clock's: they may differ by some milliseconds.
@@ -308,23 +291,11 @@ onBoth((databases, kind) => {
 				content: `${all} ${tokens}`,
 				embeds: [{ title: all, fields: [{ name: all, value: all }] }],
 			}),
-			await call("edit_channel", {
-				channel_id: general,
-				topic: tokens,
-				reason: all,
-			}),
-			await call("create_channel", {
-				name: secrets.code,
-				topic: tokens,
-				reason: all,
-			}),
+			await call("edit_channel", { channel_id: general, topic: tokens, reason: all }),
+			await call("create_channel", { name: secrets.code, topic: tokens, reason: all }),
 			await call("edit_role", { role_id: roleId, name: all, reason: all }),
 			await call("lookup_user_by_name", { query: secrets.token }),
-			await call("delete_messages", {
-				channel_id: general,
-				count: 1,
-				reason: all,
-			}),
+			await call("delete_messages", { channel_id: general, count: 1, reason: all }),
 			await call("ban", { user_ids: [user_id], reason: tokens }),
 		];
 		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(carriedOut.map(() => false));
@@ -476,10 +447,7 @@ describe("list_recent_tool_calls", () => {
 		const id = `named-${Bun.hash(name)}`;
 		await call("list_guilds", {}, { ...(await openSession(name)), "X-Request-Id": id });
 		const text = await until("its row is written", async () => {
-			const { text } = await call("list_recent_tool_calls", {
-				tool: "list_guilds",
-				limit: 1,
-			});
+			const { text } = await call("list_recent_tool_calls", { tool: "list_guilds", limit: 1 });
 			return text.includes(id) && text.replace(/\nnext_before=\S+$/, "");
 		});
 		// What ends a line for anyone at all.
@@ -529,10 +497,7 @@ onOwnPostgres((databases) => {
 		expect((await get("/mcp")).text).toBe("degraded");
 		expect(await get("/readyz")).toEqual({ status: 200, text: "degraded\n" });
 		expect((await get("/healthz")).status).toBe(200);
-		const sent = await call("send_message", {
-			channel_id: general,
-			content: "a",
-		});
+		const sent = await call("send_message", { channel_id: general, content: "a" });
 		expect(sent.isError).toBe(false);
 		expect(simulator.channel(general).transcript()).toBe("alpha: a");
 		for (let number = 2; number <= 20; number++) await call("list_guilds");
@@ -555,10 +520,7 @@ onOwnPostgres((databases) => {
 		expect(await get("/readyz")).toEqual({ status: 200, text: "ok\n" });
 		const rows = await writtenRows(place, 21);
 		expect(rows.map(({ request_id }) => request_id)).toEqual(rows.map((_, index) => `call-${index + 1}`));
-		expect(rows.at(-1)).toMatchObject({
-			tool: "list_recent_tool_calls",
-			outcome: "failed",
-		});
+		expect(rows.at(-1)).toMatchObject({ tool: "list_recent_tool_calls", outcome: "failed" });
 		await until("none is queued", async () => (await metric("audit_queued")) === 0);
 		expect(await metric("store_ready")).toBe(1);
 		expect(await metric("audit_dropped_total")).toBe(0);
@@ -589,9 +551,7 @@ function messagesIn(simulator: Simulator): readonly Message[] {
 	return simulator.world.messages.in(id);
 }
 
-const inStaff = (simulator: Simulator) => ({
-	auditChannelId: simulator.channel("The Cooks/staff").id,
-});
+const inStaff = (simulator: Simulator) => ({ auditChannelId: simulator.channel("The Cooks/staff").id });
 const staffMessages = ({ simulator }: Audited) => `POST /channels/${simulator.channel("The Cooks/staff").id}/messages`;
 
 /** The request ids of posted calls, once there are `count`. */
@@ -641,9 +601,7 @@ test("the audit channel has an embed for each call that is meant to change somet
 	expect(embeds[0]?.description).toBe(codeBlock(`{"channel_id":"${general}","content":"[2 characters]"}`));
 	expect(embeds[4]?.description).toBe(codeBlock(`{"user_ids":["${user_id}"],"reason":"[7 characters]"}`));
 	const kept = await until("the calls are on record", async () => {
-		const { text } = await call("list_recent_tool_calls", {
-			...{ tool: "ban", limit: 3 },
-		});
+		const { text } = await call("list_recent_tool_calls", { tool: "ban", limit: 3 });
 		return text.includes('"dry_run":false') && text.split("\n").slice(1, 4);
 	});
 	expect(kept.map((line) => / \| \{.*"dry_run":(\w+)/.exec(line)?.[1])).toEqual(["false", "true", "true"]);
@@ -695,12 +653,7 @@ test("the audit channel pings nobody, whatever the client's name", async () => {
 	expect(embed?.Client?.replaceAll("\\", "")).toBe(name);
 	expect(embed?.Client).not.toMatch(/(?<!\\)[<`]/);
 	for (const message of messagesIn(simulator))
-		expect(message).toMatchObject({
-			mention_everyone: false,
-			mentions: [],
-			mention_roles: [],
-			content: "",
-		});
+		expect(message).toMatchObject({ mention_everyone: false, mentions: [], mention_roles: [], content: "" });
 	const sent = simulator.journal
 		.entries("POST /channels/:channel_id/messages")
 		.map(({ body }) => (body as { allowed_mentions: object }).allowed_mentions);
@@ -740,25 +693,17 @@ test.each<[string, (simulator: Simulator) => string]>([
 		},
 	],
 ])("an audit channel that %s logs a warning, and no call fails", async (_, channel) => {
-	await using audited = await startAudited(undefined, (simulator) => ({
-		auditChannelId: channel(simulator),
-	}));
+	await using audited = await startAudited(undefined, (simulator) => ({ auditChannelId: channel(simulator) }));
 	const { call, general, recorded } = audited;
 	for (let number = 1; number <= 3; number++) {
-		const sent = await call("send_message", {
-			channel_id: general,
-			content: "a",
-		});
+		const sent = await call("send_message", { channel_id: general, content: "a" });
 		expect(sent.isError).toBe(false);
 		await until("it is said", () => {
 			const said = recorded.entries(warning);
 			return said.reduce((sum, { entries }) => sum + Number(entries), 0) === number;
 		});
 	}
-	expect(recorded.entries(warning)[0]).toMatchObject({
-		level: "warn",
-		reason: expect.stringMatching(/./),
-	});
+	expect(recorded.entries(warning)[0]).toMatchObject({ level: "warn", reason: expect.stringMatching(/./) });
 	expect((await audited.get("/mcp")).text).toBe("ready");
 });
 

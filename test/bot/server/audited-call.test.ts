@@ -8,9 +8,7 @@ import { startApprovalWorld } from "../approval/approval-world.ts";
 const method = "guildhall/audited-call";
 
 test("the operator sees any call, redacted; a person only their own; nobody else any", async () => {
-	await using world = await startApprovalWorld({
-		mcp: () => ({ approval: "off" }),
-	});
+	await using world = await startApprovalWorld({ mcp: () => ({ approval: "off" }) });
 	const mona = { ...world.person("mona_lisa"), signedIn: true };
 	const ada = { ...world.person("ada"), signedIn: true };
 	const named = (person: typeof mona): Principal => ({
@@ -24,10 +22,7 @@ test("the operator sees any call, redacted; a person only their own; nobody else
 	await world.call(named(ada), "send_message", { channel_id, content: secret }, "request-1");
 	const at = Date.parse(world.posts().at(-1)?.timestamp ?? "");
 	const find = async (principal: Principal | undefined, request = "request-1", time = at) => {
-		const { result, error } = await world.ask(principal, method, {
-			request,
-			at: time,
-		});
+		const { result, error } = await world.ask(principal, method, { request, at: time });
 		return isObject(result) ? result.call : error;
 	};
 	const shown = {
@@ -52,7 +47,5 @@ test("the operator sees any call, redacted; a person only their own; nobody else
 	const key = { ...bare, person: { ...ada, signedIn: false } };
 	expect(await find(key)).toMatchObject({ code: -32601 });
 	for (const params of [{}, { request: 1, at }, { request: "x", at: "now" }])
-		expect(await world.ask(undefined, method, params)).toMatchObject({
-			error: { code: -32602 },
-		});
+		expect(await world.ask(undefined, method, params)).toMatchObject({ error: { code: -32602 } });
 });

@@ -86,12 +86,7 @@ test.each([
 	const response = await fetch(bot.url, {
 		method: "POST",
 		headers: { Authorization: `Bearer ${mcpToken}` },
-		body: JSON.stringify({
-			jsonrpc: "2.0",
-			id: 1,
-			method: "initialize",
-			params: { protocolVersion: "2025-11-25" },
-		}),
+		body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } }),
 	});
 	const [, json = ""] = (await response.text()).split("data: ");
 	expect(JSON.parse(json).result.capabilities.experimental).toEqual(declared);
@@ -136,11 +131,7 @@ test.each([
 	["evil.example:9090", 403],
 ])("the Host %s is answered %d", async (Host, status) => {
 	await using offline = startOfflineBot(undefined);
-	const response = await fetch(offline.url, {
-		method: "POST",
-		body: call,
-		headers: { Host },
-	});
+	const response = await fetch(offline.url, { method: "POST", body: call, headers: { Host } });
 	expect(response.status).toBe(status);
 	if (status === 403) expect(await response.text()).toBe("Host header is not allowed");
 	// The readiness check is on the same path.
@@ -167,16 +158,10 @@ test("while it drains, a bot refuses calls and new sessions, still answers every
 		isDrained = true;
 	});
 	const post = (method: string, params: unknown) =>
-		fetch(bot.url, {
-			method: "POST",
-			body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-		});
+		fetch(bot.url, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) });
 	const before = simulator.journal.entries().length;
 	for (const refused of [
-		await post("tools/call", {
-			name: "send_message",
-			arguments: { guild_id: guild.id, channel_id, content: "b" },
-		}),
+		await post("tools/call", { name: "send_message", arguments: { guild_id: guild.id, channel_id, content: "b" } }),
 		await post("initialize", { protocolVersion: "2025-11-25" }),
 	]) {
 		expect(refused.status).toBe(503);

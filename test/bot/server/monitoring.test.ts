@@ -153,12 +153,7 @@ test.concurrent("with Discord a bot is ready, and /status has its user and guild
 			user: simulator.bot("alpha").username,
 			guilds: [{ id: guild.id, name: guild.name, members: guild.members.size }],
 		},
-		store: {
-			state: "ready",
-			since: expect.stringMatching(/^\d{4}-/),
-			audit_queued: 0,
-			audit_dropped: 0,
-		},
+		store: { state: "ready", since: expect.stringMatching(/^\d{4}-/), audit_queued: 0, audit_dropped: 0 },
 		backups: null,
 		sessions: 1,
 		calls_in_flight: 0,
@@ -191,11 +186,7 @@ test.concurrent("a bot that Cloudflare blocks is ready, and /status, metrics and
 	expect(await info()).toMatch(/the bot sends no requests for 1[78]\d\d s\./);
 	expect((await alpha.get("/readyz")).status).toBe(200);
 	const { requests_paused } = (await alpha.status()).discord;
-	expect(requests_paused).toEqual({
-		reason: "foreign response",
-		status: 429,
-		seconds_left: expect.any(Number),
-	});
+	expect(requests_paused).toEqual({ reason: "foreign response", status: 429, seconds_left: expect.any(Number) });
 	const metrics = await alpha.metrics();
 	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
 	expect(value("discord_pause_seconds")).toBeGreaterThan(60);
@@ -243,10 +234,7 @@ describe.each(["/status", "/metrics"])("%s", (path) => {
 		[{ Authorization, Origin: "https://chat.example" }, 200],
 		[{ Host: "evil.example" }, 403],
 	] as [Record<string, string>, number][])("with %j gets %d, like a call", async (headers, status) => {
-		await using offline = startTestBot({
-			allowedHosts: ["bot.example"],
-			allowedOrigins: ["https://chat.example"],
-		});
+		await using offline = startTestBot({ allowedHosts: ["bot.example"], allowedOrigins: ["https://chat.example"] });
 		expect((await offline.get(path, { headers })).status).toBe(status);
 		const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 		const init = { method: "POST", body, headers };
@@ -311,11 +299,7 @@ describe("metrics", () => {
 		const metrics = await bot.metrics();
 		const samples = (name: string) => metrics.get(`guildhall_bot_${name}`)?.samples;
 		expect(samples("tool_calls_total")).toEqual([
-			{
-				name: "guildhall_bot_tool_calls_total",
-				labels: { tool: "other", outcome: "rpc_error" },
-				value: names.length,
-			},
+			{ name: "guildhall_bot_tool_calls_total", labels: { tool: "other", outcome: "rpc_error" }, value: names.length },
 		]);
 		expect(samples("requests_total")?.map(({ labels }) => labels)).toEqual([
 			{ method: "tools/call", outcome: "rpc_error" },
@@ -359,14 +343,9 @@ describe("metrics", () => {
 		const { simulator } = alpha;
 		const messages = "POST /channels/*/messages";
 		const count = async (outcome: string) =>
-			sampleOf(await alpha.metrics(), "guildhall_bot_platform_requests_total", {
-				outcome,
-			}) ?? 0;
+			sampleOf(await alpha.metrics(), "guildhall_bot_platform_requests_total", { outcome }) ?? 0;
 		const send = () =>
-			alpha.call("send_message", {
-				channel_id: simulator.channel("The Cooks/general").id,
-				content: "hello",
-			});
+			alpha.call("send_message", { channel_id: simulator.channel("The Cooks/general").id, content: "hello" });
 		// The bot asks for two things by itself: Discord's Gateway, and its commands.
 		await until("its own requests are answered", () => alpha.bot.loaded);
 		const before = await count("ok");
@@ -407,11 +386,7 @@ describe("the log", () => {
 				outcome: "ok",
 				ms: expect.any(Number),
 			},
-			expect.objectContaining({
-				request: expect.stringMatching(/^[0-9a-f]{8}$/),
-				tool: "bad",
-				outcome: "tool_error",
-			}),
+			expect.objectContaining({ request: expect.stringMatching(/^[0-9a-f]{8}$/), tool: "bad", outcome: "tool_error" }),
 		]);
 	});
 
@@ -452,11 +427,7 @@ describe("the log", () => {
 				outcome: "rpc_error",
 				code: -32601,
 			}),
-			expect.objectContaining({
-				tool: "a name of type object",
-				outcome: "rpc_error",
-				code: -32602,
-			}),
+			expect.objectContaining({ tool: "a name of type object", outcome: "rpc_error", code: -32602 }),
 		]);
 		for (const line of lines) expect(line).not.toHaveProperty("guild_id");
 	});
@@ -466,19 +437,8 @@ describe("the log", () => {
 		await bot.rpc("nope", {}, { "X-Request-Id": "r1" });
 		await bot.rpc("tools/list", {}, { "X-Request-Id": "r2" });
 		expect(bot.entries("MCP request finished")).toEqual([
-			expect.objectContaining({
-				level: "info",
-				request: "r1",
-				method: '"nope"',
-				outcome: "rpc_error",
-				code: -32601,
-			}),
-			expect.objectContaining({
-				level: "debug",
-				request: "r2",
-				method: "tools/list",
-				outcome: "ok",
-			}),
+			expect.objectContaining({ level: "info", request: "r1", method: '"nope"', outcome: "rpc_error", code: -32601 }),
+			expect.objectContaining({ level: "debug", request: "r2", method: "tools/list", outcome: "ok" }),
 		]);
 	});
 
@@ -511,20 +471,13 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 	const ada = [...simulator.world.accounts.values()].find(({ user }) => !user.bot);
 	const said = await fetch(`${simulator.api}/v10/channels/${channel_id}/messages`, {
 		method: "POST",
-		headers: {
-			Authorization: String(ada?.token),
-			"Content-Type": "application/json",
-		},
+		headers: { Authorization: String(ada?.token), "Content-Type": "application/json" },
 		body: JSON.stringify({ content: secrets.said }),
 	});
 	expect(said.status).toBe(200);
 	const sent = await mcp.call("send_message", { channel_id, content });
 	expect(sent.isError).toBe(false);
-	const deleted = await mcp.call("delete_messages", {
-		channel_id,
-		count: 2,
-		reason,
-	});
+	const deleted = await mcp.call("delete_messages", { channel_id, count: 2, reason });
 	expect(deleted.isError).toBe(false);
 	// Where it goes wrong, more is said.
 	for (const args of [
@@ -562,10 +515,7 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 });
 
 test.concurrent("a bot with backups shows them in /status, and posts a notice of a mass deletion in the audit channel", async () => {
-	const toml = v.parse(tomlSchema, {
-		bot_name: "Alpha",
-		backup: { alarm_deletions: 3 },
-	});
+	const toml = v.parse(tomlSchema, { bot_name: "Alpha", backup: { alarm_deletions: 3 } });
 	await using alpha = await startConnectedBot((simulator) => ({
 		toml,
 		auditChannelId: simulator.channel("The Cooks/staff").id,

@@ -6,22 +6,16 @@ import type { Admitting } from "../../../src/bot/tool/admission.ts";
 import type { Caller } from "../../../src/mcp/server.ts";
 
 const person = "100000000000000001";
-const principal = {
-	...{ id: "key:k", name: "k", access: "all" as const },
-	person: { id: person, name: "", signedIn: false },
-};
+const principal = { id: "key:k", name: "k", access: "all" as const, person: { id: person, name: "", signedIn: false } };
 
 /** A guild; during an outage only the members that were known before are known. */
-const memberWithAllRights = {
-	permissions: { has: () => true },
-	flags: { has: () => false },
-};
+const memberWithAllRights = { permissions: { has: () => true }, flags: { has: () => false } };
 
 const guild = (id: string, available: boolean, isKnown: boolean) => ({
-	...{ id, name: `Guild ${id}`, available },
-	members: {
-		cache: new Map(isKnown ? [[person, memberWithAllRights]] : []),
-	},
+	id,
+	name: `Guild ${id}`,
+	available,
+	members: { cache: new Map(isKnown ? [[person, memberWithAllRights]] : []) },
 });
 
 async function rightsWith(...guilds: ReturnType<typeof guild>[]) {
@@ -29,11 +23,7 @@ async function rightsWith(...guilds: ReturnType<typeof guild>[]) {
 		guilds: new Set(["1", "2"]),
 		principal,
 		self: { toml: { mcp: { sign_in_permission: "MANAGE_GUILD" } } },
-		connection: {
-			state: { connected: true },
-			guilds,
-			hasAllMembers: () => true,
-		},
+		connection: { state: { connected: true }, guilds, hasAllMembers: () => true },
 	};
 	const rights = createRights(() => context as unknown as Admitting);
 	return JSON.parse(String(await rights({}, { principal } as Caller)));
@@ -71,17 +61,16 @@ async function rightsOf(guilds: readonly { id: string }[], connected: readonly {
 test("while a shard is not connected, its guilds may be missing", async () => {
 	const here = guild("1", true, true);
 	const lost = guild("2", true, true);
-	expect(await rightsOf([here, lost], [here])).toEqual({
-		guilds: [one],
-		incomplete: true,
-	});
+	expect(await rightsOf([here, lost], [here])).toEqual({ guilds: [one], incomplete: true });
 	await expect(rightsOf([here, lost], [])).rejects.toThrow("The bot is not connected to Discord");
 });
 
 test("of the guilds whose members are still being loaded, the bot asks Discord in 50", async () => {
 	let asked = 0;
 	const guilds = Array.from({ length: 60 }, (_, number) => ({
-		...{ id: String(number), name: `Guild ${number}`, available: true },
+		id: String(number),
+		name: `Guild ${number}`,
+		available: true,
 		members: {
 			cache: new Map(),
 			fetch: async () => {

@@ -19,11 +19,7 @@ import { quickTiming } from "../../support/world.ts";
 
 const guildNames = Array.from({ length: 8 }, (_, number) => `Guild ${number}`);
 
-const startWithGuilds = () =>
-	startSimulator({
-		seed: shardedSeed(8),
-		sharding: { shards: 4, maxConcurrency: 16 },
-	});
+const startWithGuilds = () => startSimulator({ seed: shardedSeed(8), sharding: { shards: 4, maxConcurrency: 16 } });
 
 /** A bot in eight guilds, with four shards, connected and with its members loaded. */
 async function startSharded(changes: Partial<BotConfig> = {}) {
@@ -36,25 +32,24 @@ async function startSharded(changes: Partial<BotConfig> = {}) {
 		shards: 4,
 		...changes,
 	});
-	const bot = startBot(config, recordLog().log, {
-		timing: quickTiming,
-		requestsPerSecond: 1_000_000,
-	});
+	const bot = startBot(config, recordLog().log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 	stack.defer(() => bot.close());
 	await until("the bot has loaded", () => bot.loaded);
 	const { call } = await connectTo(bot.url);
 	const get = (path: string) => fetch(new URL(path, bot.url));
 	const owned = stack.move();
 	return {
-		...{ simulator, config, bot, call, get },
+		simulator,
+		config,
+		bot,
+		call,
+		get,
 		ready: async () => {
 			const response = await get("/readyz");
 			return [response.status, (await response.text()).trim()];
 		},
 		status: async () => {
-			const { discord } = (await (await get("/status")).json()) as {
-				discord: Record<string, unknown>;
-			};
+			const { discord } = (await (await get("/status")).json()) as { discord: Record<string, unknown> };
 			return discord;
 		},
 		gauge: async (name: string) =>
@@ -103,19 +98,12 @@ test.concurrent("/status, the metrics and get_bot_info have all shards", async (
 	await using alpha = await startSharded();
 	const { gauge } = alpha;
 	const discord = await alpha.status();
-	expect(discord).toMatchObject({
-		connected: true,
-		sockets: 4,
-		logins_in_24_hours: 4,
-	});
+	expect(discord).toMatchObject({ connected: true, sockets: 4, logins_in_24_hours: 4 });
 	expect(discord.guilds).toEqual(
 		expect.arrayContaining(guildNames.map((name, number) => expect.objectContaining({ name, shard: number % 4 }))),
 	);
 	expect(discord.shards).toEqual(
-		[0, 1, 2, 3].map((id) => ({
-			...{ id, connected: true, guilds: 2 },
-			since: expect.stringMatching(/^\d{4}-/),
-		})),
+		[0, 1, 2, 3].map((id) => ({ id, connected: true, guilds: 2, since: expect.stringMatching(/^\d{4}-/) })),
 	);
 	expect(await gauge("shards")).toBe(4);
 	expect(await gauge("shards_connected")).toBe(4);
@@ -157,9 +145,7 @@ test.concurrent("a lost shard is visible, and the guilds of the others work as b
 	// Requests over HTTP do not need the shard.
 	const { id: channel_id } = simulator.channel("Guild 1/general");
 	const { id: guild_id } = simulator.guild("Guild 1");
-	const sent = await call("send_message", {
-		...{ guild_id, channel_id, content: "still here" },
-	});
+	const sent = await call("send_message", { guild_id, channel_id, content: "still here" });
 	expect(sent.isError).toBe(false);
 
 	simulator.sockets.holdConnections(false);
@@ -170,11 +156,7 @@ test.concurrent("a lost shard is visible, and the guilds of the others work as b
 }, 120_000);
 
 test.concurrent("after a new session of a shard, only the audit logs of its guilds are read again", async () => {
-	const toml = v.parse(tomlSchema, {
-		bot_name: "Alpha",
-		features: { moderation: true },
-		moderation: {},
-	});
+	const toml = v.parse(tomlSchema, { bot_name: "Alpha", features: { moderation: true }, moderation: {} });
 	await using alpha = await startSharded({ toml });
 	const { simulator } = alpha;
 	const reads = () => {
@@ -215,9 +197,7 @@ test.concurrent.each([4, "auto"] as const)(
 	async (shards) => {
 		await using alpha = await startSharded({ shards });
 		const written: string[] = [];
-		const passed = await checkBot(alpha.config, recordLog().log, {
-			write: (line) => written.push(line),
-		});
+		const passed = await checkBot(alpha.config, recordLog().log, { write: (line) => written.push(line) });
 		expect(written.join("\n")).toContain("Guild 7");
 		expect(passed).toBe(true);
 		expect(await alpha.ready()).toEqual([200, "ok"]);
@@ -229,11 +209,7 @@ test.concurrent.each([4, "auto"] as const)(
 test("a bot with SHARDS=auto that is killed and started again works in all guilds", async () => {
 	await using simulator = await startWithGuilds();
 	const { id, token } = simulator.bot("alpha");
-	await using bot = await startBotProcess({
-		DISCORD_TOKEN: token,
-		DISCORD_API_URL: simulator.api,
-		SHARDS: "auto",
-	});
+	await using bot = await startBotProcess({ DISCORD_TOKEN: token, DISCORD_API_URL: simulator.api, SHARDS: "auto" });
 	const connected = () => simulator.sockets.connected.filter((one) => one === id).length;
 	expect(connected()).toBe(4);
 	await bot.restart("SIGKILL");

@@ -31,18 +31,9 @@ async function startFixture(options: SimulatorOptions = {}) {
 	const staff = simulator.channel("The Cooks/staff").channel as GuildChannel;
 	const toml = {
 		bot_name: "Alpha",
-		features: {
-			auto_role: true,
-			join_role: true,
-			welcome: true,
-			moderation: true,
-		} as Record<string, boolean>,
+		features: { auto_role: true, join_role: true, welcome: true, moderation: true } as Record<string, boolean>,
 		mcp: { audit_channel: staff.id },
-		auto_role: {
-			from_role: role("Newcomer").id,
-			to_role: role("Regular").id,
-			min_messages: 1,
-		},
+		auto_role: { from_role: role("Newcomer").id, to_role: role("Regular").id, min_messages: 1 },
 		join_role: { role: role("Newcomer").id },
 		welcome: { channel: general.id },
 		moderation: { log_channel: staff.id },
@@ -73,10 +64,7 @@ type Fixture = Awaited<ReturnType<typeof startFixture>>;
 async function check(config: BotConfig, options: Parameters<typeof checkBot>[2] = {}) {
 	const lines: string[] = [];
 	const recorded = recordLog("warn");
-	const passed = await checkBot(config, recorded.log, {
-		write: (line) => lines.push(line),
-		...options,
-	});
+	const passed = await checkBot(config, recorded.log, { write: (line) => lines.push(line), ...options });
 	const shown = [...lines, ...recorded.lines].join("\n");
 	for (const secret of [config.discordToken, mcpToken]) expect(shown).not.toContain(secret);
 	const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(2));
@@ -95,9 +83,7 @@ function withhold(fixture: Fixture, ...names: (keyof typeof PermissionFlagsBits)
 	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 	const { world } = fixture.simulator;
 	const change = (role: ReturnType<typeof alphaRole>) =>
-		world.roles.edit(fixture.guild, role, {
-			permissions: String(BigInt(role.permissions) & ~bits),
-		});
+		world.roles.edit(fixture.guild, role, { permissions: String(BigInt(role.permissions) & ~bits) });
 	change(alphaRole(fixture));
 	const everyone = fixture.guild.roles.get(fixture.guild.id);
 	if (everyone) change(everyone);
@@ -149,9 +135,7 @@ test("without GUILD_ID, roles and channels may be in any guild that the bot is i
 	const bakers = simulator.guild("The Bakers");
 	const account = simulator.world.accounts.get(simulator.bot("alpha").token);
 	if (!account) throw new Error("alpha has an account");
-	simulator.world.members.add(bakers, account.user, {
-		botPermissions: moderatorPermissions,
-	});
+	simulator.world.members.add(bakers, account.user, { botPermissions: moderatorPermissions });
 	fixture.env.guildId = undefined;
 	fixture.toml.welcome.channel = simulator.channel("The Bakers/general").id;
 	const { passed, marked } = await check(fixture.config());
@@ -169,11 +153,7 @@ test("a bot without a token passes with a warning", async () => {
 
 test("approval that no call can need passes with a warning", async () => {
 	await using fixture = await startFixture();
-	const mcp = {
-		approval: "write",
-		approval_channel: fixture.general.id,
-		approval_for_root: false,
-	};
+	const mcp = { approval: "write", approval_channel: fixture.general.id, approval_for_root: false };
 	Object.assign(fixture.toml.mcp, mcp);
 	const warnings = async () => {
 		const config = { ...fixture.config(), mcpToken: undefined };
@@ -404,10 +384,7 @@ const rows: Row[] = [
 	{
 		what: "the channel for approval takes no files",
 		change(fixture) {
-			Object.assign(fixture.toml.mcp, {
-				approval: "write",
-				approval_channel: fixture.general.id,
-			});
+			Object.assign(fixture.toml.mcp, { approval: "write", approval_channel: fixture.general.id });
 			forbid(fixture, fixture.general, "AttachFiles");
 		},
 		crosses: () => [/^mcp\.approval_channel: the bot lacks ATTACH_FILES in #general/],
@@ -453,11 +430,7 @@ describe("fails, and says what to do, when", () => {
 
 	test("another program has the port", async () => {
 		await using fixture = await startFixture();
-		await using other = Bun.serve({
-			hostname: "127.0.0.1",
-			port: 0,
-			fetch: () => new Response("hello"),
-		});
+		await using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
 		fixture.env.mcpPort = other.port ?? 0;
 		const { marked } = await check(fixture.config());
 		expect(marked("✗")).toEqual([`MCP port: MCP_PORT: 127.0.0.1:${other.port} is in use by another program`]);
@@ -477,10 +450,7 @@ test.each<[what: string, config: Partial<BotConfig>, secret: string]>([
 	const said = `it said ${secret}`;
 	const { lines, logged } = await check(
 		{ ...fixture.config(), ...config },
-		{
-			checkDatabase: () => Promise.reject(new CheckFailed(said, said)),
-			loginTimeoutMs: 1_000,
-		},
+		{ checkDatabase: () => Promise.reject(new CheckFailed(said, said)), loginTimeoutMs: 1_000 },
 	);
 	expect(lines).toContain("✗ database: it said [secret]");
 	expect(lines).toContain("    it said [secret]");
@@ -568,13 +538,9 @@ test("a permission granted only in some channels is a warning", async () => {
 test("an administrator may do everything, and an announcement channel is for text", async () => {
 	await using fixture = await startFixture();
 	const { simulator, guild, general } = fixture;
-	simulator.world.roles.edit(guild, alphaRole(fixture), {
-		permissions: String(PermissionFlagsBits.Administrator),
-	});
+	simulator.world.roles.edit(guild, alphaRole(fixture), { permissions: String(PermissionFlagsBits.Administrator) });
 	forbid(fixture, general, "ViewChannel");
-	simulator.world.channels.edit(general, {
-		type: ChannelType.GuildAnnouncement,
-	});
+	simulator.world.channels.edit(general, { type: ChannelType.GuildAnnouncement });
 	const { passed, marked } = await check(fixture.config());
 	expect([...marked("✗"), ...marked("!")]).toEqual([]);
 	expect(passed).toBe(true);

@@ -56,10 +56,7 @@ function workplace() {
 
 test("a token tells the application's id, if both are known to be the same", () => {
 	expect(variablesOf(undefined)).toEqual({});
-	expect(variablesOf(token)).toEqual({
-		DISCORD_TOKEN: token,
-		CLIENT_ID: "1284937281933627402",
-	});
+	expect(variablesOf(token)).toEqual({ DISCORD_TOKEN: token, CLIENT_ID: "1284937281933627402" });
 	// An application of 2015, whose bot has an id of its own.
 	const old = `${base64("118154469865553920")}.a.b`;
 	for (const other of [old, "alpha-token", "..", `${base64("x".repeat(18))}.`])

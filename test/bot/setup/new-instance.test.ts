@@ -178,10 +178,7 @@ test("three instances share one token, and have ports and schemas of their own, 
 	expect(stdout).not.toContain("Note:");
 	expect(stdout).toContain("MCP_AUTH_TOKEN  the one of instances/alpha/.env; it is in instances/Alpha_/.env");
 	expect(stdout).toContain("  command_prefix in instances/Alpha_/config.toml");
-	const { instances } = readGatewayConfig({
-		INSTANCES: instancesLine(stdout),
-		MCP_AUTH_TOKEN: token,
-	});
+	const { instances } = readGatewayConfig({ INSTANCES: instancesLine(stdout), MCP_AUTH_TOKEN: token });
 	expect(instances.map(({ name, endpoint }) => [name, endpoint])).toEqual([
 		["gamma", "http://127.0.0.1:9090/mcp"],
 		["alpha", "http://127.0.0.1:9091/mcp"],
@@ -199,11 +196,7 @@ test("what others have is respected: ports, schemas, the gateway's port, a token
 	place.add("example", "MCP_AUTH_TOKEN=never-this-one\n");
 	mkdirSync(join(place.instances, "notes"));
 	const { stdout } = place.run("new-one");
-	expect(place.env("new-one")).toMatchObject({
-		MCP_AUTH_TOKEN: odd,
-		MCP_PORT: "9101",
-		DB_SCHEMA: "new_one_3",
-	});
+	expect(place.env("new-one")).toMatchObject({ MCP_AUTH_TOKEN: odd, MCP_PORT: "9101", DB_SCHEMA: "new_one_3" });
 	expect(stdout).not.toContain(odd);
 	expect(instancesLine(stdout).split(",")).toEqual([
 		"a-default=http://127.0.0.1:9090",
@@ -283,11 +276,7 @@ test.each([
 	using place = workplace();
 	expect(makeInstance(name, place.instances, exampleFiles).schema).toBe(schema);
 	const config = readConfig(
-		{
-			CONFIG_DIR: join(place.instances, name),
-			DISCORD_TOKEN: "token",
-			DATABASE_URL: "postgres://a:b@127.0.0.1/c",
-		},
+		{ CONFIG_DIR: join(place.instances, name), DISCORD_TOKEN: "token", DATABASE_URL: "postgres://a:b@127.0.0.1/c" },
 		deniableTools,
 	);
 	expect(config.dbSchema).toBe(schema);

@@ -20,19 +20,13 @@ test("a bot in no guild warns with its invitation: at the start, and when it has
 	if (!alpha) throw new Error("alpha is a user");
 	const [one, two] = [simulator.guild("One"), simulator.guild("Two")];
 	const { log, entries } = recordLog();
-	const config = botConfig({
-		discordToken: token,
-		discordApiUrl: simulator.api,
-	});
+	const config = botConfig({ discordToken: token, discordApiUrl: simulator.api });
 	const bot = startBot(config, log);
 	await using stack = new AsyncDisposableStack();
 	stack.defer(() => bot.close());
 	const warnings = () => entries("the bot is in no guild, open this link to invite it");
 	await until("it has warned", () => warnings().length === 1);
-	expect(warnings()[0]).toMatchObject({
-		level: "warn",
-		invite: inviteUrl(id, invitePermissions(config.toml)),
-	});
+	expect(warnings()[0]).toMatchObject({ level: "warn", invite: inviteUrl(id, invitePermissions(config.toml)) });
 
 	const members = [one, two].map((guild) => world.members.add(guild, alpha));
 	const loaded = () => entries("loaded all members of a guild").length;

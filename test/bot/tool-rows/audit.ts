@@ -9,10 +9,7 @@ export const auditRows: Record<string, Row> = {
 		answer: () => ["No recorded tool call matches."],
 	},
 	get_audit_log: {
-		ids: {
-			user_id: anyId("who did nothing is not found"),
-			target_id: anyId("nothing was done to it"),
-		},
+		ids: { user_id: anyId("who did nothing is not found"), target_id: anyId("nothing was done to it") },
 		ask({ world, guild }) {
 			const { simulator } = world;
 			const ada = simulator.user("ada").id;

@@ -6,8 +6,12 @@ import { channelId, freshName, type IdCase, inGuild, type Row, roleId, type Scen
 function newRule({ world, guild }: Scene) {
 	const { autoModeration } = world.simulator.world;
 	const rule = autoModeration.add(guild, {
-		...{ name: freshName(), creator_id: guild.owner_id, enabled: true },
-		...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+		name: freshName(),
+		creator_id: guild.owner_id,
+		enabled: true,
+		event_type: 1,
+		trigger_type: 1,
+		exempt_roles: [],
 		trigger_metadata: { keyword_filter: ["soup"] },
 		actions: [{ type: 1, metadata: {} }],
 		exempt_channels: [],
@@ -31,11 +35,7 @@ const ruleId: IdCase = {
 	},
 };
 
-const otherIds = {
-	alert_channel_id: channelId,
-	exempt_role_ids: roleId,
-	exempt_channel_ids: channelId,
-};
+const otherIds = { alert_channel_id: channelId, exempt_role_ids: roleId, exempt_channel_ids: channelId };
 
 const needs = inGuild("ManageGuild");
 
@@ -65,10 +65,7 @@ export const automodRows: Record<string, Row> = {
 			const { world, guild } = scene;
 			const name = freshName();
 			return {
-				args: {
-					...{ name, trigger_type: "keyword", keyword_filter: ["soup"] },
-					actions: ["block_message"],
-				},
+				args: { name, trigger_type: "keyword", keyword_filter: ["soup"], actions: ["block_message"] },
 				request: `POST /guilds/${guild.id}/auto-moderation/rules`,
 				done: () => world.simulator.world.autoModeration.in(guild).some((one) => one.name === name && one.enabled),
 			};

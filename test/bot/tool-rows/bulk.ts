@@ -31,10 +31,7 @@ export const bulkRows: Record<string, Row> = {
 			const member = newMember(scene, guild);
 			const { id } = newRole(scene, guild);
 			return {
-				args: {
-					...{ role_id: id, action: "add", user_ids: [member.user.id] },
-					dry_run: false,
-				},
+				args: { role_id: id, action: "add", user_ids: [member.user.id], dry_run: false },
 				request: `PUT /guilds/${guild.id}/members/${member.user.id}/roles/${id}`,
 				done: () => member.roles.includes(id),
 			};

@@ -54,10 +54,7 @@ export const channelsRows: Record<string, Row> = {
 		reason: AuditLogEvent.ChannelUpdate,
 		needs: inChannel(
 			"ManageChannels",
-			{
-				permission: "ManageRoles",
-				with: { lock_permissions: true },
-			},
+			{ permission: "ManageRoles", with: { lock_permissions: true } },
 			{ permission: "SetVoiceChannelStatus", with: { status: "" } },
 		),
 		dryRun: /^topic: none → changed$/m,
@@ -83,22 +80,14 @@ export const channelsRows: Record<string, Row> = {
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { id } = newChannel(scene);
-			return {
-				args: { channel_id: id },
-				request: `DELETE /channels/${id}`,
-				done: () => !scene.guild.channels.has(id),
-			};
+			return { args: { channel_id: id }, request: `DELETE /channels/${id}`, done: () => !scene.guild.channels.has(id) };
 		},
 		reason: AuditLogEvent.ChannelDelete,
 		needs: inChannel("ManageChannels"),
 		dryRun: /^Would delete the text channel #thing-\d+ \(ID: \d+\), with everything in it\.$/m,
 	},
 	move_channels: {
-		ids: {
-			channel_ids: channelId,
-			category_id: categoryId,
-			below_channel_id: channelId,
-		},
+		ids: { channel_ids: channelId, category_id: categoryId, below_channel_id: channelId },
 		act(scene) {
 			const category = newChannel(scene, ChannelType.GuildCategory);
 			const channel = newChannel(scene);
@@ -109,10 +98,7 @@ export const channelsRows: Record<string, Row> = {
 				channel: channel.id,
 			};
 		},
-		needs: inChannel("ManageChannels", {
-			permission: "ManageRoles",
-			with: { lock_permissions: true },
-		}),
+		needs: inChannel("ManageChannels", { permission: "ManageRoles", with: { lock_permissions: true } }),
 	},
 	clone_channel: {
 		ids: { channel_id: channelId },

@@ -16,19 +16,13 @@ export const deletionsRows: Record<string, Row> = {
 			const messages = [written(scene, channel), written(scene, channel)];
 			const { simulator } = scene.world;
 			return {
-				args: {
-					channel_id: channel.id,
-					message_ids: messages.map(({ id }) => id),
-				},
+				args: { channel_id: channel.id, message_ids: messages.map(({ id }) => id) },
 				request: `POST /channels/${channel.id}/messages/bulk-delete`,
 				done: () => simulator.world.messages.in(channel.id).length === 0,
 			};
 		},
 		reason: AuditLogEvent.MessageBulkDelete,
-		needs: inChannel("ManageMessages", {
-			permission: "ReadMessageHistory",
-			with: { message_ids: null, count: 2 },
-		}),
+		needs: inChannel("ManageMessages", { permission: "ReadMessageHistory", with: { message_ids: null, count: 2 } }),
 		dryRun: /^Would delete 2 message\(s\) from #thing-\d+ \(ID: \d+\)\.$/m,
 	},
 };

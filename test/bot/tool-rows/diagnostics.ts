@@ -9,7 +9,10 @@ export const diagnosticsRows: Record<string, Row> = {
 			const member = newMember(scene, scene.guild);
 			const channel = newChannel(scene);
 			scene.world.simulator.world.channels.setOverwrite(channel, {
-				...{ id: member.user.id, type: 1, allow: "0", deny: "2048" },
+				id: member.user.id,
+				type: 1,
+				allow: "0",
+				deny: "2048",
 			});
 			return {
 				user_ids: [member.user.id],

@@ -22,9 +22,7 @@ export const directMessagesRows: Record<string, Row> = {
 		ask(scene) {
 			const { user, channel } = newTalk(scene);
 			const { id } = writtenByBot(scene, channel);
-			scene.world.simulator.world.messages.add(channel, user, {
-				content: "said by them",
-			});
+			scene.world.simulator.world.messages.add(channel, user, { content: "said by them" });
 			return {
 				args: { user_id: user.id },
 				request: `GET /channels/${channel.id}/messages`,

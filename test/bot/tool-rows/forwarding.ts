@@ -5,21 +5,14 @@ import { channelId, inChannel, messageId, newChannel, type Row, written } from "
 
 export const forwardingRows: Record<string, Row> = {
 	forward_message: {
-		ids: {
-			channel_id: channelId,
-			message_id: messageId,
-			to_channel_id: channelId,
-		},
+		ids: { channel_id: channelId, message_id: messageId, to_channel_id: channelId },
 		act(scene) {
 			const from = newChannel(scene);
 			const to = newChannel(scene);
 			const message = written(scene, from);
 			const { messages } = scene.world.simulator.world;
 			return {
-				args: {
-					...{ channel_id: from.id, message_id: message.id },
-					to_channel_id: to.id,
-				},
+				args: { channel_id: from.id, message_id: message.id, to_channel_id: to.id },
 				request: `POST /channels/${to.id}/messages`,
 				done: () => messages.in(to.id)[0]?.message_snapshots?.[0]?.message.content === "a secret text",
 				channel: to.id,

@@ -21,16 +21,8 @@ export const guildDocumentRows: Record<string, Row> = {
 		}),
 		needs: "no permission",
 	},
-	get_job: {
-		ids: {},
-		args: () => ({}),
-		answer: () => ["No job has run in"],
-	},
-	list_backups: {
-		ids: {},
-		args: () => ({}),
-		answer: () => ["There is no backup of"],
-	},
+	get_job: { ids: {}, args: () => ({}), answer: () => ["No job has run in"] },
+	list_backups: { ids: {}, args: () => ({}), answer: () => ["There is no backup of"] },
 };
 
 /** Tools without a row: they only work with a plan or job, which guild-document.test.ts makes. */

@@ -19,11 +19,7 @@ export const guildsRows: Record<string, Row> = {
 		},
 		act({ guild }) {
 			const name = freshName();
-			return {
-				args: { name },
-				request: `PATCH /guilds/${guild.id}`,
-				done: () => guild.name === name,
-			};
+			return { args: { name }, request: `PATCH /guilds/${guild.id}`, done: () => guild.name === name };
 		},
 		reason: AuditLogEvent.GuildUpdate,
 		needs: inGuild("ManageGuild"),

@@ -12,7 +12,9 @@ function oneChannel(scene: Scene) {
 	const channel = newChannel(scene);
 	const everyone = scene.guild.id;
 	return {
-		...{ channel, everyone, args: { channel_ids: [channel.id] } },
+		channel,
+		everyone,
+		args: { channel_ids: [channel.id] },
 		request: `PUT /channels/${channel.id}/permissions/${everyone}`,
 		denied: () => BigInt(channel.permission_overwrites.find(({ id }) => id === everyone)?.deny ?? 0),
 	};
@@ -25,18 +27,19 @@ export const locksRows: Record<string, Row> = {
 			const { channel, args, request, denied } = oneChannel(scene);
 			// Otherwise nobody could write there, and there would be nothing to lock.
 			scene.world.simulator.world.channels.setOverwrite(channel, {
-				...{ id: scene.guild.id, type: 0, deny: "0" },
+				id: scene.guild.id,
+				type: 0,
+				deny: "0",
 				allow: String(SendMessages),
 			});
 			// What the bot would keep by itself, it needs no request for.
 			scene.world.simulator.world.channels.setOverwrite(channel, {
-				...{ id: botUser(scene.world).id, type: 1, deny: "0" },
+				id: botUser(scene.world).id,
+				type: 1,
+				deny: "0",
 				allow: String((1n << 53n) - 1n),
 			});
-			return {
-				...{ args, request, channel: channel.id },
-				done: () => (denied() & SendMessages) !== 0n,
-			};
+			return { args, request, channel: channel.id, done: () => (denied() & SendMessages) !== 0n };
 		},
 		reason: AuditLogEvent.ChannelOverwriteUpdate,
 		needs,

@@ -5,11 +5,7 @@ import { anyId, inGuild, memberId, newMember, type Row, roleId } from "./scene.t
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
-		ids: {
-			with_role_ids: roleId,
-			without_role_ids: roleId,
-			after: anyId("it is a cursor"),
-		},
+		ids: { with_role_ids: roleId, without_role_ids: roleId, after: anyId("it is a cursor") },
 		args: () => ({ limit: 1000 }),
 		answer: ({ guild }) => [
 			`${guild.members.size} of ${guild.members.size} members:`,

@@ -4,10 +4,7 @@ import { channelId, inChannel, messageId, newChannel, type Row, refusedByDiscord
 
 export const messagesRows: Record<string, Row> = {
 	send_message: {
-		ids: {
-			channel_id: channelId,
-			reply_to: refusedByDiscord("Unknown message (code 50035)"),
-		},
+		ids: { channel_id: channelId, reply_to: refusedByDiscord("Unknown message (code 50035)") },
 		act(scene) {
 			const { id } = newChannel(scene);
 			return {
@@ -24,11 +21,7 @@ export const messagesRows: Record<string, Row> = {
 			const channel = newChannel(scene);
 			const message = writtenByBot(scene, channel);
 			return {
-				args: {
-					channel_id: channel.id,
-					message_id: message.id,
-					content: "changed",
-				},
+				args: { channel_id: channel.id, message_id: message.id, content: "changed" },
 				request: `PATCH /channels/${channel.id}/messages/${message.id}`,
 				done: () => message.content === "changed",
 			};

@@ -22,10 +22,7 @@ export const moderationRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberBanAdd,
-		needs: inGuild("BanMembers", {
-			permission: "ManageGuild",
-			with: { user_ids: ["1".repeat(18), "2".repeat(18)] },
-		}),
+		needs: inGuild("BanMembers", { permission: "ManageGuild", with: { user_ids: ["1".repeat(18), "2".repeat(18)] } }),
 		dryRun: /^Would ban thing-\d+ \(@thing-\d+, ID: \d+\)\.$/m,
 	},
 	unban: {

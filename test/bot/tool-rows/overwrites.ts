@@ -21,11 +21,7 @@ export const overwritesRows: Record<string, Row> = {
 			const channel = newChannel(scene);
 			const role = newRole(scene, scene.guild);
 			return {
-				args: {
-					channel_ids: [channel.id],
-					target_ids: [role.id],
-					deny: ["SEND_MESSAGES"],
-				},
+				args: { channel_ids: [channel.id], target_ids: [role.id], deny: ["SEND_MESSAGES"] },
 				request: `PUT /channels/${channel.id}/permissions/${role.id}`,
 				done: () => channel.permission_overwrites.some(({ id, deny }) => id === role.id && deny === denied),
 				channel: channel.id,
@@ -52,10 +48,7 @@ export const overwritesRows: Record<string, Row> = {
 			const { id } = newRole(scene, scene.guild);
 			denyWriting(scene, from, id);
 			return {
-				args: {
-					channel_id: from.id,
-					target_channel_ids: [to.id],
-				},
+				args: { channel_id: from.id, target_channel_ids: [to.id] },
 				request: `PATCH /channels/${to.id}`,
 				done: () => to.permission_overwrites.some((one) => one.id === id),
 				channel: to.id,

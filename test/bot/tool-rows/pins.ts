@@ -16,11 +16,7 @@ export const pinsRows: Record<string, Row> = {
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const { message, path, args } = oneWritten(scene);
-			return {
-				args,
-				request: `PUT ${path}/${message.id}`,
-				done: () => message.pinned_at !== null,
-			};
+			return { args, request: `PUT ${path}/${message.id}`, done: () => message.pinned_at !== null };
 		},
 		reason: AuditLogEvent.MessagePin,
 		needs: inChannel("PinMessages", "ReadMessageHistory"),

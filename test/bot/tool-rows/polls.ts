@@ -4,9 +4,7 @@ import { adaIn, anyId, botUser, channelId, inChannel, messageId, newChannel, typ
 
 const lunch = {
 	question: { text: "Lunch?" },
-	answers: ["Soup", "Bread"].map((text, index) => ({
-		...{ answer_id: index + 1, poll_media: { text } },
-	})),
+	answers: ["Soup", "Bread"].map((text, index) => ({ answer_id: index + 1, poll_media: { text } })),
 };
 
 /** A poll of the bot, in which ada has voted for soup. */
@@ -19,7 +17,8 @@ function asked(scene: Scene) {
 	const ada = adaIn(scene.world);
 	polls.vote(channel, message, ada, [1]);
 	return {
-		...{ message, ada },
+		message,
+		ada,
 		args: { channel_id: channel.id, message_id: message.id },
 		path: `/channels/${channel.id}/polls/${message.id}`,
 	};
@@ -32,10 +31,7 @@ export const pollsRows: Record<string, Row> = {
 			const { id } = newChannel(scene);
 			const { messages } = scene.world.simulator.world;
 			return {
-				args: {
-					...{ channel_id: id, question: "Lunch?" },
-					answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }],
-				},
+				args: { channel_id: id, question: "Lunch?", answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }] },
 				request: `POST /channels/${id}/messages`,
 				done: () => messages.in(id)[0]?.poll?.question.text === "Lunch?",
 			};
@@ -46,22 +42,14 @@ export const pollsRows: Record<string, Row> = {
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const { message, args, path } = asked(scene);
-			return {
-				args,
-				request: `POST ${path}/expire`,
-				done: () => message.poll.ended,
-			};
+			return { args, request: `POST ${path}/expire`, done: () => message.poll.ended };
 		},
 		needs: inChannel("ReadMessageHistory"),
 		dryRun:
 			/^Would end the poll \d+ in #thing-\d+ \(ID: \d+\), now \| poll: Lunch\? \| answer 1, 1 vote\(s\): Soup \| answer 2, 0 vote\(s\): Bread \| poll open until: \S+Z$/m,
 	},
 	get_poll_voters: {
-		ids: {
-			channel_id: channelId,
-			message_id: messageId,
-			after: anyId("it is a cursor"),
-		},
+		ids: { channel_id: channelId, message_id: messageId, after: anyId("it is a cursor") },
 		ask(scene) {
 			const { ada, args, path } = asked(scene);
 			return {

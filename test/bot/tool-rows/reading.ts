@@ -16,12 +16,7 @@ const border = anyId("it is a cursor");
 
 export const readingRows: Record<string, Row> = {
 	get_recent_messages: {
-		ids: {
-			channel_id: channelId,
-			before: border,
-			after: border,
-			around: border,
-		},
+		ids: { channel_id: channelId, before: border, after: border, around: border },
 		ask: twoWritten,
 		needs: inChannel("ReadMessageHistory"),
 	},
@@ -47,11 +42,7 @@ export const readingRows: Record<string, Row> = {
 		},
 		ask(scene) {
 			const { args, request, answer } = twoWritten(scene);
-			return {
-				args: { text: "SECRET", channel_ids: [args.channel_id] },
-				...{ request, answer },
-				channel: args.channel_id,
-			};
+			return { args: { text: "SECRET", channel_ids: [args.channel_id] }, request, answer, channel: args.channel_id };
 		},
 		needs: inChannel("ReadMessageHistory"),
 	},

@@ -22,16 +22,9 @@ export async function startScene(mcpToken?: string): Promise<Scene & AsyncDispos
 	const world = await startWorld({}, { mcpToken });
 	const { simulator } = world;
 	const other = simulator.guild("The Bakers");
-	simulator.world.members.add(other, userNamed(world, "alpha"), {
-		botPermissions: moderatorPermissions,
-	});
+	simulator.world.members.add(other, userNamed(world, "alpha"), { botPermissions: moderatorPermissions });
 	await world.heard();
-	return {
-		world,
-		guild: world.guild,
-		other,
-		[Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
-	};
+	return { world, guild: world.guild, other, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
 /** A write that a tool can make. It is created anew for each case. */
@@ -87,14 +80,8 @@ interface Need {
 	in: "the channel" | "the guild";
 }
 
-export const inChannel = (...permissions: Need["permissions"]): Need => ({
-	permissions,
-	in: "the channel",
-});
-export const inGuild = (...permissions: Need["permissions"]): Need => ({
-	permissions,
-	in: "the guild",
-});
+export const inChannel = (...permissions: Need["permissions"]): Need => ({ permissions, in: "the channel" });
+export const inGuild = (...permissions: Need["permissions"]): Need => ({ permissions, in: "the guild" });
 
 /** A tool that sends a read to Discord. */
 export interface AskingRow extends CommonRow {
@@ -153,18 +140,14 @@ export function newRole({ world }: Scene, guild: Guild) {
 }
 
 export function written({ world }: Scene, channel: GuildChannel) {
-	return world.simulator.world.messages.add(channel, adaIn(world), {
-		content: "a secret text",
-	});
+	return world.simulator.world.messages.add(channel, adaIn(world), { content: "a secret text" });
 }
 
 export const adaIn = (world: TestWorld) => userNamed(world, "ada");
 
 /** A message by the bot in a channel or a DM channel. */
 export function writtenByBot({ world }: Scene, channel: Channel) {
-	return world.simulator.world.messages.add(channel, botUser(world), {
-		content: "said by the bot",
-	});
+	return world.simulator.world.messages.add(channel, botUser(world), { content: "said by the bot" });
 }
 
 export const botUser = (world: TestWorld) => userNamed(world, "alpha");
@@ -187,39 +170,26 @@ export function refusedByBot(refusal: string, id: (scene: Scene) => string): IdC
 
 /** The bot fetches the object from Discord, and refuses other guilds' ids. */
 export function refusedAfterFetch(refusal: string, id: (scene: Scene) => string): IdCase {
-	return {
-		unknown: refusal,
-		foreign: { id, refusal, refusedBy: "the bot, which asks" },
-	};
+	return { unknown: refusal, foreign: { id, refusal, refusedBy: "the bot, which asks" } };
 }
 
 /** A request for a message contains its channel: Discord refuses ids of other channels. */
 export function refusedByDiscord(refusal: string): IdCase {
 	return {
 		unknown: refusal,
-		foreign: {
-			id: (scene) => written(scene, foreignChannel(scene)).id,
-			refusal,
-			refusedBy: "Discord",
-		},
+		foreign: { id: (scene) => written(scene, foreignChannel(scene)).id, refusal, refusedBy: "Discord" },
 	};
 }
 
 export const memberId = refusedByBot("is not a member of the guild", (scene) => newMember(scene, scene.other).user.id);
 export const messageId = refusedByDiscord("Unknown Message (code 10008)");
-export const anyId = (why: string): IdCase => ({
-	unknown: { anyWillDo: why },
-	foreign: { anyWillDo: why },
-});
+export const anyId = (why: string): IdCase => ({ unknown: { anyWillDo: why }, foreign: { anyWillDo: why } });
 
 export const channelId = refusedByBot("There is no channel", (scene) => foreignChannel(scene).id);
 export const categoryId = refusedByBot(
 	"There is no channel",
 	({ world, other }) =>
-		world.simulator.world.channels.add(other, {
-			name: freshName(),
-			type: ChannelType.GuildCategory,
-		}).id,
+		world.simulator.world.channels.add(other, { name: freshName(), type: ChannelType.GuildCategory }).id,
 );
 export const roleId = refusedByBot("There is no role", (scene) => newRole(scene, scene.other).id);
 export const voiceChannelId = refusedByBot(

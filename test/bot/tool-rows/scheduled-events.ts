@@ -66,10 +66,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 			const name = freshName();
 			const { id } = newChannel(scene, ChannelType.GuildVoice);
 			return {
-				args: {
-					...{ name, entity_type: "voice", channel_id: id },
-					scheduled_start_time: inHours(1),
-				},
+				args: { name, entity_type: "voice", channel_id: id, scheduled_start_time: inHours(1) },
 				request: `POST /guilds/${guild.id}/scheduled-events`,
 				done: () =>
 					world.simulator.world.scheduledEvents.in(guild).some((one) => one.name === name && one.channel_id === id),
@@ -106,10 +103,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 		dryRun: /^Would delete the scheduled event "thing-\d+" \(ID: \d+\), in which 0 user\(s\) are interested\.$/m,
 	},
 	get_event_users: {
-		ids: {
-			event_id: eventId,
-			after: anyId("it is a cursor"),
-		},
+		ids: { event_id: eventId, after: anyId("it is a cursor") },
 		ask(scene) {
 			const { event, path, scheduledEvents } = newEvent(scene);
 			const member = newMember(scene, scene.guild);

@@ -29,10 +29,7 @@ function newThread({ world }: Scene, parent: GuildChannel, given: Partial<NewThr
 function newForum(scene: Scene): GuildChannel {
 	const forum = newChannel(scene, ChannelType.GuildForum);
 	forum.available_tags = [
-		{
-			...{ id: scene.world.simulator.world.state.newId(), name: "soup" },
-			...{ moderated: false, emoji_id: null, emoji_name: "🍲" },
-		},
+		{ id: scene.world.simulator.world.state.newId(), name: "soup", moderated: false, emoji_id: null, emoji_name: "🍲" },
 	];
 	return forum;
 }
@@ -44,18 +41,12 @@ const before = anyId("it is a cursor");
 
 export const threadsRows: Record<string, Row> = {
 	create_thread: {
-		ids: {
-			channel_id: channelId,
-			message_id: messageId,
-		},
+		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const channel = newChannel(scene);
 			const message = written(scene, channel);
 			return {
-				args: {
-					...{ channel_id: channel.id, message_id: message.id },
-					name: "soup",
-				},
+				args: { channel_id: channel.id, message_id: message.id, name: "soup" },
 				request: `POST /channels/${channel.id}/messages/${message.id}/threads`,
 				done: () => scene.guild.threads.has(message.id),
 			};
@@ -88,9 +79,7 @@ export const threadsRows: Record<string, Row> = {
 		needs: inChannel("ReadMessageHistory"),
 	},
 	edit_thread: {
-		ids: {
-			thread_id: threadId,
-		},
+		ids: { thread_id: threadId },
 		act(scene) {
 			const thread = newThread(scene, newChannel(scene));
 			return {
@@ -137,11 +126,7 @@ export const threadsRows: Record<string, Row> = {
 		needs: "no permission",
 	},
 	edit_thread_members: {
-		ids: {
-			thread_id: threadId,
-			add_user_ids: memberId,
-			remove_user_ids: memberId,
-		},
+		ids: { thread_id: threadId, add_user_ids: memberId, remove_user_ids: memberId },
 		act(scene) {
 			const thread = newThread(scene, newChannel(scene));
 			const { user } = newMember(scene, scene.guild);

@@ -6,9 +6,7 @@ import { inChannel, memberId, newSpeaker, type Row, voiceChannelId } from "./sce
 export const voiceRows: Record<string, Row> = {
 	list_voice_members: {
 		ids: { channel_id: voiceChannelId },
-		args: (scene) => ({
-			channel_id: newSpeaker(scene, scene.guild).channel.id,
-		}),
+		args: (scene) => ({ channel_id: newSpeaker(scene, scene.guild).channel.id }),
 		answer: () => ["1 member(s) in voice, by channel:", "| in: #thing-"],
 	},
 	edit_voice_members: {

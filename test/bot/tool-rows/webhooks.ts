@@ -132,12 +132,7 @@ export const webhooksRows: Record<string, Row> = {
 		ids: { webhook_id: webhookId, message_id: messageId, thread_id: channelId },
 		act(scene) {
 			const { args, path, messages, channel } = newWritten(scene);
-			return {
-				args,
-				request: `DELETE ${path}`,
-				done: () => messages().length === 0,
-				channel: channel.id,
-			};
+			return { args, request: `DELETE ${path}`, done: () => messages().length === 0, channel: channel.id };
 		},
 		needs,
 		dryRun: /Would delete the message of .* by @Crier \(ID: \d+\) \[webhook\]/,

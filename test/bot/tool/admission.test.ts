@@ -68,10 +68,7 @@ async function withRoles(name: string, roles: readonly Role[], work: () => Promi
 /** Adds a role with these permissions while `work` runs. */
 async function withRole(permissions: bigint, work: (role: Role) => Promise<void>): Promise<void> {
 	const { roles } = world.simulator.world;
-	const role = roles.add(world.guild, {
-		name: "temporary",
-		permissions: String(permissions),
-	});
+	const role = roles.add(world.guild, { name: "temporary", permissions: String(permissions) });
 	try {
 		await work(role);
 	} finally {
@@ -99,13 +96,8 @@ describe("a guild", () => {
 	});
 
 	test("outside of the principal's scope is refused like one that the bot is not in", async () => {
-		const key = world.mcp.as({
-			...{ id: "key:k", name: "k", access: "all" },
-			guilds: [unknownId],
-		});
-		const { text } = await key.call("list_channels", {
-			guild_id: world.guild.id,
-		});
+		const key = world.mcp.as({ id: "key:k", name: "k", access: "all", guilds: [unknownId] });
+		const { text } = await key.call("list_channels", { guild_id: world.guild.id });
 		expect(text).toContain(`The bot is not in a guild ${world.guild.id}`);
 	});
 
@@ -115,10 +107,7 @@ describe("a guild", () => {
 		const fault = world.simulator.faults.stall(patch, { times: 1 });
 		const editing = world.call("edit_channel", args);
 		await until("the edit is on its way", () => fault.hits === 1);
-		const { text } = await as("bob_the_baker").call("edit_channel", {
-			...args,
-			guild_id: world.guild.id,
-		});
+		const { text } = await as("bob_the_baker").call("edit_channel", { ...args, guild_id: world.guild.id });
 		expect(text).toContain("The bot is not in a guild");
 		fault.release();
 		expect((await editing).isError).toBe(false);
@@ -156,10 +145,7 @@ describe("a guild", () => {
 		expect((await as("liwei").call("send_message", hello())).isError).toBe(false);
 		members.remove(world.guild, member);
 		try {
-			const { text } = await as("liwei").call("send_message", {
-				...hello(),
-				guild_id: world.guild.id,
-			});
+			const { text } = await as("liwei").call("send_message", { ...hello(), guild_id: world.guild.id });
 			expect(text).toContain("The bot is not in a guild");
 		} finally {
 			members.add(world.guild, member.user, member);
@@ -231,10 +217,7 @@ describe("a permission", () => {
 		await withRole(PermissionFlagsBits.ManageRoles, (role) =>
 			withRoles("liwei", [role], async () => {
 				const create = (permissions: bigint) =>
-					as("liwei").call("create_role", {
-						name: "new",
-						permissions: String(permissions),
-					});
+					as("liwei").call("create_role", { name: "new", permissions: String(permissions) });
 				const { text } = await create(PermissionFlagsBits.BanMembers);
 				expect(text).toBe(
 					"You can only give and deny permissions that you have yourself, and you lack BAN_MEMBERS. Nothing was done.",
@@ -305,9 +288,7 @@ describe("a person who may only read", () => {
 			members.edit(world.guild, memberNamed(world, name), given);
 			await world.heard();
 		};
-		const undo = {
-			...{ communication_disabled_until: null, pending: false, flags: 0 },
-		};
+		const undo = { communication_disabled_until: null, pending: false, flags: 0 };
 		await change("liwei", changes);
 		await change("ada", changes);
 		try {
@@ -360,19 +341,12 @@ describe("a channel that the person does not see", () => {
 test("in a locked thread, people without MANAGE_THREADS only delete and react", async () => {
 	const { threads, messages } = world.simulator.world;
 	const thread = threads.add(channelNamed(world, "general"), userNamed(world, "ada"), { name: "closed" });
-	const message = messages.add(thread, userNamed(world, "ada"), {
-		content: "The end.",
-	});
+	const message = messages.add(thread, userNamed(world, "ada"), { content: "The end." });
 	threads.edit(thread, { locked: true });
 	await world.heard();
 	const at = { channel_id: thread.id };
-	const react = (emoji: string) =>
-		as("liwei").call("add_reaction", {
-			...{ ...at, message_id: message.id, emoji },
-		});
-	const { text } = await as("liwei").call("send_message", {
-		...{ ...at, content: "One more thing." },
-	});
+	const react = (emoji: string) => as("liwei").call("add_reaction", { ...at, message_id: message.id, emoji });
+	const { text } = await as("liwei").call("send_message", { ...at, content: "One more thing." });
 	expect(text).toMatch(/^You lack MANAGE_THREADS in #closed .* The thread is locked\. Nothing was done\.$/);
 	expect((await react("👍")).isError).toBe(false);
 	threads.edit(thread, { archived: true });
@@ -436,10 +410,7 @@ describe("who made a call", () => {
 	};
 	const hanna = (changes: Partial<Principal>): Principal => ({
 		...principalOf("ada"),
-		person: {
-			...{ id: userNamed(world, "ada").id, name: "Hanna" },
-			signedIn: false,
-		},
+		person: { id: userNamed(world, "ada").id, name: "Hanna", signedIn: false },
 		...changes,
 	});
 
@@ -466,9 +437,7 @@ describe("who made a call", () => {
 		expect(world.logged.join("\n")).toMatch(
 			new RegExp(`client="Claude" key="key:ada" person="${id}" tool="list_roles"`),
 		);
-		const { text } = await world.call("list_recent_tool_calls", {
-			tool: "list_roles",
-		});
+		const { text } = await world.call("list_recent_tool_calls", { tool: "list_roles" });
 		expect(text).toContain(
 			`client: Claude | request: ${/request: (\S+)/.exec(text)?.[1]} | for: @ada (${id}) | key: key:ada | {}`,
 		);
@@ -515,9 +484,7 @@ describe("a bot in several guilds", () => {
 		const { simulator } = other;
 		const bakers = simulator.guild("The Bakers");
 		const { members, roles } = simulator.world;
-		const bot = members.add(bakers, userNamed(other, "alpha"), {
-			botPermissions: moderatorPermissions,
-		});
+		const bot = members.add(bakers, userNamed(other, "alpha"), { botPermissions: moderatorPermissions });
 		// Above all roles.
 		const own = [...bakers.roles.values()].filter(({ id }) => bot.roles.includes(id));
 		roles.move(bakers, new Map(own.map((role) => [role, bakers.roles.size])));
@@ -540,11 +507,7 @@ describe("a bot in several guilds", () => {
 
 	test("names its own guild in prompts only to members", async () => {
 		const prompt = async (name: string) =>
-			JSON.stringify(
-				await inOther(name).request("prompts/get", {
-					name: "review_permissions",
-				}),
-			);
+			JSON.stringify(await inOther(name).request("prompts/get", { name: "review_permissions" }));
 		expect(await prompt("liwei")).toContain(other.guild.id);
 		const toStranger = await prompt("bob_the_baker");
 		expect(toStranger).toContain("Ask me which guild is meant");
@@ -564,10 +527,7 @@ describe("a bot in several guilds", () => {
 	test("lets people act only where they have the rights", async () => {
 		const zoe = inOther("zoe");
 		const kick = (guild_id: string) =>
-			zoe.call("kick", {
-				...{ guild_id, user_ids: [userNamed(other, "liwei").id] },
-				dry_run: true,
-			});
+			zoe.call("kick", { guild_id, user_ids: [userNamed(other, "liwei").id], dry_run: true });
 		const bakers = other.simulator.guild("The Bakers");
 		expect((await kick(bakers.id)).isError).toBe(false);
 		expect((await kick(other.guild.id)).text).toContain("You lack KICK_MEMBERS");
@@ -600,10 +560,7 @@ test("while the member cache is incomplete, Discord is asked who is a member", a
 	// Discord sends the ids of guilds first, and each guild after them.
 	await until("it has its guild", () => connection.guilds[0]?.available === true);
 	const { mcp } = v.parse(toml, { bot_name: "Alpha" });
-	const incomplete = {
-		guilds: connection.guilds,
-		hasAllMembers: () => false,
-	};
+	const incomplete = { guilds: connection.guilds, hasAllMembers: () => false };
 	const guildsOfUser = async (id: string) => {
 		simulator.requests.clear();
 		const found = await guildsOf({ connection: incomplete, self: { toml: { mcp } } } as never, id);

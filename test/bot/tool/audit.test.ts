@@ -138,10 +138,7 @@ onBoth((databases) => {
 		const { databaseUrl, schema, directory } = place.settings;
 		const other = databaseUrl
 			? new SQL({ url: databaseUrl, max: 1 })
-			: new SQL({
-					adapter: "sqlite",
-					filename: join(directory, "store.sqlite"),
-				});
+			: new SQL({ adapter: "sqlite", filename: join(directory, "store.sqlite") });
 		await other.unsafe(databaseUrl ? "BEGIN" : "BEGIN IMMEDIATE");
 		if (databaseUrl) await other.unsafe(`LOCK TABLE "${schema}".tool_calls`);
 		let attempts = 0;

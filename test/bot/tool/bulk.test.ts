@@ -26,10 +26,7 @@ function marking(count: number, before: (item: number) => void = () => {}) {
 test("all are written to in order, and progress is reported after each", async () => {
 	const { bulk, marked } = marking(3);
 	const reports: unknown[] = [];
-	const lines = await writeEach(bulk, {
-		...silent,
-		reportProgress: (...report) => reports.push(report),
-	});
+	const lines = await writeEach(bulk, { ...silent, reportProgress: (...report) => reports.push(report) });
 	expect(lines).toEqual(["Marked 3 of 3:", "number 1", "number 2", "number 3"]);
 	expect(marked).toEqual([1, 2, 3]);
 	expect(reports).toEqual([

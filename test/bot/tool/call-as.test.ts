@@ -91,11 +91,7 @@ describe("a call in a person's name", () => {
 		await permit(bot);
 		const mona = bot.id("mona_lisa");
 		const args = { user_ids: [mona], reason: "spam" };
-		expect(await bot.as("zoe", "ban", args)).toEqual({
-			text: "Banned.\nCase #1.",
-			isError: false,
-			wrote: true,
-		});
+		expect(await bot.as("zoe", "ban", args)).toEqual({ text: "Banned.\nCase #1.", isError: false, wrote: true });
 		expect(bot.events).toEqual(["open", `PUT /bans/${mona}`, "settle"]);
 		const { principal } = bot.calls[0] ?? {};
 		expect(principal).toMatchObject({
@@ -125,7 +121,9 @@ describe("a call in a person's name", () => {
 		const result = await callAs({
 			guildId: guild.id,
 			person: { id: "100000000000000001", name: "gone" },
-			...{ tool: "ban", args: { user_ids: [id("zoe")] }, door: "/try" },
+			tool: "ban",
+			args: { user_ids: [id("zoe")] },
+			door: "/try",
 		});
 		expect(result).toMatchObject({ isError: true, wrote: false });
 		expect(bot.events).toEqual([]);
@@ -137,20 +135,14 @@ describe("a call in a person's name", () => {
 		const other = simulator.guild("The Bakers");
 		simulator.world.members.add(other, userNamed(bot, "alpha"));
 		const args = { guild_id: other.id };
-		expect(await bot.as("zoe", "look", args)).toMatchObject({
-			text: "The Cooks\nzoe",
-			isError: false,
-		});
+		expect(await bot.as("zoe", "look", args)).toMatchObject({ text: "The Cooks\nzoe", isError: false });
 		expect(await bot.as("zoe", "count")).toMatchObject({ text: "One." });
 	});
 
 	test("is not limited by mcp.guilds", async () => {
 		const guilds = new Set<string>();
 		await using bot = await startRecording({ tools, changes: { guilds } });
-		expect(await bot.as("zoe", "look")).toMatchObject({
-			text: "The Cooks\nzoe",
-			isError: false,
-		});
+		expect(await bot.as("zoe", "look")).toMatchObject({ text: "The Cooks\nzoe", isError: false });
 		expect(await bot.call("look", {})).toMatchObject({ isError: true });
 	});
 

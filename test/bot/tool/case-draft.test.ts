@@ -4,9 +4,7 @@ import { expect, test } from "bun:test";
 import { type CaseDraft, completed } from "../../../src/bot/tool/case-record.ts";
 
 const ban: CaseDraft = { action: "ban", userIds: ["1"] };
-const more: CaseDraft = {
-	...{ action: "warn", userIds: ["2"], messageIds: ["3"], channelIds: ["4"] },
-};
+const more: CaseDraft = { action: "warn", userIds: ["2"], messageIds: ["3"], channelIds: ["4"] };
 
 test.each<[string, CaseDraft | undefined, CaseDraft | undefined, unknown]>([
 	["gets the messages and channels that it lacks", ban, more, { ...ban, messageIds: ["3"], channelIds: ["4"] }],

@@ -91,11 +91,7 @@ describe("cases are stored before the first request, and settled after the last"
 	test.each(["ban_each", "ban_first", "ban_one"])("of %s", async (name) => {
 		await using bot = await start();
 		const zoe = bot.id("zoe");
-		const { text, isError } = await bot.call(name, {
-			user_ids: [zoe],
-			reason: "spam",
-			tell: true,
-		});
+		const { text, isError } = await bot.call(name, { user_ids: [zoe], reason: "spam", tell: true });
 		expect(isError).toBe(false);
 		expect(text).toEndWith("\nCase #1.");
 		expect(bot.events).toEqual(["open", ban(zoe), "settle"]);
@@ -128,14 +124,8 @@ test("a call without reason and tell says so, and a plan can say what is recorde
 
 test("the record knows who made the call, and who approved it", async () => {
 	const tools = [banOne];
-	await using bot = await startRecording({
-		tools,
-		changes: { approvedBy: "@ada" },
-	});
-	const principal = {
-		...{ id: "key:one", name: "one", access: "all" as const },
-		guilds: [bot.guild.id],
-	};
+	await using bot = await startRecording({ tools, changes: { approvedBy: "@ada" } });
+	const principal = { id: "key:one", name: "one", access: "all" as const, guilds: [bot.guild.id] };
 	await bot.call("ban_one", { user_ids: [bot.id("zoe")] }, principal);
 	expect(bot.calls[0]).toMatchObject({ principal, approvedBy: "@ada" });
 });
@@ -171,9 +161,7 @@ describe("nothing is recorded", () => {
 		});
 		await using bot = await startRecording({ tools: [needy, refusing] });
 		for (const name of ["needy", "refusing"])
-			expect(await bot.call(name, { user_ids: ["1"] })).toMatchObject({
-				isError: true,
-			});
+			expect(await bot.call(name, { user_ids: ["1"] })).toMatchObject({ isError: true });
 		expect(bot.events).toEqual([]);
 	});
 

@@ -9,8 +9,14 @@ import { recordLog } from "../../support/log.ts";
 
 const rows = ["5", "6"].map(
 	(target_id): ChannelLockRow => ({
-		...{ channel_id: "1", target_id, target_type: 0, locked_at: 1 },
-		...{ allows: "0", denies: "0", allowed: "0", existed: 0 },
+		channel_id: "1",
+		target_id,
+		target_type: 0,
+		locked_at: 1,
+		allows: "0",
+		denies: "0",
+		allowed: "0",
+		existed: 0,
 	}),
 );
 

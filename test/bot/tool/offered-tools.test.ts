@@ -104,13 +104,7 @@ describe("a call", () => {
 	const user_ids = ["223456789012345678"];
 
 	test("of use_tool is a call of the tool inside, with the guild beside it", () => {
-		expect(
-			offer({}).resolve("use_tool", {
-				name: "ban",
-				arguments: { user_ids },
-				guild_id,
-			}),
-		).toEqual({
+		expect(offer({}).resolve("use_tool", { name: "ban", arguments: { user_ids }, guild_id })).toEqual({
 			tool: ban as BotTool,
 			args: { user_ids, guild_id },
 		});
@@ -208,9 +202,7 @@ test("a tool that is not listed runs by use_tool, and is on record and in the me
 	);
 	expect(bot.logged.some((line) => line.includes('tool="clone_channel"'))).toBe(true);
 	expect(bot.logged.some((line) => line.includes('tool="use_tool"'))).toBe(false);
-	const { text: denied } = await bot.call("use_tool", {
-		name: "clone_chanel",
-	});
+	const { text: denied } = await bot.call("use_tool", { name: "clone_chanel" });
 	expect(denied).toContain("did you mean clone_channel?");
 });
 
@@ -223,9 +215,7 @@ test("find_tools gives the arguments of the best tool, and what the next ones do
 	expect(lines).toHaveLength(5);
 	expect(lines.map((line) => line.startsWith('{"properties":{'))).toEqual(lines.map((_, index) => index === 1));
 	expect((await bot.call("find_tools", { query: "zzz" })).text).toContain('No tool matches "zzz".');
-	const { text: two } = await bot.call("find_tools", {
-		...{ query: "rename a webhook", limit: 2 },
-	});
+	const { text: two } = await bot.call("find_tools", { query: "rename a webhook", limit: 2 });
 	expect(two.match(/^\{"properties"/gm)).toHaveLength(2);
 });
 

@@ -9,22 +9,13 @@ import * as find from "../../../src/discord/find.ts";
 import { until } from "../../support/until.ts";
 import { about, startRecording } from "./recording.ts";
 
-const input = v.strictObject({
-	guild_id,
-	channel_id: found(find.currentChannel, "channel"),
-});
+const input = v.strictObject({ guild_id, channel_id: found(find.currentChannel, "channel") });
 const run = async () => "Done.";
 const given = { with: "channel_id", permission: "ManageChannels" } as const;
 
 const tools = [
-	writeTool({
-		...{ ...about, name: "in_guild", input, run },
-		permissions: [{ ...given, orInGuild: "ManageChannels" }],
-	}),
-	writeTool({
-		...{ ...about, name: "elsewhere", input, run },
-		permissions: [{ ...given, orInGuild: "Administrator" }],
-	}),
+	writeTool({ ...about, name: "in_guild", input, run, permissions: [{ ...given, orInGuild: "ManageChannels" }] }),
+	writeTool({ ...about, name: "elsewhere", input, run, permissions: [{ ...given, orInGuild: "Administrator" }] }),
 	writeTool({ ...about, name: "nothing", input, run, permissions: [] }),
 ];
 
@@ -35,11 +26,11 @@ test.each([
 ])("in a voice channel to which the bot cannot connect, a tool with %s", async (_, name, expected) => {
 	await using bot = await startRecording({ tools });
 	const { world } = bot.simulator;
-	const channel = world.channels.add(bot.guild, {
-		...{ name: "closed", type: ChannelType.GuildVoice },
-	});
+	const channel = world.channels.add(bot.guild, { name: "closed", type: ChannelType.GuildVoice });
 	world.channels.setOverwrite(channel, {
-		...{ id: bot.simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: bot.simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(PermissionFlagsBits.Connect),
 	});
 	const guild = bot.connection.guilds.find(({ id }) => id === bot.guild.id);

@@ -79,13 +79,17 @@ test("only checks of one side, the bot's or the person's, are explained", () => 
 	expect(Object.keys(uses(oneSided)).sort()).toEqual(
 		[
 			// What the bot keeps for itself in a channel.
-			...["channels/channel-edit.ts", "channels/channel-lock.ts"],
+			"channels/channel-edit.ts",
+			"channels/channel-lock.ts",
 			"channels/new-channel.ts",
 			// The pipeline checks both, one after the other.
 			"tool/pipeline.ts",
 			// Ownership: the bot's things are not the person's, and the other way round.
-			...["tools/deletions.ts", "tools/emojis.ts", "tools/forwarding.ts"],
-			...["tools/scheduled-events.ts", "tools/thread-members.ts"],
+			"tools/deletions.ts",
+			"tools/emojis.ts",
+			"tools/forwarding.ts",
+			"tools/scheduled-events.ts",
+			"tools/thread-members.ts",
 			"tools/threads.ts",
 			// Says whose rank is too low.
 			"tools/role-order.ts",
@@ -111,11 +115,14 @@ test("only these tools without a guild are for every member", () => {
 /** Tools that change something, and whose permissions depend on what they find: their `run` asks for them. */
 const checkThemselves = [
 	// Of the person: Manage Events, or Create Events for events that the person created.
-	...["edit_scheduled_event", "delete_scheduled_event"],
+	"edit_scheduled_event",
+	"delete_scheduled_event",
 	// Manage Threads, unless the person created the thread.
-	...["edit_thread", "edit_thread_members"],
+	"edit_thread",
+	"edit_thread_members",
 	// Manage Expressions, or Create Expressions for emoji that the person created.
-	...["edit_emoji", "delete_emoji"],
+	"edit_emoji",
+	"delete_emoji",
 	// Manage Messages, unless the person wrote the message.
 	"delete_messages",
 	// Mute, Deafen or Move Members, by argument and by the channels of the members.
@@ -137,10 +144,7 @@ test.each(
 		.map((tool) => [tool.name, tool] as const),
 )("%s says what a person needs", (name, { needs, listing }) => {
 	const { permissions, guildPermissions, person } = needs;
-	const all = [
-		...[permissions, guildPermissions],
-		...[person?.permissions ?? [], person?.guildPermissions ?? []],
-	].flat();
+	const all = [permissions, guildPermissions, person?.permissions ?? [], person?.guildPermissions ?? []].flat();
 	const { properties = {} } = listing.inputSchema as { properties?: object };
 	const isAboutBot = person?.managesBot ?? !("guild_id" in properties);
 	const isSaid = isAboutBot || all.some((one) => typeof one === "string");

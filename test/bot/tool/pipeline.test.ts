@@ -17,12 +17,7 @@ import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, writes } from "../../support/world.ts";
 
-const about = {
-	toolset: "messages",
-	title: "Try",
-	description: "Try it.",
-	input: v.strictObject({}),
-} as const;
+const about = { toolset: "messages", title: "Try", description: "Try it.", input: v.strictObject({}) } as const;
 
 type Work = (context: ToolContext) => Promise<string | string[]>;
 
@@ -39,9 +34,7 @@ const planning = (plan: Work, act: Work) =>
 async function startWith(make: (send: Work) => BotTool) {
 	const send: Work = async ({ discord }) => {
 		const channel = discord.channels.cache.find((one) => "name" in one && one.name === "general");
-		await discord.rest.post(Routes.channelMessages(channel?.id ?? ""), {
-			body: { content: "hello" },
-		});
+		await discord.rest.post(Routes.channelMessages(channel?.id ?? ""), { body: { content: "hello" } });
 		return "Sent.";
 	};
 	const world = await startWorld({}, { tools: [make(send)] });
@@ -110,11 +103,7 @@ describe("a call without guild_id", () => {
 	const tool = readTool({
 		...about,
 		name: "try_it",
-		input: v.strictObject({
-			guild_id,
-			fails: v.optional(v.boolean()),
-			lines: v.optional(v.boolean()),
-		}),
+		input: v.strictObject({ guild_id, fails: v.optional(v.boolean()), lines: v.optional(v.boolean()) }),
 		run({ fails, lines }) {
 			if (fails) throw failing;
 			return lines ? ["1 line:", "Done."] : "Done.";

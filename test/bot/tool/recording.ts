@@ -32,9 +32,7 @@ export interface RecordingOptions {
 export async function startRecording(options: RecordingOptions) {
 	const { lines = ["Case #1."], changes } = options;
 	const expiry = new AbortController();
-	const alpha = await startConnection(() => {}, {
-		timeoutSignal: () => expiry.signal,
-	});
+	const alpha = await startConnection(() => {}, { timeoutSignal: () => expiry.signal });
 	const { connection, simulator } = alpha;
 	await until("the bot is ready", () => connection.ready);
 	await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
@@ -81,8 +79,16 @@ export async function startRecording(options: RecordingOptions) {
 	});
 	const id = (name: string) => simulator.user(name).id;
 	return {
-		...{ simulator, guild, connection, events, calls, ends, audited, logged },
-		...{ callAs, id },
+		simulator,
+		guild,
+		connection,
+		events,
+		calls,
+		ends,
+		audited,
+		logged,
+		callAs,
+		id,
 		/** Calls a tool as the holder of the root key, or as `principal`. */
 		async call(name: string, args: JsonObject, principal?: Principal) {
 			const tool = options.tools.find((one) => one.name === name);
@@ -94,11 +100,7 @@ export async function startRecording(options: RecordingOptions) {
 		},
 		/** Calls a tool in the name of a member of the Cooks. */
 		as: (name: string, tool: string, args: JsonObject = {}) =>
-			callAs({
-				guildId: guild.id,
-				person: { id: id(name), name },
-				...{ tool, args, door: "/try" },
-			}),
+			callAs({ guildId: guild.id, person: { id: id(name), name }, tool, args, door: "/try" }),
 		/** Times out all pending requests to Discord. */
 		expire: () => expiry.abort(new DOMException("The time is up", "TimeoutError")),
 		[Symbol.asyncDispose]: () => alpha[Symbol.asyncDispose](),
@@ -106,11 +108,7 @@ export async function startRecording(options: RecordingOptions) {
 }
 
 /** Fields of every tool of these tests. */
-export const about = {
-	toolset: "moderation",
-	title: "Try",
-	description: "Try it.",
-} as const;
+export const about = { toolset: "moderation", title: "Try", description: "Try it." } as const;
 
 /** Arguments of a tool about people. */
 export const peopleInput = v.strictObject({
@@ -120,10 +118,7 @@ export const peopleInput = v.strictObject({
 	tell: v.optional(v.boolean()),
 });
 
-export const draftFor = (userIds: readonly string[]): CaseDraft => ({
-	action: "ban",
-	userIds,
-});
+export const draftFor = (userIds: readonly string[]): CaseDraft => ({ action: "ban", userIds });
 
 export const banRequest = (guild: Guild, id: string) =>
 	guild.client.rest.put(Routes.guildBan(guild.id, id), { body: {} });

@@ -48,10 +48,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
 	[
 		"create_poll",
 		{ answers: [{ text: "abc", emoji: 5, shown: true }], duration: 24 },
-		{
-			answers: [{ text: "[3 characters]", emoji: "[a number]", "…": "1 unknown" }],
-			duration: 24,
-		},
+		{ answers: [{ text: "[3 characters]", emoji: "[a number]", "…": "1 unknown" }], duration: 24 },
 	],
 	[
 		"edit_role",
@@ -78,12 +75,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
 	[
 		"send_message",
 		{ content: { text: "deep" }, channel_id: [id], embeds: "x", nsfw: null },
-		{
-			content: "[object]",
-			channel_id: "[1 items]",
-			embeds: "[1 characters]",
-			"…": "1 unknown",
-		},
+		{ content: "[object]", channel_id: "[1 items]", embeds: "[1 characters]", "…": "1 unknown" },
 	],
 	["list_guilds", {}, {}],
 	["list_guilds", { "my password is x": 1 }, { "…": "1 unknown" }],

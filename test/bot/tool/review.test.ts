@@ -8,7 +8,9 @@ import { about, banRequest, peopleInput, startRecording } from "./recording.ts";
 test("a plan that is made for the review is shown in it, and may end the call", async () => {
 	const shown: Preview[] = [];
 	const ban = destructiveTool({
-		...{ ...about, name: "ban_first", input: peopleInput },
+		...about,
+		name: "ban_first",
+		input: peopleInput,
 		plan: async ({ user_ids: [id = ""] }, { guild }) => ({
 			preview: async () => `Would ban ${id}.`,
 			write: () => banRequest(guild, id),

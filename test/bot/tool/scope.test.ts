@@ -65,19 +65,13 @@ describe("the tools of a scope", () => {
 
 	test("equal scopes share their tools, and a scope without limits has all", () => {
 		const scope = { access: "read", toolsets: ["threads", "roles"] } as const;
-		const other = {
-			access: "read",
-			toolsets: ["roles", "x", "threads"],
-		} as const;
+		const other = { access: "read", toolsets: ["roles", "x", "threads"] } as const;
 		expect(offer(scope)).toBe(offer(other));
 		expect(offer({ access: "all" })).toBe(offer(undefined));
 	});
 
 	test("a tool outside the toolsets is unknown like one that does not exist", () => {
-		const { allowed, resolve } = offer({
-			access: "all",
-			toolsets: ["voice", "audit"],
-		});
+		const { allowed, resolve } = offer({ access: "all", toolsets: ["voice", "audit"] });
 		const outside = tools.filter((tool) => !allowed.includes(tool) && !isAccessor(tool) && tool.name !== "kick");
 		expect(outside.length).toBeGreaterThan(20);
 		for (const { name } of outside) expect(() => resolve(name, {})).toThrow(`Method not found: ${name}`);
@@ -140,11 +134,7 @@ async function startTwoGuilds() {
 		},
 		{ mcpToken: token, toml: v.parse(toml, { bot_name: "Alpha" }) },
 	);
-	const client = createClient({
-		send: createFetchSend(world.bot.url),
-		token,
-		info: { name: "test", version: "0" },
-	});
+	const client = createClient({ send: createFetchSend(world.bot.url), token, info: { name: "test", version: "0" } });
 	const session = await client.connect(AbortSignal.timeout(90_000));
 	const as = (principal: Principal) => async (method: string, params: object) => {
 		const signal = AbortSignal.timeout(90_000);
@@ -232,9 +222,7 @@ describe("a principal that is limited to one guild", () => {
 		await world.call("list_roles", { guild_id: bakers });
 		await world.call("list_roles", { guild_id: cooks });
 		await until("both are on record", async () => {
-			const { text } = await world.call("list_recent_tool_calls", {
-				tool: "list_roles",
-			});
+			const { text } = await world.call("list_recent_tool_calls", { tool: "list_roles" });
 			return text.includes(bakers) && text.includes(cooks);
 		});
 		const seen = await call("list_recent_tool_calls", { tool: "list_roles" });
@@ -245,10 +233,7 @@ describe("a principal that is limited to one guild", () => {
 	test("cannot tell whether a plan, a job or a backup of another guild exists", async () => {
 		const { world, call, cooks, bakers } = await start();
 		const document = { roles: [{ name: "New" }] };
-		const { text } = await world.call("plan_guild", {
-			guild_id: bakers,
-			document,
-		});
+		const { text } = await world.call("plan_guild", { guild_id: bakers, document });
 		const hash = /plan_hash=(\w+)/.exec(text)?.[1] ?? "";
 		expect(hash).not.toBe("");
 		const other = [...hash].reverse().join("");
@@ -268,10 +253,7 @@ describe("a principal that is limited to one guild", () => {
 		const guilds = [bakers, unknown];
 		await same("plan_guild", (id) => ({ backup: `${id}/1` }), guilds);
 		await same("export_guild", (id) => ({ backup: `${id}/latest` }), guilds);
-		const applied = await world.call("apply_guild", {
-			guild_id: bakers,
-			plan_hash: hash,
-		});
+		const applied = await world.call("apply_guild", { guild_id: bakers, plan_hash: hash });
 		const job = /Job (\w+) in/.exec(applied.text)?.[1] ?? "";
 		expect(job).not.toBe("");
 		const jobs = [job, [...job].reverse().join("")];
@@ -290,10 +272,7 @@ describe("a principal with less access", () => {
 		expect(listed).not.toContain("use_tool");
 		expect(listed).not.toContain("ban");
 		const call = (name: string, args = {}) => ask("tools/call", { name, arguments: args });
-		expect(JSON.parse(await call("no_such_tool"))).toEqual({
-			code: -32601,
-			message: "Method not found: no_such_tool",
-		});
+		expect(JSON.parse(await call("no_such_tool"))).toEqual({ code: -32601, message: "Method not found: no_such_tool" });
 		for (const name of ["ban", "send_message", "use_tool"])
 			expect(await call(name)).toContain(`${name} was not run: it needs the access`);
 		const found = await call("find_tools", { query: "ban a member" });

@@ -10,11 +10,15 @@ test.each([
 ])("with %d ms left, %d of 3 writes begin", async (ms, count) => {
 	const written: number[] = [];
 	const run = {
-		...{ signal: new AbortController().signal, reason: undefined },
-		...{ endsAt: performance.now() + ms, mayWrite: true },
+		signal: new AbortController().signal,
+		reason: undefined,
+		endsAt: performance.now() + ms,
+		mayWrite: true,
 	};
 	const bulk = {
-		...{ items: [1, 2, 3], idOf: String, describe: String },
+		items: [1, 2, 3],
+		idOf: String,
+		describe: String,
 		write: async (item: number) => void written.push(item),
 		done: () => "Done:",
 	};

@@ -38,8 +38,20 @@ type Probe = [value: unknown, valid: boolean];
 
 /** Fields that accept more than they publish: numbers are clamped, words are case-insensitive, colors have other forms. */
 const lenient = [
-	...["limit", "channel_type", "action_type", "count_by", "color", "tags", "answers", "permission_overwrites"],
-	...["permissions", "add_permissions", "remove_permissions", "allow", "deny", "neutral"],
+	"limit",
+	"channel_type",
+	"action_type",
+	"count_by",
+	"color",
+	"tags",
+	"answers",
+	"permission_overwrites",
+	"permissions",
+	"add_permissions",
+	"remove_permissions",
+	"allow",
+	"deny",
+	"neutral",
 ];
 
 const texts = [
@@ -179,11 +191,7 @@ beforeAll(async () => {
 	const simulator = stack.use(await startSimulator());
 	const { promise, resolve } = Promise.withResolvers<BotContext>();
 	const probe = {
-		...({
-			name: "probe",
-			effect: "read",
-			listing: { inputSchema: {} },
-		} as const),
+		...({ name: "probe", effect: "read", listing: { inputSchema: {} } } as const),
 		async call(_: object, context: BotContext) {
 			resolve(context);
 			return textResult("");
@@ -271,11 +279,11 @@ describe.each(tools.map((tool) => [tool.name, tool, tool.listing.inputSchema as 
 );
 
 const link: Schema = { format: "uri" };
-const word = (maxLength: number): Schema => ({
-	...{ type: "string", minLength: 1, maxLength },
-});
+const word = (maxLength: number): Schema => ({ type: "string", minLength: 1, maxLength });
 const record = (properties: Record<string, Schema>, ...required: string[]) => ({
-	...{ type: "object", properties, required },
+	type: "object",
+	properties,
+	required,
 });
 
 /** An embed as Discord documents it. tools/list publishes only the names of its fields. */
@@ -306,11 +314,7 @@ test.each(takesEmbeds.map((tool) => [tool.name, tool] as const))(
 		for (const key of Object.keys(embed.properties ?? {})) expect(published).toContain(key);
 		const wrong: unknown[] = [];
 		for (const [value, valid] of probes(embed)) {
-			const text = await world.call(tool, {
-				...smallest(schema),
-				guild_id: "1".repeat(18),
-				embeds: [value],
-			});
+			const text = await world.call(tool, { ...smallest(schema), guild_id: "1".repeat(18), embeds: [value] });
 			const refused = /^Invalid parameters: embeds\.0(\.\w+)*: (expected|is required|this tool has no)/.test(text);
 			if (refused === valid) wrong.push({ value, valid, text });
 		}

@@ -12,10 +12,7 @@ afterEach(() => {
 	setSystemTime();
 });
 
-const ids = ({ simulator }: TestWorld) => ({
-	ada: simulator.user("ada").id,
-	zoe: simulator.user("zoe").id,
-});
+const ids = ({ simulator }: TestWorld) => ({ ada: simulator.user("ada").id, zoe: simulator.user("zoe").id });
 
 /** Sets the clock, and returns a function that adds an entry to the audit log some seconds before that time. */
 function logAt(world: TestWorld, now = "2026-03-01T12:00:00Z") {
@@ -50,14 +47,8 @@ test("entries are filtered by user, target, action and time, and paged", async (
 	const at = logAt(world);
 	const [, second] = [
 		at(3 * 3600, { user_id: ada, reason: "entry 0" }),
-		at(2 * 3600, {
-			...{ user_id: zoe, action_type: AuditLogEvent.MemberKick },
-			reason: "entry 1",
-		}),
-		at(3600, {
-			...{ user_id: ada, action_type: AuditLogEvent.MemberKick },
-			...{ target_id: zoe, reason: "entry 2" },
-		}),
+		at(2 * 3600, { user_id: zoe, action_type: AuditLogEvent.MemberKick, reason: "entry 1" }),
+		at(3600, { user_id: ada, action_type: AuditLogEvent.MemberKick, target_id: zoe, reason: "entry 2" }),
 	];
 	const found = async (args: object) =>
 		(await lines(world, args)).flatMap((line) => / reason: entry (\d)/.exec(line)?.[1] ?? []).map(Number);
@@ -84,15 +75,11 @@ test("entries are filtered by user, target, action and time, and paged", async (
 
 test("an unknown action is refused with a suggestion", async () => {
 	await using world = await startWorld();
-	const answer = await world.call("get_audit_log", {
-		action_type: "MEMBER_BAN_AD",
-	});
+	const answer = await world.call("get_audit_log", { action_type: "MEMBER_BAN_AD" });
 	expect(answer.code).toBe(-32602);
 	expect(answer.text).toContain('unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?');
 	expect(world.simulator.requests.list().map(({ path }) => path)).not.toContain(`/guilds/${world.guild.id}/audit-logs`);
-	const soundboard = await world.call("get_audit_log", {
-		action_type: "SOUNDBOARD_SOUND_CREATE",
-	});
+	const soundboard = await world.call("get_audit_log", { action_type: "SOUNDBOARD_SOUND_CREATE" });
 	expect(soundboard.isError).toBe(false);
 });
 
@@ -114,7 +101,8 @@ test("entries of one actor, action and kind of target share a line within ten mi
 	const at = logAt(world);
 	const deleted = (ago: number, name: string, user_id = ada) =>
 		at(ago, {
-			...{ user_id, action_type: AuditLogEvent.ChannelDelete },
+			user_id,
+			action_type: AuditLogEvent.ChannelDelete,
 			target_id: `1234567890123456${name.length}${ago % 10}`,
 			changes: [
 				{ key: "name", old_value: name },
@@ -153,14 +141,17 @@ test("a hundred entries of a raid take few bytes", async () => {
 		at(900 - index, { action_type: MemberBanAdd, target_id });
 		if (index < 30)
 			at(700 - index, {
-				...{ action_type: MemberRoleUpdate, target_id, user_id: zoe },
+				action_type: MemberRoleUpdate,
+				target_id,
+				user_id: zoe,
 				changes: [{ key: "$add", new_value: [{ id, name: "Regular" }] }],
 			});
 	}
 	for (const channel of [...world.guild.channels.values()].slice(0, 3))
 		for (let round = 0; round < 10; round += 1)
 			at(500 - round, {
-				...{ action_type: ChannelOverwriteUpdate, target_id: channel.id },
+				action_type: ChannelOverwriteUpdate,
+				target_id: channel.id,
 				options: { id, type: "0", role_name: "Regular" },
 				changes: [{ key: "deny", old_value: "0", new_value: "2048" }],
 			});
@@ -276,10 +267,7 @@ test("changes are shown in words, objects by name and id", async () => {
 			"MemberUpdate",
 			[
 				{ key: "nick", new_value: "Zed" },
-				{
-					key: "communication_disabled_until",
-					new_value: "2026-03-01T12:00:00.123000+00:00",
-				},
+				{ key: "communication_disabled_until", new_value: "2026-03-01T12:00:00.123000+00:00" },
 			],
 			{ target_id: zoe },
 		),
@@ -289,11 +277,7 @@ test("changes are shown in words, objects by name and id", async () => {
 		await change(
 			"ChannelOverwriteUpdate",
 			[
-				{
-					key: "allow",
-					old_value: bits("ViewChannel"),
-					new_value: bits("BanMembers"),
-				},
+				{ key: "allow", old_value: bits("ViewChannel"), new_value: bits("BanMembers") },
 				{ key: "deny", old_value: "0", new_value: bits("SendMessages") },
 			],
 			{ target_id: general, options },
@@ -309,10 +293,7 @@ test("changes are shown in words, objects by name and id", async () => {
 				{ key: "type", new_value: ChannelType.GuildVoice },
 				{ key: "nsfw", new_value: false },
 				{ key: "user_limit", new_value: 5 },
-				{
-					key: "permission_overwrites",
-					new_value: [{ id: guild.id, type: 0, allow: "0", deny: bits("ViewChannel") }],
-				},
+				{ key: "permission_overwrites", new_value: [{ id: guild.id, type: 0, allow: "0", deny: bits("ViewChannel") }] },
 			],
 			{ target_id: "123456789012345678" },
 		),
@@ -331,27 +312,16 @@ test("changes are shown in words, objects by name and id", async () => {
 			{ target_id: null },
 		),
 	).toBe(`created invite abc123 | channel #general (ID: ${general}); expires after 7 d`);
+	expect(await change("MessageDelete", [], { target_id: zoe, options: { channel_id: general, count: "3" } })).toBe(
+		`deleted messages of user @zoe (ID: ${zoe}) 3× | in: #general (ID: ${general})`,
+	);
 	expect(
-		await change("MessageDelete", [], {
-			target_id: zoe,
-			options: { channel_id: general, count: "3" },
-		}),
-	).toBe(`deleted messages of user @zoe (ID: ${zoe}) 3× | in: #general (ID: ${general})`);
-	expect(
-		await change("MemberPrune", [], {
-			target_id: null,
-			options: { delete_member_days: "7", members_removed: "12" },
-		}),
+		await change("MemberPrune", [], { target_id: null, options: { delete_member_days: "7", members_removed: "12" } }),
 	).toBe("pruned member | delete member days: 7 | members removed: 12");
 	expect(
 		await change(
 			"ApplicationCommandPermissionUpdate",
-			[
-				{
-					key: general,
-					new_value: { id: general, type: 3, permission: false },
-				},
-			],
+			[{ key: general, new_value: { id: general, type: 3, permission: false } }],
 			{ target_id: "123456789012345678" },
 		),
 	).toBe(`changed permissions of command ID: 123456789012345678 | #general (ID: ${general}) default → denied`);
@@ -404,10 +374,7 @@ const undone: [
 	],
 	[
 		"ChannelUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "topic", old_value: "x".repeat(201), new_value: "" }],
-		}),
+		() => ({ target_id: entityId, changes: [{ key: "topic", old_value: "x".repeat(201), new_value: "" }] }),
 		() => undefined,
 	],
 	[
@@ -422,13 +389,7 @@ const undone: [
 		"ChannelOverwriteUpdate",
 		(world) => ({
 			...overwritten(world),
-			changes: [
-				{
-					key: "allow",
-					old_value: bits("ViewChannel", "Speak"),
-					new_value: "0",
-				},
-			],
+			changes: [{ key: "allow", old_value: bits("ViewChannel", "Speak"), new_value: "0" }],
 		}),
 		(world) => {
 			const { target_id, options } = overwritten(world);
@@ -477,12 +438,7 @@ const undone: [
 		"MemberUpdate",
 		() => ({
 			target_id: entityId,
-			changes: [
-				{
-					key: "communication_disabled_until",
-					new_value: "2099-01-01T00:00:00+00:00",
-				},
-			],
+			changes: [{ key: "communication_disabled_until", new_value: "2099-01-01T00:00:00+00:00" }],
 		}),
 		() => `remove_timeout user_ids=[${entityId}]`,
 	],
@@ -490,12 +446,7 @@ const undone: [
 		"MemberUpdate",
 		() => ({
 			target_id: entityId,
-			changes: [
-				{
-					key: "communication_disabled_until",
-					old_value: "2099-01-01T00:00:00+00:00",
-				},
-			],
+			changes: [{ key: "communication_disabled_until", old_value: "2099-01-01T00:00:00+00:00" }],
 		}),
 		() => `timeout user_ids=[${entityId}] duration=2099-01-01T00:00:00+00:00`,
 	],
@@ -503,21 +454,13 @@ const undone: [
 		"MemberUpdate",
 		() => ({
 			target_id: entityId,
-			changes: [
-				{
-					key: "communication_disabled_until",
-					new_value: "2020-01-01T00:00:00+00:00",
-				},
-			],
+			changes: [{ key: "communication_disabled_until", new_value: "2020-01-01T00:00:00+00:00" }],
 		}),
 		() => undefined,
 	],
 	[
 		"MemberUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "nick", old_value: "Zed" }],
-		}),
+		() => ({ target_id: entityId, changes: [{ key: "nick", old_value: "Zed" }] }),
 		() => `set_nickname user_id=${entityId} nickname="Zed"`,
 	],
 	[
@@ -533,10 +476,7 @@ const undone: [
 	],
 	[
 		"MemberRoleUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "$remove", new_value: [{ id: "5", name: "x" }] }],
-		}),
+		() => ({ target_id: entityId, changes: [{ key: "$remove", new_value: [{ id: "5", name: "x" }] }] }),
 		() => `bulk_role_update user_ids=[${entityId}] role_id=5 action=add`,
 	],
 	["BotAdd", () => ({ target_id: entityId }), () => `kick user_ids=[${entityId}]`],
@@ -550,11 +490,7 @@ const undone: [
 		() => ({
 			target_id: entityId,
 			changes: [
-				{
-					key: "permissions",
-					old_value: bits("ViewChannel", "Speak"),
-					new_value: bits("ViewChannel", "BanMembers"),
-				},
+				{ key: "permissions", old_value: bits("ViewChannel", "Speak"), new_value: bits("ViewChannel", "BanMembers") },
 				{ key: "color", old_value: 0x8e44ad, new_value: 0 },
 				{ key: "mentionable", old_value: false, new_value: true },
 			],
@@ -576,19 +512,13 @@ const undone: [
 	],
 	[
 		"InviteCreate",
-		() => ({
-			target_id: null,
-			changes: [{ key: "code", new_value: "abc123" }],
-		}),
+		() => ({ target_id: null, changes: [{ key: "code", new_value: "abc123" }] }),
 		() => "delete_invite invite_codes=[abc123]",
 	],
 	["WebhookCreate", () => ({ target_id: entityId }), () => `delete_webhook webhook_ids=[${entityId}]`],
 	[
 		"WebhookUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "channel_id", old_value: entityId, new_value: "1" }],
-		}),
+		() => ({ target_id: entityId, changes: [{ key: "channel_id", old_value: entityId, new_value: "1" }] }),
 		() => `edit_webhook webhook_id=${entityId} channel_id=${entityId}`,
 	],
 	[
@@ -605,10 +535,7 @@ const undone: [
 	["EmojiCreate", () => ({ target_id: entityId }), () => `delete_emoji emoji_id=${entityId}`],
 	[
 		"EmojiUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "name", old_value: "cat", new_value: "dog" }],
-		}),
+		() => ({ target_id: entityId, changes: [{ key: "name", old_value: "cat", new_value: "dog" }] }),
 		() => `edit_emoji emoji_id=${entityId} name="cat"`,
 	],
 	[
@@ -624,10 +551,7 @@ const undone: [
 	["GuildScheduledEventCreate", () => ({ target_id: entityId }), () => `delete_scheduled_event event_id=${entityId}`],
 	[
 		"GuildScheduledEventUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "location", old_value: "here", new_value: "there" }],
-		}),
+		() => ({ target_id: entityId, changes: [{ key: "location", old_value: "here", new_value: "there" }] }),
 		() => `edit_scheduled_event event_id=${entityId} location="here"`,
 	],
 	["ThreadCreate", () => ({ target_id: entityId }), () => `delete_thread thread_id=${entityId}`],
@@ -645,10 +569,7 @@ const undone: [
 	["AutoModerationRuleCreate", () => ({ target_id: entityId }), () => `delete_automod_rule rule_id=${entityId}`],
 	[
 		"AutoModerationRuleUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "enabled", old_value: true, new_value: false }],
-		}),
+		() => ({ target_id: entityId, changes: [{ key: "enabled", old_value: true, new_value: false }] }),
 		() => `set_automod_rule rule_id=${entityId} enabled=true`,
 	],
 ];
@@ -657,12 +578,7 @@ const undone: [
 function overwritten(world: TestWorld) {
 	const channel = channelNamed(world, "general");
 	const { id } = roleNamed(world, "Regular");
-	const overwrite = {
-		id,
-		type: 0 as const,
-		allow: "0",
-		deny: bits("SendMessages"),
-	};
+	const overwrite = { id, type: 0 as const, allow: "0", deny: bits("SendMessages") };
 	world.simulator.world.channels.setOverwrite(channel, overwrite);
 	return { target_id: channel.id, options: { id, type: "0" as const } };
 }
@@ -715,10 +631,7 @@ test("what was done to several objects is undone by one call where a tool takes 
 	for (const [action, entries, expected] of cases) {
 		world.guild.auditLog.length = 0;
 		for (const [index, entry] of entries.entries())
-			log(world, {
-				...{ action_type: AuditLogEvent[action] },
-				...{ target_id: [ada, zoe][index] ?? null, ...entry },
-			});
+			log(world, { action_type: AuditLogEvent[action], target_id: [ada, zoe][index] ?? null, ...entry });
 		const [, line = ""] = await lines(world);
 		expect([action, / \| undo: (.*)$/.exec(line)?.[1]]).toEqual([action, expected]);
 		const [tool, ...args] = expected.split(" ");
@@ -733,7 +646,8 @@ test("of several changes of one object the oldest value is restored; a ban lifte
 	const target_id = channelNamed(world, "general").id;
 	const slow = (ago: number, old_value: number, new_value: number) =>
 		at(ago, {
-			...{ action_type: AuditLogEvent.ChannelUpdate, target_id },
+			action_type: AuditLogEvent.ChannelUpdate,
+			target_id,
 			changes: [{ key: "rate_limit_per_user", old_value, new_value }],
 		});
 	slow(90, 5, 10);
@@ -744,7 +658,8 @@ test("of several changes of one object the oldest value is restored; a ban lifte
 		[78, bits("Speak", "BanMembers"), bits("Speak", "Administrator")],
 	] as const)
 		at(ago, {
-			...{ action_type: AuditLogEvent.RoleUpdate, target_id: roleId },
+			action_type: AuditLogEvent.RoleUpdate,
+			target_id: roleId,
 			changes: [{ key: "permissions", old_value: before, new_value: after }],
 		});
 	for (const [ago, id] of [
@@ -752,7 +667,8 @@ test("of several changes of one object the oldest value is restored; a ban lifte
 		[76, "6"],
 	] as const)
 		at(ago, {
-			...{ action_type: AuditLogEvent.MemberRoleUpdate, target_id: zoe },
+			action_type: AuditLogEvent.MemberRoleUpdate,
+			target_id: zoe,
 			changes: [{ key: "$add", new_value: [{ id, name: `role ${id}` }] }],
 		});
 	at(70, { action_type: AuditLogEvent.MemberBanAdd, target_id: zoe });
@@ -794,9 +710,7 @@ test("no entry shows a credential", async () => {
 		],
 		options: { status: url },
 	});
-	const channel = world.simulator.world.channels.add(world.guild, {
-		name: "a",
-	});
+	const channel = world.simulator.world.channels.add(world.guild, { name: "a" });
 	const { webhooks } = world.simulator.world;
 	const doing = { actor: ids(world).ada };
 	const webhook = webhooks.add(channel, { name: "hook" }, doing);
@@ -818,7 +732,8 @@ test("what people wrote cannot end an entry's line, nor add a field to it", asyn
 		target_id: "123456789012345678",
 	});
 	log(world, {
-		...{ user_id: ids(world).zoe, target_id: "123456789012345679" },
+		user_id: ids(world).zoe,
+		target_id: "123456789012345679",
 		action_type: AuditLogEvent.ChannelDelete,
 		changes: [
 			{ key: "name", old_value: evil },

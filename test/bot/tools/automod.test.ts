@@ -17,19 +17,19 @@ function scene(world: TestWorld) {
 		/** A rule that blocks "soup". */
 		rule: (more: Partial<NewRule> = {}) =>
 			autoModeration.add(guild, {
-				...{ name: "No soup", creator_id: guild.owner_id, enabled: true },
-				...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+				name: "No soup",
+				creator_id: guild.owner_id,
+				enabled: true,
+				event_type: 1,
+				trigger_type: 1,
+				exempt_roles: [],
 				trigger_metadata: { keyword_filter: ["soup"] },
 				actions: [{ type: 1, metadata: {} }],
 				exempt_channels: [],
 				...more,
 			}),
 		create: (more: Args) =>
-			call("set_automod_rule", {
-				...{ name: "No soup", trigger_type: "keyword" },
-				actions: ["block_message"],
-				...more,
-			}),
+			call("set_automod_rule", { name: "No soup", trigger_type: "keyword", actions: ["block_message"], ...more }),
 		edit: ({ id }: { id: string }, more: Args) => call("set_automod_rule", { rule_id: id, ...more }),
 		/** What becomes of what liwei writes. */
 		say: (text: string) =>
@@ -49,10 +49,13 @@ test("a created rule blocks, alerts and times out, except for exempt roles", asy
 	await world.heard();
 	const regular = roleNamed(world, "Regular");
 	const made = await create({
-		...{ keyword_filter: ["soup*"], allow_list: ["soupy"] },
+		keyword_filter: ["soup*"],
+		allow_list: ["soupy"],
 		actions: ["block_message", "send_alert_message", "timeout"],
-		...{ custom_message: "no | soup", alert_channel_id: alerts.id },
-		...{ duration_seconds: 60, exempt_role_ids: [regular.id] },
+		custom_message: "no | soup",
+		alert_channel_id: alerts.id,
+		duration_seconds: 60,
+		exempt_role_ids: [regular.id],
 	});
 	const [first, line] = made.text.split("\n");
 	expect(first).toMatch(/^Created the AutoMod rule "No soup" \(ID: \d+\), which is on\.$/);
@@ -75,28 +78,15 @@ test("each kind of rule is created, disabled on request", async () => {
 		{ trigger_type: "keyword", regex_patterns: ["\\d+ soups"], enabled: false },
 		{ trigger_type: "spam" },
 		{ trigger_type: "keyword_preset", presets: ["slurs", "profanity"] },
-		{
-			...{ trigger_type: "mention_spam", mention_total_limit: 5 },
-		},
-		{
-			...{ trigger_type: "member_profile", keyword_filter: ["soup"] },
-			actions: ["block_member_interaction"],
-		},
+		{ trigger_type: "mention_spam", mention_total_limit: 5 },
+		{ trigger_type: "member_profile", keyword_filter: ["soup"], actions: ["block_member_interaction"] },
 	];
 	for (const more of cases) expect((await create(more)).isError).toBe(false);
 	expect(rules()).toMatchObject([
-		{
-			...{ trigger_type: 1, event_type: 1, enabled: false },
-			trigger_metadata: { regex_patterns: ["\\d+ soups"] },
-		},
+		{ trigger_type: 1, event_type: 1, enabled: false, trigger_metadata: { regex_patterns: ["\\d+ soups"] } },
 		{ trigger_type: 3, enabled: true, trigger_metadata: {} },
 		{ trigger_type: 4, trigger_metadata: { presets: [3, 1] } },
-		{
-			trigger_type: 5,
-			trigger_metadata: {
-				...{ mention_total_limit: 5, mention_raid_protection_enabled: false },
-			},
-		},
+		{ trigger_type: 5, trigger_metadata: { mention_total_limit: 5, mention_raid_protection_enabled: false } },
 		{ trigger_type: 6, event_type: 2, actions: [{ type: 4 }] },
 	]);
 	const again = await create({ trigger_type: "spam" });
@@ -131,10 +121,7 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 			],
 		],
 		[
-			{
-				...{ trigger_type: "spam", actions: ["timeout"] },
-				duration_seconds: 60,
-			},
+			{ trigger_type: "spam", actions: ["timeout"], duration_seconds: 60 },
 			["actions: only keyword and mention_spam rules can have timeout"],
 		],
 		[
@@ -165,17 +152,12 @@ test("a rule that times out or blocks members requires MODERATE_MEMBERS", async 
 	const known = rule();
 	const own = roleNamed(world, "alpha");
 	const bits = BigInt(own.permissions) & ~PermissionFlagsBits.ModerateMembers;
-	world.simulator.world.roles.edit(world.guild, own, {
-		permissions: String(bits),
-	});
+	world.simulator.world.roles.edit(world.guild, own, { permissions: String(bits) });
 	await world.heard();
 	const timesOut = { actions: ["timeout"], duration_seconds: 60 };
 	for (const refused of [
 		await create({ keyword_filter: ["soup"], ...timesOut }),
-		await create({
-			...{ trigger_type: "member_profile", keyword_filter: ["soup"] },
-			actions: ["block_member_interaction"],
-		}),
+		await create({ trigger_type: "member_profile", keyword_filter: ["soup"], actions: ["block_member_interaction"] }),
 		await edit(known, timesOut),
 	])
 		expect(refused.text).toContain("lacks MODERATE_MEMBERS in the guild");
@@ -200,11 +182,7 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 		`Changed 1 field(s) of the AutoMod rule "No soup" (ID: ${edited.id}):\nkeyword_filter: added 1, "broth" | removed 1, "soup"`,
 	);
 	expect(sent()).toEqual({
-		trigger_metadata: {
-			keyword_filter: ["broth"],
-			allow_list: ["pea soup"],
-			regex_patterns: [],
-		},
+		trigger_metadata: { keyword_filter: ["broth"], allow_list: ["pea soup"], regex_patterns: [] },
 	});
 	expect([await say("broth"), await say("soup")]).toEqual(["blocked", "written"]);
 	await edit(edited, { custom_message: "" });
@@ -214,15 +192,9 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 			{ type: 2, metadata: { channel_id: alerts.id } },
 		],
 	});
-	const off = await edit(edited, {
-		actions: ["send_alert_message"],
-		enabled: false,
-	});
+	const off = await edit(edited, { actions: ["send_alert_message"], enabled: false });
 	expect(off.text.split("\n").slice(1)).toEqual(["enabled: true → false", 'actions: removed 1, "block_message"']);
-	expect(sent()).toEqual({
-		enabled: false,
-		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
-	});
+	expect(sent()).toEqual({ enabled: false, actions: [{ type: 2, metadata: { channel_id: alerts.id } }] });
 	const dangling = await edit(edited, { duration_seconds: 60 });
 	expect(dangling.text).toContain("only rules with the action timeout have this field");
 });
@@ -238,9 +210,11 @@ test("an edit that would change nothing is refused, and so is one without fields
 	});
 	expect((await edit(edited, {})).code).toBe(-32602);
 	const same = await edit(edited, {
-		...{ keyword_filter: ["soup"], alert_channel_id: alerts.id },
+		keyword_filter: ["soup"],
+		alert_channel_id: alerts.id,
 		actions: ["send_alert_message", "block_message"],
-		...{ exempt_role_ids: [], enabled: true },
+		exempt_role_ids: [],
+		enabled: true,
 	});
 	expect(same.text).toContain("Nothing would change");
 	const empty = await edit(edited, { keyword_filter: [] });
@@ -260,13 +234,9 @@ test("set_automod_rule creates a rule or, with rule_id, edits one, but not its t
 	const other = await set({ rule_id: id, trigger_type: "spam" });
 	expect(other.text).toContain("stays keyword. Create another rule instead.");
 	expect(writes(world)).toEqual([]);
-	const kept = await set({
-		...{ rule_id: id, trigger_type: "keyword", name: "Soup" },
-	});
+	const kept = await set({ rule_id: id, trigger_type: "keyword", name: "Soup" });
 	expect(kept.text).toContain('name: "No soup" → "Soup"');
-	const without = await world.call("set_automod_rule", {
-		...{ rule_id: null, name: "New", trigger_type: "spam" },
-	});
+	const without = await world.call("set_automod_rule", { rule_id: null, name: "New", trigger_type: "spam" });
 	expect(without.code).toBe(-32602);
 	expect(rules()).toHaveLength(1);
 });
@@ -276,9 +246,7 @@ test("an existing rule that is invalid for creation can be edited in its valid f
 	const { rule, edit } = scene(world);
 	const raidsAlone = rule({
 		trigger_type: 5,
-		trigger_metadata: {
-			...{ mention_total_limit: 0, mention_raid_protection_enabled: true },
-		},
+		trigger_metadata: { mention_total_limit: 0, mention_raid_protection_enabled: true },
 	});
 	const wordless = rule({ trigger_metadata: {} });
 	expect((await edit(raidsAlone, { name: "Raids" })).isError).toBe(false);
@@ -292,10 +260,7 @@ test("a list shows a few words of each rule; rule_id shows all of them", async (
 	expect(none.text).toBe(`The guild ${world.guild.id} has no AutoMod rules.`);
 	const words = Array.from({ length: 1000 }, (_, index) => `word${index}`);
 	words[999] = "last | one\n2";
-	const { id } = rule({
-		name: "Many\n| ID: 1",
-		trigger_metadata: { keyword_filter: words, regex_patterns: ["\\d+"] },
-	});
+	const { id } = rule({ name: "Many\n| ID: 1", trigger_metadata: { keyword_filter: words, regex_patterns: ["\\d+"] } });
 	const listed = await world.call("list_automod_rules");
 	expect(listed.text.split("\n")).toHaveLength(2);
 	expect(listed.text).toContain(

@@ -28,7 +28,10 @@ async function giving(world: TestWorld, count: number) {
 	const [first] = idsOf(members);
 	const args = { role_id: role.id, action: "add", user_ids: idsOf(members) };
 	return {
-		...{ role, members, args, first },
+		role,
+		members,
+		args,
+		first,
 		give: (more: Record<string, unknown> = {}) => world.call("bulk_role_update", { ...args, ...done, ...more }),
 		requestFor: (index: number) => `PUT /guilds/${world.guild.id}/members/${members[index]?.user.id}/roles/${role.id}`,
 	};
@@ -38,15 +41,9 @@ test("bulk_role_update changes only members who need it", async () => {
 	await using world = await startWorld();
 	const { role, members, args, give } = await giving(world, 7);
 	const [, , third] = members;
-	if (third)
-		world.simulator.world.members.edit(world.guild, third, {
-			roles: [role.id],
-		});
+	if (third) world.simulator.world.members.edit(world.guild, third, { roles: [role.id] });
 	await world.heard();
-	const dry = await world.call("bulk_role_update", {
-		...args,
-		dry_run: true,
-	});
+	const dry = await world.call("bulk_role_update", { ...args, dry_run: true });
 	expect(dry.text).toStartWith(
 		`Dry run: nothing was done.\nWould give 6 of the 7 members who match the role @Newcomer (ID: ${role.id}):\nnew-0 (@new-0) | ID: `,
 	);
@@ -84,7 +81,10 @@ test("bulk_role_update applies all of its filters", async () => {
 	await world.heard();
 	const fit = async (filter: Record<string, unknown>) => {
 		const { text } = await world.call("bulk_role_update", {
-			...{ role_id: role.id, action: "add", dry_run: true, ...filter },
+			role_id: role.id,
+			action: "add",
+			dry_run: true,
+			...filter,
 		});
 		return Array.from(text.matchAll(/@new-(\d)/g), ([, index]) => index).join();
 	};
@@ -99,9 +99,7 @@ test("bulk_role_update applies all of its filters", async () => {
 	expect(await fit({ ...of, with_role_ids: [regular.id], bots: false })).toBe("0,1,2");
 	expect(await fit({ ...of, without_role_ids: [regular.id] })).toBe("3");
 	expect(await fit({ ...of, bots: true })).toBe("");
-	const none = await world.call("bulk_role_update", {
-		...{ role_id: role.id, action: "add" },
-	});
+	const none = await world.call("bulk_role_update", { role_id: role.id, action: "add" });
 	expect(none).toMatchObject({ code: -32602 });
 	expect(none.text).toContain("bots: expected at least one of these");
 });
@@ -142,10 +140,7 @@ test("bulk_role_update stops at an unknown outcome, and continues after it", asy
 test("bulk_role_update ends at once when Discord's rate limit takes longer than its time", async () => {
 	await using world = await startWorld();
 	const { role, members, give, requestFor } = await giving(world, 4);
-	world.simulator.faults.rateLimit(requestFor(2), {
-		retryAfterMs: 60_000,
-		times: 1,
-	});
+	world.simulator.faults.rateLimit(requestFor(2), { retryAfterMs: 60_000, times: 1 });
 	const { text } = await give();
 	expect(holders(members, role)).toEqual([0, 1]);
 	expect(text).toContain("2 not started: Discord API error: Discord's rate limit");
@@ -155,10 +150,7 @@ test("bulk_role_update ends at once when Discord's rate limit takes longer than 
 test("bulk_role_update refuses unassignable roles and roles above the bot, regardless of the members' ranks", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const above = simulator.world.roles.add(guild, {
-		name: "Above",
-		position: 99,
-	});
+	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	const { give, role, members } = await giving(world, 1);
 	for (const [role_id, refusal] of [
 		[above.id, "does not rank below the bot's highest role"],
@@ -181,19 +173,15 @@ test("bulk tools do nothing before all members are known", async () => {
 	const guild = simulator.guild("The Bakers");
 	const alpha = userNamed({ simulator }, "alpha");
 	simulator.sockets.holdMembers(true);
-	simulator.world.members.add(guild, alpha, {
-		botPermissions: moderatorPermissions,
-	});
+	simulator.world.members.add(guild, alpha, { botPermissions: moderatorPermissions });
 	const role = simulator.world.roles.add(guild, { name: "Cake" });
 	await world.heard();
 	const guild_id = guild.id;
 	const user_ids = [simulator.user("liwei").id];
 	const update = { guild_id, role_id: role.id, action: "add", ...done };
 	const refused = [
-		await world.call("ban", { ...{ guild_id, user_ids: [...user_ids, "2".repeat(18)], ...done } }),
-		await world.call("bulk_role_update", {
-			...{ ...update, user_ids: [...user_ids, alpha.id] },
-		}),
+		await world.call("ban", { guild_id, user_ids: [...user_ids, "2".repeat(18)], ...done }),
+		await world.call("bulk_role_update", { ...update, user_ids: [...user_ids, alpha.id] }),
 		await world.call("bulk_role_update", { ...update, bots: false }),
 	];
 	for (const { text, isError } of refused) {
@@ -217,10 +205,7 @@ test("ban bans several members and others, and says who was not banned", async (
 	await world.heard();
 	const user_ids = [...idsOf(members), outsider.id, banned.id];
 	const [author] = members;
-	if (author)
-		simulator.world.messages.add(channelNamed(world, "general"), author.user, {
-			content: "spam",
-		});
+	if (author) simulator.world.messages.add(channelNamed(world, "general"), author.user, { content: "spam" });
 	const args = { user_ids, delete_message_seconds: 60 };
 	const dry = await world.call("ban", { ...args, dry_run: true });
 	expect(dry.text).toMatch(
@@ -259,10 +244,7 @@ test("a dry run of ban finds who is banned among thousands", async () => {
 test("one refusal names all members who rank too high, and nobody is banned", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const above = simulator.world.roles.add(guild, {
-		name: "Above",
-		position: 99,
-	});
+	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	const members = newMembers(world, 14);
 	for (const member of members.slice(2)) simulator.world.members.edit(guild, member, { roles: [above.id] });
 	await world.heard();
@@ -295,9 +277,7 @@ test("prune_members removes the members that a dry run counts, and reports the n
 	const dry = await world.call("prune_members", { dry_run: true });
 	expect(dry.text).toContain(`Would remove 3 member(s) of the guild`);
 	expect(writes(world)).toEqual([]);
-	const { text } = await world.call("prune_members", {
-		...{ ...done, compute_prune_count: false },
-	});
+	const { text } = await world.call("prune_members", { ...done, compute_prune_count: false });
 	expect(text).toBe(`Discord removes the members who ${who}; their number was not requested.`);
 	for (const id of idsOf(members)) expect(guild.members.has(id)).toBe(false);
 	const none = await world.call("prune_members", done);

@@ -41,17 +41,27 @@ async function scene() {
 	const make = (args: Record<string, unknown>) => world.call("create_channel", { name: "fresh", ...args });
 	const overwrite = (channel: GuildChannel, id: string, allow: bigint, deny: bigint) =>
 		simulator.world.channels.setOverwrite(channel, {
-			...{ id, type: guild.roles.has(id) || id === guild.id ? 0 : 1 },
-			...{ allow: String(allow), deny: String(deny) },
+			id,
+			type: guild.roles.has(id) || id === guild.id ? 0 : 1,
+			allow: String(allow),
+			deny: String(deny),
 		});
 	return {
-		...{ world, simulator, guild, staff, regular, alpha, talk, add, make },
+		world,
+		simulator,
+		guild,
+		staff,
+		regular,
+		alpha,
+		talk,
+		add,
+		make,
 		overwrite,
 		edit: (channel: GuildChannel, args: Record<string, unknown>) =>
 			world.call("edit_channel", { channel_id: channel.id, ...args }),
 		fresh: (name = "fresh") => channelNamed(world, name),
 		overwrites: (channel: GuildChannel) =>
-			channel.permission_overwrites.map(({ id, allow, deny }) => [...[nameOf(world, id), BigInt(allow), BigInt(deny)]]),
+			channel.permission_overwrites.map(({ id, allow, deny }) => [nameOf(world, id), BigInt(allow), BigInt(deny)]),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 	};
 }
@@ -64,10 +74,7 @@ describe("access of a new channel", () => {
 	test("with view_* only these roles and members see it, and the bot", async () => {
 		await using it = await scene();
 		const zoe = memberNamed(it.world, "zoe").user;
-		const { text } = await it.make({
-			view_role_ids: [it.staff.id],
-			view_user_ids: [zoe.id],
-		});
+		const { text } = await it.make({ view_role_ids: [it.staff.id], view_user_ids: [zoe.id] });
 		expect(text).toBe(
 			`Created the text channel #fresh (ID: ${it.fresh().id}).\nOverwrites: @everyone: VIEW_CHANNEL neutral → denied; @Staff (ID: ${it.staff.id}): VIEW_CHANNEL neutral → allowed; Zoë 🍞 (@zoe, ID: ${zoe.id}): VIEW_CHANNEL neutral → allowed; the bot: VIEW_CHANNEL neutral → allowed.`,
 		);
@@ -97,16 +104,15 @@ describe("access of a new channel", () => {
 		await it.simulator.user("jose.garcia").say("fresh", "hello");
 		await expect(it.simulator.user("zoe").say("fresh", "x")).rejects.toThrow();
 		const channel_id = it.fresh().id;
-		const sent = await it.world.call("send_message", {
-			...{ channel_id, content: "x" },
-		});
+		const sent = await it.world.call("send_message", { channel_id, content: "x" });
 		expect(sent.isError).toBe(false);
 	});
 
 	test("in a voice channel those who see it may connect, and those who write speak", async () => {
 		await using it = await scene();
 		const { text } = await it.make({
-			...{ channel_type: "voice", user_limit: 5 },
+			channel_type: "voice",
+			user_limit: 5,
 			view_role_ids: [it.regular.id],
 			write_role_ids: [it.staff.id],
 		});
@@ -142,7 +148,7 @@ describe("access of a new channel", () => {
 		it.simulator.sockets.holdEvents(true);
 		it.overwrite(talk, guild.id, 0n, ViewChannel);
 		await it.make({ category_id: talk.id, write_role_ids: [staff.id] });
-		expect(it.overwrites(it.fresh())[0]).toEqual([...["@everyone", 0n, ViewChannel | writing]]);
+		expect(it.overwrites(it.fresh())[0]).toEqual(["@everyone", 0n, ViewChannel | writing]);
 	});
 
 	test("takes named overwrites of roles and members, and the bot keeps access", async () => {
@@ -167,12 +173,10 @@ describe("access of a new channel", () => {
 	test("a bot that is administrator gets no overwrite", async () => {
 		await using it = await scene();
 		const role = roleNamed(it.world, "alpha");
-		it.simulator.world.roles.edit(it.guild, role, {
-			permissions: String(PermissionFlagsBits.Administrator),
-		});
+		it.simulator.world.roles.edit(it.guild, role, { permissions: String(PermissionFlagsBits.Administrator) });
 		await it.world.heard();
 		await it.make({ view_role_ids: [it.staff.id] });
-		expect(it.overwrites(it.fresh()).map(([name]) => name)).toEqual([...["@everyone", "Staff"]]);
+		expect(it.overwrites(it.fresh()).map(([name]) => name)).toEqual(["@everyone", "Staff"]);
 	});
 
 	test.each([
@@ -198,9 +202,7 @@ describe("access of a new channel", () => {
 		const { talk, staff, regular } = it;
 		it.overwrite(talk, staff.id, ManageRoles | PrioritySpeaker, 0n);
 		await it.world.heard();
-		const { text } = await it.make({
-			...{ category_id: talk.id, view_role_ids: [regular.id] },
-		});
+		const { text } = await it.make({ category_id: talk.id, view_role_ids: [regular.id] });
 		expect(text).toEndWith(
 			"\nNot taken over from its category, because the bot cannot allow it: PRIORITY_SPEAKER, MANAGE_ROLES.",
 		);
@@ -218,9 +220,7 @@ describe("access of a new channel", () => {
 			'permission_overwrites: Discord has no permission "FLY"',
 		],
 		[
-			{
-				permission_overwrites: [{ id: "@Staff", allow: ["CONNECT"], deny: ["CONNECT"] }],
-			},
+			{ permission_overwrites: [{ id: "@Staff", allow: ["CONNECT"], deny: ["CONNECT"] }] },
 			"CONNECT cannot be both allowed and denied",
 		],
 		[{ permission_overwrites: [{ id: "@Staff" }, { id: "@Staff" }] }, "expected each id once"],
@@ -300,16 +300,11 @@ describe("below_channel_id", () => {
 		const category = (name: string) => it.add({ name, type: ChannelType.GuildCategory });
 		const [attic, cellar] = [category("Attic"), category("Cellar")];
 		for (const name of ["a", "b", "c"]) it.add({ name, parent_id: attic.id, position: 4 });
-		it.add({
-			...{ name: "V", parent_id: attic.id, position: 0 },
-			type: ChannelType.GuildVoice,
-		});
+		it.add({ name: "V", parent_id: attic.id, position: 0, type: ChannelType.GuildVoice });
 		await it.world.heard();
 		const order = async (parent: GuildChannel) => {
 			await it.world.heard();
-			const { text } = await it.world.call("list_channels", {
-				category_id: parent.id,
-			});
+			const { text } = await it.world.call("list_channels", { category_id: parent.id });
 			return Array.from(text.matchAll(/^#(\S+) \|/gm), ([, name]) => name)
 				.slice(1)
 				.join("");
@@ -363,9 +358,7 @@ describe("below_channel_id", () => {
 	test("a category lands below another one", async () => {
 		await using it = await places();
 		const below_channel_id = it.talk.id;
-		const { text } = await it.make({
-			...{ name: "New", channel_type: "category", below_channel_id },
-		});
+		const { text } = await it.make({ name: "New", channel_type: "category", below_channel_id });
 		expect(text).toEndWith(` below #Talk (ID: ${it.talk.id}).`);
 		await it.world.heard();
 		const listed = (await it.world.call("list_channels")).text;
@@ -426,9 +419,7 @@ describe("below_channel_id", () => {
 
 	test("a new channel is reported though the channel above it was deleted meanwhile", async () => {
 		await using it = await places();
-		const held = it.simulator.faults.stall("POST /guilds/*/channels", {
-			after: true,
-		});
+		const held = it.simulator.faults.stall("POST /guilds/*/channels", { after: true });
 		const above = channelNamed(it.world, "a");
 		const made = it.make({ below_channel_id: above.id });
 		await until("the channel is there", () => held.hits > 0);
@@ -446,9 +437,7 @@ describe("below_channel_id", () => {
 	test("an edit whose second request fails says what was done and what was not", async () => {
 		await using it = await places();
 		it.simulator.faults.refuse("PATCH /guilds/*/channels", 50013);
-		const { text } = await it.edit(channelNamed(it.world, "c"), {
-			...{ topic: "x", below_channel_id: it.id("a") },
-		});
+		const { text } = await it.edit(channelNamed(it.world, "c"), { topic: "x", below_channel_id: it.id("a") });
 		expect(text).toMatch(
 			/^Changed #c \(ID: \d+\) in part, by 1 of 2 requests:\ntopic: none → x\n1 refused by Discord:\nplace \| .*\(code 50013\)/,
 		);
@@ -458,7 +447,8 @@ describe("below_channel_id", () => {
 test("a forum is made with tags, guidelines and defaults, and edited", async () => {
 	await using it = await scene();
 	const { text } = await it.make({
-		...{ channel_type: "forum", topic: "Be kind." },
+		channel_type: "forum",
+		topic: "Be kind.",
 		tags: [{ name: "Bug", emoji: "🐛", moderated: true }, { name: "Idea" }],
 	});
 	const forum = it.fresh();
@@ -468,18 +458,19 @@ test("a forum is made with tags, guidelines and defaults, and edited", async () 
 	);
 	expect(forum.topic).toBe("Be kind.");
 	it.simulator.world.channels.edit(forum, {
-		...{ flags: 16, default_reaction_emoji: { emoji_id: null, emoji_name: "👍" } },
-		...{ default_sort_order: 1, default_forum_layout: 2 },
-		...{ default_thread_rate_limit_per_user: 30, default_auto_archive_duration: 10_080 },
+		flags: 16,
+		default_reaction_emoji: { emoji_id: null, emoji_name: "👍" },
+		default_sort_order: 1,
+		default_forum_layout: 2,
+		default_thread_rate_limit_per_user: 30,
+		default_auto_archive_duration: 10_080,
 	});
 	await it.world.heard();
 	const shown = await it.world.call("get_channel", { channel_id: forum.id });
 	expect(shown.text).toContain(
 		"\nslow mode of new threads: 30 s\nauto-archive of new threads: 10080 min\ndefault reaction: 👍\nsort order: creation_date\nlayout: gallery\ntags: 2, every post needs at least one\ntag: Bug | ID: ",
 	);
-	const edited = await it.edit(forum, {
-		tags: ["Idea"],
-	});
+	const edited = await it.edit(forum, { tags: ["Idea"] });
 	expect(edited.text.split("\n").slice(1)).toEqual([
 		"tags: 0 new, 0 changed, 1 deleted",
 		`deleted tag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated: needs MANAGE_THREADS | on 0 active post(s)`,

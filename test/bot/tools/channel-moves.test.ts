@@ -11,9 +11,7 @@ async function row() {
 	const { guild, simulator } = world;
 	const ids = new Map<string, string>();
 	const add = (name: string, type: GuildChannelType = ChannelType.GuildText, parent_id: string | null = null) => {
-		const channel = simulator.world.channels.add(guild, {
-			...{ name, type, parent_id },
-		});
+		const channel = simulator.world.channels.add(guild, { name, type, parent_id });
 		ids.set(name, channel.id);
 		return channel;
 	};
@@ -29,14 +27,14 @@ async function row() {
 			.map(({ name }) => name)
 			.join("");
 	return {
-		...{ world, box, add, idOf },
+		world,
+		box,
+		add,
+		idOf,
 		top: () => order(null),
 		inBox: (type?: ChannelType) => order(box.id, type as GuildChannelType),
 		move: (names: string | readonly string[], args: object) =>
-			world.call("move_channels", {
-				channel_ids: [...names].map(idOf),
-				...args,
-			}),
+			world.call("move_channels", { channel_ids: [...names].map(idOf), ...args }),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 	};
 }
@@ -52,9 +50,7 @@ test.each([
 	const { below_channel_id } = args as { below_channel_id?: string };
 	const { text } = await scene.move(names, {
 		...args,
-		...(below_channel_id && {
-			below_channel_id: scene.idOf(below_channel_id),
-		}),
+		...(below_channel_id && { below_channel_id: scene.idOf(below_channel_id) }),
 	});
 	expect(scene.top()).toBe(expected);
 	expect(writes(scene.world)).toHaveLength(1);
@@ -96,9 +92,7 @@ test("each kind is ordered separately, and several kinds can move to a category 
 
 test("below_channel_id in another category moves them to that category", async () => {
 	await using scene = await row();
-	const { text } = await scene.move("ba", {
-		below_channel_id: scene.idOf("f"),
-	});
+	const { text } = await scene.move("ba", { below_channel_id: scene.idOf("f") });
 	expect(scene.inBox()).toBe("fbag");
 	expect(text).toContain(`In #Box (ID: ${scene.box.id}), from the top: #f, #b`);
 });
@@ -148,18 +142,12 @@ test("they take over the permissions of a new category, if the bot may give them
 	const { PrioritySpeaker, SendMessages } = PermissionFlagsBits;
 	const everyone = { id: world.guild.id, type: 0, allow: "0" } as const;
 	const platform = world.simulator.world;
-	platform.channels.setOverwrite(box, {
-		...everyone,
-		deny: String(PrioritySpeaker),
-	});
+	platform.channels.setOverwrite(box, { ...everyone, deny: String(PrioritySpeaker) });
 	await world.heard();
 	const args = { category_id: box.id, lock_permissions: true };
 	expect((await move("ab", args)).text).toContain("lacks PRIORITY_SPEAKER");
 	expect(writes(world)).toEqual([]);
-	platform.channels.setOverwrite(box, {
-		...everyone,
-		deny: String(SendMessages),
-	});
+	platform.channels.setOverwrite(box, { ...everyone, deny: String(SendMessages) });
 	await world.heard();
 	const { text } = await move("ab", args);
 	expect(text).toContain(
@@ -197,7 +185,9 @@ test("move_channels needs MANAGE_CHANNELS in guild or category for a position, a
 	expect(await move(f, { position: 0 })).toContain(`lacks MANAGE_CHANNELS in #Box (ID: ${box.id})`);
 	for (const channel of [box, a])
 		simulator.world.channels.setOverwrite(channel, {
-			...{ id: simulator.bot("alpha").id, type: 1, deny: "0" },
+			id: simulator.bot("alpha").id,
+			type: 1,
+			deny: "0",
 			allow: String(ManageChannels),
 		});
 	expect(await move(f, { position: 0 })).not.toContain("lacks");

@@ -91,10 +91,7 @@ describe("create_channel", () => {
 	test("puts it into a category", async () => {
 		await using world = await startWorld();
 		const talk = channelNamed(world, "Talk");
-		const { text } = await world.call("create_channel", {
-			name: "fresh",
-			category_id: talk.id,
-		});
+		const { text } = await world.call("create_channel", { name: "fresh", category_id: talk.id });
 		expect(channelNamed(world, "fresh").parent_id).toBe(talk.id);
 		expect(text).toContain(` in #Talk (ID: ${talk.id})`);
 	});
@@ -114,19 +111,11 @@ describe("create_channel", () => {
 		expect(channel.permission_overwrites).toEqual([
 			{ id: guild.id, type: 0, allow: "0", deny: String(ViewChannel) },
 			{ id: staff.id, type: 0, allow: String(ViewChannel), deny: "0" },
-			{
-				id: simulator.bot("alpha").id,
-				type: 1,
-				allow: String(ViewChannel),
-				deny: "0",
-			},
+			{ id: simulator.bot("alpha").id, type: 1, allow: String(ViewChannel), deny: "0" },
 		]);
 		await expect(simulator.user("zoe").say("secret", "x")).rejects.toThrow();
 		await simulator.user("jose.garcia").say("secret", "hello");
-		const sent = await world.call("send_message", {
-			channel_id: channel.id,
-			content: "hello",
-		});
+		const sent = await world.call("send_message", { channel_id: channel.id, content: "hello" });
 		expect(sent.isError).toBe(false);
 	});
 
@@ -169,10 +158,7 @@ describe("create_channel", () => {
 	test("category_id must be a category", async () => {
 		await using world = await startWorld();
 		const { id } = channelNamed(world, "general");
-		const { text } = await world.call("create_channel", {
-			name: "fresh",
-			category_id: id,
-		});
+		const { text } = await world.call("create_channel", { name: "fresh", category_id: id });
 		expect(text).toBe(`#general (ID: ${id}) is not a category. Use list_channels to find categories.`);
 		expect(writes(world)).toEqual([]);
 	});
@@ -191,10 +177,7 @@ describe("edit_channel", () => {
 		await using world = await startWorld();
 		const channel = channelNamed(world, "general");
 		const before = structuredClone(channel);
-		const { text, isError } = await world.call("edit_channel", {
-			channel_id: channel.id,
-			[field]: value,
-		});
+		const { text, isError } = await world.call("edit_channel", { channel_id: channel.id, [field]: value });
 		expect({ text: text.replace(/ \(ID: \d+\) →/, " →"), isError }).toEqual({
 			text: `Changed #${channel.name} (ID: ${channel.id}):\n${said}`,
 			isError: false,
@@ -210,10 +193,7 @@ describe("edit_channel", () => {
 		const type = ChannelType.GuildCategory;
 		const attic = platform.channels.add(world.guild, { name: "Attic", type });
 		const channel = channelNamed(world, "general");
-		await world.call("edit_channel", {
-			channel_id: channel.id,
-			category_id: attic.id,
-		});
+		await world.call("edit_channel", { channel_id: channel.id, category_id: attic.id });
 		expect(channel.parent_id).toBe(attic.id);
 	});
 
@@ -252,10 +232,7 @@ describe("edit_channel", () => {
 	test("does not report a change if Discord normalizes the new name to the old one", async () => {
 		await using world = await startWorld();
 		const { id: channel_id } = channelNamed(world, "general");
-		const { text, isError } = await world.call("edit_channel", {
-			channel_id,
-			name: "General",
-		});
+		const { text, isError } = await world.call("edit_channel", { channel_id, name: "General" });
 		expect(isError).toBe(true);
 		expect(text).toStartWith("Nothing changed: ");
 	});
@@ -276,13 +253,7 @@ describe("edit_channel", () => {
 		const channel = channelNamed(world, "general");
 		const edits = [{ name: "new" }, { topic: "new" }, { nsfw: true }, { slowmode_seconds: 7 }, { category_id: "" }];
 		await Promise.all(edits.map((edit) => world.call("edit_channel", { channel_id: channel.id, ...edit })));
-		expect(channel).toMatchObject({
-			name: "new",
-			topic: "new",
-			nsfw: true,
-			rate_limit_per_user: 7,
-			parent_id: null,
-		});
+		expect(channel).toMatchObject({ name: "new", topic: "new", nsfw: true, rate_limit_per_user: 7, parent_id: null });
 	});
 
 	test("a channel that the bot cannot see is refused with what is missing and who can grant it", async () => {
@@ -290,10 +261,7 @@ describe("edit_channel", () => {
 		const channel = channelNamed(world, "general");
 		denyBot(world, channel, ViewChannel);
 		await world.heard();
-		const { text, isError } = await world.call("edit_channel", {
-			channel_id: channel.id,
-			topic: "x",
-		});
+		const { text, isError } = await world.call("edit_channel", { channel_id: channel.id, topic: "x" });
 		expect(isError).toBe(true);
 		expect(text).toStartWith(
 			`The bot lacks VIEW_CHANNEL in a channel that the bot cannot see (ID: ${channel.id}). The owner, or anyone with MANAGE_ROLES`,
@@ -312,11 +280,7 @@ function added(
 describe("list_channels", () => {
 	test("lists channels as clients show them: by category and position, voice below text", async () => {
 		await using world = await startWorld();
-		const first = added(world, {
-			name: "first",
-			type: ChannelType.GuildCategory,
-			position: -1,
-		});
+		const first = added(world, { name: "first", type: ChannelType.GuildCategory, position: -1 });
 		added(world, { name: "loose", position: 9 });
 		added(world, { name: "loud", type: ChannelType.GuildVoice, position: 0 });
 		added(world, { name: "late", parent_id: first.id, position: 7 });
@@ -347,14 +311,14 @@ describe("list_channels", () => {
 		await using world = await startWorld();
 		const { id: parent_id } = channelNamed(world, "Talk");
 		const channel = added(world, {
-			...{ name: "a|b", parent_id, nsfw: true, rate_limit_per_user: 5 },
+			name: "a|b",
+			parent_id,
+			nsfw: true,
+			rate_limit_per_user: 5,
 			topic: "😀".repeat(81),
 			permission_overwrites: [
 				{ id: world.guild.id, type: 0, allow: "0", deny: String(ViewChannel) },
-				{
-					id: world.simulator.bot("alpha").id,
-					...{ type: 1, allow: String(ViewChannel), deny: "0" },
-				},
+				{ id: world.simulator.bot("alpha").id, type: 1, allow: String(ViewChannel), deny: "0" },
 			],
 		});
 		await world.heard();
@@ -397,7 +361,9 @@ test("get_channel shows the fields of a voice channel", async () => {
 	const lounge = channelNamed(world, "Lounge");
 	const talk = channelNamed(world, "Talk");
 	world.simulator.world.channels.edit(lounge, {
-		...{ bitrate: 8000, user_limit: 7, rtc_region: "rotterdam" },
+		bitrate: 8000,
+		user_limit: 7,
+		rtc_region: "rotterdam",
 		permission_overwrites: [{ id: world.guild.id, type: 0, allow: "0", deny: String(SendMessages) }],
 	});
 	await world.heard();
@@ -426,10 +392,7 @@ test("a voice channel without a bitrate is shown and edited", async () => {
 	platform.channels.edit(lounge, { type: ChannelType.GuildVoice });
 	await world.heard();
 	for (const match of ["GET /channels/*", "PATCH /channels/*"])
-		faults.rewrite(match, ({ body = "", ...answer }) => ({
-			...answer,
-			body: body.replace(/"bitrate":\d+,/, ""),
-		}));
+		faults.rewrite(match, ({ body = "", ...answer }) => ({ ...answer, body: body.replace(/"bitrate":\d+,/, "") }));
 	const args = { channel_id: lounge.id };
 	const shown = await world.call("get_channel", args);
 	expect(shown.text).toContain("\nbitrate: unknown\n");
@@ -463,14 +426,8 @@ describe("delete_channel", () => {
 		const { simulator, guild } = world;
 		const general = channelNamed(world, "general");
 		const staff = channelNamed(world, "staff");
-		const settings = {
-			rules_channel_id: general.id,
-			public_updates_channel_id: staff.id,
-		};
-		simulator.world.guilds.edit(guild, {
-			features: ["COMMUNITY"],
-			...settings,
-		});
+		const settings = { rules_channel_id: general.id, public_updates_channel_id: staff.id };
+		simulator.world.guilds.edit(guild, { features: ["COMMUNITY"], ...settings });
 		await world.heard();
 		for (const [setting, channel_id] of Object.entries(settings))
 			for (const dry_run of [true, false]) {
@@ -484,9 +441,7 @@ describe("delete_channel", () => {
 		expect(writes(world)).toEqual([]);
 		simulator.world.guilds.edit(guild, { features: [] });
 		await world.heard();
-		const { text } = await world.call("delete_channel", {
-			channel_id: general.id,
-		});
+		const { text } = await world.call("delete_channel", { channel_id: general.id });
 		expect(text).toStartWith("Deleted the text channel #general");
 	});
 
@@ -494,15 +449,9 @@ describe("delete_channel", () => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
 		const staff = channelNamed(world, "staff");
-		for (const [channel, name] of [
-			...[[general, "one"] as const, [general, "two"] as const],
-			[staff, "elsewhere"] as const,
-		])
+		for (const [channel, name] of [[general, "one"] as const, [general, "two"] as const, [staff, "elsewhere"] as const])
 			await world.call("create_thread", { channel_id: channel.id, name });
-		const { text } = await world.call("delete_channel", {
-			channel_id: general.id,
-			dry_run: true,
-		});
+		const { text } = await world.call("delete_channel", { channel_id: general.id, dry_run: true });
 		expect(text).toEndWith("with everything in it. 2 of its threads are active.");
 	});
 
@@ -512,10 +461,7 @@ describe("delete_channel", () => {
 		const zoe = memberNamed(world, "zoe");
 		world.simulator.world.voice.join(lounge, zoe);
 		await world.heard();
-		const { text } = await world.call("delete_channel", {
-			channel_id: lounge.id,
-			dry_run: true,
-		});
+		const { text } = await world.call("delete_channel", { channel_id: lounge.id, dry_run: true });
 		expect(text).toEndWith("1 member(s) in it would be disconnected.");
 	});
 });
@@ -555,12 +501,7 @@ describe("moving one channel", () => {
 				.join("");
 		const move = (name: string, args: object) =>
 			world.call("move_channels", { channel_ids: [channelNamed(world, name).id], ...args });
-		return {
-			world,
-			order,
-			move,
-			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
-		};
+		return { world, order, move, [Symbol.asyncDispose]: world[Symbol.asyncDispose] };
 	}
 
 	test.each([
@@ -623,10 +564,7 @@ describe("moving one channel", () => {
 		const { world, move } = scene;
 		const talk = channelNamed(world, "Talk");
 		await move("a", { category_id: talk.id });
-		const here = await move("a", {
-			category_id: talk.id,
-			lock_permissions: true,
-		});
+		const here = await move("a", { category_id: talk.id, lock_permissions: true });
 		expect(here.code).toBe(-32602);
 		expect(here.text).toContain("copy_channel_permissions without");
 	});
@@ -664,14 +602,13 @@ describe("moving one channel", () => {
 		const { world, move } = scene;
 		const talk = channelNamed(world, "Talk");
 		world.simulator.world.channels.setOverwrite(talk, {
-			...{ id: world.guild.id, type: 0, deny: "0" },
+			id: world.guild.id,
+			type: 0,
+			deny: "0",
 			allow: String(PrioritySpeaker),
 		});
 		await world.heard();
-		const { text } = await move("a", {
-			category_id: talk.id,
-			lock_permissions: true,
-		});
+		const { text } = await move("a", { category_id: talk.id, lock_permissions: true });
 		expect(text).toContain("it lacks PRIORITY_SPEAKER");
 		expect(writes(world)).toEqual([]);
 	});
@@ -681,14 +618,9 @@ describe("clone_channel", () => {
 	test("copies category, fields and permissions, but no messages", async () => {
 		await using world = await startWorld();
 		const staff = channelNamed(world, "staff");
-		world.simulator.world.channels.edit(staff, {
-			...{ topic: "t", nsfw: true, rate_limit_per_user: 7 },
-		});
+		world.simulator.world.channels.edit(staff, { topic: "t", nsfw: true, rate_limit_per_user: 7 });
 		await world.simulator.user("jose.garcia").say("The Cooks/staff", "hello");
-		const { text } = await world.call("clone_channel", {
-			channel_id: staff.id,
-			name: "crew",
-		});
+		const { text } = await world.call("clone_channel", { channel_id: staff.id, name: "crew" });
 		const crew = channelNamed(world, "crew");
 		expect(text).toBe(`Created #crew (ID: ${crew.id}), a clone of #staff (ID: ${staff.id}).`);
 		const { id: _, last_message_id: __, name: ___, ...same } = staff;
@@ -701,22 +633,17 @@ describe("clone_channel", () => {
 		const { simulator, guild } = world;
 		const general = channelNamed(world, "general");
 		const alpha = roleNamed(world, "alpha");
-		simulator.world.roles.edit(guild, alpha, {
-			permissions: String(BigInt(alpha.permissions) & ~ManageChannels),
-		});
+		simulator.world.roles.edit(guild, alpha, { permissions: String(BigInt(alpha.permissions) & ~ManageChannels) });
 		simulator.world.channels.setOverwrite(general, {
-			...{ id: simulator.bot("alpha").id, type: 1, deny: "0" },
+			id: simulator.bot("alpha").id,
+			type: 1,
+			deny: "0",
 			allow: String(ManageChannels),
 		});
 		await world.heard();
-		const { text } = await world.call("clone_channel", {
-			channel_id: general.id,
-		});
+		const { text } = await world.call("clone_channel", { channel_id: general.id });
 		expect(text).toStartWith(`The bot lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole.`);
-		const edited = await world.call("edit_channel", {
-			channel_id: general.id,
-			topic: "x",
-		});
+		const edited = await world.call("edit_channel", { channel_id: general.id, topic: "x" });
 		expect(edited.isError).toBe(false);
 	});
 
@@ -728,13 +655,13 @@ describe("clone_channel", () => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
 		world.simulator.world.channels.setOverwrite(general, {
-			...{ id: world.guild.id, type: 0, deny: "0" },
+			id: world.guild.id,
+			type: 0,
+			deny: "0",
 			allow: String(bits),
 		});
 		await world.heard();
-		const { text, isError } = await world.call("clone_channel", {
-			channel_id: general.id,
-		});
+		const { text, isError } = await world.call("clone_channel", { channel_id: general.id });
 		expect(isError).toBe(refused);
 		expect(text).toContain(said);
 		expect(world.simulator.requests.list(create)).toHaveLength(refused ? 0 : 1);

@@ -31,8 +31,10 @@ function newcomer(
 	const channel = world.channels.add(guild, { name: "kitchen", type });
 	const set = (id: string, allow: bigint, deny: bigint) =>
 		world.channels.setOverwrite(channel, {
-			...{ id, type: id === user.id ? 1 : 0 },
-			...{ allow: String(allow), deny: String(deny) },
+			id,
+			type: id === user.id ? 1 : 0,
+			allow: String(allow),
+			deny: String(deny),
 		});
 	return { user, channel, roles: made, set };
 }
@@ -107,9 +109,7 @@ test("each deciding step is named: roles, overwrites of @everyone, roles and the
 test("the owner and administrators are allowed everything, with the reason", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const { user, channel, roles, set } = newcomer(world, {
-		Boss: Bit.Administrator,
-	});
+	const { user, channel, roles, set } = newcomer(world, { Boss: Bit.Administrator });
 	set(user.id, 0n, Bit.ViewChannel);
 	await world.heard();
 	const channel_id = channel.id;
@@ -134,9 +134,7 @@ test("a timed out member may only read, and the result says until when", async (
 	const member = guild.members.get(user.id);
 	if (!member) throw new Error("they have just joined");
 	const until = new Date(Date.now() + 3_600_000).toISOString();
-	simulator.world.members.edit(guild, member, {
-		communication_disabled_until: until,
-	});
+	simulator.world.members.edit(guild, member, { communication_disabled_until: until });
 	await world.heard();
 	const { text } = await world.call("check_permissions", {
 		user_ids: [user.id],
@@ -153,10 +151,7 @@ test("a timed out member may only read, and the result says until when", async (
 test("a role is combined with @everyone alone, in the guild and in a channel", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
-	const { user, channel, roles, set } = newcomer(world, {
-		Cook: Bit.ManageWebhooks,
-		Waiter: Bit.KickMembers,
-	});
+	const { user, channel, roles, set } = newcomer(world, { Cook: Bit.ManageWebhooks, Waiter: Bit.KickMembers });
 	const [cook, waiter] = roles.map(({ id }) => id);
 	set(waiter ?? "", Bit.ManageChannels, 0n);
 	set(user.id, Bit.ManageGuild, 0n);
@@ -179,12 +174,8 @@ test("a thread has its channel's permissions, with another one for writing", asy
 	const { id } = simulator.world.threads.add(channel, user, { name: "soup" });
 	set(guild.id, 0n, Bit.SendMessages);
 	const ask = async () =>
-		(
-			await world.call("check_permissions", {
-				...{ user_ids: [user.id], channel_ids: [id] },
-				permissions: ["EMBED_LINKS"],
-			})
-		).text;
+		(await world.call("check_permissions", { user_ids: [user.id], channel_ids: [id], permissions: ["EMBED_LINKS"] }))
+			.text;
 	await world.heard();
 	expect(await ask()).toContain("EMBED_LINKS | allowed by @everyone");
 	set(guild.id, 0n, Bit.SendMessagesInThreads);
@@ -193,7 +184,8 @@ test("a thread has its channel's permissions, with another one for writing", asy
 	expect(text).toContain("EMBED_LINKS | denied because it has no effect without SEND_MESSAGES_IN_THREADS");
 	expect(text).toContain(`in #soup (ID: ${id})`);
 	const asked = await world.call("check_permissions", {
-		...{ user_ids: [user.id], channel_ids: [id] },
+		user_ids: [user.id],
+		channel_ids: [id],
 		permissions: ["SEND_MESSAGES"],
 	});
 	expect(asked.text).toContain("SEND_MESSAGES_IN_THREADS | denied by ");
@@ -218,10 +210,7 @@ test("permissions are named as in Discord's API, in its client, or by bits", asy
 test("unknown permissions are refused", async () => {
 	await using world = await startWorld();
 	const user_ids = [world.simulator.user("zoe").id];
-	const { code, text } = await world.call("check_permissions", {
-		user_ids,
-		permissions: ["FLY"],
-	});
+	const { code, text } = await world.call("check_permissions", { user_ids, permissions: ["FLY"] });
 	expect(code).toBe(-32602);
 	expect(text).toContain('permissions: Discord has no permission "FLY"');
 });
@@ -233,9 +222,7 @@ const zoeName = "Zoë 🍞";
 function cast(world: TestWorld, permissions: Record<string, bigint>) {
 	const { guild, simulator } = world;
 	const made = Object.entries(permissions).map(([name, bits]) => {
-		const role = simulator.world.roles.add(guild, {
-			...{ name, permissions: String(bits) },
-		});
+		const role = simulator.world.roles.add(guild, { name, permissions: String(bits) });
 		const user = simulator.world.users.add({ username: name.toLowerCase() });
 		simulator.world.members.add(guild, user, { roles: [role.id] });
 		return [name, { role, user }] as const;
@@ -249,21 +236,13 @@ describe("a matrix", () => {
 		showAll(world);
 		const { guild, simulator } = world;
 		const { world: platform } = simulator;
-		const { Cook, Waiter } = cast(world, {
-			Cook: 0n,
-			Waiter: Bit.Administrator,
-		});
+		const { Cook, Waiter } = cast(world, { Cook: 0n, Waiter: Bit.Administrator });
 		if (!Cook || !Waiter) throw new Error("both were added");
 		const [kitchen, pantry, hall] = ["kitchen", "pantry", "hall"].map((name) => platform.channels.add(guild, { name }));
 		if (!kitchen || !pantry || !hall) throw new Error("three were added");
 		for (const channel of [kitchen, pantry]) {
-			platform.channels.setOverwrite(channel, {
-				...{ id: guild.id, type: 0, allow: "0", deny: String(Bit.ViewChannel) },
-			});
-			platform.channels.setOverwrite(channel, {
-				...{ id: Cook.role.id, type: 0, deny: "0" },
-				allow: String(Bit.ViewChannel),
-			});
+			platform.channels.setOverwrite(channel, { id: guild.id, type: 0, allow: "0", deny: String(Bit.ViewChannel) });
+			platform.channels.setOverwrite(channel, { id: Cook.role.id, type: 0, deny: "0", allow: String(Bit.ViewChannel) });
 		}
 		await world.heard();
 		const zoe = simulator.user("zoe").id;
@@ -285,10 +264,7 @@ describe("a matrix", () => {
 
 	test("checks what matters in each kind of channel, in all channels", async () => {
 		await using world = await startWorld();
-		const { text } = await world.call("check_permissions", {
-			role_ids: [world.guild.id],
-			all_channels: true,
-		});
+		const { text } = await world.call("check_permissions", { role_ids: [world.guild.id], all_channels: true });
 		expect(text).toContain(` in ${world.guild.channels.size} channel(s)`);
 		expect(text).toMatch(/"all" is: .*text: VIEW_CHANNEL, SEND_MESSAGES, /);
 		expect(text).toContain("voice: VIEW_CHANNEL, CONNECT, SPEAK, ");
@@ -325,16 +301,11 @@ describe("a matrix", () => {
 			`Not applicable in: ${names.category}`,
 		]);
 		expect((await ask(category)).join()).toContain("SEND_MESSAGES | allowed by ");
-		const all = await world.call("check_permissions", {
-			...{ role_ids: [guild.id], all_channels: true },
-		});
+		const all = await world.call("check_permissions", { role_ids: [guild.id], all_channels: true });
 		expect(all.text).toContain("category: VIEW_CHANNEL, MANAGE_CHANNELS, ");
 		expect(all.text.indexOf(names.text)).toBeLessThan(all.text.indexOf(names.voice));
 		expect(all.text.indexOf(names.voice)).toBeLessThan(all.text.indexOf(names.category));
-		const who = await world.call("check_permissions", {
-			channel_ids: [category.id, voice.id],
-			permissions: ["SPEAK"],
-		});
+		const who = await world.call("check_permissions", { channel_ids: [category.id, voice.id], permissions: ["SPEAK"] });
 		expect(who.text).toContain(`${names.voice}:\nSPEAK: `);
 		expect(who.text).toEndWith(`Not applicable in: ${names.category}`);
 	});
@@ -344,11 +315,7 @@ describe("a matrix", () => {
 		const { user, channel } = newcomer(world);
 		await world.heard();
 		const ask = async (args: object) =>
-			(
-				await world.call("check_permissions", {
-					...{ user_ids: [user.id], channel_ids: [channel.id], ...args },
-				})
-			).text;
+			(await world.call("check_permissions", { user_ids: [user.id], channel_ids: [channel.id], ...args })).text;
 		const brief = await ask({});
 		expect(brief).toContain("as bits");
 		expect(brief).toContain("SEND_MESSAGES");
@@ -365,9 +332,7 @@ describe("a matrix", () => {
 		const role = simulator.world.roles.add(guild, { name: "zoe" });
 		const odd = simulator.world.roles.add(guild, { name: "a, @b: all" });
 		const until = new Date(Date.now() + 3_600_000).toISOString();
-		simulator.world.members.edit(guild, zoe, {
-			communication_disabled_until: until,
-		});
+		simulator.world.members.edit(guild, zoe, { communication_disabled_until: until });
 		await world.heard();
 		const { text } = await world.call("check_permissions", {
 			user_ids: [zoe.user.id],
@@ -385,15 +350,14 @@ describe("who has a permission", () => {
 		showAll(world);
 		const { guild, simulator } = world;
 		const { world: platform } = simulator;
-		const { Cook, Waiter, Guest } = cast(world, {
-			...{ Cook: 0n, Waiter: 0n, Guest: 0n },
-		});
+		const { Cook, Waiter, Guest } = cast(world, { Cook: 0n, Waiter: 0n, Guest: 0n });
 		if (!Cook || !Waiter || !Guest) throw new Error("all were added");
 		const [kitchen, hall] = ["kitchen", "hall"].map((name) => platform.channels.add(guild, { name }));
 		if (!kitchen || !hall) throw new Error("both were added");
 		const set = (channel: GuildChannel, id: string, type: 0 | 1, bits: { allow?: bigint; deny?: bigint }) =>
 			platform.channels.setOverwrite(channel, {
-				...{ id, type },
+				id,
+				type,
 				allow: String(bits.allow ?? 0n),
 				deny: String(bits.deny ?? 0n),
 			});
@@ -403,9 +367,7 @@ describe("who has a permission", () => {
 		set(hall, Waiter.role.id, 0, { deny: Bit.SendMessages });
 		await world.heard();
 		const total = guild.members.size;
-		const { text } = await world.call("check_permissions", {
-			channel_ids: [kitchen.id, hall.id],
-		});
+		const { text } = await world.call("check_permissions", { channel_ids: [kitchen.id, hall.id] });
 		const owner = `Ada (@ada, ID: ${guild.owner_id})`;
 		const lines = text.split("\n").slice(2);
 		expect(text).toStartWith(`Who of ${total} member(s), 1 of them bot(s) has permissions; now is `);
@@ -423,18 +385,12 @@ describe("who has a permission", () => {
 		await using world = await startWorld();
 		const { guild, simulator } = world;
 		const { world: platform } = simulator;
-		const { Cook, Boss } = cast(world, {
-			Cook: Bit.BanMembers | Bit.ManageWebhooks,
-			Boss: Bit.Administrator,
-		});
+		const { Cook, Boss } = cast(world, { Cook: Bit.BanMembers | Bit.ManageWebhooks, Boss: Bit.Administrator });
 		if (!Cook || !Boss) throw new Error("both were added");
 		const alpha = memberNamed(world, "alpha");
 		platform.members.edit(guild, alpha, { roles: [Cook.role.id] });
 		const channel = platform.channels.add(guild, { name: "kitchen" });
-		platform.channels.setOverwrite(channel, {
-			...{ id: guild.id, type: 0, deny: "0" },
-			allow: String(Bit.ManageWebhooks),
-		});
+		platform.channels.setOverwrite(channel, { id: guild.id, type: 0, deny: "0", allow: String(Bit.ManageWebhooks) });
 		await world.heard();
 		const { text } = await world.call("check_permissions", {
 			permissions: ["BAN_MEMBERS", "MANAGE_WEBHOOKS", "VIEW_GUILD_INSIGHTS"],
@@ -460,27 +416,19 @@ describe("who has a permission", () => {
 		const more = [Bit.Connect, Bit.SendMessagesInThreads, Bit.AttachFiles];
 		const some = (share: number) => [...bits, ...more].reduce((sum, bit) => (chance(share) ? sum | bit : sum), 0n);
 		const roles = Array.from({ length: 6 }, (_, index) =>
-			platform.roles.add(guild, {
-				...{ name: `role-${index}`, permissions: String(some(0.2)) },
-			}),
+			platform.roles.add(guild, { name: `role-${index}`, permissions: String(some(0.2)) }),
 		);
 		const until = new Date(Date.now() + 3_600_000).toISOString();
 		const members = Array.from({ length: 60 }, (_, index) => {
 			const user = platform.users.add({ username: `person-${index}` });
 			const own = roles.filter(() => chance(0.3)).map(({ id }) => id);
 			const member = platform.members.add(guild, user, { roles: own });
-			if (chance(0.1))
-				platform.members.edit(guild, member, {
-					communication_disabled_until: until,
-				});
+			if (chance(0.1)) platform.members.edit(guild, member, { communication_disabled_until: until });
 			return member;
 		});
 		const channels = Array.from({ length: 12 }, (_, index) => {
 			const type = index % 3 === 0 ? ChannelType.GuildVoice : ChannelType.GuildText;
-			const channel = platform.channels.add(guild, {
-				name: `c-${index}`,
-				type,
-			});
+			const channel = platform.channels.add(guild, { name: `c-${index}`, type });
 			for (const [id, kind] of [
 				[guild.id, 0],
 				...roles.map(({ id }) => [id, 0] as const),
@@ -489,7 +437,9 @@ describe("who has a permission", () => {
 				if (chance(0.5)) {
 					const deny = some(0.3);
 					platform.channels.setOverwrite(channel, {
-						...{ id, type: kind, deny: String(deny) },
+						id,
+						type: kind,
+						deny: String(deny),
 						allow: String(some(0.3) & ~deny),
 					});
 				}
@@ -498,10 +448,7 @@ describe("who has a permission", () => {
 		const [, parent] = channels;
 		const [first] = members;
 		if (!parent || !first) throw new Error("they were added");
-		const thread = platform.threads.add(parent, first.user, {
-			name: "secret",
-			type: ChannelType.PrivateThread,
-		});
+		const thread = platform.threads.add(parent, first.user, { name: "secret", type: ChannelType.PrivateThread });
 		await world.heard();
 		for (const place of [...channels, thread]) {
 			const { text } = await world.call("check_permissions", {
@@ -527,9 +474,7 @@ describe("who has a permission", () => {
 		const { guild, simulator } = world;
 		const { world: platform } = simulator;
 		const roles = Array.from({ length: 40 }, (_, index) =>
-			platform.roles.add(guild, {
-				...{ name: `role-${index}`, permissions: String(Bit.ManageMessages) },
-			}),
+			platform.roles.add(guild, { name: `role-${index}`, permissions: String(Bit.ManageMessages) }),
 		);
 		for (let index = 0; index < 5_000; index += 1) {
 			const user = platform.users.add({ username: `person-${index}` });
@@ -540,15 +485,15 @@ describe("who has a permission", () => {
 		const channels = Array.from({ length: 30 }, (_, index) => {
 			const channel = platform.channels.add(guild, { name: `c-${index}` });
 			platform.channels.setOverwrite(channel, {
-				...{ id: roles[index]?.id ?? "", type: 0, allow: "0" },
+				id: roles[index]?.id ?? "",
+				type: 0,
+				allow: "0",
 				deny: String(Bit.SendMessages),
 			});
 			return channel;
 		});
 		await world.heard();
-		const { text } = await world.call("check_permissions", {
-			channel_ids: channels.map(({ id }) => id),
-		});
+		const { text } = await world.call("check_permissions", { channel_ids: channels.map(({ id }) => id) });
 		expect(text).toMatch(/not \d+ by channel permissions of @role-0 /);
 		expect(text).toContain(": only counted");
 		expect(text).toEndWith(

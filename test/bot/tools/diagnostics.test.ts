@@ -58,9 +58,7 @@ test("a missing permission is a warning with the tools that need it and an invit
 	expect(granted & PermissionFlagsBits.KickMembers).not.toBe(0n);
 	expect(granted & bits).toBe(bits);
 	expect(lines.join("\n")).toMatch(/MENTION_EVERYONE: .* these tools need it: send_message \(with mentions\)/);
-	simulator.world.roles.edit(guild, role, {
-		permissions: String(PermissionFlagsBits.Administrator),
-	});
+	simulator.world.roles.edit(guild, role, { permissions: String(PermissionFlagsBits.Administrator) });
 	await world.heard();
 	expect((await report(world)).join("\n")).not.toContain("not granted");
 });

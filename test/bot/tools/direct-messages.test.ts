@@ -7,29 +7,16 @@ const toZoe = ({ simulator }: TestWorld) => {
 	const users = [simulator.bot("alpha").id, simulator.user("zoe").id].map((id) => simulator.world.users.get(id));
 	const [alpha, zoe] = users;
 	if (!alpha || !zoe) throw new Error("both have accounts");
-	return {
-		alpha,
-		zoe,
-		channel: () => simulator.world.channels.openDm(alpha, zoe),
-	};
+	return { alpha, zoe, channel: () => simulator.world.channels.openDm(alpha, zoe) };
 };
 
 test("the first message opens the channel, and mentions in it ping nobody", async () => {
 	await using world = await startWorld();
 	const { zoe, channel } = toZoe(world);
 	const content = `hello <@${zoe.id}> @everyone`;
-	const { text } = await world.call("send_private_message", {
-		user_id: zoe.id,
-		content,
-		silent: true,
-	});
+	const { text } = await world.call("send_private_message", { user_id: zoe.id, content, silent: true });
 	const [message] = world.simulator.world.messages.in(channel().id);
-	expect(message).toMatchObject({
-		content,
-		flags: 4096,
-		mentions: [],
-		mention_everyone: false,
-	});
+	expect(message).toMatchObject({ content, flags: 4096, mentions: [], mention_everyone: false });
 	expect(text).toBe(
 		`Direct message sent to Zoë 🍞 (@zoe, ID: ${zoe.id}) (ID: ${message?.id}): https://discord.com/channels/@me/${channel().id}/${message?.id}`,
 	);
@@ -39,20 +26,14 @@ test("the first message opens the channel, and mentions in it ping nobody", asyn
 		content: `sorry <@${zoe.id}>`,
 	});
 	expect(edited.isError).toBe(false);
-	expect(message).toMatchObject({
-		content: `sorry <@${zoe.id}>`,
-		mentions: [],
-	});
+	expect(message).toMatchObject({ content: `sorry <@${zoe.id}>`, mentions: [] });
 });
 
 test("a user who does not accept direct messages is named, with advice", async () => {
 	await using world = await startWorld();
 	const { zoe } = toZoe(world);
 	world.simulator.world.users.closedDms.add(zoe.id);
-	const { text, isError } = await world.call("send_private_message", {
-		user_id: zoe.id,
-		content: "hello",
-	});
+	const { text, isError } = await world.call("send_private_message", { user_id: zoe.id, content: "hello" });
 	expect(isError).toBe(true);
 	expect(text).toStartWith(`The direct message to Zoë 🍞 (@zoe, ID: ${zoe.id}) was not delivered: `);
 	expect(text).toContain("(code 50007). This person does not accept direct");
@@ -64,10 +45,7 @@ test("direct messages to bots are refused", async () => {
 	const beta = userNamed({ simulator }, "beta");
 	simulator.world.members.add(guild, beta);
 	await world.heard();
-	const { text, isError } = await world.call("send_private_message", {
-		user_id: beta.id,
-		content: "hello",
-	});
+	const { text, isError } = await world.call("send_private_message", { user_id: beta.id, content: "hello" });
 	expect(isError).toBe(true);
 	expect(text).toContain(` was not delivered: @beta (ID: ${beta.id}) is a bot: bots cannot `);
 	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);
@@ -77,9 +55,7 @@ test("the other person's messages are read, but neither edited nor deleted", asy
 	await using world = await startWorld();
 	const { zoe, channel } = toZoe(world);
 	const { simulator, call } = world;
-	const theirs = simulator.world.messages.add(channel(), zoe, {
-		content: "mine",
-	});
+	const theirs = simulator.world.messages.add(channel(), zoe, { content: "mine" });
 	const user_id = zoe.id;
 	const read = await call("read_private_messages", { user_id });
 	expect(read.text).toContain(`| ID: ${theirs.id} | text: mine`);
@@ -99,9 +75,7 @@ test("reading an empty conversation says so, and counts as a read", async () => 
 	await using world = await startWorld();
 	const { zoe } = toZoe(world);
 	world.simulator.faults.fail("POST /users/@me/channels", 502, { times: 1 });
-	const { text, isError } = await world.call("read_private_messages", {
-		user_id: zoe.id,
-	});
+	const { text, isError } = await world.call("read_private_messages", { user_id: zoe.id });
 	expect(isError).toBe(false);
 	expect(text).toStartWith("There are no messages in the direct messages with");
 	expect(world.simulator.requests.list("POST /users/@me/channels")).toHaveLength(2);

@@ -36,10 +36,7 @@ test("an edit of the embeds keeps the content, and an edit without fields is ref
 	const { channel_id, own } = write(world);
 	await world.heard();
 	const args = { channel_id, message_id: own.id };
-	const { text } = await world.call("edit_message", {
-		...args,
-		embeds: [{ title: "Soup" }],
-	});
+	const { text } = await world.call("edit_message", { ...args, embeds: [{ title: "Soup" }] });
 	expect(text).toStartWith(`Changed embeds of the message ${own.id} in #notes`);
 	expect(own).toMatchObject({ content: "own", embeds: [{ title: "Soup" }] });
 	const nothing = await world.call("edit_message", args);
@@ -54,11 +51,7 @@ test("messages of others are not edited", async () => {
 	await using world = await startWorld();
 	const { channel_id, hers } = write(world);
 	await world.heard();
-	const { text, isError } = await world.call("edit_message", {
-		channel_id,
-		message_id: hers.id,
-		content: "changed",
-	});
+	const { text, isError } = await world.call("edit_message", { channel_id, message_id: hers.id, content: "changed" });
 	expect(isError).toBe(true);
 	expect(text).toContain("is by @ada");
 	expect(hers.content).toBe("hers");

@@ -80,10 +80,7 @@ test("emoji are listed by id, with who may use them", async () => {
 	const soup = add(world, "ada", "soup", true);
 	const bread = add(world, "alpha", "bread");
 	bread.roles = ["1", "2"];
-	const { ada, alpha } = {
-		ada: userNamed(world, "ada").id,
-		alpha: userNamed(world, "alpha").id,
-	};
+	const { ada, alpha } = { ada: userNamed(world, "ada").id, alpha: userNamed(world, "alpha").id };
 	expect((await world.call("list_emojis", {})).text.split("\n")).toEqual([
 		"2 emoji, by id:",
 		`<a:soup:${soup.id}> | ID: ${soup.id} | made by: @ada (ID: ${ada})`,
@@ -132,9 +129,7 @@ test("MANAGE_GUILD_EXPRESSIONS suffices to edit, but not to create", async () =>
 	await using world = await startWorld();
 	const own = add(world, "alpha", "mine");
 	await forbid(world, CreateGuildExpressions);
-	const edited = await world.call("edit_emoji", {
-		...{ emoji_id: own.id, name: "ours" },
-	});
+	const edited = await world.call("edit_emoji", { emoji_id: own.id, name: "ours" });
 	expect(edited.isError).toBe(false);
 	const args = { name: "soup", image: png };
 	expect((await world.call("create_emoji", args)).text).toContain("lacks CREATE_GUILD_EXPRESSIONS");
@@ -146,12 +141,11 @@ test("a new emoji can be used in a reaction and in a poll", async () => {
 	const emoji = /<:soup:\d+>/.exec(made.text)?.[0];
 	const said = await world.simulator.user("ada").say("The Cooks/general", "lunch?");
 	const { channel_id } = said;
-	const reacted = await world.call("add_reaction", {
-		...{ channel_id, message_id: said.id, emoji },
-	});
+	const reacted = await world.call("add_reaction", { channel_id, message_id: said.id, emoji });
 	expect(reacted.text).toStartWith(`Put ${emoji} on`);
 	const { text } = await world.call("create_poll", {
-		...{ channel_id, question: "Lunch?" },
+		channel_id,
+		question: "Lunch?",
 		answers: [{ text: "Soup", emoji }, { text: "Bread" }],
 	});
 	expect(text).toContain(`| answer 1, 0 vote(s): ${emoji} Soup |`);

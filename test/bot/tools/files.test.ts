@@ -9,11 +9,7 @@ const shared = shareWorld();
 function sendTo(world: TestWorld) {
 	const channel_id = channelNamed(world, "general").id;
 	return {
-		send: (args: object) =>
-			world.call("send_file", {
-				...{ channel_id, filename: "soup.txt", text: "soup" },
-				...args,
-			}),
+		send: (args: object) => world.call("send_file", { channel_id, filename: "soup.txt", text: "soup", ...args }),
 		last: () => world.simulator.world.messages.in(channel_id).at(-1),
 	};
 }

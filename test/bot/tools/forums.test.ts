@@ -10,8 +10,12 @@ function scene(test: TestWorld) {
 	const { world } = simulator;
 	const ada = userNamed({ simulator }, "ada");
 	const tag = (name: string, given = {}) => ({
-		...{ id: world.state.newId(), name, moderated: false },
-		...{ emoji_id: null, emoji_name: null, ...given },
+		id: world.state.newId(),
+		name,
+		moderated: false,
+		emoji_id: null,
+		emoji_name: null,
+		...given,
 	});
 	const [soup, staff] = [tag("soup", { emoji_name: "🍲" }), tag("staff", { moderated: true })];
 	const forum = world.channels.add(guild, {
@@ -21,12 +25,15 @@ function scene(test: TestWorld) {
 	});
 	const channel_id = forum.id;
 	return {
-		...{ world, guild, forum, soup, staff, channel_id },
+		world,
+		guild,
+		forum,
+		soup,
+		staff,
+		channel_id,
 		call: (tool: string, args = {}) => test.call(tool, { channel_id, ...args }),
 		post: (name: string, tags: { id: string }[] = []) =>
-			world.threads.add(forum, ada, {
-				...{ name, applied_tags: tags.map(({ id }) => id) },
-			}),
+			world.threads.add(forum, ada, { name, applied_tags: tags.map(({ id }) => id) }),
 		deny: (bits: bigint) => denyBot(test, forum, bits),
 	};
 }
@@ -38,16 +45,15 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	const { world, guild, forum, soup, call } = scene(test);
 	await test.heard();
 	const { text } = await call("create_thread", {
-		...{ name: "Leek soup", content: "@everyone, take a leek." },
+		name: "Leek soup",
+		content: "@everyone, take a leek.",
 		tag_ids: [soup.id],
 	});
 	const [thread] = guild.threads.values();
 	expect(text).toBe(
 		`Created the post #Leek soup (ID: ${thread?.id}) in #recipes (ID: ${forum.id}): https://discord.com/channels/${guild.id}/${thread?.id}\nNot pinged: @everyone.`,
 	);
-	expect(thread).toMatchObject({
-		applied_tags: [soup.id],
-	});
+	expect(thread).toMatchObject({ applied_tags: [soup.id] });
 	expect(world.messages.in(thread?.id ?? "")).toMatchObject([
 		{ content: "@everyone, take a leek.", mention_everyone: false },
 	]);
@@ -187,12 +193,7 @@ test("the tags of a post are set as a whole, by their ids", async () => {
 	const thread = post("x", [soup]);
 	await test.heard();
 	const edit = async (...ids: string[]) =>
-		(
-			await call("edit_thread", {
-				...{ channel_id: undefined, thread_id: thread.id },
-				applied_tag_ids: ids,
-			})
-		).text;
+		(await call("edit_thread", { channel_id: undefined, thread_id: thread.id, applied_tag_ids: ids })).text;
 	expect(await edit(staff.id, soup.id)).toContain("Changed applied_tag_ids");
 	expect(thread.applied_tags).toEqual([staff.id, soup.id]);
 	expect(await edit(soup.id, staff.id)).toContain("Nothing would change");

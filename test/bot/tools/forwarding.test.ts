@@ -7,10 +7,7 @@ import { denyBot, linked, startWorld, type TestWorld, userNamed } from "../../su
 
 function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 	const { world } = simulator;
-	const from = world.channels.add(guild, {
-		name: "from",
-		type: type as GuildChannel["type"],
-	});
+	const from = world.channels.add(guild, { name: "from", type: type as GuildChannel["type"] });
 	const to = world.channels.add(guild, { name: "to" });
 	const [ada, alpha] = [userNamed({ simulator }, "ada"), userNamed({ simulator }, "alpha")];
 	const forbid = (channel: GuildChannel, bits: bigint) => denyBot({ simulator }, channel, bits);
@@ -24,23 +21,27 @@ test("a forward shows what was forwarded, escaped, and pings nobody", async () =
 		content: `@everyone <@${ada.id}>\n| ID: 1`,
 		attachments: [
 			{
-				...{ id: "1", filename: "a|b.png", content_type: "image/png", size: 7 },
-				...{ url: "https://cdn/a.png", proxy_url: "https://cdn/x" },
+				id: "1",
+				filename: "a|b.png",
+				content_type: "image/png",
+				size: 7,
+				url: "https://cdn/a.png",
+				proxy_url: "https://cdn/x",
 			},
 		],
 	});
 	await world.heard();
 	const { text } = await world.call("forward_message", {
-		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
+		channel_id: from.id,
+		message_id: message.id,
+		to_channel_id: to.id,
 	});
 	const [forward] = platform.messages.in(to.id);
 	expect(text).toBe(
 		`Forwarded the message ${message.id} of #from (ID: ${from.id}) (message ID: ${forward?.id}) to ${linked(world, to, forward?.id)}`,
 	);
 	expect(forward).toMatchObject({ mentions: [], mention_everyone: false });
-	const seen = await world.call("get_message", {
-		...{ channel_id: to.id, message_id: forward?.id },
-	});
+	const seen = await world.call("get_message", { channel_id: to.id, message_id: forward?.id });
 	expect(seen.text.split(" | ").slice(2)).toEqual([
 		`forwarded: message ${message.id} of ${message.timestamp.slice(0, 19)}Z in the channel ${from.id}`,
 		`forwarded text: @everyone <@${ada.id}>\\n\\| ID\\: 1`,
@@ -60,11 +61,7 @@ test("polls and Discord's own messages are not forwarded, and nothing is sent", 
 	const notice = platform.messages.in(from.id).at(-1);
 	await world.heard();
 	const forward = async (message_id = "") =>
-		(
-			await world.call("forward_message", {
-				...{ channel_id: from.id, message_id, to_channel_id: to.id },
-			})
-		).text;
+		(await world.call("forward_message", { channel_id: from.id, message_id, to_channel_id: to.id })).text;
 	expect(await forward(poll.id)).toContain("cannot forward polls");
 	expect(await forward(notice?.id)).toContain("cannot forward messages of the type ChannelPinnedMessage");
 	expect(world.simulator.journal.entries()).toEqual([]);
@@ -77,7 +74,9 @@ test("a message that the bot may not read is not forwarded", async () => {
 	forbid(from, PermissionFlagsBits.ReadMessageHistory);
 	await world.heard();
 	const { text } = await world.call("forward_message", {
-		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
+		channel_id: from.id,
+		message_id: message.id,
+		to_channel_id: to.id,
 	});
 	expect(text).toContain(`lacks READ_MESSAGE_HISTORY in #from (ID: ${from.id})`);
 });
@@ -87,20 +86,16 @@ test("a bot without message content is told why it cannot forward what others wr
 		seed: {
 			bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] }],
 			users: [{ username: "ada" }],
-			guilds: [
-				{
-					name: "The Cooks",
-					owner: "ada",
-					bots: [{ username: "alpha", permissions: 0n }],
-				},
-			],
+			guilds: [{ name: "The Cooks", owner: "ada", bots: [{ username: "alpha", permissions: 0n }] }],
 		},
 	});
 	const { from, to, ada, world: platform } = place(world);
 	const message = platform.messages.add(from, ada, { content: "secret" });
 	await world.heard();
 	const { text } = await world.call("forward_message", {
-		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
+		channel_id: from.id,
+		message_id: message.id,
+		to_channel_id: to.id,
 	});
 	expect(text).toContain("(code 160014). The bot may not read");
 	expect(text).toContain("Message Content Intent");
@@ -127,9 +122,7 @@ test("the bot publishes its own messages without MANAGE_MESSAGES", async () => {
 	forbid(from, PermissionFlagsBits.ManageMessages);
 	const message = platform.messages.add(from, alpha, { content: "news" });
 	await world.heard();
-	const { isError } = await world.call("crosspost_message", {
-		...{ channel_id: from.id, message_id: message.id },
-	});
+	const { isError } = await world.call("crosspost_message", { channel_id: from.id, message_id: message.id });
 	expect(isError).toBe(false);
 });
 
@@ -138,9 +131,7 @@ test("only announcement channels publish", async () => {
 	const { from, ada, world: platform } = place(world);
 	const message = platform.messages.add(from, ada, { content: "news" });
 	await world.heard();
-	const { text } = await world.call("crosspost_message", {
-		...{ channel_id: from.id, message_id: message.id },
-	});
+	const { text } = await world.call("crosspost_message", { channel_id: from.id, message_id: message.id });
 	expect(text).toContain("#from (ID: ");
 	expect(text).toContain("is not an announcement channel. list_channels");
 	expect(world.simulator.journal.entries()).toEqual([]);

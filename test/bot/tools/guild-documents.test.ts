@@ -84,10 +84,7 @@ test("a document is planned, carried out and exported again", async () => {
 test("changes are laid over an earlier plan", async () => {
 	await using world = await startWorld();
 	const first = await plan(world, { document: staffArea });
-	const { text } = await plan(world, {
-		plan_hash: first.hash,
-		changes: { roles: [{ name: "Mods", hoist: true }] },
-	});
+	const { text } = await plan(world, { plan_hash: first.hash, changes: { roles: [{ name: "Mods", hoist: true }] } });
 	expect(text).toContain(`3 steps as in the plan ${first.hash}, and:`);
 	expect(text).toContain("+ role Mods: color #FF0000, permissions KICK_MEMBERS, hoist true");
 	expect(text).not.toContain("#Voice");
@@ -98,13 +95,9 @@ test("changes can remove a part, and a call that changes nothing says so", async
 	const id = userNamed(world, "zoe").id;
 	const bans = [{ id: "999999999999999999" }];
 	const members = [{ id, roles: ["Mods"] }];
-	const first = await plan(world, {
-		document: { ...staffArea, members, bans },
-	});
+	const first = await plan(world, { document: { ...staffArea, members, bans } });
 	for (const changes of [undefined, {}, { members: [] }, { emojis: null }]) {
-		const same = await plan(world, {
-			...{ plan_hash: first.hash, ...(changes && { changes }) },
-		});
+		const same = await plan(world, { plan_hash: first.hash, ...(changes && { changes }) });
 		expect(same.hash).toBe(first.hash);
 		expect(same.text).toContain(`This call changed nothing in the document of the plan ${first.hash}.`);
 	}
@@ -115,30 +108,17 @@ test("changes can remove a part, and a call that changes nothing says so", async
 		expect(less.text).not.toContain("assign");
 		expect(less.text).toContain("ban 1\n");
 	}
-	const other = await plan(world, {
-		...{ plan_hash: first.hash, changes: { members: null, bans: null } },
-	});
+	const other = await plan(world, { plan_hash: first.hash, changes: { members: null, bans: null } });
 	expect(other.text).toContain("Removed from the plan: members, bans.");
-	const { text } = await world.call("plan_guild", {
-		...{ plan_hash: first.hash, changes: { roles: null } },
-	});
+	const { text } = await world.call("plan_guild", { plan_hash: first.hash, changes: { roles: null } });
 	expect(text).toContain('role "Mods": neither the document nor the guild');
-	const unknown = await world.call("plan_guild", {
-		...{ plan_hash: first.hash, changes: { rolls: null, bans: null } },
-	});
+	const unknown = await world.call("plan_guild", { plan_hash: first.hash, changes: { rolls: null, bans: null } });
 	expect(unknown.text).toContain("rolls: is not a known key");
 });
 
 test("keep_bot_access: false leaves the bot's own overwrite out, also of an earlier plan", async () => {
 	await using world = await startWorld();
-	const hidden = {
-		categories: [
-			{
-				name: "Hidden",
-				overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }],
-			},
-		],
-	};
+	const hidden = { categories: [{ name: "Hidden", overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }] }] };
 	const kept = await plan(world, { document: hidden });
 	expect(kept.text).toContain("access of alpha (this bot) VIEW_CHANNEL");
 	expect(kept.text).toContain("keep_bot_access: false in the document leaves it out.");
@@ -176,11 +156,7 @@ test("the bot keeps its access to channels that a document hides", async () => {
 	await using world = await startWorld();
 	const document = {
 		categories: [
-			{
-				name: "Hidden",
-				overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }],
-				channels: [{ name: "inside" }],
-			},
+			{ name: "Hidden", overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }], channels: [{ name: "inside" }] },
 		],
 	};
 	const { text, hash } = await plan(world, { document });
@@ -200,9 +176,7 @@ test("a plan is refused with the new plan when the guild has changed", async () 
 	await using world = await startWorld();
 	const { hash } = await plan(world, { document: staffArea });
 	world.simulator.world.roles.add(world.guild, { name: "Mods" });
-	const { text, isError } = await world.call("apply_guild", {
-		plan_hash: hash,
-	});
+	const { text, isError } = await world.call("apply_guild", { plan_hash: hash });
 	expect(isError).toBe(true);
 	expect(text).toContain("has changed since the plan");
 	expect(text).toContain("~ role Mods: ");
@@ -257,10 +231,7 @@ describe("refuses", () => {
 		const bot = simulator.world.accounts.get(simulator.bot("alpha").token);
 		if (bot) simulator.world.members.add(other, bot.user);
 		await world.heard();
-		const { text, isError } = await world.call("apply_guild", {
-			guild_id: other.id,
-			plan_hash: hash,
-		});
+		const { text, isError } = await world.call("apply_guild", { guild_id: other.id, plan_hash: hash });
 		expect(isError).toBe(true);
 		expect(text).toContain(`Pass guild_id=${world.guild.id}`);
 	});
@@ -277,10 +248,7 @@ test("the format is described without asking Discord", async () => {
 test("a tool's reason does not look like that of a job", async () => {
 	await using world = await startWorld();
 	const [role] = await world
-		.call("create_role", {
-			name: "Mods",
-			reason: "Guild document 0123456789ab 1.1: x",
-		})
+		.call("create_role", { name: "Mods", reason: "Guild document 0123456789ab 1.1: x" })
 		.then(() => [...world.guild.roles.values()].filter(({ name }) => name === "Mods"));
 	expect(world.guild.auditLog.find(({ target_id }) => target_id === role?.id)?.reason).toBe(
 		"reason: Guild document 0123456789ab 1.1: x",
@@ -298,9 +266,7 @@ test("parts are not read whose tools the operator denies", async () => {
 	);
 	const document = JSON.parse(text.slice(text.indexOf("{")));
 	expect(Object.keys(document).toSorted()).toEqual(["automod", "id", "omitted", "version"]);
-	const { text: shown } = await plan(world, {
-		document: { bans: [{ id: userNamed(world, "zoe").id }] },
-	});
+	const { text: shown } = await plan(world, { document: { bans: [{ id: userNamed(world, "zoe").id }] } });
 	expect(shown).toContain("cannot: bans: the operator of this bot does not allow get_bans");
 });
 
@@ -325,7 +291,9 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 	members.edit(guild, members.add(guild, user), { roles: [role.id] });
 	await world.heard();
 	const baker = world.mcp.as({
-		...{ id: "key:baker", name: "baker", access: "all" },
+		id: "key:baker",
+		name: "baker",
+		access: "all",
 		person: { id: user.id, name: "baker", signedIn: false },
 	});
 	const errorOf = async (tool: string, args: object, secret: string) => {
@@ -347,9 +315,7 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 	const planned = await world.call("plan_guild", args);
 	const hash = /plan_hash=(\w+)/.exec(planned.text)?.[1] ?? "";
 	const wrong = [...hash].reverse().join("");
-	const applied = await world.call("apply_guild", {
-		...{ guild_id: other.id, plan_hash: hash },
-	});
+	const applied = await world.call("apply_guild", { guild_id: other.id, plan_hash: hash });
 	const job = /\bjob (\w{12})\b/i.exec(applied.text)?.[1] ?? "";
 	for (const tool of ["plan_guild", "get_job", "cancel_job"]) {
 		const isJob = tool !== "plan_guild";

@@ -40,7 +40,9 @@ describe("edit_guild", () => {
 			system_channel_id: general.id,
 		});
 		const cleared = await world.call("edit_guild", {
-			...{ description: "", afk_channel_id: "", system_channel_id: general.id },
+			description: "",
+			afk_channel_id: "",
+			system_channel_id: general.id,
 		});
 		expect(cleared.text.split("\n")).toEqual([
 			`Changed 2 setting(s) of the guild The\\nChefs (ID: ${guild.id}):`,
@@ -48,10 +50,7 @@ describe("edit_guild", () => {
 			`afk_channel_id: #Lounge (ID: ${lounge.id}) → none`,
 		]);
 		expect(guild).toMatchObject({ description: null, afk_channel_id: null });
-		expect(world.simulator.journal.entries().at(-1)?.body).toEqual({
-			description: null,
-			afk_channel_id: null,
-		});
+		expect(world.simulator.journal.entries().at(-1)?.body).toEqual({ description: null, afk_channel_id: null });
 	});
 
 	test("builds on Discord's current state, however late its event is", async () => {
@@ -82,8 +81,10 @@ describe("edit_guild", () => {
 		const rules_channel_id = channelNamed(world, "general").id;
 		const edit = () =>
 			world.call("edit_guild", {
-				...{ rules_channel_id, safety_alerts_channel_id: rules_channel_id },
-				...{ preferred_locale: "fr", name: "The Chefs" },
+				rules_channel_id,
+				safety_alerts_channel_id: rules_channel_id,
+				preferred_locale: "fr",
+				name: "The Chefs",
 			});
 		const { text, isError } = await edit();
 		expect(isError).toBe(true);
@@ -104,10 +105,7 @@ describe("move_roles", () => {
 			.map(({ name }) => name)
 			.join(" ");
 	const mover = (world: TestWorld) => (names: string[], where: object) =>
-		world.call("move_roles", {
-			role_ids: names.map((name) => roleNamed(world, name).id),
-			...where,
-		});
+		world.call("move_roles", { role_ids: names.map((name) => roleNamed(world, name).id), ...where });
 
 	test("puts roles below or above another one in one request, and answers with the order around them", async () => {
 		await using world = await startWorld();
@@ -115,9 +113,7 @@ describe("move_roles", () => {
 		const move = mover(world);
 		const id = (name: string) => roleNamed(world, name).id;
 		expect(order(world)).toBe("alpha Staff Regular Newcomer @everyone");
-		const { text } = await move(["Newcomer", "Regular"], {
-			below_role_id: id("alpha"),
-		});
+		const { text } = await move(["Newcomer", "Regular"], { below_role_id: id("alpha") });
 		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
 		expect(text.split("\n")).toEqual([
 			"Moved 2 of 5 roles. With the roles next to them, from the top:",
@@ -155,10 +151,7 @@ describe("move_roles", () => {
 	test("refuses calls that change nothing or are impossible", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const above = simulator.world.roles.add(guild, {
-			name: "Above",
-			position: 9,
-		});
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 9 });
 		await world.heard();
 		const move = mover(world);
 		const id = (name: string) => roleNamed(world, name).id;

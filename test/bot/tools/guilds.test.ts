@@ -21,12 +21,12 @@ test("get_guild_info shows a guild's facts and settings in a few lines", async (
 	const until = new Date(Date.now() + 3_600_000).toISOString();
 	const rules = channelNamed(world, "general");
 	simulator.world.guilds.edit(guild, {
-		...{ description: "We cook.", mfa_level: 1, verification_level: 3 },
-		...{ features: ["COMMUNITY"], rules_channel_id: rules.id },
-		incidents_data: {
-			invites_disabled_until: until,
-			dms_disabled_until: null,
-		},
+		description: "We cook.",
+		mfa_level: 1,
+		verification_level: 3,
+		features: ["COMMUNITY"],
+		rules_channel_id: rules.id,
+		incidents_data: { invites_disabled_until: until, dms_disabled_until: null },
 	});
 	await world.heard();
 	const changed = await text();

@@ -9,11 +9,14 @@ const unsafe = /[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/u;
 /** Each kind of character that is invisible or ends a line. */
 const characters = [
 	// Line breaks and separators.
-	...["x\r\n2 member(s):\nevil", "y\u2028z\u2029\u0085"],
+	"x\r\n2 member(s):\nevil",
+	"y\u2028z\u2029\u0085",
 	// Control characters, and overrides of direction.
-	...["\u0000\u001b[2Jy\u007f", "\u202e\u2066\u200fz\u061c"],
+	"\u0000\u001b[2Jy\u007f",
+	"\u202e\u2066\u200fz\u061c",
 	// Tag characters, and those without width.
-	...["\u{e0049}\u{e0067}\u{e006e}", "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034fz"],
+	"\u{e0049}\u{e0067}\u{e006e}",
+	"\u200b\u200c\u200d\u2060\ufeff\u00ad\u034fz",
 	// Fillers and selectors.
 	"\u115f\u1160\u3164\uffa0\ufe0f\ufe00\u{e0100}",
 ];
@@ -28,10 +31,7 @@ test.each([
 	const { simulator, guild } = world;
 	const platform = simulator.world;
 	platform.guilds.edit(guild, { name });
-	const user = platform.users.add({
-		username: `member ${name}`,
-		global_name: name,
-	});
+	const user = platform.users.add({ username: `member ${name}`, global_name: name });
 	const member = platform.members.add(guild, user, { nick: name });
 	const role = platform.roles.add(guild, { name });
 	const lounge = platform.channels.add(guild, { name, type: 2, topic: name });
@@ -43,12 +43,12 @@ test.each([
 	const message = platform.messages.add(channel, user, { content: name });
 	const hook = platform.webhooks.add(channel, { name, user });
 	platform.webhooks.add(channel, {
-		...{ name, type: 2, source_guild: { id: "1", name, icon: null } },
+		name,
+		type: 2,
+		source_guild: { id: "1", name, icon: null },
 		source_channel: { id: "2", name },
 	});
-	const { code: invite_code } = platform.invites.add(channel, {
-		inviter: user,
-	});
+	const { code: invite_code } = platform.invites.add(channel, { inviter: user });
 	const emoji = platform.emojis.add(guild, user, { name });
 	const asked = platform.polls.add(channel, user, {
 		question: { text: name },
@@ -57,13 +57,21 @@ test.each([
 	});
 	platform.polls.vote(channel, asked, user, [1]);
 	const event = platform.scheduledEvents.add(guild, user.id, {
-		...{ name, description: name, entity_type: 2, channel_id: lounge.id },
+		name,
+		description: name,
+		entity_type: 2,
+		channel_id: lounge.id,
 		scheduled_start_time: "2099-01-31T12:00:00.000Z",
 	});
 	platform.scheduledEvents.subscribe(guild, event, member);
 	const rule = platform.autoModeration.add(guild, {
-		...{ name, creator_id: user.id, enabled: true, trigger_type: 1 },
-		...{ event_type: 1, exempt_roles: [], exempt_channels: [] },
+		name,
+		creator_id: user.id,
+		enabled: true,
+		trigger_type: 1,
+		event_type: 1,
+		exempt_roles: [],
+		exempt_channels: [],
 		trigger_metadata: { keyword_filter: [name], regex_patterns: [name] },
 		actions: [
 			{ type: 1, metadata: { custom_message: name } },
@@ -72,32 +80,35 @@ test.each([
 	});
 	const tag = { id: platform.state.newId(), name, moderated: false };
 	const forum = platform.channels.add(guild, {
-		...{ name, topic: name, type: 15 },
+		name,
+		topic: name,
+		type: 15,
 		available_tags: [{ ...tag, emoji_id: null, emoji_name: name }],
 	});
-	const post = platform.threads.add(forum, user, {
-		name,
-		applied_tags: [tag.id],
-	});
+	const post = platform.threads.add(forum, user, { name, applied_tags: [tag.id] });
 	const den = platform.channels.add(guild, { name });
 	const thread = platform.threads.add(den, user, { name });
 	const rich = platform.messages.add(den, user, {
 		content: name,
 		embeds: [
 			{
-				...{ type: "rich", title: name, description: name },
-				...{ author: { name }, footer: { text: name } },
+				type: "rich",
+				title: name,
+				description: name,
+				author: { name },
+				footer: { text: name },
 				fields: [{ name, value: name, inline: false }],
 			},
 		],
 		attachments: [
 			{
-				...{ id: "1", filename: name, description: name, size: 7 },
-				...{
-					content_type: name,
-					url: "https://cdn/x",
-					proxy_url: "https://cdn/x",
-				},
+				id: "1",
+				filename: name,
+				description: name,
+				size: 7,
+				content_type: name,
+				url: "https://cdn/x",
+				proxy_url: "https://cdn/x",
 			},
 		],
 	});
@@ -206,15 +217,7 @@ test.each([
 		["prune_members", { include_role_ids: [role.id], dry_run: true }, 2],
 		["ban", { user_ids: [user.id], dry_run: true }, 3],
 		["ban", { user_ids: [boss.user.id, user.id] }, 1],
-		[
-			"bulk_role_update",
-			{
-				...{ role_id: role.id, action: "add" },
-				user_ids: [user.id],
-				dry_run: true,
-			},
-			2,
-		],
+		["bulk_role_update", { role_id: role.id, action: "add", user_ids: [user.id], dry_run: true }, 2],
 		["bulk_role_update", { role_id: role.id, action: "add", bots: false, dry_run: false }, 1 + guild.members.size - 1],
 		["list_webhooks", {}, 4],
 		["edit_webhook", { webhook_id: hook.id, name }, 1],

@@ -19,12 +19,8 @@ test("invites and DMs are paused separately, and resumed together", async () => 
 	]);
 	const second = inMinutes(24 * 60 - 1);
 	await set(world, { dms_disabled_until: second });
-	expect(guild.incidents_data).toEqual({
-		...{ invites_disabled_until: first, dms_disabled_until: second },
-	});
-	const opened = await set(world, {
-		...{ invites_disabled_until: "", dms_disabled_until: "" },
-	});
+	expect(guild.incidents_data).toEqual({ invites_disabled_until: first, dms_disabled_until: second });
+	const opened = await set(world, { invites_disabled_until: "", dms_disabled_until: "" });
 	expect(opened.text).toContain("Invites: open");
 	expect(guild.incidents_data?.dms_disabled_until).toBeNull();
 });
@@ -44,13 +40,9 @@ test("resuming what is not paused is refused", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
 	world.simulator.world.guilds.edit(guild, {
-		incidents_data: {
-			...{ invites_disabled_until: inMinutes(-1), dms_disabled_until: null },
-		},
+		incidents_data: { invites_disabled_until: inMinutes(-1), dms_disabled_until: null },
 	});
-	const { text } = await set(world, {
-		...{ invites_disabled_until: "", dms_disabled_until: "" },
-	});
+	const { text } = await set(world, { invites_disabled_until: "", dms_disabled_until: "" });
 	expect(text).toContain("Nothing would change");
 	expect(writes(world)).toEqual([]);
 });

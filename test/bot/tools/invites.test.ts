@@ -27,9 +27,7 @@ test("an invite is created as requested, with a lifetime of a day by default", a
 	const { channel, invites } = notes(world);
 	await world.heard();
 	const make = async (args: object) => {
-		const { text } = await world.call("create_invite", {
-			...{ channel_id: channel.id, ...args },
-		});
+		const { text } = await world.call("create_invite", { channel_id: channel.id, ...args });
 		return text;
 	};
 	const text = await make({});
@@ -50,9 +48,7 @@ test("an invite is created as requested, with a lifetime of a day by default", a
 	expect(await make({ max_age_seconds: 5_184_000 })).toContain("used: 0 |");
 	for (const bad of [{ max_age_seconds: 5_184_001 }, { max_uses: 101 }])
 		expect(await make(bad)).toContain("expected an integer");
-	world.simulator.world.guilds.edit(world.guild, {
-		features: ["INVITES_DISABLED"],
-	});
+	world.simulator.world.guilds.edit(world.guild, { features: ["INVITES_DISABLED"] });
 	expect(await make({})).toStartWith("Discord created no invite: invites are paused or disabled in this guild.");
 });
 
@@ -142,10 +138,7 @@ test("several invites are deleted at once, and codes that are not found are name
 	await world.heard();
 	const [first = "", second = "", third = ""] = codes;
 	const invite_codes = [first, `https://discord.gg/${second}`, "no-such-code"];
-	const dry = await world.call("delete_invite", {
-		invite_codes,
-		dry_run: true,
-	});
+	const dry = await world.call("delete_invite", { invite_codes, dry_run: true });
 	expect(dry.text).toMatch(
 		/^Dry run: nothing was done\.\nWould delete 2 invite\(s\), whose links would stop working; now is \S+Z:\n/,
 	);
@@ -155,7 +148,7 @@ test("several invites are deleted at once, and codes that are not found are name
 	const { text, isError } = await world.call("delete_invite", { invite_codes });
 	expect(isError).toBe(false);
 	expect(text).toStartWith(`Deleted 2 of 2 invite(s):\n${first} | `);
-	expect(codes.map((code) => invites.get(code)?.code)).toEqual([...[undefined, undefined, third]]);
+	expect(codes.map((code) => invites.get(code)?.code)).toEqual([undefined, undefined, third]);
 	const again = await world.call("delete_invite", { invite_codes });
 	expect(again.isError).toBe(true);
 	expect(again.text).toContain(`There is no invite ${first}, ${second}, no-such-code to the guild`);
@@ -167,9 +160,7 @@ test("several invites are deleted at once, and codes that are not found are name
 test("several invites are deleted without MANAGE_GUILD only where the bot manages the channels", async () => {
 	await using world = await startWorld();
 	const { channel, invites, ada } = notes(world);
-	const other = world.simulator.world.channels.add(world.guild, {
-		name: "den",
-	});
+	const other = world.simulator.world.channels.add(world.guild, { name: "den" });
 	const codes = [channel, other].map((place) => invites.add(place, { inviter: ada }).code);
 	denyBot(world, channel, ManageChannels);
 	setBits(world, ManageGuild, false);

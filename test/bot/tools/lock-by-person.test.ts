@@ -32,7 +32,8 @@ beforeEach(() => permit(cast, ["ManageRoles", ...denied]));
 function add(type: ChannelType, parent?: GuildChannel): GuildChannel {
 	const { world, guild } = cast;
 	return world.simulator.world.channels.add(guild, {
-		...{ name: freshName(), type: type as never },
+		name: freshName(),
+		type: type as never,
 		...(parent && { parent_id: parent.id }),
 	});
 }
@@ -48,10 +49,7 @@ test("a moderator can undo the lock of a voice channel", async () => {
 	const locked = await change(lounge, false);
 	expect(locked).toMatchObject({ isError: false });
 	expect(locked.text).toContain(`Can still connect, so that you can unlock it: @${cast.role.name}`);
-	expect(lounge.permission_overwrites).toContainEqual({
-		...{ id: cast.role.id, type: 0, deny: "0" },
-		allow: String(Connect),
-	});
+	expect(lounge.permission_overwrites).toContainEqual({ id: cast.role.id, type: 0, deny: "0", allow: String(Connect) });
 	const unlocked = await change(lounge, true);
 	expect(unlocked).toMatchObject({ isError: false });
 	expect(unlocked.text).toContain(`Restored for @${cast.role.name}`);
@@ -61,10 +59,7 @@ test("a moderator can undo the lock of a voice channel", async () => {
 test("a moderator by the channel's overwrite for them can undo it, too", async () => {
 	const lounge = add(ChannelType.GuildVoice);
 	permit(cast, denied);
-	const own = {
-		...{ id: cast.person.user.id, type: 1 as const, deny: "0" },
-		allow: String(PermissionFlagsBits.ManageRoles),
-	};
+	const own = { id: cast.person.user.id, type: 1 as const, deny: "0", allow: String(PermissionFlagsBits.ManageRoles) };
 	cast.world.simulator.world.channels.setOverwrite(lounge, own);
 	expect(await change(lounge, false)).toMatchObject({ isError: false });
 	const unlocked = await change(lounge, true);
@@ -77,7 +72,9 @@ test("in a category, a channel that the moderator cannot change is left, and the
 	const text = add(ChannelType.GuildText, category);
 	const closed = add(ChannelType.GuildVoice, category);
 	cast.world.simulator.world.channels.setOverwrite(closed, {
-		...{ id: cast.guild.id, type: 0, allow: "0" },
+		id: cast.guild.id,
+		type: 0,
+		allow: "0",
 		deny: String(Connect),
 	});
 	const locked = await change(category, false);

@@ -47,14 +47,14 @@ async function place(
 ) {
 	const world = await startWorld();
 	const { guild, simulator } = world;
-	const channel = simulator.world.channels.add(guild, {
-		...{ name: "hall", type },
-		permission_overwrites: overwrites(world),
-	});
+	const channel = simulator.world.channels.add(guild, { name: "hall", type, permission_overwrites: overwrites(world) });
 	const bot = simulator.bot("alpha").id;
 	await world.heard();
 	return {
-		...{ world, channel, bot, name: `#hall (ID: ${channel.id})` },
+		world,
+		channel,
+		bot,
+		name: `#hall (ID: ${channel.id})`,
 		before: structuredClone(channel.permission_overwrites),
 		lock: () => world.call("lock_channel", { channel_ids: [channel.id] }),
 		unlock: () => world.call("lock_channel", { channel_ids: [channel.id], unlock: true }),
@@ -101,28 +101,15 @@ test("only the bot writes in a locked channel, and unlocking restores it", async
 
 test("other overwrites and permissions stay, and unlocking restores exactly what was changed", async () => {
 	await using scene = await place((world) => [
-		{
-			...{ id: world.guild.id, type: 0 },
-			allow: String(SendMessages | ViewChannel),
-			deny: String(AddReactions | Speak),
-		},
-		{
-			...{ id: roleNamed(world, "Staff").id, type: 0, deny: "0" },
-			allow: String(SendMessages),
-		},
-		{
-			...{ id: world.simulator.bot("alpha").id, type: 1 },
-			...{ allow: String(ManageMessages), deny: String(Speak) },
-		},
+		{ id: world.guild.id, type: 0, allow: String(SendMessages | ViewChannel), deny: String(AddReactions | Speak) },
+		{ id: roleNamed(world, "Staff").id, type: 0, deny: "0", allow: String(SendMessages) },
+		{ id: world.simulator.bot("alpha").id, type: 1, allow: String(ManageMessages), deny: String(Speak) },
 	]);
 	const { world, bot, before, channel, lock, unlock, overwriteOf } = scene;
 	const { text } = await lock();
 	expect(text).toContain("\nDenied before: ADD_REACTIONS\n");
 	expect(text).toContain("\nExempt, as staff or bots whom the channel itself allows it: @Staff");
-	expect(overwriteOf(world.guild.id)).toMatchObject({
-		allow: String(ViewChannel),
-		deny: String(written | Speak),
-	});
+	expect(overwriteOf(world.guild.id)).toMatchObject({ allow: String(ViewChannel), deny: String(written | Speak) });
 	expect(overwriteOf(bot)).toMatchObject({
 		allow: String(ManageMessages | (written & ~AddReactions)),
 		deny: String(Speak),
@@ -167,14 +154,10 @@ describe("is refused", () => {
 	});
 
 	test("locking an empty category, no channels, and what denies all of it already", async () => {
-		await using scene = await place((world) => [
-			{ ...{ id: world.guild.id, type: 0, allow: "0" }, deny: String(written) },
-		]);
+		await using scene = await place((world) => [{ id: world.guild.id, type: 0, allow: "0", deny: String(written) }]);
 		const { world, lock, noted } = scene;
 		expect((await lock()).text).toContain("nobody but staff may do there");
-		const { id } = world.simulator.world.channels.add(world.guild, {
-			...{ name: "empty", type: ChannelType.GuildCategory },
-		});
+		const { id } = world.simulator.world.channels.add(world.guild, { name: "empty", type: ChannelType.GuildCategory });
 		await world.heard();
 		const category = await world.call("lock_channel", { channel_ids: [id] });
 		expect(category.text).toContain("There are no channels to lock or unlock in the given categories");
@@ -191,12 +174,8 @@ describe("is refused", () => {
 		const { world, lock, noted } = scene;
 		const platform = world.simulator.world;
 		for (const role of world.guild.roles.values())
-			platform.roles.edit(world.guild, role, {
-				permissions: String(BigInt(role.permissions) & ~SendMessages),
-			});
-		platform.roles.add(world.guild, {
-			...{ name: "Verified", permissions: String(SendMessages) },
-		});
+			platform.roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~SendMessages) });
+		platform.roles.add(world.guild, { name: "Verified", permissions: String(SendMessages) });
 		await world.heard();
 		expect((await lock()).text).toContain("it lacks SEND_MESSAGES");
 		expect(writes(world)).toEqual([]);
@@ -209,9 +188,7 @@ test("what nobody but staff may do is not denied, and needs no permission", asyn
 	const { world, lock, unlock, channel } = scene;
 	const platform = world.simulator.world;
 	for (const role of world.guild.roles.values())
-		platform.roles.edit(world.guild, role, {
-			permissions: String(BigInt(role.permissions) & ~CreatePrivateThreads),
-		});
+		platform.roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~CreatePrivateThreads) });
 	await world.heard();
 	expect(await lock()).toMatchObject({ isError: false });
 	const denied = channel.permission_overwrites.find(({ id }) => id === world.guild.id);
@@ -251,9 +228,7 @@ describe("where roles and members may write by overwrites", () => {
 			await using scene = await gated();
 			const { world, channel, before } = scene;
 			const platform = world.simulator.world;
-			const category = platform.channels.add(world.guild, {
-				...{ name: "gated", type: ChannelType.GuildCategory },
-			});
+			const category = platform.channels.add(world.guild, { name: "gated", type: ChannelType.GuildCategory });
 			platform.channels.edit(channel, { parent_id: category.id });
 			const args = {
 				named: { channel_ids: [channel.id] },
@@ -291,9 +266,7 @@ describe("where roles and members may write by overwrites", () => {
 		const { world, lock } = scene;
 		const platform = world.simulator.world;
 		for (const role of world.guild.roles.values())
-			platform.roles.edit(world.guild, role, {
-				permissions: String(BigInt(role.permissions) & ~SendMessages),
-			});
+			platform.roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~SendMessages) });
 		await world.heard();
 		const [first, second] = (await lock()).text.split("\n");
 		expect(first).toStartWith("Not locked for @Verified, MONA LISA (@mona_lisa), who may still SEND_MESSAGES: ");
@@ -309,7 +282,9 @@ test("changes made since the lock stay, and are named", async () => {
 	const { id } = world.guild;
 	const platform = world.simulator.world;
 	platform.channels.setOverwrite(channel, {
-		...{ id, type: 0, allow: String(SendMessages) },
+		id,
+		type: 0,
+		allow: String(SendMessages),
 		deny: String(CreatePublicThreads | Speak),
 	});
 	const mine = overwriteOf(bot);
@@ -331,9 +306,7 @@ test("unlocking is refused while only the lock lets the bot connect", async () =
 	const { world, bot, channel, lock, unlock, overwriteOf } = scene;
 	await lock();
 	const role = roleNamed(world, "alpha");
-	world.simulator.world.channels.setOverwrite(channel, {
-		...{ id: role.id, type: 0, allow: "0", deny: String(Connect) },
-	});
+	world.simulator.world.channels.setOverwrite(channel, { id: role.id, type: 0, allow: "0", deny: String(Connect) });
 	await world.heard();
 	expect((await unlock()).text).toStartWith("This change would take CONNECT in #");
 	expect(overwriteOf(bot)).toBeDefined();
@@ -479,9 +452,7 @@ describe("several channels", () => {
 	test("a call that names a channel which the bot may not change is refused; one for all leaves it", async () => {
 		await using scene = await hall();
 		const { world, lock, named, nameOf, denied } = scene;
-		const extra = world.simulator.world.channels.add(world.guild, {
-			name: "extra",
-		});
+		const extra = world.simulator.world.channels.add(world.guild, { name: "extra" });
 		denyBot(world, extra, ManageRoles);
 		const channel_ids = [named("general").id, extra.id];
 		const refused = await lock({ channel_ids });
@@ -525,7 +496,8 @@ describe("several channels", () => {
 		const regular = roleNamed(world, "Regular").id;
 		const fault = world.simulator.faults.stall(`PUT /channels/${general.id}/permissions/${regular}`, { times: 1 });
 		const set = world.call("set_channel_permissions", {
-			...{ channel_ids: [general.id], target_ids: [regular] },
+			channel_ids: [general.id],
+			target_ids: [regular],
 			deny: ["SPEAK"],
 		});
 		await until("the edit is on its way", () => fault.hits === 1);
@@ -552,8 +524,12 @@ test("a lock that cannot be deleted is reported", async () => {
 	expect(await locks.forget("123456789012345678")).toBe(false);
 	let sent = 0;
 	const row: ChannelLockRow = {
-		...{ channel_id: "1", target_id: "2", locked_at: 0 },
-		...{ allows: "0", denies: "1", allowed: "0" },
+		channel_id: "1",
+		target_id: "2",
+		locked_at: 0,
+		allows: "0",
+		denies: "1",
+		allowed: "0",
 		target_type: 0,
 		existed: 0,
 	};

@@ -29,10 +29,7 @@ test("lookup_user_by_name ranks exact before prefix before substring, and shows 
 	for (const username of ["xada", "adam", "ada_b"])
 		simulator.world.members.add(guild, simulator.world.users.add({ username }), {});
 	await world.heard();
-	const { text } = await world.call("lookup_user_by_name", {
-		query: "ada",
-		limit: 3,
-	});
+	const { text } = await world.call("lookup_user_by_name", { query: "ada", limit: 3 });
 	expect(text.split("\n").map((line) => line.replace(/ \|.*/, ""))).toEqual([
 		"4 match(es), the first 3:",
 		"Ada (@ada)",
@@ -45,10 +42,7 @@ test("lookup_user_by_name ranks exact before prefix before substring, and shows 
 		[1e9, 4],
 		[2.9, 2],
 	]) {
-		const answer = await world.call("lookup_user_by_name", {
-			query: "ada",
-			limit,
-		});
+		const answer = await world.call("lookup_user_by_name", { query: "ada", limit });
 		expect(answer.text.split("\n")).toHaveLength(1 + (shown ?? 0));
 	}
 });
@@ -74,7 +68,7 @@ test("lookup_user_by_name shows an exact username first, and with @ alone", asyn
 		"lantern33 (@lantern33)",
 	]);
 	const first = ["5 match(es), of which this has the username:", "Zed (@lantern3)"];
-	expect(await look({ query: "lantern3", limit: 1 })).toEqual([...["5 match(es), the first 1:", "Zed (@lantern3)"]]);
+	expect(await look({ query: "lantern3", limit: 1 })).toEqual(["5 match(es), the first 1:", "Zed (@lantern3)"]);
 	expect(await look({ query: "@Lantern3" })).toEqual(first);
 	expect(await look({ query: "@lantern", limit: 2 })).toEqual([
 		"5 match(es), the first 2:",
@@ -95,9 +89,7 @@ test("a member whose nickname has line breaks is one line", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const member = memberNamed(world, "liwei");
-	simulator.world.members.edit(guild, member, {
-		nick: "x\r\n2 match(es):\u202e",
-	});
+	simulator.world.members.edit(guild, member, { nick: "x\r\n2 match(es):\u202e" });
 	await world.heard();
 	const { text } = await world.call("lookup_user_by_name", { query: "liwei" });
 	expect(text.split("\n")).toEqual([
@@ -124,9 +116,7 @@ test.each([
 
 test("a query of only accents does not match everybody", async () => {
 	await using world = await startWorld();
-	const { text, code } = await world.call("lookup_user_by_name", {
-		query: "\u0301\u0308",
-	});
+	const { text, code } = await world.call("lookup_user_by_name", { query: "\u0301\u0308" });
 	expect(code).toBe(-32602);
 	expect(text).toContain("query: ");
 });
@@ -135,10 +125,7 @@ test("list_members shows everyone in the order of their ids, shorter ids first, 
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	// Whoever joined in 2015 has an id of 17 digits.
-	const short = {
-		...simulator.world.users.add({ username: "veteran" }),
-		id: "98765432109876543",
-	};
+	const short = { ...simulator.world.users.add({ username: "veteran" }), id: "98765432109876543" };
 	simulator.world.state.users.set(short.id, short);
 	const veteran = simulator.world.members.add(guild, short);
 	veteran.joined_at = "2016-02-29T12:34:56.789000+00:00";
@@ -164,10 +151,7 @@ test("paging shows everybody who stays exactly once while others join and leave"
 	const seen: string[] = [];
 	let after: string | undefined;
 	for (let page = 0; page < 100; page += 1) {
-		const { text } = await world.call("list_members", {
-			limit: 50,
-			...(after && { after }),
-		});
+		const { text } = await world.call("list_members", { limit: 50, ...(after && { after }) });
 		const lines = text.split("\n");
 		for (const line of lines) {
 			const id = / \| ID: (\d+) \| roles/.exec(line)?.[1];
@@ -204,10 +188,7 @@ test("list_members shows a thousand at once and no more", async () => {
 	const first = await world.call("list_members", { limit: 1000, after: "" });
 	expect(first.text.split("\n")[0]).toBe("1,000 of 1,006 members:");
 	const beyond = await world.call("list_members", { after: "9".repeat(20) });
-	expect(beyond).toEqual({
-		text: "0 of 1,006 members.",
-		isError: false,
-	});
+	expect(beyond).toEqual({ text: "0 of 1,006 members.", isError: false });
 });
 
 test("while members are still being loaded, results say so and no request is sent", async () => {
@@ -223,14 +204,8 @@ test("while members are still being loaded, results say so and no request is sen
 	const loading = `Members are still being loaded (1 of ${guild.members.size}), so some are missing. Call again in a moment.`;
 	const list = await world.call("list_members", { guild_id });
 	expect(list.text.split("\n").at(-1)).toBe(loading);
-	const look = await world.call("lookup_user_by_name", {
-		guild_id,
-		query: "zoe",
-	});
-	expect(look).toEqual({
-		text: `No member's name contains "zoe".\n${loading}`,
-		isError: false,
-	});
+	const look = await world.call("lookup_user_by_name", { guild_id, query: "zoe" });
+	expect(look).toEqual({ text: `No member's name contains "zoe".\n${loading}`, isError: false });
 	expect(simulator.requests.list()).toHaveLength(before);
 
 	simulator.sockets.holdMembers(false);
@@ -271,14 +246,14 @@ test("list_members finds members who match all filters", async () => {
 	expect(await find({ with_role_ids: [role.id], name: "b" })).toEqual([annie]);
 	const [with_role_ids, without_role_ids] = [[role.id], [guest.id]];
 	expect(await find({ with_role_ids, without_role_ids })).toEqual([anna]);
-	expect(await find({ with_role_ids: [guest.id, role.id] })).toEqual([...[anna, annie]]);
+	expect(await find({ with_role_ids: [guest.id, role.id] })).toEqual([anna, annie]);
 	expect(await find({ without_role_ids: [guild.id] })).toEqual([]);
 	expect(await find({ with_role_ids: [guild.id], name: "ann" })).toHaveLength(3);
 	const { text: bea } = await world.call("list_members", { name: "bea" });
 	expect(bea).toContain("| roles: @Baker, @Guest\\, @Staff | joined: 2020-01-02");
 	const second = "2020-01-02";
 	expect(await find({ joined_before: second })).toEqual([anna]);
-	expect(await find({ name: "ann", joined_after: second })).toEqual([...[annie, ben]]);
+	expect(await find({ name: "ann", joined_after: second })).toEqual([annie, ben]);
 	expect(await find({ joined_after: second, joined_before: "2020-01-03T00:00Z" })).toEqual([annie]);
 	expect(await find({ bots: true })).toEqual([simulator.bot("alpha").id]);
 	expect(await find({ bots: false, name: "alpha" })).toEqual([]);
@@ -287,7 +262,8 @@ test("list_members finds members who match all filters", async () => {
 	expect(text).toEndWith(`\nnext_after=${annie}`);
 	expect(await find({ name: "ann", limit: 2, after: annie })).toEqual([ben]);
 	expect(await world.call("list_members", { name: "nobody" })).toEqual({
-		...{ isError: false, text: "0 of 9 members match." },
+		isError: false,
+		text: "0 of 9 members match.",
 	});
 });
 

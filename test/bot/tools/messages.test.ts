@@ -21,21 +21,14 @@ test("send_message writes once, pings nobody, and returns the message's id", asy
 	const { id: channel_id } = simulator.channel(general);
 	const { id: ada } = simulator.user("ada");
 	const content = `@everyone <@${ada}> <@${ada}>`;
-	const { text, isError } = await world.call("send_message", {
-		channel_id,
-		content,
-	});
+	const { text, isError } = await world.call("send_message", { channel_id, content });
 	expect(isError).toBe(false);
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 	const [message] = simulator.world.messages.in(channel_id);
 	expect(text).toBe(
 		`Message sent (ID: ${message?.id}) to ${linked(world, channelNamed(world, "general"), message?.id)}\nNot pinged: @everyone, Ada (@ada, ID: ${ada}).`,
 	);
-	expect(message).toMatchObject({
-		content,
-		mention_everyone: false,
-		mentions: [],
-	});
+	expect(message).toMatchObject({ content, mention_everyone: false, mentions: [] });
 });
 
 test.each([
@@ -212,12 +205,7 @@ test("each issue of an embed is reported with its path", async () => {
 		content: "x",
 		embeds: [
 			{ footer: "until nine", image_url: "https://example.org/soup.png" },
-			{
-				footer: { text: "" },
-				image: {},
-				author: { name: "a", avatar: "b" },
-				fields: [{ name: "Soup" }],
-			},
+			{ footer: { text: "" }, image: {}, author: { name: "a", avatar: "b" }, fields: [{ name: "Soup" }] },
 		],
 	});
 	expect(code).toBe(-32602);
@@ -275,10 +263,7 @@ test("two messages go in one bulk call, ids given twice once", async () => {
 	await using world = await startWorld();
 	const { channel, texts } = write(world, ["a", "b", "c"]);
 	const [a, b] = texts;
-	const { text } = await world.call("delete_messages", {
-		channel_id: channel.id,
-		message_ids: [a, b, a, b],
-	});
+	const { text } = await world.call("delete_messages", { channel_id: channel.id, message_ids: [a, b, a, b] });
 	expect(text).toStartWith("Deleted 2 message(s) from #");
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 	expect(world.simulator.journal.entries(bulk)).toMatchObject([{ body: { messages: [a, b] } }]);
@@ -303,14 +288,8 @@ test.each([
 
 test("messages over 14 days old stay out of the bulk call and are deleted one by one", async () => {
 	await using world = await startWorld();
-	const { channel, texts } = write(world, ["ancient", "old", "c", "d"], {
-		ancient: 400,
-		old: 14,
-	});
-	const { text, isError } = await world.call("delete_messages", {
-		channel_id: channel.id,
-		message_ids: texts,
-	});
+	const { channel, texts } = write(world, ["ancient", "old", "c", "d"], { ancient: 400, old: 14 });
+	const { text, isError } = await world.call("delete_messages", { channel_id: channel.id, message_ids: texts });
 	expect(isError).toBe(false);
 	expect(text).toStartWith("Deleted 4 message(s) from #");
 	expect(world.simulator.journal.entries(bulk)).toMatchObject([{ body: { messages: texts.slice(2) } }]);
@@ -321,10 +300,7 @@ test("messages over 14 days old stay out of the bulk call and are deleted one by
 test("when one young message is left over, it goes in a single call", async () => {
 	await using world = await startWorld();
 	const { channel, texts } = write(world, ["old", "b"], { old: 15 });
-	const { text } = await world.call("delete_messages", {
-		channel_id: channel.id,
-		message_ids: texts,
-	});
+	const { text } = await world.call("delete_messages", { channel_id: channel.id, message_ids: texts });
 	expect(text).toStartWith("Deleted 2 message(s)");
 	expect(world.simulator.journal.entries(single)).toHaveLength(2);
 	expect(world.simulator.requests.list(bulk)).toEqual([]);
@@ -367,9 +343,7 @@ test("the latest messages are deleted, whatever they contain", async () => {
 	const { channel } = write(world, ["a", "b", "c"]);
 	const { faults } = world.simulator;
 	const said = { content: "", embeds: [], attachments: [] };
-	const odd = {
-		message_snapshots: [{ message: { ...said, components: null } }],
-	};
+	const odd = { message_snapshots: [{ message: { ...said, components: null } }] };
 	faults.rewrite("GET /channels/*/messages", ({ body = "", ...answer }) => ({
 		...answer,
 		body: JSON.stringify((JSON.parse(body) as object[]).map((one) => ({ ...one, ...odd }))),
@@ -496,9 +470,7 @@ test("ids and links of several channels are deleted together", async () => {
 	expect(text).toContain(`#${stove.channel.name} (ID: ${stove.channel.id}) | 2 deleted`);
 	expect(left(world, stove.channel)).toEqual(["s2"]);
 	expect(left(world, oven.channel)).toEqual(["o2"]);
-	const one = await world.call("delete_messages", {
-		message_ids: [`${oven.channel.id}/${oven.texts[2]}`],
-	});
+	const one = await world.call("delete_messages", { message_ids: [`${oven.channel.id}/${oven.texts[2]}`] });
 	expect(one.text).toStartWith("Deleted the message of ");
 	expect(world.simulator.journal.entries(bulk)).toHaveLength(2);
 	expect(world.simulator.journal.entries(single)).toHaveLength(1);
@@ -633,16 +605,12 @@ test("old messages that a rate limit leaves are counted, and named if they were 
 	const { channel, texts } = write(world, Object.keys(ages), ages);
 	const channel_id = channel.id;
 	await world.heard();
-	const { text } = await world.call("delete_messages", {
-		...{ channel_id, count: 4 },
-	});
+	const { text } = await world.call("delete_messages", { channel_id, count: 4 });
 	expect(text).toStartWith("Deleted 2 of 4 message(s) from #");
 	expect(text).toContain("2 not started: Discord API error: Discord's rate");
 	expect(text).toContain("To continue, call again with the same arguments.");
 	expect(left(world, channel)).toEqual(["a", "b", "c"]);
-	const again = await world.call("delete_messages", {
-		...{ channel_id, message_ids: texts.slice(0, 2) },
-	});
+	const again = await world.call("delete_messages", { channel_id, message_ids: texts.slice(0, 2) });
 	expect(again.isError).toBe(true);
 	expect(again.text).toContain(`To continue, call again with message_ids ${texts.slice(0, 2).join(", ")}.`);
 });
@@ -746,10 +714,7 @@ test.each([
 ])("delete_messages refuses %j", async (args, fault) => {
 	const world = await shared();
 	const { channel } = write(world, ["a"]);
-	const { text, code } = await world.call("delete_messages", {
-		channel_id: channel.id,
-		...args,
-	});
+	const { text, code } = await world.call("delete_messages", { channel_id: channel.id, ...args });
 	expect(code).toBe(-32602);
 	expect(text).toContain(fault);
 	expect(left(world, channel)).toEqual(["a"]);
@@ -758,10 +723,7 @@ test.each([
 test("without the Message Content Intent, text is refused and names the intent", async () => {
 	const seed = demoSeed();
 	await using world = await startWorld({
-		seed: {
-			...seed,
-			bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] }, { username: "beta" }],
-		},
+		seed: { ...seed, bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] }, { username: "beta" }] },
 	});
 	const { channel } = write(world, ["a"]);
 	const call = (args: object) => world.call("delete_messages", { channel_id: channel.id, ...args });
@@ -777,10 +739,7 @@ test("a failed read deletes nothing", async () => {
 	await using world = await startWorld();
 	const { channel } = write(world, ["a", "b"]);
 	world.simulator.faults.fail("GET /channels/*/messages", 500);
-	const { text, isError } = await world.call("delete_messages", {
-		channel_id: channel.id,
-		count: 2,
-	});
+	const { text, isError } = await world.call("delete_messages", { channel_id: channel.id, count: 2 });
 	expect(isError).toBe(true);
 	expect(text).toContain("nothing was changed");
 	expect(left(world, channel)).toEqual(["a", "b"]);
@@ -794,18 +753,14 @@ function write(
 	authors: readonly string[] = ["ada"],
 ) {
 	const { world } = simulator;
-	const channel = world.channels.add(guild, {
-		name: `channel-${guild.channels.size}`,
-	});
+	const channel = world.channels.add(guild, { name: `channel-${guild.channels.size}` });
 	const texts = contents.map((content, index) => {
 		const name = authors[index % authors.length] ?? "ada";
 		const author = userNamed({ simulator }, name);
 		const age = ages[content];
 		return world.messages.add(channel, author, {
 			content,
-			...(age !== undefined && {
-				id: world.state.newId(Date.now() - age * dayMs),
-			}),
+			...(age !== undefined && { id: world.state.newId(Date.now() - age * dayMs) }),
 		}).id;
 	});
 	return { channel, texts };

@@ -40,10 +40,7 @@ test("ban refuses a member who ranks as high as the bot, or higher", async () =>
 	const { simulator, guild } = world;
 	const zoe = memberNamed(world, "zoe");
 	const own = [...guild.roles.values()].find(({ name }) => name === "alpha");
-	const above = simulator.world.roles.add(guild, {
-		name: "Above",
-		position: 99,
-	});
+	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	for (const role of [own, above]) {
 		simulator.world.members.edit(guild, zoe, { roles: [role?.id ?? ""] });
 		await world.heard();
@@ -79,13 +76,7 @@ test.each([
 	const { id: channelId } = simulator.channel("The Cooks/general");
 	const channel = world.guild.channels.get(channelId);
 	if (!channel) throw new Error("it was just found");
-	const ages = {
-		"8 days": 8,
-		"6 days": 6,
-		"2 days": 2,
-		"3 hours": 1 / 8,
-		new: 0,
-	};
+	const ages = { "8 days": 8, "6 days": 6, "2 days": 2, "3 hours": 1 / 8, new: 0 };
 	for (const [content, days] of Object.entries(ages))
 		simulator.world.messages.add(channel, zoe, {
 			content,
@@ -145,9 +136,7 @@ test("a dry run names the member with what tells them apart, and a ban does with
 		),
 	);
 	simulator.faults.clear();
-	simulator.faults.indexing("GET /guilds/*/messages/search", {
-		retryAfterSeconds: 2,
-	});
+	simulator.faults.indexing("GET /guilds/*/messages/search", { retryAfterSeconds: 2 });
 	const { text, isError } = await world.call("ban", args);
 	expect(isError).toBe(false);
 	expect(text).toContain("(Discord is still indexing the guild's messages)");
@@ -196,9 +185,7 @@ test("kick of several stops before the first if one ranks too high, and names wh
 	const [one, two] = [1, 2].map((n) => members.add(guild, users.add({ username: `raider-${n}` })));
 	await world.heard();
 	const user_ids = [one?.user.id ?? "", two?.user.id ?? ""];
-	const high = await world.call("kick", {
-		user_ids: [...user_ids, guild.owner_id],
-	});
+	const high = await world.call("kick", { user_ids: [...user_ids, guild.owner_id] });
 	expect(high.text).toContain("1 of 3 member(s) out of the bot's reach: ");
 	expect(writes(world)).toEqual([]);
 	simulator.faults.fail(`DELETE /guilds/${guild.id}/members/${user_ids[0]}`, 403);
@@ -237,10 +224,7 @@ test("a dry run of a ban of several users does not count ids that belong to no u
 	await using world = await startWorld();
 	const { id } = world.simulator.user("bob_the_baker");
 	const nobody = "123456789012345678";
-	const { text } = await world.call("ban", {
-		user_ids: [nobody, id],
-		dry_run: true,
-	});
+	const { text } = await world.call("ban", { user_ids: [nobody, id], dry_run: true });
 	expect(text).toMatch(/\nWould ban 1 user\(s\), 0 of them members; now is /);
 	expect(text).toEndWith(`\n1 unknown to Discord: ${nobody}`);
 	const real = await world.call("ban", { user_ids: [nobody, id] });

@@ -46,9 +46,7 @@ const doors: Record<string, (move: Move) => Promise<string>> = {
 		const { channel, category, world } = move;
 		const inside = { id: channel.id, name: channel.name, ...lockOf(move) };
 		const planned = await world.call("plan_guild", {
-			document: {
-				categories: [{ id: category.id, name: category.name, channels: [inside] }],
-			},
+			document: { categories: [{ id: category.id, name: category.name, channels: [inside] }] },
 		});
 		const [, plan_hash = ""] = /plan_hash=(\w+)/.exec(planned.text) ?? [];
 		expect(writes(world)).toEqual([]);
@@ -90,24 +88,16 @@ const cases: Record<string, Case> = {
 		says: /gets the access of its category|access "as its category"/,
 		never: /\bgain/,
 	},
-	"without overwrites takes those of a read-only category": {
-		...{ to: quiet, access: "follows", never: /\bgain/ },
-	},
-	"synced with its old category takes those of the new one": {
-		...{ own: quiet, from: quiet, to: closed, access: "follows" },
-	},
+	"without overwrites takes those of a read-only category": { to: quiet, access: "follows", never: /\bgain/ },
+	"synced with its old category takes those of the new one": { own: quiet, from: quiet, to: closed, access: "follows" },
 	"with overwrites of its own keeps them": {
 		own: { Regular: { deny: AddReactions } },
 		to: closed,
 		access: "keeps",
 		says: /keeps its own/,
 	},
-	"with overwrites of its own takes others when asked": {
-		...{ own: quiet, to: closed, lock: true, access: "follows" },
-	},
-	"keeps its own access when asked": {
-		...{ to: closed, lock: false, access: "keeps", says: /keeps its own/ },
-	},
+	"with overwrites of its own takes others when asked": { own: quiet, to: closed, lock: true, access: "follows" },
+	"keeps its own access when asked": { to: closed, lock: false, access: "keeps", says: /keeps its own/ },
 	"does not show itself to everybody, and names who would gain": {
 		own: closed,
 		from: closed,
@@ -116,7 +106,11 @@ const cases: Record<string, Case> = {
 		says: /keeps its own.*would gain access: "?@everyone"? \(VIEW_CHANNEL, READ_MESSAGE_HISTORY\).*lock_permissions: true/,
 	},
 	"shows itself to everybody when asked, and names who gains": {
-		...{ own: closed, from: closed, to: open, lock: true, access: "follows" },
+		own: closed,
+		from: closed,
+		to: open,
+		lock: true,
+		access: "follows",
 		says: /gain access: "?@everyone"? \(VIEW_CHANNEL, READ_MESSAGE_HISTORY\)/,
 	},
 	"does not show itself to one role, and names it": {
@@ -140,15 +134,17 @@ const cases: Record<string, Case> = {
 		says: /take the overwrite with MANAGE_ROLES in #place.* from the bot.*lock_permissions: false/s,
 	},
 	"moves without the sight of the bot at stake when asked": {
-		...{ to: { Staff: { allow: SendMessages } }, lock: false, access: "keeps" },
+		to: { Staff: { allow: SendMessages } },
+		lock: false,
+		access: "keeps",
 	},
 	"stays where the bot lacks Manage Roles": {
-		...{ to: quiet, lacks: ManageRoles, access: "stays" },
+		to: quiet,
+		lacks: ManageRoles,
+		access: "stays",
 		says: /lacks MANAGE_ROLES.*lock_permissions: false/s,
 	},
-	"moves without Manage Roles if it keeps its access": {
-		...{ to: quiet, lacks: ManageRoles, lock: false, access: "keeps" },
-	},
+	"moves without Manage Roles if it keeps its access": { to: quiet, lacks: ManageRoles, lock: false, access: "keeps" },
 };
 
 test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => [door, name] as const)))(
@@ -161,29 +157,24 @@ test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => 
 		const listOf = (access: Access) =>
 			Object.entries(access).map(([role, { allow = 0n, deny = 0n }]) => ({
 				id: role === "@everyone" ? guild.id : roleNamed(world, role).id,
-				...{ type: 0 as const, allow: String(allow), deny: String(deny) },
+				type: 0 as const,
+				allow: String(allow),
+				deny: String(deny),
 			}));
 		const add = (name: string, type: 0 | 4, access: Access, parent?: string) =>
-			channels.add(guild, {
-				...{ name, type, parent_id: parent ?? null },
-				permission_overwrites: listOf(access),
-			});
+			channels.add(guild, { name, type, parent_id: parent ?? null, permission_overwrites: listOf(access) });
 		const category = ChannelType.GuildCategory;
 		const old = from && add("Old", category, from);
 		const fresh = add("New", category, to);
 		const channel = add("place", ChannelType.GuildText, own, old?.id);
 		const role = roleNamed(world, "alpha");
-		roles.edit(guild, role, {
-			permissions: String(BigInt(role.permissions) & ~lacks),
-		});
+		roles.edit(guild, role, { permissions: String(BigInt(role.permissions) & ~lacks) });
 		await world.heard();
 		const text = await doors[door]?.({ world, channel, category: fresh, lock });
 		const parent = expected.access === "stays" ? (old?.id ?? null) : fresh.id;
 		const access = expected.access === "follows" ? to : own;
 		expect({ text, parent: channel.parent_id }).toEqual({ text, parent });
-		expect({ text, has: channel.permission_overwrites }).toEqual({
-			...{ text, has: expect.arrayContaining(listOf(access)) },
-		});
+		expect({ text, has: channel.permission_overwrites }).toEqual({ text, has: expect.arrayContaining(listOf(access)) });
 		expect(channel.permission_overwrites).toHaveLength(listOf(access).length);
 		if (expected.says) expect(text).toMatch(expected.says);
 		if (expected.never) expect(text).not.toMatch(expected.never);

@@ -32,10 +32,7 @@ async function startHiding() {
 	const world = await startWorld();
 	const { simulator, guild } = world;
 	const role = roleNamed(world, "Staff");
-	const staff = simulator.world.channels.add(guild, {
-		name: "staff",
-		topic: "secret",
-	});
+	const staff = simulator.world.channels.add(guild, { name: "staff", topic: "secret" });
 	hide(world, staff, role.id);
 	const zoe = memberNamed(world, "zoe");
 	simulator.world.members.edit(guild, zoe, { roles: [role.id] });
@@ -70,10 +67,7 @@ test.each(answers)("%s %p says what is unknown", async (tool, argsOf, parts) => 
 	await using hiding = await startHiding();
 	const { world, staff, role } = hiding;
 	const args = tool === "delete_role" ? { role_id: role.id } : {};
-	const { text, isError } = await world.call(tool, {
-		...args,
-		...argsOf(staff.id),
-	});
+	const { text, isError } = await world.call(tool, { ...args, ...argsOf(staff.id) });
 	expect(isError).toBe(false);
 	for (const part of parts(staff.id)) expect(text).toContain(part);
 	expect(text).not.toContain("___hidden___");
@@ -94,9 +88,7 @@ test("permissions in a hidden channel are unknown until the bot may view it", as
 		expect(both.text).toContain("#general");
 	}
 	const me = memberNamed(world, "alpha");
-	world.simulator.world.members.edit(world.guild, me, {
-		roles: [...me.roles, role.id],
-	});
+	world.simulator.world.members.edit(world.guild, me, { roles: [...me.roles, role.id] });
 	await world.heard();
 	const seen = await asked([staff.id], { user_ids: [zoe.user.id] });
 	expect(seen.text).toContain(`SEND_MESSAGES`);
@@ -106,9 +98,7 @@ test("permissions in a hidden channel are unknown until the bot may view it", as
 
 test("a channel that is really called ___hidden___ is a channel like others", async () => {
 	await using world = await startWorld();
-	const { id } = world.simulator.world.channels.add(world.guild, {
-		name: "___hidden___",
-	});
+	const { id } = world.simulator.world.channels.add(world.guild, { name: "___hidden___" });
 	await world.heard();
 	const { text } = await world.call("list_channels");
 	expect(text).toContain(`#___hidden___ | ID: ${id} | text`);
@@ -119,23 +109,42 @@ test("an interaction that names a hidden channel does not make its invented over
 	const { world, staff } = hiding;
 	const { id, token } = world.simulator.bot("alpha");
 	world.simulator.sockets.dispatch(id, "INTERACTION_CREATE", {
-		...{ id: "1234567890123456789", application_id: id, token, version: 1 },
-		...{ type: 2, guild_id: world.guild.id, entitlements: [] },
-		...{ channel_id: staff.id, locale: "en-US", app_permissions: "0" },
+		id: "1234567890123456789",
+		application_id: id,
+		token,
+		version: 1,
+		type: 2,
+		guild_id: world.guild.id,
+		entitlements: [],
+		channel_id: staff.id,
+		locale: "en-US",
+		app_permissions: "0",
 		channel: { id: staff.id, type: 0 },
 		authorizing_integration_owners: { 0: world.guild.id },
 		member: {
-			...{ roles: [], joined_at: null, deaf: false, mute: false, flags: 0 },
-			...{ permissions: "0", user: userNamed(world, "zoe") },
+			roles: [],
+			joined_at: null,
+			deaf: false,
+			mute: false,
+			flags: 0,
+			permissions: "0",
+			user: userNamed(world, "zoe"),
 		},
 		data: {
-			...{ id: "1234567890123456788", name: "unknown", type: 1 },
+			id: "1234567890123456788",
+			name: "unknown",
+			type: 1,
 			options: [{ name: "channel", type: 7, value: staff.id }],
 			resolved: {
 				channels: {
 					[staff.id]: {
-						...{ id: staff.id, name: "staff", type: 0, flags: 0 },
-						...{ permissions: "0", position: 9, topic: "secret" },
+						id: staff.id,
+						name: "staff",
+						type: 0,
+						flags: 0,
+						permissions: "0",
+						position: 9,
+						topic: "secret",
 					},
 				},
 			},
@@ -143,9 +152,7 @@ test("an interaction that names a hidden channel does not make its invented over
 	});
 	await world.heard();
 	expect(world.logged.join("\n")).not.toContain("could not parse");
-	const { text } = await world.call("list_channel_permissions", {
-		channel_ids: [staff.id],
-	});
+	const { text } = await world.call("list_channel_permissions", { channel_ids: [staff.id] });
 	expect(text).toContain(`${unseen(staff.id)}: unknown`);
 });
 
@@ -165,10 +172,7 @@ test("a channel is moved beside a hidden one, which keeps its place", async () =
 	const [first, last] = ["first", "last"].map((name) => simulator.world.channels.add(guild, { name }));
 	if (!first || !last) throw new Error("they were added");
 	await world.heard();
-	const { text, isError } = await world.call("move_channels", {
-		channel_ids: [last.id],
-		below_channel_id: staff.id,
-	});
+	const { text, isError } = await world.call("move_channels", { channel_ids: [last.id], below_channel_id: staff.id });
 	expect(isError).toBe(false);
 	expect(text).toContain("a channel that the bot cannot see");
 	const order = [staff, last, first].map(({ position }) => position);
@@ -180,17 +184,15 @@ test("whether a hidden channel follows its category is unknown", async () => {
 	await using hiding = await startHiding();
 	const { world, staff, role } = hiding;
 	const { guild, simulator } = world;
-	const category = simulator.world.channels.add(guild, {
-		...{ name: "Back", type: ChannelType.GuildCategory },
-	});
-	simulator.world.channels.add(guild, {
-		...{ name: "open", parent_id: category.id },
-	});
+	const category = simulator.world.channels.add(guild, { name: "Back", type: ChannelType.GuildCategory });
+	simulator.world.channels.add(guild, { name: "open", parent_id: category.id });
 	simulator.world.channels.edit(staff, { parent_id: category.id });
 	await world.heard();
 	const { text } = await world.call("set_channel_permissions", {
-		...{ channel_ids: [category.id], target_ids: [role.id] },
-		...{ allow: ["SEND_MESSAGES"], dry_run: true },
+		channel_ids: [category.id],
+		target_ids: [role.id],
+		allow: ["SEND_MESSAGES"],
+		dry_run: true,
 	});
 	expect(text).toContain("1 synced channel(s) follow: #open");
 	expect(text).toContain(`unknown for 1 that the bot cannot see: ${staff.id}`);
@@ -201,14 +203,10 @@ test("no channel is created in a hidden category, whose permissions are unknown"
 	await using hiding = await startHiding();
 	const { world, role } = hiding;
 	const { guild, simulator } = world;
-	const category = simulator.world.channels.add(guild, {
-		...{ name: "Back", type: ChannelType.GuildCategory },
-	});
+	const category = simulator.world.channels.add(guild, { name: "Back", type: ChannelType.GuildCategory });
 	hide(world, category, role.id);
 	await world.heard();
-	const { text, isError } = await world.call("create_channel", {
-		...{ name: "new", category_id: category.id },
-	});
+	const { text, isError } = await world.call("create_channel", { name: "new", category_id: category.id });
 	expect(isError).toBe(true);
 	expect(text).toContain(`The bot cannot see the category ${category.id}`);
 });
@@ -241,10 +239,7 @@ describe("a call with a hidden channel", () => {
 		await settle(scene);
 		const before = structuredClone(hidden);
 		const isList = schemas.get(tool)?.[key]?.type === "array";
-		const { text } = await world.call(tool, {
-			...args,
-			[key]: isList ? [hidden.id] : hidden.id,
-		});
+		const { text } = await world.call(tool, { ...args, [key]: isList ? [hidden.id] : hidden.id });
 		expect(text).not.toMatch(/___hidden___|just deleted|does not see|private/);
 		expect(text).not.toContain(`#${hidden.name}`);
 		expect(guild.channels.get(hidden.id)).toEqual(before);

@@ -30,30 +30,17 @@ describe("set_channel_permissions", () => {
 				...args,
 			});
 			const overwrite = channel.permission_overwrites.find(({ id }) => id === target);
-			return {
-				...outcome,
-				allow: BigInt(overwrite?.allow ?? -1),
-				deny: BigInt(overwrite?.deny ?? -1),
-			};
+			return { ...outcome, allow: BigInt(overwrite?.allow ?? -1), deny: BigInt(overwrite?.deny ?? -1) };
 		};
 	}
 
 	test("keeps what is not given, or replaces it on request, and says what changes by name", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
-		const first = await set({
-			allow: [String(ViewChannel), "SPEAK"],
-			deny: ["send_messages "],
-		});
-		expect(first).toMatchObject({
-			allow: ViewChannel | Speak,
-			deny: SendMessages,
-		});
+		const first = await set({ allow: [String(ViewChannel), "SPEAK"], deny: ["send_messages "] });
+		expect(first).toMatchObject({ allow: ViewChannel | Speak, deny: SendMessages });
 		const merged = await set({ allow: ["SEND_MESSAGES"] });
-		expect(merged).toMatchObject({
-			allow: ViewChannel | Speak | SendMessages,
-			deny: 0n,
-		});
+		expect(merged).toMatchObject({ allow: ViewChannel | Speak | SendMessages, deny: 0n });
 		const lines = ({ text }: { text: string }) => text.split("\n");
 		const regular = roleNamed(world, "Regular").id;
 		const general = `#general (ID: ${channelNamed(world, "general").id})`;
@@ -82,9 +69,7 @@ describe("set_channel_permissions", () => {
 		await using world = await startWorld();
 		const zoe = world.simulator.user("zoe").id;
 		const set = setter(world, zoe);
-		const { text, deny } = await set({
-			deny: ["SEND_MESSAGES"],
-		});
+		const { text, deny } = await set({ deny: ["SEND_MESSAGES"] });
 		expect(deny).toBe(SendMessages);
 		expect(text).toStartWith(`Changed 1 overwrite(s) for Zoë 🍞 (@zoe, ID: ${zoe}):\n#general (ID: `);
 		expect(text).toEndWith("Zoë 🍞 (@zoe): SEND_MESSAGES neutral → denied");
@@ -143,12 +128,12 @@ describe("set_channel_permissions", () => {
 		const channel = channelNamed(world, "general");
 		const role = roleNamed(world, "alpha");
 		const bot = world.simulator.bot("alpha").id;
-		await world.call("set_channel_permissions", {
-			...{ channel_ids: [channel.id], target_ids: [bot], allow: ["SPEAK"] },
-		});
+		await world.call("set_channel_permissions", { channel_ids: [channel.id], target_ids: [bot], allow: ["SPEAK"] });
 		await world.heard();
 		const { text } = await world.call("set_channel_permissions", {
-			...{ channel_ids: [channel.id], target_ids: [role.id], replace: true },
+			channel_ids: [channel.id],
+			target_ids: [role.id],
+			replace: true,
 		});
 		expect(text).toBe(
 			`Nothing would change. In #general (ID: ${channel.id}) the role @alpha (ID: ${role.id}) has no overwrite, the member alpha (@alpha, ID: ${bot}) has an overwrite: SPEAK neutral → allowed. Nothing was done.`,
@@ -183,23 +168,13 @@ describe("set_channel_permissions", () => {
 	test("with MANAGE_ROLES in the channel the bot sets any permission; those that it has in the category, it sets too", async () => {
 		await using world = await startWorld();
 		const { world: platform } = world.simulator;
-		const me = {
-			id: world.simulator.bot("alpha").id,
-			type: 1,
-			deny: "0",
-		} as const;
+		const me = { id: world.simulator.bot("alpha").id, type: 1, deny: "0" } as const;
 		const set = setter(world);
-		platform.channels.setOverwrite(channelNamed(world, "Talk"), {
-			...me,
-			allow: String(PrioritySpeaker),
-		});
+		platform.channels.setOverwrite(channelNamed(world, "Talk"), { ...me, allow: String(PrioritySpeaker) });
 		await world.heard();
 		expect((await set({ allow: ["PRIORITY_SPEAKER"] })).allow).toBe(PrioritySpeaker);
 		expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(true);
-		platform.channels.setOverwrite(channelNamed(world, "general"), {
-			...me,
-			allow: String(ManageRoles),
-		});
+		platform.channels.setOverwrite(channelNamed(world, "general"), { ...me, allow: String(ManageRoles) });
 		await world.heard();
 		expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(false);
 	});
@@ -222,17 +197,16 @@ describe("set_channel_permissions", () => {
 		world.simulator.sockets.holdEvents(true);
 		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"]) await set({ deny: [name] });
 		const { allow, deny } = await set({ allow: ["SPEAK"] });
-		expect({ allow, deny }).toEqual({
-			allow: Speak,
-			deny: Connect | ViewChannel,
-		});
+		expect({ allow, deny }).toEqual({ allow: Speak, deny: Connect | ViewChannel });
 	});
 
 	test("denying something to @everyone in a private channel leaves it private", async () => {
 		await using world = await startWorld();
 		const staff = channelNamed(world, "staff");
 		await world.call("set_channel_permissions", {
-			...{ channel_ids: [staff.id], target_ids: [world.guild.id], deny: ["SPEAK"] },
+			channel_ids: [staff.id],
+			target_ids: [world.guild.id],
+			deny: ["SPEAK"],
 		});
 		const everyone = staff.permission_overwrites.find(({ id }) => id === world.guild.id);
 		expect(BigInt(everyone?.deny ?? 0)).toBe(ViewChannel | Speak);
@@ -251,13 +225,19 @@ describe("set_channel_permissions for several channels and targets", () => {
 		const [inside, alone] = [add("in", within), add("alone", within)];
 		const regular = roleNamed(world, "Regular").id;
 		const zoe = world.simulator.user("zoe").id;
-		channels.setOverwrite(alone, {
-			...{ id: regular, type: 0, allow: String(Speak), deny: "0" },
-		});
+		channels.setOverwrite(alone, { id: regular, type: 0, allow: String(Speak), deny: "0" });
 		await world.heard();
 		const nameOf = ({ name, id }: GuildChannel) => `#${name} (ID: ${id})`;
 		return {
-			...{ world, one, two, box, inside, alone, regular, zoe, nameOf },
+			world,
+			one,
+			two,
+			box,
+			inside,
+			alone,
+			regular,
+			zoe,
+			nameOf,
 			names: `@Regular (ID: ${regular}), Zoë 🍞 (@zoe, ID: ${zoe})`,
 			set: (places: readonly GuildChannel[], args: object) =>
 				world.call("set_channel_permissions", {
@@ -281,14 +261,9 @@ describe("set_channel_permissions for several channels and targets", () => {
 			`${nameOf(two)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
 			`${nameOf(two)}: Zoë 🍞 (@zoe): SEND_MESSAGES, SPEAK neutral → denied`,
 		]);
-		const mixed = await set([one], {
-			...{ allow: "SPEAK", neutral: ["CONNECT"] },
-			deny: null,
-		});
+		const mixed = await set([one], { allow: "SPEAK", neutral: ["CONNECT"], deny: null });
 		expect(mixed.text).toContain("@Regular: SPEAK denied → allowed");
-		const cleared = await set([one, two], {
-			neutral: ["SPEAK", "SEND_MESSAGES"],
-		});
+		const cleared = await set([one, two], { neutral: ["SPEAK", "SEND_MESSAGES"] });
 		expect(cleared.text).toContain(
 			"@Regular: SPEAK allowed → neutral, SEND_MESSAGES denied → neutral; overwrite removed",
 		);
@@ -324,7 +299,9 @@ describe("set_channel_permissions for several channels and targets", () => {
 		await using scene = await several();
 		const { world, one, two, alone, regular, set } = scene;
 		world.simulator.world.channels.setOverwrite(alone, {
-			...{ id: regular, type: 0, deny: "0" },
+			id: regular,
+			type: 0,
+			deny: "0",
 			allow: String(PrioritySpeaker),
 		});
 		denyBot(world, two, ManageRoles);
@@ -368,20 +345,23 @@ describe("what the bot needs to undo a change", () => {
 		const kindOf = (target: Target) => (target === "the bot" ? "member" : "role");
 		const has = (target: Target, allow: bigint, deny: bigint, at = channel) =>
 			channels.setOverwrite(at, {
-				...{ id: ids[target], type: kindOf(target) === "role" ? 0 : 1 },
-				...{ allow: String(allow), deny: String(deny) },
+				id: ids[target],
+				type: kindOf(target) === "role" ? 0 : 1,
+				allow: String(allow),
+				deny: String(deny),
 			});
 		const call = async (tool: string, args: Record<string, unknown>) => {
 			await world.heard();
 			return world.call(tool, args);
 		};
 		return {
-			...{ world, channel, ids, has, call },
+			world,
+			channel,
+			ids,
+			has,
+			call,
 			set: (target: Target, args: Record<string, unknown>) =>
-				call("set_channel_permissions", {
-					...{ channel_ids: [channel.id], target_ids: [ids[target]] },
-					...args,
-				}),
+				call("set_channel_permissions", { channel_ids: [channel.id], target_ids: [ids[target]], ...args }),
 			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 		};
 	}
@@ -472,7 +452,8 @@ describe("what the bot needs to undo a change", () => {
 			replace: true,
 		});
 		const copied = await refused("copy_channel_permissions", {
-			...{ channel_id: source.id, target_channel_ids: [channel.id] },
+			channel_id: source.id,
+			target_channel_ids: [channel.id],
 		});
 		expect(copied).toContain("First allow CONNECT in #source");
 		const lock = { category_id: box.id, lock_permissions: true };
@@ -491,10 +472,7 @@ function overwritten(world: TestWorld, channel: GuildChannel) {
 	const regular = roleNamed(world, "Regular").id;
 	const { world: platform } = world.simulator;
 	const set = (id: string, type: 0 | 1, allow: bigint, deny: bigint) =>
-		platform.channels.setOverwrite(channel, {
-			...{ id, type },
-			...{ allow: String(allow), deny: String(deny) },
-		});
+		platform.channels.setOverwrite(channel, { id, type, allow: String(allow), deny: String(deny) });
 	set(zoe, 1, Speak, 0n);
 	set(world.guild.id, 0, 0n, Connect);
 	set(regular, 0, SendMessages | ViewChannel, Speak);
@@ -529,9 +507,7 @@ describe("list_channel_permissions", () => {
 		const list = async () => (await world.call("list_channel_permissions")).text.split("\n");
 		const [talk, general, staff] = ["Talk", "general", "staff"].map((name) => channelNamed(world, name));
 		if (!talk || !general || !staff) throw new Error("the seed has them");
-		channels.setOverwrite(talk, {
-			...{ id: guild.id, type: 0, allow: "0", deny: String(Speak) },
-		});
+		channels.setOverwrite(talk, { id: guild.id, type: 0, allow: "0", deny: String(Speak) });
 		const twin = channels.add(guild, {
 			name: "twin",
 			permission_overwrites: structuredClone(staff.permission_overwrites),
@@ -551,17 +527,16 @@ describe("list_channel_permissions", () => {
 		await using world = await startWorld();
 		const { guild, simulator } = world;
 		const { channels } = simulator.world;
-		const hideFromEveryone = {
-			...{ id: guild.id, type: 0 as const, allow: "0" },
-			deny: String(ViewChannel),
-		};
+		const hideFromEveryone = { id: guild.id, type: 0 as const, allow: "0", deny: String(ViewChannel) };
 		const vault = channels.add(guild, {
-			...{ name: "Vault", type: ChannelType.GuildCategory },
+			name: "Vault",
+			type: ChannelType.GuildCategory,
 			permission_overwrites: [hideFromEveryone],
 		});
 		const [open, closed] = ["open", "closed"].map((name) =>
 			channels.add(guild, {
-				...{ name, parent_id: vault.id },
+				name,
+				parent_id: vault.id,
 				permission_overwrites: name === "open" ? [] : [hideFromEveryone],
 			}),
 		);
@@ -587,19 +562,22 @@ describe("list_channel_permissions", () => {
 		const { channels } = simulator.world;
 		const overwrites = (deny: bigint) =>
 			["@everyone", "Regular", "Staff"].map((name, index) => ({
-				...{ id: roleNamed(world, name).id, type: 0 as const },
+				id: roleNamed(world, name).id,
+				type: 0 as const,
 				allow: index === 0 ? "0" : String(ViewChannel),
 				deny: index === 0 ? String(deny) : "0",
 			}));
 		for (let box = 0; box < 5; box++) {
 			const permission_overwrites = overwrites(ViewChannel | BigInt(box));
 			const parent = channels.add(guild, {
-				...{ name: `Area ${box}`, type: ChannelType.GuildCategory },
+				name: `Area ${box}`,
+				type: ChannelType.GuildCategory,
 				permission_overwrites,
 			});
 			for (let count = 0; count < 9; count++)
 				channels.add(guild, {
-					...{ name: `channel-${box}-${count}`, parent_id: parent.id },
+					name: `channel-${box}-${count}`,
+					parent_id: parent.id,
 					permission_overwrites: overwrites(count < 6 ? ViewChannel | BigInt(box) : SendMessages),
 				});
 		}
@@ -645,11 +623,14 @@ describe("set_channel_permissions with replace alone", () => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
 		world.simulator.world.channels.setOverwrite(general, {
-			...{ id: world.guild.id, type: 0, allow: "0" },
+			id: world.guild.id,
+			type: 0,
+			allow: "0",
 			deny: String(PrioritySpeaker),
 		});
 		const { text } = await world.call("set_channel_permissions", {
-			...{ channel_ids: [general.id], target_ids: [world.guild.id] },
+			channel_ids: [general.id],
+			target_ids: [world.guild.id],
 			replace: true,
 		});
 		expect(text).toContain("it lacks PRIORITY_SPEAKER");
@@ -683,9 +664,7 @@ describe("copy_channel_permissions without channel_id", () => {
 		await world.heard();
 		world.simulator.sockets.holdEvents(true);
 		const { id } = world.guild;
-		world.simulator.world.channels.setOverwrite(talk, {
-			...{ id, type: 0, allow: "0", deny: String(Connect) },
-		});
+		world.simulator.world.channels.setOverwrite(talk, { id, type: 0, allow: "0", deny: String(Connect) });
 		expect((await sync(world, general)).isError).toBe(false);
 		expect(general.permission_overwrites).toEqual(talk.permission_overwrites);
 	});
@@ -695,7 +674,9 @@ describe("copy_channel_permissions without channel_id", () => {
 		const talk = channelNamed(world, "Talk");
 		expect((await sync(world, talk)).text).toContain("is in no category");
 		world.simulator.world.channels.setOverwrite(talk, {
-			...{ id: world.guild.id, type: 0, allow: "0" },
+			id: world.guild.id,
+			type: 0,
+			allow: "0",
 			deny: String(PrioritySpeaker),
 		});
 		expect((await sync(world, channelNamed(world, "staff"))).text).toContain("it lacks PRIORITY_SPEAKER");
@@ -711,17 +692,20 @@ describe("copy_channel_permissions", () => {
 			simulator.world.channels.add(guild, { name }),
 		) as [GuildChannel, GuildChannel, GuildChannel, GuildChannel];
 		const say = (channel: GuildChannel, id: string, deny: bigint) =>
-			simulator.world.channels.setOverwrite(channel, {
-				...{ id, type: 0, allow: "0" },
-				deny: String(deny),
-			});
+			simulator.world.channels.setOverwrite(channel, { id, type: 0, allow: "0", deny: String(deny) });
 		const regular = roleNamed(world, "Regular").id;
 		say(from, guild.id, SendMessages);
 		say(same, guild.id, SendMessages);
 		say(other, regular, Speak);
 		await world.heard();
 		return {
-			...{ world, from, same, other, more, say, regular },
+			world,
+			from,
+			same,
+			other,
+			more,
+			say,
+			regular,
 			copy: (args: object = {}) =>
 				world.call("copy_channel_permissions", {
 					channel_id: from.id,
@@ -740,7 +724,8 @@ describe("copy_channel_permissions", () => {
 		const copied = copy({ target_channel_ids: [more.id] });
 		await until("the copy is on its way", () => fault.hits === 1);
 		const set = world.call("set_channel_permissions", {
-			...{ channel_ids: [more.id], target_ids: [regular] },
+			channel_ids: [more.id],
+			target_ids: [regular],
 			deny: ["SPEAK"],
 		});
 		// What would not wait would be done by then.

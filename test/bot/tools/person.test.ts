@@ -61,19 +61,15 @@ function hidden(type?: ChannelType.GuildVoice): GuildChannel {
 
 function deny(channel: GuildChannel, permission: Permission): void {
 	const bits = String(PermissionFlagsBits[permission]);
-	const overwrite = {
-		id: person().id,
-		type: 1,
-		allow: "0",
-		deny: bits,
-	} as const;
+	const overwrite = { id: person().id, type: 1, allow: "0", deny: bits } as const;
 	platform().channels.setOverwrite(channel, overwrite);
 }
 
 /** The id of a message that a client has sent. */
 async function sentBy(client: McpCaller, channel_id: string, tool = "send_message"): Promise<string> {
 	const { text } = await client.call(tool, {
-		...{ channel_id, content: "hello" },
+		channel_id,
+		content: "hello",
 		...(tool === "send_file" && { filename: "a.txt", text: "soup" }),
 	});
 	return /ID: (\d+)\)/.exec(text)?.[1] ?? text;
@@ -135,9 +131,7 @@ describe("what the bot made is not the person's", () => {
 
 	test("people may edit threads that they started", async () => {
 		const { threads } = platform();
-		const thread = threads.add(newChannel(cast), person(), {
-			name: freshName(),
-		});
+		const thread = threads.add(newChannel(cast), person(), { name: freshName() });
 		const args = { thread_id: thread.id, name: "changed" };
 		await runs("edit_thread", args, ["SendMessagesInThreads"]);
 		expect(thread.name).toBe("changed");
@@ -184,9 +178,7 @@ describe("what the bot made is not the person's", () => {
 
 	test("an emoji is not edited without any permission, although the bot may", async () => {
 		const name = freshName().replace("-", "_");
-		const emoji = platform().emojis.add(cast.guild, adaIn(cast.world), {
-			name,
-		});
+		const emoji = platform().emojis.add(cast.guild, adaIn(cast.world), { name });
 		const args = { emoji_id: emoji.id, name: "changed" };
 		expect(await refused("edit_emoji", args, [])).toContain("You lack MANAGE_GUILD_EXPRESSIONS in ");
 	});
@@ -243,9 +235,7 @@ describe("rank", () => {
 	test("pruning does not reach those with a role above the person's own", async () => {
 		const { id } = newRole(cast, cast.guild);
 		const has = ["ManageGuild", "KickMembers"] as const;
-		const prune = (...include_role_ids: string[]) => ({
-			...{ include_role_ids, dry_run: true },
-		});
+		const prune = (...include_role_ids: string[]) => ({ include_role_ids, dry_run: true });
 		await runs("prune_members", prune(id), has);
 		const above = prune(id, cast.higher.id);
 		expect(await refused("prune_members", above, has)).toContain("does not rank below your highest role");
@@ -253,8 +243,12 @@ describe("rank", () => {
 
 	test("a timeout by AutoMod is changed only by those who time members out", async () => {
 		const rule = platform().autoModeration.add(cast.guild, {
-			...{ name: freshName(), creator_id: cast.guild.owner_id, enabled: true },
-			...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+			name: freshName(),
+			creator_id: cast.guild.owner_id,
+			enabled: true,
+			event_type: 1,
+			trigger_type: 1,
+			exempt_roles: [],
 			trigger_metadata: { keyword_filter: ["soup"] },
 			actions: [{ type: 3, metadata: { duration_seconds: 60 } }],
 			exempt_channels: [],
@@ -324,10 +318,7 @@ describe("channels", () => {
 		const channel = hidden();
 		const role = newRole(cast, cast.guild);
 		const overwrite = { id: role.id, type: 0, deny: "0" } as const;
-		platform().channels.setOverwrite(channel, {
-			...overwrite,
-			allow: String(PermissionFlagsBits.PrioritySpeaker),
-		});
+		platform().channels.setOverwrite(channel, { ...overwrite, allow: String(PermissionFlagsBits.PrioritySpeaker) });
 		const manages = ["ManageRoles"] as const;
 		const deleting = { role_id: role.id, dry_run: true };
 		expect(await runs("delete_role", deleting, manages)).toContain("for which 0 channel(s) have overwrites");
@@ -345,9 +336,7 @@ describe("channels", () => {
 
 	test("links have previews only by those who may embed links", async () => {
 		const { id } = newChannel(cast);
-		const link = (content: string, more = {}) => ({
-			...{ channel_id: id, content: `See ${content}`, ...more },
-		});
+		const link = (content: string, more = {}) => ({ channel_id: id, content: `See ${content}`, ...more });
 		const url = "https://example.com/soup";
 		const sends = ["SendMessages"] as const;
 		const lacks = "You lack EMBED_LINKS in ";
@@ -399,9 +388,7 @@ describe("channels", () => {
 			await sentBy(cast.world.mcp, channel_id),
 			await sentBy(clientOf(cast, adaIn(cast.world).id), channel_id),
 		];
-		const edit = (message_id: string) => ({
-			...{ channel_id, message_id, content: "rewritten" },
-		});
+		const edit = (message_id: string) => ({ channel_id, message_id, content: "rewritten" });
 		for (const id of others)
 			expect(await refused("edit_message", edit(id), rights)).toContain(
 				`The message ${id} was not sent in your name, so you need MANAGE_GUILD`,
@@ -421,12 +408,7 @@ describe("channels", () => {
 		const { messages } = platform();
 		const { id } = messages.add(channel, botUser(cast.world), {
 			content: "Ban them?",
-			components: [
-				{
-					...{ id: 1, type: 1 },
-					components: [{ ...{ id: 2, type: 2, style: 4 }, label: "Ban", custom_id: "ban" }],
-				},
-			],
+			components: [{ id: 1, type: 1, components: [{ id: 2, type: 2, style: 4, label: "Ban", custom_id: "ban" }] }],
 		});
 		const args = { channel_id: channel.id, message_id: id, content: "Cake?" };
 		const has = ["ManageMessages", "ReadMessageHistory"] as const;
@@ -435,9 +417,7 @@ describe("channels", () => {
 
 	test("people do not delete what they wrote in a voice channel that they cannot join", async () => {
 		const channel = newChannel(cast, ChannelType.GuildVoice);
-		const { id } = platform().messages.add(channel, person(), {
-			content: "mine",
-		});
+		const { id } = platform().messages.add(channel, person(), { content: "mine" });
 		const args = { channel_id: channel.id, message_ids: [id] };
 		const reads = ["ReadMessageHistory"] as const;
 		expect(await refused("delete_messages", args, reads)).toContain("You lack CONNECT in ");
@@ -499,9 +479,7 @@ describe("messages", () => {
 
 	test("searches and counts do not reach hidden channels", async () => {
 		const channel = hidden();
-		const { id } = platform().messages.add(channel, adaIn(cast.world), {
-			content: "xylophone",
-		});
+		const { id } = platform().messages.add(channel, adaIn(cast.world), { content: "xylophone" });
 		const { id: ada } = adaIn(cast.world);
 		for (const args of [
 			{ text: "xylophone" },
@@ -574,9 +552,7 @@ describe("messages", () => {
 		const [one, other] = [hidden(), newChannel(cast)];
 		deny(other, "ManageMessages");
 		for (const channel of [one, other])
-			platform().messages.add(channel, adaIn(cast.world), {
-				content: "glockenspiel",
-			});
+			platform().messages.add(channel, adaIn(cast.world), { content: "glockenspiel" });
 		for (const args of [{ text: "glockenspiel" }, { text: "glockenspiel", after: "1h" }])
 			await runs("delete_messages", args, [...reads, "ManageMessages"]);
 		for (const { id } of [one, other]) expect(platform().messages.in(id)).toHaveLength(1);
@@ -600,10 +576,7 @@ describe("messages", () => {
 
 	test("a ban does not count messages in hidden channels", async () => {
 		const { user } = newMember(cast, cast.guild);
-		const args = {
-			...{ user_ids: [user.id], delete_message_seconds: 3600 },
-			dry_run: true,
-		};
+		const args = { user_ids: [user.id], delete_message_seconds: 3600, dry_run: true };
 		expect(await runs("ban", args, ["BanMembers"])).toContain("their messages of the last");
 	});
 
@@ -618,9 +591,7 @@ describe("what members cannot look up by hand", () => {
 	test("permissions and timeouts of others", async () => {
 		const member = newMember(cast, cast.guild);
 		const communication_disabled_until = "2099-01-31T12:00:00.000Z";
-		platform().members.edit(cast.guild, member, {
-			communication_disabled_until,
-		});
+		platform().members.edit(cast.guild, member, { communication_disabled_until });
 		const args = { user_id: member.user.id };
 		const text = await runs("get_member", args, []);
 		expect(text).not.toContain("Timed out");

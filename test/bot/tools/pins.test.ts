@@ -59,15 +59,9 @@ test("a full channel and Discord's own message are refused, with what to do", as
 	await world.heard();
 	await world.call("pin_message", { channel_id, message_id: messages[0]?.id });
 	const notice = world.simulator.world.messages.in(channel_id).at(-1);
-	const own = await world.call("pin_message", {
-		channel_id,
-		message_id: notice?.id,
-	});
+	const own = await world.call("pin_message", { channel_id, message_id: notice?.id });
 	expect(own.text).toContain("(code 50021). The message is a system message of Discord");
 	for (const message of messages.slice(0, 250)) message.pinned_at = new Date().toISOString();
-	const full = await world.call("pin_message", {
-		channel_id,
-		message_id: messages[251]?.id,
-	});
+	const full = await world.call("pin_message", { channel_id, message_id: messages[251]?.id });
 	expect(full.text).toContain("(code 30003). list_pins shows the pinned messages");
 });

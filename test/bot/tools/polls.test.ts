@@ -5,25 +5,14 @@ import { pagesOf } from "../../support/pages.ts";
 import { channelNamed, linked, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
 import { adaIn, startScene } from "../tool-rows/scene.ts";
 
-const lunch = {
-	question: "Lunch?",
-	answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }],
-};
+const lunch = { question: "Lunch?", answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }] };
 
 async function ask(world: TestWorld, args: object = {}) {
 	const channel_id = channelNamed(world, "general").id;
-	const { text } = await world.call("create_poll", {
-		...{ channel_id, ...lunch },
-		...args,
-	});
+	const { text } = await world.call("create_poll", { channel_id, ...lunch, ...args });
 	const id = /\(ID: (\d+)\)/.exec(text)?.[1] ?? "";
 	const message = world.simulator.world.messages.get(channel_id, id);
-	return {
-		text,
-		message,
-		where: { channel_id, message_id: id },
-		said: { id, channel_id },
-	};
+	return { text, message, where: { channel_id, message_id: id }, said: { id, channel_id } };
 }
 
 test("a poll is sent with its answers, for a day by default", async () => {
@@ -110,9 +99,7 @@ test("votes are counted where messages are read, until the poll is ended", async
 		/^Ended the poll \d+ in #general \(ID: \d+\) \| poll: Lunch\? \| answer 1, 2 vote\(s\): 🍲 Soup \| .* \| poll ended: \S+Z$/,
 	);
 	expect(await read()).toContain("| poll ended: ");
-	const { text: latest } = await world.call("get_recent_messages", {
-		...{ channel_id: where.channel_id, limit: 1 },
-	});
+	const { text: latest } = await world.call("get_recent_messages", { channel_id: where.channel_id, limit: 1 });
 	expect(latest).toContain("| kind: PollResult | embed: poll_question_text: Lunch?");
 });
 
@@ -133,9 +120,7 @@ test("only the bot's own poll is ended, and only once", async () => {
 	const before = simulator.journal.entries().length;
 	const other = await world.call("end_poll", { ...where, message_id: hers.id });
 	expect(other.text).toContain("is by @ada");
-	const { text } = await world.call("send_message", {
-		...{ channel_id: where.channel_id, content: "no poll" },
-	});
+	const { text } = await world.call("send_message", { channel_id: where.channel_id, content: "no poll" });
 	const message_id = /\d{17,}/.exec(text)?.[0];
 	const none = await world.call("end_poll", { ...where, message_id });
 	expect(none.text).toContain("has no poll");
@@ -172,7 +157,8 @@ test("a poll that Discord hides from the bot is reported as possibly hidden", as
 			users: [{ username: "ada" }],
 			guilds: [
 				{
-					...{ name: "The Cooks", owner: "ada" },
+					name: "The Cooks",
+					owner: "ada",
 					bots: [{ username: "alpha", permissions: 0n }],
 					channels: [{ name: "general" }],
 				},
@@ -187,9 +173,7 @@ test("a poll that Discord hides from the bot is reported as possibly hidden", as
 		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
 		expiry: new Date(Date.now() + 60_000).toISOString(),
 	});
-	const { text } = await world.call("get_poll_voters", {
-		...{ channel_id: id, message_id: hers.id, answer_id: 1 },
-	});
+	const { text } = await world.call("get_poll_voters", { channel_id: id, message_id: hers.id, answer_id: 1 });
 	expect(text).toContain("has no poll");
 	expect(text).toContain("Message Content Intent");
 	expect(text).not.toContain("secret?");

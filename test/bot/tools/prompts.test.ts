@@ -20,7 +20,9 @@ const textOf = (name: string, args: object, guildId?: string) =>
 test("there is a prompt for each job, with a guild_id, in less than 2 KiB", () => {
 	const prompts = promptsOf(names);
 	expect(prompts.map(({ name }) => name)).toEqual([
-		...["set_up_guild", "clean_up_after_raid", "review_permissions"],
+		"set_up_guild",
+		"clean_up_after_raid",
+		"review_permissions",
 		"weekly_report",
 	]);
 	for (const prompt of prompts) expect(prompt.arguments.at(-1)?.name).toBe("guild_id");

@@ -13,13 +13,8 @@ function write({ simulator, guild }: TestWorld) {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name: "notes" });
 	const userOf = (name: string) => userNamed({ simulator }, name);
-	const message = world.messages.add(channel, userOf("ada"), {
-		content: "soup",
-	});
-	return {
-		...{ world, channel, message, userOf },
-		at: { channel_id: channel.id, message_id: message.id },
-	};
+	const message = world.messages.add(channel, userOf("ada"), { content: "soup" });
+	return { world, channel, message, userOf, at: { channel_id: channel.id, message_id: message.id } };
 }
 
 const bread = { id: "123456789012345678", name: "bread" };
@@ -71,10 +66,7 @@ test("adding an existing reaction and removing a missing one are refused without
 	expect((await call("add_reaction")).text).toContain("already");
 	const { id } = userOf("zoe");
 	expect((await call("remove_reaction", { user_id: id })).text).toStartWith(`The user ${id} has not put 👍`);
-	made.world.reactions.add(channel, message, userOf("zoe"), {
-		id: null,
-		name: "👍",
-	});
+	made.world.reactions.add(channel, message, userOf("zoe"), { id: null, name: "👍" });
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
@@ -82,9 +74,7 @@ test("a Unicode emoji without an id is recognized", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	const { simulator } = world;
-	made.world.reactions.add(channel, message, userOf("zoe"), {
-		...{ id: null, name: "👍" },
-	});
+	made.world.reactions.add(channel, message, userOf("zoe"), { id: null, name: "👍" });
 	const match = "GET /channels/*/messages/*";
 	simulator.faults.rewrite(match, ({ body = "", ...answer }) => ({
 		...answer,
@@ -105,11 +95,7 @@ test("without user_id, or with the bot's id, only the bot's own reaction is remo
 	for (const user_id of [undefined, world.simulator.bot("alpha").id]) {
 		await world.call("add_reaction", { ...at, emoji: "👍" });
 		expect(message.reactions[0]?.userIds).toHaveLength(2);
-		await world.call("remove_reaction", {
-			...at,
-			emoji: "👍",
-			...(user_id && { user_id }),
-		});
+		await world.call("remove_reaction", { ...at, emoji: "👍", ...(user_id && { user_id }) });
 		expect(message.reactions).toEqual([{ emoji: thumb, userIds: [userOf("zoe").id] }]);
 	}
 });
@@ -117,11 +103,7 @@ test("without user_id, or with the bot's id, only the bot's own reaction is remo
 test("clear_reactions removes those with one emoji, and keeps the others", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
-	for (const name of ["👍", "🍞"])
-		made.world.reactions.add(channel, message, userOf("zoe"), {
-			id: null,
-			name,
-		});
+	for (const name of ["👍", "🍞"]) made.world.reactions.add(channel, message, userOf("zoe"), { id: null, name });
 	await world.heard();
 	const { text } = await world.call("remove_reaction", { ...at, emoji: "👍", everyone: true });
 	expect(text).toContain("Removed 1 reaction(s) from the message");
@@ -132,11 +114,7 @@ test("who reacted is listed page by page", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	const names = ["zoe", "ada", "liwei"];
-	for (const name of names)
-		made.world.reactions.add(channel, message, userOf(name), {
-			id: null,
-			name: "👍",
-		});
+	for (const name of names) made.world.reactions.add(channel, message, userOf(name), { id: null, name: "👍" });
 	await world.heard();
 	const args = { ...at, emoji: "👍", limit: 2 };
 	const pages = await pagesOf(world.call, "get_reactions", args);

@@ -20,10 +20,7 @@ test("a channel is read page by page, in both directions", async () => {
 	const { channel_id, ids } = write(world, ["a", "b", "c", "d", "e"]);
 	await world.heard();
 	const read = async (args: object) => {
-		const { text } = await world.call("get_recent_messages", {
-			channel_id,
-			...args,
-		});
+		const { text } = await world.call("get_recent_messages", { channel_id, ...args });
 		return [shown(text), ...next(text)];
 	};
 	const [a, b, c, d, e] = ids;
@@ -34,10 +31,7 @@ test("a channel is read page by page, in both directions", async () => {
 	expect(await read({ limit: 2, after: a })).toEqual(["cb", `next_after=${c}`]);
 	expect(await read({ limit: 2, after: d })).toEqual(["e"]);
 	expect(await read({ limit: 3, around: c })).toEqual(["dcb", `next_before=${b}`, `next_after=${d}`]);
-	const { text } = await world.call("get_recent_messages", {
-		channel_id,
-		after: e,
-	});
+	const { text } = await world.call("get_recent_messages", { channel_id, after: e });
 	expect(text).toBe(`There are no messages after ${e} in #notes (ID: ${channel_id}).`);
 });
 
@@ -47,17 +41,14 @@ test("a forum post is read with its forum and tags", async () => {
 	const id = simulator.world.state.newId();
 	const tag = { id, name: "so|up", moderated: false };
 	const forum = simulator.world.channels.add(guild, {
-		...{ name: "recipes", type: 15 },
+		name: "recipes",
+		type: 15,
 		available_tags: [{ ...tag, emoji_id: null, emoji_name: null }],
 	});
 	const ada = userNamed({ simulator }, "ada");
-	const post = simulator.world.threads.add(forum, ada, {
-		...{ name: "leek", applied_tags: [id] },
-	});
+	const post = simulator.world.threads.add(forum, ada, { name: "leek", applied_tags: [id] });
 	await world.heard();
-	const { text } = await world.call("get_recent_messages", {
-		channel_id: post.id,
-	});
+	const { text } = await world.call("get_recent_messages", { channel_id: post.id });
 	expect(text).toBe(
 		`There are no messages in #leek (ID: ${post.id}) in #recipes (ID: ${forum.id}) with the tags so\\|up.`,
 	);
@@ -67,11 +58,7 @@ test("at most one cursor is accepted", async () => {
 	await using world = await startWorld();
 	const { channel_id, ids } = write(world, ["a"]);
 	const [before] = ids;
-	const { code, text } = await world.call("get_recent_messages", {
-		channel_id,
-		before,
-		after: before,
-	});
+	const { code, text } = await world.call("get_recent_messages", { channel_id, before, after: before });
 	expect(code).toBe(-32602);
 	expect(text).toContain("before, after, around: expected at most one");
 });
@@ -96,17 +83,11 @@ test("get_message shows reply, file, embed, reaction, edit and pin as Discord ha
 			},
 		],
 	});
-	simulator.world.reactions.add(channel, message, ada, {
-		id: null,
-		name: "🍞",
-	});
+	simulator.world.reactions.add(channel, message, ada, { id: null, name: "🍞" });
 	simulator.world.messages.edit(channel, message, { content: "yes!" });
 	message.pinned_at = new Date().toISOString();
 	await world.heard();
-	const { text } = await world.call("get_message", {
-		channel_id,
-		message_id: message.id,
-	});
+	const { text } = await world.call("get_message", { channel_id, message_id: message.id });
 	expect(text).toMatch(
 		new RegExp(
 			`^\\S+Z by @ada \\(ID: ${ada.id}\\) \\| ID: ${message.id} \\| reply to: ${ids[0]} by @ada \\(ID: ${ada.id}\\) "soup\\?" \\| text: yes! \\| embed: Soup \\| attachment: soup\\.png \\(image/png, 7 bytes\\) https://cdn/soup\\.png \\| reactions: 🍞 1 \\| edited: \\S+Z \\| pinned$`,
@@ -124,18 +105,13 @@ test("a message of newer components, with a sticker, is read like any other", as
 		flags: 1 << 15,
 		components: [
 			{
-				...{ type: 17, id: 1, spoiler: false, accent_color: null },
+				type: 17,
+				id: 1,
+				spoiler: false,
+				accent_color: null,
 				components: [
 					{ type: 10, id: 2, content: "Soup | <@1>" },
-					{
-						...{ type: 1, id: 3 },
-						components: [
-							{
-								...{ type: 2, id: 4, style: 5, label: "Menu" },
-								url: "https://menu",
-							},
-						],
-					},
+					{ type: 1, id: 3, components: [{ type: 2, id: 4, style: 5, label: "Menu", url: "https://menu" }] },
 				],
 			},
 		],
@@ -185,10 +161,7 @@ test("every tool that reads says if Discord hides message content, and why", asy
 		expect(text.split("\n").filter((l) => /Message Content Intent/.test(l))).toHaveLength(1);
 	}
 	await world.call("send_message", { channel_id, content: "my own" });
-	const { text } = await world.call("get_recent_messages", {
-		channel_id,
-		limit: 1,
-	});
+	const { text } = await world.call("get_recent_messages", { channel_id, limit: 1 });
 	expect(text).toContain("| text: my own");
 	expect(text).not.toContain("Message Content Intent");
 });

@@ -34,16 +34,11 @@ test.each([
 	],
 	[
 		{ add_permissions: ["BAN_MEMBERS", "KICK_MEMBERS"] },
-		{
-			permissions: String(BanMembers | KickMembers | ManageMessages | ModerateMembers),
-		},
+		{ permissions: String(BanMembers | KickMembers | ManageMessages | ModerateMembers) },
 		["permissions added: BAN_MEMBERS"],
 	],
 	[
-		{
-			add_permissions: ["BAN_MEMBERS"],
-			remove_permissions: ["KICK_MEMBERS", "ADMINISTRATOR"],
-		},
+		{ add_permissions: ["BAN_MEMBERS"], remove_permissions: ["KICK_MEMBERS", "ADMINISTRATOR"] },
 		{ permissions: String(BanMembers | ManageMessages | ModerateMembers) },
 		["permissions added: BAN_MEMBERS", "permissions removed: KICK_MEMBERS"],
 	],
@@ -53,9 +48,7 @@ test.each([
 	const role = world.simulator.world.roles.add(world.guild, structuredClone(staff));
 	await world.heard();
 	const { colors: _, ...before } = structuredClone(role);
-	const { text } = await world.call("edit_role", {
-		...{ role_id: role.id, ...args },
-	});
+	const { text } = await world.call("edit_role", { role_id: role.id, ...args });
 	expect(text.split("\n")).toEqual([`Changed the role @${role.name} (ID: ${role.id}):`, ...changes]);
 	const { colors, ...after } = role;
 	expect(after).toEqual({ ...before, ...expected });
@@ -85,9 +78,7 @@ test("edit_role puts a role below another one, also as its only change", async (
 	expect(both.text).toBe(
 		`Changed the role @Guest (ID: ${newcomer?.id}):\nname: Newcomer → Guest\nIt stands right below @Regular (ID: ${regular?.id}) and right above @everyone (ID: ${guild.id}).`,
 	);
-	const above = world.simulator.world.roles.add(guild, {
-		...{ name: "Above", position: 99 },
-	});
+	const above = world.simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	await world.heard();
 	const before = writes(world).length;
 	const refused = await edit({ below_role_id: above.id, name: "Boss" });
@@ -100,10 +91,7 @@ test("edit_role reports an edit that took effect when the move after it fails", 
 	const { guild, simulator } = world;
 	const staff = roleNamed(world, "Staff");
 	const newcomer = roleNamed(world, "Newcomer");
-	const edit = (name: string) =>
-		world.call("edit_role", {
-			...{ role_id: newcomer.id, below_role_id: staff.id, name },
-		});
+	const edit = (name: string) => world.call("edit_role", { role_id: newcomer.id, below_role_id: staff.id, name });
 	simulator.faults.refuse(`PATCH /guilds/${guild.id}/roles`, 50013);
 	const refused = await edit("Guest");
 	expect(refused.isError).toBe(false);
@@ -111,9 +99,7 @@ test("edit_role reports an edit that took effect when the move after it fails", 
 		`:\nname: Newcomer → Guest\nIt was not moved right below @Staff (ID: ${staff.id}): Discord API error: Missing Permissions`,
 	);
 	simulator.faults.clear();
-	simulator.faults.drop(`PATCH /guilds/${guild.id}/roles`, {
-		...{ when: "before", times: 1 },
-	});
+	simulator.faults.drop(`PATCH /guilds/${guild.id}/roles`, { when: "before", times: 1 });
 	const unknown = await edit("Visitor");
 	expect(unknown.text).toContain(`\nWhether it stands right below @Staff (ID: ${staff.id}) is unknown: `);
 });
@@ -142,10 +128,7 @@ test.each([
 	[{ add_permissions: String(1n << 63n) }, "add_permissions: Discord has no permission for the bits"],
 	[{ add_permissions: ["BAN"] }, 'add_permissions: Discord has no permission "BAN"'],
 	[
-		{
-			add_permissions: ["KICK_MEMBERS"],
-			remove_permissions: ["KICK_MEMBERS", "BAN_MEMBERS"],
-		},
+		{ add_permissions: ["KICK_MEMBERS"], remove_permissions: ["KICK_MEMBERS", "BAN_MEMBERS"] },
 		"add_permissions, remove_permissions: both contain KICK_MEMBERS",
 	],
 	[{ color: 0x1000000 }, 'color: expected a color such as "#8E44AD"'],
@@ -160,10 +143,7 @@ test.each([
 	[{ hoist: "yes" }, "hoist: expected boolean"],
 ])("edit_role refuses %j before Discord sees it", async (args, fault) => {
 	const world = await shared();
-	const { code, text } = await world.call("edit_role", {
-		role_id: roleNamed(world, "Staff").id,
-		...args,
-	});
+	const { code, text } = await world.call("edit_role", { role_id: roleNamed(world, "Staff").id, ...args });
 	expect(code).toBe(-32602);
 	expect(text).toContain(fault);
 	expect(world.simulator.requests.list(patch)).toEqual([]);
@@ -172,16 +152,10 @@ test.each([
 test("edit_role refuses to give or remove permissions that the bot lacks", async () => {
 	await using world = await startWorld();
 	const { world: platform } = world.simulator;
-	const powerful = platform.roles.add(world.guild, {
-		name: "Powerful",
-		permissions: String(Administrator),
-	});
+	const powerful = platform.roles.add(world.guild, { name: "Powerful", permissions: String(Administrator) });
 	await world.heard();
 	for (const args of [
-		{
-			role_id: roleNamed(world, "Staff").id,
-			add_permissions: ["ADMINISTRATOR"],
-		},
+		{ role_id: roleNamed(world, "Staff").id, add_permissions: ["ADMINISTRATOR"] },
 		{ role_id: powerful.id, remove_permissions: ["ADMINISTRATOR"] },
 	]) {
 		const { text, isError } = await world.call("edit_role", args);
@@ -189,10 +163,7 @@ test("edit_role refuses to give or remove permissions that the bot lacks", async
 		expect(text).toContain("it lacks ADMINISTRATOR. The owner, or anyone");
 	}
 	// It keeps what it has.
-	const renamed = await world.call("edit_role", {
-		role_id: powerful.id,
-		name: "Mighty",
-	});
+	const renamed = await world.call("edit_role", { role_id: powerful.id, name: "Mighty" });
 	expect(renamed.isError).toBe(false);
 	expect(powerful.permissions).toBe(String(Administrator));
 });
@@ -200,16 +171,10 @@ test("edit_role refuses to give or remove permissions that the bot lacks", async
 test("edit_role refuses the bot's own role and those above it, also of the same position", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const above = simulator.world.roles.add(guild, {
-		name: "Above",
-		position: 99,
-	});
+	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	await world.heard();
 	for (const role of [roleNamed(world, "alpha"), above]) {
-		const { text, isError } = await world.call("edit_role", {
-			role_id: role.id,
-			name: "lowered",
-		});
+		const { text, isError } = await world.call("edit_role", { role_id: role.id, name: "lowered" });
 		expect(isError).toBe(true);
 		expect(text).toContain(`@${role.name} (ID: ${role.id}) does not rank below the bot's highest role`);
 		expect(text).toContain("a member with a higher role can move");
@@ -227,10 +192,7 @@ test("edit_role can remove permissions from @everyone, and then knows what the b
 	const { text, isError } = await edit({ add_permissions: ["CHANGE_NICKNAME"] });
 	expect(isError).toBe(true);
 	expect(text).toContain("it lacks CHANGE_NICKNAME. The owner, or anyone");
-	const renamed = await world.call("edit_role", {
-		role_id: world.guild.id,
-		mentionable: true,
-	});
+	const renamed = await world.call("edit_role", { role_id: world.guild.id, mentionable: true });
 	expect(renamed.isError).toBe(false);
 	expect(everyone?.mentionable).toBe(true);
 });
@@ -260,18 +222,14 @@ test("list_roles lists from the top, with members, color, flags and what @everyo
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const everyone = roleNamed(world, "@everyone");
-	simulator.world.roles.edit(guild, everyone, {
-		permissions: String(ViewChannel | SendMessages | ManageMessages),
-	});
+	simulator.world.roles.edit(guild, everyone, { permissions: String(ViewChannel | SendMessages | ManageMessages) });
 	simulator.world.roles.edit(guild, roleNamed(world, "Newcomer"), {
 		permissions: String(ViewChannel | AddReactions | ManageMessages),
 	});
 	const boss = simulator.world.roles.add(guild, {
-		...{ name: "Boss", permissions: String(Administrator | KickMembers) },
-		colors: {
-			...{ primary_color: 0x112233, secondary_color: 0x445566 },
-			tertiary_color: null,
-		},
+		name: "Boss",
+		permissions: String(Administrator | KickMembers),
+		colors: { primary_color: 0x112233, secondary_color: 0x445566, tertiary_color: null },
 	});
 	await world.heard();
 	const { text } = await world.call("list_roles");
@@ -292,10 +250,7 @@ test("list_roles says to a person without MANAGE_ROLES that it leaves out permis
 	await using world = await startWorld({}, { mcpToken: "a-token" });
 	const { id } = memberNamed(world, "zoe").user;
 	const { text } = await world.mcp
-		.as({
-			...{ id: "key:zoe", name: "zoe", access: "read" },
-			person: { id, name: "", signedIn: false },
-		})
+		.as({ id: "key:zoe", name: "zoe", access: "read", person: { id, name: "", signedIn: false } })
 		.call("list_roles");
 	expect(text).toStartWith("5 roles, from the top; only people with MANAGE_ROLES see their permissions:");
 	expect(text).not.toContain("permits:");
@@ -305,7 +260,10 @@ describe("create_role", () => {
 	test("makes a role with all its fields, and says what it permits", async () => {
 		await using world = await startWorld();
 		const { text } = await world.call("create_role", {
-			...{ name: "Cook", color: 0x123456, hoist: true, mentionable: true },
+			name: "Cook",
+			color: 0x123456,
+			hoist: true,
+			mentionable: true,
 			permissions: [String(KickMembers), "MANAGE_MESSAGES"],
 		});
 		const role = roleNamed(world, "Cook");
@@ -313,7 +271,10 @@ describe("create_role", () => {
 			`Created the role @Cook (ID: ${role.id}), #123456, hoisted, mentionable, which permits: KICK_MEMBERS, MANAGE_MESSAGES.`,
 		);
 		expect(role).toMatchObject({
-			...{ color: 0x123456, hoist: true, mentionable: true, position: 1 },
+			color: 0x123456,
+			hoist: true,
+			mentionable: true,
+			position: 1,
 			permissions: String(KickMembers | ManageMessages),
 		});
 	});
@@ -324,7 +285,10 @@ describe("create_role", () => {
 		const [staff, regular] = ["Staff", "Regular"].map((name) => roleNamed(world, name));
 		const user_ids = ["zoe", "liwei"].map((name) => simulator.user(name).id);
 		const { text } = await world.call("create_role", {
-			...{ name: "Cook", color: "teal", below_role_id: staff?.id, user_ids },
+			name: "Cook",
+			color: "teal",
+			below_role_id: staff?.id,
+			user_ids,
 		});
 		const role = roleNamed(world, "Cook");
 		expect(text.split("\n")).toEqual([
@@ -341,9 +305,7 @@ describe("create_role", () => {
 	test("checks place and members before it creates the role", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const above = simulator.world.roles.add(guild, {
-			...{ name: "Above", position: 99 },
-		});
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		await world.heard();
 		for (const [args, refusal] of [
 			[{ below_role_id: above.id }, "can place roles only below its own highest"],
@@ -351,17 +313,13 @@ describe("create_role", () => {
 			[{ below_role_id: "1".repeat(18) }, "There is no role 1"],
 			[{ user_ids: [simulator.user("zoe").id, "1".repeat(18)] }, "is not a member of the guild"],
 		] as const) {
-			const { text, isError } = await world.call("create_role", {
-				...{ name: "Cook", ...args },
-			});
+			const { text, isError } = await world.call("create_role", { name: "Cook", ...args });
 			expect(isError).toBe(true);
 			expect(text).toContain(refusal);
 		}
 		expect(writes(world)).toEqual([]);
 		// Right below the bot's own role is possible.
-		const { text } = await world.call("create_role", {
-			...{ name: "Cook", below_role_id: roleNamed(world, "alpha").id },
-		});
+		const { text } = await world.call("create_role", { name: "Cook", below_role_id: roleNamed(world, "alpha").id });
 		expect(text).toContain("\nIt stands right below @alpha (ID: ");
 	});
 
@@ -372,10 +330,7 @@ describe("create_role", () => {
 		simulator.faults.refuse(`PATCH /guilds/${guild.id}/roles`, 50013);
 		simulator.faults.refuse(`PUT /guilds/${guild.id}/members/${user_ids[0]}/roles/*`, 10007);
 		const create = (ids: string[]) =>
-			world.call("create_role", {
-				...{ name: "Cook", user_ids: ids },
-				below_role_id: roleNamed(world, "Staff").id,
-			});
+			world.call("create_role", { name: "Cook", user_ids: ids, below_role_id: roleNamed(world, "Staff").id });
 		const { text, isError } = await create(user_ids);
 		expect(isError).toBe(false);
 		expect(text).toContain("\nIt was not moved right below @Staff (ID: ");
@@ -398,9 +353,7 @@ describe("create_role", () => {
 		await using world = await startWorld();
 		const { text } = await world.call("create_role", { name: "Plain" });
 		expect(text).toEndWith(", which permits: none.");
-		expect(roleNamed(world, "Plain")).toMatchObject({
-			...{ permissions: "0", color: 0, hoist: false, mentionable: false },
-		});
+		expect(roleNamed(world, "Plain")).toMatchObject({ permissions: "0", color: 0, hoist: false, mentionable: false });
 	});
 
 	test("refuses permissions that the bot lacks or that do not exist", async () => {
@@ -439,12 +392,8 @@ describe("delete_role", () => {
 	test("@everyone, managed roles, and those above the bot are refused before Discord sees it", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const other = simulator.world.roles.add(guild, {
-			...{ name: "Integration", bot_id: simulator.bot("beta").id },
-		});
-		const above = simulator.world.roles.add(guild, {
-			...{ name: "Above", position: 99 },
-		});
+		const other = simulator.world.roles.add(guild, { name: "Integration", bot_id: simulator.bot("beta").id });
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		await world.heard();
 		const remove = async (role_id: string) => (await world.call("delete_role", { role_id })).text;
 		expect(await remove(guild.id)).toContain("is the role of all members");
@@ -459,9 +408,7 @@ describe("bulk_role_update for one member", () => {
 		await using world = await startWorld();
 		const role_id = roleNamed(world, "Regular").id;
 		const user_id = memberNamed(world, "zoe").user.id;
-		const dry = await world.call("bulk_role_update", {
-			...{ role_id, user_ids: [user_id], action: "add", dry_run: true },
-		});
+		const dry = await world.call("bulk_role_update", { role_id, user_ids: [user_id], action: "add", dry_run: true });
 		expect(dry.text).toEndWith(`Would give Zoë 🍞 (@zoe, ID: ${user_id}) the role @Regular (ID: ${role_id}).`);
 		expect(writes(world)).toEqual([]);
 	});
@@ -469,9 +416,7 @@ describe("bulk_role_update for one member", () => {
 	test("add and remove one role, and keep the others, also for members above the bot", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const above = simulator.world.roles.add(guild, {
-			...{ name: "Above", position: 99 },
-		});
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		const regular = roleNamed(world, "Regular").id;
 		const boss = memberNamed(world, "zoe");
 		simulator.world.members.edit(guild, boss, { roles: [above.id] });
@@ -487,10 +432,7 @@ describe("bulk_role_update for one member", () => {
 
 	test("build on one another, however late their events are, and refuse calls without a change", async () => {
 		await using world = await startWorld();
-		const args = {
-			user_ids: [memberNamed(world, "liwei").user.id],
-			role_id: roleNamed(world, "Regular").id,
-		};
+		const args = { user_ids: [memberNamed(world, "liwei").user.id], role_id: roleNamed(world, "Regular").id };
 		world.simulator.sockets.holdEvents(true);
 		const outcomes = [];
 		for (const action of ["add", "add", "remove", "remove", "add"])
@@ -508,12 +450,8 @@ describe("bulk_role_update for one member", () => {
 	test("a role above the bot's, a managed one and @everyone are refused before Discord sees it", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const above = simulator.world.roles.add(guild, {
-			...{ name: "Above", position: 99 },
-		});
-		const managed = simulator.world.roles.add(guild, {
-			...{ name: "Integration", bot_id: simulator.bot("beta").id },
-		});
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
+		const managed = simulator.world.roles.add(guild, { name: "Integration", bot_id: simulator.bot("beta").id });
 		await world.heard();
 		const user_ids = [memberNamed(world, "zoe").user.id];
 		for (const action of ["add", "remove"])

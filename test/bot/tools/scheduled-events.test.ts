@@ -11,10 +11,7 @@ import type { ScheduledEvent } from "../../../src/simulator/world/state/entities
 import { pagesOf } from "../../support/pages.ts";
 import { denyBot, memberNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
 
-const times = {
-	scheduled_start_time: "2099-01-31T12:00:00.000Z",
-	scheduled_end_time: "2099-01-31T13:00:00.000Z",
-};
+const times = { scheduled_start_time: "2099-01-31T12:00:00.000Z", scheduled_end_time: "2099-01-31T13:00:00.000Z" };
 
 function scene(world: TestWorld) {
 	const { simulator, guild, call } = world;
@@ -23,25 +20,19 @@ function scene(world: TestWorld) {
 	const me = simulator.bot("alpha").id;
 	return {
 		scheduledEvents,
-		voice: platform.channels.add(guild, {
-			...{ name: "Kitchen", type: ChannelType.GuildVoice },
-		}),
-		stage: platform.channels.add(guild, {
-			...{ name: "Show", type: ChannelType.GuildStageVoice },
-		}),
+		voice: platform.channels.add(guild, { name: "Kitchen", type: ChannelType.GuildVoice }),
+		stage: platform.channels.add(guild, { name: "Show", type: ChannelType.GuildStageVoice }),
 		/** An event of the bot's own, elsewhere. */
 		event: (more: Partial<ScheduledEvent> = {}, by = me) =>
 			scheduledEvents.add(guild, by, {
-				...{ name: "Soup day", entity_type: Kind.External },
+				name: "Soup day",
+				entity_type: Kind.External,
 				entity_metadata: { location: "Outside" },
 				...times,
 				...more,
 			}),
 		create: (more: Record<string, unknown>) =>
-			call("create_scheduled_event", {
-				...{ name: "Soup day", scheduled_start_time: "2099-01-31T12:00" },
-				...more,
-			}),
+			call("create_scheduled_event", { name: "Soup day", scheduled_start_time: "2099-01-31T12:00", ...more }),
 		edit: (event: ScheduledEvent, more: Record<string, unknown>) =>
 			call("edit_scheduled_event", { event_id: event.id, ...more }),
 		deny: (channel_id: string, bits: bigint) => {
@@ -57,11 +48,10 @@ test("an event is scheduled for each kind of place, its times in UTC unless they
 	const { create, voice, stage, scheduledEvents } = scene(world);
 	await world.heard();
 	const outside = await create({
-		...{ entity_type: "external", location: "Outside | inside" },
-		...{
-			scheduled_end_time: "2099-01-31T15:00:00+02:00",
-			description: "Hot\nsoup",
-		},
+		entity_type: "external",
+		location: "Outside | inside",
+		scheduled_end_time: "2099-01-31T15:00:00+02:00",
+		description: "Hot\nsoup",
 	});
 	expect(outside.text).toMatch(
 		/^Scheduled the event "Soup day" \(ID: (\d+)\), times in UTC, now is \S+Z:\nSoup day \| ID: \1 \| scheduled \| external, at Outside \\\| inside \| starts: 2099-01-31T12:00:00Z \| ends: 2099-01-31T13:00:00Z \| by: @alpha \(ID: \d+\) \| description: Hot\\nsoup$/,
@@ -91,17 +81,11 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 		[{ entity_type: "voice", channel_id: voice.id, location: "x" }, ["location: only external events have one"]],
 		[{ entity_type: "stage", channel_id: voice.id }, ["channel_id: a stage event needs a stage channel, but #Kitchen"]],
 		[
-			{
-				...{ entity_type: "voice", channel_id: voice.id },
-				...{ scheduled_start_time: "2020-01-31T12:00:00Z" },
-			},
+			{ entity_type: "voice", channel_id: voice.id, scheduled_start_time: "2020-01-31T12:00:00Z" },
 			["scheduled_start_time: 2020-01-31T12:00:00.000Z is in the past"],
 		],
 		[
-			{
-				...{ entity_type: "voice", channel_id: voice.id },
-				...{ scheduled_end_time: "2099-01-31T12:00" },
-			},
+			{ entity_type: "voice", channel_id: voice.id, scheduled_end_time: "2099-01-31T12:00" },
 			["scheduled_end_time: expected a time after scheduled_start_time"],
 		],
 		[
@@ -138,23 +122,14 @@ test("an external event is moved into a channel and back", async () => {
 	await world.heard();
 	const without = await edit(moved, { channel_id: voice.id });
 	expect(without.text).toContain("entity_type changes the kind of event");
-	const into = await edit(moved, {
-		...{ entity_type: "voice", channel_id: voice.id },
-	});
+	const into = await edit(moved, { entity_type: "voice", channel_id: voice.id });
 	expect(into.text).toContain(`Changed entity_type, channel_id of "Soup day" (ID: ${moved.id})`);
-	expect(moved).toMatchObject({
-		...{ entity_type: Kind.Voice, channel_id: voice.id },
-		...{ entity_metadata: null, ...times },
-	});
+	expect(moved).toMatchObject({ entity_type: Kind.Voice, channel_id: voice.id, entity_metadata: null, ...times });
 	const nowhere = await edit(moved, { entity_type: "external" });
 	expect(nowhere.text).toContain("location: required for external events");
-	const back = await edit(moved, {
-		...{ entity_type: "external", location: "The yard" },
-	});
+	const back = await edit(moved, { entity_type: "external", location: "The yard" });
 	expect(back.text).toContain("| external, at The yard |");
-	expect(moved).toMatchObject({
-		...{ channel_id: null, entity_metadata: { location: "The yard" } },
-	});
+	expect(moved).toMatchObject({ channel_id: null, entity_metadata: { location: "The yard" } });
 });
 
 test("an edit changes only what is given and differs", async () => {
@@ -163,29 +138,20 @@ test("an edit changes only what is given and differs", async () => {
 	const edited = event({ description: "Hot" });
 	await world.heard();
 	expect((await edit(edited, {})).code).toBe(-32602);
-	const same = await edit(edited, {
-		...{ name: "Soup day", scheduled_end_time: "2099-01-31T14:00:00+01:00" },
-	});
+	const same = await edit(edited, { name: "Soup day", scheduled_end_time: "2099-01-31T14:00:00+01:00" });
 	expect(same.text).toContain("Nothing would change");
 	expect(writes(world)).toEqual([]);
 	const one = await edit(edited, { name: "Soup day", description: "" });
 	expect(one.text).toStartWith('Changed description of "Soup day"');
-	expect(world.simulator.journal.entries()[0]?.body).toEqual({
-		description: null,
-	});
+	expect(world.simulator.journal.entries()[0]?.body).toEqual({ description: null });
 	expect(edited).toMatchObject({ name: "Soup day", ...times });
 });
 
 test("an active event can be renamed", async () => {
 	await using world = await startWorld();
 	const { event, edit } = scene(world);
-	const begun = event({
-		...{ scheduled_start_time: "2020-01-31T12:00:00.000Z" },
-		status: Status.Active,
-	});
-	const { isError } = await edit(begun, {
-		...{ name: "x", scheduled_start_time: "2020-01-31T12:00Z" },
-	});
+	const begun = event({ scheduled_start_time: "2020-01-31T12:00:00.000Z", status: Status.Active });
+	const { isError } = await edit(begun, { name: "x", scheduled_start_time: "2020-01-31T12:00Z" });
 	expect(isError).toBe(false);
 	expect(begun.name).toBe("x");
 });
@@ -210,10 +176,7 @@ test("an event is started and ended; an invalid status is refused with the valid
 test("without MANAGE_EVENTS the bot edits and deletes only its own events", async () => {
 	await using world = await startWorld();
 	const { event, edit, voice, deny, scheduledEvents } = scene(world);
-	const inVoice = {
-		...{ entity_type: Kind.Voice, channel_id: voice.id },
-		entity_metadata: null,
-	};
+	const inVoice = { entity_type: Kind.Voice, channel_id: voice.id, entity_metadata: null };
 	const own = event(inVoice);
 	const others = event(inVoice, world.guild.owner_id);
 	deny(voice.id, PermissionFlagsBits.ManageEvents);
@@ -274,10 +237,7 @@ test("a full guild is refused, with the tools that make room", async () => {
 	await using world = await startWorld();
 	const { event, create } = scene(world);
 	for (let count = 0; count < 100; count += 1) event();
-	const { text } = await create({
-		...{ entity_type: "external", location: "x" },
-		scheduled_end_time: "2099-01-31T13:00",
-	});
+	const { text } = await create({ entity_type: "external", location: "x", scheduled_end_time: "2099-01-31T13:00" });
 	expect(text).toContain("(code 30038)");
 	expect(text).toContain("delete_scheduled_event makes room");
 });

@@ -17,9 +17,13 @@ const route = "GET /channels/:channel_id/messages";
 type Written = [content: string, author: string, days: number, more?: Partial<Message>];
 
 const poll: Message["poll"] = {
-	...{ allow_multiselect: false, layout_type: 1 },
-	...{ question: { text: "soup?" }, answers: [], votes: new Map() },
-	...{ expiry: "2020-03-09T12:00:00Z", ended: true },
+	allow_multiselect: false,
+	layout_type: 1,
+	question: { text: "soup?" },
+	answers: [],
+	votes: new Map(),
+	expiry: "2020-03-09T12:00:00Z",
+	ended: true,
 };
 
 /** Messages m0, m1, … of ada, one a day. */
@@ -139,8 +143,12 @@ test.each([
 	const { simulator } = world;
 	const id = (name: string) => simulator.user(name).id;
 	const file = {
-		...{ id: "1", filename: "a.png", content_type: "image/png", size: 1 },
-		...{ url: "https://cdn.test/a.png", proxy_url: "https://cdn.test/a.png" },
+		id: "1",
+		filename: "a.png",
+		content_type: "image/png",
+		size: 1,
+		url: "https://cdn.test/a.png",
+		proxy_url: "https://cdn.test/a.png",
 	};
 	const { channel_id } = write(world, [
 		["link discord.gg/soup", "ada", 5, { pinned_at: "2020-01-01T00:00:00Z" }],
@@ -154,10 +162,7 @@ test.each([
 		key,
 		Array.isArray(values) && key !== "has" ? values.map(id) : values,
 	]);
-	const { text } = await world.call("search_messages", {
-		channel_ids: [channel_id],
-		...Object.fromEntries(named),
-	});
+	const { text } = await world.call("search_messages", { channel_ids: [channel_id], ...Object.fromEntries(named) });
 	expect(found(text)).toEqual(expected);
 });
 
@@ -210,10 +215,7 @@ test("with after, all channels are read without Discord's index, and says which 
 	const { stove } = writeInTwo(world, 3);
 	denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
 	await world.heard();
-	const { text } = await world.call("search_messages", {
-		text: "eek",
-		after: "2020-01-01",
-	});
+	const { text } = await world.call("search_messages", { text: "eek", after: "2020-01-01" });
 	expect(found(text)).toEqual(["o2", "o1", "o0"]);
 	expect(text).toContain("now 20");
 	expect(text).toContain(`Not searched: 1 channel for lack of permissions: #stove (ID: ${stove.channel_id}).`);
@@ -225,9 +227,7 @@ test("a category stands for its channels, and a forum for its posts", async () =
 	const { simulator, guild } = world;
 	const { channels, threads, messages } = simulator.world;
 	const ada = userNamed(world, "ada");
-	const category = channels.add(guild, {
-		...{ name: "kitchen", type: ChannelType.GuildCategory },
-	});
+	const category = channels.add(guild, { name: "kitchen", type: ChannelType.GuildCategory });
 	const parent = { parent_id: category.id };
 	const notes = channels.add(guild, { name: "notes", ...parent });
 	const type = ChannelType.GuildForum;
@@ -245,9 +245,7 @@ test("a category stands for its channels, and a forum for its posts", async () =
 	expect(await search(forum.id)).toEqual(["two"]);
 	const empty = channels.add(guild, { name: "empty", type });
 	await world.heard();
-	const { text, isError } = await world.call("search_messages", {
-		channel_ids: [empty.id],
-	});
+	const { text, isError } = await world.call("search_messages", { channel_ids: [empty.id] });
 	expect(isError).toBe(true);
 	expect(text).toBe(
 		"There is nothing to search: the channels are categories in which the bot sees no channel with messages, or forums without posts in the searched period.",
@@ -276,7 +274,8 @@ test("a channel that is rate limited for long does not stop the others, and befo
 	const { channel_id } = write(world, [["leek", "ada", 500]]);
 	await world.heard();
 	const { text } = await world.call("search_messages", {
-		...{ channel_ids: [...channel_ids, channel_id], after: "2016-01-01" },
+		channel_ids: [...channel_ids, channel_id],
+		after: "2016-01-01",
 		limit: 1000,
 	});
 	// Each of the channels was read once, and only what none of them can hide is shown.
@@ -303,7 +302,8 @@ test.each([
 	const names = ["ada", "zoe", "alpha"] as const;
 	const ids = names.map((name) => simulator.user(name).id);
 	const { text } = await world.call("search_messages", {
-		...{ count_by, after: "2020-01-01" },
+		count_by,
+		after: "2020-01-01",
 		channel_ids: [notes, oven, empty].map(({ channel_id }) => channel_id),
 		user_ids: [...ids, "1".repeat(18)],
 	});
@@ -359,7 +359,9 @@ test("without after, Discord's index answers, and pages continue with before", a
 	expect(pages[0]).toStartWith("60 matches in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ");
 	expect(pages[0]).toContain("finds whole words");
 	const one = await world.call("search_messages", {
-		...{ channel_ids, user_ids: [world.simulator.user("zoe").id], limit: 1 },
+		channel_ids,
+		user_ids: [world.simulator.user("zoe").id],
+		limit: 1,
 	});
 	expect(one.text).toContain(`| ID: ${oven.channel_id}/${oven.ids.at(-1)} |`);
 	expect(world.simulator.requests.list(indexRoute)).toHaveLength(4);
@@ -402,9 +404,7 @@ test("the index counts by author and channel with one request for each", async (
 	expect(byAuthor[1]).toStartWith("30 | Zoë 🍞 (@zoe, ID: ");
 	expect(byAuthor[2]).toStartWith("0 | ");
 	expect(world.simulator.requests.list(indexRoute)).toHaveLength(2);
-	const byChannel = await count({
-		...{ count_by: "channel", channel_ids, before: stove.ids[1] },
-	});
+	const byChannel = await count({ count_by: "channel", channel_ids, before: stove.ids[1] });
 	expect(byChannel.slice(1, 3)).toEqual([`1 | #stove (ID: ${stove.channel_id})`, `1 | #oven (ID: ${oven.channel_id})`]);
 	const byDay = await count({ count_by: "day" });
 	expect(byDay.at(-1)).toBe("The whole range was searched.");
@@ -424,9 +424,7 @@ test("a rate limit of Discord's search ends a search or a count with what was fo
 	const user_ids = names.map((name) => world.simulator.user(name).id);
 	const count = { count_by: "author", user_ids };
 	expect((await world.call("search_messages", count)).text).not.toContain("Not counted");
-	const { text } = await world.call("search_messages", {
-		...{ text: "leek", limit: 50 },
-	});
+	const { text } = await world.call("search_messages", { text: "leek", limit: 50 });
 	expect(found(text)).toHaveLength(25);
 	expect(text).toContain("60 matches in Discord's index, 25 shown");
 	expect(text).toMatch(/^next_before=\d+$/m);
@@ -445,9 +443,7 @@ test("a rate limit of Discord's search ends a count, which names who was not cou
 	});
 	const names = ["ada", "zoe"];
 	const user_ids = names.map((name) => world.simulator.user(name).id);
-	const { text } = await world.call("search_messages", {
-		...{ count_by: "author", user_ids },
-	});
+	const { text } = await world.call("search_messages", { count_by: "author", user_ids });
 	expect(text).toMatch(/^Not counted, .*: Zoë 🍞 \(@zoe, ID: \d+\)$/m);
 });
 
@@ -512,13 +508,25 @@ function archive(
 	const ada = userNamed(world, "ada");
 	const created = new Date(at(days + 1)).toISOString();
 	const thread: Thread = {
-		...{ id: state.newId(at(days + 1)), guild_id: guild.id, name: content },
-		...{ parent_id: parent.id, type: ChannelType.PublicThread },
-		...{ owner_id: ada.id, create_timestamp: created },
-		...{ rate_limit_per_user: 0, last_message_id: null, message_count: 0 },
-		...{ total_message_sent: 0, archived: false, archive_timestamp: created },
-		...{ auto_archive_duration: 60, locked: false, invitable: true, flags: 0 },
-		...{ members: new Map([[ada.id, created]]), ...more },
+		id: state.newId(at(days + 1)),
+		guild_id: guild.id,
+		name: content,
+		parent_id: parent.id,
+		type: ChannelType.PublicThread,
+		owner_id: ada.id,
+		create_timestamp: created,
+		rate_limit_per_user: 0,
+		last_message_id: null,
+		message_count: 0,
+		total_message_sent: 0,
+		archived: false,
+		archive_timestamp: created,
+		auto_archive_duration: 60,
+		locked: false,
+		invitable: true,
+		flags: 0,
+		members: new Map([[ada.id, created]]),
+		...more,
 	};
 	guild.threads.set(thread.id, thread);
 	state.channels.set(thread.id, thread);
@@ -543,9 +551,7 @@ test("archived threads with messages in the range are searched, public and priva
 	expect(text).toContain(` | ID: ${soups.id}/`);
 	expect(text).toMatch(/^4 matches among 4 messages of \d channels and 2 archived threads, /);
 	expect(text).not.toContain("Not ");
-	const counted = await world.call("search_messages", {
-		...{ after: "2020-01-10", count_by: "channel" },
-	});
+	const counted = await world.call("search_messages", { after: "2020-01-10", count_by: "channel" });
 	expect(counted.text).toContain(`\n1 | #soups (ID: ${soups.id})\n`);
 	// Without after, no message of an archived thread is missing either.
 	const days = await world.call("search_messages", { count_by: "day" });
@@ -573,9 +579,7 @@ test("without MANAGE_THREADS, only private archived threads that the bot is in a
 test("a forum whose posts are all archived is searched, by reading and in Discord's index", async () => {
 	await using world = await startWorld();
 	const { guild, simulator } = world;
-	const forum = simulator.world.channels.add(guild, {
-		...{ name: "tips", type: ChannelType.GuildForum },
-	});
+	const forum = simulator.world.channels.add(guild, { name: "tips", type: ChannelType.GuildForum });
 	archive(world, forum, ["leek one", 3]);
 	archive(world, forum, ["leek two", 2]);
 	await world.heard();
@@ -667,9 +671,7 @@ test("a count by channel in Discord's index says how many messages are in archiv
 	expect(text).toStartWith("5 messages, counted by Discord's index:\n2 | #");
 	expect(text).toContain("\n1 | elsewhere, such as in archived threads");
 	const user_ids = [world.simulator.user("ada").id];
-	const both = await world.call("search_messages", {
-		...{ count_by: ["author", "channel"], user_ids },
-	});
+	const both = await world.call("search_messages", { count_by: ["author", "channel"], user_ids });
 	expect(both.text).toStartWith("3 messages, counted by Discord's index:\n");
 	expect(both.text).toContain("By author:\n3 | Ada (@ada, ID: ");
 	expect(both.text).toContain("\n1 | elsewhere, such as in archived threads");

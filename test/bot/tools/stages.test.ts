@@ -14,7 +14,10 @@ async function stage() {
 	await world.heard();
 	const platform = simulator.world;
 	return {
-		...{ world, channel, bar, platform },
+		world,
+		channel,
+		bar,
+		platform,
 		live: () => platform.stages.of(channel)?.topic,
 		call: (tool: string, args: object = {}) => world.call(tool, { channel_id: channel.id, ...args }),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
@@ -58,7 +61,7 @@ test("@everyone is notified only on request and if allowed", async () => {
 	expect(bodies()).toEqual([false, true]);
 	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
-	const { text } = await call("set_stage", { ...{ topic: "Soup", send_start_notification: true } });
+	const { text } = await call("set_stage", { topic: "Soup", send_start_notification: true });
 	expect(text).toContain("lacks MENTION_EVERYONE");
 	expect((await call("set_stage", { topic: "Soup" })).isError).toBe(false);
 });

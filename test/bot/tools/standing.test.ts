@@ -18,10 +18,7 @@ test("a timed out bot says until when, and sends nothing", async () => {
 		const args = { channel_id, count: 1, dry_run: true };
 		return (await world.call("delete_messages", args)).isError;
 	});
-	const { text } = await world.call("send_message", {
-		channel_id,
-		content: "hello",
-	});
+	const { text } = await world.call("send_message", { channel_id, content: "hello" });
 	expect(text).toMatch(/^The bot is timed out in the guild \d+ until \S+Z, /);
 	expect(writes(world)).toEqual([]);
 });
@@ -67,10 +64,7 @@ describe("a mention of a role that would ping nobody", () => {
 			create_thread: { channel_id: general.id, name: "a" },
 			send_webhook_message: { webhook_id: hook.id },
 		};
-		return {
-			...{ world, general, role, calls, platform },
-			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
-		};
+		return { world, general, role, calls, platform, [Symbol.asyncDispose]: world[Symbol.asyncDispose] };
 	}
 
 	test("is refused by every tool, with the role and the permission", async () => {
@@ -79,7 +73,8 @@ describe("a mention of a role that would ping nobody", () => {
 		for (const [name, args] of Object.entries(calls))
 			for (const mentions of ["roles", "everyone"]) {
 				const { text, isError } = await world.call(name, {
-					...{ ...args, mentions },
+					...args,
+					mentions,
 					content: `dinner <@&${role.id}> <@&${role.id}>`,
 				});
 				expect({ name, isError }).toEqual({ name, isError: true });
@@ -97,10 +92,7 @@ describe("a mention of a role that would ping nobody", () => {
 		await using scene = await forbidden();
 		const { world, general, role, platform } = scene;
 		const content = `dinner <@&${role.id}> @everyone`;
-		const send = (mentions: string) =>
-			world.call("send_message", {
-				...{ channel_id: general.id, content, mentions },
-			});
+		const send = (mentions: string) => world.call("send_message", { channel_id: general.id, content, mentions });
 		for (const mentions of ["none", "users"]) expect((await send(mentions)).isError).toBe(false);
 		platform.roles.edit(world.guild, role, { mentionable: true });
 		await world.heard();

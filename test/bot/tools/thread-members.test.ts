@@ -11,13 +11,12 @@ function scene(test: TestWorld) {
 	const general = channelNamed(test, "general");
 	const user = (name: string) => userNamed(test, name);
 	return {
-		...{ world, general, user },
+		world,
+		general,
+		user,
 		start: (given: Partial<NewThread> = {}, by = user("ada")) =>
 			world.threads.add(general, by, { name: "soup", ...given }),
-		privately: (given: Partial<NewThread> = {}) => ({
-			type: ChannelType.PrivateThread as const,
-			...given,
-		}),
+		privately: (given: Partial<NewThread> = {}) => ({ type: ChannelType.PrivateThread as const, ...given }),
 		call: async (tool: string, args: object) => (await test.call(tool, { ...args })).text,
 	};
 }

@@ -14,7 +14,13 @@ function scene(test: TestWorld) {
 	const general = channelNamed(test, "general");
 	const deny = (bits: bigint) => denyBot(test, general, bits);
 	return {
-		...{ world, guild, ada, alpha, general, deny, call: test.call },
+		world,
+		guild,
+		ada,
+		alpha,
+		general,
+		deny,
+		call: test.call,
 		start: (name: string, given: Partial<NewThread> = {}, by = ada) =>
 			world.threads.add(general, by, { name, ...given }),
 	};
@@ -26,9 +32,7 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	await using test = await startWorld();
 	const { world, guild, ada, general, call } = scene(test);
 	const channel_id = general.id;
-	const hidden = await call("create_thread", {
-		...{ channel_id, name: "hush", private: true },
-	});
+	const hidden = await call("create_thread", { channel_id, name: "hush", private: true });
 	const [secret] = guild.threads.values();
 	expect(hidden.text).toBe(
 		`Created the private thread #hush (ID: ${secret?.id}) in #general (ID: ${channel_id}): https://discord.com/channels/${guild.id}/${secret?.id}`,
@@ -37,37 +41,24 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	world.channels.edit(general, { default_auto_archive_duration: 10_080 });
 	await test.heard();
 	const content = `@everyone <@${ada.id}>`;
-	const open = await call("create_thread", {
-		...{ channel_id, name: "soup", content, reason: "dinner" },
-	});
+	const open = await call("create_thread", { channel_id, name: "soup", content, reason: "dinner" });
 	// Of messages no audit log tells.
 	const entries = test.simulator.journal.entries().slice(-2);
 	expect(entries.map(({ reason }) => reason)).toEqual(["dinner", undefined]);
 	const thread = [...guild.threads.values()][1];
 	const [message] = world.messages.in(thread?.id ?? "");
-	expect(message).toMatchObject({
-		...{ content, mention_everyone: false, mentions: [] },
-	});
+	expect(message).toMatchObject({ content, mention_everyone: false, mentions: [] });
 	expect(open.text).toBe(
 		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), with the message ${message?.id}: https://discord.com/channels/${guild.id}/${thread?.id}/${message?.id}\nNot pinged: @everyone, Ada (@ada, ID: ${ada.id}).`,
 	);
-	expect(thread).toMatchObject({
-		type: ChannelType.PublicThread,
-		auto_archive_duration: 10_080,
-	});
+	expect(thread).toMatchObject({ type: ChannelType.PublicThread, auto_archive_duration: 10_080 });
 });
 
 test("impossible threads are refused before anything is sent", async () => {
 	await using test = await startWorld();
 	const { world, guild, general, call } = scene(test);
-	const news = world.channels.add(guild, {
-		name: "news",
-		type: ChannelType.GuildAnnouncement,
-	});
-	const forum = world.channels.add(guild, {
-		name: "recipes",
-		type: ChannelType.GuildForum,
-	});
+	const news = world.channels.add(guild, { name: "news", type: ChannelType.GuildAnnouncement });
+	const forum = world.channels.add(guild, { name: "recipes", type: ChannelType.GuildForum });
 	await test.heard();
 	const create = async (given: object) => (await call("create_thread", { name: "soup", ...given })).text;
 	const message_id = "123456789012345678";
@@ -125,11 +116,7 @@ test("private threads and first messages require permissions of their own", asyn
 	deny(CreatePrivateThreads | SendMessagesInThreads);
 	await test.heard();
 	const create = async (given: object) =>
-		(
-			await call("create_thread", {
-				...{ channel_id: general.id, name: "soup", ...given },
-			})
-		).text;
+		(await call("create_thread", { channel_id: general.id, name: "soup", ...given })).text;
 	expect(await create({ private: true })).toContain("lacks CREATE_PRIVATE_THREADS");
 	expect(await create({ content: "x" })).toContain("lacks SEND_MESSAGES_IN_THREADS");
 	expect(await create({})).toStartWith("Created the thread #soup");
@@ -147,9 +134,7 @@ test("active and archived threads are listed page by page, each once", async () 
 		thread.archive_timestamp = new Date(at).toISOString();
 	}
 	const channel_id = general.id;
-	const whole = await call("list_threads", {
-		...{ channel_id, include_archived: true },
-	});
+	const whole = await call("list_threads", { channel_id, include_archived: true });
 	expect(named(whole.text)).toBe("fedcba");
 	expect(whole.text).toContain(`#c | ID: ${threads[2]?.id} | private | `);
 	expect(whole.text).not.toContain("next_before");
@@ -173,13 +158,9 @@ test("threads are found by part of their name, and posts show their tags by name
 	world.threads.edit(archived, { archived: true });
 	const id = world.state.newId();
 	const forum = world.channels.add(guild, {
-		...{ name: "recipes", type: ChannelType.GuildForum },
-		available_tags: [
-			{
-				...{ id, name: "so|up", moderated: false },
-				...{ emoji_id: null, emoji_name: null },
-			},
-		],
+		name: "recipes",
+		type: ChannelType.GuildForum,
+		available_tags: [{ id, name: "so|up", moderated: false, emoji_id: null, emoji_name: null }],
 	});
 	world.threads.add(forum, ada, { name: "leek-soup", applied_tags: [id] });
 	await test.heard();
@@ -207,9 +188,7 @@ test("without MANAGE_THREADS a note says that archived private threads are not l
 	for (const thread of [hidden, open]) world.threads.edit(thread, { archived: true });
 	deny(PermissionFlagsBits.ManageThreads);
 	await test.heard();
-	const { text } = await call("list_threads", {
-		...{ channel_id: general.id, include_archived: true },
-	});
+	const { text } = await call("list_threads", { channel_id: general.id, include_archived: true });
 	expect(named(text)).toBe("open");
 	expect(text).toContain("that requires MANAGE_THREADS");
 	const guildWide = await call("list_threads", { include_archived: true });
@@ -289,9 +268,7 @@ test("an uncached thread is found, and a hidden one is not", async () => {
 	expect(shown.text).toContain("archived: yes");
 	const unseen = await call("get_channel", { channel_id: hidden.id });
 	expect(unseen.text).toStartWith(`There is no channel ${hidden.id}`);
-	const channel = await call("edit_thread", {
-		...{ thread_id: general.id, name: "x" },
-	});
+	const channel = await call("edit_thread", { thread_id: general.id, name: "x" });
 	expect(channel.text).toContain("is not a thread. Use list_threads");
 });
 
@@ -360,9 +337,7 @@ test.each([
 	await using test = await startWorld();
 	const { world, ada, alpha, call } = scene(test);
 	const bakers = test.simulator.guild("The Bakers");
-	world.members.add(bakers, alpha, {
-		botPermissions: PermissionFlagsBits.ManageThreads,
-	});
+	world.members.add(bakers, alpha, { botPermissions: PermissionFlagsBits.ManageThreads });
 	const there = world.channels.add(bakers, { name: "ovens" });
 	const active = world.threads.add(there, ada, { name: "active" });
 	const archived = world.threads.add(there, ada, { name: "archived" });

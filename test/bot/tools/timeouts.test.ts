@@ -108,10 +108,7 @@ test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const zoe = memberNamed(world, "zoe");
-		const above = simulator.world.roles.add(guild, {
-			name: "Above",
-			position: 99,
-		});
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		simulator.world.members.edit(guild, zoe, { roles: [above.id] });
 		await world.heard();
 		const { text, isError } = await world.call(tool, {
@@ -128,12 +125,7 @@ test("a nickname is set, changed and cleared, and each result shows the old one"
 	await using world = await startWorld();
 	const zoe = memberNamed(world, "zoe");
 	const set = async (nickname?: string) =>
-		(
-			await world.call("set_nickname", {
-				user_id: zoe.user.id,
-				...(nickname !== undefined && { nickname }),
-			})
-		).text;
+		(await world.call("set_nickname", { user_id: zoe.user.id, ...(nickname !== undefined && { nickname }) })).text;
 	expect(await set("Baker")).toBe(
 		`Baker (@zoe, ID: ${zoe.user.id}) now has the nickname "Baker", and had no nickname.`,
 	);
@@ -190,13 +182,9 @@ test("get_member shows labels, timeout and roles from the highest down", async (
 		`@Staff (ID: ${staff?.id})`,
 		`@Newcomer (ID: ${zoe.roles[0]})`,
 	]);
-	const owner = await world.call("get_member", {
-		user_id: simulator.user("ada").id,
-	});
+	const owner = await world.call("get_member", { user_id: simulator.user("ada").id });
 	expect(owner.text).toContain("Is: owner of the guild");
-	const bot = await world.call("get_member", {
-		user_id: simulator.bot("alpha").id,
-	});
+	const bot = await world.call("get_member", { user_id: simulator.bot("alpha").id });
 	expect(bot.text).toContain("Is: bot");
 });
 
@@ -233,10 +221,7 @@ test("several members are refused together if one is an administrator", async ()
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { users, members, roles } = simulator.world;
-	const role = roles.add(guild, {
-		name: "Admin",
-		permissions: String(PermissionFlagsBits.Administrator),
-	});
+	const role = roles.add(guild, { name: "Admin", permissions: String(PermissionFlagsBits.Administrator) });
 	const made = [1, 2].map((n) => members.add(guild, users.add({ username: `loud-${n}` })));
 	const [first] = made;
 	if (first) members.edit(guild, first, { roles: [role.id] });
@@ -259,10 +244,7 @@ test("timeout names the members that it did not start with, since the same call 
 		retryAfterMs: 60_000,
 		times: 1,
 	});
-	const { text } = await world.call("timeout", {
-		user_ids: members.map(({ user }) => user.id),
-		duration: "1h",
-	});
+	const { text } = await world.call("timeout", { user_ids: members.map(({ user }) => user.id), duration: "1h" });
 	expect(text).toStartWith("Timed out 2 of 4 member(s) until ");
 	expect(text).toContain(`ID: ${second}`);
 	expect(text).toEndWith(` To continue, call again with user_ids ${third}, ${fourth}.`);

@@ -17,15 +17,17 @@ async function startVoice() {
 		return member;
 	};
 	const lounge = channelNamed(world, "Lounge");
-	const bar = simulator.world.channels.add(guild, {
-		...{ name: "Bar", type: ChannelType.GuildVoice },
-	});
+	const bar = simulator.world.channels.add(guild, { name: "Bar", type: ChannelType.GuildVoice });
 	const zoe = join("zoe", lounge);
 	await world.heard();
 	const user_id = zoe.user.id;
 	return {
 		...world,
-		...{ world, lounge, bar, zoe, join },
+		world,
+		lounge,
+		bar,
+		zoe,
+		join,
 		who: `Zoë 🍞 (@zoe, ID: ${user_id})`,
 		where: () => guild.voiceStates.get(user_id)?.channel_id,
 		run: (tool: string, args = {}) => world.call(tool, { user_ids: [user_id], ...args }),
@@ -39,31 +41,26 @@ test("voice and stage channels are made with what is given, in their category", 
 	await using world = await startWorld();
 	const talk = channelNamed(world, "Talk");
 	const voice = await world.call("create_channel", {
-		...{ name: "Loud", category_id: talk.id, user_limit: 99 },
+		name: "Loud",
+		category_id: talk.id,
+		user_limit: 99,
 		channel_type: "voice",
 	});
 	const loud = channelNamed(world, "Loud");
 	expect(voice.text).toBe(`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}).`);
-	expect(loud).toMatchObject({
-		...{ type: ChannelType.GuildVoice, parent_id: talk.id, user_limit: 99 },
-	});
+	expect(loud).toMatchObject({ type: ChannelType.GuildVoice, parent_id: talk.id, user_limit: 99 });
 	await makeCommunity(world);
 	const stage = await world.call("create_channel", { name: "Show", channel_type: "stage" });
 	expect(stage.text).toStartWith("Created the stage channel #Show (ID: ");
 	expect(channelNamed(world, "Show").type).toBe(ChannelType.GuildStageVoice);
-	const crowded = await world.call("create_channel", {
-		...{ name: "Crowded", user_limit: 100 },
-		channel_type: "voice",
-	});
+	const crowded = await world.call("create_channel", { name: "Crowded", user_limit: 100, channel_type: "voice" });
 	expect(crowded.code).toBe(-32602);
 });
 
 test("bitrates end at the limit of the guild's boost level, on stages at 64,000", async () => {
 	await using world = await startWorld();
 	const { channels, guilds } = world.simulator.world;
-	const stage = channels.add(world.guild, {
-		...{ name: "Show", type: ChannelType.GuildStageVoice },
-	});
+	const stage = channels.add(world.guild, { name: "Show", type: ChannelType.GuildStageVoice });
 	const lounge = channelNamed(world, "Lounge");
 	await world.heard();
 	const edit = async ({ id }: { id: string }, bitrate: number) =>
@@ -89,27 +86,22 @@ describe("edit_channel with a voice channel", () => {
 		await using world = await startWorld();
 		const lounge = channelNamed(world, "Lounge");
 		const before = structuredClone(lounge);
-		const { text } = await world.call("edit_channel", { ...{ channel_id: lounge.id, [field]: value } });
+		const { text } = await world.call("edit_channel", { channel_id: lounge.id, [field]: value });
 		expect(text.replace(/ \(ID: \d+\) →/, " →")).toBe(`Changed #${lounge.name} (ID: ${lounge.id}):\n${said}`);
 		expect(lounge).toEqual({ ...before, ...expected });
 	});
 
 	test("a stage has a higher user limit than a voice channel, and text channels are refused", async () => {
 		await using world = await startWorld();
-		const stage = world.simulator.world.channels.add(world.guild, {
-			...{ name: "Stage", type: ChannelType.GuildStageVoice },
-		});
+		const stage = world.simulator.world.channels.add(world.guild, { name: "Stage", type: ChannelType.GuildStageVoice });
 		await world.heard();
-		const limit = (channel: GuildChannel) =>
-			world.call("edit_channel", { ...{ channel_id: channel.id, user_limit: 100 } });
+		const limit = (channel: GuildChannel) => world.call("edit_channel", { channel_id: channel.id, user_limit: 100 });
 		expect((await limit(stage)).isError).toBe(false);
 		expect((await limit(channelNamed(world, "Lounge"))).text).toContain(
 			"user_limit: expected at most 99 for voice channels",
 		);
 		const general = channelNamed(world, "general");
-		const { text } = await world.call("edit_channel", {
-			...{ channel_id: general.id, user_limit: 100 },
-		});
+		const { text } = await world.call("edit_channel", { channel_id: general.id, user_limit: 100 });
 		expect(text).toContain("user_limit: text channels do not have this setting");
 		expect((await world.call("edit_channel", { channel_id: stage.id })).code).toBe(-32602);
 	});
@@ -220,7 +212,7 @@ describe("muting and deafening", () => {
 		await using scene = await startVoice();
 		const { guild, simulator, zoe, run } = scene;
 		simulator.world.members.edit(guild, zoe, { mute: true });
-		const { text } = await run("edit_voice_members", { ...{ mute: false, deafen: false } });
+		const { text } = await run("edit_voice_members", { mute: false, deafen: false });
 		expect(text).toBe(`${scene.who} is now no longer muted.`);
 		expect(simulator.journal.entries()).toMatchObject([{ body: { mute: false } }]);
 		const same = await run("edit_voice_members", { mute: false });
@@ -246,10 +238,7 @@ describe("muting and deafening", () => {
 test.each([[{ channel_id: "" }], [{ mute: true }]])("%j of a member who is not in voice is refused", async (args) => {
 	await using scene = await startVoice();
 	const { simulator, writes } = scene;
-	const { text, isError } = await scene.call("edit_voice_members", {
-		user_ids: [simulator.user("liwei").id],
-		...args,
-	});
+	const { text, isError } = await scene.call("edit_voice_members", { user_ids: [simulator.user("liwei").id], ...args });
 	expect(isError).toBe(true);
 	expect(text).toEndWith("is not in a voice channel. Use list_voice_members to find members who are.");
 	expect(writes()).toEqual([]);
@@ -298,9 +287,7 @@ test("edit_voice_members names the members that it did not start with, since tho
 	const users = ["zoe", "ada", "liwei"].map((name) => it.join(name, it.lounge).user.id);
 	await it.world.heard();
 	it.simulator.faults.rateLimit(`PATCH /guilds/${it.guild.id}/members/${users[1]}`, { retryAfterMs: 60_000, times: 1 });
-	const { text } = await it.world.call("edit_voice_members", {
-		...{ user_ids: users, channel_id: "" },
-	});
+	const { text } = await it.world.call("edit_voice_members", { user_ids: users, channel_id: "" });
 	expect(text).toStartWith("Changed 1 of 3 member(s) in voice:");
 	expect(text).toEndWith(` To continue, call again with user_ids ${users[1]}, ${users[2]}.`);
 });

@@ -13,10 +13,7 @@ function made(world: TestWorld, by = "ada") {
 	const hook = platform.webhooks.add(channel, { name: "Crier", user: maker });
 	const token = String(hook.token);
 	const path = `/webhooks/${hook.id}/${token}`;
-	const write = (content: string) =>
-		platform.messages.add(channel, authorOf(hook), {
-			...{ content, webhook_id: hook.id },
-		});
+	const write = (content: string) => platform.messages.add(channel, authorOf(hook), { content, webhook_id: hook.id });
 	return { platform, channel, maker, hook, token, path, write };
 }
 
@@ -27,27 +24,27 @@ test("a message is sent with another name and avatar and with embeds, and pings 
 	await world.heard();
 	const content = `hear, @everyone and <@${ada}>`;
 	const { text } = await world.call("send_webhook_message", {
-		...{ webhook_id: hook.id, content, username: "Town" },
+		webhook_id: hook.id,
+		content,
+		username: "Town",
 		avatar_url: "https://example.com/a.png",
 		embeds: [{ title: "news" }],
 	});
 	const [message] = platform.messages.in(channel.id);
 	expect(message).toMatchObject({
-		...{ content, webhook_id: hook.id },
+		content,
+		webhook_id: hook.id,
 		author: { username: "Town" },
 		embeds: [{ title: "news" }],
-		...{ mentions: [], mention_everyone: false },
+		mentions: [],
+		mention_everyone: false,
 	});
 	expect(message?.author.avatar).toBeString();
 	expect(text).toBe(
 		`Message sent (ID: ${message?.id}) by the webhook Crier (ID: ${hook.id}) to ${linked(world, channel, message?.id)}\nNot pinged: @everyone, Ada (@ada, ID: ${ada}).`,
 	);
-	await world.call("send_webhook_message", {
-		...{ webhook_id: hook.id, content, mentions: "everyone" },
-	});
-	expect(platform.messages.in(channel.id).at(-1)).toMatchObject({
-		...{ mention_everyone: true, mentions: [{ id: ada }] },
-	});
+	await world.call("send_webhook_message", { webhook_id: hook.id, content, mentions: "everyone" });
+	expect(platform.messages.in(channel.id).at(-1)).toMatchObject({ mention_everyone: true, mentions: [{ id: ada }] });
 });
 
 test("a token in a message is not shown", async () => {
@@ -55,7 +52,8 @@ test("a token in a message is not shown", async () => {
 	const { platform, channel, maker, hook, token } = made(world);
 	const url = `https://discord.com/api/webhooks/${hook.id}/${token}`;
 	const message = platform.messages.add(channel, maker, {
-		...{ content: `by ${url}`, embeds: [{ type: "rich", description: url }] },
+		content: `by ${url}`,
+		embeds: [{ type: "rich", description: url }],
 	});
 	await world.heard();
 	const where = { channel_id: channel.id };
@@ -94,15 +92,11 @@ test("a webhook message requires MENTION_EVERYONE to ping everyone", async () =>
 	const { platform, channel, hook } = made(world);
 	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
-	const args = {
-		...{ webhook_id: hook.id, content: "@here", mentions: "everyone" },
-	};
+	const args = { webhook_id: hook.id, content: "@here", mentions: "everyone" };
 	const sent = await world.call("send_webhook_message", args);
 	expect(sent.text).toContain("lacks MENTION_EVERYONE in #notes");
 	expect(platform.messages.in(channel.id)).toEqual([]);
-	const tame = await world.call("send_webhook_message", {
-		...{ webhook_id: hook.id, content: "@here" },
-	});
+	const tame = await world.call("send_webhook_message", { webhook_id: hook.id, content: "@here" });
 	expect(tame.isError).toBe(false);
 });
 
@@ -125,9 +119,7 @@ test("Discord's names are refused, and so is an edit without a change", async ()
 		expect([args, (await world.call(tool, { ...args })).code]).toEqual([args, -32602]);
 	const same = await world.call("edit_webhook", { webhook_id, name: "Crier" });
 	expect(same.text).toContain("Nothing would change: the webhook Crier");
-	const said = await world.call("edit_webhook_message", {
-		...{ webhook_id, message_id: message.id, content: "hear" },
-	});
+	const said = await world.call("edit_webhook_message", { webhook_id, message_id: message.id, content: "hear" });
 	expect(said.text).toContain("Nothing would change: the message");
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
@@ -153,7 +145,8 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 	const beta = platform.users.get(world.simulator.bot("beta").id) ?? null;
 	const { webhooks } = platform;
 	const follower = webhooks.add(channel, {
-		...{ name: "News", type: 2 },
+		name: "News",
+		type: 2,
 		source_guild: { id: "1", name: "The Press", icon: null },
 		source_channel: { id: "2", name: "wire" },
 	});
@@ -170,9 +163,7 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 		"Last messages are known of webhooks that sent one of the newest 25 messages by webhooks.",
 	]);
 	for (const { id } of [follower, application, foreign]) {
-		const sent = await world.call("send_webhook_message", {
-			...{ webhook_id: id, content: "x" },
-		});
+		const sent = await world.call("send_webhook_message", { webhook_id: id, content: "x" });
 		expect(sent.isError).toBe(true);
 		expect(sent.text).toContain("create_webhook creates one that can");
 	}
@@ -197,10 +188,13 @@ test("the list shows when a webhook last sent a message, if the bot can search t
 		() => world.simulator.faults.refuse(search, 50013),
 		() =>
 			world.simulator.faults.answer(search, {
-				...{ status: 202, headers: { "content-type": "application/json" } },
+				status: 202,
+				headers: { "content-type": "application/json" },
 				body: JSON.stringify({
-					...{ message: "Index not yet available", code: 110000 },
-					...{ documents_indexed: 0, retry_after: 2 },
+					message: "Index not yet available",
+					code: 110000,
+					documents_indexed: 0,
+					retry_after: 2,
 				}),
 			}),
 	]) {
@@ -215,9 +209,7 @@ test("the list shows when a webhook last sent a message, if the bot can search t
 test("a message by the bot's own webhook is its last message", async () => {
 	await using world = await startWorld();
 	const { channel } = made(world);
-	const { text } = await world.call("create_webhook", {
-		...{ channel_id: channel.id, name: "Own" },
-	});
+	const { text } = await world.call("create_webhook", { channel_id: channel.id, name: "Own" });
 	const webhook_id = /Own \(ID: (\d+)\)/.exec(text)?.[1];
 	await world.call("send_webhook_message", { webhook_id, content: "x" });
 	const listed = (await world.call("list_webhooks")).text;
@@ -264,16 +256,11 @@ test("thread_id must be a thread of the webhook's channel, and forums require on
 	const { platform, maker, hook } = made(world);
 	const other = platform.channels.add(world.guild, { name: "other" });
 	const asides = platform.threads.add(other, maker, { name: "asides" });
-	const forum = platform.channels.add(world.guild, {
-		...{ name: "ideas", type: ChannelType.GuildForum },
-	});
+	const forum = platform.channels.add(world.guild, { name: "ideas", type: ChannelType.GuildForum });
 	const poster = platform.webhooks.add(forum, { name: "Poster" });
 	await world.heard();
 	const send = (webhook_id: string, thread_id?: string) =>
-		world.call("send_webhook_message", {
-			...{ webhook_id, content: "x" },
-			...(thread_id && { thread_id }),
-		});
+		world.call("send_webhook_message", { webhook_id, content: "x", ...(thread_id && { thread_id }) });
 	for (const { name, id } of [other, asides])
 		expect((await send(hook.id, id)).text).toContain(`#${name} (ID: ${id}) is not a thread of #notes`);
 	expect((await send(poster.id)).text).toContain("pass the id of one of its posts as thread_id");
@@ -287,20 +274,14 @@ test("a webhook sends, edits and deletes messages in a thread of its channel", a
 	await world.heard();
 	const said = () => platform.messages.in(thread.id).filter(({ webhook_id }) => webhook_id === hook.id);
 	const there = { webhook_id: hook.id, thread_id: thread.id };
-	const sent = await world.call("send_webhook_message", {
-		...{ ...there, content: "hear" },
-	});
+	const sent = await world.call("send_webhook_message", { ...there, content: "hear" });
 	expect(sent.text).toContain(`to ${linked(world, thread, said()[0]?.id)}`);
 	const [message] = said();
 	const message_id = message?.id;
-	const edited = await world.call("edit_webhook_message", {
-		...{ ...there, message_id, content: "hush" },
-	});
+	const edited = await world.call("edit_webhook_message", { ...there, message_id, content: "hush" });
 	expect(edited.text).toStartWith("Changed content of the message");
 	expect(message?.content).toBe("hush");
-	const elsewhere = await world.call("delete_webhook_message", {
-		...{ webhook_id: hook.id, message_id },
-	});
+	const elsewhere = await world.call("delete_webhook_message", { webhook_id: hook.id, message_id });
 	expect(elsewhere.text).toContain("(code 10008)");
 	await world.call("delete_webhook_message", { ...there, message_id });
 	expect(said()).toEqual([]);
@@ -332,9 +313,7 @@ test("a full channel says how to make room", async () => {
 	const { platform, channel } = made(world);
 	for (let index = 1; index < 15; index += 1) platform.webhooks.add(channel, { name: `hook ${index}` });
 	await world.heard();
-	const { text } = await world.call("create_webhook", {
-		...{ channel_id: channel.id, name: "one more" },
-	});
+	const { text } = await world.call("create_webhook", { channel_id: channel.id, name: "one more" });
 	expect(text).toContain("(code 30007). list_webhooks shows the webhooks");
 });
 
@@ -343,9 +322,7 @@ test("a refused webhook token does not count as the bot's", async () => {
 	const { hook, path } = made(world);
 	await world.heard();
 	world.simulator.faults.refuse(`POST ${path}`, 50027);
-	const { text } = await world.call("send_webhook_message", {
-		...{ webhook_id: hook.id, content: "x" },
-	});
+	const { text } = await world.call("send_webhook_message", { webhook_id: hook.id, content: "x" });
 	expect(text).toContain("Invalid Webhook Token (code 50027). The webhook's token has");
 	expect(world.bot.ready).toBe(true);
 	expect(world.logged.filter((line) => /\b401\b/.test(line))).toEqual([]);

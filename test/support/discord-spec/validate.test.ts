@@ -64,25 +64,13 @@ test.each([
 			status: 403,
 			byLibrary: true,
 			answer: { code: 50013, message: "Missing Permissions" },
-			body: {
-				components: [
-					{
-						type: 1,
-						components: [{ type: 2, style: 1, custom_id: "yes", label: "Yes", size: 1 }],
-					},
-				],
-			},
+			body: { components: [{ type: 1, components: [{ type: 2, style: 1, custom_id: "yes", label: "Yes", size: 1 }] }] },
 		},
 		["request.components[].components[].size: unknown key"],
 	],
 	[
 		"an empty body where fields are required",
-		{
-			route: "/channels/:channel_id/messages/bulk-delete",
-			status: 204,
-			body: {},
-			response: undefined,
-		},
+		{ route: "/channels/:channel_id/messages/bulk-delete", status: 204, body: {}, response: undefined },
 		["request.messages: missing"],
 	],
 	[
@@ -109,12 +97,7 @@ test.each([
 	],
 	[
 		"a body where none is documented",
-		{
-			method: "DELETE",
-			route: "/guilds/:guild_id/roles/:role_id",
-			status: 204,
-			body: {},
-		},
+		{ method: "DELETE", route: "/guilds/:guild_id/roles/:role_id", status: 204, body: {} },
 		["response 204: has a body"],
 	],
 	[
@@ -145,11 +128,7 @@ test.each([
 });
 
 test("a refused request counts only if a library sent it", () => {
-	const refused = {
-		status: 400,
-		answer: { code: 50035, message: "Invalid Form Body" },
-		body: { colour: 1 },
-	};
+	const refused = { status: 400, answer: { code: 50035, message: "Invalid Form Body" }, body: { colour: 1 } };
 	expect(violationsOf(exchange(refused))).toEqual([]);
 	expect(violationsOf(exchange({ ...refused, byLibrary: true }))).toHaveLength(1);
 });
@@ -200,19 +179,12 @@ test("501 is only exempt with the simulator's own text", () => {
 
 test("a 429 has the headers of its limit", () => {
 	const limited = (global: boolean, headers: Record<string, string>) =>
-		violationsOf(
-			exchange({
-				status: 429,
-				answer: { message: "Slower", retry_after: 1.5, global },
-				headers,
-			}),
-		).map((problem) => problem.replace(/.*: response header /, ""));
+		violationsOf(exchange({ status: 429, answer: { message: "Slower", retry_after: 1.5, global }, headers })).map(
+			(problem) => problem.replace(/.*: response header /, ""),
+		);
 	const after = { "retry-after": "2" };
 	expect(limited(false, { ...after, "x-ratelimit-scope": "user" })).toEqual([]);
-	const global = {
-		"x-ratelimit-scope": "global",
-		"x-ratelimit-global": "true",
-	};
+	const global = { "x-ratelimit-scope": "global", "x-ratelimit-global": "true" };
 	expect(limited(true, { ...after, ...global })).toEqual([]);
 	expect(limited(false, { "retry-after": "1", ...global })).toEqual([
 		"retry-after: 1",

@@ -63,10 +63,7 @@ function bodyProblems({ name, request }: Operation, { body, files }: Exchange): 
 	if (!request) return isEmpty ? [] : ["request: the operation takes no body"];
 	// A request with files alone has no JSON.
 	if (isEmpty && files.length > 0) return [];
-	const found = problems(schemaFor(request), body, "request", {
-		operation: name,
-		strict: true,
-	});
+	const found = problems(schemaFor(request), body, "request", { operation: name, strict: true });
 	return found.map(textOf);
 }
 

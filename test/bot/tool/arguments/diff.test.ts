@@ -5,7 +5,9 @@ import { changesOf } from "../../../../src/bot/tool/arguments/diff.ts";
 import { RpcError } from "../../../../src/mcp/json-rpc.ts";
 
 const current: { name: string; topic: string | null; tags: string[] } = {
-	...{ name: "soup", topic: "Hot", tags: ["a", "b"] },
+	name: "soup",
+	topic: "Hot",
+	tags: ["a", "b"],
 };
 
 test("only fields that differ are changed, those that become empty too", () => {
