@@ -29,10 +29,7 @@ onBoth(({ place }, kind) => {
 			name: "posts",
 			type: ChannelType.GuildForum,
 		});
-		// The last of these events: the bot has heard all of them.
-		await until("the bot knows the forum", () =>
-			bot.connection.guilds.some(({ channels }) => channels.cache.has(forum.id)),
-		);
+		await bot.knows(forum);
 		const before = bot.settings();
 		await bot.turn("on");
 		expect(bot.settings()).toMatchObject({
@@ -84,6 +81,7 @@ test("channels that are deleted or made meanwhile", async () => {
 	await using bot = await startRaids();
 	const { world } = bot.simulator;
 	const doomed = world.channels.add(bot.cooks, { name: "doomed" });
+	await bot.knows(doomed);
 	await bot.turn("on");
 	world.channels.remove(doomed);
 	const fresh = world.channels.add(bot.cooks, { name: "fresh" });
@@ -97,7 +95,7 @@ test("channels that are deleted or made meanwhile", async () => {
 test("a channel that is deleted while the request is on its way does not hold up the others", async () => {
 	await using bot = await startRaids();
 	const { simulator } = bot;
-	for (const name of ["one", "two"]) simulator.world.channels.add(bot.cooks, { name });
+	for (const name of ["one", "two"]) await bot.knows(simulator.world.channels.add(bot.cooks, { name }));
 	simulator.faults.refuse(edit, 10003, { times: 1 });
 	await bot.turn("on");
 	const changed = Object.values(bot.settings()).filter((one) => one === 30);
@@ -370,6 +368,11 @@ async function startRaids(place?: Pick<Place, "settings">) {
 		get simulator() {
 			return simulator;
 		},
+		/** Waits until the bot has heard of this channel, and so of all changes before it. */
+		knows: ({ id }: { id: string }) =>
+			until("the bot knows the channel", () =>
+				running.connection.guilds.some(({ channels }) => channels.cache.has(id)),
+			),
 		/** The database is away, or back. */
 		away(away: boolean) {
 			isAway = away;
