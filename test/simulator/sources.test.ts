@@ -1,9 +1,11 @@
 // Every route and event has a source, and every guess in a comment is in the table of guesses. The tables are in SOURCES.md.
+// The README has every gap: those of comments, and Discord's routes that are not simulated.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { allRoutes } from "../../src/simulator/rest/routes/all.ts";
 import { guildIntents } from "../../src/simulator/world/state/events.ts";
+import { operationKey, readOperations } from "../support/discord-spec/operations.ts";
 
 const simulator = join(import.meta.dir, "../../src/simulator");
 const text = await Bun.file(join(simulator, "SOURCES.md")).text();
@@ -47,3 +49,43 @@ test("every guess in a comment is in the table", async () => {
 	}
 	expect(unknown).toEqual([]);
 });
+
+test("the README lists all gaps", async () => {
+	const file = join(simulator, "README.md");
+	const readme = await Bun.file(file).text();
+	const start = readme.indexOf("\n\n- ", readme.indexOf("\n## What is not\n"));
+	const end = readme.indexOf("\n\n## Where it comes from\n");
+	const gaps = [...(await gapsOfComments()), ...missingRoutes()];
+	const expected = `${readme.slice(0, start)}\n\n${gaps.join("\n")}${readme.slice(end)}`;
+	if (process.env.WRITE_REFERENCE) await Bun.write(file, expected);
+	// When this fails: bun run reference.
+	expect(await Bun.file(file).text()).toBe(expected);
+});
+
+/** The paragraphs of comments that begin with "A gap: ". */
+async function gapsOfComments(): Promise<string[]> {
+	const gaps: string[] = [];
+	for await (const file of new Bun.Glob("**/*.ts").scan(simulator)) {
+		const source = await Bun.file(join(simulator, file)).text();
+		for (const [, text = ""] of source.matchAll(/^\/\/ A gap: (.*(?:\n\/\/ .*)*)/gm))
+			gaps.push(`- ${text.replaceAll("\n// ", " ")}`);
+	}
+	return gaps.sort();
+}
+
+/** Discord's operations without a route here, a line for each resource. */
+function missingRoutes(): string[] {
+	const routes = new Set(
+		allRoutes.map(({ name }) => {
+			const [method = "", path = ""] = name.split(" ");
+			return operationKey(method, path);
+		}),
+	);
+	const resources = new Map<string, string[]>();
+	for (const [key, { name }] of readOperations()) {
+		if (routes.has(key)) continue;
+		const [resource = ""] = /(?<= \/)[\w-]+/.exec(name) ?? [];
+		resources.set(resource, [...(resources.get(resource) ?? []), `\`${name}\``]);
+	}
+	return [...resources].map(([resource, names]) => `- Routes of ${resource}: ${names.join(", ")}.`).sort();
+}

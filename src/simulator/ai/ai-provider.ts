@@ -1,6 +1,9 @@
 // An AI provider with the part of OpenAI's API that most providers share: chat completions, streamed or not. By default it
 // quotes the last message. It can misbehave on demand.
 // https://platform.openai.com/docs/api-reference/chat
+//
+// A gap: The AI provider has no tools, images, JSON modes, reasoning, usage in streams, embeddings and prices. Its
+// errors follow the documented kinds of OpenAI, DeepSeek and OpenRouter, none exactly.
 
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";

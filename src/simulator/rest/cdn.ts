@@ -1,5 +1,7 @@
 // Discord's CDN: the pictures of emoji, guilds and roles, without authorization.
 // https://discord.com/developers/docs/reference#image-formatting
+//
+// A gap: The `size` of a picture is checked and has no effect, and animations stay in the format of their upload.
 
 import type { Picture, Pictures } from "../world/guilds/pictures.ts";
 

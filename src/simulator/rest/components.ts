@@ -1,6 +1,9 @@
 // Message components: rows of buttons and select menus are checked by Discord's rules, of what needs IS_COMPONENTS_V2 only
 // the totals.
 // https://discord.com/developers/docs/components/reference
+//
+// A gap: Components that need IS_COMPONENTS_V2 are stored unchecked, except for their number and the length of their
+// texts.
 
 import { ButtonStyle, ComponentType } from "discord.js";
 import { selectTypes } from "../world/messages/buttons.ts";

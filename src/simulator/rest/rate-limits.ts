@@ -1,5 +1,7 @@
 // Rate limits: a bucket for each route, actor and major parameter, and a global one for each actor.
 // https://discord.com/developers/docs/topics/rate-limits
+//
+// A gap: Discord's IP ban after too many invalid requests does not happen: they are only counted.
 
 import { rateLimited } from "./errors.ts";
 

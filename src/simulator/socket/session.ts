@@ -1,5 +1,7 @@
 // A session on Discord's Gateway: what a bot has subscribed to and received. It outlives its connection for a while, so that
 // the bot can resume it.
+//
+// A gap: Everyone counts as online, in GUILD_CREATE and in member chunks. There is no PRESENCE_UPDATE.
 
 import { randomBytes } from "node:crypto";
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from "discord.js";

@@ -1,5 +1,8 @@
 // Discord's Gateway: the WebSocket on which bots identify and receive events. JSON only, without compression.
 // https://discord.com/developers/docs/events/gateway
+//
+// A gap: The socket has no compression and ETF. A bot that asks for compression gets plain JSON, which discord.js
+// accepts.
 
 import { GatewayCloseCodes as Code, GatewayIntentBits as Intent, GatewayOpcodes as Op } from "discord.js";
 import * as v from "valibot";

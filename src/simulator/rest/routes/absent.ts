@@ -1,5 +1,8 @@
 // What no guild of the simulator has: stickers, templates and a vanity URL. Reading them says so; making them is not simulated.
 // https://discord.com/developers/docs/resources/sticker, /guild-template
+//
+// A gap: There are no stickers, templates and vanity URLs, and reading them says so. The widget has settings and
+// nothing else; integrations are the bots of a guild.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { apiError } from "../errors.ts";

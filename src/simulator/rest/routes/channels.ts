@@ -1,4 +1,7 @@
 // Channels and threads: creating, reading, editing and deleting them, and typing.
+//
+// A gap: The type of a channel changes only between text and announcement channels; media channels are created as
+// forums.
 
 import { ChannelFlags, ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { ChannelChanges } from "../../world/channels/channels.ts";

@@ -1,5 +1,8 @@
 // Incident actions: disabled invites and DMs. They are stored and have no effect.
 // https://discord.com/developers/docs/resources/guild#modify-guild-incident-actions
+//
+// A gap: Incident actions are stored and dispatched; only paused invites have an effect: none is created (204), and
+// nobody joins.
 
 import { PermissionFlagsBits as Permission } from "discord.js";
 import { formError } from "../errors.ts";

@@ -1,4 +1,6 @@
 // Messages: reading, sending, editing and deleting them, one or many.
+//
+// A gap: Publishing a message copies it nowhere: announcement channels have no followers.
 
 import {
 	ChannelType,

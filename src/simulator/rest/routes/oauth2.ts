@@ -1,6 +1,9 @@
 // Discord's OAuth2 for applications: exchanging codes for tokens, refreshing and revoking tokens. The page on which people
 // authorize an application is in ../authorize-page.ts. Errors have the form of RFC 6749, not that of Discord's API.
 // https://docs.discord.com/developers/topics/oauth2
+//
+// A gap: OAuth2 has no other scopes, grants without a code, public clients (without a secret), `prompt`, email
+// addresses, or routes for people's clients, such as the list of authorized applications.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { Authorization } from "../../world/accounts/authorizations.ts";

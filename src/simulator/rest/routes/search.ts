@@ -1,5 +1,8 @@
 // Searching the messages of a guild.
 // https://discord.com/developers/docs/resources/message#search-guild-messages
+//
+// A gap: Search has no `slop`, no word forms, and no filters for embeds, link hosts and file names. The index is always
+// available unless a fault says otherwise.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { authorTypes, hasTypes, searchMessages } from "../../world/messages/search.ts";

@@ -1,4 +1,6 @@
 // Stage instances: starting, editing and ending them, for stage moderators.
+//
+// A gap: A stage without speakers stays live, and `send_start_notification` has no effect.
 
 import {
 	ChannelType,

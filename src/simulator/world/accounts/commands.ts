@@ -1,4 +1,6 @@
 // The commands of all applications: slash commands, and those in the context menus of users and messages.
+//
+// A gap: A guild has no command permissions. Every bot counts as invited with `applications.commands`.
 
 import { InteractionContextType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";

@@ -1,5 +1,7 @@
 // Discord's rules for the shards of bots: which shard a guild belongs to, and how many shards may identify at once.
 // https://discord.com/developers/docs/events/gateway#sharding
+//
+// A gap: The limit of 1,000 identifies a day exists (`world.users.sessionStarts`), but the day never ends.
 
 import type { Guild } from "../state/entities.ts";
 

@@ -1,4 +1,7 @@
 // Voice states: joining, moving between and leaving voice channels. There is no audio.
+//
+// A gap: There is no voice audio. A bot that asks on the socket to join a voice channel is ignored. There are no stage
+// speakers, regions and AFK channels; a status stays when everyone has left.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import type { Guild, GuildChannel, Member, VoiceState } from "../state/entities.ts";

@@ -1,6 +1,9 @@
 // AutoMod rules and which of them a text violates. Rules for spam, preset word lists, regex patterns, raids and profiles are
 // stored but not applied.
 // https://discord.com/developers/docs/resources/auto-moderation
+//
+// A gap: AutoMod rules for spam, preset lists, regex patterns, raids and profiles are stored and not applied; only
+// message content is checked. The audit log has no entries for executions (143 to 146).
 
 import { PermissionFlagsBits as Permission, AutoModerationRuleTriggerType as Trigger } from "discord.js";
 import { auditOf } from "../state/audit-log.ts";

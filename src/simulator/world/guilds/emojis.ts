@@ -1,5 +1,7 @@
 // Custom emoji of guilds.
 // https://discord.com/developers/docs/resources/emoji
+//
+// A gap: The roles of an emoji are stored and not enforced.
 
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildEmoji, User } from "../state/entities.ts";

@@ -1,4 +1,7 @@
 // Guilds: adding, editing and removing them, and what a bot receives when it joins one.
+//
+// A gap: The verification level of a guild stops nobody from writing. A guild has no splash, banner and discovery. A
+// new community gets no messages from Discord, and no NEWS. Settings keep a deleted channel.
 
 import { AuditLogEvent } from "discord.js";
 import type { Stages } from "../channels/stages.ts";

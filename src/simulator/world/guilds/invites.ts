@@ -1,5 +1,8 @@
 // Invites: creating, using and deleting them, and their expiry.
 // https://discord.com/developers/docs/resources/invite
+//
+// A gap: There are no invites to streams and activities, and temporary membership is permanent. People may join any
+// number of guilds.
 
 import { randomBytes } from "node:crypto";
 import { PermissionFlagsBits as Permission } from "discord.js";

@@ -1,5 +1,8 @@
 // Onboarding of guilds: default channels, and prompts whose options give roles and channels. Members do not go through it.
 // https://discord.com/developers/docs/resources/guild#guild-onboarding-object
+//
+// A gap: New members do not go through onboarding and get no roles from it. A deleted emoji stays in it and in the
+// welcome screen.
 
 import {
 	type APIGuildOnboarding,

@@ -1,5 +1,8 @@
 // Scheduled events of guilds and their interested users. None starts, ends or recurs by itself.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
+//
+// A gap: Scheduled events have no recurrence and images, and nothing that Discord does by itself: none starts, ends or
+// is canceled, not even with its channel, and a finished one stays listed.
 
 import { GuildScheduledEventEntityType as EntityType, GuildScheduledEventStatus as Status } from "discord.js";
 import type { SentScheduledEvent } from "../state/api-types.ts";

@@ -1,5 +1,7 @@
 // Webhooks: incoming ones, which can write, and the other kinds, which are only listed.
 // https://discord.com/developers/docs/resources/webhook
+//
+// A gap: Webhooks store only a hash of their avatar and create no forum posts.
 
 import { randomBytes } from "node:crypto";
 import { type APIWebhook, PermissionFlagsBits as Permission } from "discord.js";

@@ -1,4 +1,6 @@
 // Messages of all channels, in order of their ids: reading, writing, editing, deleting and pinning.
+//
+// A gap: Links have no embeds.
 
 import { type APIAuditLogOptions, type APIMessage, AuditLogEvent, MessageType } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";

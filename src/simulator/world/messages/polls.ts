@@ -1,5 +1,7 @@
 // Polls: voting, and ending by their author or on time.
 // https://discord.com/developers/docs/resources/poll
+//
+// A gap: Votes have no REST route, because Discord documents none. Responses to interactions have no polls.
 
 import { MessageType } from "discord.js";
 import type { Channel, Message, Poll, User } from "../state/entities.ts";

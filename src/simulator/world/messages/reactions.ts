@@ -1,4 +1,6 @@
 // Reactions: an emoji on a message, with the users who added it.
+//
+// A gap: Super (burst) reactions are not added over REST, which bots cannot (`world.reactions.add` can).
 
 import type { Channel, Emoji, Message, Reaction, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";

@@ -1,5 +1,7 @@
 // Threads and forum posts: creating, editing and deleting them, their members, and how messages affect them.
 // https://discord.com/developers/docs/topics/threads
+//
+// A gap: Threads are not archived by inactivity, and new threads have no slow mode.
 
 import { ChannelType, MessageFlags, MessageType, PermissionFlagsBits as Permission } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
