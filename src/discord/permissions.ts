@@ -45,7 +45,13 @@ export interface NeededWith<Args> {
 	why?(args: Args, guild: Guild): string | undefined;
 }
 
-export type Needed<Args> = Permission | NeededWith<Args>;
+/** Needed through roles, whatever the overwrites of channels say. */
+export interface NeededInGuild {
+	permission: Permission;
+	inGuild: true;
+}
+
+export type Needed<Args> = Permission | NeededWith<Args> | NeededInGuild;
 
 /** Those that the bot, or `person`, needs for a call with these arguments. */
 export function neededBy<Args extends object>(
@@ -57,6 +63,7 @@ export function neededBy<Args extends object>(
 	const { id } = person ?? guild.client.user;
 	return needed.flatMap((entry) => {
 		if (typeof entry === "string") return [{ permission: entry }];
+		if ("inGuild" in entry) return [];
 		if (isHeldInGuild(entry, guild, person)) return [];
 		const isNeeded = entry.when?.(args, id, guild) ?? isPresent(args[entry.with]);
 		return isNeeded ? [{ permission: entry.permission, why: entry.why?.(args, guild) }] : [];
@@ -65,7 +72,7 @@ export function neededBy<Args extends object>(
 
 /** Whether `needed.orInGuild` is held, so that `needed.permission` in the channel is not needed. */
 export function isHeldInGuild<Args>(needed: Needed<Args>, guild: Guild, person?: GuildMember): boolean {
-	if (typeof needed === "string" || !needed.orInGuild) return false;
+	if (typeof needed === "string" || "inGuild" in needed || !needed.orInGuild) return false;
 	const bit = PermissionFlagsBits[needed.orInGuild];
 	const held = person ? personPermissions(person, undefined) : botPermissions(guild, undefined);
 	return (held & bit) !== 0n;

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
-import type { BotTool } from "../../src/bot/tool/toolsets.ts";
+import type { BotTool } from "../../src/bot/tool/context.ts";
 import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
 import type { Needed } from "../../src/discord/permissions.ts";
 import { officialName } from "../../src/discord/permissions.ts";
@@ -195,28 +195,25 @@ function effectOf({ effect, effectVaries, listing }: BotTool): string {
 	return "**Destroys something**; with `dry_run` it only says what it would do.";
 }
 
-function needed({ permissions, guildPermissions, intents }: BotTool["needs"]): string {
-	const inGuild = guildPermissions.map((name) => `${officialName(name)} in the guild as a whole`);
-	const all = [...permissions.map(permissionName), ...inGuild, ...intents.map((intent) => `the intent ${intent}`)];
+function needed({ permissions, intents }: BotTool["needs"]): string {
+	const all = [...permissions.map(permissionName), ...intents.map((intent) => `the intent ${intent}`)];
 	return all.join(", ") || "nothing in particular";
 }
 
 /** What a person needs in whose name the tool acts, beyond what the bot needs. */
 function neededByPerson({ needs: { person }, listing }: BotTool): string[] {
 	const { properties = {} } = listing.inputSchema as { properties?: object };
-	const { permissions = [], guildPermissions = [] } = person ?? {};
+	const { permissions = [] } = person ?? {};
 	const managesBot = person?.managesBot ?? !("guild_id" in properties);
-	const all = [
-		...permissions.map(permissionName),
-		...guildPermissions.map((name) => `${officialName(name)} in the guild as a whole`),
-		...(managesBot ? ["MANAGE_GUILD in the bot's own guild"] : []),
-	];
+	const all = [...permissions.map(permissionName), ...(managesBot ? ["MANAGE_GUILD in the bot's own guild"] : [])];
 	const unique = [...new Set(all)];
 	return unique.length > 0 ? [`- A person in whose name it acts also needs: ${unique.join(", ")}.`] : [];
 }
 
 function permissionName(one: Needed<never>): string {
-	return typeof one === "string" ? officialName(one) : `${officialName(one.permission)} (with ${code(one.with)})`;
+	if (typeof one === "string") return officialName(one);
+	const name = officialName(one.permission);
+	return "inGuild" in one ? `${name} in the guild as a whole` : `${name} (with ${code(one.with)})`;
 }
 
 function parameters({ properties, required }: JsonSchema): string[] {

@@ -63,10 +63,10 @@ test.each(rows)(
 	"the row of %s says what its schema says of its effect, its ids, its permissions, its reason and its dry run",
 	(name, row) => {
 		const { listing, needs, effect } = tools.find((tool) => tool.name === name) ?? {};
-		const always = [needs?.permissions, needs?.guildPermissions].flat();
-		expect(needsOf(row).map(({ permission }) => permission)).toEqual(
-			expect.arrayContaining(always.filter((one) => typeof one === "string")),
+		const always = (needs?.permissions ?? []).flatMap((one) =>
+			typeof one === "string" ? [one] : "inGuild" in one ? [one.permission] : [],
 		);
+		expect(needsOf(row).map(({ permission }) => permission)).toEqual(expect.arrayContaining(always));
 		expect(effect === "read").toBe(!("act" in row));
 		expect(listing?.annotations).toHaveProperty(effect === "read" ? "readOnlyHint" : "destructiveHint");
 		expect(Object.keys(row.ids)).toEqual(takesIds(name));

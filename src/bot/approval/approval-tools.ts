@@ -3,8 +3,8 @@
 import * as v from "valibot";
 import { ToolError } from "../../lib/tool-error.ts";
 import { expected } from "../tool/arguments/arguments.ts";
+import type { BotTool } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
-import type { BotTool } from "../tool/toolsets.ts";
 import { describeRequest, requestLine } from "./request-text.ts";
 import type { Requests } from "./requests.ts";
 
@@ -19,7 +19,7 @@ export function createApprovalTools(requests: () => Pick<Requests, "find" | "lis
 		readTool({
 			name: "get_approval",
 			toolset: "core",
-			essential: true,
+			offered: "always",
 			title: "Get an approval",
 			description: "Whether people approved a call that needs it, and its result.",
 			person: { managesBot: false },
@@ -35,7 +35,7 @@ export function createApprovalTools(requests: () => Pick<Requests, "find" | "lis
 		readTool({
 			name: "list_approvals",
 			toolset: "core",
-			essential: true,
+			offered: "always",
 			title: "List approvals",
 			description: "Your latest calls that people must approve, newest first.",
 			person: { managesBot: false },

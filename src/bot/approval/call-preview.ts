@@ -3,9 +3,8 @@
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
-import type { BotContext } from "../tool/context.ts";
+import type { BotContext, BotTool } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";
-import type { BotTool } from "../tool/toolsets.ts";
 
 /** Thrown by `review` to end a call before it changes anything. */
 export class CallStopped extends Error {

@@ -12,7 +12,7 @@ import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Store } from "../store/store.ts";
 import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
-import type { BotTool } from "../tool/toolsets.ts";
+import type { BotTool } from "../tool/context.ts";
 import { refusalOf } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
 import { type Decision, deciderText, principalOf } from "./request-message.ts";
@@ -102,7 +102,7 @@ export function createDeciding(options: DecidingOptions) {
 		if (!tool.needs.checkedInRun || tool.needs.isPlanned) return undefined;
 		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
 			if (typeof item === "string") return [item];
-			return args[item.with] ? [item.permission] : [];
+			return "inGuild" in item || args[item.with] ? [item.permission] : [];
 		});
 		const missing = member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
 		return missing.length === 0

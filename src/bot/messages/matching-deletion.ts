@@ -8,7 +8,7 @@ import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { sample, shownOf } from "../tool/bulk.ts";
-import type { Plan } from "../tool/define.ts";
+import type { Plan } from "../tool/context.ts";
 import { isDeletable } from "./bulk-delete.ts";
 import { readsContent } from "./message-content.ts";
 import { countLines, countsOf } from "./message-counts.ts";

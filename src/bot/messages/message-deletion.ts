@@ -12,7 +12,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import type { ToolCall, ToolOutput } from "../../mcp/tool.ts";
 import { shownOf, tryEach } from "../tool/bulk.ts";
 import type { CaseDraft, Concerned } from "../tool/case-record.ts";
-import type { Plan } from "../tool/define.ts";
+import type { Plan } from "../tool/context.ts";
 import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
 import { countLines, sortCounts } from "./message-counts.ts";
 import { fetchPage } from "./message-pages.ts";

@@ -5,7 +5,7 @@ import { actingPerson } from "../../discord/acting-person.ts";
 import { describeBits, personHas } from "../../discord/permissions.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { Audit } from "../tool/audit.ts";
-import type { Plan } from "../tool/define.ts";
+import type { Plan } from "../tool/context.ts";
 
 // Discord's clock and the bot's differ.
 const clockToleranceMs = 600_000;

@@ -12,8 +12,8 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { openLogWarning } from "../setup/guild-checks.ts";
 import { flag, found, guild_id } from "../tool/arguments/arguments.ts";
+import type { BotTool } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
-import type { BotTool } from "../tool/toolsets.ts";
 import { logPermissions, type ModerationLog } from "./moderation-log.ts";
 
 /** Name of the tool, which the setting `deny` accepts even when the feature is off. */
@@ -23,11 +23,11 @@ export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf"
 	return editTool({
 		name: moderationLogToolName,
 		toolset: "moderation",
-		extra: true,
+		offered: "extra",
 		title: "Set the moderation log channel",
 		description: "Show the channel of the moderation log; with arguments, set it or turn the log off.",
 		lock: ({ guild_id }, { guildId }) => [`log ${guild_id || guildId}`],
-		person: { guildPermissions: ["ManageGuild"] },
+		person: { permissions: [{ permission: "ManageGuild", inGuild: true }] },
 		input: v.strictObject({
 			guild_id,
 			channel_id: v.optional(found(find.channel, "text channel")),

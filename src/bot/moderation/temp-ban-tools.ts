@@ -14,9 +14,8 @@ import { selectTempBansOf } from "../store/tables/temp-bans.ts";
 import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
 import { readDuration } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
-import type { ToolContext } from "../tool/context.ts";
-import { destructiveTool, type Plan, readTool } from "../tool/define.ts";
-import type { BotTool } from "../tool/toolsets.ts";
+import type { BotTool, Plan, ToolContext } from "../tool/context.ts";
+import { destructiveTool, readTool } from "../tool/define.ts";
 import { bansAmong, countDeletedMessages } from "../tools/members/bans.ts";
 import { cachedMember, type MaybeMember } from "../tools/members/several-members.ts";
 import type { BanRequest, TempBans } from "./temp-bans.ts";
@@ -52,48 +51,50 @@ export function tempBanTools(bans: Pick<TempBans, "ban">, store: Pick<Store, "sq
 }
 
 function tempBan(bans: Pick<TempBans, "ban">) {
-	return destructiveTool({
-		name: "temp_ban",
-		toolset: "moderation",
-		title: "Ban users for a time",
-		description: "Ban users, members or not, until a time at which the bot lifts the ban; or change when a ban ends.",
-		permissions: ["BanMembers"],
-		intents: ["GuildMembers"],
-		ranked: true,
-		idempotent: false,
-		input: v.strictObject({
-			guild_id,
-			user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
-			duration,
-			delete_message_seconds: v.optional(integer(0, 604_800, "Seconds of their messages to delete.")),
-			reason,
-			tell,
-		}),
-		async plan({ duration, delete_message_seconds, reason }, context) {
-			const { guild } = context;
-			const people = await peopleOf(guild, context.users, context);
-			const { banned } = await bansAmong(
-				guild,
-				people.map(({ id }) => id),
-			);
-			const endsAt = duration === null ? null : Date.now() + duration;
-			const end = endsAt === null ? "permanently" : `until ${time(endsAt)}`;
-			const ban = ({ id: userId }: Named) =>
-				bans.ban(guild, {
-					userId,
-					endsAt,
-					reason: reason || null,
-					moderator: moderatorOf(guild, context),
-					deleteSeconds: delete_message_seconds,
-				});
-			// No messages are deleted of people who are banned already and whose ban only gets a new end.
-			const ids = people.flatMap(({ id }) => (banned.has(id) ? [] : id));
-			const seconds = delete_message_seconds ?? 0;
-			const messages = seconds > 0 && ids.length > 0 ? await countDeletedMessages(guild, ids, seconds) : undefined;
-			const deleted = messages ? `, and delete ${messages}` : "";
-			return planOf({ people, banned, end, deleted, endsAt, ban });
+	return destructiveTool(
+		{
+			name: "temp_ban",
+			toolset: "moderation",
+			title: "Ban users for a time",
+			description: "Ban users, members or not, until a time at which the bot lifts the ban; or change when a ban ends.",
+			permissions: ["BanMembers"],
+			intents: ["GuildMembers"],
+			ranked: true,
+			input: v.strictObject({
+				guild_id,
+				user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
+				duration,
+				delete_message_seconds: v.optional(integer(0, 604_800, "Seconds of their messages to delete.")),
+				reason,
+				tell,
+			}),
+			async plan({ duration, delete_message_seconds, reason }, context) {
+				const { guild } = context;
+				const people = await peopleOf(guild, context.users, context);
+				const { banned } = await bansAmong(
+					guild,
+					people.map(({ id }) => id),
+				);
+				const endsAt = duration === null ? null : Date.now() + duration;
+				const end = endsAt === null ? "permanently" : `until ${time(endsAt)}`;
+				const ban = ({ id: userId }: Named) =>
+					bans.ban(guild, {
+						userId,
+						endsAt,
+						reason: reason || null,
+						moderator: moderatorOf(guild, context),
+						deleteSeconds: delete_message_seconds,
+					});
+				// No messages are deleted of people who are banned already and whose ban only gets a new end.
+				const ids = people.flatMap(({ id }) => (banned.has(id) ? [] : id));
+				const seconds = delete_message_seconds ?? 0;
+				const messages = seconds > 0 && ids.length > 0 ? await countDeletedMessages(guild, ids, seconds) : undefined;
+				const deleted = messages ? `, and delete ${messages}` : "";
+				return planOf({ people, banned, end, deleted, endsAt, ban });
+			},
 		},
-	});
+		{ idempotent: false },
+	);
 }
 
 interface Named {
@@ -199,7 +200,7 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 	return readTool({
 		name: "list_temp_bans",
 		toolset: "moderation",
-		extra: true,
+		offered: "extra",
 		title: "List temporary bans",
 		description: "List temporary bans, soonest end first.",
 		permissions: ["BanMembers"],

@@ -20,8 +20,7 @@ import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
 import { lacksTwoFactor, requiresTwoFactor, twoFactorAdvice } from "../../discord/two-factor.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
-import type { Self } from "../tool/context.ts";
-import type { BotTool } from "../tool/toolsets.ts";
+import type { BotTool, Self } from "../tool/context.ts";
 import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
@@ -146,10 +145,10 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	const toEntry = (needed: Needed<never>): [bigint, string] => {
 		if (typeof needed === "string") return [bitsIn(undefined, [needed]), ""];
-		const when = ` (with ${String(needed.with)})`;
+		const when = "inGuild" in needed ? "" : ` (with ${String(needed.with)})`;
 		return [bitsIn(undefined, [needed.permission]), when];
 	};
-	return [...needs.permissions, ...needs.guildPermissions].map(toEntry);
+	return needs.permissions.map(toEntry);
 }
 
 function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {

@@ -5,6 +5,7 @@ import { DiscordAPIError } from "discord.js";
 import { isForPeople } from "../../discord/acting-person.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../../discord/rest/rest.ts";
+import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { ToolCall, ToolOutput } from "../../mcp/tool.ts";
 
@@ -27,7 +28,12 @@ export interface Bulk<Item> {
 	listed?: { describe(item: Item): string; max: number };
 	/** May throw a ToolError with Discord's error as its `cause`. */
 	write(item: Item): Promise<unknown>;
-	/** First line of the result: "Gave 2 of 3 member(s) the role …." */
+	/** The tool's result if the call names a single item and that was changed, instead of a list. */
+	single?: ToolOutput | (() => ToolOutput) | false | undefined;
+	/**
+	 * Returns the first line of the tool's result after `count` of `of` items were changed: "Gave 2 of 3 member(s) the
+	 * role …."
+	 */
 	done(count: number, of: number): string;
 }
 
@@ -40,14 +46,30 @@ export interface Outcome<Item> {
 
 /** One request for each item, in order. Throws a ToolError if no item was changed. */
 export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise<ToolOutput> {
+	const { items, single, write } = bulk;
+	const [only] = items;
+	if (single && only !== undefined) {
+		await write(only);
+		return typeof single === "function" ? single() : single;
+	}
 	// For a single item the error says everything.
-	const throwsError = bulk.items.length === 1;
+	const throwsError = items.length === 1;
 	const { done, lines } = await attemptEach(bulk, call, throwsError);
 	if (done === 0) throw new ToolError(lines.join("\n"));
 	return lines;
 }
 
-/** Like `writeEach`, but returns if no item was changed. `throwsError`: throws Discord's first error instead. */
+/** Returns the `act` of a plan that changes items, such as members, with `more` lines at the end of its result. */
+export const onEach =
+	<Item>(bulk: Bulk<Item>, ...more: readonly (string | readonly string[] | false)[]) =>
+	async (call: ToolCall) =>
+		resultLines(await writeEach(bulk, call), ...more);
+
+/**
+ * Changes items on Discord one after another, and returns a result that lists the outcomes, like `writeEach`. Unlike
+ * `writeEach`, also returns a result if no item was changed. With `throwsError`, throws the first error of Discord
+ * instead of reporting it in the result.
+ */
 export async function attemptEach<Item>(
 	bulk: Bulk<Item>,
 	call: ToolCall,

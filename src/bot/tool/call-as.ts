@@ -10,10 +10,9 @@ import { commandIdStart } from "./admission.ts";
 import type { AuditedCall } from "./audit.ts";
 import { callFacts } from "./call-facts.ts";
 import type { CaseDraft } from "./case-record.ts";
-import type { BotContext } from "./context.ts";
+import type { BotContext, BotTool } from "./context.ts";
 import { redact } from "./redact.ts";
 import { scopeTo } from "./scope.ts";
-import type { BotTool } from "./toolsets.ts";
 
 export interface PersonCall {
 	guildId: string;

@@ -1,5 +1,5 @@
-// Moderation cases: the record of what tool calls do to people or channels of a guild. A tool describes the action that
-// it is about to take (`records` in its definition). The pipeline stores this description before the first write and
+// Moderation cases: the record of what tool calls do to people or channels of a guild. A tool's plan describes the action
+// that it is about to take (`Plan.record`). The pipeline stores this description before the first write and
 // the outcome after the last one.
 
 import type { Guild } from "discord.js";
@@ -9,7 +9,6 @@ import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { ToolOutput } from "../../mcp/tool.ts";
-import type { ToolContext } from "./context.ts";
 
 export const caseActions = [
 	"ban",
@@ -88,24 +87,34 @@ export interface CaseRecorder {
 	open(call: CaseCall): Promise<OpenCases | undefined>;
 }
 
-/** Stores cases of `draft` before `work`, their outcome afterwards. If they cannot be opened, `work` does not run. */
+/** What the record of a tool call needs of the bot. */
+interface CaseContext extends Pick<CaseCall, "principal"> {
+	cases?: CaseRecorder | undefined;
+	draft?: CaseDraft | undefined;
+	approvedBy?: string | undefined;
+}
+
+/**
+ * Runs the part of a tool that changes something on Discord. Stores the cases of `draft` in the guild's moderation record
+ * before that, and their outcome afterwards. If the cases cannot be opened, the part does not run.
+ */
 export async function recorded(
 	draft: CaseDraft | undefined,
-	args: object,
-	context: ToolContext,
+	{ reason, tell }: { reason?: string; tell?: boolean },
+	{ cases: recorder, principal, approvedBy, ...bot }: CaseContext,
+	guild: Guild | undefined,
 	work: () => Promise<ToolOutput>,
 ): Promise<ToolOutput> {
-	const { openCases, guild } = context as ToolContext & { guild?: Guild };
-	const whole = completed(draft, context.draft);
+	const whole = completed(draft, bot.draft);
 	if (!whole || !guild) return work();
-	if (!openCases) {
-		if ((args as { tell?: boolean }).tell)
+	if (!recorder) {
+		if (tell)
 			throw new ToolError(
 				"The bot cannot tell people about actions: its feature moderation is off. Nothing was done; leave out tell.",
 			);
 		return work();
 	}
-	const cases = await openCases(guild, whole, args);
+	const cases = await recorder.open({ guild, draft: whole, reason, tell, principal, approvedBy });
 	return cases ? settled(cases, whole, work) : work();
 }
 

@@ -1,19 +1,23 @@
-// The context of a tool: the bot, and the objects that the arguments refer to.
+// What a tool is defined with, and its context: the bot, and the objects that the arguments refer to.
 
 import type { Client, Guild } from "discord.js";
+import type * as v from "valibot";
 import type { Connection } from "../../discord/connection/connection.ts";
 import type { Finder } from "../../discord/find.ts";
+import type { PrivilegedIntent } from "../../discord/intents.ts";
+import type { Needed } from "../../discord/permissions.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
+import type { Tool, ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
+import type { Toolset } from "../config/tool-choice.ts";
 import type { GuildDocuments } from "../guild-documents/plans/operations.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
-import type { CaseDraft, CaseRecorder, OpenCases } from "./case-record.ts";
+import type { CaseDraft, CaseRecorder } from "./case-record.ts";
 import type { Locks } from "./channel-locks.ts";
 import type { Review } from "./review.ts";
-import type { BotTool } from "./toolsets.ts";
 
 export interface Self {
 	name: string;
@@ -66,24 +70,10 @@ export interface StoredBans {
 export interface ToolContext
 	extends Pick<
 		BotContext,
-		| "connection"
-		| "audit"
-		| "self"
-		| "locks"
-		| "guildDocuments"
-		| "principal"
-		| "review"
-		| "onDryRun"
-		| "draft"
-		| "approvedBy"
-		| "tempBans"
+		"connection" | "audit" | "self" | "locks" | "guildDocuments" | "principal" | "draft" | "approvedBy" | "tempBans"
 	> {
 	discord: Client<true>;
 	mayTouch(guildId: string): boolean;
-	/** With the call's `reason` and `tell`. Undefined if the feature `moderation` is off. */
-	openCases?:
-		| ((guild: Guild, draft: CaseDraft, args: { reason?: string; tell?: boolean }) => Promise<OpenCases | undefined>)
-		| undefined;
 }
 
 type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
@@ -110,3 +100,138 @@ type Things<Entries> = {
 export type ContextFor<Entries> = "guild_id" extends keyof Entries
 	? ToolContext & { guild: Guild } & Things<Entries>
 	: ToolContext;
+
+/**
+ * What a person needs so that a tool can act in the person's name, in addition to what the bot needs. For tools with
+ * which the bot can do more than a person with the same permissions could do by hand, such as editing the bot's own
+ * messages.
+ */
+export interface PersonNeeds<Args> {
+	/**
+	 * Discord permissions that the person needs in the channel that the call's arguments select or, if they select no
+	 * channel, guild-wide.
+	 */
+	permissions?: readonly Needed<Args>[];
+	/**
+	 * Name of the argument with the channels in which the person needs `permissions`. Default: the tool's
+	 * `permissionsIn`, or `channel_id` if that is "run".
+	 */
+	permissionsIn?: keyof Args & string;
+	/**
+	 * Whether a person who lacks MANAGE_THREADS may use the tool in a locked thread that is not archived. Default: true
+	 * for destructive tools, false for all others.
+	 */
+	inLockedThreads?: boolean;
+	/**
+	 * Whether the tool is about the bot itself or its direct messages, so that the person needs MANAGE_GUILD: in the guild
+	 * in the setting GUILD_ID or, if that is not set, in all guilds. Default: true for tools without the argument
+	 * `guild_id`.
+	 */
+	managesBot?: boolean;
+}
+
+/**
+ * What a tool needs before it runs: permissions and rank in Discord's role hierarchy, locks and intents. If a call acts
+ * in a person's name, the person needs the same permissions and rank as the bot, and in addition what `person` says.
+ */
+export interface Needs<Args> {
+	/** What the person in whose name a call acts needs, in addition to what the bot needs. */
+	person?: PersonNeeds<Args>;
+	/**
+	 * Discord permissions that the bot needs for this tool, in the channel that the call's arguments select (by
+	 * `channel_id`, `user_id` in voice, webhook or invite) or, if they select no channel, guild-wide.
+	 */
+	permissions?: readonly Needed<Args>[];
+	/**
+	 * Name of the argument with the channels in which the bot needs the tool's `permissions`. Default: `channel_id`.
+	 * "run": the tool's own `run` function checks the permissions.
+	 */
+	permissionsIn?: (keyof Args & string) | "run";
+	/**
+	 * Names of the arguments with the ids of the objects that the tool edits, or a function that returns these ids. Calls
+	 * that edit the same object run one after another. If the argument is empty, the id of the guild in the setting
+	 * GUILD_ID is used.
+	 */
+	lock?:
+		| (keyof Args & string)
+		| readonly (keyof Args & string)[]
+		| ((args: Args, bot: BotContext) => readonly string[]);
+	/**
+	 * Whether the bot's highest role must be above the roles in the arguments `role_id` and `role_ids` or, if the tool
+	 * has neither, above the members in `user_id` and `user_ids`. With "others", the member may also be the bot itself
+	 * and, for the person in whose name the call acts, that person.
+	 */
+	ranked?: boolean | "others";
+	/** Privileged Discord intents without which this tool's result is incomplete. */
+	intents?: readonly PrivilegedIntent[];
+}
+
+type Args<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
+
+/** What a tool is about to do. Making it must not change anything on Discord. */
+export type Plan = {
+	/**
+	 * What the tool would do, with counts and ids: the result of a dry run, and what a person has to approve. A function
+	 * if requests to Discord are needed to create it. Left out if the tool's name and arguments tell enough.
+	 */
+	preview?: ToolOutput | (() => ToolOutput | Promise<ToolOutput>);
+	/**
+	 * Text that is equal for two plans which do the same; needed if the preview depends on the time of the call. Default:
+	 * the preview without the current time.
+	 */
+	basis?: ToolOutput | ((shown: ToolOutput) => ToolOutput);
+	/** What the call is about to do to people or channels, for the guild's moderation record. */
+	record?: CaseDraft | undefined;
+} & (
+	| { act(call: ToolCall): Promise<ToolOutput> }
+	/**
+	 * Sends the only request of the tool that changes something on Discord. `result` is the tool's result if the request
+	 * succeeds.
+	 */
+	| { write(): Promise<unknown>; result: ToolOutput }
+);
+
+/** The effect of a tool's calls and the annotations of MCP, which follow from how it is defined. */
+export type Hints = Pick<ToolDefinition<v.ObjectEntries, never>, "effect" | "additive" | "idempotent">;
+
+export interface BotToolDefinition<Entries extends v.ObjectEntries>
+	extends Omit<ToolDefinition<Entries, never>, keyof Hints | "run">,
+		Needs<Args<Entries>> {
+	toolset: Toolset;
+	/**
+	 * "extra": the value "default" of the setting `mcp.toolsets` does not include this tool. "always": the settings
+	 * `toolsets` and `list` include it whatever they are.
+	 */
+	offered?: "extra" | "always";
+	/**
+	 * Says why a call of a "write" tool counts as destructive, as words that follow "it": it grants power, silences many,
+	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called
+	 * after all checks of a call and before its first write. Must not change anything.
+	 */
+	destructive?(args: Args<Entries>, context: ContextFor<Entries>): string | undefined | Promise<string | undefined>;
+	/** Does what the tool does. A tool that changes something can have `plan` instead. */
+	run?(args: Args<Entries>, context: ContextFor<Entries>, call: ToolCall): ToolOutput | Promise<ToolOutput>;
+	plan?(args: Args<Entries>, context: ContextFor<Entries>): Plan | Promise<Plan>;
+}
+
+/** An MCP tool with its toolset and the permissions and intents that it needs. */
+export interface BotTool extends Tool<BotContext> {
+	toolset: Toolset;
+	offered: BotToolDefinition<v.ObjectEntries>["offered"];
+	/** Whether calls of this "write" tool count as destructive with some arguments. */
+	effectVaries: boolean;
+	needs: {
+		/**
+		 * Discord permissions that the bot needs for this tool: in the channel that a call refers to, or guild-wide if there
+		 * is no channel.
+		 */
+		permissions: readonly Needed<never>[];
+		intents: readonly PrivilegedIntent[];
+		/** What the person in whose name a call acts needs, in addition to what the bot needs. */
+		person?: PersonNeeds<never> | undefined;
+		/** Whether the tool's own `run` function checks the `permissions`. Otherwise they are checked before `run`. */
+		checkedInRun: boolean;
+		/** Whether the tool can say what a call would do. */
+		isPlanned: boolean;
+	};
+}

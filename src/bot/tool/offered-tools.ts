@@ -10,8 +10,8 @@ import { methodNotFound, type ResolvedCall, type ToolSet } from "../../mcp/serve
 import { invalidParameters } from "../../mcp/tool.ts";
 import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";
 import { whyNoAccess } from "./admission.ts";
-import type { BotContext } from "./context.ts";
-import { type BotTool, isInDefaultToolsets, isReadOnly } from "./toolsets.ts";
+import type { BotContext, BotTool } from "./context.ts";
+import { isInDefaultToolsets, isReadOnly } from "./toolsets.ts";
 
 /** Tools that find and call tools which are not in `tools/list`. */
 export const accessors = {
@@ -61,7 +61,7 @@ export function offerTools(
 function isInToolsets(tool: BotTool, toolsets: readonly string[] | undefined): boolean {
 	const { name, toolset } = tool;
 	return (
-		tool.essential ||
+		tool.offered === "always" ||
 		toolsets === undefined ||
 		toolsets.includes(toolset) ||
 		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||
@@ -134,7 +134,7 @@ function isListed(
 	listedByDefault: readonly string[],
 ): boolean {
 	return (
-		tool.essential ||
+		tool.offered === "always" ||
 		list === "all" ||
 		list.includes(tool.toolset) ||
 		list.includes(tool.name) ||
@@ -155,7 +155,7 @@ function refusalOf(tool: BotTool, { toolsets = "all", read_only, tools: { deny }
 	if (read_only && !isReadOnly(tool))
 		return `${name} is not allowed: the operator of this bot allows only tools that read (read_only in config.toml). Nothing was done.`;
 	if (
-		tool.essential ||
+		tool.offered === "always" ||
 		toolsets === "all" ||
 		toolsets.includes(toolset) ||
 		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||

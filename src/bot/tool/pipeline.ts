@@ -7,13 +7,13 @@
 
 import { type Guild, type GuildBasedChannel, GuildMember, PermissionFlagsBits, Role } from "discord.js";
 import type * as v from "valibot";
-import { actAs, actingPerson, currentPerson } from "../../discord/acting-person.ts";
+import { actAs, actingPerson, currentPerson, isForPeople } from "../../discord/acting-person.ts";
 import { guildName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
 import { bitsIn, isHeldInGuild, neededBy, requireOf, requireOfBot } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import { type ToolRun, withinRun } from "../../discord/rest/rest.ts";
+import { permitWrites, type ToolRun, withinRun } from "../../discord/rest/rest.ts";
 import {
 	requireBelowBot,
 	requireBelowPerson,
@@ -48,8 +48,7 @@ import {
 } from "./admission.ts";
 import { defaultReason } from "./arguments/arguments.ts";
 import { recorded } from "./case-record.ts";
-import type { BotContext, ContextFor, ToolContext } from "./context.ts";
-import type { BotToolDefinition, Needs } from "./define.ts";
+import type { BotContext, BotToolDefinition, ContextFor, Hints, Needs, ToolContext } from "./context.ts";
 import { namedIds } from "./named-ids.ts";
 import { previewOf, previewOfNames } from "./review.ts";
 
@@ -63,8 +62,10 @@ const failedAfterWrite =
 	"Internal error after a request was sent to Discord. Its outcome is unknown: check before repeating the call.";
 
 export function createPipeline<const Entries extends v.ObjectEntries>(
-	definition: BotToolDefinition<Entries>,
+	hints: Hints,
+	given: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
+	const definition = { ...given, ...hints };
 	const takesGuild = "guild_id" in definition.input.entries;
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
@@ -85,10 +86,11 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	};
 }
 
+type Defined<Entries extends v.ObjectEntries> = BotToolDefinition<Entries> & Hints;
 type ArgsOf<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
 
 async function runTool<Entries extends v.ObjectEntries>(
-	definition: BotToolDefinition<Entries>,
+	definition: Defined<Entries>,
 	args: ArgsOf<Entries>,
 	bot: BotContext,
 	call: ToolCall,
@@ -105,25 +107,17 @@ async function runTool<Entries extends v.ObjectEntries>(
 		});
 	const runLocked = () =>
 		lock(definition, args, bot, async () => {
-			const context = contextOf(bot);
 			if (!takesGuild) {
 				if (managesBot) await requireBotManager(bot);
 				else if (bot.principal) await admittedGuilds(bot);
-				return run(definition, args, context as ContextFor<Entries>, call);
+				return run(definition, args, bot, call, {});
 			}
 			const guild = await findGuild(bot, args as JsonObject, effect);
 			const things = await resolve(entries, args as JsonObject, guild, bot);
 			const needed = authorize(definition, args, guild, things);
 			if (managesBot) await requireBotManager(bot);
 			await requireTwoFactor(guild, needed);
-			return run(
-				definition,
-				args,
-				// Typed by `ContextFor`.
-				{ ...context, guild, ...things } as unknown as ContextFor<Entries>,
-				call,
-				things,
-			);
+			return run(definition, args, bot, call, things, guild);
 		});
 	const work = withinDeadline(limits, call.signal, onBug, async () => {
 		// Callers from outside of the guild must not hold up calls inside it.
@@ -135,37 +129,51 @@ async function runTool<Entries extends v.ObjectEntries>(
 	return typeof output === "string" ? withoutTokens(output) : output.map(withoutTokens);
 }
 
-// The effect of the arguments is the last check; then `review` sees what the call would do, unless the tool asks it.
+/**
+ * Runs the tool after all checks of a call, of which the effect of its arguments is the last. Before it changes anything,
+ * lets `review` see what the call would do.
+ */
 async function run<Entries extends v.ObjectEntries>(
-	definition: BotToolDefinition<Entries>,
-	args: ArgsOf<Entries>,
-	context: ContextFor<Entries>,
+	definition: Defined<Entries>,
+	{ dry_run, ...given }: ArgsOf<Entries> & { dry_run?: boolean },
+	bot: BotContext,
 	call: ToolCall,
-	things: Record<string, unknown> = {},
+	things: Record<string, unknown>,
+	guild?: Guild,
 ): Promise<ToolOutput> {
-	const { review, principal }: ToolContext = context;
+	const args = given as ArgsOf<Entries>;
+	// Typed by `ContextFor`.
+	const context = { ...contextOf(bot), ...(guild && { guild }), ...things } as unknown as ContextFor<Entries>;
 	const why = await definition.destructive?.(args, context);
 	if (why !== undefined) {
 		const { name } = definition;
-		const effect = "destructive";
-		const refusal = whyNoAccess(principal, { name, effect }, why);
+		const refusal = whyNoAccess(bot.principal, { name, effect: "destructive" }, why);
 		if (refusal !== undefined) throw new ToolError(refusal);
 		call.onDestructive?.();
 	}
-	if (review && !definition.reviewsPlan) {
-		const preview = await definition.preview?.(args, context);
-		const names = namedIds(args as JsonObject, things, thingName);
+	const plan = await definition.plan?.(args, context);
+	const preview = async () => {
 		const note = why === undefined ? [] : [`Counts as destructive: it ${why}.`];
-		await review(
-			preview
-				? previewOf([preview.shown, note].flat(), preview.basis && [preview.basis, note].flat())
-				: previewOfNames([...names, ...note]),
-		);
+		if (plan?.preview === undefined)
+			return previewOfNames([...namedIds(args as JsonObject, things, thingName), ...note]);
+		const shown = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
+		const basis = typeof plan.basis === "function" ? plan.basis(shown) : plan.basis;
+		return previewOf([shown, note].flat(), basis && [basis, note].flat());
+	};
+	if (dry_run) {
+		const { lines = [], basis } = await preview();
+		bot.onDryRun?.(basis);
+		// The command asks a person whether to do it.
+		return isForPeople() ? lines : ["Dry run: nothing was done.", ...lines];
 	}
-	const work = async () => definition.run(args, context, call);
-	// A destructive tool records its plan itself.
-	if (definition.reviewsPlan || !definition.records) return work();
-	return recorded(definition.records(args, context), args, context, work);
+	if (bot.review) await bot.review(await preview());
+	if (!plan) return (await definition.run?.(args, context, call)) ?? [];
+	permitWrites();
+	return recorded(plan.record, args, bot, guild, async () => {
+		if ("act" in plan) return plan.act(call);
+		await plan.write();
+		return plan.result;
+	});
 }
 
 // Without this line, an assistant that omits `guild_id` would not notice that it works in the wrong guild.
@@ -198,7 +206,7 @@ type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWri
 
 // A destructive tool must not change anything while it makes its plan.
 function runLimits<Entries extends v.ObjectEntries>(
-	{ input, effect }: BotToolDefinition<Entries>,
+	{ input, effect, plan }: Defined<Entries>,
 	args: object,
 	bot: BotContext,
 ): RunLimits {
@@ -208,8 +216,8 @@ function runLimits<Entries extends v.ObjectEntries>(
 	const caller = describeCaller(bot);
 	return {
 		reason: caller !== undefined ? withCaller(chosen, caller) : "reason" in input.entries ? chosen : undefined,
-		// A destructive tool may write after its plan is made.
-		mayWrite: effect === "write",
+		// A tool with a plan may write after that is made.
+		mayWrite: effect === "write" && !plan,
 		isReviewed: bot.review !== undefined,
 		beforeWrite: bot.beforeWrite,
 	};
@@ -247,26 +255,7 @@ function lock<Args extends object, T>(
 }
 
 function contextOf(bot: BotContext): ToolContext {
-	const { connection, audit, self, locks, guildDocuments } = bot;
-	const { tempBans, principal, review, cases, draft, approvedBy } = bot;
-	const { onDryRun } = bot;
-	return {
-		discord: connection.discord,
-		connection,
-		audit,
-		self,
-		locks,
-		guildDocuments,
-		principal,
-		review,
-		draft,
-		onDryRun,
-		approvedBy,
-		tempBans,
-		mayTouch: (guildId) => isAdmitted(bot, guildId),
-		openCases:
-			cases && ((guild, draft, { reason, tell }) => cases.open({ guild, draft, reason, tell, principal, approvedBy })),
-	};
+	return { ...bot, discord: bot.connection.discord, mayTouch: (guildId) => isAdmitted(bot, guildId) };
 }
 
 async function withinDeadline<T>(
@@ -359,20 +348,22 @@ function authorize<Args extends object>(
 }
 
 function requireAll<Args extends object>(
-	definition: Pick<Needs<Args>, "permissions" | "permissionsIn" | "guildPermissions">,
+	definition: Pick<Needs<Args>, "permissions" | "permissionsIn">,
 	args: Args,
 	guild: Guild,
 	things: Record<string, unknown>,
 	person?: GuildMember,
 ): bigint {
-	const { permissions, guildPermissions = [] } = definition;
-	const { permissionsIn = "channel_id" } = definition;
+	const { permissions, permissionsIn = "channel_id" } = definition;
+	const inGuild = (permissions ?? []).flatMap((one) =>
+		typeof one === "object" && "inGuild" in one ? [one.permission] : [],
+	);
 	const require = (
 		channel: GuildBasedChannel | undefined,
 		needed: bigint,
 		why?: (missing: bigint) => readonly string[],
 	) => (person ? requireOf(person, channel, needed, why) : requireOfBot(guild, channel, needed, why));
-	let bits = bitsIn(undefined, guildPermissions);
+	let bits = bitsIn(undefined, inGuild);
 	if (bits !== 0n) require(undefined, bits);
 	if (permissions) {
 		const all = neededBy(permissions, args, guild, person);

@@ -1,13 +1,10 @@
-// What a bot knows of each of its tools beside its definition: toolset and requirements.
+// What follows from a tool's toolset and effect.
 
-import type { PrivilegedIntent } from "../../discord/intents.ts";
-import type { Needed, Permission } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
-import type { BotContext } from "./context.ts";
-import type { PersonNeeds } from "./define.ts";
+import type { BotContext, BotTool } from "./context.ts";
 
 const defaultToolsets: readonly Toolset[] = [
 	"core",
@@ -21,28 +18,9 @@ const defaultToolsets: readonly Toolset[] = [
 	"game",
 ];
 
-export interface BotTool extends Tool<BotContext> {
-	toolset: Toolset;
-	/** Not in the value "default" of `mcp.toolsets`. */
-	extra: boolean;
-	/** Always in the settings `toolsets` and `list`. */
-	essential: boolean;
-	/** A "write" tool of which some calls are destructive. */
-	effectVaries: boolean;
-	needs: {
-		/** In the channel of the call, or else guild-wide. */
-		permissions: readonly Needed<never>[];
-		guildPermissions: readonly Permission[];
-		intents: readonly PrivilegedIntent[];
-		person?: PersonNeeds<never> | undefined;
-		/** By `run`; otherwise before it. */
-		checkedInRun: boolean;
-		isPlanned: boolean;
-	};
-}
-
-export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
-	return defaultToolsets.includes(toolset) && !extra;
+/** Whether the value "default" of the setting `mcp.toolsets` includes this tool. */
+export function isInDefaultToolsets({ toolset, offered }: BotTool): boolean {
+	return defaultToolsets.includes(toolset) && offered !== "extra";
 }
 
 export function isReadOnly({ effect }: Pick<Tool<BotContext>, "effect">): boolean {

@@ -18,12 +18,10 @@ import { endingEarlier, noteItem } from "../../discord/rest/rest.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { fold, oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import type { ToolOutput } from "../../mcp/tool.ts";
 import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";
-import { writeEach } from "../tool/bulk.ts";
-import { recorded } from "../tool/case-record.ts";
-import type { BotContext } from "../tool/context.ts";
-import { destructiveTool, editTool, type Plan, readTool } from "../tool/define.ts";
+import { onEach } from "../tool/bulk.ts";
+import type { BotContext, Plan } from "../tool/context.ts";
+import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 import { bansAmong, countDeletedMessages, memberLine, outsiderLine, readBans } from "./members/bans.ts";
 import { cachedMember, type MaybeMember } from "./members/several-members.ts";
 
@@ -57,11 +55,11 @@ export const ban = destructiveTool({
 		reason,
 		tell,
 	}),
-	records: ({ user_ids }) => ({ action: "ban", userIds: user_ids }),
 	async plan(args, context) {
-		const { delete_message_seconds: seconds = 0 } = args;
+		const { delete_message_seconds: seconds = 0, user_ids } = args;
+		const record = { action: "ban", userIds: user_ids } as const;
 		const { guild, users, connection } = context;
-		const [id] = args.user_ids;
+		const [id] = user_ids;
 		if (users.length > 1 || id === undefined) {
 			requireKnownMembers(guild, connection);
 			// The cache may have got members since the ranks were checked.
@@ -69,7 +67,7 @@ export const ban = destructiveTool({
 				guild,
 				users.flatMap(({ id }) => guild.members.cache.get(id) ?? []),
 			);
-			return banMany(guild, users, seconds);
+			return { ...banMany(guild, users, seconds), record };
 		}
 		const { user, member } = await person(guild, id, connection);
 		// The cache may lack the member, whose rank was then not checked yet.
@@ -87,6 +85,7 @@ export const ban = destructiveTool({
 			],
 			// Without the number of messages, which grows with each message.
 			basis: [name, ...(member ? [memberLine(member)] : [])],
+			record,
 			write: () => guild.bans.create(id, { deleteMessageSeconds: seconds }),
 			result: `Banned ${name}.${messages ? ` Discord deletes ${messages}.` : ""}`,
 		};
@@ -214,59 +213,50 @@ export const unban = editTool({
 		user_ids: list(snowflake("banned user"), 1, 200, "Users."),
 		reason,
 	}),
-	async run(args, context, call) {
-		const { user_ids } = args;
-		const { guild, tempBans } = context;
+	async plan({ user_ids }, { guild, tempBans }) {
 		const stored = new Map<string, () => Promise<void>>();
 		for (const id of user_ids) {
 			const forget = await tempBans?.beforeUnban(guild.id, id);
 			if (forget) stored.set(id, forget);
 		}
-		const lift = async (id: string) => {
-			await guild.bans.remove(id);
-			await stored.get(id)?.();
-		};
-		const record = (userIds: string[], work: () => Promise<ToolOutput>) =>
-			recorded({ action: "unban", userIds }, args, context, work);
-		const [user_id] = user_ids;
-		if (user_id !== undefined && user_ids.length === 1) {
-			const ban = await banOf(guild, user_id);
-			if (!ban) {
-				// A temporary ban without a known outcome must not be made after that.
-				await stored.get(user_id)?.();
-				throw new ToolError(
-					`The user ${user_id} is not banned from the guild ${guild.id}. Nothing was done${forClients("; get_bans lists the bans")}.`,
-				);
-			}
-			return record([user_id], async () => {
-				await lift(user_id);
-				return `Lifted the ban of ${userName(ban.user)}.`;
-			});
-		}
-		const { banned, isComplete } = await bansAmong(guild, user_ids);
+		const [user_id = "", ...more] = user_ids;
+		const only = more.length === 0 ? await banOf(guild, user_id) : undefined;
+		const hint = `Nothing was done${forClients("; get_bans lists the bans")}.`;
+		if (more.length === 0 && !only)
+			return {
+				async act() {
+					// A temporary ban without a known outcome must not be made after that.
+					await stored.get(user_id)?.();
+					throw new ToolError(`The user ${user_id} is not banned from the guild ${guild.id}. ${hint}`);
+				},
+			};
+		const { banned, isComplete } = only
+			? { banned: new Map([[user_id, only]]), isComplete: true }
+			: await bansAmong(guild, user_ids);
 		if (!isComplete)
 			throw new ToolError(
 				`The guild ${guild.id} has too many bans to look up so many users at once. Nothing was done; ${isForPeople() ? "name fewer people" : "pass fewer user_ids"}, or only one.`,
 			);
 		const others = user_ids.filter((id) => !banned.has(id));
-		if (banned.size === 0)
-			throw new ToolError(
-				`None of these users is banned from the guild ${guild.id}. Nothing was done${forClients("; get_bans lists the bans")}.`,
-			);
-		const result = await record([...banned.keys()], () =>
-			writeEach(
+		if (banned.size === 0) throw new ToolError(`None of these users is banned from the guild ${guild.id}. ${hint}`);
+		return {
+			record: { action: "unban", userIds: [...banned.keys()] },
+			act: onEach(
 				{
 					items: [...banned.values()],
+					single: only && `Lifted the ban of ${userName(only.user)}.`,
 					resumes: true,
 					idOf: ({ user }) => user.id,
 					describe: ({ user }) => userFields(user),
-					write: ({ user }) => lift(user.id),
+					async write({ user }) {
+						await guild.bans.remove(user.id);
+						await stored.get(user.id)?.();
+					},
 					done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
 				},
-				call,
+				others.length > 0 && `${others.length} not banned: ${others.join(", ")}`,
 			),
-		);
-		return resultLines(result, others.length > 0 && `${others.length} not banned: ${others.join(", ")}`);
+		};
 	},
 });
 

@@ -59,11 +59,7 @@ export const moveChannels = editTool({
 	input: moveInput,
 	destructive: ({ lock_permissions }) =>
 		lock_permissions ? "replaces the permissions of the channels by those of the category" : undefined,
-	async preview(args, { guild, channels }) {
-		const move = await planMove(guild, channels, args);
-		return { shown: describeMove("Would move", move) };
-	},
-	async run(args, { guild, channels }, call) {
+	async plan(args, { guild, channels }) {
 		const move = await planMove(guild, channels, args);
 		const { raws, arriving, moves, orders, access, parentId } = move;
 		if (arriving.length === 0 && moves.length === 0)
@@ -73,24 +69,28 @@ export const moveChannels = editTool({
 		const steps = stepsFor(arriving, moves, parentId, access.following);
 		const names = new Map(channels.map((channel) => [channel.id, channelName(channel)]));
 		let written = 0;
-		const output = await writeEach(
-			{
-				items: steps,
-				resumes: true,
-				idOf: ({ id }) => id ?? "",
-				describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
-				async write({ body }) {
-					const route = Routes.guildChannels(guild.id);
-					await guild.client.rest.patch(route, { body });
-					written += 1;
-				},
-				done: (done, of) =>
-					`Did ${done} of ${of} steps to move ${raws.length} channel(s); the last step sets their order. Changed:`,
+		return {
+			preview: describeMove("Would move", move),
+			async act(call) {
+				const output = await writeEach(
+					{
+						items: steps,
+						resumes: true,
+						idOf: ({ id }) => id ?? "",
+						describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
+						async write({ body }) {
+							const route = Routes.guildChannels(guild.id);
+							await guild.client.rest.patch(route, { body });
+							written += 1;
+						},
+						done: (done, of) =>
+							`Did ${done} of ${of} steps to move ${raws.length} channel(s); the last step sets their order. Changed:`,
+					},
+					call,
+				);
+				return written < steps.length ? [...output, ...access.lines] : describeMove("Moved", move);
 			},
-			call,
-		);
-		if (written < steps.length) return [...output, ...access.lines];
-		return describeMove("Moved", move);
+		};
 	},
 });
 

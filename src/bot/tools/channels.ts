@@ -256,7 +256,7 @@ function accessForEveryone(channel: find.Channel): string[] {
 export const getChannel = readTool({
 	name: "get_channel",
 	toolset: "channels",
-	extra: true,
+	offered: "extra",
 	title: "Get a channel",
 	description:
 		"A channel's or thread's settings, category and position, a forum's tags, and whether its permissions are its category's.",
@@ -384,11 +384,10 @@ async function describeContent(guild: Guild, channel: find.Channel): Promise<str
 export const cloneChannel = writeTool({
 	name: "clone_channel",
 	toolset: "channels",
-	extra: true,
+	offered: "extra",
 	title: "Clone a channel",
 	description: "Create a copy of a channel: its fields, permissions and category, without messages.",
-	guildPermissions: ["ManageChannels"],
-	permissions: [],
+	permissions: [{ permission: "ManageChannels", inGuild: true }],
 	person: { permissions: ["ManageChannels"] },
 	input: v.strictObject({
 		guild_id,

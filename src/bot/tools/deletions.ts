@@ -28,7 +28,8 @@ import { filterArguments, isBlank } from "../messages/message-filter.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { messageReference } from "../messages/sent-message.ts";
 import { expected, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
-import { destructiveTool, type Plan } from "../tool/define.ts";
+import type { Plan } from "../tool/context.ts";
+import { destructiveTool } from "../tool/define.ts";
 
 const maxCount = 1000;
 const maxIds = 500;

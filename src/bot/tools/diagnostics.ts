@@ -58,7 +58,7 @@ export const runSetupCheck = readTool({
 	title: "Check the bot's setup",
 	description:
 		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration. Says the next steps.",
-	person: { guildPermissions: ["ManageGuild"], managesBot: true },
+	person: { permissions: [{ permission: "ManageGuild", inGuild: true }], managesBot: true },
 	input: v.strictObject({ guild_id }),
 	run(_, { discord, guild, connection, self, mayTouch, principal }) {
 		const guilds = [...discord.guilds.cache.values()].filter(({ id, available }) => available && mayTouch(id));

@@ -69,7 +69,7 @@ export const createEmoji = writeTool({
 	toolset: "expressions",
 	title: "Create an emoji",
 	description: "Create a custom emoji.",
-	guildPermissions: ["CreateGuildExpressions"],
+	permissions: [{ permission: "CreateGuildExpressions", inGuild: true }],
 	input: v.strictObject({ guild_id, name, image, role_ids, reason }),
 	async run({ name, image, role_ids = [] }, { guild }) {
 		const made = (await guild.client.rest.post(Routes.guildEmojis(guild.id), {

@@ -23,7 +23,7 @@ import { destructiveTool, writeTool } from "../tool/define.ts";
 export const forwardMessage = writeTool({
 	name: "forward_message",
 	toolset: "messages",
-	extra: true,
+	offered: "extra",
 	title: "Forward a message",
 	description: "Forward a message to another channel of the guild. It pings nobody.",
 	permissions: ["SendMessages"],
@@ -61,7 +61,7 @@ export const forwardMessage = writeTool({
 export const crosspostMessage = destructiveTool({
 	name: "crosspost_message",
 	toolset: "messages",
-	extra: true,
+	offered: "extra",
 	title: "Publish a message",
 	description: "Publish a message of an announcement channel to all channels that follow it; not undoable.",
 	lock: "message_id",

@@ -28,7 +28,7 @@ const maxWaitMs = 15_000;
 const reserveMs = 5_000;
 
 /** A person needs ADMINISTRATOR for tools with guild documents, because these show and change everything in a guild. */
-const person = { guildPermissions: ["Administrator"] } as const;
+const person = { permissions: [{ permission: "Administrator", inGuild: true }] } as const;
 
 const plan_hash = v.pipe(
 	v.string(),
@@ -138,39 +138,35 @@ function sourceOf({
 	return { document };
 }
 
-export const applyGuild = tool({
-	name: "apply_guild",
-	toolset: "guild_document",
-	person,
-	title: "Carry out a plan",
-	description:
-		"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
-	effect: "destructive",
-	idempotent: true,
-	input: v.strictObject({ guild_id, plan_hash, reason }),
-	async preview({ plan_hash }, { guild, guildDocuments, mayTouch }) {
-		requireRankOfBot(guild);
-		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
-		const shown = await guildDocuments.plan(
-			guild,
-			{ plan: plan_hash, changes: {} },
-			{ maxBytes: maxDocumentBytes, isWhole: true },
-		);
-		// The rest depends on the time of the call, such as how long it takes.
-		const [basis = shown] = /^plan_hash=[0-9a-f]+$/m.exec(shown) ?? [];
-		return { shown, basis };
+export const applyGuild = tool(
+	{ effect: "destructive", idempotent: true },
+	{
+		name: "apply_guild",
+		toolset: "guild_document",
+		person,
+		title: "Carry out a plan",
+		description:
+			"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
+		input: v.strictObject({ guild_id, plan_hash, reason }),
+		async plan({ plan_hash, reason }, { guild, guildDocuments, mayTouch, principal }) {
+			requireRankOfBot(guild);
+			requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
+			return {
+				preview: () =>
+					guildDocuments.plan(guild, { plan: plan_hash, changes: {} }, { maxBytes: maxDocumentBytes, isWhole: true }),
+				// The rest depends on the time of the call, such as how long it takes.
+				basis: (shown) => /^plan_hash=[0-9a-f]+$/m.exec(String(shown))?.[0] ?? shown,
+				act: () =>
+					guildDocuments.apply(
+						plan_hash,
+						// The reason of the call says who makes it.
+						principal ? currentRun()?.reason : reason,
+						Math.min(timeLeftMs() - reserveMs, maxWaitMs),
+					),
+			};
+		},
 	},
-	async run({ plan_hash, reason }, { guild, guildDocuments, mayTouch, principal }) {
-		requireRankOfBot(guild);
-		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
-		return guildDocuments.apply(
-			plan_hash,
-			// The reason of the call says who makes it.
-			principal ? currentRun()?.reason : reason,
-			Math.min(timeLeftMs() - reserveMs, maxWaitMs),
-		);
-	},
-});
+);
 
 export const getJob = readTool({
 	name: "get_job",
@@ -186,24 +182,25 @@ export const getJob = readTool({
 	},
 });
 
-export const cancelJob = tool({
-	name: "cancel_job",
-	toolset: "guild_document",
-	person,
-	title: "Cancel a job",
-	description: "End a job after its running step. What was done stays.",
-	effect: "write",
-	idempotent: true,
-	input: v.strictObject({ guild_id, job_id }),
-	async preview({ job_id }, { guild, guildDocuments, mayTouch }) {
-		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
-		return { shown: await guildDocuments.job(job_id), basis: job_id };
+export const cancelJob = tool(
+	{ effect: "write", idempotent: true },
+	{
+		name: "cancel_job",
+		toolset: "guild_document",
+		person,
+		title: "Cancel a job",
+		description: "End a job after its running step. What was done stays.",
+		input: v.strictObject({ guild_id, job_id }),
+		async plan({ job_id }, { guild, guildDocuments, mayTouch }) {
+			requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
+			return {
+				preview: () => guildDocuments.job(job_id),
+				basis: job_id,
+				act: () => guildDocuments.cancel(job_id),
+			};
+		},
 	},
-	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
-		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
-		return guildDocuments.cancel(job_id);
-	},
-});
+);
 
 export const listBackups = readTool({
 	name: "list_backups",

@@ -10,7 +10,7 @@ import { oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
-import { writeEach } from "../tool/bulk.ts";
+import { onEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { foundInvite, inviteCode, inviteLine, inviteLink, invitesOf, visibleInvites } from "./invites/guild-invites.ts";
 import { requireAssignable } from "./roles.ts";
@@ -173,21 +173,17 @@ export const deleteInvite = destructiveTool({
 				invites.map(inviteLine),
 				missing,
 			),
-			act: async (call) =>
-				resultLines(
-					await writeEach(
-						{
-							items: invites,
-							resumes: true,
-							idOf: ({ code }) => code,
-							describe: inviteLine,
-							write: remove,
-							done: (count, of) => `Deleted ${count} of ${of} invite(s):`,
-						},
-						call,
-					),
-					missing,
-				),
+			act: onEach(
+				{
+					items: invites,
+					resumes: true,
+					idOf: ({ code }) => code,
+					describe: inviteLine,
+					write: remove,
+					done: (count, of) => `Deleted ${count} of ${of} invite(s):`,
+				},
+				missing,
+			),
 		};
 	},
 });

@@ -18,13 +18,13 @@ import {
 import { isStaffOnly } from "../../discord/staff.ts";
 import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { invalidParameters, type ToolCall, type ToolOutput } from "../../mcp/tool.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
-import { sample, writeEach } from "../tool/bulk.ts";
-import { recorded } from "../tool/case-record.ts";
+import { onEach, sample } from "../tool/bulk.ts";
+import type { CaseDraft } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
-import type { BotContext } from "../tool/context.ts";
+import type { BotContext, Plan } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
 import {
 	allowedByOverwrites,
@@ -123,7 +123,7 @@ interface LockPlan {
 export const lockChannel = editTool({
 	name: "lock_channel",
 	toolset: "channels",
-	extra: true,
+	offered: "extra",
 	title: "Lock or unlock channels",
 	description:
 		"Deny all but staff to write, react and create threads in channels, and in voice to connect and speak, or undo that (unlock). Exempt: administrators, and staff and bots allowed by overwrites. Changes that others made since the lock stay.",
@@ -142,36 +142,20 @@ export const lockChannel = editTool({
 		const isMany = all || isCategory || channels.length > 1;
 		return isMany && !unlock ? `silences @everyone in ${all ? "all" : "several"} channels` : undefined;
 	},
-	async run(args, context, call) {
-		const { guild, channels: given, locks } = context;
+	async plan(args, { guild, channels: given, locks }) {
 		const channels = await chosenChannels(guild, args, given);
-		const change = args.unlock ? unlockChannels : lockChannels;
-		const action = args.unlock ? "unlock" : "lock";
-		const record: Recording = (chosen, work) => {
-			const channelIds = chosen.map(({ channel }) => channel.id);
-			const draft = { action, userIds: [], channelIds } as const;
-			return recorded(draft, args, context, work);
-		};
 		const isNamed = ({ id }: find.Channel) => args.channel_ids?.includes(id) ?? false;
-		return change(guild, channels, args.all, locks, { call, record, isNamed });
+		return (args.unlock ? unlockChannels : lockChannels)(guild, channels, args.all, locks, isNamed);
 	},
 });
-
-type Recording = (chosen: readonly { channel: find.Channel }[], work: () => Promise<ToolOutput>) => Promise<ToolOutput>;
-
-interface Changing {
-	call: ToolCall;
-	record: Recording;
-	isNamed(channel: find.Channel): boolean;
-}
 
 async function lockChannels(
 	guild: Guild,
 	channels: readonly find.Channel[],
 	isForAll: boolean,
 	locks: Locks,
-	{ call, record, isNamed }: Changing,
-): Promise<ToolOutput> {
+	isNamed: (channel: find.Channel) => boolean,
+): Promise<Plan> {
 	const unseen = isForAll ? channels.filter(isObfuscated) : [];
 	const closed = isForAll ? channels.filter((one) => !isObfuscated(one) && isStaffOnly(one)) : [];
 	const hidden = [...unseen, ...closed];
@@ -188,19 +172,14 @@ async function lockChannels(
 		unseen.length > 0 && `Left, because the bot cannot see them: ${unseen.map(({ id }) => `<#${id}>`).join(", ")}.`,
 	);
 	if (plans.length === 0) throw nothingChanged(left);
-	const write = ({ channel, rows }: (typeof plans)[number]) =>
-		locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row)));
-	const [only] = plans;
-	if (only && planned.length === 1)
-		return record(plans, async () => {
-			await write(only);
-			return describeLock(only.channel, only);
-		});
+	const [only] = planned.length === 1 ? plans : [];
 	const all = plans.reduce((bits, { denied }) => bits | bitsIn(denied), 0n);
-	const output = await record(plans, () =>
-		writeEach(
+	return {
+		record: caseOf("lock", plans),
+		act: onEach(
 			{
 				items: plans,
+				single: only && describeLock(only.channel, only),
 				resumes: true,
 				idOf: ({ channel }) => channel.id,
 				describe: ({ channel, denied, left, exempt, inside }) =>
@@ -211,14 +190,17 @@ async function lockChannels(
 						exempt.length > 0 && `exempt: ${exempt.join(", ")}`,
 						inside > 0 && `still in it: ${inside}`,
 					).join("; "),
-				write,
+				write: ({ channel, rows }) => locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row))),
 				done: (done, of) =>
 					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${plans.some(({ left }) => left.length > 0) ? "not for all; " : ""}members may no longer ${describeBits(all)}.${forClients(" unlock = true undoes it.")}`,
 			},
-			call,
+			only ? [] : left,
 		),
-	);
-	return [...[output].flat(), ...left];
+	};
+}
+
+function caseOf(action: "lock" | "unlock", plans: readonly { channel: find.Channel }[]): CaseDraft {
+	return { action, userIds: [], channelIds: plans.map(({ channel }) => channel.id) };
 }
 
 /**
@@ -325,8 +307,8 @@ async function unlockChannels(
 	channels: readonly find.Channel[],
 	isForAll: boolean,
 	locks: Locks,
-	{ call, record, isNamed }: Changing,
-): Promise<ToolOutput> {
+	isNamed: (channel: find.Channel) => boolean,
+): Promise<Plan> {
 	const rowsOf = new Map<string, readonly ChannelLockRow[]>();
 	for (const { id } of channels) rowsOf.set(id, await locks.of(id));
 	const isLocked = ({ id }: find.Channel) => (rowsOf.get(id) ?? []).length > 0;
@@ -346,37 +328,31 @@ async function unlockChannels(
 	const left = leftLines("Not unlocked", planned);
 	if (plans.length === 0) throw nothingChanged(left);
 	const remembered: find.Channel[] = [];
-	const write = async ({ channel, restored }: (typeof plans)[number]) => {
-		for (const { row, active } of restored) await restore(channel, row, active);
-		if (!(await locks.forget(channel.id))) remembered.push(channel);
-	};
 	const unavailable = () =>
 		remembered.length > 0 && "The database is unavailable and still has the lock: unlock it again in a minute.";
-	const [only] = plans;
-	if (only && planned.length === 1)
-		return record(plans, async () => {
-			await write(only);
-			return resultLines(
-				`Unlocked ${channelName(only.channel)}.`,
-				only.restored.map(({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`),
-				only.changed,
-				unavailable(),
-			);
-		});
-	const output = await record(plans, () =>
-		writeEach(
-			{
-				items: plans,
-				resumes: true,
-				idOf: ({ channel }) => channel.id,
-				describe: ({ channel, changed }) => [channelName(channel), ...changed].join("; "),
-				write,
-				done: (done, of) => `Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+	const [only] = planned.length === 1 ? plans : [];
+	const act = onEach(
+		{
+			items: plans,
+			single:
+				only &&
+				resultLines(
+					`Unlocked ${channelName(only.channel)}.`,
+					only.restored.map(({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`),
+					only.changed,
+				),
+			resumes: true,
+			idOf: ({ channel }) => channel.id,
+			describe: ({ channel, changed }) => [channelName(channel), ...changed].join("; "),
+			async write({ channel, restored }) {
+				for (const { row, active } of restored) await restore(channel, row, active);
+				if (!(await locks.forget(channel.id))) remembered.push(channel);
 			},
-			call,
-		),
+			done: (done, of) => `Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+		},
+		only ? [] : left,
 	);
-	return resultLines(...[output].flat(), left, unavailable());
+	return { record: caseOf("unlock", plans), act: async (call) => resultLines(await act(call), unavailable()) };
 }
 
 function ownerOf(guild: Guild, { target_id }: ChannelLockRow): string {

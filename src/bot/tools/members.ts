@@ -33,7 +33,6 @@ import {
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments/arguments.ts";
-import { recorded } from "../tool/case-record.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
@@ -305,9 +304,7 @@ export const setNickname = editTool({
 		nickname: v.optional(text(0, 32, "The nickname; empty for none."), ""),
 		reason,
 	}),
-	async run(args, context) {
-		const { guild, user: member } = context;
-		const { nickname } = args;
+	plan({ nickname }, { guild, user: member }) {
 		const before = member.nickname ?? "";
 		const describeNick = (name: string) => (name === "" ? "no nickname" : `the nickname "${oneField(name)}"`);
 		if (before === nickname)
@@ -317,12 +314,14 @@ export const setNickname = editTool({
 		const nick = nickname || null;
 		const { members } = guild;
 		const isBot = member.id === guild.client.user.id;
-		const draft = { action: "nickname", userIds: [member.id] } as const;
-		return recorded(draft, args, context, async () => {
-			const edited = await (isBot ? members.editMe({ nick }) : members.edit(member.id, { nick }));
-			// A 204 response does not contain the nickname.
-			const now = edited.nickname ?? "";
-			return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;
-		});
+		return {
+			record: { action: "nickname", userIds: [member.id] },
+			async act() {
+				const edited = await (isBot ? members.editMe({ nick }) : members.edit(member.id, { nick }));
+				// A 204 response does not contain the nickname.
+				const now = edited.nickname ?? "";
+				return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;
+			},
+		};
 	},
 });

@@ -253,7 +253,7 @@ function writeChange({ channel, target, after }: OverwriteChange) {
 export const listChannelPermissions = readTool({
 	name: "list_channel_permissions",
 	toolset: "channels",
-	extra: true,
+	offered: "extra",
 	title: "List channel permissions",
 	description: "List what channels allow and deny to roles and members.",
 	person: { permissions: ["ManageRoles"], permissionsIn: "channel_ids" },
@@ -343,7 +343,7 @@ const sampleSize = 10;
 export const copyChannelPermissions = destructiveTool({
 	name: "copy_channel_permissions",
 	toolset: "channels",
-	extra: true,
+	offered: "extra",
 	title: "Copy channel permissions",
 	description:
 		"Replace the permission overwrites of channels with those of another one, or sync them with their category.",

@@ -31,7 +31,7 @@ const answer = v.strictObject({ text: text(1, 55, ""), emoji: v.optional(innerEm
 export const createPoll = writeTool({
 	name: "create_poll",
 	toolset: "messages",
-	extra: true,
+	offered: "extra",
 	title: "Create a poll",
 	description: "Send a poll, as the bot. It cannot be edited, and ends by itself.",
 	permissions: ["SendMessages", "SendPolls"],
@@ -71,7 +71,7 @@ export const createPoll = writeTool({
 export const endPoll = destructiveTool({
 	name: "end_poll",
 	toolset: "messages",
-	extra: true,
+	offered: "extra",
 	title: "End a poll",
 	description: "End a poll of the bot now and show the votes; not undoable.",
 	lock: "message_id",
@@ -99,7 +99,7 @@ export const endPoll = destructiveTool({
 export const getPollVoters = readTool({
 	name: "get_poll_voters",
 	toolset: "messages",
-	extra: true,
+	offered: "extra",
 	title: "List a poll's voters",
 	description: "List who voted in a poll.",
 	permissions: ["ReadMessageHistory"],

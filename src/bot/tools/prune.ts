@@ -17,52 +17,54 @@ import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import { destructiveTool } from "../tool/define.ts";
 
-export const pruneMembers = destructiveTool({
-	name: "prune_members",
-	toolset: "moderation",
-	extra: true,
-	title: "Prune members",
-	description:
-		"Kick all members who have been inactive for some days and have no roles; they can rejoin. A dry run counts them; Discord does not say who they are.",
-	permissions: ["ManageGuild", "KickMembers"],
-	lock: "guild_id",
-	idempotent: false,
-	input: v.strictObject({
-		guild_id,
-		days: v.optional(integer(1, 30, "Days of inactivity."), 7),
-		include_role_ids: v.optional(list(found(role, "role"), 1, 100, "Also members whose roles are all among these.")),
-		compute_prune_count: v.optional(flag("False if many.")),
-		reason,
-	}),
-	plan({ days, compute_prune_count = true }, { guild, include_roles }) {
-		requirePruning(guild);
-		const person = actingPerson(guild);
-		// A guess: Discord's prune goes by the rank of the one who prunes, as its kick does.
-		if (person && include_roles) requireRolesBelowPerson(person, include_roles);
-		const criteria = pruneCriteria(days, include_roles);
-		return {
-			record: {
-				action: "prune",
-				userIds: [],
-				detail: `inactive for ${days} day(s)`,
-			},
-			async preview() {
-				const count = await pruneCount(guild, days, include_roles);
-				return `Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`;
-			},
-			async act() {
-				const roleIds = include_roles?.map(({ id }) => id) ?? [];
-				const body = { days, compute_prune_count, include_roles: roleIds };
-				const { pruned } = (await guild.client.rest.post(Routes.guildPrune(guild.id), {
-					body,
-				})) as RESTPostAPIGuildPruneResult;
-				return pruned === null
-					? `Discord removes the members who ${criteria}; their number was not requested.`
-					: `Removed ${pruned} member(s) who ${criteria}.`;
-			},
-		};
+export const pruneMembers = destructiveTool(
+	{
+		name: "prune_members",
+		toolset: "moderation",
+		offered: "extra",
+		title: "Prune members",
+		description:
+			"Kick all members who have been inactive for some days and have no roles; they can rejoin. A dry run counts them; Discord does not say who they are.",
+		permissions: ["ManageGuild", "KickMembers"],
+		lock: "guild_id",
+		input: v.strictObject({
+			guild_id,
+			days: v.optional(integer(1, 30, "Days of inactivity."), 7),
+			include_role_ids: v.optional(list(found(role, "role"), 1, 100, "Also members whose roles are all among these.")),
+			compute_prune_count: v.optional(flag("False if many.")),
+			reason,
+		}),
+		plan({ days, compute_prune_count = true }, { guild, include_roles }) {
+			requirePruning(guild);
+			const person = actingPerson(guild);
+			// A guess: Discord's prune goes by the rank of the one who prunes, as its kick does.
+			if (person && include_roles) requireRolesBelowPerson(person, include_roles);
+			const criteria = pruneCriteria(days, include_roles);
+			return {
+				record: {
+					action: "prune",
+					userIds: [],
+					detail: `inactive for ${days} day(s)`,
+				},
+				async preview() {
+					const count = await pruneCount(guild, days, include_roles);
+					return `Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`;
+				},
+				async act() {
+					const roleIds = include_roles?.map(({ id }) => id) ?? [];
+					const body = { days, compute_prune_count, include_roles: roleIds };
+					const { pruned } = (await guild.client.rest.post(Routes.guildPrune(guild.id), {
+						body,
+					})) as RESTPostAPIGuildPruneResult;
+					return pruned === null
+						? `Discord removes the members who ${criteria}; their number was not requested.`
+						: `Removed ${pruned} member(s) who ${criteria}.`;
+				},
+			};
+		},
 	},
-});
+	{ idempotent: false },
+);
 
 async function pruneCount(guild: Guild, days: number, roles: readonly Role[] | undefined): Promise<number> {
 	const include_roles = roles?.map(({ id }) => id).join(",");

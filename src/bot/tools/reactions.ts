@@ -26,33 +26,37 @@ import {
 } from "../messages/emoji.ts";
 import { fetchMessage, onMessage } from "../messages/message-arguments.ts";
 import { choice, flag, limit, snowflake } from "../tool/arguments/arguments.ts";
-import { destructiveTool, editTool, type Plan, readTool } from "../tool/define.ts";
+import type { Plan } from "../tool/context.ts";
+import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 
-export const addReaction = editTool({
-	additive: true,
-	name: "add_reaction",
-	toolset: "messages",
-	title: "Add a reaction",
-	description: "React to a message, as the bot.",
-	lock: "message_id",
-	permissions: ["ReadMessageHistory"],
-	person: { inLockedThreads: true },
-	input: v.strictObject({ ...onMessage, emoji }),
-	async run({ message_id, emoji }, { discord, guild, channel }) {
-		const message = await fetchMessage(channel, message_id);
-		const existing = reactionWith(message.reactions, emoji);
-		const where = messageName(message_id, channel);
-		if (existing?.me) throw new ToolError(`The bot has already put ${emojiName(emoji)} on ${where}. Nothing was done.`);
-		// Only the first reaction with an emoji needs Add Reactions.
-		if (!existing) {
-			requirePermissions(guild, channel, PermissionFlagsBits.AddReactions);
-			await requireOwnEmoji(guild, [emoji]);
-		}
-		const path = emojiPath(asOnMessage(emoji, existing), guild);
-		await discord.rest.put(Routes.channelMessageOwnReaction(channel.id, message_id, path));
-		return `Put ${emojiName(existing?.emoji ?? emoji)} on ${where}.`;
+export const addReaction = editTool(
+	{
+		name: "add_reaction",
+		toolset: "messages",
+		title: "Add a reaction",
+		description: "React to a message, as the bot.",
+		lock: "message_id",
+		permissions: ["ReadMessageHistory"],
+		person: { inLockedThreads: true },
+		input: v.strictObject({ ...onMessage, emoji }),
+		async run({ message_id, emoji }, { discord, guild, channel }) {
+			const message = await fetchMessage(channel, message_id);
+			const existing = reactionWith(message.reactions, emoji);
+			const where = messageName(message_id, channel);
+			if (existing?.me)
+				throw new ToolError(`The bot has already put ${emojiName(emoji)} on ${where}. Nothing was done.`);
+			// Only the first reaction with an emoji needs Add Reactions.
+			if (!existing) {
+				requirePermissions(guild, channel, PermissionFlagsBits.AddReactions);
+				await requireOwnEmoji(guild, [emoji]);
+			}
+			const path = emojiPath(asOnMessage(emoji, existing), guild);
+			await discord.rest.put(Routes.channelMessageOwnReaction(channel.id, message_id, path));
+			return `Put ${emojiName(existing?.emoji ?? emoji)} on ${where}.`;
+		},
 	},
-});
+	{ additive: true },
+);
 
 export const removeReaction = destructiveTool({
 	name: "remove_reaction",

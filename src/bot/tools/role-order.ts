@@ -19,7 +19,7 @@ import { editTool } from "../tool/define.ts";
 export const moveRoles = editTool({
 	name: "move_roles",
 	toolset: "roles",
-	extra: true,
+	offered: "extra",
 	title: "Move roles",
 	description: "Put roles right below or right above another one, in the given order.",
 	lock: "guild_id",

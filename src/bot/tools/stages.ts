@@ -16,7 +16,8 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { flag, found, guild_id, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { destructiveTool, type Plan } from "../tool/define.ts";
+import type { Plan } from "../tool/context.ts";
+import { destructiveTool } from "../tool/define.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	const channel = await voiceChannel(guild, id);
@@ -36,7 +37,7 @@ const moderatorPermissions = ["MuteMembers", "MoveMembers", "ManageChannels"] as
 export const setStage = destructiveTool({
 	name: "set_stage",
 	toolset: "voice",
-	extra: true,
+	offered: "extra",
 	title: "Start, edit or end a stage",
 	description:
 		"Start the stage of a stage channel or change its topic (topic), or end it (end). Discord ends it when nobody speaks for some minutes.",

@@ -7,10 +7,11 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
+import type { BotTool } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
-import { type BotTool, isReadOnly } from "../tool/toolsets.ts";
+import { isReadOnly } from "../tool/toolsets.ts";
 
 const maxPurposes = 10;
 
@@ -94,22 +95,23 @@ const neverRuns = () => {
 	);
 };
 
-export const useReadingTool = tool({
+export const useReadingTool = readTool({
 	name: accessors.read,
 	toolset: "core",
 	title: "Use a tool that reads",
 	description: "Call a tool that is not listed and only reads. find_tools shows its arguments.",
-	effect: "read",
 	input,
 	run: neverRuns,
 });
 
-export const useTool = tool({
-	name: accessors.use,
-	toolset: "core",
-	title: "Use a tool",
-	description: "Call any tool that is not listed. find_tools shows its arguments.",
-	effect: "destructive",
-	input,
-	run: neverRuns,
-});
+export const useTool = tool(
+	{ effect: "destructive" },
+	{
+		name: accessors.use,
+		toolset: "core",
+		title: "Use a tool",
+		description: "Call any tool that is not listed. find_tools shows its arguments.",
+		input,
+		run: neverRuns,
+	},
+);

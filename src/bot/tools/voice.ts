@@ -27,7 +27,7 @@ import { destructiveTool, readTool } from "../tool/define.ts";
 export const listVoiceMembers = readTool({
 	name: "list_voice_members",
 	toolset: "voice",
-	extra: true,
+	offered: "extra",
 	title: "List voice members",
 	description: "List the members in voice and stage channels, and whether they are muted or deafened.",
 	input: v.strictObject({

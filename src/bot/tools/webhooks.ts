@@ -16,7 +16,7 @@ import { editPlan } from "../messages/own-messages.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import { found, guild_id, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { writeEach } from "../tool/bulk.ts";
+import { onEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import {
 	type GuildWebhook,
@@ -113,7 +113,7 @@ export const createWebhook = writeTool({
 export const editWebhook = editTool({
 	name: "edit_webhook",
 	toolset: "webhooks",
-	extra: true,
+	offered: "extra",
 	title: "Edit a webhook",
 	description: "Rename a webhook, or move it to another channel.",
 	lock: "webhook_id",
@@ -175,21 +175,17 @@ export const deleteWebhook = destructiveTool({
 				items.map(madeWebhook),
 				absent,
 			),
-			act: async (call) =>
-				resultLines(
-					await writeEach(
-						{
-							items,
-							resumes: true,
-							idOf: ({ id }) => id,
-							describe: madeWebhook,
-							write,
-							done: (count, of) => `Deleted ${count} of ${of} webhook(s):`,
-						},
-						call,
-					),
-					absent,
-				),
+			act: onEach(
+				{
+					items,
+					resumes: true,
+					idOf: ({ id }) => id,
+					describe: madeWebhook,
+					write,
+					done: (count, of) => `Deleted ${count} of ${of} webhook(s):`,
+				},
+				absent,
+			),
 		};
 	},
 });
@@ -257,7 +253,7 @@ const sentByWebhook = {
 export const editWebhookMessage = destructiveTool({
 	name: "edit_webhook_message",
 	toolset: "webhooks",
-	extra: true,
+	offered: "extra",
 	title: "Edit a webhook message",
 	description: "Replace content or embeds of a webhook's message; not undoable.",
 	lock: "message_id",
@@ -284,7 +280,7 @@ export const editWebhookMessage = destructiveTool({
 export const deleteWebhookMessage = destructiveTool({
 	name: "delete_webhook_message",
 	toolset: "webhooks",
-	extra: true,
+	offered: "extra",
 	title: "Delete a webhook message",
 	description: "Delete a message that a webhook sent. Not undoable.",
 	lock: "message_id",

@@ -14,8 +14,8 @@ const ban = destructiveTool({
 	name: "ban",
 	permissions: ["BanMembers"],
 	input: peopleInput,
-	records: ({ user_ids }) => draftFor(user_ids),
 	plan: ({ user_ids }, { guild }) => ({
+		record: draftFor(user_ids),
 		preview: "Would ban.",
 		write: () => banRequest(guild, user_ids[0] ?? ""),
 		result: "Banned.",

@@ -14,9 +14,9 @@ const banEach = destructiveTool({
 	...about,
 	name: "ban_each",
 	input: peopleInput,
-	records: ({ user_ids }) => draftFor(user_ids),
 	plan: ({ user_ids }, { guild }) => ({
 		preview: `Would ban ${user_ids.length}.`,
+		record: draftFor(user_ids),
 		act: (call) =>
 			writeEach(
 				{
@@ -31,14 +31,11 @@ const banEach = destructiveTool({
 	}),
 });
 
-/** Bans the first in `user_ids`, with a plan that says what it records. */
+/** Bans the first in `user_ids`. */
 const banFirst = destructiveTool({
 	...about,
 	name: "ban_first",
 	input: peopleInput,
-	records: () => {
-		throw new Error("the plan says it");
-	},
 	plan: ({ user_ids }, { guild }) => ({
 		preview: "Would ban.",
 		record: { ...draftFor(user_ids), endsAt: 5, detail: "detail" },
@@ -47,16 +44,18 @@ const banFirst = destructiveTool({
 	}),
 });
 
-/** Like `ban_first`, without a plan. */
+/** Like `ban_first`, without a preview. */
 const banOne = writeTool({
 	...about,
 	name: "ban_one",
 	input: peopleInput,
-	records: ({ user_ids }) => draftFor(user_ids),
-	async run({ user_ids }, { guild }) {
-		await banRequest(guild, user_ids[0] ?? "");
-		return "Banned.";
-	},
+	plan: ({ user_ids }, { guild }) => ({
+		record: draftFor(user_ids),
+		async act() {
+			await banRequest(guild, user_ids[0] ?? "");
+			return "Banned.";
+		},
+	}),
 });
 
 /** Records nothing. */
@@ -64,7 +63,6 @@ const silent = writeTool({
 	...about,
 	name: "silent",
 	input: peopleInput,
-	records: () => undefined,
 	async run({ user_ids }, { guild }) {
 		await banRequest(guild, user_ids[0] ?? "");
 		return "Banned.";
@@ -77,10 +75,12 @@ const failing = (error: unknown) =>
 		...about,
 		name: "failing",
 		input: peopleInput,
-		records: ({ user_ids }) => draftFor(user_ids),
-		run() {
-			throw error;
-		},
+		plan: ({ user_ids }) => ({
+			record: draftFor(user_ids),
+			async act() {
+				throw error;
+			},
+		}),
 	});
 
 const start = () => startRecording({ tools: [banEach, banFirst, banOne, silent] });
@@ -147,14 +147,12 @@ describe("nothing is recorded", () => {
 			name: "needy",
 			input: peopleInput,
 			permissions: ["Administrator"],
-			records: ({ user_ids }) => draftFor(user_ids),
-			plan: () => ({ preview: "", write: async () => {}, result: "" }),
+			plan: ({ user_ids }) => ({ preview: "", record: draftFor(user_ids), write: async () => {}, result: "" }),
 		});
 		const refusing = destructiveTool({
 			...about,
 			name: "refusing",
 			input: peopleInput,
-			records: ({ user_ids }) => draftFor(user_ids),
 			plan() {
 				throw new ToolError("Not possible.");
 			},
@@ -259,11 +257,13 @@ describe("a step that fails", () => {
 			...about,
 			name: "half",
 			input: peopleInput,
-			records: ({ user_ids }) => draftFor(user_ids),
-			run() {
-				noteItem("1", "done");
-				throw new ToolError("No more.");
-			},
+			plan: ({ user_ids }) => ({
+				record: draftFor(user_ids),
+				async act() {
+					noteItem("1", "done");
+					throw new ToolError("No more.");
+				},
+			}),
 		});
 		await using bot = await startRecording({ tools: [half] });
 		await bot.call("half", { user_ids: ["1", "2"] });

@@ -26,9 +26,8 @@ import {
 	text,
 } from "../../tool/arguments/arguments.ts";
 import { type CaseDraft, caseActions, completed } from "../../tool/case-record.ts";
-import type { ToolContext } from "../../tool/context.ts";
+import type { BotTool, ToolContext } from "../../tool/context.ts";
 import { editTool, readTool, writeTool } from "../../tool/define.ts";
-import type { BotTool } from "../../tool/toolsets.ts";
 import { type MaybeMember, memberOrAbsent, membersAmong } from "../../tools/members/several-members.ts";
 import type { Case } from "./case.ts";
 import { caseDetails, caseLine, moderatorLines, summaryOf } from "./case-lines.ts";
@@ -41,7 +40,7 @@ const maxPeople = 20;
 const maxNumber = 1_000_000_000;
 const maxEdits = 20;
 
-const person = { guildPermissions: ["ModerateMembers"] } as const;
+const person = { permissions: [{ permission: "ModerateMembers", inGuild: true }] } as const;
 
 const user_ids = list(found(memberOrAbsent, "user"), 1, maxPeople, "Users.");
 const number = integer(1, maxNumber, "Number of the case.");

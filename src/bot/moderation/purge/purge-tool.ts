@@ -13,8 +13,8 @@ import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { cut, planMatching, type Selected } from "../../messages/matching-deletion.ts";
 import { flag, guild_id, integer, list, moment, reason, snowflake } from "../../tool/arguments/arguments.ts";
+import type { BotTool } from "../../tool/context.ts";
 import { destructiveTool } from "../../tool/define.ts";
-import type { BotTool } from "../../tool/toolsets.ts";
 
 export const purgeToolName = "purge";
 

@@ -11,8 +11,8 @@ import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import { choice, flag, guild_id, integer, limit } from "../../tool/arguments/arguments.ts";
+import type { BotTool } from "../../tool/context.ts";
 import { editTool, readTool } from "../../tool/define.ts";
-import type { BotTool } from "../../tool/toolsets.ts";
 import { countsText } from "../cases/case-lines.ts";
 import type { Cases } from "../cases/cases.ts";
 import { copyTitle } from "./message-copy.ts";
@@ -98,7 +98,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			title: "Resolve a report",
 			description: "End a report. Punishes nobody: use warn_member, timeout or ban before.",
 			permissionsIn: "run",
-			person: { guildPermissions: ["ModerateMembers"] },
+			person: { permissions: [{ permission: "ModerateMembers", inGuild: true }] },
 			lock: ({ report }, { guildId }) => [`report ${guildId} ${report}`],
 			input: v.strictObject({
 				guild_id,

@@ -62,13 +62,16 @@ export function createMenuTool(reserved: ReservedRoles) {
 	return writeTool({
 		name: "create_role_menu",
 		toolset: "roles",
-		extra: true,
+		offered: "extra",
 		title: "Create a role menu",
 		description:
 			"Send a message with buttons or a select menu with which members give themselves roles, or replace such a menu.",
 		lock: ({ message_id }) => (message_id ? [message_id] : []),
-		permissions: ["SendMessages", { permission: "ReadMessageHistory", with: "message_id" }],
-		guildPermissions: ["ManageRoles"],
+		permissions: [
+			{ permission: "ManageRoles", inGuild: true },
+			"SendMessages",
+			{ permission: "ReadMessageHistory", with: "message_id" },
+		],
 		person: {
 			permissions: [slowMode("channel_id"), { permission: "ManageMessages", with: "message_id" }, ...textPermissions],
 		},

@@ -1,7 +1,7 @@
 // Finds tools by words: in their names, titles, descriptions and arguments, rare words first.
 
 import { privilegedHint } from "../../../mcp/tool.ts";
-import type { BotTool } from "../toolsets.ts";
+import type { BotTool } from "../context.ts";
 import { stem } from "./stem.ts";
 import { synonyms } from "./tool-synonyms.ts";
 

@@ -2,9 +2,11 @@
 
 import type { Guild, GuildMember } from "discord.js";
 import { forClients, isForPeople } from "../../../discord/acting-person.ts";
+import { memberFields } from "../../../discord/describe.ts";
 import { type MemberState, memberOrNone } from "../../../discord/find.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { found, list } from "../../tool/arguments/arguments.ts";
+import type { CaseAction } from "../../tool/case-record.ts";
 
 /** A user's id, and the guild member with this id; undefined if the user is not a member. */
 export interface MaybeMember {
@@ -50,3 +52,12 @@ export function membersAmong(
 		absent: others.length > 0 && `${others.length} not in the ${isForPeople() ? "server" : "guild"}: ${ids}`,
 	};
 }
+
+/** How results of tools that change members name them. */
+export const asMembers = { idOf: ({ id }: GuildMember) => id, describe: memberFields };
+
+/** The case of an action on these members. */
+export const caseOf = (action: CaseAction, members: readonly { id: string }[]) => ({
+	action,
+	userIds: members.map(({ id }) => id),
+});

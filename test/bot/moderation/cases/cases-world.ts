@@ -9,8 +9,7 @@ import type { LogEntry } from "../../../../src/bot/moderation/moderation-log.ts"
 import { TempBans } from "../../../../src/bot/moderation/temp-bans.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
 import { createCallAs } from "../../../../src/bot/tool/call-as.ts";
-import type { BotContext } from "../../../../src/bot/tool/context.ts";
-import type { BotTool } from "../../../../src/bot/tool/toolsets.ts";
+import type { BotContext, BotTool } from "../../../../src/bot/tool/context.ts";
 import { tools as allTools } from "../../../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
 import { KeyedMutex } from "../../../../src/lib/keyed-mutex.ts";
