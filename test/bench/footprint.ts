@@ -64,11 +64,7 @@ async function measureGateway(): Promise<void> {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-footprint-"));
 	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
 	const stubs = stack.use(await startStubs(1, []));
-	const gateway = await startGatewayProcess({
-		name: "gateway",
-		backends: stubs.ports,
-		directory,
-	});
+	const gateway = await startGatewayProcess({ name: "gateway", backends: stubs.ports, directory });
 	stack.use(gateway);
 	await firstAnswer(gateway.url);
 	await fillGateway(gateway, stack.use(startLoadProcess()), calls);
@@ -91,12 +87,7 @@ async function measureBot(more: number): Promise<void> {
 	});
 	await membersLoaded(bot.url, token);
 	await printMemory(bot.pid, `bot, a guild of ${more || "a few"} members`);
-	const target = {
-		name: "bot",
-		url: bot.url,
-		token,
-		usage: async () => ({ cpuMicros: 0, rss: 0 }),
-	};
+	const target = { name: "bot", url: bot.url, token, usage: async () => ({ cpuMicros: 0, rss: 0 }) };
 	const sessions = await Promise.all(Array.from({ length: botLoad.connections }, () => openSession(target)));
 	const tool = { name: "list_guilds", arguments: {} };
 	const { rate } = await measureCalls(target, tool, sessions, botLoad.ms);

@@ -36,10 +36,7 @@ function serve(answer: (id: string) => readonly (string | Uint8Array)[]) {
 			},
 		},
 	});
-	return {
-		url: `http://127.0.0.1:${listener.port}/mcp`,
-		[Symbol.dispose]: () => listener.stop(true),
-	};
+	return { url: `http://127.0.0.1:${listener.port}/mcp`, [Symbol.dispose]: () => listener.stop(true) };
 }
 
 const resultFor = (id: string) =>
@@ -147,13 +144,7 @@ test("calls reach the bot that serves their guild, and the bot that they name", 
 	const more = { guilds: 2, lists: 2 };
 	const tools = ['{"name":"a"}', '{"name":"b"}'];
 	const stubs = stack.use(await startStubs(3, tools, undefined, more));
-	const gateway = stack.use(
-		await startGatewayProcess({
-			name: "several",
-			backends: stubs.ports,
-			directory,
-		}),
-	);
+	const gateway = stack.use(await startGatewayProcess({ name: "several", backends: stubs.ports, directory }));
 	await firstAnswer(gateway.url);
 	for (const [target, instance] of [
 		[{ guild_id: guildId(0) }, "stub0"],

@@ -204,16 +204,8 @@ async function measureList(): Promise<void> {
 						},
 					]
 				: []),
-			{
-				name: "bare Bun.serve",
-				job: readyListJob(ready.url, 16, gzip),
-				pids: [ready.pid],
-			},
-			{
-				name: "gateway",
-				job: listJob(gateway.url, 16, gzip),
-				pids: [gateway.pid],
-			},
+			{ name: "bare Bun.serve", job: readyListJob(ready.url, 16, gzip), pids: [ready.pid] },
+			{ name: "gateway", job: listJob(gateway.url, 16, gzip), pids: [gateway.pid] },
 		]);
 		const ofNginx = ratios(compared, "gateway", "nginx gzip_static");
 		if (ofNginx.length > 0)
@@ -227,9 +219,7 @@ async function measurePaths(): Promise<void> {
 	for (const path of fastPathNames)
 		without.push({
 			name: `without ${path}`,
-			process: await addGateway(`gateway-no-${path}`, 1, undefined, {
-				MCP_FAST_PATHS: `no-${path}`,
-			}),
+			process: await addGateway(`gateway-no-${path}`, 1, undefined, { MCP_FAST_PATHS: `no-${path}` }),
 		});
 	const all = (job: (url: string) => Contender["job"]) =>
 		[{ name: "gateway", process: gateway }, ...without].map(({ name, process: { url, pid } }) => ({
@@ -253,10 +243,7 @@ async function measurePaths(): Promise<void> {
 async function measureBackends(): Promise<void> {
 	const several: { backends: number; process: GatewayProcess }[] = [];
 	for (const backends of manyBackends)
-		several.push({
-			backends,
-			process: await addGateway(`gateway-${backends}`, backends),
-		});
+		several.push({ backends, process: await addGateway(`gateway-${backends}`, backends) });
 	heading("tools/call at several bots in turn");
 	await rows(
 		"  64 x 0.4 KB",
@@ -298,14 +285,7 @@ async function measureStart(): Promise<void> {
 		);
 	print(
 		"gateway",
-		await timed(() =>
-			startGatewayProcess({
-				name: "started",
-				backends: [stubPort],
-				directory,
-				pin: cores.server,
-			}),
-		),
+		await timed(() => startGatewayProcess({ name: "started", backends: [stubPort], directory, pin: cores.server })),
 		startGoalMs,
 	);
 }

@@ -81,10 +81,7 @@ export function readOptions(): BenchOptions {
 		size: oneOf("size", [...sizes.keys()]),
 		connections: connections === undefined ? undefined : Number(connections),
 		bots: count("bots", 2, 1_000),
-		effort: {
-			rounds: count("rounds", 1, 1_000) ?? (quick ? 3 : 5),
-			ms: quick ? 100 : 400,
-		},
+		effort: { rounds: count("rounds", 1, 1_000) ?? (quick ? 3 : 5), ms: quick ? 100 : 400 },
 	};
 }
 

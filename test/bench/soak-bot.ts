@@ -89,10 +89,7 @@ function mixedCall(number: number, { channelId }: World): MixedCall {
 		isRefused,
 	});
 	if (number % callsPerMessage === 0)
-		return call("send_message", {
-			channel_id: channelId,
-			content: `Message ${number}`,
-		});
+		return call("send_message", { channel_id: channelId, content: `Message ${number}` });
 	const mix = [
 		call("list_guilds", {}),
 		call("get_guild_info", {}),

@@ -74,10 +74,7 @@ function holdCalls(url: string, count: number): Load {
 	let closed = false;
 
 	const call = (id: number, instance: string) =>
-		callTool(url, id, {
-			params: { name: "echo", arguments: { instance } },
-			isRefused: false,
-		});
+		callTool(url, id, { params: { name: "echo", arguments: { instance } }, isRefused: false });
 	const workers = Array.from({ length: count }, async (_, index) => {
 		while (!closed) {
 			try {
@@ -99,10 +96,7 @@ function holdCalls(url: string, count: number): Load {
 async function callTool(url: string, id: number, { params, isRefused }: MixedCall): Promise<void> {
 	const response = await fetch(url, {
 		method: "POST",
-		headers: {
-			Authorization: `Bearer ${token}`,
-			"Content-Type": "application/json",
-		},
+		headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
 		body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
 	});
 	const text = await response.text();

@@ -129,19 +129,9 @@ const content = "A message of some length, as people write them. ".repeat(2);
 /** Calls of a tool. */
 export function callJob(url: string, options: CallOptions): LoadJob {
 	const { connections, size = 300, delayMs = 0, backends = 1 } = options;
-	const targets =
-		options.targets ??
-		Array.from({ length: backends }, (_, index) => ({
-			instance: `stub${index}`,
-		}));
+	const targets = options.targets ?? Array.from({ length: backends }, (_, index) => ({ instance: `stub${index}` }));
 	const requests = targets.map((target) => {
-		const args = {
-			...target,
-			channel_id: "123456789012345678",
-			content,
-			size,
-			delay_ms: delayMs,
-		};
+		const args = { ...target, channel_id: "123456789012345678", content, size, delay_ms: delayMs };
 		return `"method":"tools/call","params":${JSON.stringify({ name: "echo", arguments: args })}`;
 	});
 	return {

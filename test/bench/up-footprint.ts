@@ -21,11 +21,7 @@ const sumGoal = 400;
 export async function measureUp(bots = 5): Promise<void> {
 	await using stack = new AsyncDisposableStack();
 	const names = Array.from({ length: bots }, (_, index) => `bot${index + 1}`);
-	const simulator = stack.use(
-		await startSimulator({
-			seed: smallGuilds(names),
-		}),
-	);
+	const simulator = stack.use(await startSimulator({ seed: smallGuilds(names) }));
 	const home = mkdtempSync(join(tmpdir(), "guildhall-footprint-"));
 	stack.defer(() => rmSync(home, { recursive: true, force: true }));
 	for (const name of names)
@@ -34,11 +30,7 @@ export async function measureUp(bots = 5): Promise<void> {
 			DISCORD_API_URL: simulator.api,
 		});
 
-	const env = {
-		...cacheEnvironment(process.env),
-		LOG_FORMAT: "json",
-		GATEWAY_PORT: "0",
-	};
+	const env = { ...cacheEnvironment(process.env), LOG_FORMAT: "json", GATEWAY_PORT: "0" };
 	const directory = join(home, "instances");
 	const args = ["up", "--directory", directory];
 	const up = stack.use(
@@ -79,9 +71,7 @@ async function makeInstance(home: string, name: string, variables: Record<string
 async function allOnline(url: string, token: string, bots: number): Promise<void> {
 	const endsAt = performance.now() + startTimeoutMs;
 	for (;;) {
-		const response = await fetch(new URL("/status", url), {
-			headers: { Authorization: `Bearer ${token}` },
-		});
+		const response = await fetch(new URL("/status", url), { headers: { Authorization: `Bearer ${token}` } });
 		const text = await response.text();
 		const online = text.match(/"state":"online"/g)?.length ?? 0;
 		if (online >= bots) return;

@@ -67,10 +67,7 @@ test("it needs no sources, knows its build, names its sources in stack traces, r
 	const sources = join(root, "src");
 	rmSync(join(sources, "later.ts"));
 	rmSync(join(sources, "text.env"));
-	const child = Bun.spawnSync([path], {
-		cwd: join(root, "elsewhere"),
-		env: {},
-	});
+	const child = Bun.spawnSync([path], { cwd: join(root, "elsewhere"), env: {} });
 	expect(child.stderr.toString()).toBe("");
 	expect(JSON.parse(child.stdout.toString())).toEqual({
 		build: stamp,

@@ -37,9 +37,7 @@ test.skipIf(!Bun.which("tar"))(
 			expect(readFileSync(path).equals(first)).toBe(true);
 
 			mkdirSync(join(place, "out"));
-			const { success } = Bun.spawnSync(["tar", "xzf", path], {
-				cwd: join(place, "out"),
-			});
+			const { success } = Bun.spawnSync(["tar", "xzf", path], { cwd: join(place, "out") });
 			expect(success).toBe(true);
 			const folder = join(place, "out", name);
 			expect(readdirSync(join(place, "out"))).toEqual([name]);
@@ -59,10 +57,7 @@ test.skipIf(!Bun.which("tar"))(
 				expect(statSync(join(folder, file)).mode & 0o777).toBe(0o644);
 			}
 			// What developers read is not in it.
-			const links = linksIn({
-				path: "README.md",
-				text: readFileSync(join(folder, "README.md"), "utf8"),
-			});
+			const links = linksIn({ path: "README.md", text: readFileSync(join(folder, "README.md"), "utf8") });
 			expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([
 				".github/CONTRIBUTING.md",
 				"src/README.md",

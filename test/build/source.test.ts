@@ -28,10 +28,7 @@ test("without git the commit is unknown, or what BUILD_COMMIT says", () => {
 	const unknown = { commit: "unknown", dirty: false, time: 0 };
 	expect(readSource(place.path, {})).toEqual(unknown);
 	const env = { BUILD_COMMIT: " 0123456789abcdef " };
-	expect(readSource(place.path, env)).toEqual({
-		...unknown,
-		commit: "0123456789ab",
-	});
+	expect(readSource(place.path, env)).toEqual({ ...unknown, commit: "0123456789ab" });
 });
 
 describe.skipIf(!Bun.which("git"))("in a checkout", () => {

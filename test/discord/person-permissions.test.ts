@@ -19,10 +19,7 @@ test("in channels with any overwrites, they are those of discord.js", async () =
 	await using alpha = await startConnection(({ world, guild }) => {
 		const cooks = guild("The Cooks");
 		const roles = Array.from({ length: 6 }, (_, at) =>
-			world.roles.add(cooks, {
-				name: `role ${at}`,
-				permissions: String(anyOf(bits)),
-			}),
+			world.roles.add(cooks, { name: `role ${at}`, permissions: String(anyOf(bits)) }),
 		);
 		const members = [...cooks.members.values()];
 		for (const member of members)

@@ -26,9 +26,12 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 		const { exitCode, stderr } = Bun.spawnSync([script], {
 			cwd,
 			env: {
-				...{ PATH: process.env.PATH, BOT_ROLES: roles },
-				...{ POSTGRES_USER: "postgres", POSTGRES_DB: "guildhall" },
-				...{ PGHOST: "127.0.0.1", PGPORT: String(postgres.port) },
+				PATH: process.env.PATH,
+				BOT_ROLES: roles,
+				POSTGRES_USER: "postgres",
+				POSTGRES_DB: "guildhall",
+				PGHOST: "127.0.0.1",
+				PGPORT: String(postgres.port),
 				PGPASSWORD: password,
 			},
 		});
@@ -42,10 +45,7 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 		return [...(await sql.unsafe(text))];
 	}
 	const settings = (name: string, secret: string) => ({
-		settings: {
-			...{ databaseUrl: urlOf(name, secret), schema: name },
-			directory: "/none",
-		},
+		settings: { databaseUrl: urlOf(name, secret), schema: name, directory: "/none" },
 	});
 
 	test("a bot works in its own schema, and gets at no other", async () => {

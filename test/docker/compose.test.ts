@@ -16,10 +16,7 @@ import {
 } from "../support/compose.ts";
 import { readStages } from "../support/images.ts";
 
-const env = {
-	...{ MCP_AUTH_TOKEN: "0123456789abcdef", POSTGRES_PASSWORD: "secret" },
-	...databasePasswords,
-};
+const env = { MCP_AUTH_TOKEN: "0123456789abcdef", POSTGRES_PASSWORD: "secret", ...databasePasswords };
 const stages = await readStages();
 
 function required<T>(found: T | undefined, what: string): T {
@@ -38,10 +35,7 @@ function parts(file: ComposeFile) {
 
 /** INSTANCES, as the gateway reads it. */
 function instancesOf(gateway: Service) {
-	return readConfig(gateway.environment).instances.map(({ name, url }) => ({
-		name,
-		url,
-	}));
+	return readConfig(gateway.environment).instances.map(({ name, url }) => ({ name, url }));
 }
 
 /** Returns the last instruction of this kind in our Dockerfile, which is the effective one. */
@@ -67,10 +61,7 @@ describe.each([
 		expect(bots.map(([bot]) => bot)).toEqual(botNames);
 		expect(instancesOf(gateway)).toEqual(botNames.map((bot) => ({ name: bot, url: `http://${bot}:9090` })));
 		for (const [, { environment }] of bots)
-			expect(environment).toMatchObject({
-				MCP_PORT: "9090",
-				MCP_BIND_ADDR: "0.0.0.0",
-			});
+			expect(environment).toMatchObject({ MCP_PORT: "9090", MCP_BIND_ADDR: "0.0.0.0" });
 	});
 
 	test("the gateway starts when all backends are healthy, and they when the database is", () => {
@@ -81,9 +72,7 @@ describe.each([
 
 	test("health is asked every 10 s, for 5 s at the most, 12 times", () => {
 		for (const { healthcheck } of Object.values(file.services))
-			expect(healthcheck).toMatchObject({
-				...{ interval: "10s", timeout: "5s", retries: 12 },
-			});
+			expect(healthcheck).toMatchObject({ interval: "10s", timeout: "5s", retries: 12 });
 	});
 
 	test("the gateway is published on the loopback alone, and nothing else is", () => {
@@ -167,11 +156,13 @@ test("`guildhall up` has the instances to write to, needs nothing else, and is p
 	expect(guildhall?.ports).toEqual(["127.0.0.1:9100:9100"]);
 	expect(guildhall?.restart).toBe("unless-stopped");
 	const there = await readCompose("compose.yaml", {
-		...{ INSTANCES_DIR: "/srv/bots", GUILDHALL_USER: "1000:1000" },
+		INSTANCES_DIR: "/srv/bots",
+		GUILDHALL_USER: "1000:1000",
 		GUILDHALL_MEMORY: "4g",
 	});
 	expect(there.services.guildhall).toMatchObject({
-		...{ volumes: ["/srv/bots:/instances"], user: "1000:1000" },
+		volumes: ["/srv/bots:/instances"],
+		user: "1000:1000",
 		mem_limit: "4g",
 	});
 });
@@ -226,10 +217,7 @@ describe.each(
 	test("has a limit for its memory, its processes and its log", () => {
 		expect(service.mem_limit).toMatch(/^(256m|512m|1g|2g)$/);
 		expect(service.pids_limit).toBe(isUp(service) ? 2_048 : 256);
-		expect(service.logging).toEqual({
-			driver: "json-file",
-			options: { "max-size": "10m", "max-file": "3" },
-		});
+		expect(service.logging).toEqual({ driver: "json-file", options: { "max-size": "10m", "max-file": "3" } });
 	});
 
 	test("asks for its health as its image does: a bot the bot, another the gateway", () => {

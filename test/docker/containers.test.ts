@@ -34,10 +34,7 @@ import { until } from "../support/until.ts";
 const token = "0123456789abcdef0123456789abcdef";
 const names = ["bot", "alpha", "beta", "gamma"];
 /** docker/.env. */
-const environment = {
-	...{ MCP_AUTH_TOKEN: token, POSTGRES_PASSWORD: "none" },
-	...databasePasswords,
-};
+const environment = { MCP_AUTH_TOKEN: token, POSTGRES_PASSWORD: "none", ...databasePasswords };
 /** Whose the instances are; root alone can give something away. */
 const isRoot = process.getuid?.() === 0;
 const owner = isRoot ? 12_345 : (process.getuid?.() ?? 0);
@@ -135,12 +132,8 @@ describe.each(["compose.postgres.yaml", "compose.several.yaml"])("%s", (name) =>
 		"its services become healthy one after the other, serve, and stop",
 		async () => {
 			await using stack = new AsyncDisposableStack();
-			const { gateway, ...others } = (
-				await readCompose(name, {
-					...environment,
-					GUILDHALL_USER: `${owner}:${owner}`,
-				})
-			).services;
+			const { gateway, ...others } = (await readCompose(name, { ...environment, GUILDHALL_USER: `${owner}:${owner}` }))
+				.services;
 			const { postgres: _, ...bots } = others;
 			if (!gateway) throw new Error("there is no gateway");
 
@@ -169,9 +162,7 @@ describe.each(["compose.postgres.yaml", "compose.several.yaml"])("%s", (name) =>
 			}
 
 			const port = String(await freePort());
-			const front = startContainer(image, gateway, {
-				here: { "9100": port, ...addresses },
-			});
+			const front = startContainer(image, gateway, { here: { "9100": port, ...addresses } });
 			stack.use(front.program);
 			await becomesHealthy(front, port);
 			const url = `http://127.0.0.1:${port}/mcp`;
@@ -208,9 +199,7 @@ test("`guildhall up` starts a bot for each instance, also for a new one, makes t
 	add("alpha");
 	if (isRoot) chownSync(instances, owner, owner);
 	const port = String(await freePort());
-	const container = startContainer(image, guildhall, {
-		here: { "/instances": instances, "9100": port },
-	});
+	const container = startContainer(image, guildhall, { here: { "/instances": instances, "9100": port } });
 	await using program = container.program;
 	expect(await becomesHealthy(container, port)).toContain("ready");
 	const file = join(instances, "gateway.env");
@@ -232,11 +221,7 @@ test("`guildhall up` starts a bot for each instance, also for a new one, makes t
 });
 
 test("a bot without PostgreSQL keeps its file in the volume, as the image's user", async () => {
-	const { bot } = (
-		await readCompose("compose.postgres.yaml", {
-			...environment,
-		})
-	).services;
+	const { bot } = (await readCompose("compose.postgres.yaml", { ...environment })).services;
 	if (!bot) throw new Error("there is no bot");
 	const config = makeInstance("bot");
 	if (isRoot) for (const path of ["", ".env", "config.toml"]) chownSync(join(config, path), 65_532, 65_532);
@@ -245,13 +230,7 @@ test("a bot without PostgreSQL keeps its file in the volume, as the image's user
 	const { program } = startContainer(
 		image,
 		{ ...bot, environment: given },
-		{
-			here: {
-				"/config": config,
-				"/data": join(image.root, "data"),
-				"9090": port,
-			},
-		},
+		{ here: { "/config": config, "/data": join(image.root, "data"), "9090": port } },
 	);
 	await using _program = program;
 	await becomesReady(program, `http://127.0.0.1:${port}`);
@@ -282,11 +261,7 @@ test("the demo becomes healthy, and its gateway answers", async () => {
 test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 	"the database's health check knows one that is there from one that is not",
 	async () => {
-		const { postgres: service } = (
-			await readCompose("compose.postgres.yaml", {
-				...environment,
-			})
-		).services;
+		const { postgres: service } = (await readCompose("compose.postgres.yaml", { ...environment })).services;
 		const [, ...command] = service?.healthcheck.test ?? [];
 		const ask = (port: number) => Bun.spawnSync([...command, "-p", String(port)]).exitCode;
 		expect(ask(postgres?.port ?? 0)).toBe(0);
@@ -295,12 +270,7 @@ test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 );
 
 test("a fault of configuration ends a container with exit 1 and its reason", async () => {
-	const { gateway } = (
-		await readCompose("compose.postgres.yaml", {
-			...environment,
-			INSTANCES: "alpha",
-		})
-	).services;
+	const { gateway } = (await readCompose("compose.postgres.yaml", { ...environment, INSTANCES: "alpha" })).services;
 	const { program } = startContainer(image, gateway as Service, { here: {} });
 	await using ended = program;
 	expect(await ended.exited).toBe(1);

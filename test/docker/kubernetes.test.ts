@@ -176,10 +176,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	});
 
 	test("only the gateway and Prometheus reach a bot, and only bots reach the database", () => {
-		const ingressOnly = all.map((one) => ({
-			...one,
-			spec: { ...one.spec, policyTypes: ["Ingress"] },
-		}));
+		const ingressOnly = all.map((one) => ({ ...one, spec: { ...one.spec, policyTypes: ["Ingress"] } }));
 		const home = { "kubernetes.io/metadata.name": "guildhall" };
 		const elsewhere = { "kubernetes.io/metadata.name": "elsewhere" };
 		const monitoring = { "kubernetes.io/metadata.name": "monitoring" };
@@ -187,10 +184,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 			namespace,
 			labels: { "app.kubernetes.io/name": name },
 		});
-		const own = (name: string): Peer => ({
-			namespace: home,
-			labels: podOf(name).metadata.labels,
-		});
+		const own = (name: string): Peer => ({ namespace: home, labels: podOf(name).metadata.labels });
 		const peers: Record<string, Peer> = {
 			gateway: own("gateway"),
 			alpha: own("alpha"),
@@ -200,10 +194,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 			prometheus: named("prometheus", monitoring),
 			"a false prometheus": named("prometheus", elsewhere),
 			"a false gateway": named("gateway", elsewhere),
-			ingress: {
-				namespace: { ...elsewhere, "guildhall/reaches-gateway": "true" },
-				labels: {},
-			},
+			ingress: { namespace: { ...elsewhere, "guildhall/reaches-gateway": "true" }, labels: {} },
 		};
 		/** Both ends have to let them: each by itself keeps out whom it should. */
 		const whoReaches = (to: string, port: number) => {
@@ -311,10 +302,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		stack.use(program);
 		await passesProbes(podOf("gateway").spec.containers[0], port);
 		const { call } = await connectTo(`http://127.0.0.1:${port}/mcp`, token);
-		for (const instance of bots)
-			expect(await call("list_guilds", { instance })).toMatchObject({
-				isError: false,
-			});
+		for (const instance of bots) expect(await call("list_guilds", { instance })).toMatchObject({ isError: false });
 	});
 
 	test("with the secrets as they are committed nothing starts", async () => {
@@ -337,11 +325,9 @@ test("what Prometheus is told to scrape is there", () => {
 	};
 	expect(endpoints).toMatchObject([
 		{
-			...{ port: "mcp", path: "/metrics" },
-			authorization: {
-				type: "Bearer",
-				credentials: { name: "guildhall", key: "MCP_AUTH_TOKEN" },
-			},
+			port: "mcp",
+			path: "/metrics",
+			authorization: { type: "Bearer", credentials: { name: "guildhall", key: "MCP_AUTH_TOKEN" } },
 		},
 	]);
 	const [{ key, values } = { key: "", values: [] }] = selector.matchExpressions;

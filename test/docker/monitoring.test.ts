@@ -167,10 +167,7 @@ describe.skipIf(!promtool)("promtool", () => {
 	});
 
 	test("accepts every expression of the dashboard", () => {
-		const rules = panelExpressions.map((expr, at) => ({
-			record: `guildhall:panel_${at}`,
-			expr,
-		}));
+		const rules = panelExpressions.map((expr, at) => ({ record: `guildhall:panel_${at}`, expr }));
 		const text = JSON.stringify({ groups: [{ name: "panels", rules }] });
 		const { code, output } = run({ "rules.yaml": text }, "check", "rules", "rules.yaml");
 		expect(output).toContain(`${rules.length} rules found`);
@@ -179,11 +176,7 @@ describe.skipIf(!promtool)("promtool", () => {
 
 	/** For each alert: series for which it fires (after `at`), and series for which it does not. */
 	const cases: Record<string, Case> = {
-		GuildhallProcessDown: {
-			series: 'up{job="guildhall"}',
-			bad: "0x120",
-			good: "1x120",
-		},
+		GuildhallProcessDown: { series: 'up{job="guildhall"}', bad: "0x120", good: "1x120" },
 		GuildhallCrashLoop: {
 			series: 'process_start_time_seconds{job="guildhall"}',
 			bad: "0+60x120",
@@ -228,9 +221,7 @@ describe.skipIf(!promtool)("promtool", () => {
 			series: 'guildhall_gateway_calls_total{bot="alpha",outcome="offline"}',
 			bad: "0+1x120",
 			good: "3x120",
-			beside: {
-				'guildhall_gateway_calls_total{bot="alpha",outcome="ok"}': "0+15x120",
-			},
+			beside: { 'guildhall_gateway_calls_total{bot="alpha",outcome="ok"}': "0+15x120" },
 		},
 		GuildhallCallsSlow: {
 			series: 'guildhall_gateway_call_seconds_bucket{bot="alpha",le="10"}',
@@ -264,19 +255,14 @@ describe.skipIf(!promtool)("promtool", () => {
 			series: 'guildhall_bot_ai_requests_total{bot="alpha",outcome="unreachable"}',
 			bad: "0+3x120",
 			good: "0+1x120",
-			beside: {
-				'guildhall_bot_ai_requests_total{bot="alpha",outcome="answered"}': "0+2x120",
-			},
+			beside: { 'guildhall_bot_ai_requests_total{bot="alpha",outcome="answered"}': "0+2x120" },
 		},
 	};
 
 	test("fires each alert when it should, and only then", () => {
 		expect(Object.keys(cases).sort()).toEqual(alerts.map(({ alert }) => alert).sort());
 		const given = (series: Record<string, string>) =>
-			Object.entries(series).map(([name, values]) => ({
-				series: name,
-				values,
-			}));
+			Object.entries(series).map(([name, values]) => ({ series: name, values }));
 		const tests = Object.entries(cases).flatMap(([alertname, one]) => {
 			const { series, bad, good, beside = {}, besideGood = beside } = one;
 			const count = (fires: boolean) => ({
@@ -299,11 +285,7 @@ describe.skipIf(!promtool)("promtool", () => {
 		});
 		const files = {
 			"alerts.yaml": read("alerts.yaml"),
-			"test.yaml": JSON.stringify({
-				rule_files: ["alerts.yaml"],
-				evaluation_interval: "5m",
-				tests,
-			}),
+			"test.yaml": JSON.stringify({ rule_files: ["alerts.yaml"], evaluation_interval: "5m", tests }),
 		};
 		const { code, output } = run(files, "test", "rules", "test.yaml");
 		expect(output).toContain("SUCCESS");

@@ -129,7 +129,11 @@ function send(port: number, { path = "/mcp", tool = "echo", name = host, method 
 	let body = "";
 	const sent = httpsRequest(
 		{
-			...{ host: "127.0.0.1", port, path, method, servername: host },
+			host: "127.0.0.1",
+			port,
+			path,
+			method,
+			servername: host,
 			rejectUnauthorized: false,
 			agent: false,
 			headers: {
@@ -184,7 +188,10 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 			async function startProxy(upstream: number): Promise<number> {
 				const here = mkdtempSync(join(directory ?? tmpdir(), `${program}-`));
 				const place: Place = {
-					...{ directory: here, certificate, key, upstream },
+					directory: here,
+					certificate,
+					key,
+					upstream,
 					config: join(here, file),
 					port: await freePort(),
 					plainPort: await freePort(),
@@ -267,10 +274,7 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 					name: "slow",
 					arguments: { instance: "alpha" },
 				});
-				const socket = connect({
-					...{ host: "127.0.0.1", port, servername: host },
-					rejectUnauthorized: false,
-				});
+				const socket = connect({ host: "127.0.0.1", port, servername: host, rejectUnauthorized: false });
 				socket.on("error", () => {});
 				socket.write(
 					requestText(

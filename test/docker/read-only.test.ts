@@ -60,10 +60,7 @@ function runIn({ root, env, user }: Image, command: readonly string[], more: Rec
 	const namespaces = ["--mount", "--pid", "--fork", "--kill-child"];
 	return startCommand(
 		["unshare", ...namespaces, "sh", "-c", script, root, ...command],
-		{
-			...{ ...env, ...more, DATA: data, OWNER: user },
-			PATH: process.env.PATH ?? "",
-		},
+		{ ...env, ...more, DATA: data, OWNER: user, PATH: process.env.PATH ?? "" },
 		{ cwd: "/" },
 	);
 }
@@ -138,10 +135,7 @@ test.skipIf(missing !== undefined)(
 		const { image, volume } = await makeRoot(stack);
 		const simulator = stack.use(await startSimulator());
 		const port = await freePort();
-		const env = {
-			GUILDHALL_INSTANCES: "/data",
-			GATEWAY_PORT: String(port),
-		};
+		const env = { GUILDHALL_INSTANCES: "/data", GATEWAY_PORT: String(port) };
 		const run = (...args: string[]) => runIn(image, [...image.entrypoint, ...args], env, volume);
 		await using made = run("new-instance", "alpha");
 		expect([await made.exited, made.lines.join("\n")]).toEqual([0, expect.stringContaining("Wrote /data/alpha")]);

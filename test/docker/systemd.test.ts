@@ -157,9 +157,7 @@ test("installed as the README says, they run as they are written, and stop in ti
 	const commands = await installCommands();
 	expect(commands.length).toBeGreaterThan(6);
 	for (const command of commands.filter((line) => !onlyThere.test(line))) {
-		const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", mapped(command)], {
-			cwd: here,
-		});
+		const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", mapped(command)], { cwd: here });
 		expect([command, stderr.toString(), exitCode]).toEqual([command, "", 0]);
 	}
 

@@ -49,10 +49,7 @@ const systemd = part("### With systemd");
 
 const roles = part("## Another bot, or a volume without roles");
 
-const env = {
-	...{ MCP_AUTH_TOKEN: "token", POSTGRES_PASSWORD: "password" },
-	...databasePasswords,
-};
+const env = { MCP_AUTH_TOKEN: "token", POSTGRES_PASSWORD: "password", ...databasePasswords };
 
 /** The database programs among the commands: what runs in the container of PostgreSQL, as a shell there would have it. */
 const inPostgres = (commands: readonly string[]) =>
@@ -206,7 +203,8 @@ describe("Kubernetes", async () => {
 		expect(new Set(inPostgres(roles.commands))).toEqual(new Set([makesRoles]));
 		const [container] = set?.spec.template.spec.containers ?? [];
 		expect(container?.volumeMounts).toContainEqual({
-			...{ name: "bot-roles", mountPath: dirname(makesRoles.slice(3)) },
+			name: "bot-roles",
+			mountPath: dirname(makesRoles.slice(3)),
 			readOnly: true,
 		});
 	});
@@ -268,9 +266,7 @@ describe("systemd", async () => {
 			expect(ours).toHaveLength(lines === backUp ? 2 : 3);
 			for (const line of ours) {
 				const here = line.replace("-C / ", `-C ${root} `).replace(/\/var\/lib/, `${root}$&`);
-				const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", here], {
-					cwd: root,
-				});
+				const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", here], { cwd: root });
 				expect([line, stderr.toString(), exitCode]).toEqual([line, "", 0]);
 			}
 		};
@@ -322,8 +318,11 @@ async function startServer(stack: AsyncDisposableStack) {
 			...user,
 			cwd: root,
 			env: {
-				...{ PATH, PGHOST: "127.0.0.1", PGPORT: String(port) },
-				...{ POSTGRES_USER: "guildhall", POSTGRES_DB: "guildhall" },
+				PATH,
+				PGHOST: "127.0.0.1",
+				PGPORT: String(port),
+				POSTGRES_USER: "guildhall",
+				POSTGRES_DB: "guildhall",
 				BOT_ROLES: "bot=of-bot",
 			},
 			// A server that stays would keep a pipe open.
@@ -346,9 +345,7 @@ describe.skipIf(serverMissing)("PostgreSQL", () => {
 	test("a schema that a newer program has changed comes back as it was, and the older one runs on it", async () => {
 		await using stack = new AsyncDisposableStack();
 		const { run, urlOf } = await startServer(stack);
-		const of = (user: string) => ({
-			...{ databaseUrl: urlOf(user), schema: "bot", directory: "/none" },
-		});
+		const of = (user: string) => ({ databaseUrl: urlOf(user), schema: "bot", directory: "/none" });
 		const settings = of("bot");
 		const [dump = "", drop = "", restore = "", ...more] = inPostgres(compose.commands).map((command) =>
 			command.replace(makesRoles, `sh ${rolesScript}`),
@@ -364,11 +361,7 @@ describe.skipIf(serverMissing)("PostgreSQL", () => {
 		}
 		run("sh", "-c", more.join());
 		{
-			const added = {
-				number: 2,
-				name: "more things",
-				text: "CREATE TABLE more_things (id TEXT)",
-			};
+			const added = { number: 2, name: "more things", text: "CREATE TABLE more_things (id TEXT)" };
 			await using newer = await openStore({ settings }, { migrations: [thingsTable, added] });
 			await newer.store.sql`INSERT INTO things (id, big) VALUES ('new', 2)`;
 		}

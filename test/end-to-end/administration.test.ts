@@ -191,7 +191,8 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 				name,
 				idIn(
 					await act("create_channel", {
-						...{ name, channel_type },
+						name,
+						channel_type,
 						category_id: id(category === "Archive" ? "Gate" : category),
 					}),
 				),
@@ -210,15 +211,14 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 
 	// Who may do what: news are read, the archive is not written to, one council channel is for the Harbour Master, too.
 	await act("set_channel_permissions", {
-		...{ channel_ids: [id("news")], target_ids: [guild.id] },
+		channel_ids: [id("news")],
+		target_ids: [guild.id],
 		deny: ["SEND_MESSAGES"],
 	});
-	await act("copy_channel_permissions", {
-		channel_id: id("news"),
-		target_channel_ids: [id("old-news")],
-	});
+	await act("copy_channel_permissions", { channel_id: id("news"), target_channel_ids: [id("old-news")] });
 	const closed = await act("set_channel_permissions", {
-		...{ channel_ids: [id("Archive")], target_ids: [guild.id] },
+		channel_ids: [id("Archive")],
+		target_ids: [guild.id],
 		deny: ["SEND_MESSAGES", "ADD_REACTIONS"],
 	});
 	expect(closed).toEndWith(
@@ -233,14 +233,19 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 
 	// People: all begin as newcomers, some rise; one is silenced, and forgiven.
 	const dry = await act("bulk_role_update", {
-		...{ role_id: role("Newcomer"), action: "add", bots: false },
+		role_id: role("Newcomer"),
+		action: "add",
+		bots: false,
 		dry_run: true,
 	});
 	expect(dry).toStartWith("Dry run: nothing was done.");
 	for (let after: string | undefined, round = 0; round < 5; round += 1) {
 		const text = await act("bulk_role_update", {
-			...{ role_id: role("Newcomer"), action: "add", bots: false },
-			...{ dry_run: false, after },
+			role_id: role("Newcomer"),
+			action: "add",
+			bots: false,
+			dry_run: false,
+			after,
 		});
 		after = /next_after=(\d+)/.exec(text)?.[1];
 		if (!after) break;
@@ -272,18 +277,12 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	expect(general.permission_overwrites).toEqual(before);
 
 	// What was said is found, and what should not have been is deleted.
-	const found = await act("search_messages", {
-		...{ channel_ids: [general.id], text: "lighthouse" },
-	});
+	const found = await act("search_messages", { channel_ids: [general.id], text: "lighthouse" });
 	expect(found).toContain("the lighthouse is lit");
 	const rum = { channel_id: general.id, count: 50, text: "cheap rum" };
 	expect(await act("delete_messages", { ...rum, dry_run: true })).toContain("Would delete 2 message(s)");
 	expect(await act("delete_messages", rum)).toContain("Deleted 2 message(s)");
-	const notice = idIn(
-		await act("send_message", {
-			...{ channel_id: general.id, content: "Rum is sold at the market." },
-		}),
-	);
+	const notice = idIn(await act("send_message", { channel_id: general.id, content: "Rum is sold at the market." }));
 	await act("pin_message", { channel_id: general.id, message_id: notice });
 
 	// Mistakes, undone: someone is banned, a channel and a role are gone, a name is wrong.
@@ -291,15 +290,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	await act("unban", { user_ids: [userId(6)] });
 	await act("ban", { user_ids: [userId(7)], reason: "worse" });
 	await act("delete_channel", { channel_id: id("pictures") });
-	ids.set(
-		"pictures",
-		idIn(
-			await act("create_channel", {
-				name: "pictures",
-				category_id: id("Tavern"),
-			}),
-		),
-	);
+	ids.set("pictures", idIn(await act("create_channel", { name: "pictures", category_id: id("Tavern") })));
 	await act("move_channels", { channel_ids: [id("pictures")], position: 1 });
 	await act("delete_role", { role_id: role("Quiet") });
 	roles.set("Quiet", idIn(await act("create_role", { name: "Quiet" })));
@@ -315,18 +306,9 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	await act("prune_members", { ...prune, dry_run: false });
 
 	const newcomers = (number: number) => ![1, 6, 7, 20, 21, 22].includes(number);
-	const more: Record<number, string> = {
-		1: "Council",
-		2: "Harbour Master",
-		3: "Pilot",
-		4: "Builder",
-	};
-	const denied = (...deny: string[]) => ({
-		...{ who: "@everyone", allow: [], deny },
-	});
-	const allowed = (who: string) => ({
-		...{ who, allow: ["VIEW_CHANNEL"], deny: [] },
-	});
+	const more: Record<number, string> = { 1: "Council", 2: "Harbour Master", 3: "Pilot", 4: "Builder" };
+	const denied = (...deny: string[]) => ({ who: "@everyone", allow: [], deny });
+	const allowed = (who: string) => ({ who, allow: ["VIEW_CHANNEL"], deny: [] });
 	const archived = [denied("ADD_REACTIONS", "SEND_MESSAGES")];
 	const council = [denied("VIEW_CHANNEL"), allowed("alpha"), allowed("Council")];
 	const byName = (...all: { who: string }[]) => all.sort((a, b) => a.who.localeCompare(b.who));
@@ -340,11 +322,9 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		overwrites: {
 			news: [denied("SEND_MESSAGES")],
 			Archive: archived,
-			...{
-				"old-news": archived,
-				"old-offers": archived,
-				"old-plans": archived,
-			},
+			"old-news": archived,
+			"old-offers": archived,
+			"old-plans": archived,
 			[hidden]: byName(...council),
 			...Object.fromEntries(["council", "cases", "votes"].map((name) => [name, byName(...council)])),
 			log: byName(...council, allowed("Harbour Master")),

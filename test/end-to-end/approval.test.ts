@@ -25,11 +25,7 @@ import { until } from "../support/until.ts";
 async function start(waitMs: number) {
 	await using stack = new AsyncDisposableStack();
 	const directory = mkdtempSync(join(databaseDirectory, "guildhall-approval-"));
-	const world = stack.use(
-		await startApprovalWorld({
-			mcp: () => ({ approval_for_root: true, approval_self: true }),
-		}),
-	);
+	const world = stack.use(await startApprovalWorld({ mcp: () => ({ approval_for_root: true, approval_self: true }) }));
 	const gateway = await startGateway(
 		readConfig({
 			INSTANCES: `alpha=${new URL(world.bot.url).origin}`,
@@ -46,11 +42,7 @@ async function start(waitMs: number) {
 	);
 	stack.defer(() => gateway.close());
 	// As the command line beside a running gateway.
-	const { store } = stack.use(
-		openGatewayStore({
-			settings: { databaseUrl: undefined, schema: undefined, directory },
-		}),
-	);
+	const { store } = stack.use(openGatewayStore({ settings: { databaseUrl: undefined, schema: undefined, directory } }));
 	const owned = stack.move();
 	const ask = async (method: string, params: object, headers?: Record<string, string>) => {
 		const body = { jsonrpc: "2.0", id: 1, method, params };
@@ -61,7 +53,9 @@ async function start(waitMs: number) {
 		return JSON.parse(data);
 	};
 	return {
-		...{ world, store, ask },
+		world,
+		store,
+		ask,
 		call: async (name: string, args: object, headers?: Record<string, string>) =>
 			readAnswer(await ask("tools/call", { name, arguments: args }, headers)),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -91,10 +85,7 @@ test("a call that is denied gets an error", async () => {
 	const banned = call("ban", { user_ids: [world.simulator.user("zoe").id] });
 	await until("it is posted", () => world.posts().length === 1);
 	await world.press("ada", "Deny");
-	expect(await banned).toMatchObject({
-		isError: true,
-		text: expect.stringContaining("denied the request"),
-	});
+	expect(await banned).toMatchObject({ isError: true, text: expect.stringContaining("denied the request") });
 });
 
 test("a call that nobody decides on in time gets the id for get_approval", async () => {
@@ -121,15 +112,7 @@ test("a request and Discord's audit log name the member and the client of a key"
 	const { world, ask, call } = given;
 	const desk = await deskOf(given);
 	const connectAs = (name: string) =>
-		ask(
-			"initialize",
-			{
-				protocolVersion: "2025-11-25",
-				capabilities: {},
-				clientInfo: { name, version: "1" },
-			},
-			desk,
-		);
+		ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name, version: "1" } }, desk);
 	await connectAs("Claude Code");
 	const { id } = world.simulator.user("ada");
 	const target = world.simulator.user("zoe");

@@ -21,11 +21,7 @@ interface Exchange {
 }
 
 const rpc = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-const call = rpc("tools/call", {
-	name: "count",
-	arguments: {},
-	_meta: { progressToken: "p" },
-});
+const call = rpc("tools/call", { name: "count", arguments: {}, _meta: { progressToken: "p" } });
 const exchanges: Exchange[] = [
 	{ name: "tools/list", body: rpc("tools/list", {}) },
 	{ name: "the stateless tools/list", ...modernRequest("tools/list") },
@@ -33,7 +29,8 @@ const exchanges: Exchange[] = [
 	{
 		name: "initialize",
 		body: rpc("initialize", {
-			...{ protocolVersion: "2025-11-25", capabilities: {} },
+			protocolVersion: "2025-11-25",
+			capabilities: {},
 			clientInfo: { name: "page", version: "1" },
 		}),
 	},
@@ -41,13 +38,11 @@ const exchanges: Exchange[] = [
 	{ name: "a wrong token", headers: { Authorization: "Bearer wrong" } },
 	{
 		name: "OAuth's metadata",
-		...{ method: "GET", path: "/.well-known/oauth-protected-resource" },
+		method: "GET",
+		path: "/.well-known/oauth-protected-resource",
 		headers: { "MCP-Protocol-Version": "2025-11-25" },
 	},
-	{
-		name: "the end of a session",
-		...{ method: "DELETE", headers: { "Mcp-Session-Id": "nope" } },
-	},
+	{ name: "the end of a session", method: "DELETE", headers: { "Mcp-Session-Id": "nope" } },
 ];
 
 /** Runs in the page, which has `endpoint`, `token` and `exchanges`, and tells its own server what it saw. */
@@ -162,9 +157,7 @@ async function visit(host: string, at: "gateway" | "bot"): Promise<Seen> {
 
 const readable = (status: number, more: object = {}) => expect.objectContaining({ status, ...more });
 const result = (like: object) => expect.objectContaining({ result: expect.objectContaining(like) });
-const tools = result({
-	tools: expect.arrayContaining([expect.objectContaining({ name: "count" })]),
-});
+const tools = result({ tools: expect.arrayContaining([expect.objectContaining({ name: "count" })]) });
 const counted = result({ content: [{ type: "text", text: "counted" }] });
 
 test.skipIf(!chromium).each(["gateway", "bot"] as const)(
@@ -185,13 +178,9 @@ test.skipIf(!chromium).each(["gateway", "bot"] as const)(
 							events: [counted],
 							headers: header("x-mcp-instance", "lonely"),
 						}),
-			initialize: readable(200, {
-				headers: header("mcp-session-id", expect.any(String)),
-			}),
+			initialize: readable(200, { headers: header("mcp-session-id", expect.any(String)) }),
 			"no JSON": readable(400),
-			"a wrong token": readable(401, {
-				headers: header("www-authenticate", 'Bearer error="invalid_token"'),
-			}),
+			"a wrong token": readable(401, { headers: header("www-authenticate", 'Bearer error="invalid_token"') }),
 			"OAuth's metadata": readable(404),
 			"the end of a session": readable(at === "bot" ? 404 : 405),
 		});

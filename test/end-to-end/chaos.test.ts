@@ -159,35 +159,21 @@ class Client {
 		if (what === 0)
 			return this.#send(
 				target,
-				{
-					name: "list_guilds",
-					writes: false,
-					gone,
-					marker: () => "list_guilds",
-				},
+				{ name: "list_guilds", writes: false, gone, marker: () => "list_guilds" },
 				() => ({}),
 				(_, said) => said.includes(target.guildId),
 			);
 		if (what === 1)
 			return this.#send(
 				target,
-				{
-					name: "lookup_user_by_name",
-					...{ writes: false, gone },
-					marker: (number) => `nobody-${number}-`,
-				},
+				{ name: "lookup_user_by_name", writes: false, gone, marker: (number) => `nobody-${number}-` },
 				(number) => ({ query: `nobody-${number}-` }),
 				(number, said) => said.includes(`"nobody-${number}-"`),
 			);
 		// No tool that only reads asks Discord; this one does before it would write.
 		return this.#send(
 			target,
-			{
-				name: "delete_messages",
-				writes: false,
-				gone,
-				marker: () => channel_id,
-			},
+			{ name: "delete_messages", writes: false, gone, marker: () => channel_id },
 			() => ({ channel_id, count: 1, dry_run: true }),
 			(_, said) => /^Dry run: nothing was done\./.test(said),
 		);
@@ -209,10 +195,7 @@ class Client {
 		const { ledger, gateway, causes } = this.#world;
 		const number = ledger.length;
 		const where = random.chance(0.5) ? { instance: target.name } : { guild_id: target.guildId };
-		const params = {
-			name: call.name,
-			arguments: { ...args(number), ...where },
-		};
+		const params = { name: call.name, arguments: { ...args(number), ...where } };
 		const modern = random.chance(0.3);
 		const entry: LedgerCall = {
 			number,
@@ -225,18 +208,17 @@ class Client {
 			? modernRequest("tools/call", params, String(number))
 			: {
 					headers: {},
-					body: JSON.stringify({
-						...{ jsonrpc: "2.0", id: number },
-						...{ method: "tools/call", params },
-					}),
+					body: JSON.stringify({ jsonrpc: "2.0", id: number, method: "tools/call", params }),
 				};
 		const signals = [AbortSignal.timeout(patienceMs)];
 		if (call.gone) signals.push(call.gone);
 		const signal = AbortSignal.any(signals);
 		const asked: Asked = {
-			...{ target, marker: call.marker(number) },
-			...{ channelId: target.channelIds[this.#number] ?? "" },
-			...{ from: performance.now(), fromDate: Date.now() },
+			target,
+			marker: call.marker(number),
+			channelId: target.channelIds[this.#number] ?? "",
+			from: performance.now(),
+			fromDate: Date.now(),
 		};
 		const answers: Answer[] = await postTo(gateway.url, body, headers, signal)
 			.then(async (response) => readAnswer(number, response.status, await response.text()))
@@ -291,12 +273,7 @@ class Causes {
 
 	/** While `work` lasts, calls to the bot of this name, or all calls, may be cut off. */
 	async during<T>(what: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
-		const span = {
-			what,
-			...(name && { name }),
-			from: performance.now(),
-			to: Number.POSITIVE_INFINITY,
-		};
+		const span = { what, ...(name && { name }), from: performance.now(), to: Number.POSITIVE_INFINITY };
 		this.#spans.push(span);
 		try {
 			return await work();
@@ -381,10 +358,7 @@ function botTroubles({ bot, proxy }: Target, random: Random) {
 				method: "DELETE",
 				keepalive: false,
 				signal: AbortSignal.timeout(1_000),
-				headers: {
-					Authorization: `Bearer ${token}`,
-					"Mcp-Session-Id": proxy.sessionId ?? "",
-				},
+				headers: { Authorization: `Bearer ${token}`, "Mcp-Session-Id": proxy.sessionId ?? "" },
 			}).then(
 				({ ok }) => ok,
 				() => false,
@@ -550,10 +524,7 @@ async function startChaos(stack: AsyncDisposableStack): Promise<Chaos> {
 			MAX_IN_FLIGHT: "4",
 		}),
 	);
-	return {
-		...{ simulator, gateway, targets, ledger: [], reinitialisations: 0 },
-		causes: new Causes(simulator),
-	};
+	return { simulator, gateway, targets, ledger: [], reinitialisations: 0, causes: new Causes(simulator) };
 }
 
 /** How often each numbered write was carried out, and what else was. */
@@ -639,10 +610,7 @@ test(
 			unexplained: few(unexplained),
 			others: few(others),
 			stuck,
-		}).toEqual({
-			...{ lost: [], duplicated: [], unannounced: [], unexplained: [] },
-			...{ others: [], stuck: [] },
-		});
+		}).toEqual({ lost: [], duplicated: [], unannounced: [], unexplained: [], others: [], stuck: [] });
 		// And there was something to withstand.
 		expect(missing).toEqual([]);
 		expect(count.entries().filter(([, times]) => times === 0)).toEqual([]);
@@ -682,13 +650,7 @@ test.each([
 	["a write refused and done", [refused], 1, "unannounced"],
 ] as const)("the ledger sees %s for what it is", (what, answers, times, kind) => {
 	const cause = kind === "unexplained" ? undefined : "a cut";
-	const call = {
-		number: 7,
-		what,
-		writes: true,
-		answers: [...answers],
-		cause,
-	};
+	const call = { number: 7, what, writes: true, answers: [...answers], cause };
 	const found = findViolations([call], new Map(times > 0 ? [[7, times]] : []));
 	expect(
 		Object.entries(found)

@@ -14,10 +14,7 @@ async function startWorld(mcp: Record<string, unknown> = {}) {
 		{ alpha: world.bot },
 		{
 			env: { MCP_AUTH_TOKEN: token },
-			options: {
-				approvals: { waitMs: 0, pollMs: 1 },
-				signIn: { clocks: { now, monotonicNow: now } },
-			},
+			options: { approvals: { waitMs: 0, pollMs: 1 }, signIn: { clocks: { now, monotonicNow: now } } },
 		},
 	);
 	await until("the bot lists its guilds", async () => {
@@ -48,11 +45,7 @@ test("the details of a call are redacted as in the bot's audit log, and are nobo
 	await using world = await startWorld({ approval: "off" });
 	const content = "what-ada-wrote-in-confidence";
 	const channel_id = world.simulator.channel("The Cooks/staff").id;
-	await world.call("send_message", {
-		instance: "alpha",
-		channel_id,
-		content,
-	});
+	await world.call("send_message", { instance: "alpha", channel_id, content });
 	const client = await world.root();
 	const calls = await client.get<{ calls: { id: string }[] }>("calls");
 	const id = calls.body.calls.at(-1)?.id;
@@ -92,18 +85,18 @@ interface Approvals {
 test("a call that waits is approved in the console", async () => {
 	await using world = await startWorld({ approval_for_root: true });
 	const zoe = world.simulator.user("zoe").id;
-	const answer = await world.call("ban", {
-		guild_id: world.guild.id,
-		user_ids: [zoe],
-	});
+	const answer = await world.call("ban", { guild_id: world.guild.id, user_ids: [zoe] });
 	const id = pendingId(readAnswer(answer as never));
 	const root = await world.root();
 	const { body } = await root.get<Approvals>("approvals");
 	expect(body).toEqual({
 		approvals: [
 			expect.objectContaining({
-				...{ instance: "alpha", id, tool: "ban" },
-				...{ mayDeny: true, mayApprove: false },
+				instance: "alpha",
+				id,
+				tool: "ban",
+				mayDeny: true,
+				mayApprove: false,
 				why: expect.stringContaining("MCP_AUTH_TOKEN"),
 			}),
 		],
@@ -112,19 +105,13 @@ test("a call that waits is approved in the console", async () => {
 	const [shown] = body.approvals;
 	const { token } = shown ?? {};
 	const decision = { instance: "alpha", id, token, decision: "approve" };
-	expect((await root.post("approvals/decide", decision)).body).toMatchObject({
-		done: false,
-	});
+	expect((await root.post("approvals/decide", decision)).body).toMatchObject({ done: false });
 	const stranger = await world.signedInAs("zoe");
-	expect((await stranger.get("approvals")).body).toMatchObject({
-		approvals: [],
-	});
+	expect((await stranger.get("approvals")).body).toMatchObject({ approvals: [] });
 	expect((await stranger.post("approvals/decide", decision)).status).not.toBe(200);
 	expect(world.guild.bans.has(zoe)).toBe(false);
 	const ada = await world.signedInAs("ada");
-	expect((await ada.get("approvals")).body).toMatchObject({
-		approvals: [{ id, mayApprove: true }],
-	});
+	expect((await ada.get("approvals")).body).toMatchObject({ approvals: [{ id, mayApprove: true }] });
 	expect((await ada.post("approvals/decide", decision)).body).toMatchObject({
 		done: true,
 		message: expect.stringContaining("ban is done"),

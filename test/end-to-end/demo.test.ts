@@ -46,10 +46,7 @@ async function platform<T>(path: string, init: { token?: string; post?: unknown;
 	const response = await fetch(new URL(path, facts.platform.api), {
 		method: init.method ?? (init.post === undefined ? "GET" : "POST"),
 		...(init.post !== undefined && { body: JSON.stringify(init.post) }),
-		headers: {
-			"Content-Type": "application/json",
-			...(init.token && { Authorization: init.token }),
-		},
+		headers: { "Content-Type": "application/json", ...(init.token && { Authorization: init.token }) },
 	});
 	if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
 	return (await response.json()) as T;
@@ -87,10 +84,7 @@ test("the bots' AI provider answers those who have its key", async () => {
 	const response = await fetch(`${facts.ai.url}/chat/completions`, {
 		method: "POST",
 		headers: { Authorization: `Bearer ${facts.ai.key}` },
-		body: JSON.stringify({
-			model: "simulated",
-			messages: [{ role: "user", content: "hello" }],
-		}),
+		body: JSON.stringify({ model: "simulated", messages: [{ role: "user", content: "hello" }] }),
 	});
 	expect(await response.text()).toContain("The last I heard was: hello");
 });
@@ -113,24 +107,15 @@ test.each(["alpha", "beta"])("each tool does its work on %s, by instance and by 
 		expect(guilds.text).toEndWith(`| ID: ${guild_id}`);
 
 		const content = `by ${Object.keys(target)}`;
-		const sent = await mcp.call("send_message", {
-			...target,
-			channel_id,
-			content,
-		});
+		const sent = await mcp.call("send_message", { ...target, channel_id, content });
 		const [id] = /\d{17,19}/.exec(sent.text) ?? [];
 		const message = await platform<{
 			content: string;
 			author: { username: string };
-		}>(`/api/v10/channels/${channel_id}/messages/${id}`, {
-			token: `Bot ${instance(name).discord_token}`,
-		});
+		}>(`/api/v10/channels/${channel_id}/messages/${id}`, { token: `Bot ${instance(name).discord_token}` });
 		expect(message).toMatchObject({ content, author: { username: name } });
 
-		const found = await mcp.call("lookup_user_by_name", {
-			...target,
-			query: "zoe",
-		});
+		const found = await mcp.call("lookup_user_by_name", { ...target, query: "zoe" });
 		const zoe = facts.platform.users.find((u) => u.username === "zoe");
 		expect(found.text).toEndWith(`(@zoe) | ID: ${zoe?.id}`);
 	}
@@ -215,10 +200,7 @@ test("the tools that only look need no request to Discord, so no fault reaches t
 		await platform("/simulator/faults", { post: { match: "* *", ...fault } });
 		const guilds = await mcp.call("list_guilds", { instance: "alpha" });
 		expect(guilds.isError).toBe(false);
-		const found = await mcp.call("lookup_user_by_name", {
-			instance: "alpha",
-			query: "ada",
-		});
+		const found = await mcp.call("lookup_user_by_name", { instance: "alpha", query: "ada" });
 		expect(found.text).toStartWith("1 match");
 		await platform("/simulator/faults", { method: "DELETE" });
 	}
@@ -349,11 +331,7 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 	const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
 	const files = {
 		"guild.yaml": example,
-		"other.json": JSON.stringify({
-			version: 1,
-			settings: { name: "Other" },
-			channels: [{ name: "hall" }],
-		}),
+		"other.json": JSON.stringify({ version: 1, settings: { name: "Other" }, channels: [{ name: "hall" }] }),
 	};
 	for (const [name, text] of Object.entries(files)) await Bun.write(join(directory, name), text);
 	const { program, facts } = await startDemo(Object.keys(files).flatMap((name) => ["--world", join(directory, name)]));
@@ -380,10 +358,7 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 	const guild_id = facts.worlds[0]?.guild_id;
 	const planned = await call("plan_guild", {
 		guild_id,
-		document: {
-			version: 1,
-			categories: [{ name: "Garden", channels: [{ name: "compost" }] }],
-		},
+		document: { version: 1, categories: [{ name: "Garden", channels: [{ name: "compost" }] }] },
 	});
 	const [, plan_hash] = /^plan_hash=(\w+)$/m.exec(planned.text) ?? [];
 	const applied = await call("apply_guild", { guild_id, plan_hash });

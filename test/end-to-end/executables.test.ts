@@ -149,9 +149,7 @@ describe.skipIf(executables === undefined)("the executable", () => {
 		const asked = await place.run("bot --health", env);
 		expect(asked.lines[0]).toStartWith("ready: ");
 		const client = await connectTo(`http://127.0.0.1:${gatewayPort}/mcp`, gatewayEnv.MCP_AUTH_TOKEN);
-		const { text: guilds } = await client.call("list_guilds", {
-			instance: "alpha",
-		});
+		const { text: guilds } = await client.call("list_guilds", { instance: "alpha" });
 		expect(guilds).toContain("1 guild");
 		bot.kill();
 		gateway.kill();

@@ -77,9 +77,7 @@ test("the person who typed a code is answered by the bot, and linked", async () 
 	const [ada] = facts.platform.users;
 	const url = `${facts.platform.api}/v10/channels/${bot?.channel_ids.general}/messages`;
 	const contents = await until("the answer", async () => {
-		const response = await fetch(url, {
-			headers: { authorization: ada?.token ?? "" },
-		});
+		const response = await fetch(url, { headers: { authorization: ada?.token ?? "" } });
 		const messages = (await response.json()) as { content: string }[];
 		return messages.length > 1 && messages.map(({ content }) => content);
 	});
@@ -95,9 +93,7 @@ test("the chargeback is shown to the staff", async () => {
 	const [bot] = facts.instances;
 	const url = `${facts.platform.api}/v10/channels/${bot?.channel_ids.staff}/messages`;
 	await until("the alert", async () => {
-		const response = await fetch(url, {
-			headers: { authorization: `Bot ${bot?.discord_token}` },
-		});
+		const response = await fetch(url, { headers: { authorization: `Bot ${bot?.discord_token}` } });
 		return JSON.stringify(await response.json()).includes("Steve");
 	});
 });

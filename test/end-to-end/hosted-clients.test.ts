@@ -76,7 +76,9 @@ const initialize = (headers: Record<string, string> = {}) =>
 			...headers,
 		},
 		body: JSON.stringify({
-			...{ jsonrpc: "2.0", id: 0, method: "initialize" },
+			jsonrpc: "2.0",
+			id: 0,
+			method: "initialize",
 			params: {
 				protocolVersion: "2025-11-25",
 				capabilities: {},
@@ -111,8 +113,12 @@ interface SignIn {
 async function signIn({ client_id, redirect_uri, scope }: SignIn) {
 	const resource = `${world.url}/mcp`;
 	const query = new URLSearchParams({
-		...{ response_type: "code", client_id, redirect_uri, resource },
-		...{ code_challenge_method: "S256", state: "the-state" },
+		response_type: "code",
+		client_id,
+		redirect_uri,
+		resource,
+		code_challenge_method: "S256",
+		state: "the-state",
 		code_challenge: hash("sha256", verifier, "base64url"),
 		...(scope !== undefined && { scope }),
 	});
@@ -124,7 +130,10 @@ async function signIn({ client_id, redirect_uri, scope }: SignIn) {
 	expect(back.searchParams.get("iss")).toBe(world.url);
 	return redeem({
 		grant_type: "authorization_code",
-		...{ client_id, redirect_uri, resource, code_verifier: verifier },
+		client_id,
+		redirect_uri,
+		resource,
+		code_verifier: verifier,
 		code: back.searchParams.get("code") ?? "",
 	});
 }
@@ -172,9 +181,7 @@ describe("claude.ai", () => {
 		// It has to be exactly the URL that the person has entered.
 		const resource = `${world.url}/mcp`;
 		const authorization_servers = [world.url];
-		expect(await (await fetch(metadata)).json()).toMatchObject({
-			...{ resource, authorization_servers },
-		});
+		expect(await (await fetch(metadata)).json()).toMatchObject({ resource, authorization_servers });
 		const server = await get("/.well-known/oauth-authorization-server");
 		// With both it uses its document; otherwise it registers. It appends offline_access to the scope if that is listed.
 		expect(await server.json()).toMatchObject({
@@ -250,9 +257,7 @@ describe("ChatGPT", () => {
 		const { refresh_token } = await refresh(tokens, client_id);
 		const revoked = { token: refresh_token, client_id };
 		expect((await postForm("/oauth/revoke", revoked)).status).toBe(200);
-		const again = await postForm("/oauth/token", {
-			...{ grant_type: "refresh_token", client_id, refresh_token },
-		});
+		const again = await postForm("/oauth/token", { grant_type: "refresh_token", client_id, refresh_token });
 		expect(again.status).toBe(400);
 	});
 

@@ -22,28 +22,13 @@ const wrongPassword = "wr0ng-and-secret";
 /** Alpha and beta are in one guild, gamma in another; delta and epsilon are for who comes and goes. */
 function seed(): Seed {
 	const channels = [{ name: "general" }];
-	const invited = (username: string) => ({
-		username,
-		permissions: moderatorPermissions,
-	});
+	const invited = (username: string) => ({ username, permissions: moderatorPermissions });
 	return {
-		bots: ["alpha", "beta", "gamma", "delta", "epsilon"].map((username) => ({
-			username,
-		})),
+		bots: ["alpha", "beta", "gamma", "delta", "epsilon"].map((username) => ({ username })),
 		users: [{ username: "ada" }],
 		guilds: [
-			{
-				name: "The Kitchen",
-				owner: "ada",
-				channels,
-				bots: ["alpha", "beta"].map(invited),
-			},
-			{
-				name: "The Bakery",
-				owner: "ada",
-				channels,
-				bots: ["gamma", "delta", "epsilon"].map(invited),
-			},
+			{ name: "The Kitchen", owner: "ada", channels, bots: ["alpha", "beta"].map(invited) },
+			{ name: "The Bakery", owner: "ada", channels, bots: ["gamma", "delta", "epsilon"].map(invited) },
 		],
 	};
 }
@@ -132,7 +117,10 @@ async function startInstance(
 			() => "away",
 		);
 	const instance: Instance = {
-		...{ name, url, get, readiness },
+		name,
+		url,
+		get,
+		readiness,
 		program: runBot({ CONFIG_DIR: folder }),
 		start() {
 			instance.program = runBot({ CONFIG_DIR: folder });
@@ -192,10 +180,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
 		beforeAll(async () => {
 			postgres = await startPostgres();
-			const settings = (schema: string) => ({
-				DATABASE_URL: postgres.url,
-				DB_SCHEMA: schema,
-			});
+			const settings = (schema: string) => ({ DATABASE_URL: postgres.url, DB_SCHEMA: schema });
 			alpha = await startInstance("alpha", "The Kitchen", settings(schemas.alpha), "!");
 			beta = await startInstance("beta", "The Kitchen", settings(schemas.beta), "?");
 			gamma = await startInstance("gamma", "The Bakery", settings(schemas.gamma));
@@ -311,10 +296,7 @@ describe.skipIf(postgresMissing !== undefined)(
 				expect(rows.map(({ request_id }) => request_id)).toEqual(await calledIds(instance));
 				for (const { guild_id } of rows) expect(guild_id).toBe(simulator.guild(guild).id);
 			}
-			const { text } = await mcp.call("list_recent_tool_calls", {
-				instance: "beta",
-				tool: "send_message",
-			});
+			const { text } = await mcp.call("list_recent_tool_calls", { instance: "beta", tool: "send_message" });
 			expect(text).toStartWith("2 call(s), newest first:");
 			for (const id of await calledIds(beta)) expect(text).toContain(id);
 		});
@@ -362,10 +344,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
 		test("of two started at once on one schema one serves, and the other ends with a message that names both; SIGKILL frees the claim at once", async () => {
 			const check = await remember(alpha, beta, gamma);
-			const settings = {
-				DATABASE_URL: postgres.url,
-				DB_SCHEMA: schemas.shared,
-			};
+			const settings = { DATABASE_URL: postgres.url, DB_SCHEMA: schemas.shared };
 			const pair = await Promise.all([
 				startInstance("delta", "The Bakery", settings),
 				startInstance("epsilon", "The Bakery", settings),
@@ -388,10 +367,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			await winner.becomes("ready");
 			const direct = await connectTo(`${winner.url}/mcp`, token);
 			const channel_id = simulator.channel("The Bakery/general").id;
-			const sent = await direct.call("send_message", {
-				channel_id,
-				content: "the winner",
-			});
+			const sent = await direct.call("send_message", { channel_id, content: "the winner" });
 			expect(sent.isError).toBe(false);
 			await until("it is on record", async () => {
 				return (await rowsIn(schemas.shared)).length === 1;
@@ -417,10 +393,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			expect(listed.text.match(/ \| online \| /g)).toHaveLength(3);
 			for (const one of all) {
 				for (const number of [1, 2, 3]) await say(one, `call ${number}`);
-				expect(await one.get("/readyz")).toEqual({
-					status: 200,
-					text: "degraded\n",
-				});
+				expect(await one.get("/readyz")).toEqual({ status: 200, text: "degraded\n" });
 				const metrics = parseMetrics((await one.get("/metrics")).text);
 				expect(sampleOf(metrics, "guildhall_bot_store_ready")).toBe(0);
 				expect(sampleOf(metrics, "guildhall_bot_audit_queued")).toBeGreaterThanOrEqual(3);
@@ -429,9 +402,7 @@ describe.skipIf(postgresMissing !== undefined)(
 				expect(text).not.toContain(password);
 				expect(text).not.toContain(encodeURIComponent(password));
 			}
-			const { text } = await mcp.call("list_recent_tool_calls", {
-				instance: "alpha",
-			});
+			const { text } = await mcp.call("list_recent_tool_calls", { instance: "alpha" });
 			expect(text).toStartWith("The bot's database is unavailable at the moment");
 
 			await postgres.start();
@@ -451,10 +422,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			await delta.becomes("degraded");
 			const direct = await connectTo(`${delta.url}/mcp`, token);
 			const channel_id = simulator.channel("The Bakery/general").id;
-			const sent = await direct.call("send_message", {
-				channel_id,
-				content: "early",
-			});
+			const sent = await direct.call("send_message", { channel_id, content: "early" });
 			expect(sent.isError).toBe(false);
 			await postgres.start();
 			await Promise.all([alpha, beta, gamma, delta].map((one) => one.becomes("ready")));

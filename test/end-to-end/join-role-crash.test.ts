@@ -13,9 +13,7 @@ const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 
 test("whoever joins around a kill gets the role, and hardly anybody is given it twice", async () => {
 	const data = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	using _ = {
-		[Symbol.dispose]: () => rmSync(data, { recursive: true, force: true }),
-	};
+	using _ = { [Symbol.dispose]: () => rmSync(data, { recursive: true, force: true }) };
 	await using simulator = await startSimulator();
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
@@ -34,10 +32,7 @@ test("whoever joins around a kill gets the role, and hardly anybody is given it 
 		Array.from({ length: count }, (_, at) => world.members.add(guild, world.users.add({ username: `${name}${at}` })));
 	// From then on it knows who joins while it is away.
 	await until("it has noted who was there before", async () => {
-		await using sql = new SQL({
-			adapter: "sqlite",
-			filename: join(data, "store.sqlite"),
-		});
+		await using sql = new SQL({ adapter: "sqlite", filename: join(data, "store.sqlite") });
 		await sql.unsafe("PRAGMA busy_timeout = 5000");
 		return (await sql`SELECT guild_id FROM join_role_marks`).length === 1;
 	});

@@ -194,9 +194,7 @@ describe("the commands", () => {
 				const [main = ""] = /src\/\S+\.ts/.exec(scripts[name] ?? "") ?? [];
 				const text =
 					help.get(main) ??
-					Bun.spawnSync([process.execPath, join(project, main), "--help"], {
-						env: {},
-					}).stdout.toString();
+					Bun.spawnSync([process.execPath, join(project, main), "--help"], { env: {} }).stdout.toString();
 				help.set(main, text);
 				expect([command, text]).toEqual([command, expect.stringContaining(option)]);
 			}
@@ -281,12 +279,7 @@ describe("the clients", () => {
 		"VS Code": () => {
 			const { inputs, servers } = pasted("VS Code");
 			expect(inputs).toEqual([
-				{
-					id: expect.any(String),
-					type: "promptString",
-					description: expect.any(String),
-					password: true,
-				},
+				{ id: expect.any(String), type: "promptString", description: expect.any(String), password: true },
 			]);
 			const { type, url, headers } = servers.guildhall;
 			expect(type).toBe("http");
@@ -332,10 +325,7 @@ describe("the clients", () => {
 			expect(given(words, "--scope")).toBe("user");
 			expect(given(words, "--transport")).toBe("http");
 			expect(words.slice(-2, -1)).toEqual(["guildhall"]);
-			return {
-				url: words.at(-1),
-				authorization: inHeader(given(words, "--header")),
-			};
+			return { url: words.at(-1), authorization: inHeader(given(words, "--header")) };
 		},
 		// https://docs.windsurf.com/windsurf/cascade/mcp
 		Windsurf: () => {
@@ -349,17 +339,11 @@ describe("the clients", () => {
 		},
 		"MCP Inspector in a browser": () => {
 			const words = inspector(inspectors[0] ?? "");
-			return {
-				url: given(words, "--server-url"),
-				authorization: inHeader(given(words, "--header")),
-			};
+			return { url: given(words, "--server-url"), authorization: inHeader(given(words, "--header")) };
 		},
 		"MCP Inspector in a shell": () => {
 			const words = inspector(inspectors[1] ?? "");
-			return {
-				url: given(words, "--cli"),
-				authorization: inHeader(given(words, "--header")),
-			};
+			return { url: given(words, "--cli"), authorization: inHeader(given(words, "--header")) };
 		},
 	};
 

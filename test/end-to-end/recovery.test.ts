@@ -98,9 +98,7 @@ test("a bot killed with SIGKILL and started again answers the next call, and the
 	expect((await call()).isError).toBe(false);
 
 	const openSessions = async () => {
-		const response = await fetch(new URL("/status", url), {
-			headers: { Authorization: `Bearer ${token}` },
-		});
+		const response = await fetch(new URL("/status", url), { headers: { Authorization: `Bearer ${token}` } });
 		const { sessions } = (await response.json()) as { sessions: number };
 		return sessions;
 	};
@@ -127,10 +125,7 @@ test("a bot whose parent has gone ends, though a call of it is in flight", async
 	const fault = simulator.faults.stall(messages);
 	const mcp = await connectTo(url, token);
 	const lost = mcp
-		.call("send_message", {
-			channel_id: simulator.channel("The Cooks/general").id,
-			content: "hello",
-		})
+		.call("send_message", { channel_id: simulator.channel("The Cooks/general").id, content: "hello" })
 		.then(
 			() => "answered",
 			() => "lost",

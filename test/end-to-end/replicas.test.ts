@@ -56,9 +56,7 @@ class Balancer {
 			if (!gateway) break;
 			this.#count(gateway, 1);
 			try {
-				const answer = await fetch(gateway.url, {
-					...{ method, headers, body, keepalive: false },
-				});
+				const answer = await fetch(gateway.url, { method, headers, body, keepalive: false });
 				return new Response(await answer.text(), { status: answer.status });
 			} catch (error) {
 				if ((error as { code?: string }).code !== "ECONNREFUSED") break;
@@ -107,11 +105,10 @@ async function write({ hold = false, gateway }: CallOptions = {}) {
 			...(gateway !== undefined && { "X-Gateway": String(gateway) }),
 		},
 		body: JSON.stringify({
-			...{ jsonrpc: "2.0", id: number, method: "tools/call" },
-			params: {
-				name: "echo",
-				arguments: { instance: what, text: `write ${number}` },
-			},
+			jsonrpc: "2.0",
+			id: number,
+			method: "tools/call",
+			params: { name: "echo", arguments: { instance: what, text: `write ${number}` } },
 		}),
 	});
 	const body = await response.text();

@@ -77,12 +77,12 @@ class Load {
 			method: "POST",
 			headers: { Authorization: `Bearer ${token}` },
 			body: JSON.stringify({
-				...{ jsonrpc: "2.0", id: number, method: "tools/call" },
+				jsonrpc: "2.0",
+				id: number,
+				method: "tools/call",
 				params: {
 					name: "send_message",
-					arguments: {
-						...{ guild_id: guildId, channel_id, content: `call ${number}` },
-					},
+					arguments: { guild_id: guildId, channel_id, content: `call ${number}` },
 				},
 			}),
 		});

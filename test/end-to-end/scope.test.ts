@@ -30,9 +30,7 @@ async function start() {
 	);
 	const directory = join(world.dataDirectory, "gateway");
 	mkdirSync(directory);
-	const opened = openGatewayStore({
-		settings: { databaseUrl: undefined, schema: undefined, directory },
-	});
+	const opened = openGatewayStore({ settings: { databaseUrl: undefined, schema: undefined, directory } });
 	const alpha = { url: new URL(world.bot.url).origin };
 	const { store } = opened;
 	const gateway = await startTestGateway({ alpha }, { options: { store } });
@@ -42,7 +40,9 @@ async function start() {
 		await world[Symbol.asyncDispose]();
 	};
 	return {
-		...{ world, gateway, close },
+		world,
+		gateway,
+		close,
 		cooks: world.simulator.guild("The Cooks").id,
 		bakers: world.simulator.guild("The Bakers").id,
 		ada: world.simulator.user("ada").id,
@@ -87,10 +87,7 @@ test("a reader is told why a tool that changes something is refused, and how to 
 		expect(listed).toContain("list_instances");
 		expect(listed).not.toContain("ban");
 		const unknown = await client.call("no_such_tool", { guild_id: cooks });
-		expect(unknown.error).toEqual({
-			code: -32601,
-			message: "Method not found: no_such_tool",
-		});
+		expect(unknown.error).toEqual({ code: -32601, message: "Method not found: no_such_tool" });
 		for (const name of ["ban", "send_message"]) {
 			const text = await client.text(name, { guild_id: cooks });
 			expect(text).toContain(' was not run: it needs the access "');
@@ -100,9 +97,7 @@ test("a reader is told why a tool that changes something is refused, and how to 
 		const instances = await client.text("list_instances");
 		expect(instances).toContain("This connection may only read:");
 		expect(instances).toContain(how);
-		const found = await client.text("find_tools", {
-			...{ query: "ban a member", guild_id: cooks },
-		});
+		const found = await client.text("find_tools", { query: "ban a member", guild_id: cooks });
 		expect(found).toContain("get_bans");
 		expect(found).not.toMatch(/^ban\b/m);
 	}
@@ -112,12 +107,10 @@ test("a reader is told why a tool that changes something is refused, and how to 
 
 test("a client that names toolsets gets exactly these", async () => {
 	const { gateway } = await started;
-	const answer = await gateway.post(
-		JSON.stringify({
-			...{ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
-		}),
-		{ "X-MCP-Toolsets": "roles", "X-MCP-Readonly": "true" },
-	);
+	const answer = await gateway.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }), {
+		"X-MCP-Toolsets": "roles",
+		"X-MCP-Readonly": "true",
+	});
 	const tools = answer.message().result?.tools as { name: string }[];
 	expect(tools.map(({ name }) => name)).toEqual(["list_roles", "list_instances"]);
 });

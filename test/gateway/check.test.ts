@@ -36,9 +36,7 @@ async function check(bots: Record<string, { url: string }>, env: Record<string, 
 	return { passed, lines };
 }
 
-const all = (answer: Behaviour): StubOptions => ({
-	on: { initialize: answer },
-});
+const all = (answer: Behaviour): StubOptions => ({ on: { initialize: answer } });
 
 onBoth((databases, kind) => {
 	test("the gateway's database is checked, and not changed", async () => {
@@ -68,9 +66,7 @@ test("a database that does not answer fails the check, without its password", as
 });
 
 test("where all is well, every bot has its tick, and its session is ended", async () => {
-	await using alpha = startStubBackend({
-		guilds: { "300": "Cooks", "301": "Cats" },
-	});
+	await using alpha = startStubBackend({ guilds: { "300": "Cooks", "301": "Cats" } });
 	await using beta = startStubBackend({ guilds: { "400": "Bakers" } });
 	const { passed, lines } = await check({ alpha, beta });
 	expect(lines.sort()).toEqual(
@@ -134,11 +130,7 @@ const rows: Row[] = [
 	},
 	{
 		what: "has no list of tools",
-		options: {
-			on: {
-				"tools/list": ({ id }) => json(`{"jsonrpc":"2.0","id":${id},"result":{}}`),
-			},
-		},
+		options: { on: { "tools/list": ({ id }) => json(`{"jsonrpc":"2.0","id":${id},"result":{}}`) } },
 		reason: /: the bot answered tools\/list without a list of tools$/,
 		next: /Is the program at .* a bot/,
 	},
@@ -185,10 +177,7 @@ test("an unwise configuration is a warning, and no failure", async () => {
 	await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
 	await using beta = startStubBackend({ guilds: { "300": "Cooks" } });
 	await using none = startStubBackend();
-	await using odd = startStubBackend({
-		guilds: { "400": "Odd" },
-		tools: [echoTool, '{"name":"bare"}'],
-	});
+	await using odd = startStubBackend({ guilds: { "400": "Odd" }, tools: [echoTool, '{"name":"bare"}'] });
 	await using taken = startStubBackend({ hostname: "127.0.0.1" });
 	const { passed, lines } = await check(
 		{ alpha, beta, none, odd },
@@ -229,11 +218,7 @@ describe("a port that is in use", () => {
 		const other = "! port: the address 127.0.0.1:PORT is in use by a gateway with other INSTANCES";
 		expect(await portLine({ alpha }, url)).toBe(other);
 		expect(await portLine({ alpha: beta, beta: alpha }, url)).toBe(other);
-		expect(
-			await portLine({ alpha, beta }, url, {
-				MCP_AUTH_TOKEN: "another-token-of-the-test",
-			}),
-		).toBe(taken);
+		expect(await portLine({ alpha, beta }, url, { MCP_AUTH_TOKEN: "another-token-of-the-test" })).toBe(taken);
 	});
 
 	test("is a warning if another program uses it, which does not receive the token", async () => {
@@ -266,9 +251,7 @@ test("an address that is not this machine's is a cross", async () => {
 
 test("a guild's name cannot forge a line", async () => {
 	await using alpha = startStubBackend({
-		on: {
-			list_guilds: ({ id }) => textResult(id, "x\u2028✓ y\u001b[2J | ID: 300"),
-		},
+		on: { list_guilds: ({ id }) => textResult(id, "x\u2028✓ y\u001b[2J | ID: 300") },
 	});
 	const { lines } = await check({ alpha });
 	expect(lines.join("")).not.toMatch(/[\p{Cc}\p{Zl}]/u);

@@ -10,10 +10,7 @@ const http = { requestIP: () => null, timeout() {} };
 /** A console that answers "page". Counts how often it is loaded; the first `failures` times, loading fails. */
 function start({ afterMs, failures = 0 }: { afterMs: number; failures?: number }) {
 	const counts = { loaded: 0, closed: 0 };
-	const page: Console = {
-		respond: () => new Response("page"),
-		close: () => counts.closed++,
-	};
+	const page: Console = { respond: () => new Response("page"), close: () => counts.closed++ };
 	const load = () => {
 		if (++counts.loaded <= failures) throw new Error("disk full");
 		return { createConsole: () => page };

@@ -160,9 +160,7 @@ test("while one bot stalls it serves the others: calls, tools, and guilds that i
 
 test("the first tools/list waits for the tools of one bot, not of all", async () => {
 	const release = Promise.withResolvers<undefined>();
-	await using quick = startStubBackend({
-		on: { "tools/list": () => release.promise },
-	});
+	await using quick = startStubBackend({ on: { "tools/list": () => release.promise } });
 	await using stalled = startStubBackend({ on: { initialize: stall } });
 	const { log } = recordLog();
 	const config = configOf({ stalled, quick });
@@ -249,10 +247,7 @@ test("a bot that comes up later is served after the next refresh, which comes by
 	const config = { ...configOf({ alpha: away }), refreshIntervalMs: 5 };
 	const { log } = recordLog();
 	const gateway = await startGateway(config, log);
-	await using alpha = startStubBackend({
-		port: away.port,
-		guilds: { "300": "C" },
-	});
+	await using alpha = startStubBackend({ port: away.port, guilds: { "300": "C" } });
 	// The refresh after the first that reached it has seen the end of that one.
 	await alpha.arrived("list_guilds", 2);
 	const client = createGatewayClient(gateway.url);

@@ -150,10 +150,7 @@ describe("a bot that is away", () => {
 		await world.bot.stop();
 		expect(await world.text("act")).toContain("BackendOffline");
 		expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
-		await using _back = startStubBackend({
-			port: world.bot.port,
-			guilds: { "300": "C" },
-		});
+		await using _back = startStubBackend({ port: world.bot.port, guilds: { "300": "C" } });
 		await until("the gateway is ready", async () => {
 			return (await fetch(`${world.url}/readyz`)).ok;
 		});
@@ -225,10 +222,7 @@ describe("a bot in whose place there is", () => {
 		expect(other.seen()).toContain('"initialize"');
 		expect(other.seen()).not.toContain('"tools/call"');
 		other[Symbol.dispose]();
-		await using _back = startStubBackend({
-			port: world.bot.port,
-			tools: [reading, writing],
-		});
+		await using _back = startStubBackend({ port: world.bot.port, tools: [reading, writing] });
 		expect(await world.text("act")).toBe("ran act");
 	});
 });
@@ -275,9 +269,7 @@ describe("a guild that no bot is known to serve", () => {
 describe("bots that differ", () => {
 	test("are one catalogue, and list_instances says how they differ", async () => {
 		await using older = startStubBackend({ tools: [reading] });
-		await using newer = startStubBackend({
-			tools: [`${reading.slice(0, -1)},"title":"Look"}`, writing],
-		});
+		await using newer = startStubBackend({ tools: [`${reading.slice(0, -1)},"title":"Look"}`, writing] });
 		await using gateway = await startTestGateway({ older, newer });
 		expect(await gateway.toolNames()).toEqual(["look", "act", "list_instances"]);
 		expect(JSON.stringify(await gateway.tools())).toContain('"description":"(Not available on: older.)"');

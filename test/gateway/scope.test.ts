@@ -22,16 +22,8 @@ const guild = {
 const person = "700000000000000007";
 
 const reading = (name: string) =>
-	JSON.stringify({
-		name,
-		inputSchema: { type: "object" },
-		annotations: { readOnlyHint: true },
-	});
-const echo = JSON.stringify({
-	name: "echo",
-	description: "Echo",
-	inputSchema: { type: "object" },
-});
+	JSON.stringify({ name, inputSchema: { type: "object" }, annotations: { readOnlyHint: true } });
+const echo = JSON.stringify({ name: "echo", description: "Echo", inputSchema: { type: "object" } });
 const prompt = { name: "report", arguments: [{ name: "guild_id" }] };
 const other = { name: "secret_report" };
 
@@ -59,7 +51,9 @@ async function start(env: Record<string, string> = {}, refreshed = true) {
 		declares = true,
 	) => {
 		const stub = startStubBackend({
-			...{ guilds, tools, prompts },
+			guilds,
+			tools,
+			prompts,
 			experimental: declares ? [principalCapability] : [],
 			on: {
 				"tools/list"(request) {
@@ -82,10 +76,7 @@ async function start(env: Record<string, string> = {}, refreshed = true) {
 						? result(
 								request.id,
 								JSON.stringify({
-									guilds: rights[name]?.map((one) => ({
-										name: stub.guilds[one.id] ?? "?",
-										...one,
-									})),
+									guilds: rights[name]?.map((one) => ({ name: stub.guilds[one.id] ?? "?", ...one })),
 								}),
 							)
 						: rpcError(request.id, -32602, "unexpected person"),
@@ -95,11 +86,7 @@ async function start(env: Record<string, string> = {}, refreshed = true) {
 	};
 	const alpha = bot(
 		"alpha",
-		{
-			[guild.alphas]: "The Alphas",
-			[guild.shared]: "Shared",
-			[guild.pinned]: "Pinned",
-		},
+		{ [guild.alphas]: "The Alphas", [guild.shared]: "Shared", [guild.pinned]: "Pinned" },
 		[echo, reading("look")],
 		[prompt],
 	);
@@ -126,14 +113,14 @@ async function start(env: Record<string, string> = {}, refreshed = true) {
 	const { store } = opened;
 	const gateway = await startTestGateway(
 		{ alpha, beta, gamma },
-		{
-			env: { GUILDS_BETA: guild.pinned, ...env },
-			refreshed,
-			options: { store },
-		},
+		{ env: { GUILDS_BETA: guild.pinned, ...env }, refreshed, options: { store } },
 	);
 	return {
-		...{ alpha, beta, gamma, gateway, rights },
+		alpha,
+		beta,
+		gamma,
+		gateway,
+		rights,
 		/** A client with a key of this scope. */
 		async key(scope: Partial<KeyScope>, path = "/mcp") {
 			const name = `key-${Math.random().toString(36).slice(2)}`;
@@ -213,11 +200,7 @@ function get(args: object): [string, object] {
 function complete(name: string, value: string, args: object = {}): [string, object] {
 	return [
 		"completion/complete",
-		{
-			ref: { type: "ref/prompt", name: "report" },
-			argument: { name, value },
-			context: { arguments: args },
-		},
+		{ ref: { type: "ref/prompt", name: "report" }, argument: { name, value }, context: { arguments: args } },
 	];
 }
 
@@ -341,13 +324,9 @@ test("the default instance serves only those who see it", async () => {
 	expect(await sees.text("echo")).toBe("ran echo");
 	const hidden = await world.key({ instances: ["alpha"] });
 	expect(await hidden.text("echo")).toContain("NoTarget");
-	const { answer } = await ask(hidden, "initialize", {
-		protocolVersion: "2025-11-25",
-	});
+	const { answer } = await ask(hidden, "initialize", { protocolVersion: "2025-11-25" });
 	expect(answer).not.toContain("beta");
-	const root = await ask(world.gateway, "initialize", {
-		protocolVersion: "2025-11-25",
-	});
+	const root = await ask(world.gateway, "initialize", { protocolVersion: "2025-11-25" });
 	expect(root.answer).toContain("Calls without both go to beta.");
 });
 
@@ -371,9 +350,7 @@ describe("lists of tools", () => {
 		const { key, gateway } = await started;
 		const reader = await key({ access: "read" });
 		expect(await reader.toolNames()).toEqual(["look", "list_instances"]);
-		const list = JSON.stringify({
-			...{ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
-		});
+		const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
 		const names = async (headers: Record<string, string>, client = gateway) => {
 			const { result } = (await client.post(list, headers)).message();
 			const tools = result?.tools as { name: string }[];
@@ -395,7 +372,9 @@ describe("lists of tools", () => {
 			const { alpha } = await started;
 			await writer.post(
 				JSON.stringify({
-					...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+					jsonrpc: "2.0",
+					id: 1,
+					method: "tools/call",
 					params: { name: "look", arguments: { guild_id: guild.alphas } },
 				}),
 				headers,
@@ -423,9 +402,7 @@ describe("lists of tools", () => {
 
 	test("are cached for 100 combinations", async () => {
 		await using world = await start();
-		const list = JSON.stringify({
-			...{ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
-		});
+		const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
 		const asked = async (toolset: string) => {
 			const before = world.alpha.received("tools/list").length;
 			await world.gateway.post(list, { "X-MCP-Toolsets": toolset });
@@ -511,7 +488,9 @@ describe("a person", () => {
 		expect(listed).toStartWith("1 instance(s):\nalpha |");
 		const [asked] = world.alpha.received("guildhall/rights");
 		expect(asked && principalOf(asked)).toEqual({
-			...{ id: "rights", name: "rights", access: "read" },
+			id: "rights",
+			name: "rights",
+			access: "read",
 			person: { id: person, name: "", signedIn: false },
 		});
 		expect(world.gamma.received("guildhall/rights")).toHaveLength(0);
@@ -572,10 +551,7 @@ describe("a person", () => {
 
 	test("sees of their guilds only those of the key", async () => {
 		await using world = await start();
-		world.rights.alpha = [guild.alphas, guild.shared].map((id) => ({
-			id,
-			signIn: true,
-		}));
+		world.rights.alpha = [guild.alphas, guild.shared].map((id) => ({ id, signIn: true }));
 		const client = await world.key({ person, guilds: [guild.alphas] });
 		expect(await client.text("list_instances")).not.toContain(guild.shared);
 		const args = { guild_id: guild.shared };

@@ -12,10 +12,7 @@ const unit = await read("systemd/guildhall.service");
 
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-unit-"));
-	return {
-		path,
-		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-	};
+	return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 function run(...command: string[]) {
@@ -46,10 +43,7 @@ describe("the unit", () => {
 		using place = workplace();
 		const path = join(place.path, "guildhall.service");
 		await Bun.write(path, unit.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`));
-		expect(run("systemd-analyze", "verify", "--man=no", path)).toMatchObject({
-			stderr: "",
-			exitCode: 0,
-		});
+		expect(run("systemd-analyze", "verify", "--man=no", path)).toMatchObject({ stderr: "", exitCode: 0 });
 		const security = run(
 			...["systemd-analyze", "security", "--offline=true"],
 			...["--threshold=20", "--no-pager", path],

@@ -62,7 +62,12 @@ function openImage() {
 		);
 	const system: System = openSystem(root);
 	return {
-		...{ at, write, system, operator, said, tree },
+		at,
+		write,
+		system,
+		operator,
+		said,
+		tree,
 		read: (path: string) => readFileSync(at(path), "utf8"),
 		mode: (path: string) => lstatSync(at(path)).mode & 0o777,
 		env: () => parseEnv(readFileSync(at(gatewayEnv), "utf8")),
@@ -195,9 +200,7 @@ describe("in an image", () => {
 		image.write(gatewayEnv, "export MCP_ALLOWED_HOSTS=a.example, b.example");
 		await image.install(domain);
 		expect(image.read(`${unit}.bak`)).toContain("/opt/mine");
-		expect(image.env()).toEqual({
-			MCP_ALLOWED_HOSTS: `a.example,b.example,${domain}`,
-		});
+		expect(image.env()).toEqual({ MCP_ALLOWED_HOSTS: `a.example,b.example,${domain}` });
 		await image.uninstall();
 		expect(image.env()).toEqual({ MCP_ALLOWED_HOSTS: "a.example,b.example" });
 	});
@@ -266,7 +269,8 @@ describe("on a system that runs", () => {
 			},
 		};
 		return {
-			...{ system, commands },
+			system,
+			commands,
 			failAt: (text: string | undefined) => {
 				fails = text;
 			},

@@ -93,13 +93,9 @@ test("what they make serves two bots under the domain, and check says what is wr
 			return false;
 		}
 	});
-	const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
-		headers: { Host: domain },
-	});
+	const response = await fetch(`http://127.0.0.1:${port}/mcp`, { headers: { Host: domain } });
 	expect(response.status).toBe(401);
-	const refused = await fetch(`http://127.0.0.1:${port}/mcp`, {
-		headers: { Host: "other.example.com" },
-	});
+	const refused = await fetch(`http://127.0.0.1:${port}/mcp`, { headers: { Host: "other.example.com" } });
 	expect(refused.status).toBe(403);
 
 	await using good = run("check");

@@ -51,9 +51,7 @@ describe("parseSettings", () => {
 	});
 
 	test("a number of tokens is no secret", () => {
-		const { issues } = parseSettings(v.object({ max_tokens: v.number() }), {
-			max_tokens: "many",
-		});
+		const { issues } = parseSettings(v.object({ max_tokens: v.number() }), { max_tokens: "many" });
 		expect(issues).toEqual(['max_tokens: expected a number, received "many"']);
 	});
 
@@ -79,13 +77,7 @@ describe("parseSettings", () => {
 
 	test("without issues there are settings", () => {
 		const settings = { TOKEN: secret.repeat(2), PORT: "1", NAME: "n" };
-		expect(
-			parseSettings(schema, {
-				...settings,
-				MODE: "fast",
-				nested: { deep: true },
-			}),
-		).toEqual({
+		expect(parseSettings(schema, { ...settings, MODE: "fast", nested: { deep: true } })).toEqual({
 			settings: { ...settings, PORT: 1, MODE: "fast", nested: { deep: true } },
 			issues: [],
 		});

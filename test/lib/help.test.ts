@@ -27,9 +27,7 @@ test("a row has a name, a description and a default, or says that it is required
 
 test("long descriptions wrap at 120 columns, below the first line", () => {
 	const words = Array.from({ length: 40 }, () => "words").join(" ");
-	const lines = describeVariables({
-		NAME: v.pipe(v.optional(v.string()), v.description(words)),
-	}).split("\n");
+	const lines = describeVariables({ NAME: v.pipe(v.optional(v.string()), v.description(words)) }).split("\n");
 	expect(lines.length).toBe(3);
 	expect(lines.every((line) => line.length <= 120)).toBe(true);
 	expect(lines.slice(1).every((line) => /^ {8}w/.test(line))).toBe(true);

@@ -17,19 +17,13 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 		parts: ["lib", "mcp", "guild-document", "discord"],
 		packages: ["valibot", "discord.js", "smol-toml"],
 	},
-	simulator: {
-		parts: ["lib", "guild-document", "pages"],
-		packages: ["valibot", "discord.js"],
-	},
+	simulator: { parts: ["lib", "guild-document", "pages"], packages: ["valibot", "discord.js"] },
 	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
 	demo: { parts: ["lib", "simulator"], packages: ["valibot"] },
 	build: { parts: ["lib"], packages: [] },
 	install: { parts: ["lib"], packages: ["bun:sqlite"] },
 	// The executable of all programs imports the program that was asked for.
-	guildhall: {
-		parts: ["lib", "gateway", "bot", "simulator", "demo", "up", "install"],
-		packages: [],
-	},
+	guildhall: { parts: ["lib", "gateway", "bot", "simulator", "demo", "up", "install"], packages: [] },
 };
 
 interface Import {
@@ -56,11 +50,7 @@ for (const file of files) {
 	for (const [statement, from = "", dynamic = ""] of source.matchAll(
 		/^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm,
 	))
-		imports.push({
-			file,
-			from: from || dynamic,
-			isType: dynamic !== "" || isTypeOnly(statement),
-		});
+		imports.push({ file, from: from || dynamic, isType: dynamic !== "" || isTypeOnly(statement) });
 }
 
 test("every folder of src is in the table", () => {

@@ -97,17 +97,11 @@ describe("settings", () => {
 	const read = (settings: Record<string, string>) => readLogOptions(v.parse(schema, settings));
 
 	test("what is said counts", () => {
-		expect(read({ LOG_FORMAT: "text", LOG_LEVEL: "error" })).toEqual({
-			format: "text",
-			level: "error",
-		});
+		expect(read({ LOG_FORMAT: "text", LOG_LEVEL: "error" })).toEqual({ format: "text", level: "error" });
 	});
 
 	test("without any, it is info and above, as the terminal or its absence asks", () => {
-		expect(read({})).toEqual({
-			format: process.stdout.isTTY ? "text" : "json",
-			level: "info",
-		});
+		expect(read({})).toEqual({ format: process.stdout.isTTY ? "text" : "json", level: "info" });
 		expect(defaultLogOptions()).toEqual(read({}));
 	});
 

@@ -36,9 +36,7 @@ describe("a plain signal", () => {
 		for (const controller of [new AbortController(), new PlainSignal()]) {
 			const signal: Signal = "signal" in controller ? controller.signal : controller;
 			const called: string[] = [];
-			const listener = (name: string) => ({
-				handleEvent: () => void called.push(name),
-			});
+			const listener = (name: string) => ({ handleEvent: () => void called.push(name) });
 			const removed = listener("removed");
 			signal.addEventListener("abort", removed);
 			signal.addEventListener("abort", listener("first"));

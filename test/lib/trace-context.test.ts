@@ -21,9 +21,7 @@ describe("traceparent", () => {
 	test.each([valid, `00-${id}-${parentId}-ff`, `01-${id}-${parentId}-00`, `cc-${id}-${parentId}-00-later`])(
 		"%s is passed on as it is",
 		(traceparent) => {
-			expect(read({ traceparent })).toEqual({
-				...{ id, traceparent, tracestate: undefined },
-			});
+			expect(read({ traceparent })).toEqual({ id, traceparent, tracestate: undefined });
 		},
 	);
 
@@ -66,7 +64,9 @@ describe("tracestate", () => {
 		Array.from({ length: 20 }, (_, n) => `k${n}=${"v".repeat(250)}`).join(),
 	])("%j is left out", (tracestate) => {
 		expect(read({ traceparent: valid, tracestate })).toEqual({
-			...{ id, traceparent: valid, tracestate: undefined },
+			id,
+			traceparent: valid,
+			tracestate: undefined,
 		});
 	});
 });
@@ -74,15 +74,15 @@ describe("tracestate", () => {
 describe("_meta", () => {
 	test("names the trace without headers, and there is nothing to pass on in headers", () => {
 		expect(read({ tracestate: "a=b" }, { traceparent: valid })).toEqual({
-			...{ id, traceparent: undefined, tracestate: undefined },
+			id,
+			traceparent: undefined,
+			tracestate: undefined,
 		});
 	});
 
 	test("comes before the header, which is passed on all the same", () => {
 		const traceparent = `00-${other}-${parentId}-00`;
-		expect(read({ traceparent }, { traceparent: valid })).toEqual({
-			...{ id, traceparent, tracestate: undefined },
-		});
+		expect(read({ traceparent }, { traceparent: valid })).toEqual({ id, traceparent, tracestate: undefined });
 	});
 
 	test.each([1, "x", { id }, null])("is ignored if %j is the traceparent", (traceparent) => {

@@ -98,11 +98,7 @@ describe("a preflight", () => {
 		createOriginCheck([listed])(
 			new Request("http://localhost/mcp", {
 				method: "OPTIONS",
-				headers: {
-					origin,
-					"access-control-request-method": "POST",
-					...headers,
-				},
+				headers: { origin, "access-control-request-method": "POST", ...headers },
 			}),
 		);
 
@@ -129,10 +125,7 @@ describe("a preflight", () => {
 	});
 
 	test("is no OPTIONS request that asks for no method", () => {
-		const request = new Request("http://localhost/mcp", {
-			method: "OPTIONS",
-			headers: { origin: listed },
-		});
+		const request = new Request("http://localhost/mcp", { method: "OPTIONS", headers: { origin: listed } });
 		expect(createOriginCheck([listed])(request)).toBeUndefined();
 	});
 });

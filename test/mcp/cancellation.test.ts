@@ -180,11 +180,7 @@ describe("on the bot", () => {
 
 	test("a cancelled call that has sent a notification is not answered either", async () => {
 		const session = await openSession();
-		const answer = await legacyWait(servers.bot, {
-			key: "both",
-			session,
-			progress: true,
-		});
+		const answer = await legacyWait(servers.bot, { key: "both", session, progress: true });
 		await begun("both");
 		await cancel(servers.bot, 1, session);
 		const text = await answer.text();
@@ -241,9 +237,7 @@ describe("on the gateway", () => {
 			const answer = send(servers.gateway, { key, session });
 			await begun(key);
 			for (let id = 0; id < 50; id++) await cancel(servers.gateway, id, session);
-			const { body, headers } = modernRequest("notifications/cancelled", {
-				requestId: 1,
-			});
+			const { body, headers } = modernRequest("notifications/cancelled", { requestId: 1 });
 			const notification = body.replace('"id":1,', "");
 			const sent = await postTo(servers.gateway, notification, headers);
 			expect(sent.status).toBe(202);

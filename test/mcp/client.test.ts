@@ -48,15 +48,8 @@ function clientOf(url: string, options: Partial<ClientOptions> = {}) {
 
 /** A stub that answers every `tools/call` so, and a client of it. */
 function start(answer: (request: RecordedRequest) => Response | Promise<Response>) {
-	const stub = startStubBackend({
-		sessions: false,
-		on: { "tools/call": answer },
-	});
-	return {
-		stub,
-		...clientOf(stub.url),
-		[Symbol.asyncDispose]: () => stub.stop(),
-	};
+	const stub = startStubBackend({ sessions: false, on: { "tools/call": answer } });
+	return { stub, ...clientOf(stub.url), [Symbol.asyncDispose]: () => stub.stop() };
 }
 
 /** What a rejected promise was rejected with, in short. */
@@ -125,10 +118,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 		test("when its event is complete, though the stream stays open, which is then given up", async () => {
 			const cancelled = Promise.withResolvers<void>();
 			await using world = start(({ id }) =>
-				eventStream(`data: ${ours(id)}\n\n`, {
-					open: true,
-					onCancel: () => cancelled.resolve(),
-				}),
+				eventStream(`data: ${ours(id)}\n\n`, { open: true, onCancel: () => cancelled.resolve() }),
 			);
 			expect((await world.call()).message.result).toEqual({ x: "ours" });
 			await cancelled.promise;
@@ -186,10 +176,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 			] as const) {
 				await using world = start(({ id }) => rpcError(answered ?? id, -32601, "Method not found: x", status));
 				const { message } = await world.call();
-				expect(message.error).toEqual({
-					code: -32601,
-					message: "Method not found: x",
-				});
+				expect(message.error).toEqual({ code: -32601, message: "Method not found: x" });
 			}
 		});
 	});
@@ -280,13 +267,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 		test("because it is redirected is not sent on, nor is the token", async () => {
 			await using other = startStubBackend();
 			for (const status of [301, 302, 303, 307, 308]) {
-				await using world = start(
-					() =>
-						new Response(null, {
-							status,
-							headers: { Location: `${other.url}/mcp` },
-						}),
-				);
+				await using world = start(() => new Response(null, { status, headers: { Location: `${other.url}/mcp` } }));
 				expect(await fault(world.call())).toBe("ClientError unknown");
 			}
 			expect(other.requests).toEqual([]);
@@ -447,14 +428,9 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 			async (protocolVersion) => {
 				await using stub = startStubBackend({
 					sessions: false,
-					on: {
-						initialize: ({ id }) => json(ours(id, JSON.stringify({ protocolVersion }))),
-					},
+					on: { initialize: ({ id }) => json(ours(id, JSON.stringify({ protocolVersion }))) },
 				});
-				expect(await clientOf(stub.url).connect(testTimeout())).toEqual({
-					id: undefined,
-					protocolVersion,
-				});
+				expect(await clientOf(stub.url).connect(testTimeout())).toEqual({ id: undefined, protocolVersion });
 				const [notification] = initialized(stub);
 				expect(notification?.headers.get("mcp-protocol-version")).toBe(protocolVersion);
 			},
@@ -462,9 +438,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 
 		test("ends a session whose opening was refused half-way", async () => {
 			await using stub = startStubBackend({
-				on: {
-					"notifications/initialized": () => new Response(null, { status: 400 }),
-				},
+				on: { "notifications/initialized": () => new Response(null, { status: 400 }) },
 			});
 			const opening = clientOf(stub.url).connect(testTimeout());
 			expect(await fault(opening)).toBe("ClientError refused");
@@ -483,9 +457,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 			["a result that is none", { initialize: ({ id }) => json(ours(id, "1")) }, "ClientError unknown"],
 			[
 				"more than an initialize holds",
-				{
-					initialize: ({ id }) => json(ours(id, `{"x":"${"x".repeat(300_000)}"}`)),
-				},
+				{ initialize: ({ id }) => json(ours(id, `{"x":"${"x".repeat(300_000)}"}`)) },
 				"ClientError unknown",
 			],
 			["401", { initialize: () => new Response(null, { status: 401 }) }, "ClientError refused"],
@@ -493,9 +465,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 			["404", { initialize: () => new Response(null, { status: 404 }) }, "SessionNotFound refused"],
 			[
 				"initialized refused",
-				{
-					"notifications/initialized": () => new Response(null, { status: 400 }),
-				},
+				{ "notifications/initialized": () => new Response(null, { status: 400 }) },
 				"ClientError refused",
 			],
 		])("fails after %s", async (_, on, outcome) => {

@@ -71,11 +71,7 @@ const request = (method: string, params: unknown = {}, id = "1") =>
 	`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
 const call = (name: string) => request("tools/call", { name, arguments: {} });
 const initialize = (protocolVersion: unknown) =>
-	request("initialize", {
-		protocolVersion,
-		capabilities: {},
-		clientInfo: { name: "c", version: "1" },
-	});
+	request("initialize", { protocolVersion, capabilities: {}, clientInfo: { name: "c", version: "1" } });
 const notification = (method: string) => `{"jsonrpc":"2.0","method":"${method}"}`;
 
 /** A modern request, with some headers or members of `_meta` changed or (null) left away. */
@@ -105,11 +101,7 @@ function rows(at: ServerName): Row[] {
 	const maxBytes = (onBot ? 128 : 64) * 1024;
 	const allow = onBot ? "POST, DELETE" : "POST";
 	const refused403: Partial<Row> = { status: 403, era: "none" };
-	const refused401: Partial<Row> = {
-		status: 401,
-		answers: unauthorized,
-		era: "none",
-	};
+	const refused401: Partial<Row> = { status: 401, answers: unauthorized, era: "none" };
 	const evil = "http://localhost.evil.example";
 	const withoutToken = { Authorization: null };
 	return [
@@ -293,12 +285,7 @@ function rows(at: ServerName): Row[] {
 			...refused401,
 			status: 401,
 		},
-		{
-			rule: "the path before the method",
-			line: "PUT /nope",
-			status: 404,
-			era: "none",
-		},
+		{ rule: "the path before the method", line: "PUT /nope", status: 404, era: "none" },
 		{
 			rule: "the method before the content type",
 			line: "PUT /mcp",
@@ -314,13 +301,7 @@ function rows(at: ServerName): Row[] {
 			code: -32600,
 			id: "null",
 		},
-		{
-			rule: "size before JSON",
-			body: "x".repeat(maxBytes + 1),
-			status: 413,
-			code: -32600,
-			id: "null",
-		},
+		{ rule: "size before JSON", body: "x".repeat(maxBytes + 1), status: 413, code: -32600, id: "null" },
 		{
 			rule: "JSON before the era",
 			headers: { "MCP-Protocol-Version": "1999-01-01" },
@@ -347,10 +328,7 @@ function rows(at: ServerName): Row[] {
 		},
 		{
 			rule: "the era before the session",
-			headers: {
-				"MCP-Protocol-Version": "1999-01-01",
-				"Mcp-Session-Id": "nope",
-			},
+			headers: { "MCP-Protocol-Version": "1999-01-01", "Mcp-Session-Id": "nope" },
 			body: ping,
 			status: 400,
 			code: -32600,
@@ -367,22 +345,8 @@ function rows(at: ServerName): Row[] {
 			.map((path) => `POST ${path}`)
 			.concat("GET /", "GET /healthz/", "GET /healthzz", "GET /HEALTHZ")
 			.concat("GET /readyz/x", "GET /%68ealthz", "DELETE /mcp/x")
-			.map(
-				(line): Row => ({
-					rule: `${line}: 404`,
-					line,
-					body: ping,
-					status: 404,
-					era: "none",
-				}),
-			),
-		{
-			rule: "a query is no matter",
-			line: "POST /mcp?x=1",
-			body: ping,
-			status: 200,
-			result: "{}",
-		},
+			.map((line): Row => ({ rule: `${line}: 404`, line, body: ping, status: 404, era: "none" })),
+		{ rule: "a query is no matter", line: "POST /mcp?x=1", body: ping, status: 200, result: "{}" },
 		...["PUT", "PATCH", "OPTIONS", "TRACE"].map(
 			(method): Row => ({
 				rule: `${method}: 405`,
@@ -420,12 +384,7 @@ function rows(at: ServerName): Row[] {
 		),
 		...(onBot
 			? ([
-					{
-						rule: "DELETE without a session: 400",
-						line: "DELETE /mcp",
-						status: 400,
-						era: "none",
-					},
+					{ rule: "DELETE without a session: 400", line: "DELETE /mcp", status: 400, era: "none" },
 					{
 						rule: "DELETE of an unknown session: 404",
 						line: "DELETE /mcp",
@@ -550,22 +509,10 @@ function rows(at: ServerName): Row[] {
 			id: "null",
 		},
 		...[batch, "[]", `[${ping},${ping}]`, `[${notification("x")}]`].map(
-			(body): Row => ({
-				rule: `the batch ${body}: -32600`,
-				body,
-				status: 400,
-				code: -32600,
-				id: "null",
-			}),
+			(body): Row => ({ rule: `the batch ${body}: -32600`, body, status: 400, code: -32600, id: "null" }),
 		),
 		...["1", '"x"', "null", "{}", '{"jsonrpc":"2.0"}'].map(
-			(body): Row => ({
-				rule: `no message, ${body}: -32600`,
-				body,
-				status: 400,
-				code: -32600,
-				id: "null",
-			}),
+			(body): Row => ({ rule: `no message, ${body}: -32600`, body, status: 400, code: -32600, id: "null" }),
 		),
 		...(
 			[
@@ -646,10 +593,7 @@ function rows(at: ServerName): Row[] {
 				body,
 				status: 202,
 				text: "",
-				answers: {
-					"content-type": null,
-					"mcp-session-id": onBot ? null : "gateway-session",
-				},
+				answers: { "content-type": null, "mcp-session-id": onBot ? null : "gateway-session" },
 			}),
 		),
 
@@ -709,12 +653,7 @@ function rows(at: ServerName): Row[] {
 			code: -32600,
 			id: "null",
 		},
-		{
-			rule: "ping, without handshake or version",
-			body: ping,
-			status: 200,
-			result: "{}",
-		},
+		{ rule: "ping, without handshake or version", body: ping, status: 200, result: "{}" },
 		{
 			rule: "tools/list, without handshake or version, as legacy",
 			body: list,
@@ -727,24 +666,14 @@ function rows(at: ServerName): Row[] {
 			status: 200,
 			result: odd,
 		},
-		{
-			rule: "an unknown method: -32601, with 200",
-			body: unknown,
-			status: 200,
-			code: -32601,
-		},
+		{ rule: "an unknown method: -32601, with 200", body: unknown, status: 200, code: -32601 },
 		{
 			rule: "server/discover without a version: -32601, as any method we do not know",
 			body: request("server/discover"),
 			status: 200,
 			code: -32601,
 		},
-		{
-			rule: "an unknown tool: -32601, with 200",
-			body: call("no_such_tool"),
-			status: 200,
-			code: -32601,
-		},
+		{ rule: "an unknown tool: -32601, with 200", body: call("no_such_tool"), status: 200, code: -32601 },
 		{
 			rule: "a call without a name: -32602",
 			body: request("tools/call", { arguments: {} }),
@@ -773,9 +702,7 @@ function rows(at: ServerName): Row[] {
 				cacheScope: "private",
 				instructions: expect.any(String),
 				_meta: {
-					"io.modelcontextprotocol/serverInfo": {
-						name: onBot ? "guildhall-bot" : "guildhall-gateway",
-					},
+					"io.modelcontextprotocol/serverInfo": { name: onBot ? "guildhall-bot" : "guildhall-gateway" },
 				},
 			},
 		},
@@ -818,10 +745,7 @@ function rows(at: ServerName): Row[] {
 		{
 			rule: "a modern notification whose Mcp-Method is another's: -32020",
 			...modern("notifications/cancelled"),
-			headers: {
-				"MCP-Protocol-Version": "2026-07-28",
-				"Mcp-Method": "tools/call",
-			},
+			headers: { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call" },
 			body: notification("notifications/cancelled"),
 			status: 400,
 			code: -32020,
@@ -910,10 +834,7 @@ function rows(at: ServerName): Row[] {
 			...modern(
 				"tools/list",
 				{},
-				{
-					meta: { [version]: "2099-01-01" },
-					headers: { "MCP-Protocol-Version": "2099-01-01" },
-				},
+				{ meta: { [version]: "2099-01-01" }, headers: { "MCP-Protocol-Version": "2099-01-01" } },
 			),
 			status: 400,
 			code: -32022,
@@ -1061,11 +982,7 @@ describe.each<ServerName>(["bot", "gateway"])("the %s", (at) => {
 });
 
 test("a gateway leaves the type that a bot gave its result", async () => {
-	const row = {
-		rule: "",
-		status: 200,
-		...modern("tools/call", { name: "own_type" }),
-	};
+	const row = { rule: "", status: 200, ...modern("tools/call", { name: "own_type" }) };
 	expect(messageText(await send(servers.gateway, row))).toBe(`{"jsonrpc":"2.0","id":1,"result":${ownType}}`);
 });
 
@@ -1140,11 +1057,7 @@ describe("MCP_ALLOWED_HOSTS and MCP_ALLOWED_ORIGINS", () => {
 			["health", { line: "GET /healthz" }, 200],
 		])("a listed page can read the answer to %s", async (_, row, status) => {
 			const headers = { ...page, ...row.headers };
-			const answer = await send(allowing[at], {
-				...{ rule: "", status, body: "" },
-				...row,
-				headers,
-			});
+			const answer = await send(allowing[at], { rule: "", status, body: "", ...row, headers });
 			expect(readable(answer)).toEqual([status, page.Origin, true, true]);
 		});
 

@@ -312,16 +312,7 @@ describe("the gateway's client", () => {
 		const modern = modernRequest("tools/call", params);
 		const response = random.chance(0.5)
 			? await postTo(url, modern.body, { ...modern.headers, ...auth })
-			: await postTo(
-					url,
-					JSON.stringify({
-						jsonrpc: "2.0",
-						id: 1,
-						method: "tools/call",
-						params,
-					}),
-					auth,
-				);
+			: await postTo(url, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), auth);
 		const body = await response.text();
 		const type = response.headers.get("content-type") ?? "";
 		checkAnswer({ status: response.status, type, body }, true);

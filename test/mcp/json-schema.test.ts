@@ -168,7 +168,8 @@ test("a brief schema leaves out patterns and defaults that models can do without
 					type: "array",
 					description: "Ids.",
 					items: { type: "string", pattern: "^b", description: "An id." },
-					...{ minItems: 1, maxItems: 9 },
+					minItems: 1,
+					maxItems: 9,
 				},
 				text: { type: "string", minLength: 1, maxLength: 1 },
 				dry_run: { type: "boolean", default: false },
@@ -181,11 +182,7 @@ test("a brief schema leaves out patterns and defaults that models can do without
 		type: "object",
 		properties: {
 			pattern: { type: "string", description: "A." },
-			ids: {
-				type: "array",
-				description: "Ids.",
-				items: { type: "string" },
-			},
+			ids: { type: "array", description: "Ids.", items: { type: "string" } },
 			text: { type: "string" },
 			dry_run: { type: "boolean" },
 			limit: { type: "integer", default: 0 },
@@ -200,8 +197,6 @@ test("a brief schema shows what an argument is listed as", () => {
 	const schema = v.strictObject({ ids: v.pipe(ids, listedAs(shown)) });
 	expect(v.is(schema, { ids: ["b"] })).toBe(false);
 	const full = toJsonSchema(schema);
-	expect(full.properties).toMatchObject({
-		ids: { items: { type: "string", pattern: "^a$" } },
-	});
+	expect(full.properties).toMatchObject({ ids: { items: { type: "string", pattern: "^a$" } } });
 	expect(briefSchema(full).properties).toEqual({ ids: shown });
 });

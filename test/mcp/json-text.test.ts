@@ -95,12 +95,7 @@ describe("on random JSON", () => {
 			expect(text.slice(reader.after).trim()).toBe("}");
 			// Inside something else they are the same.
 			expect(readMembers(`[1,${text}]`, 3)).toEqual(
-				members.map(({ key, from, start, end }) => ({
-					key,
-					from: from + 3,
-					start: start + 3,
-					end: end + 3,
-				})),
+				members.map(({ key, from, start, end }) => ({ key, from: from + 3, start: start + 3, end: end + 3 })),
 			);
 		}
 	});

@@ -48,11 +48,7 @@ async function ask(method: string, params: object, modern = false) {
 
 test("the server says that it has prompts and completes their arguments", async () => {
 	const { result } = await ask("initialize", { protocolVersion: "2025-11-25" });
-	expect(result.capabilities).toEqual({
-		tools: {},
-		prompts: {},
-		completions: {},
-	});
+	expect(result.capabilities).toEqual({ tools: {}, prompts: {}, completions: {} });
 });
 
 test("prompts/list has what people choose from", async () => {
@@ -65,7 +61,9 @@ test("prompts/list has what people choose from", async () => {
 	expect((await ask("prompts/list", {})).result).toEqual({ prompts: [listed] });
 	const { result } = await ask("prompts/list", {}, true);
 	expect(result).toMatchObject({
-		...{ resultType: "complete", cacheScope: "private", ttlMs: 300_000 },
+		resultType: "complete",
+		cacheScope: "private",
+		ttlMs: 300_000,
 		prompts: [listed],
 	});
 	const { error } = await ask("prompts/list", { cursor: "x" });
@@ -82,10 +80,7 @@ test("prompts/get gives the text for the model", async () => {
 		messages: [{ role: "user", content: { type: "text", text: "Greet Ada, kind." } }],
 	};
 	expect((await ask("prompts/get", params)).result).toEqual(result);
-	expect((await ask("prompts/get", params, true)).result).toEqual({
-		resultType: "complete",
-		...result,
-	});
+	expect((await ask("prompts/get", params, true)).result).toEqual({ resultType: "complete", ...result });
 });
 
 describe("an invalid request is refused with what was expected", () => {
@@ -112,25 +107,16 @@ describe("an invalid request is refused with what was expected", () => {
 		],
 		[
 			"completion/complete",
-			{
-				ref: { type: "ref/prompt", name: "greet" },
-				argument: { name: "tone" },
-			},
+			{ ref: { type: "ref/prompt", name: "greet" }, argument: { name: "tone" } },
 			"Invalid parameters: argument: expected an object with the name and value of the argument that is to be completed",
 		],
 		[
 			"completion/complete",
-			{
-				ref: { type: "ref/prompt", name: "greet" },
-				argument: { name: "mood", value: "" },
-			},
+			{ ref: { type: "ref/prompt", name: "greet" }, argument: { name: "mood", value: "" } },
 			"Invalid parameters: argument.name: the prompt greet has no argument mood",
 		],
 	])("%s with %j", async (method, params, message) => {
-		expect((await ask(method, params)).error).toEqual({
-			code: -32602,
-			message,
-		});
+		expect((await ask(method, params)).error).toEqual({ code: -32602, message });
 	});
 });
 
@@ -146,7 +132,5 @@ test("completion/complete gives at most 100 values, and how many there are", asy
 	expect(values).toHaveLength(100);
 	expect(values[0]).toBe("k-0");
 	expect({ total, hasMore }).toEqual({ total: 120, hasMore: true });
-	expect(await complete("person")).toEqual({
-		...{ values: [], total: 0, hasMore: false },
-	});
+	expect(await complete("person")).toEqual({ values: [], total: 0, hasMore: false });
 });

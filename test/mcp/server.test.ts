@@ -38,10 +38,7 @@ function start() {
 		info: { name: "test", title: "Test", version: "1.2.3" },
 		instructions: "Begin anywhere.",
 		prompts: promptSource(() => []),
-		tools: toolSource(() => ({
-			set: greetings,
-			context: { greeting: "Hello" },
-		})),
+		tools: toolSource(() => ({ set: greetings, context: { greeting: "Hello" } })),
 		log,
 	});
 	return { server, lines };
@@ -90,10 +87,7 @@ test("tools/list shows the tools in their order", async () => {
 describe("tools/call", () => {
 	const call = async (name: unknown, args?: unknown) => {
 		const { server, lines } = start();
-		const { message } = await handle(server, "tools/call", {
-			name,
-			arguments: args,
-		});
+		const { message } = await handle(server, "tools/call", { name, arguments: args });
 		return { ...message, lines };
 	};
 
@@ -110,9 +104,7 @@ describe("tools/call", () => {
 			error: { code: -32601, message: "Method not found: grete" },
 			lines: [],
 		});
-		expect(await call("constructor")).toMatchObject({
-			error: { code: -32601 },
-		});
+		expect(await call("constructor")).toMatchObject({ error: { code: -32601 } });
 	});
 
 	test("with arguments that do not match is -32602, naming the field", async () => {
@@ -131,9 +123,7 @@ describe("tools/call", () => {
 
 	test("that meets a bug is -32603, with the details in the log alone", async () => {
 		const answer = await call("greet", { name: "bug" });
-		expect(answer).toMatchObject({
-			error: { code: -32603, message: "Internal error" },
-		});
+		expect(answer).toMatchObject({ error: { code: -32603, message: "Internal error" } });
 		expect(answer.lines).toHaveLength(1);
 		expect(answer.lines[0]).toContain("inside information");
 	});

@@ -12,10 +12,7 @@ test("an open session is found, with what it was opened with", () => {
 	const { sessions } = start();
 	const session = sessions.open("2025-06-18", "ada");
 	expect(sessions.find(session.id)).toBe(session);
-	expect(session).toMatchObject({
-		protocolVersion: "2025-06-18",
-		clientName: "ada",
-	});
+	expect(session).toMatchObject({ protocolVersion: "2025-06-18", clientName: "ada" });
 	expect(sessions.size).toBe(1);
 });
 

@@ -28,12 +28,7 @@ function start(sessions: Sessions | string = "the-constant", bodyTimeoutMs = 10_
 		hostname: "127.0.0.1",
 		port: 0,
 		settings: { hostname: "ADDR", port: "PORT" },
-		fetch: createEndpoint({
-			server,
-			maxBodyBytes: 1_000,
-			bodyTimeoutMs,
-			sessions,
-		}),
+		fetch: createEndpoint({ server, maxBodyBytes: 1_000, bodyTimeoutMs, sessions }),
 		log,
 	});
 	const send = (headers: readonly Header[], body: string) => {
@@ -70,10 +65,7 @@ test("initialize opens a session, which ends after the idle timeout; a refused o
 	expect(sessions.size).toBe(0);
 	const { headers } = await server.post(initialize);
 	const id = headers.get("mcp-session-id") ?? "";
-	expect(sessions.find(id)).toMatchObject({
-		protocolVersion: "2025-06-18",
-		clientName: "c",
-	});
+	expect(sessions.find(id)).toMatchObject({ protocolVersion: "2025-06-18", clientName: "c" });
 	const status = async () => {
 		const response = await server.post(ping, [json, ["Mcp-Session-Id", id]]);
 		return response.status;

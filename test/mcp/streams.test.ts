@@ -23,11 +23,7 @@ beforeAll(async () => {
 				return textResult("done");
 			}),
 			rawTool("lines", ({ bytes, filler }) => textResult(linesOf(Number(bytes), String(filler)))),
-			rawTool("raw", ({ bytes }) =>
-				JSON.stringify({
-					content: [{ type: "text", text: "x".repeat(Number(bytes)) }],
-				}),
-			),
+			rawTool("raw", ({ bytes }) => JSON.stringify({ content: [{ type: "text", text: "x".repeat(Number(bytes)) }] })),
 		],
 	});
 });
@@ -69,21 +65,13 @@ describe.each(["modern", "legacy"] as const)("in the %s era", (era) => {
 			expect(response.headers.get("x-accel-buffering")).toBe("no");
 			const messages = messagesIn(await response.text());
 			const last = messages.pop();
-			expect(last).toMatchObject({
-				id: 1,
-				result: { content: [{ type: "text", text: "done" }] },
-			});
+			expect(last).toMatchObject({ id: 1, result: { content: [{ type: "text", text: "done" }] } });
 			expect(last.result.resultType).toBe(era === "modern" ? "complete" : undefined);
 			expect(messages).toEqual(
 				[1, 2, 5].map((progress) => ({
 					jsonrpc: "2.0",
 					method: "notifications/progress",
-					params: {
-						progressToken,
-						progress,
-						total: 5,
-						message: `at ${progress}\n\ndata: x`,
-					},
+					params: { progressToken, progress, total: 5, message: `at ${progress}\n\ndata: x` },
 				})),
 			);
 		},

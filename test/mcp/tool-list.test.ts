@@ -27,10 +27,7 @@ interface Sent {
 }
 
 const eras: Record<string, (id: string) => Sent> = {
-	sessions: (id) => ({
-		headers: {},
-		body: `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`,
-	}),
+	sessions: (id) => ({ headers: {}, body: `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}` }),
 	stateless: (id) => modernRequest("tools/list", {}, id),
 };
 
@@ -49,9 +46,7 @@ async function send(
 		headers: {
 			Authorization: `Bearer ${token}`,
 			"Content-Type": "application/json",
-			...(acceptEncoding !== undefined && {
-				"Accept-Encoding": acceptEncoding,
-			}),
+			...(acceptEncoding !== undefined && { "Accept-Encoding": acceptEncoding }),
 			...headers,
 		},
 	});
@@ -157,10 +152,7 @@ test("a bot that is reached by fetch is understood, though fetch asks for packed
 	const response = await createFetchSend(servers.bot)(
 		{
 			method: "POST",
-			headers: {
-				Authorization: `Bearer ${token}`,
-				"Content-Type": "application/json",
-			},
+			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
 			body,
 		},
 		new AbortController().signal,

@@ -95,9 +95,7 @@ describe("arguments", () => {
 
 describe("the result", () => {
 	test("is one text item, of a text or of lines", async () => {
-		expect(JSON.parse(await tell(() => "a"))).toEqual({
-			content: [{ type: "text", text: "a" }],
-		});
+		expect(JSON.parse(await tell(() => "a"))).toEqual({ content: [{ type: "text", text: "a" }] });
 		expect(await tell(async () => ["a", "b"])).toBe(textResult("a\nb"));
 	});
 
@@ -190,18 +188,17 @@ describe("the listing", () => {
 			name: "do_it",
 			title: "Do it",
 			description,
-			inputSchema: {
-				type: "object",
-				properties: {},
-				additionalProperties: false,
-			},
+			inputSchema: { type: "object", properties: {}, additionalProperties: false },
 			annotations: hints,
 		});
 	});
 
 	test("says only of a tool that can do nothing but add that it is not destructive", () => {
 		const adding = tool({
-			...{ name: "add", title: "Add", description: "Add.", effect: "write" },
+			name: "add",
+			title: "Add",
+			description: "Add.",
+			effect: "write",
 			additive: true,
 			input: v.strictObject({}),
 			run: () => "",

@@ -83,9 +83,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 		guilds: { "900000000000000001": hostile },
 		tools: [JSON.stringify(kindsTool)],
 		experimental: [principalCapability],
-		on: {
-			show_kinds: ({ id, body }) => textResult(id, JSON.stringify(JSON.parse(body).params.arguments)),
-		},
+		on: { show_kinds: ({ id, body }) => textResult(id, JSON.stringify(JSON.parse(body).params.arguments)) },
 	});
 	stack.defer(() => gamma.stop());
 	let token = gatewayToken;
@@ -123,10 +121,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 			toml: v.parse(toml, { bot_name: name, mcp: { toolsets: "all", ...mcp } }),
 		});
 		await Bun.write(join(config.dataDirectory, ".keep"), "");
-		const bot = startBot(config, log, {
-			timing: quickTiming,
-			requestsPerSecond: 1_000_000,
-		});
+		const bot = startBot(config, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 		await until(`${name} is loaded`, () => bot.loaded);
 		return bot;
 	}
@@ -143,7 +138,12 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 	await gateway.start();
 	const running = stack.move();
 	return {
-		...{ simulator, alpha, beta, gamma, gateway, origin },
+		simulator,
+		alpha,
+		beta,
+		gamma,
+		gateway,
+		origin,
 		url: `${origin}/console`,
 		guild: simulator.guild("The Cooks"),
 		client: createGatewayClient(`${origin}/mcp`),

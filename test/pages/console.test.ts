@@ -75,9 +75,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("online", ".bot");
 		await world.client.text("list_guilds", { instance: "alpha" });
 		await page.sees("list_guilds", "tbody tr");
-		await world.client.text("get_member", {
-			...{ instance: "beta", user_id: "100000000000000001" },
-		});
+		await world.client.text("get_member", { instance: "beta", user_id: "100000000000000001" });
 		await page.sees("refused by the tool", "tbody tr");
 		const rows = await page.texts("tbody tr");
 		expect(rows[0]).toContain("get_member");
@@ -199,7 +197,9 @@ describe.skipIf(!chromium)("in Chromium", () => {
 				const [, query = ""] = /^vscode:mcp\/install\?(.*)$/.exec(link ?? "") ?? [];
 				const { inputs, servers } = JSON.parse(texts["VS Code"] ?? "");
 				expect(JSON.parse(decodeURIComponent(query))).toEqual({
-					...{ name: "guildhall", inputs, ...servers.guildhall },
+					name: "guildhall",
+					inputs,
+					...servers.guildhall,
 				});
 			}
 		}
@@ -273,9 +273,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		const client = world.clientWith(await world.createKey("hostile"));
 		const { id } = world.simulator.user("mona_lisa");
 		const reason = hostile.slice(0, 200);
-		const asked = client.text("ban", {
-			...{ instance: "alpha", user_ids: [id], reason },
-		});
+		const asked = client.text("ban", { instance: "alpha", user_ids: [id], reason });
 		await page.signIn(gatewayToken);
 		await page.click("article:nth-child(3) summary");
 		await page.sees("<img src=x", ".guilds");
@@ -429,9 +427,7 @@ async function useTools({ client, clientWith, createKey, guild, simulator }: Con
 	await assistant.text("get_member", { guild_id, user_id });
 	await nightly.text("get_member", { ...beta, user_id: "100000000000000001" });
 	await nightly.text("list_roles", beta);
-	await assistant.text("send_message", {
-		...{ guild_id, channel_id, content: "Fresh bread at six!" },
-	});
+	await assistant.text("send_message", { guild_id, channel_id, content: "Fresh bread at six!" });
 	await assistant.text("create_role", { guild_id, name: "Bread lovers" });
 	await nightly.text("list_scheduled_events", beta);
 	await client.text("get_guild_info", beta);

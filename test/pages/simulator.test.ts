@@ -32,10 +32,7 @@ if (!chromium) console.warn("no page is tried in a browser: chromium is not inst
 /** The folder for pictures of the page, such as .github/screenshots. Without it, none are made. */
 const pictures = process.env.SCREENSHOTS;
 
-const sizes = {
-	wide: { width: 1280, height: 800 },
-	phone: { width: 390, height: 844 },
-};
+const sizes = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
 /** A PNG of one pixel. */
 const pixel = Buffer.from(
@@ -88,11 +85,7 @@ async function startBot(simulator: Simulator) {
 					description: "What to say",
 					required: true,
 				},
-				{
-					type: ApplicationCommandOptionType.User,
-					name: "who",
-					description: "Whom to greet",
-				},
+				{ type: ApplicationCommandOptionType.User, name: "who", description: "Whom to greet" },
 			],
 		},
 		{ name: "ping", description: "Answers at once" },
@@ -239,10 +232,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 			await page.sees("#messages li:last-child .text", "Good morning, @Zoë");
 			await page.misses("#suggestions", "/greet");
 			// This command is registered while the page is open.
-			await bot.client.application.commands.create({
-				name: `late-${size}`,
-				description: "Comes late",
-			});
+			await bot.client.application.commands.create({ name: `late-${size}`, description: "Comes late" });
 			await page.fill("#text", "/");
 			await page.sees("#suggestions", `/late-${size}`);
 			await page.write("/unknown");

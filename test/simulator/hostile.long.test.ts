@@ -123,11 +123,7 @@ test("no use of a command, component or modal causes an internal error", async (
 	const text = { type: 3, name: "text", description: "x", autocomplete: true };
 	await alpha("PUT", `/applications/${bot.id}/commands`, [
 		{ name: "x", description: "x", options: [text, file] },
-		{
-			name: "y",
-			description: "y",
-			options: [{ ...nested, options: [{ ...sub, options: [text] }] }],
-		},
+		{ name: "y", description: "y", options: [{ ...nested, options: [{ ...sub, options: [text] }] }] },
 		{ type: 2, name: "u" },
 		{ type: 3, name: "m" },
 	]);
@@ -208,10 +204,7 @@ test("a body of 20 MB in the wrong place is refused", async () => {
 	const { id } = simulator.channel("The Cooks/general");
 	const response = await fetch(`${simulator.api}/v10/channels/${id}/messages`, {
 		method: "POST",
-		headers: {
-			authorization: simulator.user("ada").token,
-			"content-type": "application/json",
-		},
+		headers: { authorization: simulator.user("ada").token, "content-type": "application/json" },
 		body: JSON.stringify({ content: "x".repeat(20_000_000) }),
 	});
 	expect(response.status).toBe(400);
@@ -227,11 +220,7 @@ test.each([
 	await Bun.connect({
 		hostname: "127.0.0.1",
 		port: simulator.port,
-		socket: {
-			open: (socket) => void socket.write(text),
-			data: () => {},
-			close: () => ended.resolve(),
-		},
+		socket: { open: (socket) => void socket.write(text), data: () => {}, close: () => ended.resolve() },
 	});
 	await ended.promise;
 	expect((await fetch(`${simulator.url}/simulator/state`)).status).toBe(200);

@@ -58,10 +58,7 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 	};
 	const post = await fetch(`${facts.api}/v10/channels/${facts.guilds[0]?.channels.general}/messages`, {
 		method: "POST",
-		headers: {
-			authorization: facts.users[0]?.token ?? "",
-			"content-type": "application/json",
-		},
+		headers: { authorization: facts.users[0]?.token ?? "", "content-type": "application/json" },
 		body: JSON.stringify({ content: "hello" }),
 	});
 	expect(post.status).toBe(200);
@@ -72,10 +69,7 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 		headers: { authorization: `Bearer ${facts.game.secret}` },
 		body: JSON.stringify({ code: facts.game.codes[0], chat_id: "7" }),
 	});
-	expect(await verified.json()).toMatchObject({
-		success: true,
-		username: "Steve",
-	});
+	expect(await verified.json()).toMatchObject({ success: true, username: "Steve" });
 	const models = await fetch(`${facts.ai.url}/models`, {
 		headers: { authorization: `Bearer ${facts.ai.key}` },
 	});
@@ -88,9 +82,7 @@ test.skipIf(Bun.which("curl") === null)("the printed curl lines work", async () 
 	const lines = text.match(/curl .*/g) ?? [];
 	expect(lines).toHaveLength(7);
 	for (const line of lines) {
-		const shell = Bun.spawn(["sh", "-c", `${line} --fail --silent`], {
-			stdout: "pipe",
-		});
+		const shell = Bun.spawn(["sh", "-c", `${line} --fail --silent`], { stdout: "pipe" });
 		expect(await new Response(shell.stdout).text()).not.toBe("");
 		expect(await shell.exited).toBe(0);
 	}
@@ -148,12 +140,7 @@ test("--world starts with the guilds of documents, in YAML and JSON", async () =
 		{ username: "alpha", guilds: [{ name: "Other" }] },
 	]);
 	expect(facts.worlds).toEqual([
-		{
-			file: directory.path("guild.yaml"),
-			guild_id: facts.guilds[0]?.id ?? "",
-			bot: "helper",
-			notes: [],
-		},
+		{ file: directory.path("guild.yaml"), guild_id: facts.guilds[0]?.id ?? "", bot: "helper", notes: [] },
 		{
 			file: directory.path("other.json"),
 			guild_id: facts.guilds[1]?.id ?? "",

@@ -18,9 +18,7 @@ function workplace() {
 			mkdirSync(join(path, name));
 			writeFileSync(join(path, name, "config.toml"), `bot_name = "${name}"\n`);
 			const lines = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-			writeFileSync(join(path, name, ".env"), lines.join("\n"), {
-				mode: 0o600,
-			});
+			writeFileSync(join(path, name, ".env"), lines.join("\n"), { mode: 0o600 });
 		},
 		start(program: string) {
 			const command = [process.execPath, main, program, "--directory", path];
@@ -36,10 +34,7 @@ test("the programs have the settings that up gives them, and nothing is written"
 	place.add("alpha", { ...before, MCP_PORT: 9095 });
 	place.add("beta", { ...before, MCP_PORT: 9095 });
 	const files = readdirSync(place.path, { recursive: true });
-	const programs = await programsToCheck(place.path, {
-		TZ: "UTC",
-		DISCORD_TOKEN: "of the shell",
-	});
+	const programs = await programsToCheck(place.path, { TZ: "UTC", DISCORD_TOKEN: "of the shell" });
 	expect(programs.map(({ name }) => name)).toEqual(["alpha", "beta", "gateway"]);
 	expect(programs.map(({ env }) => env)).toMatchObject([
 		{ TZ: "UTC", MCP_PORT: "9095", MCP_AUTH_TOKEN: token },

@@ -27,12 +27,7 @@ function fakePrograms() {
 	return { programs, asked };
 }
 
-const status: UpStatus = {
-	pid: 1,
-	version: "0",
-	directory: "/instances",
-	programs: [],
-};
+const status: UpStatus = { pid: 1, version: "0", directory: "/instances", programs: [] };
 
 const ask = (line: string, { programs } = fakePrograms()) => respond(line, { programs, status: async () => status });
 
@@ -59,17 +54,13 @@ test.each([
 ])("an unknown name is refused: %j", async (name, error) => {
 	const fake = fakePrograms();
 	for (const command of ["restart", "stop", "start"])
-		expect(await ask(JSON.stringify({ command, name }), fake)).toEqual({
-			error,
-		});
+		expect(await ask(JSON.stringify({ command, name }), fake)).toEqual({ error });
 	expect(fake.asked).toEqual([]);
 });
 
 test.each(["stop", "start"])("the gateway has no %s", async (command) => {
 	const response = await ask(JSON.stringify({ command, name: "gateway" }));
-	expect(response).toEqual({
-		error: `the gateway can only be restarted; end up itself to ${command} it`,
-	});
+	expect(response).toEqual({ error: `the gateway can only be restarted; end up itself to ${command} it` });
 });
 
 test.each([
@@ -84,9 +75,7 @@ test.each([
 	'{"command":["restart"],"name":"alpha"}',
 ])("%j is no request", async (line) => {
 	const fake = fakePrograms();
-	expect(await ask(line, fake)).toEqual({
-		error: "the request is not valid",
-	});
+	expect(await ask(line, fake)).toEqual({ error: "the request is not valid" });
 	expect(fake.asked).toEqual([]);
 });
 
@@ -94,9 +83,7 @@ test("an error of a program is the answer", async () => {
 	const { programs } = fakePrograms();
 	programs.restart = () => Promise.reject(new Error("EMFILE"));
 	const line = '{"command":"restart","name":"alpha"}';
-	expect(await ask(line, { programs, asked: [] })).toEqual({
-		error: "EMFILE",
-	});
+	expect(await ask(line, { programs, asked: [] })).toEqual({ error: "EMFILE" });
 });
 
 /** A socket in a directory of its own. */
@@ -160,9 +147,7 @@ test("a request can arrive in parts, and what follows it is ignored", async () =
 test("a long request is refused, whether its line ends or not", async () => {
 	const { path } = listen();
 	for (const text of ["x".repeat(5_000), `${"x".repeat(5_000)}\n`])
-		expect(JSON.parse(await exchange(path, text))).toEqual({
-			error: "the request is too long",
-		});
+		expect(JSON.parse(await exchange(path, text))).toEqual({ error: "the request is too long" });
 });
 
 test("a request that does not end is cut off", async () => {
@@ -180,9 +165,7 @@ test("a response larger than a socket's buffer arrives complete", async () => {
 test("more than 16 connections at a time are refused, and the next ones are not", async () => {
 	const { path } = listen();
 	const open = await Promise.all(Array.from({ length: 16 }, () => Bun.connect({ unix: path, socket: { data() {} } })));
-	expect(JSON.parse(await exchange(path))).toEqual({
-		error: "too many commands at once",
-	});
+	expect(JSON.parse(await exchange(path))).toEqual({ error: "too many commands at once" });
 	for (const socket of open) socket.end();
 	for (;;) {
 		const answer = await exchange(path, '{"command":"status"}\n');

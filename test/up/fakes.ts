@@ -24,13 +24,7 @@ export function fakeProcess(): FakeProcess {
 		signals,
 		kill: (signal) => void signals.push(signal),
 		listen: (url = "http://127.0.0.1:9090/mcp") => listening.resolve(url),
-		exit: (exit) =>
-			exited.resolve({
-				code: undefined,
-				signal: undefined,
-				reason: "",
-				...exit,
-			}),
+		exit: (exit) => exited.resolve({ code: undefined, signal: undefined, reason: "", ...exit }),
 	};
 }
 

@@ -17,11 +17,7 @@ async function assign(
 	const requests = Object.entries(wanted);
 	const ports = await assignPorts(
 		requests.map(([name, wanted]) => ({ name, wanted })),
-		{
-			current: new Map(Object.entries(current)),
-			reserved,
-			isFree: async (port) => !busy.includes(port),
-		},
+		{ current: new Map(Object.entries(current)), reserved, isFree: async (port) => !busy.includes(port) },
 	);
 	return Object.fromEntries(ports);
 }
@@ -44,18 +40,12 @@ test("of two instances with one port, the first keeps it", async () => {
 });
 
 test("a new instance does not take the port of a running one", async () => {
-	expect(await assign({ a: 9090, b: 9090 }, { current: { b: 9090 } })).toEqual({
-		a: 9091,
-		b: 9090,
-	});
+	expect(await assign({ a: 9090, b: 9090 }, { current: { b: 9090 } })).toEqual({ a: 9091, b: 9090 });
 	expect(await assign({ a: 9095, b: undefined }, { current: { b: 9095 } })).toEqual({ a: 9090, b: 9095 });
 });
 
 test("the gateway's port, and one that another program uses, are replaced", async () => {
-	expect(await assign({ a: 9100, b: 9099 }, { busy: [9099] })).toEqual({
-		a: 9090,
-		b: 9091,
-	});
+	expect(await assign({ a: 9100, b: 9099 }, { busy: [9099] })).toEqual({ a: 9090, b: 9091 });
 });
 
 test("a port in use by the instance itself counts as free", async () => {
@@ -67,10 +57,7 @@ test("an instance whose port is taken keeps the one that it got instead", async 
 });
 
 test("two instances can exchange their ports", async () => {
-	expect(await assign({ a: 2, b: 1 }, { current: { a: 1, b: 2 } })).toEqual({
-		a: 2,
-		b: 1,
-	});
+	expect(await assign({ a: 2, b: 1 }, { current: { a: 1, b: 2 } })).toEqual({ a: 2, b: 1 });
 });
 
 test.each([

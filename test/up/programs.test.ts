@@ -145,11 +145,7 @@ test("a bot whose configuration is wrong is in the table, and is tried again whe
 	it.add("alpha");
 	it.add("beta");
 	await it.update();
-	expect(it.states()).toEqual({
-		gateway: "running",
-		alpha: "running",
-		beta: "waiting",
-	});
+	expect(it.states()).toEqual({ gateway: "running", alpha: "running", beta: "waiting" });
 	it.started();
 	it.refusing.clear();
 	it.add("alpha", "DISCORD_TOKEN=2");
@@ -281,9 +277,7 @@ test("a bot gets another port at its next start, and the gateway learns of it", 
 	it.started();
 	await it.programs.updateIfChanged();
 	expect(it.started()).toEqual([]);
-	expect(await it.programs.restart("alpha")).toEqual({
-		url: "http://127.0.0.1:9096/mcp",
-	});
+	expect(await it.programs.restart("alpha")).toEqual({ url: "http://127.0.0.1:9096/mcp" });
 	expect(it.started()).toEqual(["alpha", "gateway"]);
 	expect(instancesOf(it.last("gateway"))).toBe("alpha=http://127.0.0.1:9096");
 	// A running bot keeps its port until its restart: that is no reason for a warning.
@@ -293,9 +287,7 @@ test("a bot gets another port at its next start, and the gateway learns of it", 
 	it.add("alpha", "MCP_PORT=9097");
 	await it.programs.updateIfChanged();
 	expect(taken()).toEqual([]);
-	expect(await it.programs.restart("alpha")).toEqual({
-		url: "http://127.0.0.1:9096/mcp",
-	});
+	expect(await it.programs.restart("alpha")).toEqual({ url: "http://127.0.0.1:9096/mcp" });
 	expect(taken().map((line) => JSON.parse(line))).toMatchObject([{ name: "alpha", wanted: 9097, port: 9096 }]);
 });
 

@@ -41,11 +41,7 @@ test("status has a line for each program, and the reasons of those that cannot s
 });
 
 test("the reason why a program ended is one line of its state", () => {
-	const ended = program({
-		state: "waiting",
-		restarts: 4,
-		reason: "Discord rejected the token\u009b2J",
-	});
+	const ended = program({ state: "waiting", restarts: 4, reason: "Discord rejected the token\u009b2J" });
 	const reason = "Discord rejected the token\\u{009b}2J";
 	expect(stateLines(ended)).toEqual(["ended, will be started again (5 s, restarted 4 times)", reason]);
 	expect(isWell(ended)).toBe(false);

@@ -27,9 +27,7 @@ let token: string;
 let mcp: McpCaller;
 
 beforeAll(async () => {
-	simulator = await startSimulator({
-		seed: smallGuilds(names),
-	});
+	simulator = await startSimulator({ seed: smallGuilds(names) });
 	home = mkdtempSync(join(tmpdir(), "guildhall-up-"));
 	instances = join(home, "instances");
 	for (const name of ["alpha", "beta"]) await newInstance(name);
@@ -143,10 +141,7 @@ test("a second up is refused and names the first one", async () => {
 });
 
 test("a stopped bot is offline until it is started, the other is not affected", async () => {
-	expect(await command("stop", "beta")).toEqual({
-		code: 0,
-		text: "beta is stopped.",
-	});
+	expect(await command("stop", "beta")).toEqual({ code: 0, text: "beta is stopped." });
 	expect((await statusOf("beta")).state).toBe("stopped");
 	expect((await call("beta")).text).toContain("BackendOffline");
 	expect((await call("alpha")).isError).toBe(false);
@@ -196,10 +191,7 @@ test("a new directory is served and a removed one is ended, without a failed cal
 	const caller = (async () => {
 		for (;;) {
 			if (isOver) return;
-			const outcome = await call("alpha").catch((error) => ({
-				isError: true,
-				text: String(error),
-			}));
+			const outcome = await call("alpha").catch((error) => ({ isError: true, text: String(error) }));
 			const isReset = outcome.text.includes("the connection was lost");
 			if (outcome.isError && !(isReset && !migrates)) failures.push(outcome.text);
 		}

@@ -139,11 +139,7 @@ export async function findSimulator() {
 	};
 	const asAda = <T>(path: string, body: object) => call<T>("POST", `/api/v10${path}`, body, person("ada").token);
 	const use = (body: object) =>
-		asAda<{ id: string }>("/interactions", {
-			guild_id: guild.id,
-			channel_id: general,
-			...body,
-		});
+		asAda<{ id: string }>("/interactions", { guild_id: guild.id, channel_id: general, ...body });
 	return {
 		url,
 		token: botNamed.token,
@@ -161,12 +157,7 @@ export async function findSimulator() {
 			use({ type: 2, application_id, data: { name, options } }),
 		/** Ada presses a button in #general. */
 		press: (application_id: string, message_id: string, custom_id: string) =>
-			use({
-				type: 3,
-				application_id,
-				message_id,
-				data: { component_type: 2, custom_id },
-			}),
+			use({ type: 3, application_id, message_id, data: { component_type: 2, custom_id } }),
 		/** Ada votes in a poll in #general. */
 		vote: (message_id: string, answer_id: number) =>
 			call("POST", "/simulator/votes", {

@@ -304,9 +304,7 @@ await check({
 		const post = await client.createThread(forum.id, {
 			name: "Soup",
 			// Its type wants a list of files at once.
-			message: {
-				content: "Boil water.",
-			} as CreateForumThreadOptions["message"],
+			message: { content: "Boil water." } as CreateForumThreadOptions["message"],
 		});
 		assert.equal((await started)[0].id, post.id);
 		assert.equal(post.parentID, forum.id);
@@ -346,10 +344,7 @@ await check({
 		const liwei = user("liwei");
 		const banned = heard("guildBanAdd");
 		const left = heard("guildMemberRemove");
-		await client.banGuildMember(guildId, liwei, {
-			deleteMessageSeconds: 60,
-			reason: "spam",
-		});
+		await client.banGuildMember(guildId, liwei, { deleteMessageSeconds: 60, reason: "spam" });
 		assert.equal((await banned)[1].id, liwei);
 		assert.equal((await left)[1].id, liwei);
 		assert.equal((await client.getGuildBan(guildId, liwei)).reason, "spam");
@@ -362,16 +357,11 @@ await check({
 	"a member gets a nickname and a timeout": async () => {
 		const until = new Date(Date.now() + 3_600_000);
 		const changed = heard("guildMemberUpdate");
-		await client.editGuildMember(guildId, user("zoe"), {
-			nick: "Zo",
-			communicationDisabledUntil: until,
-		});
+		await client.editGuildMember(guildId, user("zoe"), { nick: "Zo", communicationDisabledUntil: until });
 		const [, member] = await changed;
 		assert.equal(member.nick, "Zo");
 		assert.equal(member.communicationDisabledUntil, until.getTime());
-		const freed = await client.editGuildMember(guildId, user("zoe"), {
-			communicationDisabledUntil: null,
-		});
+		const freed = await client.editGuildMember(guildId, user("zoe"), { communicationDisabledUntil: null });
 		assert.equal(freed.communicationDisabledUntil, null);
 	},
 
@@ -384,9 +374,7 @@ await check({
 
 	"a webhook sends a message": async () => {
 		const changed = heard("webhooksUpdate");
-		const webhook = await client.createChannelWebhook(general, {
-			name: "News",
-		});
+		const webhook = await client.createChannelWebhook(general, { name: "News" });
 		await changed;
 		assert(webhook.token);
 		const message = await client.executeWebhook(webhook.id, webhook.token, {
@@ -527,10 +515,7 @@ await check({
 
 	"an emoji is created and deleted": async () => {
 		const changed = heard("guildEmojisUpdate");
-		const { id } = await client.createGuildEmoji(guildId, {
-			name: "dot",
-			image: pixel,
-		});
+		const { id } = await client.createGuildEmoji(guildId, { name: "dot", image: pixel });
 		assert.deepEqual(
 			(await changed)[1].map(({ name }) => name),
 			["dot"],
@@ -553,10 +538,7 @@ await check({
 
 	"a voice state arrives": async () => {
 		const joined = heard("voiceChannelJoin");
-		await simulator.control("voice", {
-			user_id: user("ada"),
-			channel_id: simulator.lounge,
-		});
+		await simulator.control("voice", { user_id: user("ada"), channel_id: simulator.lounge });
 		const [member, channel] = await joined;
 		assert.equal(member.id, user("ada"));
 		assert.equal(channel.id, simulator.lounge);

@@ -112,9 +112,7 @@ await check({
 	"a guild is fetched with its counts": async () => {
 		const fetched = await guilds.get(guildId, true);
 		assert.equal(fetched.approximateMemberCount, 6);
-		const [own] = await client.rest.oauth.getCurrentGuilds({
-			withCounts: true,
-		});
+		const [own] = await client.rest.oauth.getCurrentGuilds({ withCounts: true });
 		assert.equal(own?.name, "The Cooks");
 		assert.equal(own.owner, false);
 	},
@@ -261,13 +259,7 @@ await check({
 		const created = heard("channelCreate");
 		const channel = await guilds.createChannel(guildId, ChannelTypes.GUILD_TEXT, {
 			name: "judges",
-			permissionOverwrites: [
-				{
-					id: guildId,
-					type: OverwriteTypes.ROLE,
-					deny: Permissions.SEND_MESSAGES,
-				},
-			],
+			permissionOverwrites: [{ id: guildId, type: OverwriteTypes.ROLE, deny: Permissions.SEND_MESSAGES }],
 		});
 		assert.equal((await created)[0].id, channel.id);
 		assert(!channel.permissionsOf(user("zoe")).has("SEND_MESSAGES"));
@@ -357,10 +349,7 @@ await check({
 		const liwei = user("liwei");
 		const banned = heard("guildBanAdd");
 		const left = heard("guildMemberRemove");
-		await guilds.createBan(guildId, liwei, {
-			deleteMessageSeconds: 60,
-			reason: "spam",
-		});
+		await guilds.createBan(guildId, liwei, { deleteMessageSeconds: 60, reason: "spam" });
 		assert.equal((await banned)[1].id, liwei);
 		assert.equal((await left)[0].id, liwei);
 		assert.equal((await guilds.getBan(guildId, liwei)).reason, "spam");
@@ -373,16 +362,11 @@ await check({
 	"a member gets a nickname and a timeout": async () => {
 		const until = new Date(Date.now() + 3_600_000).toISOString();
 		const changed = heard("guildMemberUpdate");
-		await guilds.editMember(guildId, user("zoe"), {
-			nick: "Zo",
-			communicationDisabledUntil: until,
-		});
+		await guilds.editMember(guildId, user("zoe"), { nick: "Zo", communicationDisabledUntil: until });
 		const [member] = await changed;
 		assert.equal(member.nick, "Zo");
 		assert.equal(member.communicationDisabledUntil?.toISOString(), until);
-		const freed = await guilds.editMember(guildId, user("zoe"), {
-			communicationDisabledUntil: null,
-		});
+		const freed = await guilds.editMember(guildId, user("zoe"), { communicationDisabledUntil: null });
 		assert.equal(freed.communicationDisabledUntil, null);
 	},
 
@@ -399,11 +383,7 @@ await check({
 		const webhook = await webhooks.create(general, { name: "News" });
 		await changed;
 		assert(webhook.token);
-		const message = await webhook.execute({
-			content: "fresh bread",
-			username: "Baker",
-			wait: true,
-		});
+		const message = await webhook.execute({ content: "fresh bread", username: "Baker", wait: true });
 		assert.equal(message.author.username, "Baker");
 		assert.equal(message.webhookID, webhook.id);
 		assert.equal((await webhooks.getForChannel(general)).length, 1);
@@ -472,14 +452,7 @@ await check({
 			components: [
 				{
 					type: ComponentTypes.ACTION_ROW,
-					components: [
-						{
-							type: ComponentTypes.BUTTON,
-							style: ButtonStyles.PRIMARY,
-							label: "More",
-							customID: "more",
-						},
-					],
+					components: [{ type: ComponentTypes.BUTTON, style: ButtonStyles.PRIMARY, label: "More", customID: "more" }],
 				},
 			],
 		});
@@ -540,10 +513,7 @@ await check({
 
 	"an emoji is created and deleted": async () => {
 		const changed = heard("guildEmojisUpdate");
-		const emoji = await guilds.createEmoji(guildId, {
-			name: "dot",
-			image: pixel,
-		});
+		const emoji = await guilds.createEmoji(guildId, { name: "dot", image: pixel });
 		assert.deepEqual(
 			(await changed)[1].map(({ name }) => name),
 			["dot"],
@@ -565,10 +535,7 @@ await check({
 
 	"a voice state arrives": async () => {
 		const joined = heard("voiceChannelJoin");
-		await simulator.control("voice", {
-			user_id: user("ada"),
-			channel_id: simulator.lounge,
-		});
+		await simulator.control("voice", { user_id: user("ada"), channel_id: simulator.lounge });
 		const [member, channel] = await joined;
 		assert.equal(member.id, user("ada"));
 		assert.equal(channel.id, simulator.lounge);

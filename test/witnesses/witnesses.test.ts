@@ -84,10 +84,7 @@ describe("a Sapphire bot", () => {
 			const reply = await asked.reply();
 			expect(reply.embeds).toMatchObject([{ title: "Menu for tea", fields: [{ name: "Soup", value: "Onion" }] }]);
 			const pressed = await ada.press(reply, "Order");
-			expect(await pressed.reply()).toMatchObject({
-				content: "Ordered.",
-				ephemeral: true,
-			});
+			expect(await pressed.reply()).toMatchObject({ content: "Ordered.", ephemeral: true });
 			const again = await ada.run("The Cooks/general", "menu", { meal: "tea" });
 			expect((await again.reply()).content).toStartWith("There is a cooldown");
 

@@ -51,10 +51,7 @@ export async function measureManyBots(bots: number, options: BenchOptions): Prom
 	const cores = shareCores(options.oneCore);
 	const listings = tools.map(({ listing }) => JSON.stringify(listing));
 	const { ports } = stack.use(
-		await startStubs(bots, listings.slice(0, listedTools), cores.others, {
-			guilds: guildsPerBot,
-			lists,
-		}),
+		await startStubs(bots, listings.slice(0, listedTools), cores.others, { guilds: guildsPerBot, lists }),
 	);
 	const load = stack.use(startLoadProcess(cores.others));
 	const start: Setting["start"] = async (name, count, more = {}) => {
@@ -113,10 +110,7 @@ async function measureRouting(
 		which: "last" | "in turn",
 	) => ({
 		name: count === 1 ? `1 bot, by ${by}` : `${count}, ${which === "last" ? "last" : "all"}, by ${by}`,
-		job: callJob(gateway.url, {
-			connections,
-			targets: targetsOf(by, count, which),
-		}),
+		job: callJob(gateway.url, { connections, targets: targetsOf(by, count, which) }),
 		pids: [gateway.pid],
 	});
 	const contenders = (["instance", "guild_id"] as const).flatMap((by) => [
@@ -156,9 +150,7 @@ async function printMemory(
 }
 
 async function measureRefresh({ options, load, start }: Setting, bots: number): Promise<void> {
-	const gateway = await start("refresh", bots, {
-		main: "test/bench/servers/refresh-gateway.ts",
-	});
+	const gateway = await start("refresh", bots, { main: "test/bench/servers/refresh-gateway.ts" });
 	const refresh = async () => {
 		const url = gateway.url.replace("/mcp", "/refresh");
 		const response = await fetch(url, { method: "POST" });
@@ -169,11 +161,7 @@ async function measureRefresh({ options, load, start }: Setting, bots: number): 
 	for (let round = 0; round < 5; round++) alone.push(await refresh());
 	// Bots that take 5 ms leave the gateway time for something else, as in use.
 	const calls = await load.open(
-		callJob(gateway.url, {
-			connections: 16,
-			delayMs: 5,
-			targets: targetsOf("guild_id", bots, "in turn"),
-		}),
+		callJob(gateway.url, { connections: 16, delayMs: 5, targets: targetsOf("guild_id", bots, "in turn") }),
 	);
 	const ms = options.quick ? 1_000 : 3_000;
 	await calls.run({ ms });

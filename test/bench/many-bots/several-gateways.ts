@@ -73,10 +73,7 @@ export async function measureSeveralGateways({ options, load, directory, ports, 
 	try {
 		const shown = await compare(
 			load,
-			contenders.map((one) => ({
-				...one,
-				job: { ...one.job, connections: heldConnections },
-			})),
+			contenders.map((one) => ({ ...one, job: { ...one.job, connections: heldConnections } })),
 			{ ...options.effort, ms: options.effort.ms * 5 },
 		);
 		for (const line of lines(shown)) console.log(line);

@@ -67,10 +67,7 @@ async function startMeasuredBot({ api, token: botToken, guild }: SimulatedBot): 
 	try {
 		const client = await firstCall(url, () => program.end !== null);
 		const startMs = performance.now() - from;
-		return {
-			...{ pid: program.pid, url, startMs, client, loaded },
-			[Symbol.asyncDispose]: dispose,
-		};
+		return { pid: program.pid, url, startMs, client, loaded, [Symbol.asyncDispose]: dispose };
 	} catch (error) {
 		await dispose();
 		throw new Error(`${error}\n${program.lines.slice(-20).join("\n")}`);

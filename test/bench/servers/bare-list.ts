@@ -10,9 +10,7 @@ const plain = await Bun.file(file).bytes();
 const packed = gzipSync(plain);
 const headers = { "Content-Type": "text/event-stream" };
 const plainInit = { headers: new Headers(headers) };
-const packedInit = {
-	headers: new Headers({ ...headers, "Content-Encoding": "gzip" }),
-};
+const packedInit = { headers: new Headers({ ...headers, "Content-Encoding": "gzip" }) };
 
 const server = Bun.serve({
 	hostname: "127.0.0.1",

@@ -123,10 +123,7 @@ function listenFor(bot: Bot): number {
 }
 
 const listening = Array.from({ length: ports }, (_, index) =>
-	listenFor({
-		guilds: guildLines(index),
-		list: listResults[index % lists] ?? "",
-	}),
+	listenFor({ guilds: guildLines(index), list: listResults[index % lists] ?? "" }),
 );
 console.log(JSON.stringify(listening));
 for await (const _ of Bun.stdin.stream());

@@ -34,10 +34,7 @@ test.concurrent("a bot started before Discord is reachable logs in once it is", 
 	expect(alpha.bot.ready).toBe(false);
 	await using _ = await startSimulator({
 		port,
-		seed: {
-			...seed,
-			bots: [{ username: "alpha", token }, { username: "beta" }],
-		},
+		seed: { ...seed, bots: [{ username: "alpha", token }, { username: "beta" }] },
 	});
 	await until("it is ready", () => alpha.bot.ready);
 });
@@ -105,23 +102,15 @@ function openWithTexts(
 	options: Partial<ConnectionOptions> = {},
 ) {
 	const { token } = simulator.bot("alpha");
-	return openConnection(simulator.api, {
-		...{ token, needsMessageContent: true, ...options },
-	});
+	return openConnection(simulator.api, { token, needsMessageContent: true, ...options });
 }
 
 test.concurrent("a bot recovers from a single 401", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const send = () =>
-		world.call("send_message", {
-			channel_id: simulator.channel("The Cooks/general").id,
-			content: "hello",
-		});
-	simulator.faults.refuse("POST /channels/*/messages", 0, {
-		status: 401,
-		times: 1,
-	});
+		world.call("send_message", { channel_id: simulator.channel("The Cooks/general").id, content: "hello" });
+	simulator.faults.refuse("POST /channels/*/messages", 0, { status: 401, times: 1 });
 	const check = simulator.faults.stall("GET /users/@me");
 	const refused = await send();
 	expect(refused.text).toStartWith("Discord API error: 401 Unauthorized");
@@ -213,9 +202,7 @@ test.concurrent("a second load of all members waits as long as Discord asks for,
 	expect(alpha.recorded.entries("could not load the members of a guild, trying again")).toEqual([]);
 	const self = members.get(simulator.bot("alpha").id);
 	if (!self) throw new Error("alpha is a member");
-	simulator.sockets.dispatch(self.user.id, "GUILD_DELETE", {
-		...{ id, unavailable: true },
-	});
+	simulator.sockets.dispatch(self.user.id, "GUILD_DELETE", { id, unavailable: true });
 	simulator.world.guilds.dispatchCreate(simulator.guild("The Cooks"), self.user);
 	await until("they are loaded again", () => {
 		const { length } = alpha.recorded.entries("loaded all members of a guild");

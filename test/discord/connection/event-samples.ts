@@ -29,15 +29,8 @@ const user = (userId: string, username = "someone") => ({
 	public_flags: 0,
 	...each(null, "avatar banner accent_color"),
 	avatar_decoration_data: { asset: "a", sku_id: id(1) },
-	primary_guild: {
-		identity_guild_id: id(2),
-		identity_enabled: true,
-		tag: "T",
-		badge: "b",
-	},
-	collectibles: {
-		nameplate: { sku_id: id(3), asset: "a", label: "l", palette: "p" },
-	},
+	primary_guild: { identity_guild_id: id(2), identity_enabled: true, tag: "T", badge: "b" },
+	collectibles: { nameplate: { sku_id: id(3), asset: "a", label: "l", palette: "p" } },
 });
 
 const member = {
@@ -50,10 +43,7 @@ const member = {
 	...each(false, "deaf mute pending"),
 };
 
-const memberWith = (userId: string, username?: string) => ({
-	...member,
-	user: user(userId, username),
-});
+const memberWith = (userId: string, username?: string) => ({ ...member, user: user(userId, username) });
 
 const emoji = {
 	id: id(4),
@@ -97,15 +87,7 @@ const textChannel = (guildId: string, channelId: string) => ({
 const forum = (guildId: string) => ({
 	...textChannel(guildId, id(10)),
 	type: 15,
-	available_tags: [
-		{
-			id: id(11),
-			name: "tag",
-			moderated: false,
-			emoji_id: null,
-			emoji_name: "x",
-		},
-	],
+	available_tags: [{ id: id(11), name: "tag", moderated: false, emoji_id: null, emoji_name: "x" }],
 	default_reaction_emoji: { emoji_id: null, emoji_name: "x" },
 	...each(0, "default_sort_order default_forum_layout"),
 });
@@ -119,12 +101,7 @@ const voiceChannel = (guildId: string) => ({
 	video_quality_mode: 1,
 });
 
-const threadMember = (userId: string) => ({
-	id: id(13),
-	user_id: userId,
-	join_timestamp: time,
-	flags: 0,
-});
+const threadMember = (userId: string) => ({ id: id(13), user_id: userId, join_timestamp: time, flags: 0 });
 
 const thread = ({ guildId, channelId, userId }: Place) => ({
 	id: id(13),
@@ -170,15 +147,7 @@ const components = [
 				placeholder: "p",
 				...each(1, "min_values max_values"),
 				disabled: false,
-				options: [
-					{
-						label: "l",
-						value: "v",
-						description: "d",
-						emoji: unicodeEmoji,
-						default: false,
-					},
-				],
+				options: [{ label: "l", value: "v", description: "d", emoji: unicodeEmoji, default: false }],
 			},
 		],
 	},
@@ -210,13 +179,7 @@ const components = [
 			{
 				type: 12,
 				id: 9,
-				items: [
-					{
-						media: { url: "https://example.com/a.png" },
-						description: "d",
-						spoiler: false,
-					},
-				],
+				items: [{ media: { url: "https://example.com/a.png" }, description: "d", spoiler: false }],
 			},
 			{
 				type: 13,
@@ -266,10 +229,7 @@ const poll = {
 	expiry: time,
 	allow_multiselect: false,
 	layout_type: 1,
-	results: {
-		is_finalized: false,
-		answer_counts: [{ id: 1, count: 1, me_voted: false }],
-	},
+	results: { is_finalized: false, answer_counts: [{ id: 1, count: 1, me_voted: false }] },
 };
 
 const installParams = { scopes: ["bot"], permissions: "0" };
@@ -292,14 +252,7 @@ const application = (botId: string) => ({
 		name: "team",
 		icon: null,
 		owner_user_id: id(21),
-		members: [
-			{
-				team_id: id(22),
-				membership_state: 2,
-				role: "admin",
-				user: user(id(21)),
-			},
-		],
+		members: [{ team_id: id(22), membership_state: 2, role: "admin", user: user(id(21)) }],
 	},
 });
 
@@ -341,12 +294,7 @@ const message = ({ guildId, channelId, userId, botId }: Place) => ({
 	activity: { type: 1, party_id: "p" },
 	application: application(botId),
 	application_id: botId,
-	message_reference: {
-		type: 1,
-		message_id: id(24),
-		channel_id: channelId,
-		guild_id: guildId,
-	},
+	message_reference: { type: 1, message_id: id(24), channel_id: channelId, guild_id: guildId },
 	flags: 0,
 	referenced_message: {
 		...messageContent(""),
@@ -467,16 +415,7 @@ const rule = ({ guildId, userId, channelId }: Place) => ({
 		mention_total_limit: 5,
 		mention_raid_protection_enabled: false,
 	},
-	actions: [
-		{
-			type: 2,
-			metadata: {
-				channel_id: channelId,
-				duration_seconds: 60,
-				custom_message: "m",
-			},
-		},
-	],
+	actions: [{ type: 2, metadata: { channel_id: channelId, duration_seconds: 60, custom_message: "m" } }],
 	enabled: true,
 	exempt_roles: [id(5)],
 	exempt_channels: [channelId],
@@ -543,10 +482,7 @@ const presence = ({ guildId, userId }: Place) => ({
 			state: "s",
 			emoji: unicodeEmoji,
 			party: { id: "p", size: [1, 2] },
-			assets: {
-				...each("i", "large_image small_image"),
-				...each("t", "large_text small_text"),
-			},
+			assets: { ...each("i", "large_image small_image"), ...each("t", "large_text small_text") },
 			flags: 0,
 			buttons: ["b"],
 			secrets: { join: "j" },
@@ -642,13 +578,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 				...inGuild,
 				id: id(13),
 				member_count: 1,
-				added_members: [
-					{
-						...threadMember(userId),
-						member: memberWith(userId),
-						presence: presence(place),
-					},
-				],
+				added_members: [{ ...threadMember(userId), member: memberWith(userId), presence: presence(place) }],
 				removed_member_ids: [id(23)],
 			},
 		],
@@ -730,11 +660,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 		[
 			"INTERACTION_CREATE",
 			{
-				...interaction(place, 3, {
-					custom_id: "x",
-					component_type: 3,
-					values: ["v"],
-				}),
+				...interaction(place, 3, { custom_id: "x", component_type: 3, values: ["v"] }),
 				message: plainMessage(place),
 			},
 		],
@@ -770,14 +696,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 			"AUTO_MODERATION_ACTION_EXECUTION",
 			{
 				...onMessage,
-				action: {
-					type: 1,
-					metadata: {
-						channel_id: channelId,
-						duration_seconds: 1,
-						custom_message: "m",
-					},
-				},
+				action: { type: 1, metadata: { channel_id: channelId, duration_seconds: 1, custom_message: "m" } },
 				rule_id: id(34),
 				rule_trigger_type: 1,
 				user_id: userId,
@@ -793,15 +712,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 		["GUILD_SOUNDBOARD_SOUND_CREATE", sound(guildId)],
 		["VOICE_STATE_UPDATE", voiceState(place)],
 		["WEBHOOKS_UPDATE", inChannel],
-		[
-			"TYPING_START",
-			{
-				...inChannel,
-				user_id: userId,
-				timestamp: 1,
-				member: memberWith(userId),
-			},
-		],
+		["TYPING_START", { ...inChannel, user_id: userId, timestamp: 1, member: memberWith(userId) }],
 		["THREAD_DELETE", { ...inGuild, id: id(13), parent_id: channelId, type: 11 }],
 		["GUILD_ROLE_DELETE", { ...inGuild, role_id: id(5) }],
 		["CHANNEL_DELETE", textChannel(guildId, id(14))],

@@ -36,13 +36,7 @@ async function startAlpha() {
 			gameVerifySecret: "secret-of-a-test",
 			toml: v.parse(toml, {
 				bot_name: "Alpha",
-				features: {
-					moderation: true,
-					join_role: true,
-					auto_role: true,
-					welcome: true,
-					game: true,
-				},
+				features: { moderation: true, join_role: true, auto_role: true, welcome: true, game: true },
 				moderation: {},
 				join_role: { role: role("Newcomer") },
 				auto_role: { to_role: role("Regular"), min_messages: 1_000 },

@@ -37,11 +37,7 @@ async function startAlpha(status?: number) {
 			discordToken: simulator.bot("alpha").token,
 			discordApiUrl: simulator.api,
 			guildId: guild.id,
-			toml: v.parse(toml, {
-				bot_name: "Alpha",
-				features: { moderation: true },
-				moderation: {},
-			}),
+			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {} }),
 		}),
 		recorded.log,
 		{ timing: { ...quickTiming, backOffMs: [firstWaitMs, 60_000] } },
@@ -93,10 +89,7 @@ test.concurrent.each([502, 503])(
 		await until("it is ready", () => alpha.bot.ready);
 		expect(sockets.connected).toEqual([alpha.simulator.bot("alpha").id]);
 		expect(sockets.open).toBe(1);
-		expect((await alpha.status()).discord).toMatchObject({
-			connected: true,
-			sockets: 1,
-		});
+		expect((await alpha.status()).discord).toMatchObject({ connected: true, sockets: 1 });
 		await alpha.say("!m help");
 		await until("it answers", () => alpha.answers().length > 0);
 		await alpha.say("!m help");
@@ -203,10 +196,7 @@ test.concurrent("--check shows how Discord's Gateway responds", async () => {
 	simulator.sockets.refuseConnections(502);
 	const written: string[] = [];
 	const { log } = recordLog();
-	const config = botConfig({
-		discordToken: simulator.bot("alpha").token,
-		discordApiUrl: simulator.api,
-	});
+	const config = botConfig({ discordToken: simulator.bot("alpha").token, discordApiUrl: simulator.api });
 	const passed = await checkBot(config, log, {
 		write: (line) => written.push(line),
 		// Long enough for a first attempt on a loaded machine.
@@ -267,15 +257,9 @@ test.concurrent("a connection whose peer answers neither heartbeats nor a close 
 	server.listen(0, "127.0.0.1");
 	await once(server, "listening");
 	const { port } = server.address() as net.AddressInfo;
-	const api = Bun.serve({
-		port: 0,
-		hostname: "127.0.0.1",
-		fetch: () => gatewayInfo(port),
-	});
+	const api = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => gatewayInfo(port) });
 	const open: number[] = [];
-	const bot = openConnection(`http://127.0.0.1:${api.port}/api`, {
-		timing: { closeMs: 10 },
-	});
+	const bot = openConnection(`http://127.0.0.1:${api.port}/api`, { timing: { closeMs: 10 } });
 	await until("it has tried three times", () => {
 		open.push(bot.connection.sockets);
 		return bot.failures().length >= 3;

@@ -179,10 +179,7 @@ test.concurrent("at the limit the bot and --check wait and report it; below it t
 	const { id, token } = simulator.bot("alpha");
 	sessionStarts.used.set(id, 900);
 	const recorded = recordLog("info");
-	const config = botConfig({
-		discordToken: token,
-		discordApiUrl: simulator.api,
-	});
+	const config = botConfig({ discordToken: token, discordApiUrl: simulator.api });
 	const bot = startBot(config, recorded.log);
 	const reason = "too many logins to Discord in 24 hours";
 	const status = async () => (await (await fetch(new URL("/status", bot.url))).json()) as object;

@@ -91,10 +91,7 @@ test.concurrent("with SHARDS=auto a token that Discord refuses ends the bot", as
 });
 
 test.concurrent("with SHARDS=auto the bot waits for Discord to tell the number", async () => {
-	const simulator = await startSimulator({
-		seed: shardedSeed(8),
-		sharding: { shards: 4 },
-	});
+	const simulator = await startSimulator({ seed: shardedSeed(8), sharding: { shards: 4 } });
 	const fault = simulator.faults.fail("GET /gateway/bot", 500);
 	const { token } = simulator.bot("alpha");
 	const alpha = openConnection(simulator.api, { token, shards: "auto" });
@@ -157,10 +154,7 @@ test.concurrent("a lost shard is reported, its guilds have no members, and the o
 		expect(connection.isConnected(guild)).toBe(isThere);
 		expect(connection.hasAllMembers(guild)).toBe(isThere);
 	}
-	const add = (number: number) =>
-		simulator.world.channels.add(simulator.guild(`Guild ${number}`), {
-			name: "new",
-		});
+	const add = (number: number) => simulator.world.channels.add(simulator.guild(`Guild ${number}`), { name: "new" });
 	for (const number of [2, 3]) add(number);
 	await until("the other is heard", () => heard.length === 1);
 	expect(heard).toEqual(["Guild 3"]);

@@ -15,9 +15,7 @@ test.concurrent("a running bot that cannot reconnect because its token was reset
 }, 120_000);
 
 test.concurrent("a running bot whose intent is switched off reconnects without it", async () => {
-	await using alpha = await startConnection(() => {}, {
-		needsMessageContent: true,
-	});
+	await using alpha = await startConnection(() => {}, { needsMessageContent: true });
 	await alpha.opened;
 	const { connection, simulator, account } = alpha;
 	Object.assign(account, { privilegedIntents: ["GuildMembers"] });
@@ -92,9 +90,7 @@ test.concurrent.each([
 				];
 			},
 		});
-		await using bot = openConnection(discord.api, {
-			timing: { maxCommandAgeMs: 100 },
-		});
+		await using bot = openConnection(discord.api, { timing: { maxCommandAgeMs: 100 } });
 		await bot.opened;
 		// Each connection is lost, and its session resumed.
 		await until("it is back, and has logged what it ignored", () =>

@@ -48,8 +48,11 @@ test.concurrent("while a new session loads the members again, those known before
 	expect(one.isError).toBe(false);
 	// Changes of many members wait: roles may have changed unnoticed.
 	const many = await world.call("bulk_role_update", {
-		...{ guild_id: guild.id, role_id: role.id, action: "add" },
-		...{ user_ids: [ada.id, simulator.user("liwei").id], dry_run: false },
+		guild_id: guild.id,
+		role_id: role.id,
+		action: "add",
+		user_ids: [ada.id, simulator.user("liwei").id],
+		dry_run: false,
 	});
 	expect(many).toMatchObject({ isError: true });
 	expect(many.text).toContain(loading);
@@ -104,7 +107,8 @@ test.concurrent("a nickname and a timeout that ended during an outage are forgot
 		const chunk = data as { members: object[] };
 		const members = chunk.members.map((one) => ({
 			...one,
-			...{ nick: undefined, communication_disabled_until: undefined },
+			nick: undefined,
+			communication_disabled_until: undefined,
 		}));
 		return { ...chunk, members };
 	});

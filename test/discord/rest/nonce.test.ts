@@ -15,14 +15,13 @@ async function startPlatform() {
 	const rest = new REST(restOptions(simulator.api));
 	rest.setToken(simulator.bot("alpha").token);
 	let expiry = new AbortController();
-	guardRest(rest, {
-		timeoutMs: 60_000,
-		timeoutSignal: () => expiry.signal,
-		onUnauthorized: () => {},
-	});
+	guardRest(rest, { timeoutMs: 60_000, timeoutSignal: () => expiry.signal, onUnauthorized: () => {} });
 	resolveLostMessages(rest, closing.signal);
 	return {
-		...{ simulator, channel, closing, rest },
+		simulator,
+		channel,
+		closing,
+		rest,
 		say: (body: object = { content: "once" }) => rest.post(Routes.channelMessages(channel.id), { body }),
 		/** Of the requests that were executed. */
 		nonces: () => simulator.journal.entries(messages).map(({ nonce }) => String(nonce)),
@@ -45,10 +44,7 @@ const isUnknown = (call: Promise<unknown>) =>
 	);
 
 const times = 1;
-const page = {
-	body: "<!DOCTYPE html>",
-	headers: { "content-type": "text/html" },
-};
+const page = { body: "<!DOCTYPE html>", headers: { "content-type": "text/html" } };
 
 test.concurrent.each<[string, (platform: Platform) => unknown]>([
 	["a connection that drops before", ({ simulator: { faults } }) => faults.drop(messages, { when: "before", times })],

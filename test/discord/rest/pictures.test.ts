@@ -77,14 +77,9 @@ test("emoji and icons are downloaded from the simulator in a format that can be 
 	const still = add(false);
 	const stored = world.pictures.get(`emojis/${still.id}`);
 	const downloaded = await pictures.emoji(still.id, false);
-	expect(downloaded).toEqual({
-		bytes: new Uint8Array(stored?.bytes ?? []),
-		mediaType: "image/png",
-	});
+	expect(downloaded).toEqual({ bytes: new Uint8Array(stored?.bytes ?? []), mediaType: "image/png" });
 	const moving = add(true);
-	expect(await pictures.emoji(moving.id, true)).toMatchObject({
-		mediaType: "image/gif",
-	});
+	expect(await pictures.emoji(moving.id, true)).toMatchObject({ mediaType: "image/gif" });
 	world.emojis.remove(guild, moving);
 	expect(await pictures.emoji(moving.id, true)).toBeUndefined();
 
@@ -94,20 +89,14 @@ test("emoji and icons are downloaded from the simulator in a format that can be 
 	expect(await pictures.guildIcon(guild.id, hash)).toEqual(icon);
 	const other = { ...picture, format: "webp", bytes: animatedWebp } as const;
 	const webpHash = world.pictures.addIcon("icons", guild.id, other);
-	expect(await pictures.guildIcon(guild.id, webpHash)).toMatchObject({
-		mediaType: "image/webp",
-	});
+	expect(await pictures.guildIcon(guild.id, webpHash)).toMatchObject({ mediaType: "image/webp" });
 	const frozen = { ...picture, animated: false };
 	const stillHash = world.pictures.addIcon("icons", guild.id, frozen);
-	expect(await pictures.guildIcon(guild.id, stillHash)).toMatchObject({
-		mediaType: "image/png",
-	});
+	expect(await pictures.guildIcon(guild.id, stillHash)).toMatchObject({ mediaType: "image/png" });
 	expect(await pictures.guildIcon(guild.id, "0")).toBeUndefined();
 	const [role = ""] = guild.roles.keys();
 	const roleHash = world.pictures.addIcon("role-icons", role, frozen);
-	expect(await pictures.roleIcon(role, roleHash)).toMatchObject({
-		mediaType: "image/png",
-	});
+	expect(await pictures.roleIcon(role, roleHash)).toMatchObject({ mediaType: "image/png" });
 	expect(outcomes).toEqual([
 		...["ok", "ok", "client_error"],
 		...["ok", "client_error", "ok", "ok", "client_error", "ok"],
@@ -125,9 +114,7 @@ test("the CDN gets no token and no cookie", async () => {
 
 test("an emoji that cannot be a PNG is downloaded as WebP", async () => {
 	await using cdn = startCdn(status(415), image("webp", "image/webp"));
-	expect(await cdn.pictures.emoji(emojiId, false)).toMatchObject({
-		mediaType: "image/webp",
-	});
+	expect(await cdn.pictures.emoji(emojiId, false)).toMatchObject({ mediaType: "image/webp" });
 	await using refusing = startCdn(status(415));
 	const error = await failureOf(refusing.pictures.emoji(emojiId, false));
 	expect(error).toBeInstanceOf(PlatformFailure);
@@ -176,9 +163,7 @@ test("a rate limit of the CDN says how long to wait", async () => {
 
 test("a CDN that does not respond, or stops in the middle, times out", async () => {
 	const { promise: never } = Promise.withResolvers<Response>();
-	const half = new ReadableStream({
-		start: (controller) => controller.enqueue(Buffer.from("half")),
-	});
+	const half = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("half")) });
 	for (const respond of [() => never, image(half)]) {
 		const asked = Promise.withResolvers<void>();
 		await using cdn = startCdn(() => {

@@ -47,11 +47,7 @@ test("responses to requests sent before the pause neither extend nor end it", ()
 	expect(answerForeign(403)).toBe(5 * second);
 	clock.now += 2 * second;
 	for (const request of early) request.noteForeignResponse(403, undefined);
-	expect(guard.pause).toEqual({
-		why: "foreign response",
-		waitMs: 3 * second,
-		status: 403,
-	});
+	expect(guard.pause).toEqual({ why: "foreign response", waitMs: 3 * second, status: 403 });
 	early[0]?.noteResponse(200, null);
 	expect(answerForeign(403)).toBe(10 * second);
 	expect(started.map(({ waitMs }) => waitMs)).toEqual([5 * second, 10 * second]);

@@ -209,18 +209,16 @@ async function startPlatform() {
 	const expiry = new AbortController();
 	const options = restOptions(...[simulator.api, undefined, new RequestGuard()], clock.queue);
 	const rest = new REST(options).setToken(simulator.bot("alpha").token);
-	guardRest(rest, {
-		timeoutMs: 10_000,
-		timeoutSignal: () => expiry.signal,
-		onUnauthorized() {},
-	});
+	guardRest(rest, { timeoutMs: 10_000, timeoutSignal: () => expiry.signal, onUnauthorized() {} });
 	const guild = simulator.guild("The Cooks");
-	const run = {
-		...{ signal: never, endsAt: Infinity, reason: undefined, mayWrite: true },
-	};
+	const run = { signal: never, endsAt: Infinity, reason: undefined, mayWrite: true };
 	const channels = [...guild.channels.values()].map(({ id }) => id);
 	return {
-		...{ simulator, clock, rest, guild, expiry },
+		simulator,
+		clock,
+		rest,
+		guild,
+		expiry,
 		inRun: <T>(work: () => Promise<T>) => withinRun(run, work),
 		/** Reads channels, each on a route of its own. */
 		flood: (count: number) =>

@@ -28,10 +28,7 @@ async function startPlatform(timeoutMs = longMs, requests = new RequestGuard()) 
 	const unauthorized: string[] = [];
 	const rest = new REST(restOptions(simulator.api, undefined, requests));
 	rest.setToken(simulator.bot("alpha").token);
-	guardRest(rest, {
-		timeoutMs,
-		onUnauthorized: () => unauthorized.push("401"),
-	});
+	guardRest(rest, { timeoutMs, onUnauthorized: () => unauthorized.push("401") });
 	return {
 		simulator,
 		rest,
@@ -104,9 +101,7 @@ test.concurrent("a stalled read times out and has changed nothing", async () => 
 test.concurrent("a response whose body never ends times out", async () => {
 	const headers = { "Content-Type": "application/json" };
 	await using server = startServer(shortMs, () => {
-		const body = new ReadableStream({
-			start: (controller) => controller.enqueue('{"id":'),
-		});
+		const body = new ReadableStream({ start: (controller) => controller.enqueue('{"id":') });
 		return new Response(body, { headers });
 	});
 	const error = await failureOf(server.rest.post("/channels/1/messages"));
@@ -146,11 +141,7 @@ test.concurrent("a rate limit beyond the deadline fails the call at once with th
 test.concurrent("a global rate limit beyond the deadline fails calls to other routes unsent", async () => {
 	await using platform = await startPlatform();
 	const { simulator } = platform;
-	simulator.faults.rateLimit(messages, {
-		retryAfterMs: 60_000,
-		global: true,
-		times: 1,
-	});
+	simulator.faults.rateLimit(messages, { retryAfterMs: 60_000, global: true, times: 1 });
 	expect(await failureOf(platform.say("one"))).toBeInstanceOf(PlatformBusy);
 	const other = platform.rest.get(Routes.channel(platform.channel.id));
 	expect(await failureOf(other)).toBeInstanceOf(PlatformBusy);
@@ -188,10 +179,7 @@ test.concurrent("a call waits for a rate limit that ends before its deadline", a
 });
 
 const html = { "content-type": "text/html" };
-const page = {
-	body: "<!DOCTYPE html><title>Access denied</title> error code: 1015",
-	headers: html,
-};
+const page = { body: "<!DOCTYPE html><title>Access denied</title> error code: 1015", headers: html };
 const noWait = { message: "You are being rate limited.", global: false };
 
 // A wait in the body alone, as documented: https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
@@ -203,12 +191,7 @@ test.concurrent.each([
 ] as const)("a 429 with a wait %s is sent again after it", async (_, body, headers) => {
 	await using platform = await startPlatform();
 	const { faults, requests } = platform.simulator;
-	const given = {
-		status: 429,
-		body: JSON.stringify(body),
-		headers,
-		times: 2,
-	};
+	const given = { status: 429, body: JSON.stringify(body), headers, times: 2 };
 	faults.answer(messages, given);
 	await platform.say("patient");
 	expect(requests.list(messages)).toHaveLength(3);
@@ -475,19 +458,12 @@ test.concurrent("a call ends with the deadline of its tool", async () => {
 test.concurrent("a read-only tool cannot write, and the reason of a writing one reaches the audit log", async () => {
 	await using platform = await startPlatform();
 	const { signal } = new AbortController();
-	const run = {
-		signal,
-		endsAt: Infinity,
-		reason: "spring cleaning",
-		mayWrite: false,
-	};
+	const run = { signal, endsAt: Infinity, reason: "spring cleaning", mayWrite: false };
 	const error = await failureOf(withinRun(run, () => platform.say("forbidden")));
 	expect(String(error)).toContain("may only read from Discord");
 	expect(platform.simulator.requests.list(messages)).toEqual([]);
 	await withinRun({ ...run, mayWrite: true }, async () => {
-		await platform.rest.patch(Routes.channel(platform.channel.id), {
-			body: { topic: "allowed" },
-		});
+		await platform.rest.patch(Routes.channel(platform.channel.id), { body: { topic: "allowed" } });
 		await platform.say("allowed");
 	});
 	// The audit log has no entries for messages.
@@ -510,10 +486,7 @@ test.concurrent("no error contains a webhook's token, and a refused one does not
 	const known = simulator.guild("The Cooks").channels.get(channel.id);
 	if (!known) throw new Error("the guild has the channel");
 	const { id, token = "" } = world.webhooks.add(known, { name: "Crier" });
-	const post = () =>
-		rest.post(Routes.webhook(id, token), {
-			...{ body: { content: "x" }, auth: false },
-		});
+	const post = () => rest.post(Routes.webhook(id, token), { body: { content: "x" }, auth: false });
 	const match = `POST ${Routes.webhook(id, token)}`;
 	const times = 1;
 	const shown: string[] = [];

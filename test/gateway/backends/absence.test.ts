@@ -16,10 +16,7 @@ const hostname = ownHost(77);
 const forever = 2 ** 30;
 
 const draining: Behaviour = () =>
-	new Response("stopping", {
-		status: 503,
-		headers: { "X-Guildhall-Draining": "1", Connection: "close" },
-	});
+	new Response("stopping", { status: 503, headers: { "X-Guildhall-Draining": "1", Connection: "close" } });
 
 interface WorldOptions {
 	awayMs?: number;
@@ -39,9 +36,7 @@ async function startWorld({ awayMs = forever, env = {}, stub = {} }: WorldOption
 	const owned = stack.move();
 	const state = async () => {
 		const Authorization = "Bearer the-token-of-the-test";
-		const response = await fetch(`${gateway.url}/status`, {
-			headers: { Authorization },
-		});
+		const response = await fetch(`${gateway.url}/status`, { headers: { Authorization } });
 		const { backends } = (await response.json()) as {
 			backends: { state: string; calls_held: number }[];
 		};
@@ -122,9 +117,7 @@ describe("a bot that was online and cannot be reached", () => {
 	});
 
 	test("does not delay a call beyond its deadline", async () => {
-		await using world = await startWorld({
-			env: { CALL_TIMEOUT_SECONDS: "1" },
-		});
+		await using world = await startWorld({ env: { CALL_TIMEOUT_SECONDS: "1" } });
 		await world.bot.stop();
 		expect(await world.text("act")).toBe(
 			"ERROR Gateway error: BackendOffline: alpha cannot be reached (no answer within 1 s); nothing was done. list_instances shows when it is online again. Available instances: alpha, beta.",
@@ -175,9 +168,7 @@ describe("a bot that was online and cannot be reached", () => {
 			if (++calls === 2) begun.resolve();
 			return new Promise<undefined>(() => {});
 		};
-		await using world = await startWorld({
-			stub: { on: { look: lose, act: lose } },
-		});
+		await using world = await startWorld({ stub: { on: { look: lose, act: lose } } });
 		const answers = [world.text("look"), world.text("act")];
 		await begun.promise;
 		await world.bot.stop();

@@ -59,10 +59,7 @@ test("a call given up while the session is opened leaves the opening to the othe
 test("its state changes are logged once each, with the reason", async () => {
 	await using stub = startStubBackend();
 	const { backend, messages } = backendOf(stub.url);
-	expect(backend.state).toMatchObject({
-		online: false,
-		reason: "not yet reached",
-	});
+	expect(backend.state).toMatchObject({ online: false, reason: "not yet reached" });
 	await backend.refresh();
 	await backend.refresh();
 	expect(backend.state).toMatchObject({ online: true });
@@ -90,10 +87,7 @@ test("a check that is not answered in time is offline, for want of an answer", a
 	const { backend } = backendOf(stub.url);
 	await backend.refresh();
 	stub.on["tools/list"] = stall;
-	expect(await backend.check()).toMatchObject({
-		online: false,
-		reason: "no response in time",
-	});
+	expect(await backend.check()).toMatchObject({ online: false, reason: "no response in time" });
 });
 
 test("a call that is not answered in time has the bot asked how it is", async () => {
@@ -128,10 +122,7 @@ test("one that answers a call again is asked for what it has to offer, at once",
 	await stub.stop();
 	await backend.check();
 	expect(backend.health.nextProbeAt).toBeGreaterThan(0);
-	await using again = startStubBackend({
-		port: stub.port,
-		guilds: { "300": "C" },
-	});
+	await using again = startStubBackend({ port: stub.port, guilds: { "300": "C" } });
 	await backend.call(echo, AbortSignal.timeout(60_000));
 	await backend.refresh();
 	expect([...backend.guilds.keys()]).toEqual(["300"]);

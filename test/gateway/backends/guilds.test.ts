@@ -18,9 +18,7 @@ test("our layout is a count line, then a name and an id a line", () => {
 
 test("invisible characters of a name are escaped", () => {
 	const name = "One\u{e0041}\u200b\u3164 👩‍👩‍👧";
-	expect(read(`${name} | ID: ${real}`)).toEqual({
-		[real]: "One\\u{e0041}\\u{200b}\\u{3164} 👩‍👩‍👧",
-	});
+	expect(read(`${name} | ID: ${real}`)).toEqual({ [real]: "One\\u{e0041}\\u{200b}\\u{3164} 👩‍👩‍👧" });
 });
 
 test("no more than 10,000 are kept", () => {
@@ -94,9 +92,7 @@ describe("in other layouts the last long number on a line is the id", () => {
 });
 
 test("of two lines with one id the first counts", () => {
-	expect(read(`One | ID: ${real}`, `Two | ID: ${real}`)).toEqual({
-		[real]: "One",
-	});
+	expect(read(`One | ID: ${real}`, `Two | ID: ${real}`)).toEqual({ [real]: "One" });
 });
 
 test("every text item is read, other items are left out", () => {
@@ -123,12 +119,7 @@ test.each<Record<string, unknown>>([
 	{ result: {} },
 	{ result: null },
 	{ result: { content: "x" } },
-	{
-		result: {
-			content: [{ type: "text", text: `x | ID: ${real}` }],
-			isError: true,
-		},
-	},
+	{ result: { content: [{ type: "text", text: `x | ID: ${real}` }], isError: true } },
 ])("%j says nothing of guilds, and throws", (message) => {
 	expect(() => readGuilds(message)).toThrow(Error);
 });

@@ -104,12 +104,7 @@ describe("readTools", () => {
 		const good = '{"name":"b","inputSchema":{"type":"object"}}';
 		const { tools, dropped } = read(tool, good);
 		expect(tools.map(({ text }) => text)).toEqual([good]);
-		expect(dropped).toEqual([
-			{
-				name,
-				reason: typeof reason === "string" ? reason : expect.stringMatching(reason),
-			},
-		]);
+		expect(dropped).toEqual([{ name, reason: typeof reason === "string" ? reason : expect.stringMatching(reason) }]);
 	});
 
 	test("looks at no more tools than it is asked for, good or not", () => {

@@ -36,10 +36,7 @@ test("responses that differ before their result are never taken for each other",
 });
 
 test("a bot whose tools and guilds have not changed keeps them as the same objects", async () => {
-	await using stub = startStubBackend({
-		tools: [tool("a")],
-		guilds: { "300": "C" },
-	});
+	await using stub = startStubBackend({ tools: [tool("a")], guilds: { "300": "C" } });
 	const { backend } = createTestBackend({ url: stub.url });
 	await backend.refresh();
 	const { tools, guilds } = backend;

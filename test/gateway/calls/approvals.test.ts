@@ -35,13 +35,7 @@ async function start(on: Record<string, Behaviour>, declared = experimental, { t
 
 const text = (text: string) => [{ type: "text", text }];
 const pending: Behaviour = ({ id }) =>
-	result(
-		id,
-		JSON.stringify({
-			content: text("Waits for approval 7."),
-			_meta: { [pendingKey]: "7" },
-		}),
-	);
+	result(id, JSON.stringify({ content: text("Waits for approval 7."), _meta: { [pendingKey]: "7" } }));
 const call = { instance: "alpha" };
 
 /** The principal that the bot received with each request of `name`. */
@@ -127,9 +121,7 @@ describe("a call that waits for an approval", () => {
 
 const capabilities = (elicitation?: object) => ({
 	"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-	"io.modelcontextprotocol/clientCapabilities": {
-		...(elicitation && { elicitation }),
-	},
+	"io.modelcontextprotocol/clientCapabilities": { ...(elicitation && { elicitation }) },
 });
 const modernCall = (params: object) =>
 	JSON.stringify({
@@ -150,9 +142,7 @@ const asks = {
 };
 
 describe("a call that asks the person who uses the client", () => {
-	const on = {
-		echo: ({ id }) => result(id, JSON.stringify(asks)),
-	} satisfies Record<string, Behaviour>;
+	const on = { echo: ({ id }) => result(id, JSON.stringify(asks)) } satisfies Record<string, Behaviour>;
 
 	test("reaches a client that can ask, unchanged", async () => {
 		await using world = await start(on);

@@ -109,10 +109,7 @@ describe("a duplicate key where it matters is -32600", () => {
 
 test("params that name no tool stay JSON", () => {
 	for (const params of ["{}", '{"x":1}', '{"x":1,"arguments":null}'])
-		expect(JSON.parse(forwarded(params))).toEqual({
-			...JSON.parse(params),
-			arguments: {},
-		});
+		expect(JSON.parse(forwarded(params))).toEqual({ ...JSON.parse(params), arguments: {} });
 });
 
 test("params that are absent are those of a call without any", () => {

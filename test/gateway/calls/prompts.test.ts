@@ -36,11 +36,7 @@ async function start() {
 		"completion/complete": ({ id }: { id: string }) => result(id, JSON.stringify({ completion: { values: [name] } })),
 	});
 	const alpha = stack.use(
-		startStubBackend({
-			prompts: [report, tidy],
-			guilds: { [cooks]: "The Cooks" },
-			on: answers("alpha"),
-		}),
+		startStubBackend({ prompts: [report, tidy], guilds: { [cooks]: "The Cooks" }, on: answers("alpha") }),
 	);
 	const beta = stack.use(
 		startStubBackend({
@@ -62,10 +58,7 @@ async function start() {
 		return (await gateway.post(JSON.stringify(body))).message();
 	};
 	const running = stack.move();
-	return {
-		...{ alpha, beta, plain, gateway, ask },
-		[Symbol.asyncDispose]: () => running.disposeAsync(),
-	};
+	return { alpha, beta, plain, gateway, ask, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 test("prompts/list has the prompts of all bots, with instance and guild_id", async () => {
@@ -88,7 +81,8 @@ test.each([
 	["with null", () => "null"],
 ])("a bot with a list of prompts %s can be called", async (_, list) => {
 	await using bad = startStubBackend({
-		...{ prompts: [], guilds: { [cooks]: "The Cooks" } },
+		prompts: [],
+		guilds: { [cooks]: "The Cooks" },
 		on: { "prompts/list": ({ id }) => result(id, list()) },
 	});
 	await using good = startStubBackend({ prompts: [tidy] });
@@ -111,29 +105,17 @@ describe("prompts/get", () => {
 		["neither, to the first bot that has it", { since: "7d" }, "alpha", { since: "7d" }],
 	])("is routed by %s", async (_, args, bot, forwarded) => {
 		await using world = await start();
-		const { result } = await world.ask("prompts/get", {
-			name: "report",
-			arguments: args,
-		});
+		const { result } = await world.ask("prompts/get", { name: "report", arguments: args });
 		expect(result).toMatchObject({ description: bot });
 		const [request] = world[bot as "alpha" | "beta"].received("prompts/get");
-		expect(JSON.parse(request?.body ?? "").params).toEqual({
-			name: "report",
-			arguments: forwarded,
-		});
+		expect(JSON.parse(request?.body ?? "").params).toEqual({ name: "report", arguments: forwarded });
 	});
 
 	test("leaves out guild_id where the bot's prompt does not take it", async () => {
 		await using world = await start();
-		await world.ask("prompts/get", {
-			name: "tidy",
-			arguments: { guild_id: cooks },
-		});
+		await world.ask("prompts/get", { name: "tidy", arguments: { guild_id: cooks } });
 		const [request] = world.alpha.received("prompts/get");
-		expect(JSON.parse(request?.body ?? "").params).toEqual({
-			name: "tidy",
-			arguments: {},
-		});
+		expect(JSON.parse(request?.body ?? "").params).toEqual({ name: "tidy", arguments: {} });
 	});
 
 	test.each([
@@ -148,9 +130,7 @@ describe("prompts/get", () => {
 		],
 	])("with %j is refused", async (params, message) => {
 		await using world = await start();
-		expect((await world.ask("prompts/get", params)).error).toEqual({
-			...{ code: -32602, message },
-		});
+		expect((await world.ask("prompts/get", params)).error).toEqual({ code: -32602, message });
 	});
 
 	test("passes on the bot's error, and says when it cannot be reached", async () => {
@@ -158,9 +138,7 @@ describe("prompts/get", () => {
 		const { alpha, ask } = world;
 		alpha.on["prompts/get"] = ({ id }) => rpcError(id, -32602, "no such day");
 		const params = { name: "tidy" };
-		expect((await ask("prompts/get", params)).error).toEqual({
-			...{ code: -32602, message: "no such day" },
-		});
+		expect((await ask("prompts/get", params)).error).toEqual({ code: -32602, message: "no such day" });
 		await alpha.stop();
 		expect((await ask("prompts/get", params)).error).toEqual({
 			code: -32603,

@@ -35,18 +35,12 @@ interface Place {
 }
 
 async function key({ store, clock }: Place): Promise<string> {
-	const secret = await createKey(store, "ci", {
-		access: "all",
-		expiresAt: begin + dayMs,
-	});
+	const secret = await createKey(store, "ci", { access: "all", expiresAt: begin + dayMs });
 	const owner = await createFindKey(store, () => clock.now)(hashToken(secret ?? ""));
 	return owner?.principal.id ?? "";
 }
 
-const redemption = {
-	...{ clientId: "client", redirectUri: undefined, resource: undefined },
-	codeVerifier,
-};
+const redemption = { clientId: "client", redirectUri: undefined, resource: undefined, codeVerifier };
 
 async function connect({ grants }: Place) {
 	const code = await grants.issueCode({
@@ -66,10 +60,7 @@ async function connect({ grants }: Place) {
 }
 
 const ways: Record<string, (place: Place) => Promise<Caller>> = {
-	"a key is revoked": async (place) => ({
-		id: await key(place),
-		end: () => revokeKey(place.store, "ci"),
-	}),
+	"a key is revoked": async (place) => ({ id: await key(place), end: () => revokeKey(place.store, "ci") }),
 	"a key is revoked, and made again under its name": async (place) => ({
 		id: await key(place),
 		async end() {
@@ -121,7 +112,9 @@ function bot(...ids: string[]) {
 	const gone: string[] = [];
 	const waiting = new Set(ids);
 	return {
-		...{ name: "alpha", waiting, gone },
+		name: "alpha",
+		waiting,
+		gone,
 		state: { online: true },
 		reasonOf: String,
 		async withdraw(ended: readonly string[]) {
@@ -153,11 +146,13 @@ onBoth((databases) => {
 		const { log } = recordLog();
 		const alpha = bot(id, "root");
 		const recent = { approvalChanges: 0 };
-		const withdrawals = createWithdrawals({
-			...{ backends: [alpha], store, recent, log, now, intervalMs: 1 },
-		});
+		const withdrawals = createWithdrawals({ backends: [alpha], store, recent, log, now, intervalMs: 1 });
 		return {
-			...{ id, end, alpha, recent, withdrawals },
+			id,
+			end,
+			alpha,
+			recent,
+			withdrawals,
 			fail: (value: boolean) => {
 				fails = value;
 			},

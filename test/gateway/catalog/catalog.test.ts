@@ -12,11 +12,7 @@ interface ListedTool {
 /** A bot with these tools, each as JSON text. */
 const bot = (name: string, ...tools: string[]): CatalogSource => ({
 	name,
-	tools: tools.map((text) => ({
-		name: JSON.parse(text).name,
-		text,
-		readOnly: false,
-	})),
+	tools: tools.map((text) => ({ name: JSON.parse(text).name, text, readOnly: false })),
 });
 const build = (...tools: string[]): ListedTool[] => parse(bot("alpha", ...tools));
 const parse = (...bots: CatalogSource[]): ListedTool[] => JSON.parse(buildCatalog(bots).list).tools;
@@ -28,10 +24,7 @@ test("without tools there is list_instances alone", () => {
 test("list_instances is the last, and takes no instance", () => {
 	const tools = build('{"name":"a"}', '{"name":"b"}');
 	expect(tools.map(({ name }) => name)).toEqual(["a", "b", "list_instances"]);
-	expect(listInstances.inputSchema).toEqual({
-		type: "object",
-		additionalProperties: false,
-	});
+	expect(listInstances.inputSchema).toEqual({ type: "object", additionalProperties: false });
 });
 
 describe("instance is added to every tool", () => {

@@ -13,10 +13,7 @@ const hostname = ownHost(78);
 const forever = 2 ** 30;
 
 const draining: Behaviour = () =>
-	new Response("stopping", {
-		status: 503,
-		headers: { "X-Guildhall-Draining": "1", Connection: "close" },
-	});
+	new Response("stopping", { status: 503, headers: { "X-Guildhall-Draining": "1", Connection: "close" } });
 
 async function startWorld(awayMs: number) {
 	await using stack = new AsyncDisposableStack();
@@ -24,12 +21,7 @@ async function startWorld(awayMs: number) {
 	const gateway = stack.use(await startTestGateway({ alpha: bot }, { options: { awayMs } }));
 	const owned = stack.move();
 	const names = async () => (await gateway.tools()).map(({ name }) => name);
-	return {
-		bot,
-		...gateway,
-		names,
-		[Symbol.asyncDispose]: () => owned.disposeAsync(),
-	};
+	return { bot, ...gateway, names, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 test("tools stay listed while their bot drains, is away, and is offline", async () => {
@@ -42,11 +34,7 @@ test("tools stay listed while their bot drains, is away, and is offline", async 
 	expect((await drained.names()).sort()).toEqual(listed);
 	await drained.bot.stop();
 	expect((await drained.names()).sort()).toEqual(listed);
-	await using _back = startStubBackend({
-		hostname,
-		port: drained.bot.port,
-		tools: [writing],
-	});
+	await using _back = startStubBackend({ hostname, port: drained.bot.port, tools: [writing] });
 	expect(await call).toBe("ran act");
 
 	await using offline = await startWorld(0);

@@ -4,11 +4,7 @@ import { ConfigError } from "../../../src/lib/config.ts";
 
 const token = "0123456789abcdef";
 const read = (env: Record<string, string | undefined> = {}) =>
-	readConfig({
-		INSTANCES: "alpha=http://127.0.0.1:1",
-		MCP_AUTH_TOKEN: token,
-		...env,
-	});
+	readConfig({ INSTANCES: "alpha=http://127.0.0.1:1", MCP_AUTH_TOKEN: token, ...env });
 
 /** The issues, by line; none if there are none. */
 function issues(env: Record<string, string | undefined>): string[] {
@@ -28,14 +24,7 @@ const unpinned = { pinned: new Set<string>(), barred: new Set<string>() };
 
 test("everything but INSTANCES and MCP_AUTH_TOKEN has a default", () => {
 	expect(read()).toEqual({
-		instances: [
-			{
-				name: "alpha",
-				url: "http://127.0.0.1:1",
-				endpoint: "http://127.0.0.1:1/mcp",
-				...unpinned,
-			},
-		],
+		instances: [{ name: "alpha", url: "http://127.0.0.1:1", endpoint: "http://127.0.0.1:1/mcp", ...unpinned }],
 		token,
 		port: 9100,
 		bindAddress: "0.0.0.0",
@@ -81,12 +70,18 @@ test("everything can be set, with white space around it", () => {
 	).toEqual({
 		instances: [
 			{
-				...{ name: "alpha", url: "http://a:1", endpoint: "http://a:1/mcp" },
-				...{ pinned: new Set([guildA]), barred: new Set([guildB]) },
+				name: "alpha",
+				url: "http://a:1",
+				endpoint: "http://a:1/mcp",
+				pinned: new Set([guildA]),
+				barred: new Set([guildB]),
 			},
 			{
-				...{ name: "beta", url: "https://b", endpoint: "https://b/mcp" },
-				...{ pinned: new Set([guildA, guildB]), barred: new Set() },
+				name: "beta",
+				url: "https://b",
+				endpoint: "https://b/mcp",
+				pinned: new Set([guildA, guildB]),
+				barred: new Set(),
 			},
 		],
 		token,
@@ -124,10 +119,7 @@ test("empty variables count as unset", () => {
 test.each(["gateway.sqlite", "/var/lib/guildhall/gateway.sqlite", "./with space/x"])(
 	"GATEWAY_DATABASE may be the path %j",
 	(path) => {
-		expect(read({ GATEWAY_DATABASE: path }).store).toEqual({
-			database: path,
-			schema: "guildhall_gateway",
-		});
+		expect(read({ GATEWAY_DATABASE: path }).store).toEqual({ database: path, schema: "guildhall_gateway" });
 	},
 );
 
@@ -198,10 +190,7 @@ describe("GUILDS_<NAME>", () => {
 			],
 		],
 		[
-			{
-				INSTANCES: "a-b=http://a,a_b=http://b,A.B=http://c",
-				GUILDS_A_B: guildA,
-			},
+			{ INSTANCES: "a-b=http://a,a_b=http://b,A.B=http://c", GUILDS_A_B: guildA },
 			[
 				"GUILDS_A_B: pins guilds to several instances (a-b, a_b, A.B), because their names differ only in case or punctuation: rename all but one of these instances in INSTANCES",
 			],
@@ -335,13 +324,7 @@ describe("every issue is found", () => {
 	});
 
 	test("at once, the default instance's beside others'", () => {
-		expect(
-			issues({
-				MCP_AUTH_TOKEN: "",
-				GATEWAY_PORT: "x",
-				DEFAULT_INSTANCE: "gamma",
-			}),
-		).toHaveLength(3);
+		expect(issues({ MCP_AUTH_TOKEN: "", GATEWAY_PORT: "x", DEFAULT_INSTANCE: "gamma" })).toHaveLength(3);
 	});
 });
 

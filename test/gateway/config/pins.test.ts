@@ -14,9 +14,7 @@ const unpinned = "400000000000000004";
 
 /** "liar" comes first in INSTANCES, and lists the guilds of the honest bot as well. */
 function startBots() {
-	const liar = startStubBackend({
-		guilds: { [cooks]: "Cooks", [bakers]: "Bakers", [unpinned]: "Cats" },
-	});
+	const liar = startStubBackend({ guilds: { [cooks]: "Cooks", [bakers]: "Bakers", [unpinned]: "Cats" } });
 	const honest = startStubBackend({ guilds: { [cooks]: "Cooks" } });
 	return { liar, honest };
 }
@@ -30,7 +28,9 @@ test("a call by guild_id goes only where the guild is pinned, whichever bot list
 	const where = async (args: object) => {
 		const { headers } = await gateway.post(
 			JSON.stringify({
-				...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+				jsonrpc: "2.0",
+				id: 1,
+				method: "tools/call",
 				params: { name: "echo", arguments: args },
 			}),
 		);
@@ -41,10 +41,7 @@ test("a call by guild_id goes only where the guild is pinned, whichever bot list
 	expect(await where({ guild_id: absent })).toBe("honest");
 	expect(await where({ guild_id: bakers })).toBe("liar");
 	expect(await where({ guild_id: unpinned })).toBe("liar");
-	const refused = await gateway.text("echo", {
-		guild_id: cooks,
-		instance: "liar",
-	});
+	const refused = await gateway.text("echo", { guild_id: cooks, instance: "liar" });
 	expect(refused).toStartWith("ERROR Gateway error: GuildPinned: ");
 	expect(liar.received("echo")).toHaveLength(2);
 

@@ -4,10 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { readConfig } from "../../../src/gateway/config/config.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
 
-const required = {
-	INSTANCES: "alpha=http://127.0.0.1:9090",
-	MCP_AUTH_TOKEN: "the-token-of-the-test",
-};
+const required = { INSTANCES: "alpha=http://127.0.0.1:9090", MCP_AUTH_TOKEN: "the-token-of-the-test" };
 const all = {
 	...required,
 	GATEWAY_DATABASE: "gateway.sqlite",

@@ -32,10 +32,7 @@ test("without a session, only the files and the sign-in answer", async () => {
 		expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
 	}
 	expect((await client.request("/")).headers.get("location")).toBe("/console");
-	expect((await client.get("sign-in")).body).toEqual({
-		session: null,
-		discord: null,
-	});
+	expect((await client.get("sign-in")).body).toEqual({ session: null, discord: null });
 	for (const name of ["state", "calls", "events", "keys", "none", "__proto__"])
 		expect([name, (await client.get(name)).status]).toEqual([name, 401]);
 	expect((await client.post("sign-out")).status).toBe(401);
@@ -63,10 +60,7 @@ test("the token begins a session, whose cookie scripts cannot read", async () =>
 		csrf: expect.stringMatching(/^[\w-]{43}$/),
 		expiresAt: world.clock.now + sessionLifetimeMs,
 	});
-	expect((await client.get("sign-in")).body).toEqual({
-		session: body.session,
-		discord: null,
-	});
+	expect((await client.get("sign-in")).body).toEqual({ session: body.session, discord: null });
 	expect((await client.get("state")).status).toBe(200);
 });
 
@@ -74,9 +68,7 @@ test("over https, the cookie is for this host only", async () => {
 	await using world = await startWorld();
 	// Behind a proxy with TLS: the gateway sees plain http, and the host of the browser.
 	const client = new ConsoleClient(world.url, { Host: "mcp.example" });
-	const { headers } = await client.signIn(undefined, {
-		Origin: "https://mcp.example",
-	});
+	const { headers } = await client.signIn(undefined, { Origin: "https://mcp.example" });
 	expect(headers.get("set-cookie")).toMatch(
 		/^__Host-guildhall-console=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
 	);
@@ -167,9 +159,7 @@ test("a session that was changed, or is of another token, is none", async () => 
 	const replica = new ConsoleClient(other.url);
 	replica.cookie = client.cookie;
 	expect((await replica.get("state")).status).toBe(200);
-	await using stranger = await startWorld(world.clock, {
-		MCP_AUTH_TOKEN: "another-token-of-a-test",
-	});
+	await using stranger = await startWorld(world.clock, { MCP_AUTH_TOKEN: "another-token-of-a-test" });
 	const there = new ConsoleClient(stranger.url);
 	there.cookie = client.cookie;
 	expect((await there.get("state")).status).toBe(401);
@@ -224,9 +214,7 @@ test("a change needs exactly our own origin", async () => {
 
 test("a listed origin of the MCP endpoint is not the console's own", async () => {
 	const listed = "https://chat.example";
-	await using world = await startWorld(undefined, {
-		MCP_ALLOWED_ORIGINS: listed,
-	});
+	await using world = await startWorld(undefined, { MCP_ALLOWED_ORIGINS: listed });
 	const client = await signedIn(world.url);
 	expect((await client.post("sign-out", {}, { Origin: listed })).status).toBe(403);
 	expect((await client.get("state", { Origin: listed })).status).toBe(403);
@@ -267,9 +255,7 @@ test("a change needs the CSRF token of its session, and JSON", async () => {
 });
 
 test("an invalid or unlisted Host is refused before the console", async () => {
-	await using world = await startWorld(undefined, {
-		MCP_ALLOWED_HOSTS: "mcp.example",
-	});
+	await using world = await startWorld(undefined, { MCP_ALLOWED_HOSTS: "mcp.example" });
 	const at = (Host: string) => new ConsoleClient(world.url, { Host });
 	expect((await at("evil.example").request("")).status).toBe(403);
 	expect((await at("mcp.example").request("")).status).toBe(200);
@@ -296,15 +282,11 @@ test("with PUBLIC_URL, its origin counts, whatever host a proxy passes on", asyn
 
 test("wrong tokens are limited, but do not keep others out for long", async () => {
 	await using world = await startWorld();
-	const attacker = new ConsoleClient(world.url, {
-		"X-Forwarded-For": "198.51.100.1",
-	});
+	const attacker = new ConsoleClient(world.url, { "X-Forwarded-For": "198.51.100.1" });
 	for (let tried = 0; tried < 10; tried++) expect((await attacker.signIn({ token: "no" })).status).toBe(401);
 	const { status, headers } = await attacker.signIn();
 	expect([status, headers.get("retry-after")]).toEqual([429, "60"]);
-	const operator = new ConsoleClient(world.url, {
-		"X-Forwarded-For": "203.0.113.5",
-	});
+	const operator = new ConsoleClient(world.url, { "X-Forwarded-For": "203.0.113.5" });
 	expect((await operator.signIn()).status).toBe(200);
 	world.clock.now += 60_000;
 	expect((await attacker.signIn()).status).toBe(200);
@@ -323,9 +305,7 @@ test("wrong tokens of one private peer that names another address each time are 
 	await using world = await startWorld();
 	const fail = async (n: number) => {
 		const address = `198.51.${n >> 8}.${n & 255}`;
-		const client = new ConsoleClient(world.url, {
-			"X-Forwarded-For": address,
-		});
+		const client = new ConsoleClient(world.url, { "X-Forwarded-For": address });
 		return (await client.signIn({ token: "no" })).status;
 	};
 	for (let n = 0; n < 1_000; n++) expect(await fail(n)).toBe(401);

@@ -33,11 +33,7 @@ export class ConsoleClient {
 		new Headers(init.headers).forEach((value, name) => {
 			headers.set(name, value);
 		});
-		return fetch(`${this.url}/console${path}`, {
-			...init,
-			headers,
-			redirect: "manual",
-		});
+		return fetch(`${this.url}/console${path}`, { ...init, headers, redirect: "manual" });
 	}
 
 	async get<Body = Record<string, unknown>>(

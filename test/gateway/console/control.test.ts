@@ -60,9 +60,7 @@ async function startWorld({ hasStore = true } = {}) {
 	const now = () => clock.now;
 	const database = join(directory, "gateway.sqlite");
 	const store = hasStore ? openStore({ database, schema: "" }, recordLog().log) : undefined;
-	const settings = {
-		options: { store, signIn: { clocks: { now, monotonicNow: now } } },
-	};
+	const settings = { options: { store, signIn: { clocks: { now, monotonicNow: now } } } };
 	const gateway = await startTestGateway({ alpha: bot }, settings);
 	return {
 		...gateway,
@@ -108,10 +106,7 @@ test("a key is made with its limits, works, and is revoked", async () => {
 	};
 	expect(made.body.key).toEqual(key);
 	expect(made.headers.get("cache-control")).toBe("no-store");
-	expect((await client.get("keys")).body).toEqual({
-		keys: [key],
-		reason: null,
-	});
+	expect((await client.get("keys")).body).toEqual({ keys: [key], reason: null });
 	const secret = made.body.secret;
 	const holder = createGatewayClient(`${world.url}/mcp`, secret);
 	expect(await holder.toolNames()).toContain("list_things");
@@ -246,12 +241,7 @@ test("tools that read can be tried, and no others", async () => {
 	]);
 	const call = (name: string, args: unknown = {}) => client.post("tools/call", { name, arguments: args });
 	const tried = await call("list_things", { guild_id: guild });
-	expect(tried.body).toEqual({
-		id: expect.any(String),
-		outcome: "ok",
-		isError: false,
-		text: "one\ntwo",
-	});
+	expect(tried.body).toEqual({ id: expect.any(String), outcome: "ok", isError: false, text: "one\ntwo" });
 	// As the operator, but with the access to read.
 	expect(principalOf(world.bot.received("list_things")[0] as never)).toEqual({
 		id: "root",
@@ -260,10 +250,7 @@ test("tools that read can be tried, and no others", async () => {
 		access: "read",
 	});
 	const calls = (await client.get<{ calls: { id: string }[] }>("calls")).body;
-	expect(calls.calls.at(-1)).toMatchObject({
-		id: tried.body.id,
-		client: "Guildhall console",
-	});
+	expect(calls.calls.at(-1)).toMatchObject({ id: tried.body.id, client: "Guildhall console" });
 	expect((await call("act", { instance: "alpha" })).status).toBe(404);
 	expect((await call("bare", { instance: "alpha" })).status).toBe(404);
 	expect((await call("none")).status).toBe(404);
@@ -277,26 +264,19 @@ test("a person tries tools in their own name, in their own guilds", async () => 
 	await using world = await startWorld();
 	const client = await world.person();
 	const call = (args: unknown) => client.post("tools/call", { name: "list_things", arguments: args });
-	expect((await call({ guild_id: guild })).body).toMatchObject({
-		text: "one\ntwo",
-	});
+	expect((await call({ guild_id: guild })).body).toMatchObject({ text: "one\ntwo" });
 	expect(principalOf(world.bot.received("list_things")[0] as never)).toMatchObject({
 		person: { ...hanna, signedIn: true },
 		access: "read",
 	});
-	expect((await call({ guild_id: other })).body).toMatchObject({
-		isError: true,
-		outcome: "not_routed",
-	});
+	expect((await call({ guild_id: other })).body).toMatchObject({ isError: true, outcome: "not_routed" });
 	expect((await client.get("state")).body).toMatchObject({
 		bots: [{ name: "alpha", guilds: [{ id: guild }], tools: null }],
 	});
 	const { body } = await client.get<{ calls: unknown[] }>("calls");
 	expect(body.calls).toHaveLength(2);
 	const stranger = await world.person(ada);
-	expect((await stranger.get("tools")).body).toMatchObject({
-		tools: [{ name: "list_instances" }],
-	});
+	expect((await stranger.get("tools")).body).toMatchObject({ tools: [{ name: "list_instances" }] });
 	expect((await stranger.get<{ calls: unknown[] }>("calls")).body.calls).toEqual([]);
 });
 

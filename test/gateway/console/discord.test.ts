@@ -6,10 +6,7 @@ import { startStubBackend } from "../../support/stub-backend.ts";
 import { Browser } from "../oauth/browser.ts";
 import { cooks, hanna, startWorld, type World } from "../oauth/sign-in-world.ts";
 
-const alpha = startStubBackend({
-	guilds: { [cooks.id]: cooks.name },
-	experimental: [principalCapability],
-});
+const alpha = startStubBackend({ guilds: { [cooks.id]: cooks.name }, experimental: [principalCapability] });
 let world: World;
 beforeEach(async () => {
 	await world?.[Symbol.asyncDispose]();
@@ -38,11 +35,7 @@ async function get(browser: Browser, path: string) {
 async function post(browser: Browser, path: string, body: unknown = {}, headers: Record<string, string> = {}) {
 	const response = await browser.open(api(path), {
 		method: "POST",
-		headers: {
-			Origin: world.url,
-			"Content-Type": "application/json",
-			...headers,
-		},
+		headers: { Origin: world.url, "Content-Type": "application/json", ...headers },
 		body: JSON.stringify(body),
 	});
 	return { status: response.status, body: (await response.json()) as Body };
@@ -56,10 +49,7 @@ async function throughDiscord(browser: Browser): Promise<string> {
 
 test("a person signs in with Discord, and signs in there again after signing out", async () => {
 	const browser = new Browser();
-	expect((await get(browser, "sign-in")).body).toEqual({
-		session: null,
-		discord: world.url,
-	});
+	expect((await get(browser, "sign-in")).body).toEqual({ session: null, discord: world.url });
 	expect(await throughDiscord(browser)).toBe(`${world.url}/console?from=discord`);
 	const { status, body } = await post(browser, "sign-in", { discord: true });
 	expect(status).toBe(200);

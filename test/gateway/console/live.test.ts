@@ -97,11 +97,7 @@ test("the state has each bot with its guilds, and why it is offline", async () =
 test("calls are shown without arguments, with who asked and their outcome", async () => {
 	await using world = await startWorld();
 	const secret = "what-ada-wrote-in-confidence";
-	await world.call("echo", {
-		instance: "alpha",
-		guild_id: guild,
-		text: secret,
-	});
+	await world.call("echo", { instance: "alpha", guild_id: guild, text: secret });
 	await world.call("act", { instance: "beta", guild_id: secret.repeat(9) });
 	await world.call("<script>", { instance: "alpha" });
 	const client = await signedIn(world.url);
@@ -119,20 +115,12 @@ test("calls are shown without arguments, with who asked and their outcome", asyn
 			outcome: "ok",
 			...common,
 		},
-		expect.objectContaining({
-			...common,
-			instance: "beta",
-			outcome: "offline",
-			guild: null,
-		}),
+		expect.objectContaining({ ...common, instance: "beta", outcome: "offline", guild: null }),
 		expect.objectContaining({ tool: '"<script>"', seq: 2 }),
 	]);
 	expect(JSON.stringify(body)).not.toContain(secret);
 	const { bots } = (await client.get<{ bots: Record<string, unknown>[] }>("state")).body;
-	expect(bots[1]).toMatchObject({
-		errors: 1,
-		latency: { calls: 1 },
-	});
+	expect(bots[1]).toMatchObject({ errors: 1, latency: { calls: 1 } });
 });
 
 test("events begin with everything, and go on with what changes", async () => {
@@ -149,9 +137,7 @@ test("events begin with everything, and go on with what changes", async () => {
 	await world.call("act", { instance: "alpha" });
 	const call = await next<Call>("call");
 	expect(call).toMatchObject({ tool: "act", seq: 1 });
-	expect(await next("state")).toMatchObject({
-		bots: [{ latency: { calls: 2 } }, {}],
-	});
+	expect(await next("state")).toMatchObject({ bots: [{ latency: { calls: 2 } }, {}] });
 });
 
 test("a person sees no calls and bots of others", async () => {

@@ -26,16 +26,10 @@ test("an open event stream ends when the gateway stops", async () => {
 });
 
 test("a change may take a minute", async () => {
-	const config = readConfig({
-		INSTANCES: "alpha=http://127.0.0.1:1",
-		MCP_AUTH_TOKEN: gatewayToken,
-	});
+	const config = readConfig({ INSTANCES: "alpha=http://127.0.0.1:1", MCP_AUTH_TOKEN: gatewayToken });
 	const gateway = createGateway(config, recordLog().log);
 	const timeouts: number[] = [];
-	const http = {
-		requestIP: () => null,
-		timeout: (_: Request, seconds: number) => timeouts.push(seconds),
-	};
+	const http = { requestIP: () => null, timeout: (_: Request, seconds: number) => timeouts.push(seconds) };
 	const server = Bun.serve({
 		port: 0,
 		hostname: "127.0.0.1",

@@ -35,11 +35,7 @@ const stub = Bun.listen<{ received: string }>({
 });
 const url = `http://127.0.0.1:${stub.port}/`;
 // The stub closes each connection after its answer, so none is used again.
-const client = new HttpClient({
-	url,
-	maxConnections: batchSize,
-	idleTimeoutMs: 0,
-});
+const client = new HttpClient({ url, maxConnections: batchSize, idleTimeoutMs: 0 });
 afterAll(() => {
 	client.close();
 	stub.stop(true);
@@ -212,14 +208,8 @@ function differenceOf({ ours, theirs }: Awaited<ReturnType<typeof compare>>, ans
 test("each difference in the list is one", async () => {
 	for (const { what, refused, example } of differences) {
 		const { ours, theirs } = await compare([Buffer.from(example, "latin1")]);
-		expect({ what, theirs }).toMatchObject({
-			what,
-			theirs: { status: expect.any(Number) },
-		});
-		expect({ what, ours }).toEqual({
-			what,
-			ours: { refused: expect.stringMatching(refused) },
-		});
+		expect({ what, theirs }).toMatchObject({ what, theirs: { status: expect.any(Number) } });
+		expect({ what, ours }).toEqual({ what, ours: { refused: expect.stringMatching(refused) } });
 		expect(differenceOf({ ours, theirs }, example)).toBe(what);
 	}
 });

@@ -101,12 +101,7 @@ function plan(random: Random, key: string): Plan {
 	const body = `<${key}>${"x".repeat(random.below(random.pick([80, 80, 200_000])))}`;
 	const ok = `HTTP/1.1 200 OK\r\n${random.pick(["", "X-A: b\r\n"])}`;
 	const sized = `${ok}Content-Length: ${body.length}\r\n\r\n${body}`;
-	const good = {
-		afterwards: "keep",
-		isEarly: false,
-		isWhole: false,
-		body,
-	} as const;
+	const good = { afterwards: "keep", isEarly: false, isWhole: false, body } as const;
 	const none = { ...good, body: undefined };
 	// In one piece: once the next request has left, nobody can tell that it was not asked for.
 	const unasked = `${ok}Content-Length: ${key.length + 2}\r\n\r\n<${key}>${ok}Content-Length: 5\r\n\r\nEXTRA`;
@@ -150,12 +145,7 @@ async function exchange(random: Random, key: string) {
 	const giveUp = () => signal.abort(new DOMException("given up", "AbortError"));
 	const size = random.pick([0, 100, 3_000, expected.isEarly ? 3_000_000 : 0]);
 	const body = "y".repeat(size);
-	const request = {
-		method: "POST",
-		headers: {},
-		requestId: key,
-		body,
-	} as const;
+	const request = { method: "POST", headers: {}, requestId: key, body } as const;
 	// What does not come is given up in the end.
 	const last = setTimeout(giveUp, 50);
 	random.pick([

@@ -575,10 +575,7 @@ describe("a handler in place of a promise", () => {
 	test("can send the next request over the same connection at once", async () => {
 		const { stub, client } = startPair({ maxConnections: 1 });
 		const { promise, resolve } = Promise.withResolvers<HttpResponse>();
-		client.dispatch(post, never, {
-			responded: () => resolve(client.send(post, never)),
-			failed: () => {},
-		});
+		client.dispatch(post, never, { responded: () => resolve(client.send(post, never)), failed: () => {} });
 		expect(await read(await promise)).toBe("x");
 		expect([stub.accepted, stub.requests]).toEqual([1, 2]);
 	});

@@ -5,9 +5,7 @@ import { clientAddress, SenderLimit } from "../../../src/gateway/http/sender-lim
 
 const from = (forwarded: string | undefined, peer: string | undefined) => {
 	const headers = forwarded ? { "X-Forwarded-For": forwarded } : undefined;
-	const request = new Request("http://localhost", {
-		...(headers && { headers }),
-	});
+	const request = new Request("http://localhost", { ...(headers && { headers }) });
 	return clientAddress(request, peer);
 };
 
@@ -36,11 +34,7 @@ test.each([
 
 test("an IPv6 network counts as one, and what is counted is bounded", () => {
 	const clock = { now: 0 };
-	const limit = new SenderLimit({
-		perNetwork: 10,
-		total: 1_000,
-		now: () => clock.now,
-	});
+	const limit = new SenderLimit({ perNetwork: 10, total: 1_000, now: () => clock.now });
 	for (let tried = 0; tried < 10; tried++) limit.add(`2001:db8::${tried}`);
 	expect(limit.waitMs("2001:db8::ffff")).toBe(60_000);
 	expect(limit.waitMs("2001:db8:0:1::1")).toBe(0);

@@ -16,10 +16,7 @@ const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
 /** A bot that enforces principals, and a gateway in front of it. */
 async function startWorld(store: Store | undefined) {
-	const alpha = startStubBackend({
-		guilds: { [guild]: "A" },
-		experimental: [principalCapability],
-	});
+	const alpha = startStubBackend({ guilds: { [guild]: "A" }, experimental: [principalCapability] });
 	const gateway = await startTestGateway({ alpha }, { options: { store } });
 	return {
 		alpha,
@@ -63,10 +60,7 @@ onBoth((databases) => {
 	test("an expired key does not get in", async () => {
 		await using opened = openGatewayStore(await databases.place());
 		await using world = await startWorld(opened.store);
-		const secret = await createKey(opened.store, "mods", {
-			access: "all",
-			expiresAt: Date.UTC(2001, 0, 1),
-		});
+		const secret = await createKey(opened.store, "mods", { access: "all", expiresAt: Date.UTC(2001, 0, 1) });
 		expect(await world.status(secret ?? "")).toBe(401);
 	});
 
@@ -90,11 +84,7 @@ onBoth((databases) => {
 		await using world = await startWorld(store);
 		const { gateway } = world;
 		const person = "300000000000000003";
-		const secret =
-			(await createKey(store, "mods", {
-				access: "all",
-				person,
-			})) ?? "";
+		const secret = (await createKey(store, "mods", { access: "all", person })) ?? "";
 		await clientOf(gateway.url, secret).call("echo", { guild_id: guild });
 		await gateway.call("echo", { guild_id: guild });
 		const [byKey, byRoot] = gateway.recorded.entries("MCP tool call finished");
@@ -119,11 +109,7 @@ onOwnPostgres((databases) => {
 		expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
 		expect((await world.gateway.post(ping)).status).toBe(200);
 		const monitor = async (path: string) =>
-			(
-				await fetch(world.gateway.url + path, {
-					headers: { Authorization: `Bearer ${gatewayToken}` },
-				})
-			).text();
+			(await fetch(world.gateway.url + path, { headers: { Authorization: `Bearer ${gatewayToken}` } })).text();
 		expect(await monitor("/readyz")).toBe("degraded\n");
 		expect(JSON.parse(await monitor("/status"))).toMatchObject({
 			database: { state: "degraded", reason: expect.any(String) },
@@ -131,9 +117,7 @@ onOwnPostgres((databases) => {
 		await databases.postgres.start();
 		// Without a request that needs it.
 		await until("it is open again", async () => (await monitor("/readyz")) === "ok\n");
-		expect(JSON.parse(await monitor("/status"))).toMatchObject({
-			database: { state: "ready" },
-		});
+		expect(JSON.parse(await monitor("/status"))).toMatchObject({ database: { state: "ready" } });
 		expect(await world.status(secret)).toBe(200);
 	});
 });

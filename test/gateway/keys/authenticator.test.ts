@@ -7,9 +7,7 @@ import { StoreUnavailable } from "../../../src/gateway/store/unavailable.ts";
 import { recordLog } from "../../support/log.ts";
 
 const rootToken = "the-root-key-of-the-test";
-const owner: TokenOwner = {
-	principal: { id: "key:mods", name: "mods", access: "read" },
-};
+const owner: TokenOwner = { principal: { id: "key:mods", name: "mods", access: "read" } };
 
 function requestWith(token: string | undefined): Request {
 	const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };

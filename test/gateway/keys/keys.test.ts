@@ -34,13 +34,7 @@ onBoth((databases, kind) => {
 		const bound = await created(store, "mods", scope, now + 1);
 		const idOf = (secret: string) => `key:${secret === all ? "ops" : "mods"}:${hashToken(secret).slice(0, 12)}`;
 		expect(await listKeys(store)).toEqual([
-			{
-				id: idOf(bound),
-				name: "mods",
-				...scope,
-				createdAt: now + 1,
-				lastUsedAt: undefined,
-			},
+			{ id: idOf(bound), name: "mods", ...scope, createdAt: now + 1, lastUsedAt: undefined },
 			{
 				id: idOf(all),
 				name: "ops",
@@ -95,19 +89,14 @@ onBoth((databases, kind) => {
 		expect(await revokeKey(store, "Mods")).toBe(false);
 		const after = await created(store, "mods", { access: "read" });
 		expect(await find(hashToken(before))).toBeUndefined();
-		expect(await find(hashToken(after))).toMatchObject({
-			principal: { access: "read" },
-		});
+		expect(await find(hashToken(after))).toMatchObject({ principal: { access: "read" } });
 	});
 
 	test("the last use is recorded once a minute, and only of a key that works", async () => {
 		const place = await databases.place();
 		await using opened = openGatewayStore(place);
 		const { store } = opened;
-		const secret = await created(store, "mods", {
-			access: "read",
-			expiresAt: now + 100_000,
-		});
+		const secret = await created(store, "mods", { access: "read", expiresAt: now + 100_000 });
 		let at = now;
 		const find = createFindKey(store, () => at);
 		const lastUsed = async () => (await listKeys(store))[0]?.lastUsedAt;

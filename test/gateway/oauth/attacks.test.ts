@@ -28,11 +28,7 @@ onBoth((databases) => {
 	beforeAll(async () => {
 		const place = await databases.place();
 		world = await startWorld({ database: storeSettingsOf(place) });
-		world.clients.set("client-2", {
-			...assistant,
-			id: "client-2",
-			name: "Another",
-		});
+		world.clients.set("client-2", { ...assistant, id: "client-2", name: "Another" });
 	});
 	afterAll(() => world[Symbol.asyncDispose]());
 
@@ -135,9 +131,7 @@ onBoth((databases) => {
 
 		test("is refused when too many begin in a minute", async () => {
 			await using own = await startWorld();
-			const from = (network: number) => ({
-				headers: { "X-Forwarded-For": `198.51.100.${network}` },
-			});
+			const from = (network: number) => ({ headers: { "X-Forwarded-For": `198.51.100.${network}` } });
 			const begin = (changes: Changes = {}, network = 0) =>
 				new Browser().open(own.authorizeUrl(changes), from(network));
 			const refused = { client_id: "nobody" };
@@ -190,11 +184,7 @@ onBoth((databases) => {
 		});
 
 		test("show names of clients as text", async () => {
-			world.clients.set("client-3", {
-				...assistant,
-				id: "client-3",
-				name: '<script>alert(1)</script>"',
-			});
+			world.clients.set("client-3", { ...assistant, id: "client-3", name: '<script>alert(1)</script>"' });
 			const { page } = await world.toConsent({ client_id: "client-3" });
 			expect(page).not.toContain("<script>");
 		});
@@ -336,11 +326,7 @@ onBoth((databases) => {
 		test("gives one code if it is sent many times at once", async () => {
 			const { browser, consent, page } = await world.toConsent();
 			const csrf = fieldOf(page, "csrf");
-			const body = new URLSearchParams({
-				csrf,
-				decision: "allow",
-				access: "read",
-			});
+			const body = new URLSearchParams({ csrf, decision: "allow", access: "read" });
 			const release = holdStore();
 			const responses = Array.from({ length: 8 }, () => browser.submit(consent, body));
 			// All have looked before the first one decides.
@@ -384,10 +370,7 @@ onBoth((databases) => {
 		test("without a verifier gives nothing", async () => {
 			const code = await world.getCode();
 			const response = await world.exchange(code, { code_verifier: undefined });
-			expect(await errorOf(response)).toEqual({
-				status: 400,
-				error: "invalid_request",
-			});
+			expect(await errorOf(response)).toEqual({ status: 400, error: "invalid_request" });
 		});
 
 		test("for another resource gives nothing", async () => {

@@ -20,9 +20,7 @@ if (!chromium) console.warn("no page is tried in a browser: chromium is not inst
 async function startWorld() {
 	const simulator = await startSimulator({ onlyResponses: true });
 	const directory = await mkdtemp(join(databaseDirectory, "guildhall-oauth-"));
-	const opened = openGatewayStore({
-		settings: { directory, databaseUrl: undefined, schema: undefined },
-	});
+	const opened = openGatewayStore({ settings: { directory, databaseUrl: undefined, schema: undefined } });
 	const { store } = opened;
 	const { log } = recordLog();
 	let respond: ListenOptions["fetch"] = () => new Response(null);
@@ -42,11 +40,10 @@ async function startWorld() {
 		{ id: "200000000000000002", name: "\u202eW".repeat(60), signIn: true },
 	];
 	const oauth = createOAuth({
-		settings: {
-			...{ publicUrl, clientId, clientSecret },
-			discordApiUrl: simulator.api,
-		},
-		...{ store, log, clients },
+		settings: { publicUrl, clientId, clientSecret, discordApiUrl: simulator.api },
+		store,
+		log,
+		clients,
 		askRights: async () => [{ instance: "alpha", guilds }],
 	});
 	respond = (request, http) =>
@@ -82,11 +79,16 @@ async function startWorld() {
 	});
 	const { client_id } = (await registration.json()) as { client_id: string };
 	const authorizeUrl = `${publicUrl}/oauth/authorize?${query({
-		...{ client_id, redirect_uri, response_type: "code", state: "s" },
-		...{ code_challenge: challenge, code_challenge_method: "S256" },
+		client_id,
+		redirect_uri,
+		response_type: "code",
+		state: "s",
+		code_challenge: challenge,
+		code_challenge_method: "S256",
 	})}`;
 	return {
-		...{ publicUrl, authorizeUrl },
+		publicUrl,
+		authorizeUrl,
 		/** The address of a page that shows another in a frame. It is of the same site, so the frame gets the cookies. */
 		evilUrl: (frame: string) => `http://127.0.0.1:${client.port}/?${query({ frame })}`,
 		/** Resolves with what the client gets next. */
@@ -98,12 +100,10 @@ async function startWorld() {
 			const response = await fetch(`${publicUrl}/oauth/token`, {
 				method: "POST",
 				body: query({
-					...{
-						grant_type: "authorization_code",
-						client_id,
-						redirect_uri,
-						code,
-					},
+					grant_type: "authorization_code",
+					client_id,
+					redirect_uri,
+					code,
 					code_verifier: verifier,
 				}),
 			});
@@ -165,18 +165,14 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			seen.push(await focused());
 		}
 		expect(seen).toEqual(
-			["read", "write", "your connections", "deny", "allow"].map((what) => ({
-				...{ what, isVisible: true },
-			})),
+			["read", "write", "your connections", "deny", "allow"].map((what) => ({ what, isVisible: true })),
 		);
 		const got = world.next();
 		await page.press("Enter");
 		const answer = await got;
 		expect(answer.get("iss")).toBe(world.publicUrl);
 		await page.arrive("Done");
-		expect(await world.exchange(answer.get("code") ?? "")).toMatchObject({
-			scope: "read write",
-		});
+		expect(await world.exchange(answer.get("code") ?? "")).toMatchObject({ scope: "read write" });
 	});
 
 	test("Enter before a choice denies", async () => {

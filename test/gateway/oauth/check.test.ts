@@ -13,11 +13,7 @@ afterAll(() => discord.stop());
 
 async function check(changes: Partial<SignInSettings> = {}): Promise<string> {
 	const { clientId, clientSecret, apiUrl: discordApiUrl } = discord;
-	const settings = {
-		publicUrl: "https://mcp.example",
-		...{ clientId, clientSecret, discordApiUrl },
-		...changes,
-	};
+	const settings = { publicUrl: "https://mcp.example", clientId, clientSecret, discordApiUrl, ...changes };
 	try {
 		return await checkSignIn(settings, silentLog);
 	} catch (error) {

@@ -21,7 +21,8 @@ async function run(...args: string[]) {
 	await using child = Bun.spawn({
 		cmd: [process.execPath, main, ...args],
 		env: {
-			...{ PATH: process.env.PATH ?? "", ...clock },
+			PATH: process.env.PATH ?? "",
+			...clock,
 			GATEWAY_DATABASE: database,
 			GATEWAY_DB_SCHEMA: schema || "unused",
 		},
@@ -36,7 +37,8 @@ async function run(...args: string[]) {
 test("the operator lists and ends connections while the gateway runs", async () => {
 	expect(await run("--grants")).toEqual({
 		stdout: "No grants. People create them by signing in with Discord.\n",
-		...{ stderr: "", code: 0 },
+		stderr: "",
+		code: 0,
 	});
 	world.clients.set(assistant.id, { ...assistant, name: "Ass\\u{202e}istant" });
 	// The command has the time of the machine.
@@ -49,7 +51,8 @@ test("the operator lists and ends connections while the gateway runs", async () 
 	);
 	const [, id = ""] = /\n([^:]+):/.exec(stdout) ?? [];
 	expect(await run("--revoke-grant", "x")).toMatchObject({
-		...{ stdout: "", code: 1 },
+		stdout: "",
+		code: 1,
 		stderr: 'There is no grant "x". bun run gateway --grants lists all.\n',
 	});
 	const revoked = await run("--revoke-grant", id);

@@ -10,9 +10,7 @@ const cooks = { id: "200000000000000001", name: "The Cooks", signIn: true };
 const alpha = startStubBackend({
 	guilds: { [cooks.id]: cooks.name },
 	experimental: [principalCapability],
-	on: {
-		"guildhall/rights": ({ id }) => result(id, JSON.stringify({ guilds: [cooks] })),
-	},
+	on: { "guildhall/rights": ({ id }) => result(id, JSON.stringify({ guilds: [cooks] })) },
 });
 let world: World;
 beforeAll(async () => {
@@ -86,11 +84,15 @@ describe("an access token", () => {
 test("a client cannot claim to act for somebody else", async () => {
 	const { access_token } = await world.getTokens({}, { access: "read" });
 	const forged = encodePrincipal({
-		...{ id: "root", name: "root", access: "all" },
+		id: "root",
+		name: "root",
+		access: "all",
 		person: { id: "999999999999999999", name: "Eve", signedIn: false },
 	});
 	const body = {
-		...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+		jsonrpc: "2.0",
+		id: 1,
+		method: "tools/call",
 		params: { name: "echo", arguments: { guild_id: cooks.id } },
 	};
 	const before = alpha.received("echo").length;

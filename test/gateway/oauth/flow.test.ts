@@ -79,10 +79,7 @@ describe("the sign-in", () => {
 	test("tells a program, by JSON, that its registration is not known", async () => {
 		const url = world.authorizeUrl({ client_id: "forgotten" });
 		const ask = (accept: string) => fetch(url, { headers: { accept } });
-		expect(await errorOf(await ask("application/json"))).toEqual({
-			status: 401,
-			error: "invalid_client",
-		});
+		expect(await errorOf(await ask("application/json"))).toEqual({ status: 401, error: "invalid_client" });
 		const page = await ask("text/html,application/json;q=0.9,*/*;q=0.8");
 		expect(page.status).toBe(400);
 		expect(await page.text()).toContain("not known to this server");
@@ -113,11 +110,7 @@ describe("the sign-in", () => {
 
 	test("keeps the query of a redirect URI", async () => {
 		const redirect_uri = "com.example.app:/done?from=guildhall";
-		world.clients.set("app", {
-			...assistant,
-			id: "app",
-			redirectUris: [redirect_uri],
-		});
+		world.clients.set("app", { ...assistant, id: "app", redirectUris: [redirect_uri] });
 		const steps = await world.toConsent({ client_id: "app", redirect_uri });
 		const target = await world.decide(steps);
 		expect(target.href).toStartWith(`${redirect_uri}&code=`);
@@ -254,10 +247,7 @@ describe("who may sign in", () => {
 		world.rights.answer = [{ instance: "alpha", guilds: undefined }];
 		const response = await world.refresh(refresh_token);
 		expect(response.headers.get("retry-after")).toBe("5");
-		expect(await errorOf(response)).toEqual({
-			status: 503,
-			error: "temporarily_unavailable",
-		});
+		expect(await errorOf(response)).toEqual({ status: 503, error: "temporarily_unavailable" });
 		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
 		expect((await world.refresh(refresh_token)).status).toBe(200);
 	});
@@ -303,10 +293,7 @@ describe("the token endpoint", () => {
 	test("tells a client that it has to register again", async () => {
 		const client_id = "forgotten";
 		for (const response of [await world.exchange("x", { client_id }), await world.refresh("x", { client_id })])
-			expect(await errorOf(response)).toEqual({
-				status: 401,
-				error: "invalid_client",
-			});
+			expect(await errorOf(response)).toEqual({ status: 401, error: "invalid_client" });
 	});
 
 	test("refuses a body that is no form, or too long", async () => {
@@ -316,10 +303,7 @@ describe("the token endpoint", () => {
 			await post({ body: "{}", headers: json }),
 			await post({ body: new URLSearchParams({ x: "x".repeat(20_000) }) }),
 		])
-			expect(await errorOf(response)).toEqual({
-				status: 400,
-				error: "invalid_request",
-			});
+			expect(await errorOf(response)).toEqual({ status: 400, error: "invalid_request" });
 	});
 });
 

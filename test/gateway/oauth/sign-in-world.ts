@@ -24,11 +24,7 @@ import { startStubDiscord } from "./stub-discord.ts";
 export const hanna = { id: "100000000000000001", name: "Hanna" };
 export const verifier = "verifier-".padEnd(43, "v");
 export const challenge = hash("sha256", verifier, "base64url");
-export const cooks = {
-	id: "200000000000000001",
-	name: "The Cooks",
-	signIn: true,
-};
+export const cooks = { id: "200000000000000001", name: "The Cooks", signIn: true };
 
 export const assistant: OAuthClient = {
 	id: "client-1",
@@ -85,10 +81,7 @@ export async function startWorld({ database, bots, realClients }: WorldOptions =
 	});
 	const url = server.url.origin;
 	const { log } = recorded;
-	const clocks = {
-		now: () => clock.now + clock.setMs,
-		monotonicNow: () => clock.now,
-	};
+	const clocks = { now: () => clock.now + clock.setMs, monotonicNow: () => clock.now };
 	const stubClients = {
 		findClient: async (id: string) => clients.get(id),
 		registerClient: async () => new Response(null, { status: 501 }),
@@ -188,12 +181,7 @@ export async function startWorld({ database, bots, realClients }: WorldOptions =
 	}
 
 	const refresh = (refresh_token: string, changes: Changes = {}) =>
-		post("/oauth/token", {
-			grant_type: "refresh_token",
-			client_id: assistant.id,
-			refresh_token,
-			...changes,
-		});
+		post("/oauth/token", { grant_type: "refresh_token", client_id: assistant.id, refresh_token, ...changes });
 
 	return {
 		url,

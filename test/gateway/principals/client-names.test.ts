@@ -26,10 +26,7 @@ async function start(experimental: readonly string[]) {
 			send("initialize", { protocolVersion: "2025-11-25", clientInfo: { name } }, headers),
 		/** Calls a tool, and returns the principal that the bot has got. */
 		async call(headers = {}, meta?: object) {
-			const params = {
-				...{ name: "echo", arguments: { instance: "alpha" } },
-				...(meta && { _meta: meta }),
-			};
+			const params = { name: "echo", arguments: { instance: "alpha" }, ...(meta && { _meta: meta }) };
 			await send("tools/call", params, headers);
 			const sent = alpha.received("echo").at(-1)?.headers;
 			return decodePrincipal(sent?.get(principalHeader) ?? "");
@@ -42,20 +39,14 @@ test("a bot learns the client's name from initialize, and from requests of the s
 	await using world = await start([principalCapability, approvalCapability]);
 	expect((await world.call())?.client).toBeUndefined();
 	await world.initialize("Claude Code");
-	expect(await world.call()).toMatchObject({
-		...{ id: "root", client: "Claude Code" },
-	});
+	expect(await world.call()).toMatchObject({ id: "root", client: "Claude Code" });
 	const prefix = "io.modelcontextprotocol/";
 	const modern = {
 		[`${prefix}protocolVersion`]: "2026-07-28",
 		[`${prefix}clientCapabilities`]: {},
 		[`${prefix}clientInfo`]: { name: "Inspector", version: "1" },
 	};
-	const headers = {
-		"MCP-Protocol-Version": "2026-07-28",
-		"Mcp-Method": "tools/call",
-		"Mcp-Name": "echo",
-	};
+	const headers = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "echo" };
 	expect((await world.call(headers, modern))?.client).toBe("Inspector");
 	expect((await world.call())?.client).toBe("Claude Code");
 });

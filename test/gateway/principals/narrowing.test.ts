@@ -2,13 +2,7 @@ import { expect, test } from "bun:test";
 import { narrow } from "../../../src/gateway/principals/narrowing.ts";
 import { includesAccess, type Principal } from "../../../src/lib/principal.ts";
 
-const key: Principal = {
-	id: "key:a",
-	name: "a",
-	access: "write",
-	instances: ["alpha"],
-	guilds: ["1"],
-};
+const key: Principal = { id: "key:a", name: "a", access: "write", instances: ["alpha"], guilds: ["1"] };
 const root: Principal = { id: "root", name: "root", access: "all" };
 
 test.each<[path: string, headers: Record<string, string>, change: Partial<Principal> | undefined]>([
@@ -37,27 +31,17 @@ test.each<[path: string, headers: Record<string, string>, change: Partial<Princi
 	["/mcp/readonly", { "X-MCP-Toolsets": "roles" }, { access: "read", toolsets: ["roles"] }],
 ])("%s with %j changes the scope to %j", (path, given, change) => {
 	const headers = new Headers(given);
-	const made = change && {
-		...change,
-		...(change.access && { narrowed: true }),
-	};
+	const made = change && { ...change, ...(change.access && { narrowed: true }) };
 	expect(narrow(undefined, headers, path)).toEqual(made && { ...root, ...made });
 	expect(narrow(key, headers, path)).toEqual({ ...key, ...made });
 	if (!change) expect(narrow(key, headers, path)).toBe(key);
 });
 
 test("a client never gets more than it has", () => {
-	const owner: Principal = {
-		...key,
-		access: "read",
-		toolsets: ["roles", "messages"],
-	};
+	const owner: Principal = { ...key, access: "read", toolsets: ["roles", "messages"] };
 	for (const value of ["all", "", "roles,webhooks", "webhooks", "messages"])
 		for (const readOnly of ["false", "true"]) {
-			const headers = new Headers({
-				"X-MCP-Toolsets": value,
-				"X-MCP-Readonly": readOnly,
-			});
+			const headers = new Headers({ "X-MCP-Toolsets": value, "X-MCP-Readonly": readOnly });
 			const narrowed = narrow(owner, headers, "/mcp");
 			expect(includesAccess("read", narrowed?.access ?? "all")).toBe(true);
 			expect(narrowed?.narrowed).toBeUndefined();

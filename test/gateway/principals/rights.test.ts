@@ -34,7 +34,11 @@ async function start({
 	const rights = new Rights(() => clock.ms, limit);
 	const known = () => rights.known(backend, person)?.guilds.map((guild) => guild.name);
 	return {
-		...{ stub, backend, clock, rights, known },
+		stub,
+		backend,
+		clock,
+		rights,
+		known,
 		load: (signal = never) => rights.load([backend], person, signal),
 		asked: () => stub.received("guildhall/rights").length,
 		async [Symbol.asyncDispose]() {
@@ -109,10 +113,7 @@ test("a bot that is away is asked until it is back", async () => {
 	await using world = await start({ awayMs: 2 ** 30, limit });
 	const { stub, backend, known } = world;
 	stub.on.initialize = () =>
-		new Response("stopping", {
-			status: 503,
-			headers: { "X-Guildhall-Draining": "1", Connection: "close" },
-		});
+		new Response("stopping", { status: 503, headers: { "X-Guildhall-Draining": "1", Connection: "close" } });
 	backend.health.setOffline("it restarts", "draining");
 	backend.session.leave();
 	const loading = world.load();
@@ -165,7 +166,9 @@ test("who signed in sees only guilds where they may sign in", async () => {
 	const views = new Views([backend], rights);
 	const names = async (signedIn: boolean) => {
 		const principal: Principal = {
-			...{ id: "grant:1", name: "Claude", access: "all" },
+			id: "grant:1",
+			name: "Claude",
+			access: "all",
 			person: { id: person, name: "Hanna", signedIn },
 		};
 		const seen = await views.load(principal, never);

@@ -17,10 +17,7 @@ const forever = 2 ** 30;
  */
 async function startWorld(firstAnswersMs: number, env = {}) {
 	const stack = new AsyncDisposableStack();
-	const held = {
-		alpha: Promise.withResolvers<undefined>(),
-		gamma: Promise.withResolvers<undefined>(),
-	};
+	const held = { alpha: Promise.withResolvers<undefined>(), gamma: Promise.withResolvers<undefined>() };
 	const bot = (list_guilds?: () => Promise<undefined>) =>
 		stack.use(
 			startStubBackend({
@@ -48,7 +45,10 @@ async function startWorld(firstAnswersMs: number, env = {}) {
 		return (await gateway.post(JSON.stringify(body), headers)).message().result;
 	};
 	return {
-		...{ alpha, beta, gateway, call },
+		alpha,
+		beta,
+		gateway,
+		call,
 		release: (name: keyof typeof held) => held[name].resolve(undefined),
 		[Symbol.asyncDispose]: () => stack.disposeAsync(),
 	};

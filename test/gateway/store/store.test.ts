@@ -40,9 +40,7 @@ async function temporaryPlace() {
 	const parent = await mkdtemp(join(databaseDirectory, "guildhall-store-"));
 	const directory = join(parent, "data");
 	return {
-		place: {
-			settings: { databaseUrl: undefined, schema: undefined, directory },
-		},
+		place: { settings: { databaseUrl: undefined, schema: undefined, directory } },
 		[Symbol.asyncDispose]: () => rm(parent, { recursive: true, force: true }),
 	};
 }
@@ -109,10 +107,7 @@ onBoth((databases, kind) => {
 	});
 
 	test("a transaction that hangs ends with StoreUnavailable, and the next one works", async () => {
-		await using opened = openGatewayStore(await databases.place(), {
-			...things,
-			queryTimeoutMs: 300,
-		});
+		await using opened = openGatewayStore(await databases.place(), { ...things, queryTimeoutMs: 300 });
 		const { store } = opened;
 		await opens(store);
 		const hanging = store.transaction(async (sql) => {
@@ -140,14 +135,8 @@ onBoth((databases, kind) => {
 
 	test("a database of a newer program is a failure that another attempt would not help", async () => {
 		const place = await databases.place();
-		const second = {
-			...thingsTable,
-			number: 2,
-			text: "CREATE TABLE more (x TEXT)",
-		};
-		await using newer = openGatewayStore(place, {
-			migrations: [thingsTable, second],
-		});
+		const second = { ...thingsTable, number: 2, text: "CREATE TABLE more (x TEXT)" };
+		await using newer = openGatewayStore(place, { migrations: [thingsTable, second] });
 		await newer.store.ready();
 		await using older = openGatewayStore(place, things);
 		await expect(older.store.ready()).rejects.toThrow(StoreFailure);
@@ -234,11 +223,7 @@ onOwnPostgres((databases) => {
 
 	test("a server that hangs is given up after the timeout", async () => {
 		const place = await databases.place();
-		await using opened = openGatewayStore(place, {
-			...things,
-			queryTimeoutMs: 500,
-			connectTimeoutMs: 500,
-		});
+		await using opened = openGatewayStore(place, { ...things, queryTimeoutMs: 500, connectTimeoutMs: 500 });
 		const { store } = opened;
 		await opens(store);
 		await databases.postgres.stop();

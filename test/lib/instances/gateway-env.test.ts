@@ -56,10 +56,7 @@ test.each([
 	expect(readGatewayEnv(place.path)?.token).toBeUndefined();
 	writeSharedToken(place.path, "secret");
 	expect(readFileSync(place.file, "utf8")).toStartWith(text);
-	expect(readGatewayEnv(place.path)).toMatchObject({
-		variables: { GATEWAY_PORT: "9200" },
-		token: "secret",
-	});
+	expect(readGatewayEnv(place.path)).toMatchObject({ variables: { GATEWAY_PORT: "9200" }, token: "secret" });
 	expect(place.mode()).toBe(0o600);
 });
 
@@ -100,9 +97,7 @@ test("a directory in its place is an error, and what a link names is read", () =
 	using other = workplace();
 	mkdirSync(other.file);
 	expect(() => readGatewayEnv(other.path)).toThrow(other.file);
-	writeFileSync(join(place.path, "real"), "MCP_AUTH_TOKEN=secret", {
-		mode: 0o600,
-	});
+	writeFileSync(join(place.path, "real"), "MCP_AUTH_TOKEN=secret", { mode: 0o600 });
 	symlinkSync("real", place.file);
 	expect(readGatewayEnv(place.path)?.token).toBe("secret");
 });

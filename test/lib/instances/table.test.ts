@@ -24,10 +24,7 @@ test("instances are directories with a config.toml, in the order of their names"
 		place.add(name, { "config.toml": "", ".env": "MCP_PORT= 9090 \nX=\n" });
 	const { entries, ignored } = readTable(place.path);
 	expect(entries.map(({ name }) => name)).toEqual(["Alpha-1.x", "alpha", "beta"]);
-	expect(entries[0]).toMatchObject({
-		path: join(place.path, "Alpha-1.x"),
-		env: { MCP_PORT: "9090" },
-	});
+	expect(entries[0]).toMatchObject({ path: join(place.path, "Alpha-1.x"), env: { MCP_PORT: "9090" } });
 	expect(ignored).toEqual([]);
 });
 

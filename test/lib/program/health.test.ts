@@ -77,11 +77,7 @@ test("port 0 is an error, because the actual port is unknown", async () => {
 });
 
 test("only the address is read, and an issue in it is reported", () => {
-	expect(gatewayAddress({})).toMatchObject({
-		hostname: "0.0.0.0",
-		port: 9100,
-		path: "/readyz",
-	});
+	expect(gatewayAddress({})).toMatchObject({ hostname: "0.0.0.0", port: 9100, path: "/readyz" });
 	expect(botAddress({ MCP_BIND_ADDR: "0.0.0.0" })).toMatchObject({
 		hostname: "0.0.0.0",
 		port: 9090,

@@ -22,11 +22,7 @@ function start(
 }
 
 test("a port that is taken is an issue of the setting's", () => {
-	const taken = Bun.listen({
-		hostname: "127.0.0.1",
-		port: 0,
-		socket: { data() {} },
-	});
+	const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
 	const again = () =>
 		listen({
 			hostname: "127.0.0.1",
@@ -136,10 +132,7 @@ describe.skipIf(process.platform !== "linux")("a shared port", () => {
 	test("is listened on by two servers, of which one closes without a refused connection", async () => {
 		await using older = start(() => new Response("older"), { sharePort: true });
 		const { port } = older;
-		await using newer = start(() => new Response("newer"), {
-			port,
-			sharePort: true,
-		});
+		await using newer = start(() => new Response("newer"), { port, sharePort: true });
 		const drained = older.drain();
 		const answers = new Set<string>();
 		const ask = async () => {

@@ -59,11 +59,7 @@ test("from its sources a program is run by Bun", () => {
 describe("the command line", () => {
 	test.each(["--help", "-h"])("%s prints the usage and exits 0", async (flag) => {
 		await using child = start([flag]);
-		expect(await child.end()).toEqual({
-			code: 0,
-			stdout: "Usage: fixture [--name N]\n",
-			stderr: "",
-		});
+		expect(await child.end()).toEqual({ code: 0, stdout: "Usage: fixture [--name N]\n", stderr: "" });
 	});
 
 	test("`bun run` prints what the program prints, and nothing of its own", () => {
@@ -77,11 +73,7 @@ describe("the command line", () => {
 
 	test("--version prints the version of package.json and exits 0, without rendering the usage", async () => {
 		await using child = start(["--version"], { MODE: "no-usage" });
-		expect(await child.end()).toEqual({
-			code: 0,
-			stdout: `${version}\n`,
-			stderr: "",
-		});
+		expect(await child.end()).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
 	});
 
 	test.each([[["--nope"]], [["word"]], [["--name"]], [["--help=yes"]]])(
@@ -172,10 +164,7 @@ describe("the end", () => {
 				return closing.promise;
 			},
 		});
-		await using child = start([], {
-			MODE: "close-waits",
-			WAIT_URL: http.url.href,
-		});
+		await using child = start([], { MODE: "close-waits", WAIT_URL: http.url.href });
 		await child.says("started");
 		child.process.kill("SIGINT");
 		await asked.promise;
@@ -210,11 +199,7 @@ describe("the end", () => {
 
 	test("without STOP_WITH_STDIN the end of stdin ends nothing", async () => {
 		await using http = Bun.serve({ port: 0, fetch: () => new Response() });
-		await using child = start([], {
-			STOP_WITH_STDIN: "",
-			MODE: "linger",
-			WAIT_URL: http.url.href,
-		});
+		await using child = start([], { STOP_WITH_STDIN: "", MODE: "linger", WAIT_URL: http.url.href });
 		await child.process.stdin.end();
 		await child.says("still here");
 		child.process.kill("SIGTERM");

@@ -8,12 +8,7 @@ type Event = StoreEvent<string>;
 
 const connecting: State = { name: "connecting", reason: "away" };
 const ready: State = { name: "ready", session: "a" };
-const refusing: State = {
-	name: "refusing",
-	session: "a",
-	reason: "full",
-	refusedAt: 1,
-};
+const refusing: State = { name: "refusing", session: "a", reason: "full", refusedAt: 1 };
 const ended: State = { name: "ended", reason: "closed" };
 
 const opened: Event = { type: "opened", session: "b" };

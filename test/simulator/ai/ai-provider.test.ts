@@ -68,18 +68,14 @@ describe("a completion", () => {
 		expect(textOf(chunks)).toBe(heard);
 		expect(chunks.length).toBe(heard.split(" ").length + 3);
 		expect(chunks.at(-1)).toBe("[DONE]");
-		expect(chunks.at(-2)).toMatchObject({
-			choices: [{ delta: {}, finish_reason: "stop" }],
-		});
+		expect(chunks.at(-2)).toMatchObject({ choices: [{ delta: {}, finish_reason: "stop" }] });
 	});
 
 	test.each(["max_tokens", "max_completion_tokens"])("is cut at %s, with finish_reason length", async (field) => {
 		await using ai = await startAiProvider();
 		const chunks = await events(await post(ai, { stream: true, [field]: 3 }));
 		expect(textOf(chunks)).toBe("I am a");
-		expect(chunks.at(-2)).toMatchObject({
-			choices: [{ finish_reason: "length" }],
-		});
+		expect(chunks.at(-2)).toMatchObject({ choices: [{ finish_reason: "length" }] });
 	});
 
 	test("has the text that `answer` returns", async () => {
@@ -101,9 +97,7 @@ test("requests without the key get 401", async () => {
 	await using ai = await startAiProvider();
 	const response = await post(ai, {}, { key: "other" });
 	expect(response.status).toBe(401);
-	expect(await response.json()).toMatchObject({
-		error: { code: "invalid_api_key" },
-	});
+	expect(await response.json()).toMatchObject({ error: { code: "invalid_api_key" } });
 	const models = await fetch(`${ai.url}/models`);
 	expect(models.status).toBe(401);
 	expect(ai.requests).toMatchObject([{ authorization: "wrong", outcome: 401 }]);

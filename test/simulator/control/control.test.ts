@@ -38,9 +38,7 @@ test("the journal, the requests and the unknown routes are listed", async () => 
 	await fetch(`${simulator.api}/nowhere`);
 	const list = async (path: string) => (await control(simulator, "GET", path)).body;
 	expect(await list("journal")).toMatchObject([{ seq: 1, body: { content: "hi" } }]);
-	expect(await list("requests")).toMatchObject({
-		requests: [{ status: 200 }, { status: 501 }],
-	});
+	expect(await list("requests")).toMatchObject({ requests: [{ status: 200 }, { status: 501 }] });
 	expect(await list("unknown-routes")).toEqual([{ method: "GET", path: "/nowhere", count: 1 }]);
 	expect(await list("routes")).toContain("GET /gateway/bot");
 });
@@ -102,12 +100,11 @@ test("the rules for shards are set, and a single shard is closed", async () => {
 	await using simulator = await startSimulator();
 	const set = async (given: object) => await control(simulator, "POST", "sockets/sharding", given);
 	const defaults = { shards: null, max_concurrency: 1, max_guilds: 2500 };
-	expect((await set({ identify_ms: 1 })).body).toEqual({
-		...defaults,
-		identify_ms: 1,
-	});
+	expect((await set({ identify_ms: 1 })).body).toEqual({ ...defaults, identify_ms: 1 });
 	expect((await set({ shards: 4, max_concurrency: 16 })).body).toEqual({
-		...{ shards: 4, max_concurrency: 16, max_guilds: 2500 },
+		shards: 4,
+		max_concurrency: 16,
+		max_guilds: 2500,
 		identify_ms: 1,
 	});
 	expect((await set({ shards: null })).body).toMatchObject({ shards: null });
@@ -164,9 +161,7 @@ test.each([
 	await using simulator = await startSimulator();
 	const answer = await control(simulator, "GET", "state", undefined, headers);
 	expect(answer.status).toBe(status);
-	const own = await control(simulator, "GET", "state", undefined, {
-		origin: simulator.url,
-	});
+	const own = await control(simulator, "GET", "state", undefined, { origin: simulator.url });
 	expect(own.status).toBe(200);
 });
 
@@ -198,10 +193,7 @@ test("a vote is counted, or refused with the reason", async () => {
 		});
 	expect((await vote("ada", 1)).status).toBe(200);
 	expect(message.poll.votes.get(1)).toEqual([simulator.user("ada").id]);
-	expect(await vote("zoe", 2)).toEqual({
-		status: 400,
-		body: { error: "the poll has no answer 2" },
-	});
+	expect(await vote("zoe", 2)).toEqual({ status: 400, body: { error: "the poll has no answer 2" } });
 	expect((await vote("nobody", 1)).status).toBe(400);
 });
 
@@ -214,10 +206,7 @@ test("an application's secret, redirect URIs and lifetimes are set", async () =>
 	const { client_secret } = body as { client_secret: string };
 	expect(body).toEqual({ client_id, redirect_uris, client_secret });
 	const changed = { client_id, client_secret: "pepper", redirect_uris };
-	expect(await configure({ client_id, client_secret: "pepper" })).toEqual({
-		status: 200,
-		body: changed,
-	});
+	expect(await configure({ client_id, client_secret: "pepper" })).toEqual({ status: 200, body: changed });
 	const { body: state } = await control(simulator, "GET", "state");
 	expect(state).toMatchObject({
 		bots: [
@@ -237,12 +226,8 @@ test("a person is added, joins by invite, and passes screening", async () => {
 	await using simulator = await startSimulator();
 	addInvites(simulator.world);
 	const guild = simulator.guild("The Cooks");
-	simulator.world.guilds.edit(guild, {
-		features: ["MEMBER_VERIFICATION_GATE_ENABLED"],
-	});
-	const { body } = await control(simulator, "POST", "people", {
-		username: "new.comer",
-	});
+	simulator.world.guilds.edit(guild, { features: ["MEMBER_VERIFICATION_GATE_ENABLED"] });
+	const { body } = await control(simulator, "POST", "people", { username: "new.comer" });
 	const { id, token } = body as { id: string; token: string };
 	const joined = await fetch(`${simulator.api}/v10/invites/the-cooks`, {
 		method: "POST",
@@ -281,11 +266,7 @@ test("the commands that a person may use are listed", async () => {
 	await using bot = await connect(simulator);
 	await bot.client.application.commands.set([
 		{ name: "ping", description: "Pong" },
-		{
-			name: "purge",
-			description: "P",
-			defaultMemberPermissions: ["Administrator"],
-		},
+		{ name: "purge", description: "P", defaultMemberPermissions: ["Administrator"] },
 	]);
 	const list = async (username: string) => {
 		const user = simulator.user(username).id;

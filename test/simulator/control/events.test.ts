@@ -28,12 +28,7 @@ function follow(response: Response) {
 			text = frames.pop() ?? "";
 			for (const frame of frames) {
 				const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(frame)?.[1] ?? "";
-				if (field("event"))
-					events.push({
-						id: field("id"),
-						event: field("event"),
-						data: JSON.parse(field("data")),
-					});
+				if (field("event")) events.push({ id: field("id"), event: field("event"), data: JSON.parse(field("data")) });
 			}
 		}
 	})();
@@ -81,9 +76,7 @@ test("bots that connect, and their ephemeral responses, are in the stream withou
 	using seen = follow(await stream(simulator));
 	await seen.event("hello");
 	await using bot = await connect(simulator);
-	expect((await seen.event("bots")).data).toEqual({
-		connected: [bot.client.user.id],
-	});
+	expect((await seen.event("bots")).data).toEqual({ connected: [bot.client.user.id] });
 	await bot.client.application.commands.set([{ name: "ping", description: "Pong" }]);
 	const replied = Promise.withResolvers<unknown>();
 	bot.client.on("interactionCreate", (one) => {
@@ -118,22 +111,14 @@ test("a reader that connects again loses nothing, and is told to reload after a 
 	expect(data).toMatchObject({ body: { content: "2" } });
 	expect(again.of("reload")).toEqual([]);
 	using other = follow(await stream(simulator, "?after=00000000-1"));
-	expect((await other.event("reload")).data).toEqual({
-		reason: "The simulator was restarted.",
-	});
+	expect((await other.event("reload")).data).toEqual({ reason: "The simulator was restarted." });
 	await ada.say("The Cooks/general", "3");
-	expect((await other.event("journal")).data).toMatchObject({
-		body: { content: "3" },
-	});
+	expect((await other.event("journal")).data).toMatchObject({ body: { content: "3" } });
 });
 
 test("only the latest events are kept: a slow reader uses no memory, and is told to reload", async () => {
 	const log = new EventLog();
-	using server = Bun.serve({
-		port: 0,
-		idleTimeout: 0,
-		fetch: () => log.open(`${log.lastId}`),
-	});
+	using server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => log.open(`${log.lastId}`) });
 	const slow = connectTcp(Number(server.port), "127.0.0.1");
 	slow.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	const received: string[] = [];

@@ -202,9 +202,7 @@ describe("members", () => {
 
 	test("are invented up to the wanted number, the same each time", async () => {
 		const people = async () => {
-			await using simulator = await start([written({ roles })], {
-				worldOptions: { members: 1_000 },
-			});
+			await using simulator = await start([written({ roles })], { worldOptions: { members: 1_000 } });
 			const { guild } = guildAt(simulator);
 			return Array.from(guild.members.values(), ({ user, roles }) =>
 				[user.username, user.global_name, ...roles.map((id) => guild.roles.get(id)?.name)].join(),
@@ -254,11 +252,7 @@ describe("managed roles", () => {
 		{ name: "Server Booster", managed: true, color: "#FF00FF" },
 		{ name: "🤖 Music-Bot!", managed: true, permissions: ["KICK_MEMBERS"] },
 		{ name: "Mods" },
-		{
-			name: "Helper",
-			managed: true,
-			permissions: ["@everyone", "BAN_MEMBERS"],
-		},
+		{ name: "Helper", managed: true, permissions: ["@everyone", "BAN_MEMBERS"] },
 	];
 
 	test("stay where they are, and the bot has the highest that may moderate", async () => {
@@ -461,10 +455,7 @@ describe.each([11, 12, 13, 14])("random guild %d", (seed) => {
 test("names cannot end the line of a note, and cannot control a terminal", async () => {
 	const name = "x\n\u001b[2J\u202e";
 	await using simulator = await start([
-		written({
-			emojis: [{ name: "\u001b[2J" }],
-			automod: [{ name, trigger: "spam" }],
-		}),
+		written({ emojis: [{ name: "\u001b[2J" }], automod: [{ name, trigger: "spam" }] }),
 	]);
 	const [{ notes } = { notes: [] }] = simulator.documentGuilds;
 	const shown = notes.join("");

@@ -23,17 +23,10 @@ describe("verifying", () => {
 	test("a code links the account, once", async () => {
 		await using game = await startGameServer();
 		const { code, uuid } = game.issueCode({ username: "Alex" });
-		expect(await verify(game, code)).toEqual({
-			success: true,
-			username: "Alex",
-			uuid,
-		});
+		expect(await verify(game, code)).toEqual({ success: true, username: "Alex", uuid });
 		expect(game.links.get("7")).toEqual({ username: "Alex", uuid });
 		expect(game.codes.size).toBe(0);
-		expect(await verify(game, code)).toEqual({
-			success: false,
-			error: "This code has been used already.",
-		});
+		expect(await verify(game, code)).toEqual({ success: false, error: "This code has been used already." });
 	});
 
 	test("unknown, expired and lower-case codes link nothing", async () => {
@@ -66,9 +59,7 @@ describe("donators and bans", () => {
 		const given = { chat_id: "7", tier: "premium" };
 		const { uuid } = game.addDonator(given);
 		const list = await call(game, "GET", "/api/donators");
-		expect(await list.json()).toEqual({
-			donators: [{ ...given, uuid, username: "player1" }],
-		});
+		expect(await list.json()).toEqual({ donators: [{ ...given, uuid, username: "player1" }] });
 		await call(game, "POST", "/api/ban", { uuid: "u", reason: "chargeback" });
 		expect(game.bans.get("u")).toBe("chargeback");
 	});
@@ -102,11 +93,7 @@ function startListener() {
 			return Response.json({ success: true }, { status: 202 });
 		},
 	});
-	return {
-		url: `http://127.0.0.1:${server.port}`,
-		heard,
-		[Symbol.asyncDispose]: () => server.stop(true),
-	};
+	return { url: `http://127.0.0.1:${server.port}`, heard, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 describe("chargebacks", () => {

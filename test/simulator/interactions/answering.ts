@@ -35,16 +35,8 @@ const commands = [
 				description: "How often",
 				minValue: 1,
 			},
-			{
-				type: ApplicationCommandOptionType.User as const,
-				name: "who",
-				description: "For whom",
-			},
-			{
-				type: ApplicationCommandOptionType.Boolean as const,
-				name: "loud",
-				description: "For all to see",
-			},
+			{ type: ApplicationCommandOptionType.User as const, name: "who", description: "For whom" },
+			{ type: ApplicationCommandOptionType.Boolean as const, name: "loud", description: "For all to see" },
 		],
 	},
 ];
@@ -105,9 +97,6 @@ export function buttons(...names: string[]) {
 export async function post(simulator: Simulator, client: Client, ...names: string[]) {
 	const channel = client.channels.cache.get(simulator.channel(general).id);
 	if (!channel?.isSendable()) throw new Error("general can be written in");
-	const { id, channelId } = await channel.send({
-		content: "choose",
-		components: buttons(...names),
-	});
+	const { id, channelId } = await channel.send({ content: "choose", components: buttons(...names) });
 	return { id, channel_id: channelId };
 }

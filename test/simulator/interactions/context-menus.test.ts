@@ -9,11 +9,7 @@ import { general, startAnswering } from "./answering.ts";
 const { BanMembers, ManageMessages, ModerateMembers } = PermissionFlagsBits;
 
 const registered = [
-	{
-		type: 2 as const,
-		name: "Warn Member",
-		defaultMemberPermissions: ModerateMembers,
-	},
+	{ type: 2 as const, name: "Warn Member", defaultMemberPermissions: ModerateMembers },
 	{ type: 3 as const, name: "Report" },
 	{ name: "report", description: "Report a message" },
 ];
@@ -38,26 +34,19 @@ test("a command in the menu of a user has the user and the member", async () => 
 	const { simulator, ada, received, bot } = world;
 	const jose = simulator.user("jose.garcia");
 	const used = await ada.runOnUser(general, "Warn Member", jose.id);
-	expect(await used.reply()).toMatchObject({
-		content: "done",
-		ephemeral: true,
-	});
+	expect(await used.reply()).toMatchObject({ content: "done", ephemeral: true });
 	const [interaction] = received;
 	if (!interaction?.isUserContextMenuCommand()) throw new Error("wrong type");
 	expect(interaction.commandName).toBe("Warn Member");
 	expect(interaction.targetUser.username).toBe("jose.garcia");
 	expect(interaction.targetMember).toMatchObject({ nickname: "Chef José" });
 	expect(interaction.user.id).toBe(ada.id);
-	expect(await bot.event("INTERACTION_CREATE")).toMatchObject({
-		data: { type: 2, target_id: jose.id },
-	});
+	expect(await bot.event("INTERACTION_CREATE")).toMatchObject({ data: { type: 2, target_id: jose.id } });
 });
 
 test("public responses name the target of a context menu", async () => {
 	await using world = await startAnswering(
-		{
-			any: async (one) => (one.isContextMenuCommand() ? one.reply("done") : undefined),
-		},
+		{ any: async (one) => (one.isContextMenuCommand() ? one.reply("done") : undefined) },
 		{},
 		registered,
 	);
@@ -67,10 +56,7 @@ test("public responses name the target of a context menu", async () => {
 	await (await ada.runOnUser(general, "Warn Member", zoe.id)).reply();
 	await (await ada.runOnMessage(message, "Report")).reply();
 	const [, warned, reported] = simulator.world.messages.in(message.channel_id);
-	expect(warned).toMatchObject({
-		type: 23,
-		interaction_metadata: { target_user: { id: zoe.id } },
-	});
+	expect(warned).toMatchObject({ type: 23, interaction_metadata: { target_user: { id: zoe.id } } });
 	expect(reported).toMatchObject({
 		type: 23,
 		message_reference: { message_id: message.id },
@@ -117,9 +103,7 @@ test("without the intent MessageContent the bot sees the content of such a messa
 	expect(await bot.event("MESSAGE_CREATE")).toMatchObject({ content: "" });
 	await simulator.user("ada").runOnMessage(message, "Report");
 	expect(await bot.event("INTERACTION_CREATE")).toMatchObject({
-		data: {
-			resolved: { messages: { [message.id]: { content: "buy my soup" } } },
-		},
+		data: { resolved: { messages: { [message.id]: { content: "buy my soup" } } } },
 	});
 });
 
@@ -152,24 +136,12 @@ test("in a thread, a command of users needs the permission to write in threads, 
 	const guild = simulator.guild("The Cooks");
 	const author = simulator.world.users.get(zoe.id);
 	if (!author || !isGuildChannel(channel)) throw new Error("wrong guild");
-	const thread = simulator.world.threads.add(channel, author, {
-		name: "soups",
-	});
+	const thread = simulator.world.threads.add(channel, author, { name: "soups" });
 	const { id: channel_id } = thread;
-	const message = simulator.world.messages.add(thread, author, {
-		content: "leek",
-	});
+	const message = simulator.world.messages.add(thread, author, { content: "leek" });
 	const warn = () => zoe.runOnUser(channel_id, "Warn Member", zoe.id);
-	const overwrite = {
-		id: zoe.id,
-		type: 1,
-		allow: String(ModerateMembers),
-	} as const;
-	const deny = (bits: bigint) =>
-		simulator.world.channels.setOverwrite(channel, {
-			...overwrite,
-			deny: String(bits),
-		});
+	const overwrite = { id: zoe.id, type: 1, allow: String(ModerateMembers) } as const;
+	const deny = (bits: bigint) => simulator.world.channels.setOverwrite(channel, { ...overwrite, deny: String(bits) });
 	deny(PermissionFlagsBits.SendMessages);
 	await (await warn()).reply();
 	deny(PermissionFlagsBits.SendMessagesInThreads);
@@ -190,11 +162,7 @@ test("default_member_permissions of 0 leave a command to administrators", async 
 	const jose = simulator.user("jose.garcia");
 	await bot.client.application.commands.set([
 		{ name: "raid", description: "Raid", defaultMemberPermissions: 0n },
-		{
-			name: "both",
-			description: "Two permissions",
-			defaultMemberPermissions: ManageMessages | BanMembers,
-		},
+		{ name: "both", description: "Two permissions", defaultMemberPermissions: ManageMessages | BanMembers },
 	]);
 	await expect(jose.run(general, "raid")).rejects.toThrow("Missing Permissions");
 	await (await ada.run(general, "raid")).reply();
@@ -209,11 +177,7 @@ test("contexts decide whether a command works in guilds and in direct messages",
 	await bot.client.application.commands.set([
 		{ name: "guild", description: "In guilds", contexts: [Guild] },
 		{ name: "dm", description: "In DMs", contexts: [BotDM] },
-		{
-			name: "restricted",
-			description: "Anywhere",
-			defaultMemberPermissions: ManageMessages,
-		},
+		{ name: "restricted", description: "Anywhere", defaultMemberPermissions: ManageMessages },
 	]);
 	await bot.client.application.commands.set([{ name: "local", description: "In this guild" }], inGuild);
 	const opened = await as(simulator, ada)("POST", "/users/@me/channels", {

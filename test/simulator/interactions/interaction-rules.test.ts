@@ -51,10 +51,7 @@ describe("permissions", () => {
 	])("%s is refused", async (_, options, path) => {
 		await using world = await startAnswering({});
 		const { simulator } = world;
-		const given = Object.entries(options).map(([name, value]) => ({
-			name,
-			value,
-		}));
+		const given = Object.entries(options).map(([name, value]) => ({ name, value }));
 		const answer = await as(simulator, world.ada)("POST", "/interactions", {
 			type: 2,
 			application_id: simulator.bot("alpha").id,
@@ -133,17 +130,12 @@ describe("tokens", () => {
 		] as const)
 			expect(await call(method, path, body)).toEqual({ status, code });
 		expect((await call("POST", callback, answer)).status).toBe(204);
-		expect(await call("GET", `${webhook}/messages/1`)).toEqual({
-			status: 404,
-			code: 10008,
-		});
+		expect(await call("GET", `${webhook}/messages/1`)).toEqual({ status: 404, code: 10008 });
 		expect((await call("POST", webhook, answer.data)).status).toBe(200);
 	});
 
 	test("a token expires", async () => {
-		await using waiting = await startWaiting({
-			timing: { interactionTokenMs: 50 },
-		});
+		await using waiting = await startWaiting({ timing: { interactionTokenMs: 50 } });
 		const { call, callback, webhook } = waiting;
 		await call("POST", callback, { type: 5 });
 		const original = `${webhook}/messages/@original`;
@@ -181,19 +173,12 @@ describe("tokens", () => {
 		const { call, callback, webhook, asked } = waiting;
 		await call("POST", callback, { type: 5, data: { flags: Ephemeral } });
 		await call("POST", webhook, { content: "there" });
-		expect(await asked.reply()).toMatchObject({
-			content: "there",
-			ephemeral: true,
-			followUps: [],
-		});
+		expect(await asked.reply()).toMatchObject({ content: "there", ephemeral: true, followUps: [] });
 	});
 
 	test("responses are exempt from the global rate limit", async () => {
 		await using waiting = await startWaiting({
-			rateLimits: {
-				global: { requests: 3, perMs: 60_000 },
-				each: { requests: 100, perMs: 60_000 },
-			},
+			rateLimits: { global: { requests: 3, perMs: 60_000 }, each: { requests: 100, perMs: 60_000 } },
 		});
 		const { call, callback, webhook, simulator } = waiting;
 		expect((await call("POST", callback, { type: 5 })).status).toBe(204);

@@ -101,10 +101,7 @@ describe("commands", () => {
 		const asked = await ada.run(general, "verify", { code: "ABC" });
 		expect(await asked.acknowledged()).toBe(true);
 		const reply = await asked.reply();
-		expect(await asked.followUp()).toMatchObject({
-			content: "more",
-			ephemeral: true,
-		});
+		expect(await asked.followUp()).toMatchObject({ content: "more", ephemeral: true });
 		expect(await asked.followUp(2)).toMatchObject({ ephemeral: false });
 		await until("the last edit", () => reply.content === "done");
 		expect(reply.edits).toEqual(["done"]);
@@ -118,10 +115,7 @@ describe("commands", () => {
 			command: async (interaction) => {
 				await interaction.reply({ content: "1", flags: Ephemeral });
 				expect((await interaction.fetchReply()).content).toBe("1");
-				const second = await interaction.followUp({
-					content: "2",
-					flags: Ephemeral,
-				});
+				const second = await interaction.followUp({ content: "2", flags: Ephemeral });
 				const { webhook } = interaction;
 				await webhook.editMessage(second, "two");
 				expect((await webhook.fetchMessage(second.id)).content).toBe("two");
@@ -151,10 +145,7 @@ describe("commands", () => {
 		);
 		const { simulator, ada } = world;
 		const asked = await ada.run(general, "verify", { code: "ABC" });
-		expect(await asked.reply()).toMatchObject({
-			failed: true,
-			content: "The application did not respond",
-		});
+		expect(await asked.reply()).toMatchObject({ failed: true, content: "The application did not respond" });
 		expect(asked.state).toBe("failed");
 		expect(await asked.acknowledged()).toBe(false);
 		late.resolve();
@@ -167,10 +158,7 @@ describe("commands", () => {
 		let told: unknown;
 		await using world = await startAnswering({
 			command: async (interaction) => {
-				const answer = await interaction.reply({
-					content: "once",
-					withResponse: true,
-				});
+				const answer = await interaction.reply({ content: "once", withResponse: true });
 				told = answer.resource?.message?.content;
 				expect(answer.interaction.responseMessageId).toBe(answer.resource?.message?.id ?? null);
 				await interaction.client.rest.post(`/interactions/${interaction.id}/${interaction.token}/callback`, {
@@ -205,10 +193,7 @@ describe("commands", () => {
 			command: async (interaction) => {
 				const content = `@everyone <@${interaction.user.id}>`;
 				await interaction.reply(content);
-				await interaction.followUp({
-					content,
-					allowedMentions: { parse: ["everyone"] },
-				});
+				await interaction.followUp({ content, allowedMentions: { parse: ["everyone"] } });
 			},
 		});
 		const { simulator, ada } = world;
@@ -266,9 +251,7 @@ describe("buttons", () => {
 		const reply = await pressed.reply();
 		expect(reply).toMatchObject({ id: message.id, content: "id:Ban by ada" });
 		expect(reply.buttons).toMatchObject([{ disabled: true }, { disabled: true }]);
-		expect(await bot.event("MESSAGE_UPDATE")).toMatchObject({
-			content: "id:Ban by ada",
-		});
+		expect(await bot.event("MESSAGE_UPDATE")).toMatchObject({ content: "id:Ban by ada" });
 		expect(await bot.event("INTERACTION_CREATE")).toMatchObject({
 			type: 3,
 			message: { id: message.id, content: "choose" },
@@ -314,12 +297,7 @@ describe("buttons", () => {
 
 	test("only its user can press the buttons of an ephemeral message, which update it", async () => {
 		await using world = await startAnswering({
-			command: (interaction) =>
-				interaction.reply({
-					content: "sure?",
-					flags: Ephemeral,
-					components: buttons("Yes"),
-				}),
+			command: (interaction) => interaction.reply({ content: "sure?", flags: Ephemeral, components: buttons("Yes") }),
 			button: (interaction) => interaction.update({ content: "yes", components: [] }),
 		});
 		const { simulator, ada } = world;
@@ -328,12 +306,7 @@ describe("buttons", () => {
 		const foreign = simulator.user("jose.garcia").press(reply, "Yes");
 		await expect(foreign).rejects.toThrow("cannot see the message");
 		await (await ada.press(reply, "Yes")).reply();
-		expect(reply).toMatchObject({
-			content: "yes",
-			ephemeral: true,
-			buttons: [],
-			edits: ["yes"],
-		});
+		expect(reply).toMatchObject({ content: "yes", ephemeral: true, buttons: [], edits: ["yes"] });
 		expect(simulator.channel(general).transcript()).toBe("");
 	});
 
@@ -342,10 +315,7 @@ describe("buttons", () => {
 		const { simulator, bot, ada } = world;
 		const message = await post(simulator, bot.client, "Ban");
 		const pressed = await ada.press(message, "Ban");
-		expect(await pressed.reply()).toMatchObject({
-			failed: true,
-			content: "This interaction failed",
-		});
+		expect(await pressed.reply()).toMatchObject({ failed: true, content: "This interaction failed" });
 		expect(simulator.channel(general).transcript()).toBe("alpha: choose");
 	});
 });

@@ -88,10 +88,7 @@ describe("submitting", () => {
 		]);
 		const zoe = simulator.user("zoe");
 		const sent = await ada.submit(asked, { reason: "spam", who: zoe.id });
-		expect(await sent.reply()).toMatchObject({
-			content: "warned",
-			ephemeral: true,
-		});
+		expect(await sent.reply()).toMatchObject({ content: "warned", ephemeral: true });
 		const [interaction] = received;
 		expect(interaction?.customId).toBe("warn:7");
 		expect(interaction?.isFromMessage()).toBe(false);
@@ -110,16 +107,10 @@ describe("submitting", () => {
 		);
 		const { ada, simulator } = world;
 		const asked = await ada.run(general, "warn");
-		expect(await (await ada.submit(asked, {})).reply()).toMatchObject({
-			content: "spam",
-			ephemeral: false,
-		});
+		expect(await (await ada.submit(asked, {})).reply()).toMatchObject({ content: "spam", ephemeral: false });
 		const [message] = simulator.world.messages.in(simulator.channel(general).id);
 		expect(message).toMatchObject({
-			interaction_metadata: {
-				type: 5,
-				triggering_interaction_metadata: { type: 2 },
-			},
+			interaction_metadata: { type: 5, triggering_interaction_metadata: { type: 2 } },
 		});
 	});
 
@@ -128,18 +119,13 @@ describe("submitting", () => {
 		const { ada } = world;
 		const message = await ada.say(general, "hello");
 		const asked = await ada.runOnMessage(message, "Warn Author");
-		expect(await (await ada.submit(asked, {})).reply()).toMatchObject({
-			content: "noted",
-		});
+		expect(await (await ada.submit(asked, {})).reply()).toMatchObject({ content: "noted" });
 	});
 
 	test("a modal of a button can update the button's message", async () => {
 		await using world = await startOpening(inRow, async (interaction) => {
 			if (!interaction.isFromMessage()) throw new Error("there is a message");
-			await interaction.update({
-				content: "done",
-				components: buttons("Undo"),
-			});
+			await interaction.update({ content: "done", components: buttons("Undo") });
 			await interaction.followUp({ content: "really", flags: ["Ephemeral"] });
 		});
 		const { simulator, bot, ada, errors } = world;
@@ -149,20 +135,14 @@ describe("submitting", () => {
 		const reply = await sent.reply();
 		expect(reply).toMatchObject({ id: message.id, content: "done" });
 		expect(reply.buttons.map(({ label }) => label)).toEqual(["Undo"]);
-		expect(await sent.followUp()).toMatchObject({
-			content: "really",
-			ephemeral: true,
-		});
+		expect(await sent.followUp()).toMatchObject({ content: "really", ephemeral: true });
 		expect(errors).toEqual([]);
 	});
 
 	test("a submission can be deferred, and its response edited", async () => {
 		await using world = await startOpening(inRow, async (interaction) => {
 			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-			await interaction.editReply({
-				content: "ok",
-				components: buttons("Undo"),
-			});
+			await interaction.editReply({ content: "ok", components: buttons("Undo") });
 		});
 		const { ada } = world;
 		const asked = await ada.run(general, "warn");
@@ -218,26 +198,12 @@ describe("refusals", () => {
 		["a long label", { components: [{ ...label, label: "x".repeat(46) }] }, "components.0.label"],
 		[
 			"a disabled menu",
-			{
-				components: [
-					{
-						...label,
-						component: { type: 5, custom_id: "who", disabled: true },
-					},
-				],
-			},
+			{ components: [{ ...label, component: { type: 5, custom_id: "who", disabled: true } }] },
 			"components.0.component.disabled",
 		],
 		[
 			"a menu that must be filled with nothing",
-			{
-				components: [
-					{
-						...label,
-						component: { type: 5, custom_id: "who", min_values: 0 },
-					},
-				],
-			},
+			{ components: [{ ...label, component: { type: 5, custom_id: "who", min_values: 0 } }] },
 			"components.0.component.min_values",
 		],
 	])("%s: refused", async (_, fault, path) => {

@@ -37,11 +37,7 @@ const registered = [
 		description: "Subcommands",
 		options: [
 			option(Option.SubcommandGroup, "role", {
-				options: [
-					option(Option.Subcommand, "add", {
-						options: [option(Option.Role, "role", { required: true })],
-					}),
-				],
+				options: [option(Option.Subcommand, "add", { options: [option(Option.Role, "role", { required: true })] })],
 			}),
 			option(Option.Subcommand, "list"),
 		],
@@ -51,11 +47,7 @@ const registered = [
 		description: "Suggestions",
 		options: [
 			option(Option.User, "who", { required: true }),
-			option(Option.String, "duration", {
-				required: true,
-				autocomplete: true,
-				minLength: 2,
-			}),
+			option(Option.String, "duration", { required: true, autocomplete: true, minLength: 2 }),
 			option(Option.Integer, "case", { autocomplete: true }),
 			option(Option.String, "reason"),
 		],
@@ -63,11 +55,7 @@ const registered = [
 	{
 		name: "group",
 		description: "Suggestions of a subcommand",
-		options: [
-			option(Option.Subcommand, "one", {
-				options: [option(Option.String, "text", { autocomplete: true })],
-			}),
-		],
+		options: [option(Option.Subcommand, "one", { options: [option(Option.String, "text", { autocomplete: true })] })],
 	},
 ] as never[];
 
@@ -106,11 +94,7 @@ describe("values", () => {
 			role: role?.id ?? "",
 			any: role?.id ?? "",
 			other: zoe.id,
-			file: {
-				filename: "menu.txt",
-				content: "leek soup",
-				content_type: "text/plain",
-			},
+			file: { filename: "menu.txt", content: "leek soup", content_type: "text/plain" },
 		});
 		await asked.reply();
 		const options = received[0]?.options;
@@ -182,10 +166,7 @@ describe("values", () => {
 		const { simulator, ada } = world;
 		const guild = simulator.guild("The Cooks");
 		const voice = [...guild.channels.values()].find(({ type }) => type === 2);
-		const ids: Record<string, string | undefined> = {
-			voice: voice?.id,
-			user: ada.id,
-		};
+		const ids: Record<string, string | undefined> = { voice: voice?.id, user: ada.id };
 		const options = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, ids[value] ?? value]));
 		await expect(ada.run(general, "all", options)).rejects.toThrow("APPLICATION_COMMAND_INVALID_OPTION_VALUE");
 	});
@@ -224,10 +205,7 @@ describe("suggestions", () => {
 	test("an option of a subcommand has suggestions", async () => {
 		await using world = await startKeeping((interaction) =>
 			interaction.respond([
-				{
-					name: `${interaction.options.getSubcommand()} ${interaction.options.getFocused()}`,
-					value: "x",
-				},
+				{ name: `${interaction.options.getSubcommand()} ${interaction.options.getFocused()}`, value: "x" },
 			]),
 		);
 		const { ada } = world;
@@ -272,10 +250,7 @@ describe("suggestions", () => {
 		expect(event).toMatchObject({ type: 4, data: { name: "timeout" } });
 		const path = `/interactions/${event.id}/${event.token}/callback`;
 		const alpha = as(simulator, simulator.bot("alpha"));
-		const message = await alpha("POST", path, {
-			type: 4,
-			data: { content: "" },
-		});
+		const message = await alpha("POST", path, { type: 4, data: { content: "" } });
 		expect(message.faults).toEqual({ type: "BASE_TYPE_CHOICES" });
 		const answer = { type: 8, data: { choices: [] } };
 		expect((await alpha("POST", path, answer)).status).toBe(204);

@@ -59,7 +59,9 @@ async function startScene() {
 		return response;
 	};
 	return {
-		...{ simulator, choose, received },
+		simulator,
+		choose,
+		received,
 		[Symbol.asyncDispose]: async () => {
 			// The simulator knows a reply before the bot has its response.
 			await Promise.all(replies);

@@ -26,10 +26,7 @@ const test = testWith(({ guild, alpha, simulator }) => ({
 	get: async (path: string) => {
 		const response = await fetch(`${simulator.cdn}/${path}`);
 		if (!response.ok) return response.status;
-		return {
-			type: response.headers.get("content-type"),
-			bytes: Buffer.from(await response.arrayBuffer()),
-		};
+		return { type: response.headers.get("content-type"), bytes: Buffer.from(await response.arrayBuffer()) };
 	},
 }));
 
@@ -57,10 +54,7 @@ test("a still WebP emoji is converted to PNG", async ({ upload, get }) => {
 	const id = await upload(webp);
 	const converted = await get(`emojis/${id}.png`);
 	expect(converted).toMatchObject({ type: "image/png" });
-	expect(await get(`emojis/${id}.webp`)).toEqual({
-		type: "image/webp",
-		bytes: webp,
-	});
+	expect(await get(`emojis/${id}.webp`)).toEqual({ type: "image/webp", bytes: webp });
 });
 
 test("an AVIF emoji is served only as WebP", async ({ upload, get }) => {
@@ -78,9 +72,7 @@ test("an animated emoji is still unless the request asks for the animation", asy
 	expect(await get(`emojis/${fromGif}.gif`)).toEqual(moving);
 	expect(await get(`emojis/${fromGif}.webp?animated=true`)).toEqual(moving);
 	for (const format of ["webp", "png"])
-		expect(await get(`emojis/${fromGif}.${format}`)).toMatchObject({
-			type: `image/${format}`,
-		});
+		expect(await get(`emojis/${fromGif}.${format}`)).toMatchObject({ type: `image/${format}` });
 
 	const fromWebp = await upload(animatedWebp);
 	expect(guild.emojis.get(fromWebp)?.animated).toBe(true);
@@ -123,10 +115,7 @@ test("discord.js sets, shows and removes a guild's icon", async (given) => {
 		changes: [{ key: "icon_hash", new_value: hash }],
 	});
 	const url = `icons/${guild.id}/${hash}`;
-	expect(await get(`${url}.png?size=1024`)).toEqual({
-		type: "image/png",
-		bytes: png,
-	});
+	expect(await get(`${url}.png?size=1024`)).toEqual({ type: "image/png", bytes: png });
 	expect(await get(`${url}.gif`)).toBe(415);
 	// The same picture again keeps its hash.
 	await found?.setIcon(png);
@@ -148,10 +137,7 @@ test("an icon is animated only with ANIMATED_ICON", async (given) => {
 	world.guilds.edit(guild, { features: ["ANIMATED_ICON"] });
 	await set();
 	expect(guild.icon).toStartWith("a_");
-	expect(await get(`icons/${guild.id}/${guild.icon}.gif`)).toEqual({
-		type: "image/gif",
-		bytes: gif,
-	});
+	expect(await get(`icons/${guild.id}/${guild.icon}.gif`)).toEqual({ type: "image/gif", bytes: gif });
 });
 
 test("an icon that is no image or too large is refused", async (given) => {
@@ -163,9 +149,7 @@ test("an icon that is no image or too large is refused", async (given) => {
 		[dataUri(large), "BINARY_TYPE_MAX_SIZE"],
 		[1, "STRING_TYPE_CONVERT"],
 	] as const)
-		expect((await alpha("PATCH", path, { icon })).faults).toEqual({
-			icon: fault,
-		});
+		expect((await alpha("PATCH", path, { icon })).faults).toEqual({ icon: fault });
 	expect(guild.icon).toBeNull();
 });
 

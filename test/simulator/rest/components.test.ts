@@ -16,20 +16,11 @@ const button = (custom_id: string, more: object = {}) => ({
 const row = (...components: unknown[]) => ({ type: 1, components });
 
 const choices = (count: number) => Array.from({ length: count }, (_, n) => ({ label: `${n}`, value: `${n}` }));
-const menu = (more: object = {}) => ({
-	type: 3,
-	custom_id: "m",
-	options: choices(2),
-	...more,
-});
+const menu = (more: object = {}) => ({ type: 3, custom_id: "m", options: choices(2), ...more });
 
 const text = (content: string) => ({ type: 10, content });
 const container = (...components: unknown[]) => ({ type: 17, components });
-const section = (content: string) => ({
-	type: 9,
-	components: [text(content)],
-	accessory: button("more"),
-});
+const section = (content: string) => ({ type: 9, components: [text(content)], accessory: button("more") });
 
 test("a message with IS_COMPONENTS_V2 has components only, and keeps the flag", async (given) => {
 	const { alpha, channel } = given;
@@ -41,14 +32,9 @@ test("a message with IS_COMPONENTS_V2 has components only, and keeps the flag", 
 	for (const [key, value] of Object.entries({
 		content: "?",
 		embeds: [{ title: "?" }],
-		poll: {
-			question: { text: "?" },
-			answers: [{ poll_media: { text: "yes" } }],
-		},
+		poll: { question: { text: "?" }, answers: [{ poll_media: { text: "yes" } }] },
 	}))
-		expect((await send({ components, [key]: value })).faults).toEqual({
-			[key]: refused,
-		});
+		expect((await send({ components, [key]: value })).faults).toEqual({ [key]: refused });
 	expect((await send({ content: "", components: [] })).code).toBe(50006);
 	const half = "🍞".repeat(2000);
 	const long = [container(text(half)), section(half)];
@@ -58,19 +44,13 @@ test("a message with IS_COMPONENTS_V2 has components only, and keeps the flag", 
 	});
 	const many = (count: number) => [container(...Array.from({ length: count }, () => text("x")))];
 	expect((await send({ components: many(39) })).status).toBe(200);
-	expect((await send({ components: many(40) })).faults).toEqual({
-		components: "BASE_TYPE_MAX_LENGTH",
-	});
+	expect((await send({ components: many(40) })).faults).toEqual({ components: "BASE_TYPE_MAX_LENGTH" });
 	const sent = (await send({ components })).json<{ id: string }>();
 	const edit = (id: string, body: object) => alpha("PATCH", `${messages}/${id}`, body);
-	expect((await edit(sent.id, { content: "?" })).faults).toEqual({
-		content: refused,
-	});
+	expect((await edit(sent.id, { content: "?" })).faults).toEqual({ content: refused });
 	expect((await edit(sent.id, { flags: 0 })).json()).toMatchObject({ flags });
 	const old = (await send({ flags: 0, content: "old" })).json<{ id: string }>();
-	expect((await edit(old.id, { flags, components })).faults).toEqual({
-		content: refused,
-	});
+	expect((await edit(old.id, { flags, components })).faults).toEqual({ content: refused });
 	const upgraded = await edit(old.id, { flags, components, content: null });
 	expect(upgraded.json()).toMatchObject({ flags, content: "" });
 });
@@ -128,10 +108,7 @@ bunTest.each([
 	[
 		"a container without IS_COMPONENTS_V2",
 		[row(button("a")), container(text("x")), text("y")],
-		{
-			"components.1": "UNION_TYPE_CHOICES",
-			"components.2": "UNION_TYPE_CHOICES",
-		},
+		{ "components.1": "UNION_TYPE_CHOICES", "components.2": "UNION_TYPE_CHOICES" },
 	],
 	[
 		"a style that there is not",
@@ -141,9 +118,7 @@ bunTest.each([
 	[
 		"no custom_id",
 		[row(button("a", { custom_id: undefined }))],
-		{
-			"components.0.components.0.custom_id": "BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
-		},
+		{ "components.0.components.0.custom_id": "BUTTON_COMPONENT_CUSTOM_ID_REQUIRED" },
 	],
 	[
 		"a long custom_id, and a long label",
@@ -161,9 +136,7 @@ bunTest.each([
 	[
 		"a link with a custom_id",
 		[row(button("a", { style: 5, url: "https://example.org" }))],
-		{
-			"components.0.components.0": "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
-		},
+		{ "components.0.components.0": "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE" },
 	],
 	[
 		"a link to nowhere",
@@ -193,9 +166,7 @@ bunTest.each([
 	[
 		"the same value twice",
 		[row(menu({ options: [...choices(2), ...choices(1)] }))],
-		{
-			"components.0.components.0.options.2.value": "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
-		},
+		{ "components.0.components.0.options.2.value": "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED" },
 	],
 	[
 		"a long label, and no value",
@@ -227,10 +198,7 @@ bunTest.each([
 	await using simulator = await startSimulator();
 	const alpha = as(simulator, simulator.bot("alpha"));
 	const { id } = simulator.channel("The Cooks/general");
-	const answer = await alpha("POST", `/channels/${id}/messages`, {
-		content: "?",
-		components,
-	});
+	const answer = await alpha("POST", `/channels/${id}/messages`, { content: "?", components });
 	expect(answer.code).toBe(50035);
 	expect(answer.faults).toEqual(faults);
 });

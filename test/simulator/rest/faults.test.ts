@@ -26,10 +26,7 @@ test("a refusal has Discord's body for its code, and nothing is executed", async
 	simulator.faults.refuse(route, 50013);
 	const answer = await write();
 	expect(answer.status).toBe(403);
-	expect(answer.json()).toEqual({
-		message: "Missing Permissions",
-		code: 50013,
-	});
+	expect(answer.json()).toEqual({ message: "Missing Permissions", code: 50013 });
 	expect(executed()).toBe(0);
 	expect(simulator.requests.list(route)).toMatchObject([{ status: 403, fault: "refuse" }]);
 });
@@ -218,10 +215,7 @@ describe("a stall", () => {
 		const controller = new AbortController();
 		const answer = fetch(`${simulator.api}/v10${path}`, {
 			method: "POST",
-			headers: {
-				authorization: simulator.user("ada").token,
-				"content-type": "application/json",
-			},
+			headers: { authorization: simulator.user("ada").token, "content-type": "application/json" },
 			body: '{"content":"x"}',
 			signal: controller.signal,
 		}).catch((error: Error) => error.name);
@@ -253,25 +247,13 @@ test("a rate limit on demand has Discord's headers and body", async (given) => {
 	simulator.faults.rateLimit(route, { retryAfterMs: 1500, times: 1 });
 	const answer = await write();
 	expect(answer.status).toBe(429);
-	expect(answer.json()).toEqual({
-		message: "You are being rate limited.",
-		retry_after: 1.5,
-		global: false,
-	});
+	expect(answer.json()).toEqual({ message: "You are being rate limited.", retry_after: 1.5, global: false });
 	expect(answer.headers.get("retry-after")).toBe("2");
 	expect(answer.headers.get("x-ratelimit-scope")).toBe("user");
-	simulator.faults.rateLimit(route, {
-		retryAfterMs: 1,
-		scope: "shared",
-		times: 1,
-	});
+	simulator.faults.rateLimit(route, { retryAfterMs: 1, scope: "shared", times: 1 });
 	await write();
 	expect(simulator.requests.invalid).toBe(1);
-	simulator.faults.rateLimit(route, {
-		retryAfterMs: 1,
-		global: true,
-		times: 1,
-	});
+	simulator.faults.rateLimit(route, { retryAfterMs: 1, global: true, times: 1 });
 	expect((await write()).headers.get("x-ratelimit-global")).toBe("true");
 });
 
@@ -321,10 +303,7 @@ describe("rate limits", () => {
 		for (const body of [{ name }, { topic }, { name, topic: "" }]) {
 			const answer = await edit(body);
 			expect(answer.status).toBe(429);
-			expect(answer.json()).toMatchObject({
-				retry_after: 600,
-				global: false,
-			});
+			expect(answer.json()).toMatchObject({ retry_after: 600, global: false });
 			const remaining = answer.headers.get("x-ratelimit-remaining");
 			expect(Number(remaining)).toBeGreaterThan(1);
 		}
@@ -336,10 +315,7 @@ describe("rate limits", () => {
 
 	bunTest("all requests of one actor share the global limit", async () => {
 		await using simulator = await startSimulator({
-			rateLimits: {
-				global: { requests: 2, perMs: 60_000 },
-				each: { requests: 100, perMs: 60_000 },
-			},
+			rateLimits: { global: { requests: 2, perMs: 60_000 }, each: { requests: 100, perMs: 60_000 } },
 		});
 		const { asAda } = general(cooksOf(simulator));
 		await asAda("GET", "/users/@me");

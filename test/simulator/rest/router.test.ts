@@ -12,9 +12,7 @@ test("bots authenticate with the prefix Bot, people without", async (given) => {
 	const bot = simulator.bot("alpha");
 	const person = simulator.user("ada");
 	const status = async (authorization: string) => {
-		const response = await fetch(`${simulator.api}/v10/users/@me`, {
-			headers: { authorization },
-		});
+		const response = await fetch(`${simulator.api}/v10/users/@me`, { headers: { authorization } });
 		return response.status;
 	};
 	expect(await status(`Bot ${bot.token}`)).toBe(200);
@@ -28,19 +26,14 @@ test("bots authenticate with the prefix Bot, people without", async (given) => {
 
 test("a request without a token gets Discord's 401", async ({ simulator }) => {
 	const response = await fetch(`${simulator.api}/users/@me`);
-	expect(await response.json()).toEqual({
-		message: "401: Unauthorized",
-		code: 0,
-	});
+	expect(await response.json()).toEqual({ message: "401: Unauthorized", code: 0 });
 });
 
 test("API versions 9, 10 and none are served, others refused", async (given) => {
 	const { simulator } = given;
 	const authorization = simulator.user("ada").token;
 	const status = async (prefix: string) => {
-		const response = await fetch(`${simulator.url}${prefix}/users/@me`, {
-			headers: { authorization },
-		});
+		const response = await fetch(`${simulator.url}${prefix}/users/@me`, { headers: { authorization } });
 		return response.status;
 	};
 	expect(await status("/api")).toBe(200);
@@ -175,9 +168,7 @@ describe("bodies", () => {
 	});
 
 	test("another content type is a form error", async () => {
-		const { status, text } = await post("content=hello", {
-			"content-type": "text/plain",
-		});
+		const { status, text } = await post("content=hello", { "content-type": "text/plain" });
 		expect(status).toBe(400);
 		expect(text).toContain("CONTENT_TYPE_INVALID");
 	});
@@ -200,9 +191,7 @@ describe("bodies", () => {
 	});
 
 	test("a broken multipart body is refused", async () => {
-		const { status } = await post("nonsense", {
-			"content-type": "multipart/form-data; boundary=x",
-		});
+		const { status } = await post("nonsense", { "content-type": "multipart/form-data; boundary=x" });
 		expect(status).toBe(400);
 	});
 
@@ -213,13 +202,7 @@ describe("bodies", () => {
 		const answer = await ada("POST", `/channels/${id}/messages`, {
 			content: "x".repeat(2001),
 			tts: "perhaps",
-			embeds: [
-				{ title: "fine" },
-				{
-					title: "x".repeat(257),
-					fields: [{ name: "x".repeat(257), value: 7 }],
-				},
-			],
+			embeds: [{ title: "fine" }, { title: "x".repeat(257), fields: [{ name: "x".repeat(257), value: 7 }] }],
 			allowed_mentions: { parse: ["nobody"], users: "all" },
 		});
 		expect(answer.code).toBe(50035);
@@ -240,10 +223,7 @@ test("an id beyond 2^53 can be sent as an integer", async (given) => {
 	const { id } = await simulator.user("ada").say(channel.id, "soup?");
 	const { status } = await fetch(`${simulator.api}/v10/channels/${channel.id}/messages`, {
 		method: "POST",
-		headers: {
-			authorization: simulator.user("ada").token,
-			"content-type": "application/json",
-		},
+		headers: { authorization: simulator.user("ada").token, "content-type": "application/json" },
 		body: `{"content":"soup!","message_reference":{"message_id":${id}}}`,
 	});
 	expect(status).toBe(200);
@@ -278,10 +258,7 @@ test("the journal lists executed writes only", async ({ simulator, alpha }) => {
 	await alpha("GET", `/channels/${id}`);
 	await alpha("POST", `/channels/${id}/messages`, {});
 	await alpha("POST", `/channels/${id}/typing`);
-	await alpha("POST", `/channels/${id}/messages`, {
-		content: "a",
-		nonce: "n1",
-	});
+	await alpha("POST", `/channels/${id}/messages`, { content: "a", nonce: "n1" });
 	expect(simulator.journal.entries()).toMatchObject([
 		{
 			seq: 1,

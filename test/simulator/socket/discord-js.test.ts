@@ -35,11 +35,7 @@ describe("logging in", () => {
 		const own = await bot.client.guilds.fetch();
 		expect(own.map(({ name, owner }) => `${name} ${owner}`)).toEqual(["The Cooks false"]);
 		const { id } = simulator.guild("The Cooks");
-		const guild = await bot.client.guilds.fetch({
-			guild: id,
-			force: true,
-			withCounts: true,
-		});
+		const guild = await bot.client.guilds.fetch({ guild: id, force: true, withCounts: true });
 		expect(guild.approximateMemberCount).toBe(6);
 		const alpha = as(simulator, simulator.bot("alpha"));
 		for (const path of ["/gateway", "/gateway/bot"])
@@ -57,9 +53,7 @@ describe("logging in", () => {
 		expect((await guild?.members.fetch())?.size).toBe(6);
 		const some = await guild?.members.fetch({ query: "mo", limit: 5 });
 		expect(some?.map(({ displayName }) => displayName)).toEqual(["MONA LISA"]);
-		const one = await guild?.members.fetch({
-			user: [simulator.user("zoe").id],
-		});
+		const one = await guild?.members.fetch({ user: [simulator.user("zoe").id] });
 		expect(one?.map(({ user }) => user.username)).toEqual(["zoe"]);
 	});
 
@@ -123,9 +117,7 @@ describe("events", () => {
 		await general.bulkDelete(said.slice(1));
 		expect(await bot.event("MESSAGE_UPDATE")).toMatchObject({ content: "one" });
 		expect(await bot.event("MESSAGE_DELETE")).toMatchObject({ id: said[0] });
-		expect(await bot.event("MESSAGE_DELETE_BULK")).toMatchObject({
-			ids: said.slice(1),
-		});
+		expect(await bot.event("MESSAGE_DELETE_BULK")).toMatchObject({ ids: said.slice(1) });
 		expect(await bot.event("TYPING_START")).toMatchObject({
 			user_id: simulator.user("ada").id,
 			member: { user: { username: "ada" } },
@@ -156,10 +148,7 @@ describe("events", () => {
 			(data.role as { name?: string } | undefined)?.name === name;
 		await bot.event("GUILD_ROLE_CREATE", named("New"));
 		await bot.event("GUILD_ROLE_UPDATE", named("Newer"));
-		expect(await bot.event("GUILD_ROLE_DELETE")).toEqual({
-			guild_id: guild.id,
-			role_id: role.id,
-		});
+		expect(await bot.event("GUILD_ROLE_DELETE")).toEqual({ guild_id: guild.id, role_id: role.id });
 		const entry = { action_type: 30, user_id: doing.actor, reason: "because" };
 		const expected: [EventType, object][] = [
 			["CHANNEL_CREATE", { name: "new", topic: null }],
@@ -231,9 +220,7 @@ describe("events", () => {
 			usualIntents.filter((intent) => intent !== Intent.MessageContent),
 		);
 		const ada = as(simulator, simulator.user("ada"));
-		const opened = await ada("POST", "/users/@me/channels", {
-			recipient_id: simulator.bot("alpha").id,
-		});
+		const opened = await ada("POST", "/users/@me/channels", { recipient_id: simulator.bot("alpha").id });
 		const { id } = opened.json<{ id: string }>();
 		await ada("POST", `/channels/${id}/messages`, { content: "psst" });
 		const told = await bot.event("MESSAGE_CREATE");
@@ -255,25 +242,16 @@ describe("what our tools call", () => {
 			reason: "asked for",
 		});
 		await channel?.edit({ topic: "Saturday", rateLimitPerUser: 10 });
-		await channel?.permissionOverwrites.create(guild?.id ?? "", {
-			SendMessages: false,
-		});
+		await channel?.permissionOverwrites.create(guild?.id ?? "", { SendMessages: false });
 		// discord.js edits the overwrites that it knows from the event.
 		await bot.event("CHANNEL_UPDATE", ({ permission_overwrites }) =>
 			Bun.deepEquals(permission_overwrites, channelNamed("tastings").permission_overwrites),
 		);
-		await channel?.permissionOverwrites.edit(guild?.id ?? "", {
-			AddReactions: false,
-		});
+		await channel?.permissionOverwrites.edit(guild?.id ?? "", { AddReactions: false });
 		const stored = channelNamed("tastings");
-		expect(stored).toMatchObject({
-			topic: "Saturday",
-			rate_limit_per_user: 10,
-		});
+		expect(stored).toMatchObject({ topic: "Saturday", rate_limit_per_user: 10 });
 		expect(stored.permission_overwrites).toMatchObject([
-			{
-				deny: String(PermissionFlagsBits.SendMessages | PermissionFlagsBits.AddReactions),
-			},
+			{ deny: String(PermissionFlagsBits.SendMessages | PermissionFlagsBits.AddReactions) },
 		]);
 		await channel?.permissionOverwrites.delete(guild?.id ?? "");
 		expect(stored.permission_overwrites).toEqual([]);
@@ -285,10 +263,7 @@ describe("what our tools call", () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
 		const guild = bot.client.guilds.cache.first();
-		const role = await guild?.roles.create({
-			name: "Tasters",
-			permissions: [],
-		});
+		const role = await guild?.roles.create({ name: "Tasters", permissions: [] });
 		await role?.edit({ name: "Gourmets", colors: { primaryColor: 0xff0000 } });
 		const zoe = await guild?.members.fetch(simulator.user("zoe").id);
 		await zoe?.roles.add(role?.id ?? "");
@@ -328,10 +303,6 @@ describe("what our tools call", () => {
 			(error: unknown) => error,
 		);
 		expect(refused).toBeInstanceOf(DiscordAPIError);
-		expect(refused).toMatchObject({
-			code: 50013,
-			status: 403,
-			message: "Missing Permissions",
-		});
+		expect(refused).toMatchObject({ code: 50013, status: 403, message: "Missing Permissions" });
 	});
 });

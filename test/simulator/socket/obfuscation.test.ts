@@ -21,16 +21,9 @@ const test = testWith(({ world, guild, member }) => {
 		permission_overwrites: structuredClone(permission_overwrites) as never,
 	});
 	const inside = { parent_id: back.id };
-	const own = () => ({
-		...inside,
-		permission_overwrites: structuredClone(permission_overwrites) as never,
-	});
-	const safe = world.channels.add(guild, {
-		...{ name: "safe", topic: "the code", nsfw: true, ...own() },
-	});
-	const cellar = world.channels.add(guild, {
-		...{ name: "Cellar", type: ChannelType.GuildVoice, ...own() },
-	});
+	const own = () => ({ ...inside, permission_overwrites: structuredClone(permission_overwrites) as never });
+	const safe = world.channels.add(guild, { name: "safe", topic: "the code", nsfw: true, ...own() });
+	const cellar = world.channels.add(guild, { name: "Cellar", type: ChannelType.GuildVoice, ...own() });
 	return { opener, back, safe, cellar, me: member("alpha") };
 });
 
@@ -75,16 +68,15 @@ test("a channel that the bot may not view is obfuscated in GUILD_CREATE and CHAN
 		],
 	});
 	expect(await bot.event("CHANNEL_CREATE")).toMatchObject({
-		...{ ...hidden, id: vault.id, position: vault.position },
+		...hidden,
+		id: vault.id,
+		position: vault.position,
 	});
 	const listed = (await alpha("GET", `/guilds/${guild.id}/channels`)).json<{ id: string; name: string }[]>();
 	const ids = listed.map(({ id }) => id);
 	expect(ids).toEqual([...guild.channels.keys()].filter((id) => ![safe.id, back.id, cellar.id, vault.id].includes(id)));
 	for (const id of [safe.id, back.id])
-		expect(await alpha("GET", `/channels/${id}`)).toMatchObject({
-			status: 403,
-			code: 50001,
-		});
+		expect(await alpha("GET", `/channels/${id}`)).toMatchObject({ status: 403, code: 50001 });
 });
 
 type Given = Cooks & {
@@ -96,9 +88,7 @@ const ways: Record<string, { gain(given: Given): void; lose(given: Given): void;
 	"a role of the bot": {
 		gain: ({ world, guild, me, opener }) => world.members.edit(guild, me, { roles: [...me.roles, opener.id] }),
 		lose: ({ world, guild, me, opener }) =>
-			world.members.edit(guild, me, {
-				roles: me.roles.filter((id) => id !== opener.id),
-			}),
+			world.members.edit(guild, me, { roles: me.roles.filter((id) => id !== opener.id) }),
 	},
 	"a role that is deleted": {
 		gain: ({ world, guild, me, opener }) => world.members.edit(guild, me, { roles: [...me.roles, opener.id] }),
@@ -107,25 +97,16 @@ const ways: Record<string, { gain(given: Given): void; lose(given: Given): void;
 	"a permission of its role": {
 		gain: ({ world, guild, me }) => {
 			const own = guild.roles.get(me.roles[0] ?? "");
-			if (own)
-				world.roles.edit(guild, own, {
-					permissions: String(BigInt(own.permissions) | 8n),
-				});
+			if (own) world.roles.edit(guild, own, { permissions: String(BigInt(own.permissions) | 8n) });
 		},
 		lose: ({ world, guild, me }) => {
 			const own = guild.roles.get(me.roles[0] ?? "");
-			if (own)
-				world.roles.edit(guild, own, {
-					permissions: String(BigInt(own.permissions) & ~8n),
-				});
+			if (own) world.roles.edit(guild, own, { permissions: String(BigInt(own.permissions) & ~8n) });
 		},
 	},
 	"an overwrite of one channel": {
 		gain: ({ world, safe, me }) =>
-			world.channels.setOverwrite(safe, {
-				...{ id: me.user.id, type: 1, deny: "0" },
-				allow: String(ViewChannel),
-			}),
+			world.channels.setOverwrite(safe, { id: me.user.id, type: 1, deny: "0", allow: String(ViewChannel) }),
 		lose: ({ world, safe, me }) => {
 			const own = safe.permission_overwrites.find(({ id }) => id === me.user.id);
 			if (own) world.channels.removeOverwrite(safe, own);
@@ -155,9 +136,7 @@ for (const [way, { gain, lose, sees = ["Back", "safe", "Cellar"] }] of Object.en
 		expect(ids.map((id) => listed.find((one) => one.id === id)?.name ?? "hidden")).toEqual(sees);
 		// discord.js replaces what it knew, and fetching all channels removes none.
 		const topic = () => own?.channels.cache.get(safe.id);
-		expect(topic()).toMatchObject({
-			topic: sees.includes("safe") ? "the code" : null,
-		});
+		expect(topic()).toMatchObject({ topic: sees.includes("safe") ? "the code" : null });
 		const before = own?.channels.cache.size;
 		await own?.channels.fetch();
 		expect(own?.channels.cache.size).toBe(before ?? 0);

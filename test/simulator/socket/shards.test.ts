@@ -78,11 +78,7 @@ describe("guilds", () => {
 		await using simulator = await startSharded();
 		const [zero, one] = await openShards(simulator);
 		if (!zero || !one) throw new Error("there are four shards");
-		const all = {
-			guild_id: simulator.guild("Guild 1").id,
-			query: "",
-			limit: 0,
-		};
+		const all = { guild_id: simulator.guild("Guild 1").id, query: "", limit: 0 };
 		zero.send(8, { ...all, nonce: "other" });
 		one.send(8, { ...all, nonce: "own" });
 		const { d } = await one.payload("chunk", isEvent("GUILD_MEMBERS_CHUNK"));
@@ -146,10 +142,7 @@ describe("identifying", () => {
 	});
 
 	test("shards with different rate limit keys identify at once", async () => {
-		await using simulator = await startSharded({
-			identifyMs: anHour,
-			maxConcurrency: 2,
-		});
+		await using simulator = await startSharded({ identifyMs: anHour, maxConcurrency: 2 });
 		await Promise.all([openShard(simulator, 0), openShard(simulator, 3)]);
 		for (const shard of [1, 2]) {
 			using refused = await identify(simulator, [shard, 4]);
@@ -170,15 +163,9 @@ describe("identifying", () => {
 test("GET /gateway/bot recommends a number of shards and has max_concurrency", async () => {
 	await using simulator = await startSharded();
 	const info = async () => (await as(simulator, simulator.bot("alpha"))("GET", "/gateway/bot")).json();
-	expect(await info()).toMatchObject({
-		shards: 1,
-		session_start_limit: { max_concurrency: 1 },
-	});
+	expect(await info()).toMatchObject({ shards: 1, session_start_limit: { max_concurrency: 1 } });
 	simulator.world.sharding.configure({ shards: 4, maxConcurrency: 16 });
-	expect(await info()).toMatchObject({
-		shards: 4,
-		session_start_limit: { max_concurrency: 16 },
-	});
+	expect(await info()).toMatchObject({ shards: 4, session_start_limit: { max_concurrency: 16 } });
 });
 
 function fail(shard: number): never {

@@ -11,12 +11,7 @@ const isEvent = (type: string) => (payload: Payload) => payload.t === type;
 const isOp = (op: number) => (payload: Payload) => payload.op === op;
 
 function identify(simulator: Simulator, more: object = {}) {
-	return {
-		token: simulator.bot("alpha").token,
-		intents: everything,
-		properties: {},
-		...more,
-	};
+	return { token: simulator.bot("alpha").token, intents: everything, properties: {}, ...more };
 }
 
 async function session(simulator: Simulator, more: object = {}) {
@@ -310,9 +305,7 @@ describe("resuming", () => {
 	});
 
 	test("a session ends after the resume window", async () => {
-		await using simulator = await startSimulator({
-			timing: { resumeWindowMs: 1 },
-		});
+		await using simulator = await startSimulator({ timing: { resumeWindowMs: 1 } });
 		const first = await session(simulator);
 		first.close();
 		const { token } = simulator.bot("alpha");
@@ -327,9 +320,7 @@ describe("resuming", () => {
 
 describe("faults", () => {
 	test("a connection without heartbeats is closed with 4009", async () => {
-		await using simulator = await startSimulator({
-			timing: { heartbeatIntervalMs: 10 },
-		});
+		await using simulator = await startSimulator({ timing: { heartbeatIntervalMs: 10 } });
 		using socket = await openSocket(simulator);
 		expect(await socket.closed()).toBe(4009);
 	});
@@ -363,9 +354,7 @@ describe("faults", () => {
 	});
 
 	test("discord.js reconnects without heartbeat acknowledgements", async () => {
-		await using simulator = await startSimulator({
-			timing: { heartbeatIntervalMs: 50 },
-		});
+		await using simulator = await startSimulator({ timing: { heartbeatIntervalMs: 50 } });
 		await using bot = await connect(simulator);
 		simulator.sockets.ignoreHeartbeats(true);
 		await until("it is gone", () => simulator.sockets.connected.length === 0);

@@ -84,9 +84,7 @@ describe("a document is accepted", () => {
 		["without its home page if that is no https URL", { client_uri: "javascript:alert(1)" }, { uri: undefined }],
 		[
 			"without its redirect URIs that are invalid",
-			{
-				redirect_uris: ["http://localhost:*/cb", "https://a.example/cb", "javascript:x"],
-			},
+			{ redirect_uris: ["http://localhost:*/cb", "https://a.example/cb", "javascript:x"] },
 			{ redirectUris: ["https://a.example/cb"] },
 		],
 		[
@@ -177,9 +175,7 @@ test.each([
 	"https://",
 	`https://client.example/${"a".repeat(1000)}`,
 ])("the id %p is not fetched", async (hostile) => {
-	const { find, requests } = documents({
-		document: { ...valid, client_id: hostile },
-	});
+	const { find, requests } = documents({ document: { ...valid, client_id: hostile } });
 	expect(await find(hostile)).toBeUndefined();
 	expect(requests).toEqual([]);
 });

@@ -40,14 +40,13 @@ onBoth((databases) => {
 		await opened.store.ready();
 		/** `setMs` is by how much the time of day was changed. */
 		const clock = { ms: anchorMs, setMs: 0 };
-		const clocks = {
-			now: () => clock.ms + clock.setMs,
-			monotonicNow: () => clock.ms,
-		};
+		const clocks = { now: () => clock.ms + clock.setMs, monotonicNow: () => clock.ms };
 		const { log } = recordLog();
 		const { store } = opened;
 		const clients = createClients({
-			...{ store, log, clocks },
+			store,
+			log,
+			clocks,
 			fetch: () => Promise.reject(new Error("it fetched a document")),
 			...options,
 		});
@@ -58,7 +57,12 @@ onBoth((databases) => {
 		}
 		const count = async () => (await place.look("SELECT id FROM oauth_clients")).length;
 		return {
-			...{ clients, register, clock, count, store, place },
+			clients,
+			register,
+			clock,
+			count,
+			store,
+			place,
 			[Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
 		};
 	}
@@ -133,11 +137,7 @@ onBoth((databases) => {
 		["a home page that is no https URL", { ...claude, client_uri: "javascript:alert(1)" }, { client_uri: undefined }],
 		[
 			"more grants and responses",
-			{
-				...claude,
-				grant_types: ["authorization_code", "implicit"],
-				response_types: ["code", "token"],
-			},
+			{ ...claude, grant_types: ["authorization_code", "implicit"], response_types: ["code", "token"] },
 			{ response_types: ["code"] },
 		],
 		[

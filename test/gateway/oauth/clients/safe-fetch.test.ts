@@ -126,12 +126,9 @@ async function refusal(url: string, safeFetch: SafeFetch): Promise<string> {
 
 test.each(hostileAddresses)("a name with the address %p is not fetched, even beside a public one", async (address) => {
 	for (const addresses of [[address], [publicAddress, address]])
-		expect(
-			await refusal("https://client.example/a", {
-				resolve: resolving(...addresses),
-				fetch: neverSend,
-			}),
-		).toBe(`client.example has the address ${address}, which is not public`);
+		expect(await refusal("https://client.example/a", { resolve: resolving(...addresses), fetch: neverSend })).toBe(
+			`client.example has the address ${address}, which is not public`,
+		);
 });
 
 test.each([
@@ -204,10 +201,7 @@ function rerouted(ca = trusted.certificate, urls: string[] = []): SafeFetch {
 const json =
 	(body: string | Uint8Array<ArrayBuffer> | ReadableStream, headers: Record<string, string> = {}, status = 200) =>
 	() =>
-		new Response(body, {
-			status,
-			headers: { "Content-Type": "application/json", ...headers },
-		});
+		new Response(body, { status, headers: { "Content-Type": "application/json", ...headers } });
 
 test("the request goes to the checked address, with the name as Host and in TLS", async () => {
 	const seen: (string | null)[] = [];
@@ -236,14 +230,7 @@ test.each([
 });
 
 test.each([
-	[
-		"a redirect",
-		new Response(null, {
-			status: 302,
-			headers: { Location: "https://127.0.0.1/" },
-		}),
-		"has status 302",
-	],
+	["a redirect", new Response(null, { status: 302, headers: { Location: "https://127.0.0.1/" } }), "has status 302"],
 	["an error", json("{}", {}, 404)(), "has status 404"],
 	["another success", json("{}", {}, 206)(), "has status 206"],
 	["a page", json("<html>", { "Content-Type": "text/html" })(), "is not JSON"],

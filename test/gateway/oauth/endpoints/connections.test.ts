@@ -39,10 +39,7 @@ const grantsIn = (page: string) => [...page.matchAll(/name="end" value="([^"]*)"
 const statusOf = async (token: string) => {
 	const response = await fetch(`${world.url}/mcp`, {
 		method: "POST",
-		headers: {
-			"Content-Type": "application/json",
-			Authorization: `Bearer ${token}`,
-		},
+		headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
 		body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
 	});
 	return response.status;
@@ -98,10 +95,7 @@ test.each<[string, (own: { browser: Browser; csrf: string }) => Promise<Response
 			browser.open(`${world.url}/connections`, {
 				method: "POST",
 				body: query({ csrf, end: "x" }),
-				headers: {
-					Origin: "https://evil.example",
-					"Sec-Fetch-Site": "cross-site",
-				},
+				headers: { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" },
 			}),
 	],
 	[

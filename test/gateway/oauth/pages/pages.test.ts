@@ -28,12 +28,7 @@ const grant: Grant = {
 	usedAt: undefined,
 	expiresAt: Date.UTC(2031, 0, 1),
 };
-const connections = {
-	person: consent.person,
-	connections: [grant],
-	csrf: "the-form-token",
-	hasEnded: false,
-};
+const connections = { person: consent.person, connections: [grant], csrf: "the-form-token", hasEnded: false };
 const error = { status: 403, title: "You cannot sign in here", text: "Why." };
 
 interface Element {
@@ -166,10 +161,7 @@ test("only what is offered can be chosen, and the least is chosen at first", asy
 });
 
 test("the consent page names 20 guilds, and the number of the others", async () => {
-	const guilds = Array.from({ length: 25 }, (_, n) => ({
-		id: `${n}`,
-		name: `Guild ${n}.`,
-	}));
+	const guilds = Array.from({ length: 25 }, (_, n) => ({ id: `${n}`, name: `Guild ${n}.` }));
 	const { text } = await look(consentPage({ ...consent, guilds }));
 	expect(text).toContain("Guild 19.");
 	expect(text).not.toContain("Guild 20.");
@@ -204,10 +196,7 @@ test("a person sees each connection, and can end it or sign out", async () => {
 	expect(source).toContain('<time datetime="2030-01-02T03:04:00.000Z">');
 	expect(all("form")).toHaveLength(2);
 	for (const { attributes } of all("form"))
-		expect(attributes).toMatchObject({
-			method: "post",
-			action: "/connections",
-		});
+		expect(attributes).toMatchObject({ method: "post", action: "/connections" });
 	const hidden = all("input").map(({ attributes }) => attributes.value);
 	expect(hidden).toEqual(["the-form-token", "the-form-token"]);
 	const buttons = all("button").map(({ attributes: { name, value } }) => [name, value]);
@@ -229,10 +218,7 @@ test("an error page has a link back to the client only if it is given", async ()
 	const response = errorPage(error);
 	expect(response.status).toBe(403);
 	expect((await look(response)).all("a")).toEqual([]);
-	const back = {
-		name: "Claude",
-		url: 'https://claude.ai/cb?error="x"&state=<y>',
-	};
+	const back = { name: "Claude", url: 'https://claude.ai/cb?error="x"&state=<y>' };
 	const { all } = await look(errorPage({ ...error, back }));
 	const [link] = all("a");
 	expect(unescaped(link?.attributes.href ?? "")).toBe(back.url);
@@ -263,15 +249,7 @@ test.each(hostile)("%s in a name stays text", async (_, name, expected) => {
 			consentPage({ ...consent, client: { ...client, name: "x" } }),
 			3,
 		],
-		[
-			connectionsPage({
-				...connections,
-				person,
-				connections: [{ ...grant, client }],
-			}),
-			connectionsPage(connections),
-			3,
-		],
+		[connectionsPage({ ...connections, person, connections: [{ ...grant, client }] }), connectionsPage(connections), 3],
 		[
 			errorPage({ ...error, back: { name, url: "https://claude.ai/" } }),
 			errorPage({ ...error, back: { name: "x", url: "https://claude.ai/" } }),

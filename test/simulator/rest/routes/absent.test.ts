@@ -16,10 +16,7 @@ test("what no guild has is answered as none", async (given) => {
 	};
 	expect((await alpha("GET", `${path}/stickers`)).json<[]>()).toEqual([]);
 	expect((await alpha("GET", `${path}/templates`)).json<[]>()).toEqual([]);
-	expect((await alpha("GET", `${path}/vanity-url`)).json()).toEqual({
-		code: null,
-		uses: 0,
-	});
+	expect((await alpha("GET", `${path}/vanity-url`)).json()).toEqual({ code: null, uses: 0 });
 	expect(await codes(`${path}/stickers/${someId}`, `/stickers/${someId}`, "/guilds/templates/soup")).toEqual([
 		[404, 10060],
 		[404, 10060],
@@ -41,10 +38,7 @@ test("discord.js reads regions, the preview and the integrations of a guild", as
 	expect(regions.get("rotterdam")?.optimal).toBe(true);
 	expect(await client.rest.get(`/guilds/${guild.id}/regions`)).toHaveLength(regions.size);
 	const preview = await client.fetchGuildPreview(guild.id);
-	expect(preview).toMatchObject({
-		name: "The Cooks",
-		approximateMemberCount: guild.members.size,
-	});
+	expect(preview).toMatchObject({ name: "The Cooks", approximateMemberCount: guild.members.size });
 	const found = await client.guilds.fetch(guild.id);
 	const integrations = await found.fetchIntegrations();
 	expect(integrations.map(({ name, application }) => [name, application?.bot?.id])).toEqual([
@@ -67,9 +61,7 @@ test("discord.js sets the widget, its user name and its nickname, with events", 
 			{ key: "widget_channel_id", new_value: channel.id },
 		],
 	});
-	const unknown = await alpha("PATCH", `${path}/widget`, {
-		channel_id: someId,
-	});
+	const unknown = await alpha("PATCH", `${path}/widget`, { channel_id: someId });
 	expect(unknown.code).toBe(10003);
 
 	const me = user("alpha");

@@ -48,11 +48,7 @@ const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, 
 	[
 		"a kick",
 		({ person, path, user }) => person("DELETE", `${path}/members/${user("zoe").id}`, undefined, reason),
-		({ user }) => ({
-			action_type: AuditLogEvent.MemberKick,
-			target_id: user("zoe").id,
-			reason: "spam · 3×",
-		}),
+		({ user }) => ({ action_type: AuditLogEvent.MemberKick, target_id: user("zoe").id, reason: "spam · 3×" }),
 	],
 	[
 		"a timeout",
@@ -62,23 +58,14 @@ const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, 
 			action_type: AuditLogEvent.MemberUpdate,
 			target_id: user("zoe").id,
 			reason: "spam · 3×",
-			changes: [
-				{
-					key: "communication_disabled_until",
-					new_value: member("zoe").communication_disabled_until,
-				},
-			],
+			changes: [{ key: "communication_disabled_until", new_value: member("zoe").communication_disabled_until }],
 		}),
 	],
 	[
 		"the end of a timeout",
 		({ person, path, user, world, guild, member }) => {
-			world.members.edit(guild, member("zoe"), {
-				communication_disabled_until: until,
-			});
-			return person("PATCH", `${path}/members/${user("zoe").id}`, {
-				communication_disabled_until: null,
-			});
+			world.members.edit(guild, member("zoe"), { communication_disabled_until: until });
+			return person("PATCH", `${path}/members/${user("zoe").id}`, { communication_disabled_until: null });
 		},
 		({ user }) => ({
 			action_type: AuditLogEvent.MemberUpdate,
@@ -101,12 +88,7 @@ const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, 
 		({ user, role }) => ({
 			action_type: AuditLogEvent.MemberRoleUpdate,
 			target_id: user("zoe").id,
-			changes: [
-				{
-					key: "$add",
-					new_value: [{ id: role("Regular").id, name: "Regular" }],
-				},
-			],
+			changes: [{ key: "$add", new_value: [{ id: role("Regular").id, name: "Regular" }] }],
 		}),
 	],
 	[
@@ -137,39 +119,26 @@ const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, 
 		({ person, path, user, world, member, guild }) => {
 			const [first, second] = voiceChannels(guild.channels, world);
 			world.voice.join(first, member("zoe"));
-			return person("PATCH", `${path}/members/${user("zoe").id}`, {
-				channel_id: second.id,
-			});
+			return person("PATCH", `${path}/members/${user("zoe").id}`, { channel_id: second.id });
 		},
 		({ guild, world }) => ({
 			action_type: AuditLogEvent.MemberMove,
 			target_id: null,
-			options: {
-				channel_id: voiceChannels(guild.channels, world)[1].id,
-				count: "1",
-			},
+			options: { channel_id: voiceChannels(guild.channels, world)[1].id, count: "1" },
 		}),
 	],
 	[
 		"a disconnect from voice",
 		({ person, path, user, world, member, guild }) => {
 			world.voice.join(voiceChannels(guild.channels, world)[0], member("zoe"));
-			return person("PATCH", `${path}/members/${user("zoe").id}`, {
-				channel_id: null,
-			});
+			return person("PATCH", `${path}/members/${user("zoe").id}`, { channel_id: null });
 		},
-		() => ({
-			action_type: AuditLogEvent.MemberDisconnect,
-			target_id: null,
-			options: { count: "1" },
-		}),
+		() => ({ action_type: AuditLogEvent.MemberDisconnect, target_id: null, options: { count: "1" } }),
 	],
 	[
 		"a deleted message",
 		({ person, world, channel, user }) => {
-			const { id } = world.messages.add(channel, user("zoe"), {
-				content: "spam",
-			});
+			const { id } = world.messages.add(channel, user("zoe"), { content: "spam" });
 			return person("DELETE", Routes.channelMessage(channel.id, id));
 		},
 		({ channel, user }) => ({
@@ -222,11 +191,7 @@ for (const [name, act, entry] of actions)
 			"GUILD_AUDIT_LOG_ENTRY_CREATE",
 			({ action_type }) => action_type === expected.action_type,
 		);
-		expect(event).toMatchObject({
-			guild_id: given.guild.id,
-			user_id: given.adaId,
-			...expected,
-		});
+		expect(event).toMatchObject({ guild_id: given.guild.id, user_id: given.adaId, ...expected });
 	});
 
 test("only bots with the permission and the intent receive the event", async (given) => {
@@ -285,10 +250,6 @@ test("a message that a bot deletes is not in the audit log, but many at once are
 	const messages = [add(), add()];
 	await alpha("POST", Routes.channelBulkDelete(channel.id), { messages });
 	expect(guild.auditLog).toMatchObject([
-		{
-			action_type: AuditLogEvent.MessageBulkDelete,
-			target_id: channel.id,
-			options: { count: "2" },
-		},
+		{ action_type: AuditLogEvent.MessageBulkDelete, target_id: channel.id, options: { count: "2" } },
 	]);
 });

@@ -56,18 +56,8 @@ test("each creation is found by its author and kind, with its target, name and r
 		const other = await create(ada, "before");
 		const made = await create(alpha, "plan 7 · étape 3");
 		const mine = await find(`user_id=${bot}&action_type=${type}`);
-		expect(mine).toMatchObject([
-			{
-				action_type: type,
-				target_id: made,
-				user_id: bot,
-				reason: "plan 7 · étape 3",
-			},
-		]);
-		expect(mine[0]?.changes).toContainEqual({
-			key: "name",
-			new_value: body.name,
-		} as never);
+		expect(mine).toMatchObject([{ action_type: type, target_id: made, user_id: bot, reason: "plan 7 · étape 3" }]);
+		expect(mine[0]?.changes).toContainEqual({ key: "name", new_value: body.name } as never);
 		const of = async (query: string) => (await find(query)).map(({ target_id }) => target_id);
 		expect(await of(`action_type=${type}`)).toEqual([made, other]);
 		expect(await of(`action_type=${type}&user_id=${owner}`)).toEqual([other]);

@@ -49,11 +49,7 @@ const keywordRule = (more: object = {}) => ({
 	...more,
 });
 
-const profileRule = {
-	trigger_type: 6,
-	event_type: 2,
-	actions: [{ type: 4 }],
-};
+const profileRule = { trigger_type: 6, event_type: 2, actions: [{ type: 4 }] };
 
 test("discord.js creates, lists, edits and deletes a rule, with events and audit log entries", async (given) => {
 	const { guild, simulator, alpha, path } = given;
@@ -70,10 +66,7 @@ test("discord.js creates, lists, edits and deletes a rule, with events and audit
 	await bot.event("AUTO_MODERATION_RULE_CREATE", ({ id }) => id === made.id);
 	expect(made.enabled).toBe(false);
 	expect((await autoModerationRules.fetch({ cache: false })).size).toBe(1);
-	const again = await autoModerationRules.fetch({
-		autoModerationRule: made.id,
-		force: true,
-	});
+	const again = await autoModerationRules.fetch({ autoModerationRule: made.id, force: true });
 	expect(again.triggerMetadata.keywordFilter).toEqual(["soup"]);
 	await made.setEnabled(true);
 	await bot.event("AUTO_MODERATION_RULE_UPDATE", ({ enabled }) => !!enabled);
@@ -96,16 +89,12 @@ test("rules need MANAGE_GUILD, and actions on members MODERATE_MEMBERS", async (
 	const { guild, world, alpha, path, role, as } = given;
 	const jose = as("jose.garcia");
 	expect((await jose("GET", path)).code).toBe(50013);
-	const timesOut = keywordRule({
-		actions: [{ type: 3, metadata: { duration_seconds: 60 } }],
-	});
+	const timesOut = keywordRule({ actions: [{ type: 3, metadata: { duration_seconds: 60 } }] });
 	const made = await alpha("POST", path, timesOut);
 	expect(made.status).toBe(200);
 	const own = role("alpha");
 	const { ModerateMembers, ManageGuild } = PermissionFlagsBits;
-	const without = (bits: bigint) => ({
-		permissions: String(BigInt(own.permissions) & ~bits),
-	});
+	const without = (bits: bigint) => ({ permissions: String(BigInt(own.permissions) & ~bits) });
 	world.roles.edit(guild, own, without(ModerateMembers));
 	for (const rule of [timesOut, keywordRule(profileRule)]) expect((await alpha("POST", path, rule)).code).toBe(50013);
 	expect((await alpha("POST", path, keywordRule())).status).toBe(200);
@@ -118,9 +107,7 @@ test("a guild has at most six keyword rules, and one of each other type", async 
 	const { alpha, path } = given;
 	const post = (more: object) => alpha("POST", path, keywordRule(more));
 	for (let count = 0; count < 6; count += 1) expect((await post({})).status).toBe(200);
-	expect((await post({})).faults).toEqual({
-		"": "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
-	});
+	expect((await post({})).faults).toEqual({ "": "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED" });
 	const kinds = [
 		{ trigger_type: 3, trigger_metadata: {} },
 		{ trigger_type: 4, trigger_metadata: { presets: [1] } },
@@ -146,13 +133,7 @@ test("an invalid rule is refused at its field", async (given) => {
 		[{ actions: [] }, "actions"],
 		[{ actions: [{ type: 2 }] }, "actions.0.metadata.channel_id"],
 		[{ actions: [{ type: 3, metadata: { duration_seconds: 2_419_201 } }] }, "actions.0.metadata.duration_seconds"],
-		[
-			{
-				trigger_type: 3,
-				actions: [{ type: 3, metadata: { duration_seconds: 60 } }],
-			},
-			"actions.0.type",
-		],
+		[{ trigger_type: 3, actions: [{ type: 3, metadata: { duration_seconds: 60 } }] }, "actions.0.type"],
 		[{ actions: [{ type: 4 }] }, "actions.0.type"],
 		[{ actions: [{ type: 1, metadata: { custom_message: "x".repeat(151) } }] }, "actions.0.metadata.custom_message"],
 		[{ exempt_roles: Array(21).fill("1") }, "exempt_roles"],
@@ -206,9 +187,7 @@ test("a message is blocked, reported in an alert, and its author timed out", asy
 test("without a block action the message is sent, and the event has its id", async (given) => {
 	const { world, alerts, rule, say, simulator } = given;
 	await using bot = await connect(simulator, "alpha", intents);
-	rule(["soup"], {
-		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
-	});
+	rule(["soup"], { actions: [{ type: 2, metadata: { channel_id: alerts.id } }] });
 	expect(await say("soup")).toBe("written");
 	const written = simulator.channel("The Cooks/general").channel;
 	const { message_id } = await bot.event("AUTO_MODERATION_ACTION_EXECUTION");
@@ -219,9 +198,7 @@ test("a keyword matches whole words, with * parts of them", async (given) => {
 	const { world, guild, rule } = given;
 	const edited = rule([]);
 	const fits = (keyword: string, text: string, allow_list: string[] = []) => {
-		world.autoModeration.edit(guild, edited, {
-			trigger_metadata: { keyword_filter: [keyword], allow_list },
-		});
+		world.autoModeration.edit(guild, edited, { trigger_metadata: { keyword_filter: [keyword], allow_list } });
 		const written = { text, channelIds: [], roleIds: [] };
 		return world.autoModeration.violations(guild, written)[0]?.content;
 	};

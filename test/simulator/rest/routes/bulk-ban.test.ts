@@ -24,10 +24,7 @@ test("discord.js bans many at once; users who are banned, above the bot or unkno
 			deleteMessageSeconds: 60,
 			reason: "a raid",
 		});
-	expect(answer).toEqual({
-		bannedUsers: [zoe, outsider.id],
-		failedUsers: [banned.id, owner, nobody],
-	});
+	expect(answer).toEqual({ bannedUsers: [zoe, outsider.id], failedUsers: [banned.id, owner, nobody] });
 	expect([...guild.bans.keys()]).toEqual([banned.id, zoe, outsider.id]);
 	expect(guild.bans.get(zoe)?.reason).toBe("a raid");
 	expect(guild.members.has(zoe)).toBe(false);

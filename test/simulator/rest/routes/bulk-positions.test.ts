@@ -22,10 +22,7 @@ test("200 channels are ordered in one request, with an event for each that moves
 	const order = shuffled(200);
 	await using bot = await connect(simulator);
 	const first = channels[0]?.position ?? 0;
-	const body = channels.map(({ id }, index) => ({
-		id,
-		position: first + (order[index] ?? 0),
-	}));
+	const body = channels.map(({ id }, index) => ({ id, position: first + (order[index] ?? 0) }));
 	expect((await alpha("PATCH", `${path}/channels`, body)).status).toBe(204);
 	expect(channels.map(({ position }) => position - first)).toEqual(order);
 	const last = channels.at(-1);
@@ -49,22 +46,14 @@ test("a request for many channels is refused whole", async (given) => {
 	const channels = addChannels(100);
 	const before = channels.map(({ position }) => position);
 	const move = async (more: (index: number) => object) => {
-		const body = channels.map(({ id }, index) => ({
-			id,
-			position: 99 - index,
-			...more(index),
-		}));
+		const body = channels.map(({ id }, index) => ({ id, position: 99 - index, ...more(index) }));
 		const { code, faults } = await alpha("PATCH", `${path}/channels`, body);
 		return code === 50035 ? faults : code;
 	};
 	const onlyLast = (more: object) => (index: number) => (index === 99 ? more : {});
 	expect(await move(onlyLast({ id: guild.id }))).toBe(10003);
-	expect(await move(onlyLast({ position: -1 }))).toEqual({
-		"99.position": "NUMBER_TYPE_MIN",
-	});
-	expect(await move(onlyLast({ parent_id: full.id }))).toEqual({
-		parent_id: "CHANNEL_PARENT_MAX_CHANNELS",
-	});
+	expect(await move(onlyLast({ position: -1 }))).toEqual({ "99.position": "NUMBER_TYPE_MIN" });
+	expect(await move(onlyLast({ parent_id: full.id }))).toEqual({ parent_id: "CHANNEL_PARENT_MAX_CHANNELS" });
 	expect(await move((index) => (index < 2 ? { parent_id: box.id } : {}))).toBe(40009);
 	expect(channels.map(({ position }) => position)).toEqual(before);
 	const own = { id: guild.id, type: 0, allow: "0", deny: "64" } as const;
@@ -74,10 +63,7 @@ test("a request for many channels is refused whole", async (given) => {
 	const stays = (index: number) => (index === 99 ? locked : { parent_id: null });
 	expect(await move(stays)).toBeUndefined();
 	expect(channels.map(({ position }) => position)).toEqual(channels.map((_, index) => 99 - index));
-	expect(channels[99]).toMatchObject({
-		parent_id: box.id,
-		permission_overwrites: [own],
-	});
+	expect(channels[99]).toMatchObject({ parent_id: box.id, permission_overwrites: [own] });
 });
 
 test("100 roles are ordered in one request, with an event and an audit log entry for each that moves", async (given) => {
@@ -85,10 +71,7 @@ test("100 roles are ordered in one request, with an event and an audit log entry
 	const roles = addRoles(100);
 	await using bot = await connect(simulator);
 	const order = shuffled(100);
-	const body = roles.map(({ id }, index) => ({
-		id,
-		position: 1 + (order[index] ?? 0),
-	}));
+	const body = roles.map(({ id }, index) => ({ id, position: 1 + (order[index] ?? 0) }));
 	const moved = roles.filter(({ position }, index) => position !== body[index]?.position);
 	const reason = { "x-audit-log-reason": "tidying" };
 	const answer = await alpha("PATCH", `${path}/roles`, body, reason);

@@ -5,11 +5,7 @@ import { ApplicationCommandOptionType as Option } from "discord.js";
 import { type Cooks, connect, cooksOf, startSimulator, testWith } from "../../support.ts";
 
 const verify = { name: "verify", description: "Link your account" };
-const code = {
-	type: Option.String as const,
-	name: "code",
-	description: "The code",
-};
+const code = { type: Option.String as const, name: "code", description: "The code" };
 
 function alphaOf({ simulator, guild, as }: Cooks) {
 	const { id } = simulator.bot("alpha");
@@ -72,9 +68,7 @@ describe("registering", () => {
 		const name_localizations = { de: "verifizieren" };
 		await call("PUT", everywhere, [{ ...verify, name_localizations }]);
 		const list = async (query: string) => (await call("GET", `${everywhere}${query}`)).json<unknown[]>()[0];
-		expect(await list("?with_localizations=true")).toMatchObject({
-			name_localizations,
-		});
+		expect(await list("?with_localizations=true")).toMatchObject({ name_localizations });
 		expect(await list("")).not.toHaveProperty("name_localizations");
 	});
 
@@ -88,12 +82,7 @@ describe("registering", () => {
 		["a long description", { description: "x".repeat(101) }, "description", "BAD_LENGTH"],
 		[
 			"26 options",
-			{
-				options: Array.from({ length: 26 }, (_, n) => ({
-					...code,
-					name: `o${n}`,
-				})),
-			},
+			{ options: Array.from({ length: 26 }, (_, n) => ({ ...code, name: `o${n}` })) },
 			"options",
 			"MAX_LENGTH",
 		],
@@ -113,13 +102,7 @@ describe("registering", () => {
 		[
 			"a group in a group",
 			{
-				options: [
-					{
-						...code,
-						type: Option.SubcommandGroup,
-						options: [{ ...code, type: Option.SubcommandGroup }],
-					},
-				],
+				options: [{ ...code, type: Option.SubcommandGroup, options: [{ ...code, type: Option.SubcommandGroup }] }],
 			},
 			"options.0.options.0.type",
 			"BASE_TYPE_CHOICES",
@@ -127,38 +110,20 @@ describe("registering", () => {
 		[
 			"26 choices",
 			{
-				options: [
-					{
-						...code,
-						choices: Array.from({ length: 26 }, (_, n) => ({
-							name: `c${n}`,
-							value: `c${n}`,
-						})),
-					},
-				],
+				options: [{ ...code, choices: Array.from({ length: 26 }, (_, n) => ({ name: `c${n}`, value: `c${n}` })) }],
 			},
 			"options.0.choices",
 			"MAX_LENGTH",
 		],
 		[
 			"a text as the choice of a number",
-			{
-				options: [{ ...code, type: 4, choices: [{ name: "one", value: "one" }] }],
-			},
+			{ options: [{ ...code, type: 4, choices: [{ name: "one", value: "one" }] }] },
 			"options.0.choices.0.value",
 			"NUMBER_TYPE_COERCE",
 		],
 		[
 			"choices and autocompletion",
-			{
-				options: [
-					{
-						...code,
-						autocomplete: true,
-						choices: [{ name: "one", value: "one" }],
-					},
-				],
-			},
+			{ options: [{ ...code, autocomplete: true, choices: [{ name: "one", value: "one" }] }] },
 			"options.0",
 			"CHOICES_INVALID",
 		],
@@ -184,10 +149,7 @@ describe("registering", () => {
 
 	test("names are Unicode and unique, and an application has at most 100 commands", async (given) => {
 		const { call, everywhere, inGuild } = given;
-		const many = Array.from({ length: 100 }, (_, number) => ({
-			...verify,
-			name: `prüfe-${number}_験`,
-		}));
+		const many = Array.from({ length: 100 }, (_, number) => ({ ...verify, name: `prüfe-${number}_験` }));
 		expect((await call("PUT", everywhere, many)).status).toBe(200);
 		expect((await call("POST", everywhere, verify)).code).toBe(30032);
 		expect((await call("POST", inGuild, verify)).status).toBe(201);
@@ -200,22 +162,12 @@ describe("registering", () => {
 	test("an application has at most 15 commands in each context menu, 130 commands in all", async (given) => {
 		const { call, everywhere } = given;
 		const menu = (type: number, count: number) =>
-			Array.from({ length: count }, (_, n) => ({
-				type,
-				name: `Mixed Case ${n}`,
-			}));
+			Array.from({ length: count }, (_, n) => ({ type, name: `Mixed Case ${n}` }));
 		const full = [...menu(2, 15), ...menu(3, 15)];
-		const slash = Array.from({ length: 100 }, (_, n) => ({
-			...verify,
-			name: `c${n}`,
-		}));
+		const slash = Array.from({ length: 100 }, (_, n) => ({ ...verify, name: `c${n}` }));
 		expect((await call("PUT", everywhere, full)).status).toBe(200);
 		const listed = await call("GET", everywhere);
-		expect(listed.json<unknown[]>()[0]).toMatchObject({
-			type: 2,
-			name: "Mixed Case 0",
-			description: "",
-		});
+		expect(listed.json<unknown[]>()[0]).toMatchObject({ type: 2, name: "Mixed Case 0", description: "" });
 		const sixteenth = { type: 3, name: "Sixteenth" };
 		const refused = await call("POST", everywhere, sixteenth);
 		expect(refused.json()).toEqual({
@@ -230,11 +182,7 @@ describe("registering", () => {
 
 	test("an application creates at most 200 commands a day in each scope", async (given) => {
 		const { call, everywhere, inGuild } = given;
-		const named = (prefix: string) =>
-			Array.from({ length: 100 }, (_, n) => ({
-				...verify,
-				name: `${prefix}${n}`,
-			}));
+		const named = (prefix: string) => Array.from({ length: 100 }, (_, n) => ({ ...verify, name: `${prefix}${n}` }));
 		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
 		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
 		expect((await call("PUT", everywhere, named("b"))).status).toBe(200);
@@ -254,17 +202,8 @@ describe("registering", () => {
 			...more,
 		});
 		const all = [
-			basic(Option.String, "text", {
-				required: true,
-				autocomplete: true,
-				minLength: 2,
-				maxLength: 20,
-			}),
-			basic(Option.Integer, "count", {
-				minValue: 1,
-				maxValue: 9,
-				choices: [{ name: "one", value: 1 }],
-			}),
+			basic(Option.String, "text", { required: true, autocomplete: true, minLength: 2, maxLength: 20 }),
+			basic(Option.Integer, "count", { minValue: 1, maxValue: 9, choices: [{ name: "one", value: 1 }] }),
 			basic(Option.Number, "share", { minValue: 0.5 }),
 			basic(Option.Boolean, "loud"),
 			basic(Option.User, "who"),
@@ -292,9 +231,7 @@ describe("registering", () => {
 		expect(commands.size).toBe(4);
 		const [first, second, third, fourth] = commands.values();
 		expect(first?.options).toMatchObject(all);
-		expect(second?.options[0]).toMatchObject({
-			options: [{ name: "add", options: all }],
-		});
+		expect(second?.options[0]).toMatchObject({ options: [{ name: "add", options: all }] });
 		expect(second?.contexts).toEqual([0]);
 		expect([third?.type, fourth?.type]).toEqual([2, 3]);
 		expect(third?.defaultMemberPermissions?.bitfield).toBe(8n);
@@ -310,11 +247,7 @@ describe("registering", () => {
 			}));
 		const body = (length: number) => ({
 			...verify,
-			options: ["a", "b"].map((name) => ({
-				...code,
-				name,
-				choices: choices(length),
-			})),
+			options: ["a", "b"].map((name) => ({ ...code, name, choices: choices(length) })),
 		});
 		expect((await call("POST", everywhere, body(50))).status).toBe(201);
 		expect((await call("POST", everywhere, body(100))).code).toBe(50035);

@@ -8,9 +8,7 @@ const png = Buffer.from("\x89PNG\r\n\x1a\nxxxx", "latin1");
 const picture = `data:image/png;base64,${png.toString("base64")}`;
 const gif = `data:image/gif;base64,${Buffer.from("GIF89a--").toString("base64")}`;
 
-const test = testWith(({ guild }) => ({
-	emojis: `/guilds/${guild.id}/emojis`,
-}));
+const test = testWith(({ guild }) => ({ emojis: `/guilds/${guild.id}/emojis` }));
 
 /** Gives the bot these permissions, and no others. */
 function allow({ world, guild, role }: Cooks, ...permissions: bigint[]): void {
@@ -25,11 +23,7 @@ test("discord.js creates, edits and deletes an emoji, with events and audit log 
 	const { guild, simulator } = given;
 	await using bot = await connect(simulator, "alpha", [Intent.Guilds, Intent.GuildExpressions]);
 	const found = await bot.client.guilds.fetch(guild.id);
-	const made = await found.emojis.create({
-		attachment: png,
-		name: "soup",
-		reason: "hungry",
-	});
+	const made = await found.emojis.create({ attachment: png, name: "soup", reason: "hungry" });
 	expect(guild.emojis.get(made.id)).toMatchObject({
 		name: "soup",
 		animated: false,
@@ -52,10 +46,7 @@ test("discord.js creates, edits and deletes an emoji, with events and audit log 
 	});
 	const [role = ""] = guild.roles.keys();
 	await made.edit({ name: "stew", roles: [role] });
-	expect(guild.emojis.get(made.id)).toMatchObject({
-		name: "stew",
-		roles: [role],
-	});
+	expect(guild.emojis.get(made.id)).toMatchObject({ name: "stew", roles: [role] });
 	await made.delete("eaten");
 	await bot.event("GUILD_EMOJIS_UPDATE", ({ emojis }) => (emojis as unknown[]).length === 0);
 	expect(guild.emojis.size).toBe(0);
@@ -80,9 +71,7 @@ test("discord.js creates, edits and deletes an emoji, with events and audit log 
 
 test("a bot receives the emoji when it starts, and no changes without the intent", async (given) => {
 	const { guild, user, simulator } = given;
-	const { id } = simulator.world.emojis.add(guild, user("ada"), {
-		name: "soup",
-	});
+	const { id } = simulator.world.emojis.add(guild, user("ada"), { name: "soup" });
 	await using bot = await connect(simulator);
 	expect(bot.client.emojis.cache.get(id)?.name).toBe("soup");
 	simulator.world.emojis.add(guild, user("ada"), { name: "stew" });
@@ -112,12 +101,8 @@ test("the creator of an emoji is shown to those who can create or manage emoji",
 test("creating needs CREATE_, own emoji either, others' MANAGE_GUILD_EXPRESSIONS", async (given) => {
 	const { guild, user, alpha, emojis, simulator } = given;
 	const codes = async () => {
-		const own = simulator.world.emojis.add(guild, user("alpha"), {
-			name: "own",
-		});
-		const other = simulator.world.emojis.add(guild, user("ada"), {
-			name: "other",
-		});
+		const own = simulator.world.emojis.add(guild, user("alpha"), { name: "own" });
+		const other = simulator.world.emojis.add(guild, user("ada"), { name: "other" });
 		const calls = [
 			await alpha("POST", emojis, { name: "made", image: picture }),
 			await alpha("PATCH", `${emojis}/${own.id}`, { name: "mine" }),
@@ -139,9 +124,7 @@ test("invalid names, images and roles are refused", async ({ alpha, emojis }) =>
 	const faults = async (body: object) =>
 		(await alpha("POST", emojis, { name: "soup", image: picture, ...body })).faults;
 	expect(await faults({ name: "x" })).toEqual({ name: "BASE_TYPE_BAD_LENGTH" });
-	expect(await faults({ name: "a soup" })).toEqual({
-		name: "STRING_TYPE_REGEX",
-	});
+	expect(await faults({ name: "a soup" })).toEqual({ name: "STRING_TYPE_REGEX" });
 	for (const image of ["soup", "data:image/png;base64,AAAA", "data:,x"])
 		expect(await faults({ image })).toEqual({ image: "IMAGE_INVALID" });
 	const sized = (kib: number) => {
@@ -163,9 +146,7 @@ test("a guild has at most 50 static and 50 animated emoji", async (given) => {
 	expect(await add(picture)).toBe(30008);
 	expect(await add(gif)).toBeUndefined();
 	for (let index = 1; index < 50; index += 1)
-		simulator.world.emojis.add(guild, user("ada"), {
-			...{ name: `a${index}`, animated: true },
-		});
+		simulator.world.emojis.add(guild, user("ada"), { name: `a${index}`, animated: true });
 	expect(await add(gif)).toBe(30018);
 });
 
@@ -173,10 +154,7 @@ test("reacting with another guild's emoji needs USE_EXTERNAL_EMOJIS", async (giv
 	const { guild, user, alpha, simulator, channel, deny } = given;
 	const bakers = simulator.guild("The Bakers");
 	const { world } = simulator;
-	const soup = world.emojis.add(guild, user("ada"), {
-		name: "soup",
-		animated: true,
-	});
+	const soup = world.emojis.add(guild, user("ada"), { name: "soup", animated: true });
 	const bread = world.emojis.add(bakers, user("zoe"), { name: "bread" });
 	const said = await simulator.user("ada").say("The Cooks/general", "hi");
 	const react = async (emoji: string) =>

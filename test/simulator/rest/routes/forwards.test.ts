@@ -43,12 +43,7 @@ test("discord.js forwards a message, and editing the message does not change the
 		content: "",
 		flags: MessageFlags.HasSnapshot,
 		mentions: [],
-		message_reference: {
-			type: 1,
-			message_id: message.id,
-			channel_id: from.id,
-			guild_id: guild.id,
-		},
+		message_reference: { type: 1, message_id: message.id, channel_id: from.id, guild_id: guild.id },
 		message_snapshots: [{ message: { type: 0, content: "soup", embeds: [{ title: "Menu" }] } }],
 	});
 	expect(seen).not.toHaveProperty("referenced_message");
@@ -59,17 +54,13 @@ test("discord.js forwards a message, and editing the message does not change the
 test("a forward of an unreadable, missing or system message, or with content of its own, is refused", async (given) => {
 	const { from, to, ada, message, call, forward, forbid, simulator } = given;
 	const { world } = simulator;
-	expect((await forward("1")).faults).toEqual({
-		message_reference: "REPLIES_UNKNOWN_MESSAGE",
-	});
+	expect((await forward("1")).faults).toEqual({ message_reference: "REPLIES_UNKNOWN_MESSAGE" });
 	expect((await forward(message.id, { content: "look" })).faults).toEqual({
 		message_reference: "FORWARD_CONTAINS_UNSUPPORTED_CONTENT",
 	});
 	const nowhere = { type: 1, message_id: message.id };
 	const post = (message_reference: object) => call("POST", `/channels/${to.id}/messages`, { message_reference });
-	expect((await post(nowhere)).faults).toEqual({
-		"message_reference.channel_id": "BASE_TYPE_REQUIRED",
-	});
+	expect((await post(nowhere)).faults).toEqual({ "message_reference.channel_id": "BASE_TYPE_REQUIRED" });
 	expect((await post({ ...nowhere, channel_id: "1" })).code).toBe(10003);
 	world.messages.pin(from, message, ada);
 	const notice = world.messages.in(from.id).at(-1);
@@ -122,10 +113,7 @@ test("a forward of a forward shows the first message", async (given) => {
 
 test("without message content a bot forwards only its own messages and mentions of it", async (given) => {
 	const { world, guild, ada } = given;
-	const { user } = world.users.addBot({
-		username: "blind",
-		privilegedIntents: [],
-	});
+	const { user } = world.users.addBot({ username: "blind", privilegedIntents: [] });
 	world.members.add(guild, user, { botPermissions: 0n });
 	const { from, call, forward } = startForwards(given, "blind");
 	expect((await forward()).code).toBe(160014);
@@ -134,10 +122,7 @@ test("without message content a bot forwards only its own messages and mentions 
 	const mention = { content: "you", mentions: [user] };
 	const toIt = world.messages.add(from, ada, mention);
 	expect((await forward(toIt.id)).status).toBe(200);
-	const theirs = world.messages.add(from, ada, {
-		content: "",
-		message_snapshots: [{ message: toIt }],
-	});
+	const theirs = world.messages.add(from, ada, { content: "", message_snapshots: [{ message: toIt }] });
 	const path = `/channels/${from.id}/messages/${theirs.id}`;
 	expect((await call("GET", path)).json()).toMatchObject({
 		message_snapshots: [{ message: { content: "" } }],
@@ -148,24 +133,17 @@ test("a message of an announcement channel is published once", async (given) => 
 	const { guild, ada, from, message, call, forbid, simulator } = given;
 	await using bot = await connect(simulator);
 	const { world } = simulator;
-	const news = world.channels.add(guild, {
-		name: "news",
-		type: ChannelType.GuildAnnouncement,
-	});
+	const news = world.channels.add(guild, { name: "news", type: ChannelType.GuildAnnouncement });
 	const publish = (channel: { id: string }, { id }: { id: string }) =>
 		call("POST", `/channels/${channel.id}/messages/${id}/crosspost`);
 	expect((await publish(from, message)).code).toBe(50024);
 	const said = world.messages.add(news, ada, { content: "hear" });
 	forbid(PermissionFlagsBits.ManageMessages, news);
 	expect((await publish(news, said)).code).toBe(50013);
-	const own = await call("POST", `/channels/${news.id}/messages`, {
-		content: "mine",
-	});
+	const own = await call("POST", `/channels/${news.id}/messages`, { content: "mine" });
 	expect((await publish(news, own.json<{ id: string }>())).status).toBe(200);
 	forbid(0n, news);
-	expect((await publish(news, said)).json()).toMatchObject({
-		flags: MessageFlags.Crossposted,
-	});
+	expect((await publish(news, said)).json()).toMatchObject({ flags: MessageFlags.Crossposted });
 	expect(await bot.event("MESSAGE_UPDATE", ({ id }) => id === said.id)).toMatchObject({
 		flags: MessageFlags.Crossposted,
 	});

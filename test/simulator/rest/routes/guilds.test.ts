@@ -80,10 +80,7 @@ test("invalid guild settings are refused at their field", async (given) => {
 
 test("a community cannot remove its rules, updates and content filter", async (given) => {
 	const { guild, path, alpha, general, simulator } = given;
-	const updates = simulator.world.channels.add(guild, {
-		name: "updates",
-		type: ChannelType.GuildText,
-	});
+	const updates = simulator.world.channels.add(guild, { name: "updates", type: ChannelType.GuildText });
 	simulator.world.guilds.edit(guild, {
 		features: ["COMMUNITY"],
 		rules_channel_id: general,
@@ -105,19 +102,14 @@ test("a community cannot remove its rules, updates and content filter", async (g
 
 /** Gives the bot ADMINISTRATOR. */
 function makeAdministrator({ world, guild, role }: Cooks): void {
-	world.roles.edit(guild, role("alpha"), {
-		permissions: String(PermissionFlagsBits.Administrator),
-	});
+	world.roles.edit(guild, role("alpha"), { permissions: String(PermissionFlagsBits.Administrator) });
 }
 
 test("an administrator enables and disables COMMUNITY, with both channels in the request", async (given) => {
 	const { guild, path, alpha, general, channelNamed, simulator } = given;
 	const updates = channelNamed("staff").id;
 	const features = ["COMMUNITY"];
-	const channels = {
-		rules_channel_id: general,
-		public_updates_channel_id: updates,
-	};
+	const channels = { rules_channel_id: general, public_updates_channel_id: updates };
 	const levels = { verification_level: 1, explicit_content_filter: 2 };
 	const all = { features, ...channels, ...levels };
 	const change = (body: object) => alpha("PATCH", path, body);
@@ -211,9 +203,7 @@ test("gradients, role icons and emoji need a feature of the guild", async (given
 	}
 	expect((await change({ icon: null, unicode_emoji: null })).status).toBe(200);
 
-	world.guilds.edit(guild, {
-		features: ["ROLE_ICONS", "ENHANCED_ROLE_COLORS"],
-	});
+	world.guilds.edit(guild, { features: ["ROLE_ICONS", "ENHANCED_ROLE_COLORS"] });
 	expect((await change({ colors: gradient })).json()).toMatchObject({
 		color: 1,
 		colors: { ...gradient, tertiary_color: null },
@@ -224,18 +214,10 @@ test("gradients, role icons and emoji need a feature of the guild", async (given
 		colors: { secondary_color: 16759788, tertiary_color: 16761760 },
 	});
 	await change({ color: 7 });
-	expect(regular.colors).toEqual({
-		primary_color: 7,
-		secondary_color: null,
-		tertiary_color: null,
-	});
+	expect(regular.colors).toEqual({ primary_color: 7, secondary_color: null, tertiary_color: null });
 	expect((await change({ unicode_emoji: "x" })).code).toBe(50035);
 	await change({ unicode_emoji: "👍", hoist: true, mentionable: false });
-	expect(regular).toMatchObject({
-		unicode_emoji: "👍",
-		hoist: true,
-		mentionable: false,
-	});
+	expect(regular).toMatchObject({ unicode_emoji: "👍", hoist: true, mentionable: false });
 	expect((await change({ icon })).json()).toMatchObject({ icon: regular.icon });
 	expect(regular.icon).toMatch(/^[0-9a-f]{32}$/);
 	expect(guild.auditLog.at(-1)?.changes).toEqual([{ key: "icon_hash", new_value: regular.icon }]);
@@ -245,9 +227,7 @@ test("a deleted role is gone from members and overwrites", async (given) => {
 	const { guild, path, alpha, role, channelNamed, world } = given;
 	const { id } = role("Regular");
 	const channel = channelNamed("general");
-	world.channels.edit(channel, {
-		permission_overwrites: [{ id, type: 0, allow: "1024", deny: "0" }],
-	});
+	world.channels.edit(channel, { permission_overwrites: [{ id, type: 0, allow: "1024", deny: "0" }] });
 	expect((await alpha("DELETE", `${path}/roles/${id}`)).status).toBe(204);
 	expect(guild.roles.has(id)).toBe(false);
 	expect(channel.permission_overwrites).toEqual([]);

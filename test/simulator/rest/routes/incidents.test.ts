@@ -13,19 +13,11 @@ test("discord.js disables invites and DMs, with a GUILD_UPDATE event", async (gi
 	const { id } = simulator.guild("The Cooks");
 	const guild = await bot.client.guilds.fetch(id);
 	const invites_disabled_until = inHours(1);
-	const set = await guild.setIncidentActions({
-		invitesDisabledUntil: invites_disabled_until,
-	});
+	const set = await guild.setIncidentActions({ invitesDisabledUntil: invites_disabled_until });
 	expect(set).toMatchObject({ dmsDisabledUntil: null });
 	const told = await bot.event("GUILD_UPDATE");
-	expect(told.incidents_data).toEqual({
-		invites_disabled_until,
-		dms_disabled_until: null,
-	});
-	await guild.setIncidentActions({
-		invitesDisabledUntil: null,
-		dmsDisabledUntil: inHours(24),
-	});
+	expect(told.incidents_data).toEqual({ invites_disabled_until, dms_disabled_until: null });
+	await guild.setIncidentActions({ invitesDisabledUntil: null, dmsDisabledUntil: inHours(24) });
 	const { incidentsData } = await guild.fetch();
 	expect(incidentsData?.invitesDisabledUntil).toBeNull();
 	expect(incidentsData?.dmsDisabledUntil).not.toBeNull();
@@ -34,10 +26,7 @@ test("discord.js disables invites and DMs, with a GUILD_UPDATE event", async (gi
 test("incident actions last a day at most and need MANAGE_GUILD", async (given) => {
 	const { simulator, as } = given;
 	const path = `/guilds/${simulator.guild("The Cooks").id}/incident-actions`;
-	const put = (name: string, hours: number) =>
-		as(name)("PUT", path, {
-			dms_disabled_until: inHours(hours),
-		});
+	const put = (name: string, hours: number) => as(name)("PUT", path, { dms_disabled_until: inHours(hours) });
 	expect((await put("alpha", 25)).faults).toHaveProperty("dms_disabled_until");
 	expect((await put("jose.garcia", 1)).code).toBe(50013);
 });

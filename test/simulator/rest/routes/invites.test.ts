@@ -14,21 +14,14 @@ import { connect, testWith, usualIntents } from "../../support.ts";
 
 const intents = [...usualIntents, GatewayIntentBits.GuildInvites];
 
-const test = testWith(({ channel }) => ({
-	all: `/channels/${channel.id}/invites`,
-}));
+const test = testWith(({ channel }) => ({ all: `/channels/${channel.id}/invites` }));
 
 test("discord.js creates, lists, fetches and deletes an invite, with events and audit log entries", async (given) => {
 	const { guild, channel, simulator } = given;
 	await using bot = await connect(simulator, "alpha", intents);
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!(found instanceof TextChannel)) throw new Error("expected a text channel");
-	const made = await found.createInvite({
-		maxAge: 600,
-		maxUses: 5,
-		temporary: true,
-		reason: "party",
-	});
+	const made = await found.createInvite({ maxAge: 600, maxUses: 5, temporary: true, reason: "party" });
 	expect(await bot.event("INVITE_CREATE")).toMatchObject({
 		code: made.code,
 		guild_id: guild.id,
@@ -52,17 +45,10 @@ test("discord.js creates, lists, fetches and deletes an invite, with events and 
 		channel_id: channel.id,
 	});
 	expect(guild.auditLog.slice(-2)).toMatchObject([
-		{
-			action_type: AuditLogEvent.InviteCreate,
-			target_id: null,
-			reason: "party",
-		},
+		{ action_type: AuditLogEvent.InviteCreate, target_id: null, reason: "party" },
 		{ action_type: AuditLogEvent.InviteDelete, reason: "over" },
 	]);
-	expect(guild.auditLog.at(-2)?.changes).toContainEqual({
-		key: "code",
-		new_value: made.code,
-	});
+	expect(guild.auditLog.at(-2)?.changes).toContainEqual({ key: "code", new_value: made.code });
 });
 
 test("an invite ends with its time, its last use, and its channel", async (given) => {
@@ -106,10 +92,7 @@ test("no invite is created while invites are paused: the response is 204", async
 	const { alpha, all, simulator, guild } = given;
 	const { guilds } = simulator.world;
 	const until = new Date(Date.now() + 3_600_000).toISOString();
-	const incidents_data = {
-		invites_disabled_until: until,
-		dms_disabled_until: null,
-	};
+	const incidents_data = { invites_disabled_until: until, dms_disabled_until: null };
 	for (const paused of [{ features: [GuildFeature.InvitesDisabled] }, { features: [], incidents_data }]) {
 		guilds.edit(guild, paused);
 		expect((await alpha("POST", all, {})).status).toBe(204);
@@ -149,10 +132,7 @@ test("a guild has at most 1000 invites, and none to a category", async (given) =
 	const { guild, channel, ada, alpha, all, simulator } = given;
 	for (let index = 0; index < 1000; index += 1) simulator.world.invites.add(channel, { inviter: ada });
 	expect((await alpha("POST", all, {})).code).toBe(30016);
-	const category = simulator.world.channels.add(guild, {
-		name: "talk",
-		type: ChannelType.GuildCategory,
-	});
+	const category = simulator.world.channels.add(guild, { name: "talk", type: ChannelType.GuildCategory });
 	const refused = await alpha("POST", `/channels/${category.id}/invites`, {});
 	expect([refused.status, refused.code]).toEqual([404, 10003]);
 });
@@ -186,11 +166,7 @@ test("a person joins by invite and leaves, with events", async (given) => {
 	const { code } = world.invites.add(channel, { inviter: ada, max_uses: 1 });
 	expect((await asBob("GET", `/guilds/${guild.id}`)).code).toBe(10004);
 	const joined = await asBob("POST", `/invites/${code}`, {});
-	expect(joined.json()).toMatchObject({
-		code,
-		guild: { id: guild.id },
-		new_member: true,
-	});
+	expect(joined.json()).toMatchObject({ code, guild: { id: guild.id }, new_member: true });
 	expect(await bot.event("GUILD_MEMBER_ADD")).toMatchObject({
 		guild_id: guild.id,
 		user: { id: bob.id },
@@ -208,10 +184,7 @@ test("a person joins by invite and leaves, with events", async (given) => {
 	expect((await given.as("zoe")("POST", `/invites/${code}`, {})).code).toBe(10006);
 	const left = await asBob("DELETE", `/users/@me/guilds/${guild.id}`);
 	expect(left.status).toBe(204);
-	expect(await bot.event("GUILD_MEMBER_REMOVE")).toMatchObject({
-		guild_id: guild.id,
-		user: { id: bob.id },
-	});
+	expect(await bot.event("GUILD_MEMBER_REMOVE")).toMatchObject({ guild_id: guild.id, user: { id: bob.id } });
 	expect(simulator.journal.entries().map(({ route }) => route)).toEqual([
 		"POST /invites/:invite_code",
 		"DELETE /users/@me/guilds/:guild_id",
@@ -249,22 +222,14 @@ test("new members have the roles of their invite, are pending in a guild with sc
 	const { world } = simulator;
 	const cook = world.roles.add(guild, { name: "Cook" });
 	const gone = world.roles.add(guild, { name: "Gone" });
-	const invite = world.invites.add(channel, {
-		inviter: ada,
-		role_ids: [cook.id, gone.id],
-	});
+	const invite = world.invites.add(channel, { inviter: ada, role_ids: [cook.id, gone.id] });
 	world.roles.remove(guild, gone);
-	world.guilds.edit(guild, {
-		features: [GuildFeature.MemberVerificationGateEnabled],
-	});
+	world.guilds.edit(guild, { features: [GuildFeature.MemberVerificationGateEnabled] });
 	const asBob = as("bob_the_baker");
 	const join = async () => (await asBob("POST", `/invites/${invite.code}`, {})).json();
 	expect(await join()).toMatchObject({ new_member: true });
 	expect(await join()).toMatchObject({ new_member: false });
 	expect(invite.uses).toBe(1);
 	const { id } = simulator.user("bob_the_baker");
-	expect(guild.members.get(id)).toMatchObject({
-		roles: [cook.id],
-		pending: true,
-	});
+	expect(guild.members.get(id)).toMatchObject({ roles: [cook.id], pending: true });
 });

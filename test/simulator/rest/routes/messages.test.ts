@@ -14,11 +14,7 @@ test("a message is stored, returned and in the transcript", async (given) => {
 	const { asAda, messages, simulator } = given;
 	const answer = await asAda("POST", messages, { content: " soup is on " });
 	expect(answer.status).toBe(200);
-	expect(answer.json()).toMatchObject({
-		content: "soup is on",
-		author: { username: "ada" },
-		type: 0,
-	});
+	expect(answer.json()).toMatchObject({ content: "soup is on", author: { username: "ada" }, type: 0 });
 	expect(simulator.channel("The Cooks/general").transcript()).toBe("ada: soup is on");
 });
 
@@ -41,9 +37,7 @@ test("embeds have at most 6000 characters together, and are at most ten", async 
 	const embed = { description: "x".repeat(3001) };
 	const long = await asAda("POST", messages, { embeds: [embed, embed] });
 	expect(long.faults).toEqual({ embeds: "MAX_EMBED_SIZE_EXCEEDED" });
-	const many = await asAda("POST", messages, {
-		embeds: Array(11).fill({ title: "x" }),
-	});
+	const many = await asAda("POST", messages, { embeds: Array(11).fill({ title: "x" }) });
 	expect(many.faults).toEqual({ embeds: "BASE_TYPE_MAX_LENGTH" });
 });
 
@@ -61,18 +55,10 @@ test("the parts of an embed may be empty, and its texts are trimmed", async (giv
 		fields: [field],
 	});
 	expect(sent.json().embeds).toEqual([
-		{
-			type: "rich",
-			title: "x".repeat(256),
-			fields: [{ ...field, value: "x".repeat(1024) }],
-		},
+		{ type: "rich", title: "x".repeat(256), fields: [{ ...field, value: "x".repeat(1024) }] },
 	]);
-	expect((await send({ title: padded(257) })).faults).toEqual({
-		"embeds.0.title": "BASE_TYPE_MAX_LENGTH",
-	});
-	expect((await send({ title: "x" }, {})).faults).toEqual({
-		"embeds.1": "LIST_ITEM_VALUE_REQUIRED",
-	});
+	expect((await send({ title: padded(257) })).faults).toEqual({ "embeds.0.title": "BASE_TYPE_MAX_LENGTH" });
+	expect((await send({ title: "x" }, {})).faults).toEqual({ "embeds.1": "LIST_ITEM_VALUE_REQUIRED" });
 });
 
 test("two requests with an enforced nonce create one message", async (given) => {
@@ -103,10 +89,7 @@ test("a reply has the referenced message, and mentions its author by default", a
 	const { asAda, zoe, messages, simulator } = given;
 	const { id } = await simulator.user("ada").say("The Cooks/general", "hm");
 	const message_reference = { message_id: id };
-	const loud = await zoe("POST", messages, {
-		content: "yes",
-		message_reference,
-	});
+	const loud = await zoe("POST", messages, { content: "yes", message_reference });
 	expect(loud.json()).toMatchObject({
 		type: 19,
 		mentions: [{ username: "ada" }],
@@ -118,25 +101,14 @@ test("a reply has the referenced message, and mentions its author by default", a
 		allowed_mentions: { parse: [], replied_user: false },
 	});
 	expect(quiet.json().mentions).toEqual([]);
-	const lost = await asAda("POST", messages, {
-		content: "?",
-		message_reference: { message_id: "1" },
-	});
-	expect(lost.faults).toEqual({
-		message_reference: "REPLIES_UNKNOWN_MESSAGE",
-	});
+	const lost = await asAda("POST", messages, { content: "?", message_reference: { message_id: "1" } });
+	expect(lost.faults).toEqual({ message_reference: "REPLIES_UNKNOWN_MESSAGE" });
 });
 
 test("a file is stored, described and served", async (given) => {
 	const { messages, simulator } = given;
 	const form = new FormData();
-	form.set(
-		"payload_json",
-		JSON.stringify({
-			content: "look",
-			attachments: [{ id: "0", description: "a menu" }],
-		}),
-	);
+	form.set("payload_json", JSON.stringify({ content: "look", attachments: [{ id: "0", description: "a menu" }] }));
 	form.set("files[0]", new Blob(["soup, bread"], { type: "text/plain" }), "menu.txt");
 	const response = await fetch(`${simulator.api}/v10${messages}`, {
 		method: "POST",
@@ -159,10 +131,7 @@ test("a file is stored, described and served", async (given) => {
 
 test("stickers and polls in edits get 501", async (given) => {
 	const { asAda, messages, simulator } = given;
-	const sent = await asAda("POST", messages, {
-		content: "x",
-		sticker_ids: ["1"],
-	});
+	const sent = await asAda("POST", messages, { content: "x", sticker_ids: ["1"] });
 	expect(sent.status).toBe(501);
 	const { id } = await simulator.user("ada").say("The Cooks/general", "x");
 	const edited = await asAda("PATCH", `${messages}/${id}`, { poll: {} });
@@ -175,9 +144,7 @@ test("slow mode applies to people without BYPASS_SLOWMODE, and not to bots", asy
 	world.channels.edit(channel, { rate_limit_per_user: 60 });
 	const send = async (who: typeof zoe) => (await who("POST", messages, { content: "x" })).code;
 	const allowZoe = (bits: bigint) =>
-		world.channels.setOverwrite(channel, {
-			...{ id: user("zoe").id, type: 1, allow: String(bits), deny: "0" },
-		});
+		world.channels.setOverwrite(channel, { id: user("zoe").id, type: 1, allow: String(bits), deny: "0" });
 	expect(await send(zoe)).toBeUndefined();
 	expect(await send(zoe)).toBe(20016);
 	allowZoe(ManageChannels | ManageMessages | ManageThreads);
@@ -191,9 +158,7 @@ test("slow mode applies to people without BYPASS_SLOWMODE, and not to bots", asy
 
 test("sending in a category is refused", async ({ asAda, simulator }) => {
 	const { id } = simulator.channel("The Cooks/Talk");
-	const answer = await asAda("POST", `/channels/${id}/messages`, {
-		content: "x",
-	});
+	const answer = await asAda("POST", `/channels/${id}/messages`, { content: "x" });
 	expect(answer.code).toBe(50008);
 });
 
@@ -223,9 +188,7 @@ test("allowed_mentions with parse and ids of the same type is refused", async (g
 		content: "x",
 		allowed_mentions: { parse: ["users"], users: ["1"] },
 	});
-	expect(answer.faults).toEqual({
-		allowed_mentions: "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
-	});
+	expect(answer.faults).toEqual({ allowed_mentions: "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE" });
 });
 
 test("pages of messages are newest first, with before, after and around", async (given) => {
@@ -242,9 +205,7 @@ test("pages of messages are newest first, with before, after and around", async 
 	expect(await page(`limit=2&before=${ids[3]}`)).toBe("21");
 	expect(await page(`limit=2&after=${ids[1]}`)).toBe("32");
 	expect(await page(`limit=3&around=${ids[2]}`)).toBe("321");
-	expect((await asAda("GET", `${messages}?limit=101`)).faults).toEqual({
-		limit: "NUMBER_TYPE_MAX",
-	});
+	expect((await asAda("GET", `${messages}?limit=101`)).faults).toEqual({ limit: "NUMBER_TYPE_MAX" });
 	const one = await asAda("GET", `${messages}/${ids[2]}`);
 	expect(one.json().content).toBe("2");
 });
@@ -277,9 +238,7 @@ test("a bot without message content sees its own messages and mentions of it", a
 test("only own messages can be edited", async (given) => {
 	const { asAda, alpha, messages, simulator } = given;
 	const { id } = await simulator.user("ada").say("The Cooks/general", "sup");
-	const edited = await asAda("PATCH", `${messages}/${id}`, {
-		content: "soup",
-	});
+	const edited = await asAda("PATCH", `${messages}/${id}`, { content: "soup" });
 	expect(edited.json().edited_timestamp).toBeString();
 	const other = await alpha("PATCH", `${messages}/${id}`, { content: "x" });
 	expect(other.code).toBe(50005);
@@ -302,12 +261,8 @@ test("2 to 100 messages are deleted at once, if none is older than 14 days", asy
 	world.messages.add(channel, ada, { id: old, content: "long ago" });
 	const remove = (who: typeof alpha, messageIds: unknown) =>
 		who("POST", `${messages}/bulk-delete`, { messages: messageIds });
-	expect((await remove(alpha, ids.slice(0, 1))).faults).toEqual({
-		messages: "BASE_TYPE_BAD_LENGTH",
-	});
-	expect((await remove(alpha, [ids[0], ids[0]])).faults).toEqual({
-		messages: "LIST_ITEM_VALUE_DUPLICATE",
-	});
+	expect((await remove(alpha, ids.slice(0, 1))).faults).toEqual({ messages: "BASE_TYPE_BAD_LENGTH" });
+	expect((await remove(alpha, [ids[0], ids[0]])).faults).toEqual({ messages: "LIST_ITEM_VALUE_DUPLICATE" });
 	expect((await remove(alpha, [ids[0], old])).code).toBe(50034);
 	expect((await remove(zoe, ids)).code).toBe(20002);
 	const { transcript } = simulator.channel(channel.id);
@@ -342,19 +297,12 @@ test("deleting one's own AutoMod alert needs MANAGE_MESSAGES", async (given) => 
 test("a bot can send DMs only to users in a shared guild", async (given) => {
 	const { alpha, zoe, simulator } = given;
 	const open = async (username: string) =>
-		(
-			await alpha("POST", "/users/@me/channels", {
-				recipient_id: simulator.user(username).id,
-			})
-		).json<{ id: string }>().id;
+		(await alpha("POST", "/users/@me/channels", { recipient_id: simulator.user(username).id })).json<{ id: string }>()
+			.id;
 	const ada = await open("ada");
 	expect(await open("ada")).toBe(ada);
 	const write = async (channel: string) =>
-		(
-			await alpha("POST", `/channels/${channel}/messages`, {
-				content: "psst",
-			})
-		).code;
+		(await alpha("POST", `/channels/${channel}/messages`, { content: "psst" })).code;
 	expect(await write(ada)).toBeUndefined();
 	expect(await write(await open("bob_the_baker"))).toBe(50278);
 	simulator.world.users.closedDms.add(simulator.user("ada").id);

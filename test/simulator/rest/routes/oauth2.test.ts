@@ -28,11 +28,7 @@ const test = testWith(({ simulator, world }) => {
 			...changes,
 		})}`;
 	const post = (path: string, fields: Fields, headers = {}) =>
-		fetch(`${simulator.api}/v10${path}`, {
-			method: "POST",
-			headers,
-			body: encode(fields),
-		});
+		fetch(`${simulator.api}/v10${path}`, { method: "POST", headers, body: encode(fields) });
 	const json = async (response: Response) => ({
 		status: response.status,
 		body: (await response.json()) as Record<string, unknown>,
@@ -57,12 +53,7 @@ const test = testWith(({ simulator, world }) => {
 	const token = async (fields: Fields, headers = {}) =>
 		json(await post("/oauth2/token", { ...credentials, ...fields }, headers));
 	const exchange = (code: string, fields: Fields = {}) =>
-		token({
-			grant_type: "authorization_code",
-			code,
-			redirect_uri: redirectUri,
-			...fields,
-		});
+		token({ grant_type: "authorization_code", code, redirect_uri: redirectUri, ...fields });
 	const tokens = async (changes: Fields = {}) => {
 		const { body } = await exchange(await codeOf(changes));
 		return body as { access_token: string; refresh_token: string };
@@ -70,15 +61,24 @@ const test = testWith(({ simulator, world }) => {
 	const refresh = (refresh_token: string) => token({ grant_type: "refresh_token", refresh_token });
 	const revoke = async (fields: Fields) => json(await post("/oauth2/token/revoke", { ...credentials, ...fields }));
 	const get = async (path: string, authorization: string) =>
-		json(
-			await fetch(`${simulator.api}/v10${path}`, {
-				headers: { authorization },
-			}),
-		);
+		json(await fetch(`${simulator.api}/v10${path}`, { headers: { authorization } }));
 	const me = (access_token: string) => get("/users/@me", `Bearer ${access_token}`);
 	return {
-		...{ authorizeUrl, answer, codeOf, exchange, token, tokens, refresh },
-		...{ client, client_id, credentials, get, json, me, post, revoke },
+		authorizeUrl,
+		answer,
+		codeOf,
+		exchange,
+		token,
+		tokens,
+		refresh,
+		client,
+		client_id,
+		credentials,
+		get,
+		json,
+		me,
+		post,
+		revoke,
 	};
 });
 
@@ -161,10 +161,7 @@ describe("the page", () => {
 			[{ scope: "identify bot" }, 501, "no scope bot"],
 		];
 		for (const [changes, status, text] of rows)
-			expect(await given.answer(changes)).toEqual({
-				status,
-				text: expect.stringContaining(text),
-			});
+			expect(await given.answer(changes)).toEqual({ status, text: expect.stringContaining(text) });
 		const forms: Fields[] = [
 			{ authorize: "true" },
 			{ authorize: "true", user_id: given.client_id },
@@ -208,29 +205,18 @@ test("a code is exchanged for a token that stands for the person", async (given)
 	const current = await get("/oauth2/@me", `Bearer ${body.access_token}`);
 	expect(current).toMatchObject({
 		status: 200,
-		body: {
-			application: { id: client_id, name: "alpha" },
-			scopes: ["identify"],
-			user: { id: ada.id },
-		},
+		body: { application: { id: client_id, name: "alpha" }, scopes: ["identify"], user: { id: ada.id } },
 	});
 });
 
 test("the application authenticates itself with HTTP Basic, or in the form", async (given) => {
 	const { client_id, credentials, codeOf, json, post } = given;
-	const basic = (secret: string) => ({
-		authorization: `Basic ${btoa(`${client_id}:${secret}`)}`,
-	});
+	const basic = (secret: string) => ({ authorization: `Basic ${btoa(`${client_id}:${secret}`)}` });
 	const attempt = async (fields: Fields, headers = {}) =>
 		json(
 			await post(
 				"/oauth2/token",
-				{
-					grant_type: "authorization_code",
-					code: await codeOf(),
-					redirect_uri: redirectUri,
-					...fields,
-				},
+				{ grant_type: "authorization_code", code: await codeOf(), redirect_uri: redirectUri, ...fields },
 				headers,
 			),
 		);
@@ -243,9 +229,7 @@ test("the application authenticates itself with HTTP Basic, or in the form", asy
 	expect(await attempt({ client_id })).toEqual(refused);
 	expect(await attempt({ client_id: "1", client_secret })).toEqual(refused);
 	expect(await attempt({})).toEqual(refused);
-	const headers = {
-		authorization: `Bot ${given.simulator.bot("alpha").token}`,
-	};
+	const headers = { authorization: `Bot ${given.simulator.bot("alpha").token}` };
 	expect(await attempt({}, headers)).toEqual(refused);
 });
 
@@ -368,10 +352,7 @@ test("tokens work only where they belong", async (given) => {
 	const { tokens, get, me, simulator, guild } = given;
 	const { access_token } = await tokens();
 	const bearer = `Bearer ${access_token}`;
-	const refused = {
-		status: 401,
-		body: { message: "401: Unauthorized", code: 0 },
-	};
+	const refused = { status: 401, body: { message: "401: Unauthorized", code: 0 } };
 	const bot = simulator.bot("alpha").token;
 	const rows: [path: string, authorization: string][] = [
 		["/gateway/bot", bearer],
@@ -422,9 +403,7 @@ test("discord.js exchanges, uses and revokes a token", async (given) => {
 	})) as { access_token: string };
 	const inTheirName = new REST({ api: simulator.api, authPrefix: "Bearer" });
 	inTheirName.setToken(token);
-	expect(await inTheirName.get(Routes.user())).toMatchObject({
-		username: "ada",
-	});
+	expect(await inTheirName.get(Routes.user())).toMatchObject({ username: "ada" });
 	expect(await inTheirName.get(Routes.oauth2CurrentAuthorization())).toMatchObject({ application: { name: "alpha" } });
 	await send(Routes.oauth2TokenRevocation(), { token });
 	await expect(inTheirName.get(Routes.user())).rejects.toThrow("401: Unauthorized");

@@ -61,10 +61,7 @@ test("discord.js edits and fetches onboarding, with events and audit log entries
 	const told = await bot.event("GUILD_UPDATE");
 	expect(told).not.toHaveProperty("onboarding");
 	const changed = await bot.event("GUILD_ROLE_UPDATE");
-	expect(changed.role).toMatchObject({
-		id: regular.id,
-		flags: RoleFlags.InPrompt,
-	});
+	expect(changed.role).toMatchObject({ id: regular.id, flags: RoleFlags.InPrompt });
 	const by = { user_id: user("alpha").id, reason: "a warm welcome" };
 	const { OnboardingPromptCreate, OnboardingUpdate } = AuditLogEvent;
 	expect(guild.auditLog).toMatchObject([
@@ -82,11 +79,18 @@ test("known prompts and options keep their ids, others get one; deleted prompts 
 	expect(new Set(ids).size).toBe(5);
 	expect(ids).not.toContain("1");
 	expect(first).toEqual({
-		...{ id: ids[0], title: prompt.title, type: 0 },
-		...{ single_select: false, required: false, in_onboarding: false },
+		id: ids[0],
+		title: prompt.title,
+		type: 0,
+		single_select: false,
+		required: false,
+		in_onboarding: false,
 		options: [
 			{
-				...{ id: ids[1], title: "Soup", description: "", channel_ids: [] },
+				id: ids[1],
+				title: "Soup",
+				description: "",
+				channel_ids: [],
 				role_ids: [regular.id],
 				emoji: { id: null, name: null, animated: false },
 			},
@@ -127,10 +131,7 @@ test("only a community with seven default channels, five of them writable, enabl
 	expect(await enable(default_channel_ids)).toBe(350000);
 	expect(await put({ default_channel_ids })).toHaveProperty("status", 200);
 	world.guilds.edit(guild, { features: ["COMMUNITY"] });
-	expect((await put({ enabled: true })).json()).toMatchObject({
-		default_channel_ids,
-		enabled: true,
-	});
+	expect((await put({ enabled: true })).json()).toMatchObject({ default_channel_ids, enabled: true });
 	expect(await enable(default_channel_ids.slice(1))).toBe(350001);
 	world.channels.remove(one);
 	expect((await put({ mode: 0 })).code).toBe(350001);

@@ -114,13 +114,9 @@ test("without READ_MESSAGE_HISTORY the list of pins is empty", async (given) => 
 });
 
 test("both users of a DM can pin messages", async ({ ada, alpha }) => {
-	const opened = await alpha("POST", "/users/@me/channels", {
-		recipient_id: ada.id,
-	});
+	const opened = await alpha("POST", "/users/@me/channels", { recipient_id: ada.id });
 	const { id } = opened.json<{ id: string }>();
-	const sent = await alpha("POST", `/channels/${id}/messages`, {
-		content: "hi",
-	});
+	const sent = await alpha("POST", `/channels/${id}/messages`, { content: "hi" });
 	const message = sent.json<{ id: string }>();
 	const pinned = await alpha("PUT", `/channels/${id}/messages/pins/${message.id}`);
 	expect(pinned.status).toBe(204);

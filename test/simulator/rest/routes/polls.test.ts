@@ -44,32 +44,16 @@ test("discord.js creates and ends a poll and people vote, with events", async (g
 	]);
 	const ada = simulator.user("ada");
 	await ada.vote({ id: asked.id, channel_id: channel.id }, "Soup", "Bread");
-	const vote = {
-		user_id: ada.id,
-		guild_id: guild.id,
-		channel_id: channel.id,
-		message_id: asked.id,
-	};
-	expect(await bot.event("MESSAGE_POLL_VOTE_ADD")).toEqual({
-		...vote,
-		answer_id: 1,
-	});
+	const vote = { user_id: ada.id, guild_id: guild.id, channel_id: channel.id, message_id: asked.id };
+	expect(await bot.event("MESSAGE_POLL_VOTE_ADD")).toEqual({ ...vote, answer_id: 1 });
 	await ada.vote({ id: asked.id, channel_id: channel.id }, 2);
-	expect(await bot.event("MESSAGE_POLL_VOTE_REMOVE")).toEqual({
-		...vote,
-		answer_id: 1,
-	});
+	expect(await bot.event("MESSAGE_POLL_VOTE_REMOVE")).toEqual({ ...vote, answer_id: 1 });
 	const ended = await asked.poll?.end();
 	expect(ended?.poll?.resultsFinalized).toBe(true);
 	expect(ended?.poll?.answers.map(({ voteCount }) => voteCount)).toEqual([0, 1]);
 	expect(await bot.event("MESSAGE_UPDATE", ({ id }) => id === asked.id)).toMatchObject({
 		edited_timestamp: null,
-		poll: {
-			results: {
-				is_finalized: true,
-				answer_counts: [{ id: 2, count: 1, me_voted: false }],
-			},
-		},
+		poll: { results: { is_finalized: true, answer_counts: [{ id: 2, count: 1, me_voted: false }] } },
 	});
 	expect(last()).toMatchObject({
 		type: 46,
@@ -94,9 +78,7 @@ test("a poll ends at its expiry, without a winner if votes are equal", async (gi
 	const { channel, ada, last, simulator } = given;
 	const message = simulator.world.polls.add(channel, ada, {
 		question: { text: "Now?" },
-		answers: [1, 2].map((answer_id) => ({
-			...{ answer_id, poll_media: { text: `${answer_id}` } },
-		})),
+		answers: [1, 2].map((answer_id) => ({ answer_id, poll_media: { text: `${answer_id}` } })),
 		expiry: new Date(Date.now() + 50).toISOString(),
 	});
 	await until("the poll has ended", () => message.poll.ended);
@@ -157,9 +139,7 @@ test("only its author can end a poll, once, and nobody can edit it", async (give
 	const end = `${polls}/${asked.id}/expire`;
 	const jose = as("jose.garcia");
 	expect((await jose("POST", end)).code).toBe(50005);
-	const edit = await alpha("PATCH", `${messages}/${asked.id}`, {
-		content: "x",
-	});
+	const edit = await alpha("PATCH", `${messages}/${asked.id}`, { content: "x" });
 	expect(edit.code).toBe(520003);
 	expect((await alpha("POST", end)).status).toBe(200);
 	expect((await alpha("POST", end)).code).toBe(520001);
@@ -185,9 +165,7 @@ test("invalid polls and emoji are refused, and polls need SEND_POLLS", async (gi
 		expect(Object.keys((await post(poll)).faults)).toEqual([path]);
 	const soup = simulator.world.emojis.add(guild, ada, { name: "soup" });
 	expect((await post(answer({ text: "x", emoji: { id: soup.id } }))).json()).toMatchObject({
-		poll: {
-			answers: [{ poll_media: { text: "x", emoji: { id: soup.id, name: "soup" } } }],
-		},
+		poll: { answers: [{ poll_media: { text: "x", emoji: { id: soup.id, name: "soup" } } }] },
 	});
 	for (const emoji of [{ id: "1" }, { name: "soup" }])
 		expect((await post(answer({ text: "x", emoji }))).code).toBe(520004);
@@ -197,10 +175,7 @@ test("invalid polls and emoji are refused, and polls need SEND_POLLS", async (gi
 
 test("without message content others' polls are left out", async (given) => {
 	const { channel, ada, messages, ask, simulator, as } = given;
-	const { user: blind } = simulator.world.users.addBot({
-		username: "blind",
-		privilegedIntents: [],
-	});
+	const { user: blind } = simulator.world.users.addBot({ username: "blind", privilegedIntents: [] });
 	simulator.world.members.add(simulator.guild("The Cooks"), blind, {
 		botPermissions: PermissionFlagsBits.SendPolls,
 	});

@@ -52,10 +52,7 @@ test("include_roles adds members with only these roles, and members above the bo
 	expect(await count(newcomer, regular)).toBe(1);
 	simulator.world.members.edit(guild, zoe, { roles: [newcomer, regular] });
 	expect(await count(newcomer)).toBe(0);
-	const above = simulator.world.roles.add(guild, {
-		name: "Above",
-		position: 99,
-	});
+	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	simulator.world.members.edit(guild, zoe, { roles: [above.id] });
 	expect(await count(above.id)).toBe(0);
 	simulator.world.members.edit(guild, zoe, { roles: [newcomer] });

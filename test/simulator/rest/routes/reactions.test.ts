@@ -81,11 +81,7 @@ test("users who reacted are listed in pages, ordered by id", async (given) => {
 	const ids = names.map((name) => simulator.user(name).id);
 	for (const id of ids) {
 		const user = simulator.world.users.get(id);
-		if (user)
-			simulator.world.reactions.add(channel, message, user, {
-				id: null,
-				name: "👍",
-			});
+		if (user) simulator.world.reactions.add(channel, message, user, { id: null, name: "👍" });
 	}
 	const sorted = ids.toSorted();
 	const page = async (query: string) =>
@@ -127,12 +123,7 @@ test("super reactions have their own count, colors, list and events", async (giv
 	expect((await alpha("DELETE", one)).status).toBe(204);
 	expect(await ids("?type=1")).toHaveLength(2);
 	world.reactions.remove(channel, message, zoe, emoji, true);
-	for (const event of events)
-		expect(await bot.event(event)).toMatchObject({
-			user_id: zoe.id,
-			burst: true,
-			type: 1,
-		});
+	for (const event of events) expect(await bot.event(event)).toMatchObject({ user_id: zoe.id, burst: true, type: 1 });
 	expect(await bot.event(events[0])).toMatchObject({ burst_colors });
 	const normal = await bot.event(events[0], ({ burst }) => burst === false);
 	expect(normal).toMatchObject({ user_id: ada.id, type: 0 });

@@ -65,25 +65,16 @@ test("discord.js creates, edits and deletes a scheduled event, with events and a
 	});
 	expect(made).toMatchObject({ name: "Tasting", creatorId: me });
 	await bot.event("GUILD_SCHEDULED_EVENT_CREATE", ({ id }) => id === made.id);
-	const edited = await scheduledEvents.edit(made, {
-		status: GuildScheduledEventStatus.Active,
-	});
+	const edited = await scheduledEvents.edit(made, { status: GuildScheduledEventStatus.Active });
 	expect(edited.isActive()).toBe(true);
 	await bot.event("GUILD_SCHEDULED_EVENT_UPDATE", ({ status }) => status === 2);
 	expect((await scheduledEvents.fetch({ cache: false })).size).toBe(1);
 	await scheduledEvents.delete(made);
 	await bot.event("GUILD_SCHEDULED_EVENT_DELETE", ({ id }) => id === made.id);
-	const gone = scheduledEvents.fetch({
-		guildScheduledEvent: made.id,
-		force: true,
-	});
+	const gone = scheduledEvents.fetch({ guildScheduledEvent: made.id, force: true });
 	await expect(gone).rejects.toMatchObject({ code: 10070 });
 	expect(guild.auditLog.slice(-3)).toMatchObject([
-		{
-			action_type: AuditLogEvent.GuildScheduledEventCreate,
-			target_id: made.id,
-			reason: "hungry",
-		},
+		{ action_type: AuditLogEvent.GuildScheduledEventCreate, target_id: made.id, reason: "hungry" },
 		{
 			action_type: AuditLogEvent.GuildScheduledEventUpdate,
 			changes: [{ key: "status", old_value: 1, new_value: 2 }],
@@ -137,9 +128,7 @@ test("a scheduled event needs a place of its type, and an external one an end", 
 	expect(await faults({ privacy_level: 1 })).toHaveProperty("privacy_level");
 	const wrong = external({ entity_type: 1, channel_id: voice.id });
 	expect((await alpha("POST", path, wrong)).code).toBe(50024);
-	const right = external({
-		...{ entity_type: 1, channel_id: stage.id, entity_metadata: {} },
-	});
+	const right = external({ entity_type: 1, channel_id: stage.id, entity_metadata: {} });
 	expect((await alpha("POST", path, right)).json()).toMatchObject({
 		channel_id: stage.id,
 		entity_metadata: null,
@@ -153,9 +142,7 @@ test("a scheduled event in the past or with its end before its start is refused"
 	const { alpha, path } = given;
 	const post = (more: object) => alpha("POST", path, external(more));
 	const past = await post({ scheduled_start_time: inHours(-1) });
-	expect(past.faults).toEqual({
-		scheduled_start_time: "GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
-	});
+	expect(past.faults).toEqual({ scheduled_start_time: "GUILD_SCHEDULED_EVENT_SCHEDULE_PAST" });
 	const backwards = await post({ scheduled_start_time: inHours(3) });
 	expect(backwards.faults).toHaveProperty("scheduled_end_time");
 	const invalid = await post({ scheduled_start_time: "tomorrow" });

@@ -32,10 +32,7 @@ test("words are found in all channels, latest message first", async (given) => {
 	write(first, "a red Truffle");
 	write(first, "trufflesome");
 	const reacted = write(second, "truffle, red or not");
-	simulator.world.reactions.add(second, reacted, user("ada"), {
-		id: null,
-		name: "🍄",
-	});
+	simulator.world.reactions.add(second, reacted, user("ada"), { id: null, name: "🍄" });
 	const { total_results, messages } = (await bot.client.rest.get(Routes.guildMessagesSearch(guild.id), {
 		query: new URLSearchParams({ content: "TRUFFLE red" }),
 	})) as Extract<RESTGetAPIGuildMessagesSearchResult, { messages: unknown }>;
@@ -51,13 +48,9 @@ test("results are filtered by channel, author, mention, time, pin and type", asy
 	const { newChannel, write, search, user, simulator } = given;
 	const [here, there, elsewhere] = [newChannel(), newChannel(), newChannel()];
 	const a = write(here, "one fig");
-	const b = write(there, "two fig https://figs.example", {
-		mentions: [user("zoe")],
-	});
+	const b = write(there, "two fig https://figs.example", { mentions: [user("zoe")] });
 	write(elsewhere, "three fig");
-	const bot = simulator.world.messages.add(here, user("alpha"), {
-		content: "four fig",
-	});
+	const bot = simulator.world.messages.add(here, user("alpha"), { content: "four fig" });
 	bot.pinned_at = new Date().toISOString();
 	const only = async (query: string) => (await search(`content=fig&${query}`))[0];
 	const inTwo = `channel_id=${here.id}&channel_id=${there.id}`;

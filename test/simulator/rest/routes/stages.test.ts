@@ -27,22 +27,13 @@ test("discord.js starts, edits and ends a stage, with events and audit log entri
 	});
 	await stageInstances.edit(stage.id, { topic: "Bread" });
 	expect(world.stages.of(stage)?.topic).toBe("Bread");
-	expect(await bot.event("STAGE_INSTANCE_UPDATE")).toMatchObject({
-		id: opened.id,
-		topic: "Bread",
-	});
+	expect(await bot.event("STAGE_INSTANCE_UPDATE")).toMatchObject({ id: opened.id, topic: "Bread" });
 	await stageInstances.delete(stage.id);
-	expect(await bot.event("STAGE_INSTANCE_DELETE")).toMatchObject({
-		id: opened.id,
-	});
+	expect(await bot.event("STAGE_INSTANCE_DELETE")).toMatchObject({ id: opened.id });
 	expect(world.stages.of(stage)).toBeUndefined();
 	const options = { channel_id: stage.id };
 	expect(guild.auditLog.slice(-3)).toMatchObject([
-		{
-			action_type: AuditLogEvent.StageInstanceCreate,
-			target_id: opened.id,
-			options,
-		},
+		{ action_type: AuditLogEvent.StageInstanceCreate, target_id: opened.id, options },
 		{
 			action_type: AuditLogEvent.StageInstanceUpdate,
 			changes: [{ key: "topic", old_value: "Soup", new_value: "Bread" }],
@@ -56,17 +47,10 @@ test("a stage can be started once, and does not exist after its end", async (giv
 	const { alpha, stage } = given;
 	const one = `/stage-instances/${stage.id}`;
 	const body = { channel_id: stage.id, topic: "Soup" };
-	for (const method of ["GET", "DELETE"])
-		expect(await alpha(method, one)).toMatchObject({
-			status: 404,
-			code: 10067,
-		});
+	for (const method of ["GET", "DELETE"]) expect(await alpha(method, one)).toMatchObject({ status: 404, code: 10067 });
 	expect((await alpha("PATCH", one, { topic: "x" })).code).toBe(10067);
 	expect((await alpha("POST", "/stage-instances", body)).status).toBe(200);
-	expect(await alpha("POST", "/stage-instances", body)).toMatchObject({
-		status: 400,
-		code: 150006,
-	});
+	expect(await alpha("POST", "/stage-instances", body)).toMatchObject({ status: 400, code: 150006 });
 	expect((await alpha("GET", one)).json()).toMatchObject({
 		channel_id: stage.id,
 		topic: "Soup",
@@ -78,19 +62,10 @@ test("a stage can be started once, and does not exist after its end", async (giv
 
 test("a stage needs a topic of 1 to 120 characters and a stage channel", async (given) => {
 	const { alpha, add, stage } = given;
-	const open = (body: object) =>
-		alpha("POST", "/stage-instances", {
-			channel_id: stage.id,
-			topic: "Soup",
-			...body,
-		});
-	expect((await open({ topic: "" })).faults).toEqual({
-		topic: "BASE_TYPE_BAD_LENGTH",
-	});
+	const open = (body: object) => alpha("POST", "/stage-instances", { channel_id: stage.id, topic: "Soup", ...body });
+	expect((await open({ topic: "" })).faults).toEqual({ topic: "BASE_TYPE_BAD_LENGTH" });
 	expect((await open({ topic: "x".repeat(121) })).code).toBe(50035);
-	expect((await open({ privacy_level: 1 })).faults).toEqual({
-		privacy_level: "BASE_TYPE_CHOICES",
-	});
+	expect((await open({ privacy_level: 1 })).faults).toEqual({ privacy_level: "BASE_TYPE_CHOICES" });
 	const { id } = add("Bar", GuildVoice);
 	expect((await open({ channel_id: id })).code).toBe(50024);
 	expect((await open({ channel_id: "123456789012345678" })).code).toBe(10003);

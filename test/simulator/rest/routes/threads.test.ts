@@ -23,12 +23,7 @@ const test = testWith(({ world, guild, channel, ada, user, as }) => ({
 	asZoe: as("zoe"),
 	write: (content: string) => world.messages.add(channel, ada, { content }),
 	start: (name = "soup") => world.threads.add(channel, ada, { name }),
-	forum: (given = {}) =>
-		world.channels.add(guild, {
-			name: "recipes",
-			type: ChannelType.GuildForum,
-			...given,
-		}),
+	forum: (given = {}) => world.channels.add(guild, { name: "recipes", type: ChannelType.GuildForum, ...given }),
 }));
 
 async function textChannel(bot: Awaited<ReturnType<typeof connect>>, id: string): Promise<TextChannel> {
@@ -105,10 +100,7 @@ test("a new public thread has a system message in its channel, a private one has
 	]);
 	// Without a type it is a private one.
 	const hidden = await alpha("POST", threads, { name: "salt" });
-	expect(hidden.json()).toMatchObject({
-		type: 12,
-		thread_metadata: { invitable: true },
-	});
+	expect(hidden.json()).toMatchObject({ type: 12, thread_metadata: { invitable: true } });
 	expect(world.messages.in(general.id)).toHaveLength(1);
 });
 
@@ -126,18 +118,13 @@ test("a message has one thread, and only text channels have threads", async (giv
 	world.channels.edit(general, { default_auto_archive_duration: 60 });
 	const started = await alpha("POST", threads, { name: "a", type: 11 });
 	// The channel's default is for Discord's own clients.
-	expect(started.json()).toMatchObject({
-		thread_metadata: { auto_archive_duration: 1440 },
-	});
+	expect(started.json()).toMatchObject({ thread_metadata: { auto_archive_duration: 1440 } });
 	const inside = `/channels/${start().id}/threads`;
 	expect((await alpha("POST", inside, { name: "a" })).code).toBe(50024);
 	const { id } = simulator.channel("The Cooks/Lounge");
 	const voice = `/channels/${id}/threads`;
 	expect((await alpha("POST", voice, { name: "a" })).code).toBe(50024);
-	const news = world.channels.add(guild, {
-		name: "news",
-		type: ChannelType.GuildAnnouncement,
-	});
+	const news = world.channels.add(guild, { name: "news", type: ChannelType.GuildAnnouncement });
 	const announced = `/channels/${news.id}/threads`;
 	const type = (given: number) => alpha("POST", announced, { name: "a", type: given });
 	expect((await type(12)).code).toBe(50024);
@@ -182,10 +169,7 @@ test("a private thread is visible to its members and with MANAGE_THREADS", async
 	expect((await asZoe("GET", path)).code).toBe(50001);
 	expect((await alpha("GET", path)).code).toBe(50001);
 	world.threads.join(thread, mona);
-	expect((await asMona("GET", path)).json()).toMatchObject({
-		member_count: 2,
-		member: { user_id: mona.id },
-	});
+	expect((await asMona("GET", path)).json()).toMatchObject({ member_count: 2, member: { user_id: mona.id } });
 	const active = await asZoe("GET", `/guilds/${guild.id}/threads/active`);
 	expect(active.json()).toMatchObject({ threads: [], members: [] });
 	expect(world.guilds.serializeFor(guild, mona).threads).toHaveLength(1);
@@ -296,10 +280,7 @@ test("thread members join, are added, leave and are removed, with events", async
 	).toMatchObject({ id: thread.id, member_count: 3 });
 	expect(await ids()).toEqual([thread.owner_id, zoe.id, mona.id].sort());
 	const one = await alpha("GET", `${members}/${mona.id}?with_member=true`);
-	expect(one.json()).toMatchObject({
-		user_id: mona.id,
-		member: { user: { username: "mona_lisa" } },
-	});
+	expect(one.json()).toMatchObject({ user_id: mona.id, member: { user: { username: "mona_lisa" } } });
 	expect((await asMona("DELETE", `${members}/${zoe.id}`)).code).toBe(50013);
 	expect((await alpha("DELETE", `${members}/${zoe.id}`)).status).toBe(204);
 	expect((await asMona("DELETE", `${members}/@me`)).status).toBe(204);
@@ -317,13 +298,10 @@ test("the first message of a thread has the message it started from, and a pin n
 	const message = write("who cooks?");
 	const thread = world.threads.add(general, ada, { name: "soup", message });
 	const starter = {
-		...{ type: 21, content: "", author: { username: "ada" } },
-		message_reference: {
-			type: 0,
-			guild_id: guild.id,
-			channel_id: general.id,
-			message_id: message.id,
-		},
+		type: 21,
+		content: "",
+		author: { username: "ada" },
+		message_reference: { type: 0, guild_id: guild.id, channel_id: general.id, message_id: message.id },
 		referenced_message: { id: message.id, content: "who cooks?" },
 	};
 	const read = async (id: string) => (await alpha("GET", `/channels/${id}/messages`)).json<object[]>();
@@ -332,9 +310,7 @@ test("the first message of a thread has the message it started from, and a pin n
 	expect(said).toMatchObject(starter);
 	world.messages.pin(general, message, ada);
 	const [notice] = await read(general.id);
-	expect(notice).toMatchObject({
-		...{ type: 6, message_reference: { message_id: message.id } },
-	});
+	expect(notice).toMatchObject({ type: 6, message_reference: { message_id: message.id } });
 	expect(notice).not.toHaveProperty("referenced_message");
 	world.messages.remove(general, message);
 	expect(await read(thread.id)).toMatchObject([{ referenced_message: null }]);

@@ -17,10 +17,7 @@ const test = testWith(({ world, guild, channelNamed, member: find, alpha }) => {
 	world.voice.join(lounge, mona, { self_mute: true });
 	return {
 		lounge,
-		bar: world.channels.add(guild, {
-			name: "Bar",
-			type: ChannelType.GuildVoice,
-		}),
+		bar: world.channels.add(guild, { name: "Bar", type: ChannelType.GuildVoice }),
 		mona,
 		state: () => guild.voiceStates.get(mona.user.id),
 		patch: (body: object, headers?: Record<string, string>) => alpha("PATCH", member, body, headers),
@@ -85,10 +82,7 @@ test("a member in voice is moved, muted, deafened and disconnected, with a reaso
 	});
 	await patch({ channel_id: null }, reason);
 	expect(state()).toBeUndefined();
-	expect(guild.auditLog.at(-1)).toMatchObject({
-		action_type: 27,
-		options: { count: "1" },
-	});
+	expect(guild.auditLog.at(-1)).toMatchObject({ action_type: 27, options: { count: "1" } });
 });
 
 test("a voice state can be fetched, and gets 10065 if the member is not connected", async (given) => {

@@ -15,17 +15,11 @@ const test = testWith(({ channel, user }) => ({
 async function bare(simulator: Simulator, method: string, path: string, body?: unknown) {
 	const response = await fetch(`${simulator.api}/v10${path}`, {
 		method,
-		headers: {
-			"content-type": "application/json",
-			"x-audit-log-reason": "tidy",
-		},
+		headers: { "content-type": "application/json", "x-audit-log-reason": "tidy" },
 		...(body === undefined ? {} : { body: JSON.stringify(body) }),
 	});
 	const text = await response.text();
-	return {
-		status: response.status,
-		json: text === "" ? undefined : JSON.parse(text),
-	};
+	return { status: response.status, json: text === "" ? undefined : JSON.parse(text) };
 }
 
 test("discord.js creates, moves and deletes a webhook, with events and audit log entries", async (given) => {
@@ -36,10 +30,7 @@ test("discord.js creates, moves and deletes a webhook, with events and audit log
 	if (!(found instanceof TextChannel)) throw new Error("expected a text channel");
 	const hook = await found.createWebhook({ name: "Crier", reason: "news" });
 	expect(hook.token).toBeString();
-	expect(await bot.event("WEBHOOKS_UPDATE")).toEqual({
-		guild_id: guild.id,
-		channel_id: channel.id,
-	});
+	expect(await bot.event("WEBHOOKS_UPDATE")).toEqual({ guild_id: guild.id, channel_id: channel.id });
 	expect((await found.fetchWebhooks()).map(({ name }) => name)).toEqual(["Crier"]);
 	await hook.edit({ name: "Herald", channel: other.id, reason: "moved" });
 	await bot.event("WEBHOOKS_UPDATE", (data) => data.channel_id === other.id);
@@ -51,11 +42,7 @@ test("discord.js creates, moves and deletes a webhook, with events and audit log
 	await bot.client.deleteWebhook(hook.id, { reason: "enough" });
 	expect(simulator.world.webhooks.get(hook.id)).toBeUndefined();
 	expect(guild.auditLog.slice(-3)).toMatchObject([
-		{
-			action_type: AuditLogEvent.WebhookCreate,
-			target_id: hook.id,
-			reason: "news",
-		},
+		{ action_type: AuditLogEvent.WebhookCreate, target_id: hook.id, reason: "news" },
 		{
 			action_type: AuditLogEvent.WebhookUpdate,
 			changes: [
@@ -74,11 +61,7 @@ test("discord.js sends, edits and deletes messages by a webhook's token", async 
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!(found instanceof TextChannel)) throw new Error("expected a text channel");
 	const hook = await found.createWebhook({ name: "Crier" });
-	const sent = await hook.send({
-		content: "hear, @everyone",
-		username: "Town",
-		embeds: [{ title: "news" }],
-	});
+	const sent = await hook.send({ content: "hear, @everyone", username: "Town", embeds: [{ title: "news" }] });
 	expect(await bot.event("MESSAGE_CREATE")).toMatchObject({
 		webhook_id: hook.id,
 		mention_everyone: true,
@@ -137,9 +120,7 @@ test("managing webhooks needs MANAGE_WEBHOOKS, except reading own ones", async (
 	expect((await alpha("DELETE", `/webhooks/${own.id}`)).code).toBe(50013);
 	const elsewhere = world.channels.add(guild, { name: "open" });
 	const free = world.webhooks.add(elsewhere, { name: "free" });
-	const moved = await alpha("PATCH", `/webhooks/${free.id}`, {
-		channel_id: channel.id,
-	});
+	const moved = await alpha("PATCH", `/webhooks/${free.id}`, { channel_id: channel.id });
 	expect(moved.code).toBe(50013);
 	expect(free.channel_id).toBe(elsewhere.id);
 });
@@ -171,17 +152,10 @@ test("a channel has at most 15 webhooks, with valid names", async (given) => {
 	expect((await alpha("POST", all, { name: "one more" })).code).toBe(30007);
 	const elsewhere = world.channels.add(guild, { name: "news" });
 	const free = world.webhooks.add(elsewhere, { name: "free" });
-	const moved = await alpha("PATCH", `/webhooks/${free.id}`, {
-		channel_id: channel.id,
-	});
+	const moved = await alpha("PATCH", `/webhooks/${free.id}`, { channel_id: channel.id });
 	expect(moved.code).toBe(30007);
-	const category = world.channels.add(guild, {
-		name: "talk",
-		type: ChannelType.GuildCategory,
-	});
-	const refused = await alpha("POST", `/channels/${category.id}/webhooks`, {
-		name: "x",
-	});
+	const category = world.channels.add(guild, { name: "talk", type: ChannelType.GuildCategory });
+	const refused = await alpha("POST", `/channels/${category.id}/webhooks`, { name: "x" });
 	expect(refused.code).toBe(50024);
 	world.channels.remove(channel);
 	expect(world.webhooks.list({ guild_id: guild.id })).toEqual([free]);
@@ -196,10 +170,7 @@ test("a webhook sends in its own channel, and finds only its own messages", asyn
 	expect(quiet.status).toBe(204);
 	const empty = await bare(simulator, "POST", path, { content: " " });
 	expect(empty.json.code).toBe(50006);
-	const named = await bare(simulator, "POST", `${path}?wait=true`, {
-		content: "hi",
-		username: "clyde",
-	});
+	const named = await bare(simulator, "POST", `${path}?wait=true`, { content: "hi", username: "clyde" });
 	expect(named.json.code).toBe(50035);
 	const other = world.channels.add(guild, { name: "news" });
 	const elsewhere = await bare(simulator, "POST", `${path}?thread_id=${other.id}`, { content: "hi" });
@@ -214,10 +185,7 @@ test("a webhook sends in its own channel, and finds only its own messages", asyn
 		);
 		expect(answer.json.code).toBe(10008);
 	}
-	const forum = world.channels.add(guild, {
-		name: "ideas",
-		type: ChannelType.GuildForum,
-	});
+	const forum = world.channels.add(guild, { name: "ideas", type: ChannelType.GuildForum });
 	const poster = world.webhooks.add(forum, { name: "Poster" });
 	const posted = await bare(simulator, "POST", `/webhooks/${poster.id}/${poster.token}`, { content: "hi" });
 	expect(posted.json.code).toBe(220001);

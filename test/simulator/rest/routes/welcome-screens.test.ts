@@ -61,10 +61,7 @@ test("a welcome screen is unknown until it is edited, and seen by all while it i
 	expect(await zoe()).toBeUndefined();
 	world.channels.remove(channelNamed("general"));
 	expect(await zoe()).toBe(50013);
-	expect((await alpha("GET", path)).json()).toEqual({
-		description: "Hello",
-		welcome_channels: [],
-	});
+	expect((await alpha("GET", path)).json()).toEqual({ description: "Hello", welcome_channels: [] });
 	await alpha("PATCH", path, { enabled: false, description: null });
 	expect(guild.features).toEqual(["COMMUNITY"]);
 	expect(guild.welcomeScreen?.description).toBeNull();
@@ -72,10 +69,7 @@ test("a welcome screen is unknown until it is edited, and seen by all while it i
 
 test("invalid welcome screens are refused, and those without permission or COMMUNITY", async (given) => {
 	const { path, alpha, as, world, guild, general, lounge } = given;
-	const forum = world.channels.add(guild, {
-		name: "recipes",
-		type: ChannelType.GuildForum,
-	});
+	const forum = world.channels.add(guild, { name: "recipes", type: ChannelType.GuildForum });
 	const of = (channel_id: string, more: object = {}) => ({
 		welcome_channels: [{ channel_id, description: "x", ...more }],
 	});
