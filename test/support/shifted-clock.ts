@@ -1,8 +1,8 @@
-// `bun run test:clock` runs test:quick on both databases at a random time in a random time zone, which it prints; with
-// arguments it runs `bun test` with them. CLOCK repeats a run. libfaketime (https://github.com/wolfcw/libfaketime) shifts the
+// `bun run test:clock` runs the tests that depend on the date at a random time in a random time zone, which it prints; with
+// arguments it runs `bun test` with them. CLOCK repeats a run. No SQL reads the clock, so that SQLite is enough. libfaketime (https://github.com/wolfcw/libfaketime) shifts the
 // wall clock of the tests and of all programs that they start, but neither the monotonic clock nor file times.
 
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { seeded } from "./random.ts";
 
 const random = seeded(Math.random() * 2 ** 32);
@@ -48,7 +48,8 @@ const { CLOCK } = process.env;
 const start = CLOCK ? Temporal.ZonedDateTime.from(CLOCK) : draw();
 const shiftMs = start.epochMilliseconds - Date.now();
 const env = {
-	DATABASES: "all",
+	DATABASES: "sqlite",
+	BUN_GC_TIMER_DISABLE: "1",
 	...process.env,
 	TZ: start.timeZoneId,
 	// The path on Debian. ld.so replaces $LIB with the platform's directory.
@@ -65,6 +66,22 @@ function isShifted(): boolean {
 	const expected = Date.now() + shiftMs;
 	return Math.abs(Number(stdout.toString()) - expected) < 60_000;
 }
+
+const clock = /\bDate\(\)|\bDate\.now|\bTemporal\b|toLocale|timeZone|DateTimeFormat|\b20\d\d-\d\d-\d\dT/;
+const calendar = /\bTemporal\b|timeZone|DateTimeFormat|\.[gs]et(UTC)?(Date|Day|Month|FullYear|Hours|Minutes)\b/;
+
+/** The quick tests that ask for the time or name an instant, or whose source, the one of the same path, computes with a calendar. */
+function dependsOnDate(path: string): boolean {
+	if (!path.endsWith(".test.ts") || path.endsWith(".long.test.ts")) return false;
+	const source = path.replace(/^test/, "src").replace(".test.ts", ".ts");
+	return clock.test(readFileSync(path, "utf8")) || (existsSync(source) && calendar.test(readFileSync(source, "utf8")));
+}
+
+const folders = ["lib", "mcp", "gateway", "discord", "guild-document", "bot", "simulator"];
+const files = () =>
+	folders
+		.flatMap((folder) => readdirSync(`test/${folder}`, { recursive: true }).map((path) => `test/${folder}/${path}`))
+		.filter(dependsOnDate);
 
 /** Removes the files that libfaketime leaves behind after killed processes. */
 function removeShared(): void {
@@ -84,12 +101,21 @@ if (isShifted()) {
 	console.log(`the clock starts at ${time}; to repeat it:
 CLOCK='${time}' bun run test:clock`);
 	const args = process.argv.slice(2);
-	const tests = Bun.spawn(
-		[process.execPath].concat(
-			args.length > 0 ? ["test", "--timeout", "120000", ...args] : ["run", "test:quick", "test/support/clock.test.ts"],
-		),
-		{ env, stdio: ["inherit", "inherit", "inherit"] },
-	);
+	const chosen =
+		args.length > 0
+			? args
+			: [
+					"--dots",
+					"--parallel=6",
+					"--no-isolate",
+					"--timings=test/timings.json",
+					"test/support/clock.test.ts",
+					...files(),
+				];
+	const tests = Bun.spawn([process.execPath, "test", "--timeout", "120000", ...chosen], {
+		env,
+		stdio: ["inherit", "inherit", "inherit"],
+	});
 	process.exitCode = await tests.exited;
 	removeShared();
 } else {

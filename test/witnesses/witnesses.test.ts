@@ -1,4 +1,4 @@
-// Other Discord libraries use the simulator: what they expect of Discord, nobody here has written. Each runs in a process of
+// Another Discord library uses the simulator: what it expects of Discord, nobody here has written. It runs in a process of
 // its own, with the dependencies of this folder.
 
 import { beforeAll, describe, expect, test } from "bun:test";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { bunIn } from "../support/run-bun.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
-import { type Claim, claims, type Outcome } from "./claims.ts";
+import type { Outcome } from "./claims.ts";
 
 const run = bunIn(import.meta.dir);
 
@@ -14,26 +14,17 @@ beforeAll(async () => {
 	await run("install", "--frozen-lockfile");
 });
 
-test("their checks have no type errors", async () => {
+test("its checks have no type errors", async () => {
 	await run("../../node_modules/.bin/tsc", "--project", ".");
 });
 
-describe.each(["oceanic", "eris"])("%s", (library) => {
-	const outcomes = new Map<Claim, string | undefined>();
-
-	beforeAll(async () => {
-		await using simulator = await startSimulator({ onlyResponses: true });
-		const { out } = await run(`${library}.ts`, simulator.url);
-		for (const line of out.split("\n"))
-			if (line.startsWith("{")) {
-				const { claim, error } = JSON.parse(line) as Outcome;
-				outcomes.set(claim, error ?? "as claimed");
-			}
-	});
-
-	test.each(claims)("%s", (claim) => {
-		expect(outcomes.get(claim) ?? "not tried").toBe("as claimed");
-	});
+test("Oceanic finds in the simulator what it expects of Discord", async () => {
+	await using simulator = await startSimulator({ onlyResponses: true });
+	const { out } = await run("oceanic.ts", simulator.url);
+	const lines = out.split("\n").filter((line) => line.startsWith("{"));
+	const outcomes = lines.map((line) => JSON.parse(line) as Outcome);
+	expect(outcomes.filter(({ error }) => error)).toEqual([]);
+	expect(outcomes).toHaveLength(39);
 });
 
 // An unchanged bot of a framework on discord.js, as src/simulator/README.md redirects it.

@@ -76,6 +76,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	THREAD_CREATE: channel,
 	THREAD_UPDATE: channel,
 	THREAD_LIST_SYNC: object({ guild_id: id, threads: v.array(channel) }),
+	THREAD_MEMBERS_UPDATE: object({ added_members: v.optional(v.array(withMember)) }),
 	GUILD_MEMBER_ADD: memberEvent,
 	GUILD_MEMBER_UPDATE: memberEvent,
 	GUILD_MEMBER_REMOVE: object({ guild_id: id, user }),

@@ -1,32 +1,12 @@
 // The simulator with discord.js: logging in, events, and the calls of our tools.
 
 import { describe, expect, test } from "bun:test";
-import {
-	ChannelType,
-	DiscordAPIError,
-	GatewayIntentBits as Intent,
-	PermissionFlagsBits,
-	TextChannel,
-} from "discord.js";
+import { ChannelType, GatewayIntentBits as Intent, PermissionFlagsBits, TextChannel } from "discord.js";
 import type { EventType } from "../../../src/simulator/world/state/events.ts";
 import { until } from "../../support/until.ts";
 import { as, connect, cooksOf, startSimulator, usualIntents } from "../support.ts";
 
 describe("logging in", () => {
-	test("a bot is ready and knows its guild, roles, channels and itself", async () => {
-		await using simulator = await startSimulator();
-		await using bot = await connect(simulator);
-		const [guild, ...others] = bot.client.guilds.cache.values();
-		expect(others).toEqual([]);
-		expect(guild?.name).toBe("The Cooks");
-		expect(guild?.memberCount).toBe(6);
-		expect(guild?.members.cache.size).toBe(1);
-		expect(guild?.channels.cache.map(({ name }) => name)).toEqual(["Talk", "general", "staff", "Lounge"]);
-		expect(guild?.members.me?.permissions.has(PermissionFlagsBits.ManageRoles)).toBe(true);
-		expect(simulator.unknownRoutes).toEqual([]);
-		expect(simulator.sockets.connected).toEqual([simulator.bot("alpha").id]);
-	});
-
 	test("its application, its guilds and the Gateway's URL can be fetched", async () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
@@ -44,17 +24,6 @@ describe("logging in", () => {
 		expect((await ada("GET", "/gateway/bot")).code).toBe(20002);
 		expect((await alpha("GET", "/oauth2/applications/@me")).json().name).toBe("alpha");
 		expect((await ada("GET", "/users/@me")).json().username).toBe("ada");
-	});
-
-	test("members are requested over the socket", async () => {
-		await using simulator = await startSimulator();
-		await using bot = await connect(simulator);
-		const guild = bot.client.guilds.cache.first();
-		expect((await guild?.members.fetch())?.size).toBe(6);
-		const some = await guild?.members.fetch({ query: "mo", limit: 5 });
-		expect(some?.map(({ displayName }) => displayName)).toEqual(["MONA LISA"]);
-		const one = await guild?.members.fetch({ user: [simulator.user("zoe").id] });
-		expect(one?.map(({ user }) => user.username)).toEqual(["zoe"]);
 	});
 
 	test("ten thousand members come in ten chunks", async () => {
@@ -82,20 +51,6 @@ describe("events", () => {
 			member: { nick: "Chef José" },
 			mentions: [{ id: own, member: { joined_at: expect.any(String) } }],
 		});
-	});
-
-	test("a bot answers a message, and the answer is in the transcript", async () => {
-		await using simulator = await startSimulator();
-		await using bot = await connect(simulator);
-		const replied = Promise.withResolvers<unknown>();
-		bot.client.on("messageCreate", (message) => {
-			if (!message.author.bot) replied.resolve(message.reply(`hello ${message.member?.displayName}`));
-		});
-		await simulator.user("jose.garcia").say("The Cooks/general", "hi");
-		const general = simulator.channel("The Cooks/general");
-		await until("the answer", () => general.transcript().includes("alpha"));
-		expect(general.transcript()).toBe("jose.garcia: hi\nalpha: hello Chef José");
-		await replied.promise;
 	});
 
 	test("editing, deleting and typing are dispatched", async () => {
@@ -292,17 +247,5 @@ describe("what our tools call", () => {
 		expect([...simulator.guild("The Cooks").members.keys()]).not.toContain(zoe?.id ?? "");
 		const log = await guild?.fetchAuditLogs({ limit: 2 });
 		expect(log?.entries.map(({ reason }) => reason)).toEqual([null, "no"]);
-	});
-
-	test("a refusal arrives as discord.js's error with Discord's code", async () => {
-		await using simulator = await startSimulator();
-		await using bot = await connect(simulator);
-		const guild = bot.client.guilds.cache.first();
-		const refused = await guild?.bans.create(simulator.user("ada").id).then(
-			() => undefined,
-			(error: unknown) => error,
-		);
-		expect(refused).toBeInstanceOf(DiscordAPIError);
-		expect(refused).toMatchObject({ code: 50013, status: 403, message: "Missing Permissions" });
 	});
 });
