@@ -11,12 +11,12 @@ import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { Durable, type Step } from "../../store/durable.ts";
 import { saveCaseMark, selectCaseMark } from "../../store/tables/case-marks.ts";
-import type { Cases, CasesOptions } from "./cases.ts";
+import type { CasesOptions, NewCase } from "./case.ts";
 import { caseOfEntry, entryKinds, type HandEntry, isCandidate } from "./entry-case.ts";
 import { entriesAfter, markBefore, newestEntryId } from "./missed-entries.ts";
 
 export interface ByHandOptions extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
-	cases: Pick<Cases, "add">;
+	cases: { add(guildId: string, added: NewCase): Promise<unknown> };
 }
 
 /** Maximum number of a guild's audit log entries that wait in memory. Further ones are read from Discord later. */

@@ -1,8 +1,14 @@
-// The type of a moderation case, and its conversion from and to a row of the database.
+// The type of a moderation case, its conversion from and to a row of the database, and what the parts that handle cases share.
 
+import type { Connection } from "../../../discord/connection/connection.ts";
 import { joinLines, maxReasonLength } from "../../../discord/text.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { EscalationRule } from "../../config/escalation.ts";
+import type { Store } from "../../store/store.ts";
 import type { CaseRow, CaseState, Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
+import type { ModerationLog } from "../moderation-log.ts";
+import type { TempBans } from "../temp-bans.ts";
 
 const maxCaseIds = 1_000;
 
@@ -91,4 +97,31 @@ export function idsText(ids: readonly string[] = []): string {
 /** Replaces line breaks, NUL and unpaired surrogates (PostgreSQL stores neither); cuts to a reason's length. */
 export function storedText(text: string): string {
 	return [...joinLines(text.toWellFormed()).replaceAll("\0", "\u{fffd}")].slice(0, maxReasonLength).join("");
+}
+
+export interface CasesOptions {
+	connection: Connection;
+	store: Store;
+	log: Log;
+	moderationLog: Pick<ModerationLog, "add">;
+	/** Makes the bans of escalation rules. */
+	bans: Pick<TempBans, "ban">;
+	settings: {
+		/** Names of the actions about which people are told by direct message, unless the tool call says otherwise. */
+		tell: readonly string[];
+		/** The operator's text on how to appeal, which direct messages to people contain. */
+		appeal?: string | undefined;
+		escalate?: readonly EscalationRule[] | undefined;
+	};
+	/** Returns the wall-clock time in epoch milliseconds. */
+	now?: () => number;
+	/** In milliseconds. An older case without an outcome belongs to a killed process; the worker asks Discord. */
+	decideAfterMs?: number;
+	/** Waits in milliseconds before a failed step is retried: the first and the maximum. */
+	backOffMs?: readonly [number, number];
+}
+
+/** Outcome of a case that was added with the state "asked". Fields that are left out keep their stored values. */
+export interface CaseResult extends Partial<Pick<Case, "why" | "messageIds" | "channelIds" | "detail">> {
+	state: Exclude<Case["state"], "asked">;
 }

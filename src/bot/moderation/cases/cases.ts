@@ -2,11 +2,7 @@
 // log.
 
 import type { Client } from "discord.js";
-import type { Connection } from "../../../discord/connection/connection.ts";
-import type { Log } from "../../../lib/log.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import type { EscalationRule } from "../../config/escalation.ts";
-import type { Store } from "../../store/store.ts";
 import {
 	type CaseEdit,
 	type CaseFilter,
@@ -26,10 +22,17 @@ import {
 	settleCase,
 } from "../../store/tables/cases.ts";
 import type { CaseCall, CaseRecorder, OpenCases } from "../../tool/case-record.ts";
-import type { ModerationLog } from "../moderation-log.ts";
-import type { TempBans } from "../temp-bans.ts";
 import { ByHand } from "./by-hand.ts";
-import { type Case, idsText, type NewCase, storedText, toCase, toRow } from "./case.ts";
+import {
+	type Case,
+	type CaseResult,
+	type CasesOptions,
+	idsText,
+	type NewCase,
+	storedText,
+	toCase,
+	toRow,
+} from "./case.ts";
 import { CaseWorker } from "./case-worker.ts";
 import { crossedRule } from "./escalation-rules.ts";
 import { logCase, logChange } from "./log-case.ts";
@@ -37,33 +40,6 @@ import { Recorder } from "./recorder.ts";
 
 const maxReasonsRead = 200;
 const maxReasons = 25;
-
-export interface CasesOptions {
-	connection: Connection;
-	store: Store;
-	log: Log;
-	moderationLog: Pick<ModerationLog, "add">;
-	/** Makes the bans of escalation rules. */
-	bans: Pick<TempBans, "ban">;
-	settings: {
-		/** Names of the actions about which people are told by direct message, unless the tool call says otherwise. */
-		tell: readonly string[];
-		/** The operator's text on how to appeal, which direct messages to people contain. */
-		appeal?: string | undefined;
-		escalate?: readonly EscalationRule[] | undefined;
-	};
-	/** Returns the wall-clock time in epoch milliseconds. */
-	now?: () => number;
-	/** In milliseconds. An older case without an outcome belongs to a killed process; the worker asks Discord. */
-	decideAfterMs?: number;
-	/** Waits in milliseconds before a failed step is retried: the first and the maximum. */
-	backOffMs?: readonly [number, number];
-}
-
-/** Outcome of a case that was added with the state "asked". Fields that are left out keep their stored values. */
-export interface CaseResult extends Partial<Pick<Case, "why" | "messageIds" | "channelIds" | "detail">> {
-	state: Exclude<Case["state"], "asked">;
-}
 
 /** The moderation record. All methods that return a promise reject with StoreUnavailable, but `open`. */
 export class Cases implements CaseRecorder {

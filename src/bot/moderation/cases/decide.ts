@@ -8,8 +8,7 @@ import { NotNow } from "../../store/durable.ts";
 import { selectTempBan } from "../../store/tables/temp-bans.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
-import type { Case } from "./case.ts";
-import type { CaseResult } from "./cases.ts";
+import type { Case, CaseResult } from "./case.ts";
 
 /** Only actions whose entries name the person. */
 const entriesOf: Partial<Record<CaseAction, AuditLogEvent>> = {

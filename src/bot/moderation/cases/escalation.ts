@@ -14,8 +14,7 @@ import { NotNow } from "../../store/durable.ts";
 import { selectCase, setTold } from "../../store/tables/cases.ts";
 import { selectTempBan } from "../../store/tables/temp-bans.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
-import type { Case } from "./case.ts";
-import type { CaseResult, CasesOptions } from "./cases.ts";
+import type { Case, CaseResult, CasesOptions } from "./case.ts";
 import { isSameEnd, wasRecorded } from "./decide.ts";
 import { isTellable, tellPeople } from "./tell.ts";
 

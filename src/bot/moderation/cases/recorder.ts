@@ -10,10 +10,9 @@ import { type CaseRow, setTold, type Told } from "../../store/tables/cases.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import { isOnDiscord } from "../../tool/admission.ts";
 import type { CaseCall, CaseEnd, OpenCases } from "../../tool/case-record.ts";
-import type { Case, NewCase } from "./case.ts";
+import type { Case, CaseResult, CasesOptions, NewCase } from "./case.ts";
 import { describeEscalation, describeNumbers } from "./case-text.ts";
 import type { CaseWorker } from "./case-worker.ts";
-import type { CaseResult, CasesOptions } from "./cases.ts";
 import { isTellable, maxTold, tellPeople } from "./tell.ts";
 
 export interface RecorderOptions extends CasesOptions {

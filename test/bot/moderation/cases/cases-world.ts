@@ -3,8 +3,9 @@
 import { PermissionFlagsBits } from "discord.js";
 import type { EscalationRule } from "../../../../src/bot/config/escalation.ts";
 import { readRule } from "../../../../src/bot/config/escalation.ts";
+import type { CasesOptions } from "../../../../src/bot/moderation/cases/case.ts";
 import { createCaseTools } from "../../../../src/bot/moderation/cases/case-tools.ts";
-import { Cases, type CasesOptions } from "../../../../src/bot/moderation/cases/cases.ts";
+import { Cases } from "../../../../src/bot/moderation/cases/cases.ts";
 import type { LogEntry } from "../../../../src/bot/moderation/moderation-log.ts";
 import { TempBans } from "../../../../src/bot/moderation/temp-bans.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
