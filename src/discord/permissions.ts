@@ -74,8 +74,7 @@ export function neededBy<Args extends object>(
 export function isHeldInGuild<Args>(needed: Needed<Args>, guild: Guild, person?: GuildMember): boolean {
 	if (typeof needed === "string" || "inGuild" in needed || !needed.orInGuild) return false;
 	const bit = PermissionFlagsBits[needed.orInGuild];
-	const held = person ? personPermissions(person, undefined) : botPermissions(guild, undefined);
-	return (held & bit) !== 0n;
+	return (permissionsOf(person ?? botMember(guild), undefined) & bit) !== 0n;
 }
 
 function isPresent(value: unknown): boolean {
@@ -126,35 +125,22 @@ export function botMember(guild: Guild): GuildMember {
 	);
 }
 
-/** Without a channel, guild-wide. Fewer during a timeout. */
-export function botPermissions(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
-	const me = botMember(guild);
-	const { bitfield } = channel?.permissionsFor(me) ?? me.permissions;
-	// discord.js ignores timeouts. They do not limit administrators.
-	return isTimedOut(me, bitfield) ? bitfield & permissionsInTimeout : bitfield;
-}
-
 /** An administrator's: all bits are set. */
 export const everything = ~0n;
 
-/** Like `botPermissions`, with all bits for an administrator. */
-export function allowedToBot(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
-	return withEverything(botPermissions(guild, channel));
+/**
+ * Without a channel, guild-wide; `everything` for an administrator; fewer for members who can only read. A person has
+ * none in a channel that they cannot see.
+ */
+export function permissionsOf(member: GuildMember, channel: GuildBasedChannel | undefined): bigint {
+	const standing = standingOf(member);
+	const bits = channel ? bitsInChannel(standing, channel) : standing.bits;
+	return standing.readOnly ? bits & permissionsInTimeout : bits;
 }
 
-function withEverything(bits: bigint): bigint {
-	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
-}
-
-/** Without a channel, guild-wide; all bits for an administrator; none in a channel that the person cannot see. */
-export function personPermissions(person: GuildMember, channel: GuildBasedChannel | undefined): bigint {
-	const standing = standingOf(person);
-	const { readOnly } = standing;
-	if (!channel) return readOnly ? standing.bits & permissionsInTimeout : standing.bits;
-	if (standing.bits === everything) return everything;
-	const bits = bitsInChannel(standing, channel);
-	if (!isVisibleWith(bits, channel)) return 0n;
-	return readOnly ? bits & permissionsInTimeout : bits;
+/** As `permissionsOf`. */
+export function botPermissions(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
+	return permissionsOf(botMember(guild), channel);
 }
 
 function standingOf(member: GuildMember): Standing {
@@ -164,7 +150,7 @@ function standingOf(member: GuildMember): Standing {
 	if (known?.member === member) return known;
 	const standing = {
 		member,
-		bits: withEverything(member.permissions.bitfield),
+		bits: isAdministrator(member) ? everything : member.permissions.bitfield,
 		roleIds: new Set(member.roles.cache.keys()),
 		readOnly: whyReadOnly(member),
 	};
@@ -174,9 +160,14 @@ function standingOf(member: GuildMember): Standing {
 
 function bitsInChannel({ member, bits, roleIds }: Standing, channel: GuildBasedChannel): bigint {
 	const source = channel.isThread() ? channel.parent : channel;
-	if (!source) return 0n;
+	if (bits === everything || !source) return source ? bits : 0n;
 	const holder = { guildId: member.guild.id, roleIds, memberId: member.id };
-	return withOverwrites(bits, holder, overwritesOf(source));
+	const inChannel = withOverwrites(bits, holder, overwritesOf(source));
+	return isBot(member) || isVisibleWith(inChannel, channel) ? inChannel : 0n;
+}
+
+function isBot({ id, client }: GuildMember): boolean {
+	return id === client.user.id;
 }
 
 /** With these overwrites, and without removing those that depend on others. */
@@ -197,18 +188,17 @@ function isVisibleWith(bits: bigint, channel: GuildBasedChannel): boolean {
 	return channel.type !== ChannelType.PrivateThread || (bits & ManageThreads) !== 0n || isKnownInThread(channel.id);
 }
 
+/** By whose permissions the running call acts: the acting person, if there is one, and the bot. */
+export function actingMembers(guild: Guild): GuildMember[] {
+	return [actingPerson(guild) ?? [], botMember(guild)].flat();
+}
+
 /** Those of the bot that the acting person has as well. */
 export function allowed(guild: Guild, channel: GuildBasedChannel | undefined): bigint {
-	const person = actingPerson(guild);
-	const bits = allowedToBot(guild, channel);
-	return person ? bits & personPermissions(person, channel) : bits;
+	return actingMembers(guild).reduce((bits, member) => bits & permissionsOf(member, channel), everything);
 }
 
 export const permissionsInTimeout = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
-
-function isTimedOut(member: GuildMember, bits: bigint): boolean {
-	return member.isCommunicationDisabled() && (bits & PermissionFlagsBits.Administrator) === 0n;
-}
 
 const quarantined = [
 	GuildMemberFlags.AutomodQuarantinedUsernameOrGuildNickname,
@@ -216,15 +206,18 @@ const quarantined = [
 ];
 
 /**
- * Undefined if the person may do more, as the owner and administrators may.
+ * Undefined if the member may do more, as the owner and administrators may.
  * https://discord.com/developers/docs/topics/permissions#permissions-for-timed-out-members
  */
-export function whyReadOnly(person: GuildMember): string | undefined {
-	if (isAdministrator(person)) return undefined;
-	const { guild, flags } = person;
-	if (person.isCommunicationDisabled())
-		return `You are timed out in the guild ${guild.id} until ${time(person.communicationDisabledUntil)}, and can only read until then.`;
-	if (person.pending)
+export function whyReadOnly(member: GuildMember): string | undefined {
+	if (isAdministrator(member)) return undefined;
+	const { guild, flags } = member;
+	const timedOut = `timed out in the guild ${guild.id} until ${time(member.communicationDisabledUntil)}, and can only read until then.`;
+	if (member.isCommunicationDisabled())
+		return isBot(member)
+			? `The bot is ${timedOut} A moderator with MODERATE_MEMBERS can remove the timeout.`
+			: `You are ${timedOut}`;
+	if (member.pending)
 		return `You have not completed the membership screening of the guild ${guild.id}, and can only read until then.`;
 	if (flags.any(quarantined))
 		return `You are quarantined by AutoMod in the guild ${guild.id}, and can only read until that ends.`;
@@ -249,7 +242,7 @@ export function bitsIn(
 
 /** Of the needed permissions, as a bit field. */
 export function missingForBot(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): bigint {
-	return needed & ~allowedToBot(guild, channel);
+	return needed & ~botPermissions(guild, channel);
 }
 
 /** Of the needed permissions, as a bit field. */
@@ -276,49 +269,27 @@ export function requirePermissions(
 	needed: bigint,
 	why?: (missing: bigint) => readonly string[],
 ): void {
-	const person = actingPerson(guild);
-	if (person) requireOf(person, channel, needed, why);
-	requireOfBot(guild, channel, needed, why);
+	for (const member of actingMembers(guild)) requireOf(member, channel, needed, why);
 }
 
-/** As `requirePermissions`, for the bot alone. */
-export function requireOfBot(
-	guild: Guild,
-	channel: GuildBasedChannel | undefined,
-	needed: bigint,
-	why: (missing: bigint) => readonly string[] = () => [],
-): void {
-	const missing = missingForBot(guild, channel, needed);
-	if (missing === 0n) return;
-	const me = botMember(guild);
-	if (isTimedOut(me, botPermissions(guild, channel)))
-		throw new ToolError(
-			`The bot is timed out in the guild ${guild.id} until ${time(me.communicationDisabledUntil)}, and can only read until then. A moderator with MODERATE_MEMBERS can remove the timeout. Nothing was done.`,
-		);
-	throw new ToolError(
-		[
-			`The bot lacks ${describeBits(missing)} in ${nameOf(guild, channel)}.`,
-			...why(missing),
-			`${whoCanGrant(guild, channel)} Nothing was done.`,
-		].join(" "),
-	);
-}
-
-/** As `requirePermissions`, for a person alone. */
+/** As `requirePermissions`, for one of the two. */
 export function requireOf(
-	person: GuildMember,
+	member: GuildMember,
 	channel: GuildBasedChannel | undefined,
 	needed: bigint,
 	why: (missing: bigint) => readonly string[] = () => [],
 ): void {
-	const missing = needed & ~personPermissions(person, channel);
+	const missing = needed & ~permissionsOf(member, channel);
 	if (missing === 0n) return;
-	const limit = whyReadOnly(person);
+	const { guild } = member;
+	const limit = whyReadOnly(member);
 	if (limit && (missing & ~permissionsInTimeout) !== 0n) throw new ToolError(`${limit} Nothing was done.`);
+	const place = channel ? channelName(channel) : `the guild ${guild.id} as a whole`;
 	throw new ToolError(
 		[
-			`You lack ${describeBits(missing)} in ${nameOf(person.guild, channel)}.`,
+			`${isBot(member) ? "The bot lacks" : "You lack"} ${describeBits(missing)} in ${place}.`,
 			...why(missing),
+			...(isBot(member) ? [whoCanGrant(guild, channel)] : []),
 			"Nothing was done.",
 		].join(" "),
 	);
@@ -333,11 +304,7 @@ export function requireOfPerson(guild: Guild, channel: GuildBasedChannel | undef
 /** True in calls by the bot's own rights. */
 export function personHas(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): boolean {
 	const person = actingPerson(guild);
-	return !person || (needed & ~personPermissions(person, channel)) === 0n;
-}
-
-function nameOf(guild: Guild, channel: GuildBasedChannel | undefined): string {
-	return channel ? channelName(channel) : `the guild ${guild.id} as a whole`;
+	return !person || (needed & ~permissionsOf(person, channel)) === 0n;
 }
 
 /**
@@ -345,69 +312,36 @@ function nameOf(guild: Guild, channel: GuildBasedChannel | undefined): string {
  * by an overwrite of the channel.
  */
 export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new" | undefined, bits: bigint): void {
-	const person = actingPerson(guild);
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
-	if (person && channel && (bits & ManageRoles) !== 0n)
-		requireOf(person, undefined, Administrator, () => [
-			"Only an administrator can allow or deny MANAGE_ROLES in a channel.",
-		]);
-	if (person)
-		requireGrantableBy(person, personPermissions, channel, bits, (missing) => [
-			`You can only give and deny permissions that you have yourself, and you lack ${missing}.`,
-		]);
-	const bot = botMember(guild);
-	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) => botPermissions(guild, place);
-	requireGrantableBy(bot, ofBot, channel, bits, (missing) => [
-		`The bot can only give and deny permissions that it has itself, and it lacks ${missing}.`,
-		whoCanGrant(guild, undefined),
-	]);
+	const onlyAdministrators = "Only an administrator can allow or deny MANAGE_ROLES in a channel.";
+	for (const member of actingMembers(guild)) {
+		if (!isBot(member) && channel && (bits & ManageRoles) !== 0n)
+			requireOf(member, undefined, Administrator, () => [onlyAdministrators]);
+		const missing = missingToGrant(member, channel, bits);
+		if (missing === 0n) continue;
+		const problem = isBot(member)
+			? `The bot can only give and deny permissions that it has itself, and it lacks ${describeBits(missing)}. ${whoCanGrant(guild, undefined)}`
+			: `You can only give and deny permissions that you have yourself, and you lack ${describeBits(missing)}.`;
+		throw new ToolError(
+			`${channel && (missing & ManageRoles) !== 0n ? onlyAdministrators : problem} Nothing was done.`,
+		);
+	}
 }
 
 /** Those that bot and acting person may allow or deny in a channel's overwrites. */
 export function grantableBits(guild: Guild, channel: GuildBasedChannel, bits: bigint): bigint {
-	const person = actingPerson(guild);
-	const missing = person ? missingToGrant(person, personPermissions, channel, bits) : 0n;
-	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) => botPermissions(guild, place);
-	return bits & ~missing & ~missingToGrant(botMember(guild), ofBot, channel, bits);
+	return actingMembers(guild).reduce((kept, member) => kept & ~missingToGrant(member, channel, bits), bits);
 }
 
-type PermissionsOf = (member: GuildMember, place: GuildBasedChannel | undefined) => bigint;
-
-function missingToGrant(
-	member: GuildMember,
-	permissionsOf: PermissionsOf,
-	channel: GuildBasedChannel | "new" | undefined,
-	bits: bigint,
-): bigint {
-	const { Administrator, ManageRoles } = PermissionFlagsBits;
+function missingToGrant(member: GuildMember, channel: GuildBasedChannel | "new" | undefined, bits: bigint): bigint {
 	const inGuild = permissionsOf(member, undefined);
-	if ((inGuild & Administrator) !== 0n) return 0n;
-	if (
-		channel &&
-		channel !== "new" &&
-		!channel.isThread() &&
-		canManageOverwrites(member.guild, overwritesOf(channel), member)
-	)
-		return 0n;
-	const inCategory = channel !== "new" && channel?.parent ? permissionsOf(member, channel.parent) : 0n;
+	const place = channel === "new" ? undefined : channel;
+	if (inGuild === everything) return 0n;
+	if (place && !place.isThread() && canManageOverwrites(member.guild, overwritesOf(place), member)) return 0n;
+	const inCategory = place?.parent ? permissionsOf(member, place.parent) : 0n;
 	// A member with it in a channel can grant themselves everything there.
-	const everywhere = channel ? bits & ManageRoles : 0n;
+	const everywhere = channel ? bits & PermissionFlagsBits.ManageRoles : 0n;
 	return everywhere | (bits & ~(inGuild | inCategory));
-}
-
-function requireGrantableBy(
-	member: GuildMember,
-	permissionsOf: PermissionsOf,
-	channel: GuildBasedChannel | "new" | undefined,
-	bits: bigint,
-	problem: (missing: string) => readonly string[],
-): void {
-	const missing = missingToGrant(member, permissionsOf, channel, bits);
-	if (missing === 0n) return;
-	if (channel && (missing & PermissionFlagsBits.ManageRoles) !== 0n)
-		throw new ToolError("Only an administrator can allow or deny MANAGE_ROLES in a channel. Nothing was done.");
-	const sentences = [...problem(describeBits(missing)), "Nothing was done."];
-	throw new ToolError(sentences.join(" "));
 }
 
 /** Whether overwrites allow MANAGE_ROLES to a member, by default the bot, or a role of theirs except @everyone. */

@@ -11,7 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import { actingPerson, currentPerson } from "./acting-person.ts";
-import { personPermissions } from "./permissions.ts";
+import { permissionsOf } from "./permissions.ts";
 
 const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 
@@ -74,14 +74,14 @@ export function canSeeThread(
 	if (!person) return true;
 	const parent = guild.channels.cache.get(thread.parent_id ?? "");
 	if (!parent) return false;
-	const bits = personPermissions(person, parent);
+	const bits = permissionsOf(person, parent);
 	if ((bits & ViewChannel) === 0n) return false;
 	if (thread.type !== ChannelType.PrivateThread) return true;
 	return (bits & ManageThreads) !== 0n || isInThread(guild, thread.id, person);
 }
 
 function sees(person: GuildMember, channel: GuildBasedChannel): boolean {
-	return (personPermissions(person, channel) & ViewChannel) !== 0n;
+	return (permissionsOf(person, channel) & ViewChannel) !== 0n;
 }
 
 async function isInThread({ client }: Guild, threadId: string, { id }: GuildMember): Promise<boolean> {

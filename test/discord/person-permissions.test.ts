@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { ActingPerson, actAs } from "../../src/discord/acting-person.ts";
-import { everything, personPermissions } from "../../src/discord/permissions.ts";
+import { everything, permissionsOf } from "../../src/discord/permissions.ts";
 import type { Overwrite } from "../../src/simulator/world/state/entities.ts";
 import { startConnection } from "../support/connection.ts";
 import { seeded } from "../support/random.ts";
@@ -59,9 +59,10 @@ test("in channels with any overwrites, they are those of discord.js", async () =
 				const { bitfield = 0n } = channel.permissionsFor(member) ?? {};
 				const isAll = (bitfield & Administrator) !== 0n;
 				const isHidden = (bitfield & ViewChannel) === 0n;
-				const found = personPermissions(member, channel);
+				const found = permissionsOf(member, channel);
 				if (member.permissions.has(Administrator)) expect(found).toBe(everything);
-				else expect(found).toBe(isHidden ? 0n : bitfield);
+				// The bot's are those without the ones that it would lose by not seeing the channel: errors name what it lacks.
+				else expect(found).toBe(isHidden && member !== guild?.members.me ? 0n : bitfield);
 				seen[isAll ? "all" : isHidden ? "none" : "some"] += 1;
 			}
 		});

@@ -4,7 +4,6 @@ import { ChannelType, type Client, type Guild, PermissionFlagsBits, type Role } 
 import * as v from "valibot";
 import { channelName, roleName, time } from "../../discord/describe.ts";
 import {
-	allowedToBot,
 	bitsIn,
 	botPermissions,
 	describeBits,
@@ -72,7 +71,7 @@ function rankWarnings(guild: Guild): string[] {
 /** Throws a CheckFailed if the bot is timed out, or lacks what every tool or an enabled feature needs. */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;
-	const inGuild = allowedToBot(guild, undefined);
+	const inGuild = botPermissions(guild, undefined);
 	if (inGuild === everything) return;
 	if (until && guild.members.me?.isCommunicationDisabled())
 		throw new CheckFailed(

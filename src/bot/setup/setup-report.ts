@@ -9,9 +9,9 @@ import { isSwitchedOn, type PrivilegedIntent, privilegedIntents } from "../../di
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import {
 	allBits,
-	allowedToBot,
 	bitsIn,
 	botMember,
+	botPermissions,
 	isAdministrator,
 	type Needed,
 	permissionNames,
@@ -125,7 +125,7 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 }
 
 function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
-	const has = allowedToBot(guild, undefined);
+	const has = botPermissions(guild, undefined);
 	const dependents = new Map<bigint, Set<string>>();
 	for (const tool of tools)
 		for (const [bit, when] of needsOf(tool)) {

@@ -5,7 +5,7 @@ import { type Guild, type GuildMember, GuildMemberFlags, PermissionFlagsBits, RE
 import { ActingPerson, actingPerson, currentPerson, unknownGuild } from "../../discord/acting-person.ts";
 import { roleName } from "../../discord/describe.ts";
 import { absentIf, type MemberState } from "../../discord/find.ts";
-import { bitOf, officialName, personPermissions, whyReadOnly } from "../../discord/permissions.ts";
+import { bitOf, officialName, permissionsOf, whyReadOnly } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { accessRefusal, includesAccess, type Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -217,5 +217,5 @@ export async function requireBotManager(bot: Admitting): Promise<void> {
 function manages(guild: Guild): boolean {
 	const person = actingPerson(guild);
 	const { ManageGuild } = PermissionFlagsBits;
-	return !person || (personPermissions(person, undefined) & ManageGuild) !== 0n;
+	return !person || (permissionsOf(person, undefined) & ManageGuild) !== 0n;
 }

@@ -11,7 +11,7 @@ import { actAs, actingPerson, currentPerson, isForPeople } from "../../discord/a
 import { guildName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
-import { bitsIn, isHeldInGuild, neededBy, requireOf, requireOfBot } from "../../discord/permissions.ts";
+import { bitsIn, botMember, isHeldInGuild, neededBy, requireOf } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { permitWrites, type ToolRun, withinRun } from "../../discord/rest/rest.ts";
 import {
@@ -362,7 +362,7 @@ function requireAll<Args extends object>(
 		channel: GuildBasedChannel | undefined,
 		needed: bigint,
 		why?: (missing: bigint) => readonly string[],
-	) => (person ? requireOf(person, channel, needed, why) : requireOfBot(guild, channel, needed, why));
+	) => requireOf(person ?? botMember(guild), channel, needed, why);
 	let bits = bitsIn(undefined, inGuild);
 	if (bits !== 0n) require(undefined, bits);
 	if (permissions) {

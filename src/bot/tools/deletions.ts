@@ -15,7 +15,7 @@ import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import { textChannel } from "../../discord/find.ts";
-import { bitsIn, requireOfBot, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import { bitsIn, botMember, requireOf, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -134,7 +134,7 @@ async function planOne(discord: Client<true>, { channel, id }: Target): Promise<
 	requireOfPerson(guild, channel, impliedIn(channel));
 	// A person's own messages need no Manage Messages of the person.
 	if (!message || message.author.id !== actingPerson(guild)?.id) requireOfPerson(guild, channel, ManageMessages);
-	if (message && message.author.id !== discord.user.id) requireOfBot(guild, channel, ManageMessages);
+	if (message && message.author.id !== discord.user.id) requireOf(botMember(guild), channel, ManageMessages);
 	const name = message ? `the message of ${messageHead(message)}` : `the message ${id}`;
 	if (message && !isDeletable(message))
 		throw new ToolError(

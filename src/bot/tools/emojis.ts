@@ -2,10 +2,9 @@
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { actingPerson } from "../../discord/acting-person.ts";
 import { roleName, userName } from "../../discord/describe.ts";
 import { role } from "../../discord/find.ts";
-import { botPermissions, personHas, personPermissions, requireOf, requireOfBot } from "../../discord/permissions.ts";
+import { actingMembers, permissionsOf, personHas, requireOf } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { emojiName, fetchEmojis, type GuildEmoji, guildEmoji } from "../messages/emoji.ts";
@@ -143,12 +142,8 @@ function emojiLabel(emoji: GuildEmoji): string {
 }
 
 function requireEditable(guild: Guild, { user }: GuildEmoji): void {
-	const person = actingPerson(guild);
-	const neededBy = (id: string, held: bigint) => ((held & manage) === 0n && user?.id === id ? create : manage);
-	if (person) {
-		const held = personPermissions(person, undefined);
-		requireOf(person, undefined, neededBy(person.id, held));
+	for (const member of actingMembers(guild)) {
+		const manages = (permissionsOf(member, undefined) & manage) !== 0n;
+		requireOf(member, undefined, !manages && user?.id === member.id ? create : manage);
 	}
-	const held = botPermissions(guild, undefined);
-	requireOfBot(guild, undefined, neededBy(guild.client.user.id, held));
 }

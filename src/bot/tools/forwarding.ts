@@ -12,7 +12,7 @@ import {
 import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
-import { requireOfBot, requirePermissions } from "../../discord/permissions.ts";
+import { botMember, requireOf, requirePermissions } from "../../discord/permissions.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { allowedMentions, fetchMessage, onMessage, slowMode } from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
@@ -78,7 +78,7 @@ export const crosspostMessage = destructiveTool({
 			throw new ToolError(`${where} is not an announcement channel. list_channels shows which ones are.`);
 		const message = await fetchMessage(channel, message_id);
 		const { author, flags = 0 } = message;
-		if (author.id !== discord.user.id) requireOfBot(guild, channel, PermissionFlagsBits.ManageMessages);
+		if (author.id !== discord.user.id) requireOf(botMember(guild), channel, PermissionFlagsBits.ManageMessages);
 		if ((flags & MessageFlags.Crossposted) !== 0)
 			throw new ToolError(`The message ${message_id} in ${where} is already published. Nothing was done.`);
 		return {

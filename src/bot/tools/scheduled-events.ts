@@ -9,17 +9,15 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { actingPerson } from "../../discord/acting-person.ts";
 import { nowIs } from "../../discord/describe.ts";
 import { voiceChannel } from "../../discord/find.ts";
 import {
+	actingMembers,
 	bitsIn,
-	botPermissions,
 	type NeededWith,
 	type Permission,
-	personPermissions,
+	permissionsOf,
 	requireOf,
-	requireOfBot,
 } from "../../discord/permissions.ts";
 import { oneField } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
@@ -202,18 +200,11 @@ function requireEventPermissions(
 		voice: ["ViewChannel", "Connect"],
 		external: [],
 	};
-	const neededBy = (id: string, held: bigint) => {
-		const isOwn = creator_id === id && (held & manages) === 0n;
+	for (const member of actingMembers(guild)) {
+		const isOwn = creator_id === member.id && (permissionsOf(member, channel) & manages) === 0n;
 		const forEvents = isOwn ? "CreateEvents" : "ManageEvents";
-		return bitsIn(channel, [forEvents, ...more[entity_type]]);
-	};
-	const person = actingPerson(guild);
-	if (person) {
-		const held = personPermissions(person, channel);
-		requireOf(person, channel, neededBy(person.id, held));
+		requireOf(member, channel, bitsIn(channel, [forEvents, ...more[entity_type]]));
 	}
-	const held = botPermissions(guild, channel);
-	requireOfBot(guild, channel, neededBy(guild.client.user.id, held));
 }
 
 export const getEventUsers = readTool({

@@ -15,7 +15,7 @@ import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName, memberFields, personFields, time } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
-import { botMember, requireOfBot, requireOfPerson } from "../../discord/permissions.ts";
+import { botMember, requireOf, requireOfPerson } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -86,7 +86,7 @@ export const editThreadMembers = destructiveTool({
 			(add_users.length > 0 && managesToAdd) || (remove_users.length > 0 && !(isPrivate && thread.ownerId === id));
 		const { ManageThreads } = PermissionFlagsBits;
 		if (manages(actingPerson(guild)?.id)) requireOfPerson(guild, thread, ManageThreads);
-		if (manages(botMember(guild).id)) requireOfBot(guild, thread, ManageThreads);
+		if (manages(botMember(guild).id)) requireOf(botMember(guild), thread, ManageThreads);
 		const where = channelName(thread);
 		const { rest } = guild.client;
 		const changes: Change[] = [

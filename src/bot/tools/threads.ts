@@ -15,7 +15,7 @@ import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
-import { botMember, requireOfBot, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import { botMember, requireOf, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { oneField } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
@@ -304,7 +304,7 @@ function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partia
 	}
 	const isOf = (id: string | undefined) => thread.ownerId === id && !thread.locked;
 	if (!isOf(actingPerson(guild)?.id)) requireOfPerson(guild, thread, ManageThreads);
-	if (!isOf(botMember(guild).id)) requireOfBot(guild, thread, ManageThreads);
+	if (!isOf(botMember(guild).id)) requireOf(botMember(guild), thread, ManageThreads);
 }
 
 async function postTagIds(guild: Guild, { parent }: AnyThreadChannel, tags: readonly string[]): Promise<string[]> {

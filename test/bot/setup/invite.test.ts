@@ -30,9 +30,9 @@ const onlyOfPeople = ["BypassSlowmode", "UseExternalEmojis"];
 test("the permissions of the tools are those that tools name, and those that go with them", () => {
 	const source = join(import.meta.dir, "../../../src/bot");
 	const files = [
-		...readdirSync(join(source, "tools")).map((file) => `tools/${file}`),
+		...readdirSync(join(source, "tools")).flatMap((file) => (file.endsWith(".ts") ? `tools/${file}` : [])),
 		"messages/message-arguments.ts",
-		"channels/channel-lock.ts",
+		"tools/channels/channel-lock.ts",
 	];
 	const named = files.flatMap((file) =>
 		Array.from(

@@ -12,7 +12,7 @@ import { channelName, roleName } from "../../../discord/describe.ts";
 import { impliedIn } from "../../../discord/effective-permissions.ts";
 import {
 	allowed,
-	allowedToBot,
+	botPermissions,
 	botBitsWith,
 	botMember,
 	canManageOverwrites,
@@ -274,10 +274,10 @@ export const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
 function refusedChannelLoss(guild: Guild, { action, guard, targetId = "" }: CheckedStep): string | undefined {
 	const channel = guild.channels.cache.get(targetId);
 	if (action !== "edit" || !guard.overwrites || !channel || channel.isThread()) return undefined;
-	if (allowedToBot(guild, undefined) === everything) return undefined;
+	if (botPermissions(guild, undefined) === everything) return undefined;
 	const after = toOverwrites(guard.overwrites.after);
 	const needed = ManageChannels | ManageRoles | impliedIn(channel);
-	const lost = needed & allowedToBot(guild, channel) & ~botBitsWith(guild, after);
+	const lost = needed & botPermissions(guild, channel) & ~botBitsWith(guild, after);
 	const losesOverwrite = canManageOverwrites(guild, overwritesOf(channel)) && !canManageOverwrites(guild, after);
 	if (lost === 0n && !losesOverwrite) return undefined;
 	const what = lost === 0n ? "the overwrite with MANAGE_ROLES" : describeBits(lost);

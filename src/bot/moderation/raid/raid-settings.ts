@@ -13,7 +13,7 @@ import {
 import { impliedIn } from "../../../discord/effective-permissions.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
-import { describeBits, missingForBot, personPermissions } from "../../../discord/permissions.ts";
+import { describeBits, missingForBot, permissionsOf } from "../../../discord/permissions.ts";
 import type { RaidMode } from "../../store/tables/raid-modes.ts";
 import { isChannel, type Refusal, type Settings, unseen } from "./raid-rules.ts";
 
@@ -114,7 +114,7 @@ export function refusalFor(guild: Guild, moderator: Moderator): Refusal {
 		if (ofBot !== 0n) return `the bot lacks ${describeBits(ofBot)}`;
 		if (moderator === "gone") return "the moderator has left the server";
 		if (!moderator) return undefined;
-		const ofPerson = needed & ~personPermissions(moderator, channel);
+		const ofPerson = needed & ~permissionsOf(moderator, channel);
 		if (ofPerson === 0n) return undefined;
 		return `the moderator lacks ${describeBits(ofPerson)}`;
 	};
