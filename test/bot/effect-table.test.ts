@@ -1,8 +1,9 @@
 // Every tool by the effect of its calls: which access level they need, which of them wait for approval, what the listing
-// and the log say of them. Where the effect follows from the arguments, the examples stand in effect-table.ts.
+// and the log say of them. The examples of calls whose effect follows from their arguments are the
+// column "effects" of the tools' table.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PermissionFlagsBits } from "discord.js";
+import { ChannelType, GuildScheduledEventEntityType, PermissionFlagsBits } from "discord.js";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import type { BotContext } from "../../src/bot/tool/context.ts";
@@ -10,50 +11,16 @@ import { callingTools, tools } from "../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import type { Access, Principal } from "../../src/lib/principal.ts";
 import type { Effect } from "../../src/mcp/tool.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import { until } from "../support/until.ts";
 import { type ApprovalWorld, staffChannel, startApprovalWorld } from "./approval/approval-world.ts";
-import { examplesIn, prepareExamples } from "./effect-table.ts";
+import { grant } from "./features/running-feature.ts";
+import type { Effects, Named, Row } from "./tool-rows/scene.ts";
+import { rows } from "./tool-scene.ts";
 
-/** The tools whose calls all have the same effect. */
-const always: Record<Effect, readonly string[]> = {
+/** The tools of features, and those that need a plan or a job, whose calls all have the same effect. */
+const others = {
 	read: [
-		"list_guilds",
-		"get_guild_info",
-		"export_guild",
-		"plan_guild",
-		"get_job",
-		"list_backups",
-		"list_members",
-		"lookup_user_by_name",
-		"get_member",
-		"get_recent_messages",
-		"get_message",
-		"search_messages",
-		"get_reactions",
-		"list_pins",
-		"get_poll_voters",
-		"list_threads",
-		"list_thread_members",
-		"read_private_messages",
-		"list_channels",
-		"get_channel",
-		"list_channel_permissions",
-		"list_roles",
-		"get_bans",
-		"list_voice_members",
-		"list_scheduled_events",
-		"get_event_users",
-		"list_automod_rules",
-		"get_audit_log",
-		"list_invites",
-		"get_invite",
-		"list_webhooks",
-		"list_emojis",
-		"list_recent_tool_calls",
-		"check_permissions",
-		"get_bot_info",
-		"run_setup_check",
-		"find_tools",
 		"use_reading_tool",
 		"list_temp_bans",
 		"list_cases",
@@ -63,89 +30,115 @@ const always: Record<Effect, readonly string[]> = {
 		"list_approvals",
 		"list_donators",
 	],
-	write: [
-		"cancel_job",
-		"send_message",
-		"send_file",
-		"add_reaction",
-		"pin_message",
-		"forward_message",
-		"create_poll",
-		"create_thread",
-		"edit_thread",
-		"send_private_message",
-		"clone_channel",
-		"unban",
-		"remove_timeout",
-		"set_nickname",
-		"create_scheduled_event",
-		"create_webhook",
-		"edit_webhook",
-		"send_webhook_message",
-		"create_emoji",
-		"edit_emoji",
-		"moderation_log",
-		"note_member",
-		"edit_case",
-		"resolve_report",
-	],
-	destructive: [
-		"apply_guild",
-		"edit_message",
-		"delete_messages",
-		"remove_reaction",
-		"crosspost_message",
-		"end_poll",
-		"delete_thread",
-		"edit_channel",
-		"edit_thread_members",
-		"edit_private_message",
-		"delete_channel",
-		"delete_private_message",
-		"set_channel_permissions",
-		"delete_role",
-		"copy_channel_permissions",
-		"bulk_role_update",
-		"ban",
-		"kick",
-		"prune_members",
-		"timeout",
-		"edit_voice_members",
-		"set_stage",
-		"delete_scheduled_event",
-		"delete_automod_rule",
-		"delete_invite",
-		"delete_webhook",
-		"edit_webhook_message",
-		"delete_webhook_message",
-		"delete_emoji",
-		"temp_ban",
-		"raid_mode",
-		"purge",
-		"use_tool",
-		"sync_donators",
-	],
+	write: ["moderation_log", "note_member", "edit_case", "resolve_report", "cancel_job"],
+	destructive: ["temp_ban", "raid_mode", "purge", "use_tool", "sync_donators", "apply_guild"],
+} satisfies Record<Effect, readonly string[]>;
+
+/** The tools of features whose calls have different effects. */
+const otherEffects = (guild: Named): Record<string, Effects> => ({
+	create_role_menu: {
+		write: [{ channel_id: guild.channel("general"), role_ids: [guild.role("Helpers")] }],
+		destructive: [
+			["gives VIEW_CHANNEL in #staff", { channel_id: guild.channel("general"), role_ids: [guild.role("Insiders")] }],
+			[
+				"replaces what a message says",
+				{
+					channel_id: guild.channel("general"),
+					role_ids: [guild.role("Helpers")],
+					content: "Choose",
+					message_id: guild.message,
+				},
+			],
+		],
+	},
+	warn_member: {
+		write: [{ user_ids: [guild.user("zoe")], reason: "Spam", tell: false }],
+		// José has been warned once.
+		destructive: [
+			[
+				'may set off the rule "2 warnings in 30d: kick"',
+				{ user_ids: [guild.user("jose.garcia")], reason: "Spam", tell: false },
+			],
+		],
+	},
+});
+
+/** What a row says of the effect of its tool. */
+function effectOf(row: Row): Effect | "by its arguments" {
+	if (!("act" in row)) return "read";
+	if (row.effects) return "by its arguments";
+	return row.dryRun ? "destructive" : "write";
+}
+const withEffect = (effect: Effect | "by its arguments") =>
+	rows.flatMap(([name, row]) => (effectOf(row) === effect ? name : []));
+
+/** The tools whose calls all have the same effect. */
+const always: Record<Effect, readonly string[]> = {
+	read: [...withEffect("read"), ...others.read],
+	write: [...withEffect("write"), ...others.write],
+	destructive: [...withEffect("destructive"), ...others.destructive],
 };
 
-/** The tools of "write" that can do nothing but add. */
-const additive = [
-	"send_message",
-	"send_file",
-	"add_reaction",
-	"forward_message",
-	"create_poll",
-	"create_thread",
-	"send_private_message",
-	"clone_channel",
-	"create_scheduled_event",
-	"create_webhook",
-	"send_webhook_message",
-	"create_emoji",
-	"note_member",
-];
+/** Those that can do nothing but add. */
+const additive = [...rows.flatMap(([name, { adds }]) => (adds ? name : [])), "note_member"];
+
+/** What the examples need in the guild, before the bot starts. */
+function prepareExamples(simulator: Simulator): void {
+	const guild = simulator.guild("The Cooks");
+	const { world } = simulator;
+	const alpha = world.users.get(simulator.bot("alpha").id);
+	const general = guild.channels.get(simulator.channel("The Cooks/general").id);
+	const staff = guild.channels.get(simulator.channel("The Cooks/staff").id);
+	if (!alpha || !general || !staff) throw new Error("the seed has these");
+	grant(simulator, "Staff", PermissionFlagsBits.KickMembers);
+	world.roles.add(guild, { name: "Helpers" });
+	const insiders = world.roles.add(guild, { name: "Insiders" });
+	const allow = String(PermissionFlagsBits.ViewChannel);
+	const { id } = insiders;
+	world.channels.setOverwrite(staff, { id, type: 0, allow, deny: "0" });
+	world.channels.add(guild, { name: "Elsewhere", type: ChannelType.GuildCategory });
+	world.messages.add(general, alpha, { content: "an announcement" });
+	world.scheduledEvents.add(guild, guild.owner_id, {
+		name: "Dinner",
+		entity_type: GuildScheduledEventEntityType.External,
+		entity_metadata: { location: "Outside" },
+		scheduled_start_time: "2099-01-31T12:00:00.000Z",
+		scheduled_end_time: "2099-01-31T13:00:00.000Z",
+	});
+	for (const enabled of [true, false])
+		world.autoModeration.add(guild, {
+			name: `Soup ${enabled}`,
+			creator_id: guild.owner_id,
+			enabled,
+			event_type: 1,
+			trigger_type: 1,
+			exempt_roles: [],
+			trigger_metadata: { keyword_filter: ["soup", "stew"] },
+			actions: [{ type: 1, metadata: {} }],
+			exempt_channels: [],
+		});
+}
+
+function namedIn(simulator: Simulator): Named {
+	const guild = simulator.guild("The Cooks");
+	const { world } = simulator;
+	const named = (things: Iterable<{ id: string; name: string }>) => (name: string) => {
+		for (const thing of things) if (thing.name === name) return thing.id;
+		throw new Error(`nothing is called ${name}`);
+	};
+	return {
+		id: guild.id,
+		role: named([...guild.roles.values()]),
+		channel: named([...guild.channels.values()]),
+		user: (name) => simulator.user(name).id,
+		event: named([...world.scheduledEvents.in(guild)]),
+		rule: named([...world.autoModeration.in(guild)]),
+		message: world.messages.in(simulator.channel("The Cooks/general").id)[0]?.id,
+	};
+}
 
 let world: ApprovalWorld;
-let examples: ReturnType<typeof examplesIn>;
+let examples: Record<string, Effects>;
 
 beforeAll(async () => {
 	world = await startApprovalWorld({
@@ -160,7 +153,11 @@ beforeAll(async () => {
 	const { id } = world.simulator.user("jose.garcia");
 	const args = { user_ids: [id], reason: "Spam", tell: false };
 	await world.call(undefined, "warn_member", args);
-	examples = examplesIn(world.simulator);
+	const named = namedIn(world.simulator);
+	const ofRows = rows.flatMap(([name, { effects }]) => (effects ? [[name, effects(named)] as const] : []));
+	const all = [...ofRows, ...Object.entries(otherEffects(named))];
+	// By name: set_incident_actions pauses the invites that create_invite makes.
+	examples = Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));
 });
 
 afterAll(() => world[Symbol.asyncDispose]());

@@ -3,7 +3,7 @@
 import { PermissionFlagsBits } from "discord.js";
 import type { Member, Role } from "../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../support/mcp.ts";
-import type { Permission } from "./person-table.ts";
+import type { Permission } from "./tool-rows/scene.ts";
 import { freshName, newRole, type Scene, startScene } from "./tool-rows/scene.ts";
 
 /** The scene of the calls, and the person in whose name they are made. */

@@ -56,18 +56,19 @@ const takesIds = (name: string) =>
 const isList = (name: string, key: string) => schemaOf(name)[key]?.type === "array";
 
 test("every tool has a row, and every row a tool", () => {
-	expect([...Object.keys(table), ...toolsOfPlans].sort()).toEqual(tools.map(({ name }) => name).sort());
+	expect(Object.keys({ ...table, ...toolsOfPlans }).sort()).toEqual(tools.map(({ name }) => name).sort());
 });
 
 test.each(rows)(
 	"the row of %s says what its schema says of its effect, its ids, its permissions, its reason and its dry run",
 	(name, row) => {
-		const { listing, needs, effect } = tools.find((tool) => tool.name === name) ?? {};
+		const { listing, needs, effect, effectVaries } = tools.find((tool) => tool.name === name) ?? {};
 		const always = (needs?.permissions ?? []).flatMap((one) =>
 			typeof one === "string" ? [one] : "inGuild" in one ? [one.permission] : [],
 		);
 		expect(needsOf(row).map(({ permission }) => permission)).toEqual(expect.arrayContaining(always));
 		expect(effect === "read").toBe(!("act" in row));
+		expect(row.effects !== undefined).toBe(effectVaries === true);
 		expect(listing?.annotations).toHaveProperty(effect === "read" ? "readOnlyHint" : "destructiveHint");
 		expect(Object.keys(row.ids)).toEqual(takesIds(name));
 		const properties = Object.keys(schemaOf(name));

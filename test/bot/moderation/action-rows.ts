@@ -4,7 +4,7 @@
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { CaseAction } from "../../../src/bot/tool/case-record.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
-import type { Permission } from "../person-table.ts";
+import type { Permission } from "../tool-rows/scene.ts";
 import { type Args, botUser, newChannel, newMember, newRole, newSpeaker } from "../tool-rows/scene.ts";
 import { type ActionScene, bitsOf } from "./action-world.ts";
 

@@ -18,7 +18,7 @@ import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startWorld } from "../../support/world.ts";
 import { noTools } from "../features/running-feature.ts";
-import type { Permission } from "../person-table.ts";
+import type { Permission } from "../tool-rows/scene.ts";
 import { freshName, newRole, type Scene } from "../tool-rows/scene.ts";
 
 /** Everything that moderators need for the actions. */

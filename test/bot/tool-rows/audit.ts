@@ -1,15 +1,25 @@
 // The rows of src/bot/tools/tool-calls.ts and audit-log.ts.
 
+import * as person from "./person.ts";
 import { anyId, freshName, inGuild, type Row } from "./scene.ts";
 
 export const auditRows: Record<string, Row> = {
 	list_recent_tool_calls: {
 		ids: {},
+		person: person.botManager,
 		args: () => ({ before: "2000-01-01T00:00:00Z" }),
 		answer: () => ["No recorded tool call matches."],
 	},
 	get_audit_log: {
 		ids: { user_id: anyId("who did nothing is not found"), target_id: anyId("nothing was done to it") },
+		person: person.inGuild(["ViewAuditLog"], {
+			leavesOut({ world, guild }, hidden) {
+				const { channels } = world.simulator.world;
+				const actor = { actor: guild.owner_id };
+				channels.edit(hidden, { topic: "for few" }, actor);
+				return { args: {}, secrets: [hidden.id, hidden.name, "for few"] };
+			},
+		}),
 		ask({ world, guild }) {
 			const { simulator } = world;
 			const ada = simulator.user("ada").id;

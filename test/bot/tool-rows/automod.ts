@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/automod.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { channelId, freshName, type IdCase, inGuild, type Row, roleId, type Scene } from "./scene.ts";
 
 function newRule({ world, guild }: Scene) {
@@ -39,9 +40,29 @@ const otherIds = { alert_channel_id: channelId, exempt_role_ids: roleId, exempt_
 
 const needs = inGuild("ManageGuild");
 
+const keyword = { name: "Words", trigger_type: "keyword", keyword_filter: ["*"] };
+const blocks = { actions: ["block_message"] };
+
 export const automodRows: Record<string, Row> = {
 	list_automod_rules: {
 		ids: { rule_id: ruleId },
+		person: person.inGuild(["ManageGuild"], {
+			leavesOut({ world, guild }, hidden) {
+				world.simulator.world.autoModeration.add(guild, {
+					name: freshName(),
+					creator_id: guild.owner_id,
+					enabled: true,
+					event_type: 1,
+					trigger_type: 1,
+					exempt_roles: [],
+					trigger_metadata: { keyword_filter: ["soup"] },
+					actions: [{ type: 2, metadata: { channel_id: hidden.id } }],
+					exempt_channels: [hidden.id],
+				});
+				// The id alone is shown as that of a deleted channel.
+				return { args: {}, secrets: [hidden.name] };
+			},
+		}),
 		ask(scene) {
 			removeRules(scene);
 			const { rule, all } = newRule(scene);
@@ -59,6 +80,7 @@ export const automodRows: Record<string, Row> = {
 	},
 	set_automod_rule: {
 		ids: { rule_id: ruleId, ...otherIds },
+		person: person.inGuild(["ManageGuild"], { argument: "exempt_channel_ids" }),
 		act(scene) {
 			// A guild takes six rules of a kind.
 			removeRules(scene);
@@ -72,9 +94,30 @@ export const automodRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.AutoModerationRuleCreate,
 		needs,
+		effects: (guild) => ({
+			write: [
+				{ ...keyword, actions: ["send_alert_message"], alert_channel_id: guild.channel("staff") },
+				{ name: "Slurs", trigger_type: "keyword_preset", presets: ["slurs"], ...blocks },
+				{ rule_id: guild.rule("Soup true"), name: "No soup" },
+				{ rule_id: guild.rule("Soup true"), keyword_filter: ["soup"] },
+				{ rule_id: guild.rule("Soup true"), enabled: false },
+			],
+			destructive: [
+				["by words", { ...keyword, ...blocks }],
+				["by words", { ...keyword, keyword_filter: [], regex_patterns: ["."], ...blocks }],
+				[
+					"blocks messages with 1 mentions",
+					{ name: "Mentions", trigger_type: "mention_spam", mention_total_limit: 1, ...blocks },
+				],
+				["by words", { rule_id: guild.rule("Soup true"), keyword_filter: ["soup", "stew", "the"] }],
+				["by words", { rule_id: guild.rule("Soup true"), actions: ["block_message", "timeout"], duration_seconds: 60 }],
+				["by words", { rule_id: guild.rule("Soup false"), enabled: true }],
+			],
+		}),
 	},
 	delete_automod_rule: {
 		ids: { rule_id: ruleId },
+		person: person.inGuild(["ManageGuild"]),
 		act(scene) {
 			const { rule, path, autoModeration } = newRule(scene);
 			return {

@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/bulk-roles.ts, prune.ts and role-order.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { anyId, inGuild, memberId, newMember, newRole, type Row, roleId, type Scene } from "./scene.ts";
 
 const pruned = inGuild("KickMembers", "ManageGuild");
@@ -26,6 +27,7 @@ export const bulkRows: Record<string, Row> = {
 			without_role_ids: roleId,
 			after: anyId("it is a cursor"),
 		},
+		person: person.inGuild(["ManageRoles"], person.noChannel, { below: "the role" }),
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);
@@ -42,6 +44,7 @@ export const bulkRows: Record<string, Row> = {
 	},
 	prune_members: {
 		ids: { include_role_ids: roleId },
+		person: person.inGuild(["ManageGuild", "KickMembers"]),
 		act(scene) {
 			const { id, role } = newlyAway(scene);
 			return {
@@ -57,6 +60,7 @@ export const bulkRows: Record<string, Row> = {
 	},
 	move_roles: {
 		ids: { role_ids: roleId, below_role_id: roleId, above_role_id: roleId },
+		person: person.inGuild(["ManageRoles"], person.noChannel, { below: "the role" }),
 		act(scene) {
 			const upper = newRole(scene, scene.guild);
 			// A new role stands below those that there are.
@@ -69,5 +73,14 @@ export const bulkRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.RoleUpdate,
 		needs: inGuild("ManageRoles"),
+		effects: (guild) => ({
+			write: [{ role_ids: [guild.role("Helpers")], below_role_id: guild.role("Regular") }],
+			destructive: [
+				[
+					"changes which roles rank below @Staff",
+					{ role_ids: [guild.role("Regular")], above_role_id: guild.role("Staff") },
+				],
+			],
+		}),
 	},
 };

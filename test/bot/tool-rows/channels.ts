@@ -2,6 +2,7 @@
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
+import * as person from "./person.ts";
 import {
 	categoryId,
 	channelId,
@@ -23,6 +24,7 @@ export const channelsRows: Record<string, Row> = {
 			view_user_ids: memberId,
 			write_role_ids: roleId,
 		},
+		person: person.inGuild(["ManageChannels"], { argument: "below_channel_id" }),
 		act({ guild }) {
 			const name = freshName();
 			return {
@@ -33,6 +35,15 @@ export const channelsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.ChannelCreate,
 		needs: inGuild("ManageChannels"),
+		effects: (guild) => ({
+			write: [{ name: "plain" }, { name: "private", view_role_ids: [guild.role("Staff")] }],
+			destructive: [
+				[
+					"allows MANAGE_MESSAGES in the channel",
+					{ name: "x", permission_overwrites: [{ id: guild.role("Regular"), allow: ["MANAGE_MESSAGES"] }] },
+				],
+			],
+		}),
 	},
 	edit_channel: {
 		ids: {
@@ -43,6 +54,7 @@ export const channelsRows: Record<string, Row> = {
 			view_user_ids: memberId,
 			write_role_ids: roleId,
 		},
+		person: person.inChannel(["ManageChannels"]),
 		act(scene) {
 			const channel = newChannel(scene);
 			return {
@@ -61,6 +73,7 @@ export const channelsRows: Record<string, Row> = {
 	},
 	list_channels: {
 		ids: { category_id: categoryId },
+		person: person.anyMember({ leavesOut: (_, hidden) => ({ args: {}, secrets: [hidden.id, hidden.name] }) }),
 		args: () => ({}),
 		answer: ({ guild }) => [
 			`${guild.channels.size} channel(s), from the top, categories above their channels:`,
@@ -69,6 +82,7 @@ export const channelsRows: Record<string, Row> = {
 	},
 	get_channel: {
 		ids: { channel_id: channelId },
+		person: person.anyMember({ argument: "channel_id" }),
 		args: ({ guild }) => ({ channel_id: named(guild, "general") }),
 		answer: ({ guild }) => [
 			`#general (ID: ${named(guild, "general")}), text`,
@@ -78,6 +92,7 @@ export const channelsRows: Record<string, Row> = {
 	},
 	delete_channel: {
 		ids: { channel_id: channelId },
+		person: person.inChannel(["ManageChannels"]),
 		act(scene) {
 			const { id } = newChannel(scene);
 			return { args: { channel_id: id }, request: `DELETE /channels/${id}`, done: () => !scene.guild.channels.has(id) };
@@ -88,6 +103,7 @@ export const channelsRows: Record<string, Row> = {
 	},
 	move_channels: {
 		ids: { channel_ids: channelId, category_id: categoryId, below_channel_id: channelId },
+		person: person.inChannel(["ManageChannels"], { argument: "channel_ids" }),
 		act(scene) {
 			const category = newChannel(scene, ChannelType.GuildCategory);
 			const channel = newChannel(scene);
@@ -99,9 +115,20 @@ export const channelsRows: Record<string, Row> = {
 			};
 		},
 		needs: inChannel("ManageChannels", { permission: "ManageRoles", with: { lock_permissions: true } }),
+		effects: (guild) => ({
+			write: [{ channel_ids: [guild.channel("Lounge")], category_id: guild.channel("Elsewhere") }],
+			destructive: [
+				[
+					"",
+					{ channel_ids: [guild.channel("general")], category_id: guild.channel("Elsewhere"), lock_permissions: true },
+				],
+			],
+		}),
 	},
 	clone_channel: {
 		ids: { channel_id: channelId },
+		adds: true,
+		person: person.inGuild(["ManageChannels"], { argument: "channel_id" }),
 		act(scene) {
 			const channel = newChannel(scene);
 			const { name } = channel;

@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/deletions.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { anyId, channelId, inChannel, newChannel, type Row, refusedByDiscord, written } from "./scene.ts";
 
 export const deletionsRows: Record<string, Row> = {
@@ -11,6 +12,7 @@ export const deletionsRows: Record<string, Row> = {
 			user_ids: anyId("what nobody wrote is nothing to delete"),
 			channel_ids: channelId,
 		},
+		person: person.inChannel(["ManageMessages"]),
 		act(scene) {
 			const channel = newChannel(scene);
 			const messages = [written(scene, channel), written(scene, channel)];

@@ -1,10 +1,12 @@
 // The rows of src/bot/tools/diagnostics.ts.
 
-import { channelId, memberId, newChannel, newMember, type Row, roleId } from "./scene.ts";
+import * as person from "./person.ts";
+import { botUser, channelId, memberId, newChannel, newMember, type Row, roleId } from "./scene.ts";
 
 export const diagnosticsRows: Record<string, Row> = {
 	check_permissions: {
 		ids: { user_ids: memberId, role_ids: roleId, channel_ids: channelId },
+		person: person.inChannel(["ManageRoles"], { argument: "channel_ids" }),
 		args(scene) {
 			const member = newMember(scene, scene.guild);
 			const channel = newChannel(scene);
@@ -29,11 +31,13 @@ export const diagnosticsRows: Record<string, Row> = {
 	},
 	find_tools: {
 		ids: {},
+		person: person.anyMember(),
 		args: () => ({ query: "clone a channel", limit: 1 }),
 		answer: () => ["clone_channel (listed: call it directly)"],
 	},
 	get_bot_info: {
 		ids: {},
+		person: person.botManager,
 		args: () => ({}),
 		answer: ({ world }) => [
 			`@alpha (ID: ${world.simulator.bot("alpha").id}), called Alpha in its configuration`,
@@ -45,6 +49,18 @@ export const diagnosticsRows: Record<string, Row> = {
 	},
 	run_setup_check: {
 		ids: {},
+		person: {
+			needs: "to manage the bot",
+			hidden: {
+				leavesOut(scene, hidden) {
+					const deny = "1024";
+					const { id } = botUser(scene.world);
+					const overwrite = { id, type: 1, allow: "0", deny } as const;
+					scene.world.simulator.world.channels.setOverwrite(hidden, overwrite);
+					return { args: {}, secrets: [hidden.id] };
+				},
+			},
+		},
 		args: () => ({}),
 		answer: ({ guild }) => [
 			`Setup in ${guild.name} (ID: ${guild.id}): `,

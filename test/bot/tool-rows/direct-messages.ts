@@ -1,5 +1,6 @@
 // The rows of src/bot/tools/direct-messages.ts.
 
+import * as person from "./person.ts";
 import { anyId, memberId, messageId, newTalk, type Row, writtenByBot } from "./scene.ts";
 
 const place = anyId("it is a cursor");
@@ -7,6 +8,8 @@ const place = anyId("it is a cursor");
 export const directMessagesRows: Record<string, Row> = {
 	send_private_message: {
 		ids: { user_id: memberId },
+		adds: true,
+		person: person.botManager,
 		act(scene) {
 			const { user, channel } = newTalk(scene);
 			return {
@@ -19,6 +22,7 @@ export const directMessagesRows: Record<string, Row> = {
 	},
 	read_private_messages: {
 		ids: { user_id: memberId, before: place, after: place, around: place },
+		person: person.botManager,
 		ask(scene) {
 			const { user, channel } = newTalk(scene);
 			const { id } = writtenByBot(scene, channel);
@@ -37,6 +41,7 @@ export const directMessagesRows: Record<string, Row> = {
 	},
 	edit_private_message: {
 		ids: { user_id: memberId, message_id: messageId },
+		person: person.botManager,
 		act(scene) {
 			const { user, channel } = newTalk(scene);
 			const message = writtenByBot(scene, channel);
@@ -51,6 +56,7 @@ export const directMessagesRows: Record<string, Row> = {
 	},
 	delete_private_message: {
 		ids: { user_id: memberId, message_id: messageId },
+		person: person.botManager,
 		act(scene) {
 			const { user, channel } = newTalk(scene);
 			const { id } = writtenByBot(scene, channel);

@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/emojis.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { adaIn, botUser, freshName, inGuild, type Row, refusedByBot, roleId, type Scene } from "./scene.ts";
 
 function emojiBy(scene: Scene, by: "ada" | "alpha", guild = scene.guild) {
@@ -18,6 +19,7 @@ const manage = inGuild("ManageGuildExpressions");
 export const emojisRows: Record<string, Row> = {
 	list_emojis: {
 		ids: {},
+		person: person.anyMember(),
 		ask(scene) {
 			const { guild, world } = scene;
 			for (const one of [...guild.emojis.values()]) world.simulator.world.emojis.remove(guild, one);
@@ -35,6 +37,8 @@ export const emojisRows: Record<string, Row> = {
 	},
 	create_emoji: {
 		ids: { role_ids: roleId },
+		adds: true,
+		person: person.inGuild(["CreateGuildExpressions"]),
 		act({ guild }) {
 			const name = freshName().replace("-", "_");
 			return {
@@ -48,6 +52,7 @@ export const emojisRows: Record<string, Row> = {
 	},
 	edit_emoji: {
 		ids: { emoji_id: emojiId, role_ids: roleId },
+		person: person.inGuild(["ManageGuildExpressions"]),
 		act(scene) {
 			const emoji = emojiBy(scene, "ada");
 			return {
@@ -61,6 +66,7 @@ export const emojisRows: Record<string, Row> = {
 	},
 	delete_emoji: {
 		ids: { emoji_id: emojiId },
+		person: person.inGuild(["ManageGuildExpressions"]),
 		act(scene) {
 			const { guild } = scene;
 			const emoji = emojiBy(scene, "ada");

@@ -1,11 +1,14 @@
 // The rows of src/bot/tools/forwarding.ts and src/bot/tools/files.ts.
 
 import { ChannelType } from "discord.js";
+import * as person from "./person.ts";
 import { channelId, inChannel, messageId, newChannel, type Row, written } from "./scene.ts";
 
 export const forwardingRows: Record<string, Row> = {
 	forward_message: {
 		ids: { channel_id: channelId, message_id: messageId, to_channel_id: channelId },
+		adds: true,
+		person: person.inChannel(["SendMessages"], { argument: "to_channel_id" }, { also: ["ReadMessageHistory"] }),
 		act(scene) {
 			const from = newChannel(scene);
 			const to = newChannel(scene);
@@ -22,6 +25,7 @@ export const forwardingRows: Record<string, Row> = {
 	},
 	crosspost_message: {
 		ids: { channel_id: channelId, message_id: messageId },
+		person: person.inChannel([...(["SendMessages", "ReadMessageHistory"] as const), "ManageMessages"]),
 		act(scene) {
 			const channel = newChannel(scene, ChannelType.GuildAnnouncement);
 			const message = written(scene, channel);
@@ -37,6 +41,8 @@ export const forwardingRows: Record<string, Row> = {
 	},
 	send_file: {
 		ids: { channel_id: channelId },
+		adds: true,
+		person: person.inChannel(["SendMessages", "AttachFiles"]),
 		act(scene) {
 			const { id } = newChannel(scene);
 			const { messages } = scene.world.simulator.world;

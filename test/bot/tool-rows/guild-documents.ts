@@ -1,10 +1,12 @@
 // The rows of src/bot/tools/guild-document.ts, but for those that need a plan or a job.
 
+import * as person from "./person.ts";
 import type { Row } from "./scene.ts";
 
 export const guildDocumentRows: Record<string, Row> = {
 	export_guild: {
 		ids: {},
+		person: person.administrator,
 		ask: ({ guild }) => ({
 			args: { parts: ["roles"] },
 			request: `GET /guilds/${guild.id}`,
@@ -14,6 +16,7 @@ export const guildDocumentRows: Record<string, Row> = {
 	},
 	plan_guild: {
 		ids: {},
+		person: person.administrator,
 		ask: ({ guild }) => ({
 			args: { document: { channels: [{ name: "planned" }] } },
 			request: `GET /guilds/${guild.id}`,
@@ -21,9 +24,12 @@ export const guildDocumentRows: Record<string, Row> = {
 		}),
 		needs: "no permission",
 	},
-	get_job: { ids: {}, args: () => ({}), answer: () => ["No job has run in"] },
-	list_backups: { ids: {}, args: () => ({}), answer: () => ["There is no backup of"] },
+	get_job: { ids: {}, person: person.administrator, args: () => ({}), answer: () => ["No job has run in"] },
+	list_backups: { ids: {}, person: person.administrator, args: () => ({}), answer: () => ["There is no backup of"] },
 };
 
-/** Tools without a row: they only work with a plan or job, which guild-document.test.ts makes. */
-export const toolsOfPlans = ["apply_guild", "cancel_job"];
+/** Tools that need a plan or a job, with which guild-document.test.ts tries the rest. */
+export const toolsOfPlans: Record<string, Pick<Row, "person">> = {
+	apply_guild: { person: person.administrator },
+	cancel_job: { person: person.administrator },
+};

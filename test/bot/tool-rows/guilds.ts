@@ -1,11 +1,13 @@
 // The rows of src/bot/tools/guilds.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { channelId, freshName, inGuild, type Row, voiceChannelId } from "./scene.ts";
 
 export const guildsRows: Record<string, Row> = {
 	list_guilds: {
 		ids: {},
+		person: person.anyMember(),
 		args: () => ({}),
 		answer: ({ guild, other }) => ["2 guild(s):", `${guild.name} | ID: ${guild.id}`, `${other.name} | ID: ${other.id}`],
 	},
@@ -17,15 +19,27 @@ export const guildsRows: Record<string, Row> = {
 			public_updates_channel_id: channelId,
 			safety_alerts_channel_id: channelId,
 		},
+		person: person.inGuild(["ManageGuild"], { argument: "system_channel_id" }),
 		act({ guild }) {
 			const name = freshName();
 			return { args: { name }, request: `PATCH /guilds/${guild.id}`, done: () => guild.name === name };
 		},
 		reason: AuditLogEvent.GuildUpdate,
 		needs: inGuild("ManageGuild"),
+		effects: () => ({
+			write: [{ afk_timeout: 900 }],
+			destructive: [["raises what members need", { verification_level: "VERY_HIGH" }]],
+		}),
 	},
 	get_guild_info: {
 		ids: {},
+		person: person.anyMember({
+			leavesOut({ world, guild }, hidden) {
+				const { guilds } = world.simulator.world;
+				guilds.edit(guild, { system_channel_id: hidden.id });
+				return { args: {}, secrets: [hidden.id] };
+			},
+		}),
 		ask: ({ guild }) => ({
 			args: {},
 			request: `GET /guilds/${guild.id}`,

@@ -1,5 +1,6 @@
 // The rows of src/bot/tools/incidents.ts.
 
+import * as person from "./person.ts";
 import { inGuild, type Row } from "./scene.ts";
 
 /** Two calls in the same millisecond would request the same time. */
@@ -8,6 +9,7 @@ let asked = 0;
 export const incidentsRows: Record<string, Row> = {
 	set_incident_actions: {
 		ids: {},
+		person: person.inGuild(["ManageGuild"]),
 		act({ guild }) {
 			asked += 1;
 			const until = new Date(Date.now() + 3_600_000 + asked * 1_000).toISOString();
@@ -18,5 +20,9 @@ export const incidentsRows: Record<string, Row> = {
 			};
 		},
 		needs: inGuild("ManageGuild"),
+		effects: () => ({
+			write: [{ invites_disabled_until: "6h" }],
+			destructive: [["pauses direct messages", { dms_disabled_until: "6h" }]],
+		}),
 	},
 };

@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/invites.ts.
 
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import * as person from "./person.ts";
 import {
 	botUser,
 	channelId,
@@ -33,6 +34,18 @@ function removeManageGuild({ world }: Scene) {
 export const invitesRows: Record<string, Row> = {
 	list_invites: {
 		ids: { channel_id: channelId },
+		person: person.inChannel(
+			["ManageChannels"],
+			{
+				leavesOut({ world }, hidden) {
+					const inviter = botUser(world);
+					const { code } = world.simulator.world.invites.add(hidden, { inviter });
+					return { args: {}, secrets: [code, hidden.id, hidden.name] };
+				},
+			},
+			// For the invites of all channels.
+			{ also: ["ManageGuild"] },
+		),
 		ask(scene) {
 			const channel = newChannel(scene);
 			const { code } = newInvite(scene, channel);
@@ -50,6 +63,7 @@ export const invitesRows: Record<string, Row> = {
 	},
 	create_invite: {
 		ids: { channel_id: channelId, role_ids: roleId },
+		person: person.inChannel(["CreateInstantInvite"]),
 		act(scene) {
 			const channel = newChannel(scene);
 			const { invites } = scene.world.simulator.world;
@@ -61,9 +75,27 @@ export const invitesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.InviteCreate,
 		needs: inChannel("CreateInstantInvite"),
+		effects: (guild) => ({
+			write: [
+				{ channel_id: guild.channel("general") },
+				{ channel_id: guild.channel("general"), role_ids: [guild.role("Helpers")] },
+			],
+			destructive: [
+				["gives ", { channel_id: guild.channel("general"), role_ids: [guild.role("Staff")] }],
+				["gives VIEW_CHANNEL in #staff", { channel_id: guild.channel("general"), role_ids: [guild.role("Insiders")] }],
+			],
+		}),
 	},
 	get_invite: {
 		ids: { invite_code: inviteCode },
+		person: person.anyMember({
+			refusal: "There is no invite",
+			args({ world }, hidden) {
+				const inviter = botUser(world);
+				const { code } = world.simulator.world.invites.add(hidden, { inviter });
+				return { invite_code: code };
+			},
+		}),
 		ask(scene) {
 			const channel = newChannel(scene);
 			const { code } = newInvite(scene, channel);
@@ -80,6 +112,7 @@ export const invitesRows: Record<string, Row> = {
 	},
 	delete_invite: {
 		ids: {},
+		person: person.inChannel(["ManageChannels"], { refusal: "There is no invite" }),
 		act(scene) {
 			removeManageGuild(scene);
 			const channel = newChannel(scene);

@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/locks.ts.
 
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import * as person from "./person.ts";
 import { botUser, channelId, inChannel, newChannel, type Row, type Scene } from "./scene.ts";
 
 const { SendMessages } = PermissionFlagsBits;
@@ -20,9 +21,19 @@ function oneChannel(scene: Scene) {
 	};
 }
 
+/** What locking denies to @everyone, which only those can deny who have it. */
+const lockable = [
+	"SendMessages",
+	"SendMessagesInThreads",
+	"AddReactions",
+	"CreatePublicThreads",
+	"CreatePrivateThreads",
+] as const;
+
 export const locksRows: Record<string, Row> = {
 	lock_channel: {
 		ids: { channel_ids: channelId },
+		person: person.inChannel(["ManageRoles"], { argument: "channel_ids" }, { also: lockable }),
 		act(scene) {
 			const { channel, args, request, denied } = oneChannel(scene);
 			// Otherwise nobody could write there, and there would be nothing to lock.
@@ -43,5 +54,13 @@ export const locksRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.ChannelOverwriteUpdate,
 		needs,
+		effects: (guild) => ({
+			write: [{ channel_ids: [guild.channel("general")] }, { all: true, unlock: true }],
+			destructive: [
+				["silences @everyone in all channels", { all: true }],
+				["in several channels", { channel_ids: [guild.channel("Talk")] }],
+				["in several channels", { channel_ids: [guild.channel("general"), guild.channel("Lounge")] }],
+			],
+		}),
 	},
 };

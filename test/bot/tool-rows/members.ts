@@ -1,11 +1,13 @@
 // The rows of src/bot/tools/members.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { anyId, inGuild, memberId, newMember, type Row, roleId } from "./scene.ts";
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
 		ids: { with_role_ids: roleId, without_role_ids: roleId, after: anyId("it is a cursor") },
+		person: person.anyMember(),
 		args: () => ({ limit: 1000 }),
 		answer: ({ guild }) => [
 			`${guild.members.size} of ${guild.members.size} members:`,
@@ -14,11 +16,13 @@ export const membersRows: Record<string, Row> = {
 	},
 	lookup_user_by_name: {
 		ids: {},
+		person: person.anyMember(),
 		args: () => ({ query: "mona" }),
 		answer: ({ world }) => ["1 match(es):", `MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`],
 	},
 	get_member: {
 		ids: { user_id: memberId },
+		person: person.anyMember(),
 		args: ({ guild, world }) => ({
 			// In both guilds.
 			user_id: world.simulator.user("zoe").id,
@@ -35,6 +39,7 @@ export const membersRows: Record<string, Row> = {
 	},
 	set_nickname: {
 		ids: { user_id: memberId },
+		person: person.inGuild(["ManageNicknames"], person.noChannel, { below: "the member" }),
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);

@@ -1,10 +1,13 @@
 // The rows of src/bot/tools/messages.ts.
 
+import * as person from "./person.ts";
 import { channelId, inChannel, messageId, newChannel, type Row, refusedByDiscord, writtenByBot } from "./scene.ts";
 
 export const messagesRows: Record<string, Row> = {
 	send_message: {
 		ids: { channel_id: channelId, reply_to: refusedByDiscord("Unknown message (code 50035)") },
+		adds: true,
+		person: person.inChannel(["SendMessages"]),
 		act(scene) {
 			const { id } = newChannel(scene);
 			return {
@@ -17,6 +20,7 @@ export const messagesRows: Record<string, Row> = {
 	},
 	edit_message: {
 		ids: { channel_id: channelId, message_id: messageId },
+		person: person.inChannel(["ReadMessageHistory", "ManageMessages"], undefined, { also: ["ManageGuild"] }),
 		act(scene) {
 			const channel = newChannel(scene);
 			const message = writtenByBot(scene, channel);

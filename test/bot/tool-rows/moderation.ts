@@ -2,6 +2,7 @@
 
 import { AuditLogEvent } from "discord.js";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
+import * as person from "./person.ts";
 import { anyId, inGuild, memberId, newMember, type Row, type Scene } from "./scene.ts";
 
 export const moderationRows: Record<string, Row> = {
@@ -12,6 +13,7 @@ export const moderationRows: Record<string, Row> = {
 				foreign: { anyWillDo: "people who are not members can be banned, too" },
 			},
 		},
+		person: person.inGuild(["BanMembers"], person.noChannel, { below: "the member" }),
 		act(scene) {
 			const { guild } = scene;
 			const { user } = newMember(scene, guild);
@@ -36,6 +38,7 @@ export const moderationRows: Record<string, Row> = {
 				},
 			},
 		},
+		person: person.inGuild(["BanMembers"]),
 		act(scene) {
 			const { guild } = scene;
 			const { id } = banned(scene, guild);
@@ -50,6 +53,7 @@ export const moderationRows: Record<string, Row> = {
 	},
 	get_bans: {
 		ids: { after: anyId("it is a cursor") },
+		person: person.inGuild(["BanMembers"]),
 		ask(scene) {
 			scene.guild.bans.clear();
 			const { username, id } = banned(scene, scene.guild);
@@ -63,6 +67,7 @@ export const moderationRows: Record<string, Row> = {
 	},
 	kick: {
 		ids: { user_ids: memberId },
+		person: person.inGuild(["KickMembers"], person.noChannel, { below: "the member" }),
 		act(scene) {
 			const { guild } = scene;
 			const { user } = newMember(scene, guild);

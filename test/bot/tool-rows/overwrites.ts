@@ -2,6 +2,7 @@
 
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import * as person from "./person.ts";
 import { channelId, inChannel, newChannel, newRole, type Row, refusedByBot, type Scene } from "./scene.ts";
 
 const denied = String(PermissionFlagsBits.SendMessages);
@@ -17,6 +18,7 @@ export const overwritesRows: Record<string, Row> = {
 			channel_ids: channelId,
 			target_ids: refusedByBot("There is no role or member", (scene) => newRole(scene, scene.other).id),
 		},
+		person: person.inChannel(["ManageRoles"], { argument: "channel_ids" }, { also: ["SendMessages"] }),
 		act(scene) {
 			const channel = newChannel(scene);
 			const role = newRole(scene, scene.guild);
@@ -34,6 +36,13 @@ export const overwritesRows: Record<string, Row> = {
 	},
 	list_channel_permissions: {
 		ids: { channel_ids: channelId },
+		person: person.inChannel(["ManageRoles"], {
+			leavesOut({ world, guild }, hidden) {
+				const overwrite = { id: guild.id, type: 0, allow: "0", deny: "2048" };
+				world.simulator.world.channels.setOverwrite(hidden, { ...overwrite, type: 0 });
+				return { args: {}, secrets: [hidden.id] };
+			},
+		}),
 		args({ world, guild }) {
 			const { id } = newChannel({ world, guild, other: guild });
 			return { channel_ids: [id] };
@@ -42,6 +51,11 @@ export const overwritesRows: Record<string, Row> = {
 	},
 	copy_channel_permissions: {
 		ids: { channel_id: channelId, target_channel_ids: channelId },
+		person: person.inChannel(
+			["ManageChannels", "ManageRoles"],
+			{ argument: "target_channel_ids" },
+			{ also: ["SendMessages"] },
+		),
 		act(scene) {
 			const from = newChannel(scene);
 			const to = newChannel(scene);

@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/pins.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { channelId, inChannel, messageId, newChannel, type Row, type Scene, written } from "./scene.ts";
 
 function oneWritten(scene: Scene) {
@@ -14,6 +15,7 @@ function oneWritten(scene: Scene) {
 export const pinsRows: Record<string, Row> = {
 	pin_message: {
 		ids: { channel_id: channelId, message_id: messageId },
+		person: person.inChannel(["PinMessages", "ReadMessageHistory"]),
 		act(scene) {
 			const { message, path, args } = oneWritten(scene);
 			return { args, request: `PUT ${path}/${message.id}`, done: () => message.pinned_at !== null };
@@ -23,6 +25,7 @@ export const pinsRows: Record<string, Row> = {
 	},
 	list_pins: {
 		ids: { channel_id: channelId },
+		person: person.inChannel(["ReadMessageHistory"]),
 		ask(scene) {
 			const { message, path, args } = oneWritten(scene);
 			message.pinned_at = "2026-01-31T12:00:00.500Z";

@@ -1,5 +1,6 @@
 // The rows of src/bot/tools/polls.ts.
 
+import * as person from "./person.ts";
 import { adaIn, anyId, botUser, channelId, inChannel, messageId, newChannel, type Row, type Scene } from "./scene.ts";
 
 const lunch = {
@@ -27,6 +28,8 @@ function asked(scene: Scene) {
 export const pollsRows: Record<string, Row> = {
 	create_poll: {
 		ids: { channel_id: channelId },
+		adds: true,
+		person: person.inChannel(["SendMessages", "SendPolls"]),
 		act(scene) {
 			const { id } = newChannel(scene);
 			const { messages } = scene.world.simulator.world;
@@ -40,6 +43,7 @@ export const pollsRows: Record<string, Row> = {
 	},
 	end_poll: {
 		ids: { channel_id: channelId, message_id: messageId },
+		person: person.inChannel(["ReadMessageHistory", "ManageMessages"]),
 		act(scene) {
 			const { message, args, path } = asked(scene);
 			return { args, request: `POST ${path}/expire`, done: () => message.poll.ended };
@@ -50,6 +54,7 @@ export const pollsRows: Record<string, Row> = {
 	},
 	get_poll_voters: {
 		ids: { channel_id: channelId, message_id: messageId, after: anyId("it is a cursor") },
+		person: person.inChannel(["ReadMessageHistory"]),
 		ask(scene) {
 			const { ada, args, path } = asked(scene);
 			return {

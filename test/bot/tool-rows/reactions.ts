@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/reactions.ts.
 
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
+import * as person from "./person.ts";
 import {
 	adaIn,
 	anyId,
@@ -53,6 +54,8 @@ const manage = inChannel("ManageMessages", "ReadMessageHistory");
 export const reactionsRows: Record<string, Row> = {
 	add_reaction: {
 		ids: { channel_id: channelId, message_id: messageId, emoji: foreignEmoji },
+		adds: true,
+		person: person.inChannel(["ReadMessageHistory", "AddReactions"]),
 		act(scene) {
 			const channel = newChannel(scene);
 			const message = written(scene, channel);
@@ -74,6 +77,7 @@ export const reactionsRows: Record<string, Row> = {
 				foreign: { anyWillDo: "only who is on the message can be taken off" },
 			},
 		},
+		person: person.inChannel(["ReadMessageHistory", "ManageMessages"]),
 		act(scene) {
 			const { message, user, args, path } = thumbed(scene, true);
 			return {
@@ -92,6 +96,7 @@ export const reactionsRows: Record<string, Row> = {
 			emoji: emojiId("Unknown Emoji (code 10014)"),
 			after: anyId("it is a cursor"),
 		},
+		person: person.inChannel(["ReadMessageHistory"]),
 		ask(scene) {
 			const { user, args, path } = thumbed(scene, true);
 			return {

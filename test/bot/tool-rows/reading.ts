@@ -1,5 +1,6 @@
 // The rows of src/bot/tools/reading.ts and search.ts.
 
+import * as person from "./person.ts";
 import { anyId, channelId, inChannel, messageId, newChannel, type Row, type Scene, written } from "./scene.ts";
 
 function twoWritten(scene: Scene) {
@@ -17,11 +18,13 @@ const border = anyId("it is a cursor");
 export const readingRows: Record<string, Row> = {
 	get_recent_messages: {
 		ids: { channel_id: channelId, before: border, after: border, around: border },
+		person: person.inChannel(["ReadMessageHistory"]),
 		ask: twoWritten,
 		needs: inChannel("ReadMessageHistory"),
 	},
 	get_message: {
 		ids: { channel_id: channelId, message_id: messageId },
+		person: person.inChannel(["ReadMessageHistory"]),
 		ask(scene) {
 			const channel = newChannel(scene);
 			const { id } = written(scene, channel);
@@ -40,6 +43,12 @@ export const readingRows: Record<string, Row> = {
 			not_user_ids: anyId("it is a filter"),
 			mentions: anyId("it is a filter"),
 		},
+		person: person.inChannel(["ReadMessageHistory"], {
+			leavesOut(scene, hidden) {
+				const { id } = written(scene, hidden);
+				return { args: { text: "secret" }, secrets: [id, hidden.id, hidden.name] };
+			},
+		}),
 		ask(scene) {
 			const { args, request, answer } = twoWritten(scene);
 			return { args: { text: "SECRET", channel_ids: [args.channel_id] }, request, answer, channel: args.channel_id };

@@ -1,11 +1,13 @@
 // The rows of src/bot/tools/roles.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { freshName, inGuild, memberId, newRole, type Row, roleId } from "./scene.ts";
 
 export const rolesRows: Record<string, Row> = {
 	edit_role: {
 		ids: { role_id: roleId, below_role_id: roleId },
+		person: person.inGuild(["ManageRoles"], person.noChannel, { below: "the role" }),
 		act(scene) {
 			const role = newRole(scene, scene.guild);
 			return {
@@ -16,9 +18,26 @@ export const rolesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.RoleUpdate,
 		needs: inGuild("ManageRoles"),
+		effects: (guild) => ({
+			write: [
+				{ role_id: guild.role("Regular"), color: "#112233" },
+				{ role_id: guild.role("Staff"), remove_permissions: ["KICK_MEMBERS"] },
+			],
+			destructive: [
+				["gives @Regular (ID: ", { role_id: guild.role("Regular"), add_permissions: ["BAN_MEMBERS"] }],
+				[") MANAGE_MESSAGES", { role_id: guild.id, add_permissions: ["MANAGE_MESSAGES"] }],
+				[") ADMINISTRATOR", { role_id: guild.role("Newcomer"), add_permissions: ["ADMINISTRATOR"] }],
+				["takes SEND_MESSAGES from @everyone", { role_id: guild.id, remove_permissions: ["SEND_MESSAGES"] }],
+				[
+					"changes which roles rank below @Staff",
+					{ role_id: guild.role("Staff"), below_role_id: guild.role("Newcomer") },
+				],
+			],
+		}),
 	},
 	list_roles: {
 		ids: {},
+		person: person.anyMember(),
 		args: () => ({}),
 		answer: ({ guild }) => [
 			`${guild.roles.size} roles, from the top`,
@@ -27,6 +46,7 @@ export const rolesRows: Record<string, Row> = {
 	},
 	create_role: {
 		ids: { below_role_id: roleId, user_ids: memberId },
+		person: person.inGuild(["ManageRoles"]),
 		act({ guild }) {
 			const name = freshName();
 			return {
@@ -37,9 +57,18 @@ export const rolesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.RoleCreate,
 		needs: inGuild("ManageRoles"),
+		effects: (guild) => ({
+			write: [{ name: "Friends", permissions: ["SEND_MESSAGES"], user_ids: [guild.user("mona_lisa")] }],
+			destructive: [
+				["gives a role MANAGE_GUILD", { name: "x", permissions: ["MANAGE_GUILD"] }],
+				["gives a role ADMINISTRATOR", { name: "x", permissions: "10" }],
+				["places a role above @Staff", { name: "x", below_role_id: guild.role("alpha") }],
+			],
+		}),
 	},
 	delete_role: {
 		ids: { role_id: roleId },
+		person: person.inGuild(["ManageRoles"], person.noChannel, { below: "the role" }),
 		act(scene) {
 			const { id } = newRole(scene, scene.guild);
 			return {

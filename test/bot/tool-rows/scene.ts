@@ -59,9 +59,64 @@ interface ForeignCase {
 	refusedBy: "the bot" | "the bot, which asks" | "Discord";
 }
 
-interface CommonRow {
+/** What becomes of a call if the person does not see the channel that it is about. */
+export type Hidden =
+	/** The argument with the channel: the error is that for a channel that does not exist. */
+	| { argument: string }
+	/** The error says that there is no such thing. `args` makes one in a hidden channel, if the row's call has none. */
+	| { refusal: string; args?(scene: Scene, hidden: GuildChannel): Args }
+	/** The result contains nothing of what `secrets` lists. The bot's own result does. */
+	| { leavesOut(scene: Scene, hidden: GuildChannel): Listed; type?: ChannelType.GuildVoice }
+	/** Why it does not apply. */
+	| { why: string };
+
+interface Listed {
+	args: Args;
+	secrets: readonly string[];
+}
+
+export interface Demand {
+	/**
+	 * What Discord asks of a person. "nothing": every member may. "to manage the bot": MANAGE_GUILD in the bot's own
+	 * guild, since by hand only the bot's own account could do it.
+	 */
+	needs: readonly Permission[] | "nothing" | "to manage the bot";
+	/** Where the permissions are needed. */
+	in?: "the channel" | "the guild";
+	/** Permissions that the call needs elsewhere, such as those that it gives to others. */
+	also?: readonly Permission[];
+	/** What must rank below the person. */
+	below?: "the member" | "the role";
+	hidden: Hidden;
+}
+
+/** Calls that only write, and calls that count as destructive, each with a part of the reason. */
+export interface Effects {
+	write: readonly Args[];
+	destructive: readonly (readonly [reason: string, args: Args])[];
+}
+
+/** The ids of what effect-table.test.ts makes in a guild, by name. */
+export interface Named {
+	id: string;
+	role(name: string): string;
+	channel(name: string): string;
+	user(name: string): string;
+	event(name: string): string;
+	rule(name: string): string;
+	/** A message of the bot's in #general. */
+	message: string | undefined;
+}
+
+export interface CommonRow {
 	/** Every argument that is an id, a list of ids or a code, except guild_id. */
 	ids: Record<string, IdCase>;
+	/** What Discord demands of a person who does by hand what the tool does. */
+	person: Demand;
+	/** For a tool whose calls are destructive by their arguments: examples of both kinds. */
+	effects?(guild: Named): Effects;
+	/** A write that can do nothing but add. */
+	adds?: true;
 }
 
 /** A tool that reads from discord.js's cache. */
@@ -71,7 +126,7 @@ export interface ReadingRow extends CommonRow {
 	answer(scene: Scene): string[];
 }
 
-type Permission = keyof typeof PermissionFlagsBits;
+export type Permission = keyof typeof PermissionFlagsBits;
 
 /** The permissions that a tool requires, and where. */
 interface Need {

@@ -1,9 +1,12 @@
 // The rows of src/bot/tools/scheduled-events.ts.
 
 import { AuditLogEvent, ChannelType, GuildScheduledEventEntityType as Kind } from "discord.js";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import * as person from "./person.ts";
 import {
 	anyId,
 	freshName,
+	type Hidden,
 	type IdCase,
 	inChannel,
 	inGuild,
@@ -40,9 +43,30 @@ const eventId: IdCase = {
 	},
 };
 
+function eventIn({ world, guild }: Scene, channel: GuildChannel) {
+	return world.simulator.world.scheduledEvents.add(guild, guild.owner_id, {
+		name: freshName(),
+		entity_type: Kind.Voice,
+		channel_id: channel.id,
+		scheduled_start_time: "2099-01-31T12:00:00.000Z",
+	});
+}
+
+const hiddenEvent: Hidden = {
+	refusal: "There is no scheduled event",
+	args: (scene, hidden) => ({ event_id: eventIn(scene, hidden).id }),
+};
+
 export const scheduledEventsRows: Record<string, Row> = {
 	list_scheduled_events: {
 		ids: {},
+		person: person.anyMember({
+			type: ChannelType.GuildVoice,
+			leavesOut(scene, hidden) {
+				const { id, name } = eventIn(scene, hidden);
+				return { args: {}, secrets: [id, name, hidden.id, hidden.name] };
+			},
+		}),
 		ask(scene) {
 			const { guild, world } = scene;
 			const { scheduledEvents } = world.simulator.world;
@@ -61,6 +85,8 @@ export const scheduledEventsRows: Record<string, Row> = {
 	},
 	create_scheduled_event: {
 		ids: { channel_id: voiceChannelId },
+		adds: true,
+		person: person.inChannel(["CreateEvents"], { argument: "channel_id" }, person.speaks),
 		act(scene) {
 			const { guild, world } = scene;
 			const name = freshName();
@@ -77,6 +103,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 	},
 	edit_scheduled_event: {
 		ids: { event_id: eventId, channel_id: voiceChannelId },
+		person: person.inGuild(["ManageEvents"], hiddenEvent),
 		act(scene) {
 			const { event, path } = newEvent(scene);
 			return {
@@ -87,9 +114,14 @@ export const scheduledEventsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.GuildScheduledEventUpdate,
 		needs: inGuild("ManageEvents"),
+		effects: (guild) => ({
+			write: [{ event_id: guild.event("Dinner"), name: "Supper" }],
+			destructive: [["ends the event for good", { event_id: guild.event("Dinner"), status: "canceled" }]],
+		}),
 	},
 	delete_scheduled_event: {
 		ids: { event_id: eventId },
+		person: person.inGuild(["ManageEvents"], hiddenEvent),
 		act(scene) {
 			const { event, path, scheduledEvents } = newEvent(scene);
 			return {
@@ -104,6 +136,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 	},
 	get_event_users: {
 		ids: { event_id: eventId, after: anyId("it is a cursor") },
+		person: person.anyMember(hiddenEvent),
 		ask(scene) {
 			const { event, path, scheduledEvents } = newEvent(scene);
 			const member = newMember(scene, scene.guild);

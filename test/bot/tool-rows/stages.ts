@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/stages.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
+import * as person from "./person.ts";
 import { inChannel, newChannel, type Row, type Scene, voiceChannelId } from "./scene.ts";
 
 const moderates = inChannel("MuteMembers", "MoveMembers", "ManageChannels");
@@ -15,6 +16,11 @@ function oneStage(scene: Scene, topic: string) {
 export const stagesRows: Record<string, Row> = {
 	set_stage: {
 		ids: { channel_id: voiceChannelId },
+		person: person.inChannel(
+			["MuteMembers", "MoveMembers", "ManageChannels"],
+			{ argument: "channel_id" },
+			person.speaks,
+		),
 		act(scene) {
 			const { channel, path, stages } = oneStage(scene, "Soup");
 			return {

@@ -3,6 +3,7 @@
 import { AuditLogEvent, ChannelType } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import type { GuildChannel, Thread } from "../../../src/simulator/world/state/entities.ts";
+import * as person from "./person.ts";
 import {
 	adaIn,
 	anyId,
@@ -42,6 +43,8 @@ const before = anyId("it is a cursor");
 export const threadsRows: Record<string, Row> = {
 	create_thread: {
 		ids: { channel_id: channelId, message_id: messageId },
+		adds: true,
+		person: person.inChannel(["CreatePublicThreads"]),
 		act(scene) {
 			const channel = newChannel(scene);
 			const message = written(scene, channel);
@@ -56,6 +59,13 @@ export const threadsRows: Record<string, Row> = {
 	},
 	list_threads: {
 		ids: { channel_id: channelId, before },
+		person: person.inChannel(["ReadMessageHistory"], {
+			leavesOut({ world }, hidden) {
+				const { threads } = world.simulator.world;
+				const thread = threads.add(hidden, adaIn(world), { name: freshName() });
+				return { args: {}, secrets: [thread.id, thread.name, hidden.id, hidden.name] };
+			},
+		}),
 		ask(scene) {
 			const forum = newForum(scene);
 			const tag = tagOf(forum);
@@ -80,6 +90,7 @@ export const threadsRows: Record<string, Row> = {
 	},
 	edit_thread: {
 		ids: { thread_id: threadId },
+		person: person.inChannel(["ManageThreads"], { argument: "thread_id" }),
 		act(scene) {
 			const thread = newThread(scene, newChannel(scene));
 			return {
@@ -94,6 +105,7 @@ export const threadsRows: Record<string, Row> = {
 	},
 	delete_thread: {
 		ids: { thread_id: threadId },
+		person: person.inChannel(["ManageThreads"], { argument: "thread_id" }),
 		act(scene) {
 			const { id } = newThread(scene, newChannel(scene));
 			return {
@@ -109,6 +121,7 @@ export const threadsRows: Record<string, Row> = {
 	},
 	list_thread_members: {
 		ids: { thread_id: threadId, after: before },
+		person: person.anyMember({ argument: "thread_id" }),
 		ask(scene) {
 			const thread = newThread(scene, newChannel(scene));
 			const { user } = newMember(scene, scene.guild);
@@ -127,6 +140,7 @@ export const threadsRows: Record<string, Row> = {
 	},
 	edit_thread_members: {
 		ids: { thread_id: threadId, add_user_ids: memberId, remove_user_ids: memberId },
+		person: person.inChannel(["ManageThreads"], { argument: "thread_id" }),
 		act(scene) {
 			const thread = newThread(scene, newChannel(scene));
 			const { user } = newMember(scene, scene.guild);

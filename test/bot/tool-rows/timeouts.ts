@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/timeouts.ts.
 
 import { AuditLogEvent } from "discord.js";
+import * as person from "./person.ts";
 import { inGuild, memberId, newMember, type Row } from "./scene.ts";
 
 const moderate = inGuild("ModerateMembers");
@@ -8,6 +9,7 @@ const moderate = inGuild("ModerateMembers");
 export const timeoutsRows: Record<string, Row> = {
 	timeout: {
 		ids: { user_ids: memberId },
+		person: person.inGuild(["ModerateMembers"], person.noChannel, { below: "the member" }),
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);
@@ -23,6 +25,7 @@ export const timeoutsRows: Record<string, Row> = {
 	},
 	remove_timeout: {
 		ids: { user_ids: memberId },
+		person: person.inGuild(["ModerateMembers"], person.noChannel, { below: "the member" }),
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);

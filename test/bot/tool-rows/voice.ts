@@ -1,16 +1,26 @@
 // The rows of src/bot/tools/voice.ts.
 
-import { AuditLogEvent } from "discord.js";
+import { AuditLogEvent, ChannelType } from "discord.js";
+import * as person from "./person.ts";
 import { inChannel, memberId, newSpeaker, type Row, voiceChannelId } from "./scene.ts";
 
 export const voiceRows: Record<string, Row> = {
 	list_voice_members: {
 		ids: { channel_id: voiceChannelId },
+		person: person.anyMember({
+			type: ChannelType.GuildVoice,
+			leavesOut(scene, hidden) {
+				const { id, member } = newSpeaker(scene, scene.guild);
+				scene.world.simulator.world.voice.join(hidden, member);
+				return { args: {}, secrets: [id, hidden.id, hidden.name] };
+			},
+		}),
 		args: (scene) => ({ channel_id: newSpeaker(scene, scene.guild).channel.id }),
 		answer: () => ["1 member(s) in voice, by channel:", "| in: #thing-"],
 	},
 	edit_voice_members: {
 		ids: { user_ids: memberId, channel_id: voiceChannelId },
+		person: person.inChannel(["MuteMembers"], { refusal: "is not in a voice channel" }, person.speaks),
 		act(scene) {
 			const { id, channel, member } = newSpeaker(scene, scene.guild);
 			return {

@@ -2,10 +2,13 @@
 
 import { AuditLogEvent } from "discord.js";
 import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
+import * as person from "./person.ts";
 import {
 	botUser,
 	channelId,
 	foreignChannel,
+	freshName,
+	type Hidden,
 	inChannel,
 	newChannel,
 	type Row,
@@ -40,9 +43,20 @@ function newWritten(scene: Scene) {
 
 const needs = inChannel("ManageWebhooks");
 
+const hiddenWebhook: Hidden = { refusal: "There is no webhook" };
+
 export const webhooksRows: Record<string, Row> = {
 	list_webhooks: {
 		ids: { channel_id: channelId },
+		person: person.inChannel(["ManageWebhooks"], {
+			leavesOut({ world }, hidden) {
+				const user = botUser(world);
+				const name = freshName();
+				const { webhooks } = world.simulator.world;
+				const { id } = webhooks.add(hidden, { name, user });
+				return { args: {}, secrets: [id, name, hidden.id, hidden.name] };
+			},
+		}),
 		ask(scene) {
 			const { channel, hook } = newWebhook(scene);
 			return {
@@ -59,6 +73,8 @@ export const webhooksRows: Record<string, Row> = {
 	},
 	create_webhook: {
 		ids: { channel_id: channelId },
+		adds: true,
+		person: person.inChannel(["ManageWebhooks"]),
 		act(scene) {
 			const channel = newChannel(scene);
 			const { webhooks } = scene.world.simulator.world;
@@ -73,6 +89,7 @@ export const webhooksRows: Record<string, Row> = {
 	},
 	edit_webhook: {
 		ids: { webhook_id: webhookId, channel_id: channelId },
+		person: person.inChannel(["ManageWebhooks"], hiddenWebhook),
 		act(scene) {
 			const { hook, channel } = newWebhook(scene);
 			return {
@@ -87,6 +104,7 @@ export const webhooksRows: Record<string, Row> = {
 	},
 	delete_webhook: {
 		ids: { webhook_ids: webhookId },
+		person: person.inChannel(["ManageWebhooks"], hiddenWebhook),
 		act(scene) {
 			const { world, hook, channel } = newWebhook(scene);
 			return {
@@ -103,6 +121,8 @@ export const webhooksRows: Record<string, Row> = {
 	},
 	send_webhook_message: {
 		ids: { webhook_id: webhookId, thread_id: channelId },
+		adds: true,
+		person: person.inChannel(["ManageWebhooks"], hiddenWebhook),
 		act(scene) {
 			const { hook, path, messages, channel } = newWebhook(scene);
 			return {
@@ -116,6 +136,7 @@ export const webhooksRows: Record<string, Row> = {
 	},
 	edit_webhook_message: {
 		ids: { webhook_id: webhookId, message_id: messageId, thread_id: channelId },
+		person: person.inChannel(["ManageWebhooks"], hiddenWebhook),
 		act(scene) {
 			const { args, path, message, channel } = newWritten(scene);
 			return {
@@ -130,6 +151,7 @@ export const webhooksRows: Record<string, Row> = {
 	},
 	delete_webhook_message: {
 		ids: { webhook_id: webhookId, message_id: messageId, thread_id: channelId },
+		person: person.inChannel(["ManageWebhooks"], hiddenWebhook),
 		act(scene) {
 			const { args, path, messages, channel } = newWritten(scene);
 			return { args, request: `DELETE ${path}`, done: () => messages().length === 0, channel: channel.id };

@@ -8,7 +8,8 @@ import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import { writes } from "../../support/world.ts";
 import { type Cast, clientOf, permit, startCast } from "../person-cast.ts";
-import { hide, type Permission } from "../person-table.ts";
+import { hide } from "../tool-rows/person.ts";
+import type { Permission } from "../tool-rows/scene.ts";
 import {
 	type Args,
 	adaIn,
