@@ -74,15 +74,10 @@ function botTarget(url: string): Target {
 		url,
 		token,
 		async usage() {
-			const response = await fetch(new URL("/metrics", url), {
-				headers: { Authorization: `Bearer ${token}` },
-			});
+			const response = await fetch(new URL("/metrics", url), { headers: { Authorization: `Bearer ${token}` } });
 			const text = await response.text();
 			const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
-			return {
-				cpuMicros: read("process_cpu_seconds_total") * 1e6,
-				rss: read("process_resident_memory_bytes"),
-			};
+			return { cpuMicros: read("process_cpu_seconds_total") * 1e6, rss: read("process_resident_memory_bytes") };
 		},
 	};
 }
@@ -177,9 +172,7 @@ async function measureTool(name: string, args: Record<string, unknown>): Promise
 
 const [cooks, ...others] = demoSeed().guilds;
 if (!cooks) throw new Error("the demo has guilds");
-await using simulator = await startSimulator({
-	seed: { ...demoSeed(), guilds: [{ ...cooks, crowd }, ...others] },
-});
+await using simulator = await startSimulator({ seed: { ...demoSeed(), guilds: [{ ...cooks, crowd }, ...others] } });
 const guild = simulator.guild(cooks.name);
 await using bot = await startBotProcess({
 	DISCORD_TOKEN: simulator.bot("alpha").token,

@@ -75,9 +75,7 @@ async function measureBot(more: number): Promise<void> {
 	const seed = demoSeed();
 	const [first, ...others] = seed.guilds;
 	if (!first) throw new Error("the demo has guilds");
-	await using simulator = await startSimulator({
-		seed: { ...seed, guilds: [{ ...first, crowd: more }, ...others] },
-	});
+	await using simulator = await startSimulator({ seed: { ...seed, guilds: [{ ...first, crowd: more }, ...others] } });
 	await using bot = await startBotProcess({
 		DISCORD_TOKEN: simulator.bot("alpha").token,
 		DISCORD_API_URL: simulator.api,

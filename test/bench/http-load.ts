@@ -29,11 +29,7 @@ export async function openSession({ url, token }: Target): Promise<string> {
 			jsonrpc: "2.0",
 			id: 0,
 			method: "initialize",
-			params: {
-				protocolVersion: "2025-11-25",
-				capabilities: {},
-				clientInfo: { name: "bench", version: "0" },
-			},
+			params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "0" } },
 		}),
 	});
 	const text = await response.text();

@@ -9,16 +9,7 @@ import { goalLine, ratiosOf } from "./compare.ts";
 import { loadAllCores, shareCores } from "./cores.ts";
 import { Histogram } from "./figures.ts";
 import { Load, type LoadJob } from "./load.ts";
-import { guildId } from "./servers/guild-id.ts";
-import {
-	callJob,
-	checkAnswers,
-	firstAnswer,
-	headers,
-	startBareGateway,
-	startGatewayProcess,
-	startStubs,
-} from "./targets.ts";
+import { callJob, checkAnswers, firstAnswer, startBareGateway, startStubs } from "./targets.ts";
 
 /** A server whose answer to a request with this id is written in these pieces, one after the other. */
 function serve(answer: (id: string) => readonly (string | Uint8Array)[]) {
@@ -137,32 +128,6 @@ test("the bare gateway answers each call with the bot's response to it, of any s
 	}
 });
 
-test("calls reach the bot that serves their guild, and the bot that they name", async () => {
-	await using stack = new AsyncDisposableStack();
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-test-"));
-	stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-	const more = { guilds: 2, lists: 2 };
-	const tools = ['{"name":"a"}', '{"name":"b"}'];
-	const stubs = stack.use(await startStubs(3, tools, undefined, more));
-	const gateway = stack.use(await startGatewayProcess({ name: "several", backends: stubs.ports, directory }));
-	await firstAnswer(gateway.url);
-	for (const [target, instance] of [
-		[{ guild_id: guildId(0) }, "stub0"],
-		[{ guild_id: guildId(3) }, "stub1"],
-		[{ guild_id: guildId(5) }, "stub2"],
-		[{ instance: "stub2" }, "stub2"],
-	] as const) {
-		const job = callJob(gateway.url, { connections: 1, targets: [target] });
-		const response = await fetch(gateway.url, {
-			method: "POST",
-			headers,
-			body: `{"jsonrpc":"2.0","id":1,${job.requests[0]}}`,
-		});
-		expect(response.headers.get("x-mcp-instance")).toBe(instance);
-		expect(await response.text()).toContain('"result":{"content"');
-	}
-});
-
 test("what loads all cores ends when it is disposed of", async () => {
 	const busy = loadAllCores();
 	expect(busy.pids).toHaveLength(availableParallelism());
@@ -188,14 +153,7 @@ test("ratios are taken within a round, and their median is held against the goal
 	const compared = (micros: readonly number[]) => ({
 		name: "",
 		ratios: [],
-		measured: micros.map((each) => ({
-			micros: each,
-			requests: 1,
-			rate: 1,
-			p50: 1,
-			p99: 1,
-			max: 1,
-		})),
+		measured: micros.map((each) => ({ micros: each, requests: 1, rate: 1, p50: 1, p99: 1, max: 1 })),
 	});
 	const ratios = ratiosOf(compared([30, 20, 60]), compared([10, 20, 30]));
 	expect(ratios).toEqual([3, 1, 2]);

@@ -65,13 +65,7 @@ export class Load {
 		};
 		await Promise.all(this.#clients.map((client) => client.run(more, done)));
 		const seconds = (performance.now() - from) / 1000;
-		return {
-			requests,
-			rate: requests / seconds,
-			p50: times.quantile(0.5),
-			p99: times.quantile(0.99),
-			max: slowest,
-		};
+		return { requests, rate: requests / seconds, p50: times.quantile(0.5), p99: times.quantile(0.99), max: slowest };
 	}
 
 	close(): void {

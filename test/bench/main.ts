@@ -12,7 +12,6 @@ import { loadAllCores, shareCores } from "./cores.ts";
 import { cell, median } from "./figures.ts";
 import { startLoadProcess } from "./load-process.ts";
 import { printMachine } from "./machine.ts";
-import { measureManyBots } from "./many-bots/many-bots.ts";
 import { fillGateway } from "./memory.ts";
 import { connectionCounts, type parts, readOptions, sizes } from "./options.ts";
 import { treeOf } from "./processes.ts";
@@ -43,11 +42,6 @@ const listedTools = 60;
 /** Goal of the time from the start of a gateway to its first answer. */
 const startGoalMs = 40;
 const manyBackends = [10, 100];
-
-if (options.bots !== undefined) {
-	await measureManyBots(options.bots, options);
-	process.exit(0);
-}
 
 await using stack = new AsyncDisposableStack();
 const directory = mkdtempSync(join(tmpdir(), "guildhall-bench-"));
@@ -91,13 +85,7 @@ const nginxPath = nginxCommand();
 const startOneNginx = async (name: string, file: Uint8Array) => {
 	const own = join(directory, name);
 	const ports = [await freePort(), await freePort()] as const;
-	return startNginx(nginxPath ?? "", {
-		directory: own,
-		ports,
-		backendPort: stubPort,
-		file,
-		pin: cores.server,
-	});
+	return startNginx(nginxPath ?? "", { directory: own, ports, backendPort: stubPort, file, pin: cores.server });
 };
 const nginx = nginxPath ? stack.use(await startOneNginx("nginx", await readList(gateway.url))) : undefined;
 if (nginx) await firstAnswer(nginx.proxyUrl);
@@ -105,11 +93,7 @@ const nginxPids = nginx ? await treeOf(nginx.pid) : [];
 
 /** The calls of a row at everyone who can take them; nginx, where it is there, is the first. */
 function contenders(options: Parameters<typeof callJob>[1]): Contender[] {
-	const one = (name: string, url: string, pids: readonly number[]) => ({
-		name,
-		job: callJob(url, options),
-		pids,
-	});
+	const one = (name: string, url: string, pids: readonly number[]) => ({ name, job: callJob(url, options), pids });
 	return [
 		...(nginx ? [one("nginx", nginx.proxyUrl, nginxPids)] : []),
 		one("bare Bun.serve", bare.url, [bare.pid]),
@@ -163,10 +147,7 @@ function ratios(compared: Awaited<ReturnType<typeof rows>>, name: string, other:
 async function measureSlow(): Promise<void> {
 	heading("tools/call of a bot that takes 5 ms");
 	const options = { connections: 16, delayMs: 5 };
-	const [first, ...others] = await rows("  16 x 0.4 KB", contenders(options), {
-		...effort,
-		ms: effort.ms * 3,
-	});
+	const [first, ...others] = await rows("  16 x 0.4 KB", contenders(options), { ...effort, ms: effort.ms * 3 });
 	for (const other of others) {
 		if (!first || !nginx) return;
 		const { p50, p99 } = added(first, other);
@@ -196,13 +177,7 @@ async function measureList(): Promise<void> {
 		}
 		const compared = await rows(label, [
 			...(nginx
-				? [
-						{
-							name: gzip ? "nginx gzip_static" : "nginx",
-							job: fileJob(nginx.fileUrl, 16, gzip),
-							pids: nginxPids,
-						},
-					]
+				? [{ name: gzip ? "nginx gzip_static" : "nginx", job: fileJob(nginx.fileUrl, 16, gzip), pids: nginxPids }]
 				: []),
 			{ name: "bare Bun.serve", job: readyListJob(ready.url, 16, gzip), pids: [ready.pid] },
 			{ name: "gateway", job: listJob(gateway.url, 16, gzip), pids: [gateway.pid] },
@@ -292,12 +267,7 @@ async function measureStart(): Promise<void> {
 
 async function measureMemory(): Promise<void> {
 	console.log("\nmemory of a gateway (RSS)");
-	const filled = await startGatewayProcess({
-		name: "filled",
-		backends: [stubPort],
-		directory,
-		pin: cores.server,
-	});
+	const filled = await startGatewayProcess({ name: "filled", backends: [stubPort], directory, pin: cores.server });
 	stack.use(filled);
 	await firstAnswer(filled.url);
 	await fillGateway(filled, load, quick ? 20_000 : 100_000);

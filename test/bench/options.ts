@@ -4,8 +4,6 @@ import { parseCommandLine } from "../../src/lib/program/program.ts";
 import type { Effort } from "./compare.ts";
 
 export const parts = ["calls", "slow", "list", "paths", "backends", "start", "memory"] as const;
-/** Parts of a run with `--bots`. */
-export const partsWithBots = ["routing", "refresh", "gateways"] as const;
 /** Characters of the responses by their size in KB, as rows name it. */
 export const sizes = new Map([
 	["0.4", 300],
@@ -15,7 +13,6 @@ export const sizes = new Map([
 export const connectionCounts = [1, 16, 64, 256];
 
 const usage = `Usage: bun run bench [--quick] [--one-core] [--busy] [--only PART] [--size KB] [--connections N] [--rounds N]
-       bun run bench --bots N [--quick] [--one-core] [--busy] [--only PART] [--rounds N]
 
 Measures the gateway against nginx as a plain reverse proxy, against a bare Bun.serve with raw connections to the bot, and
 against itself with fetch towards its bots.
@@ -28,8 +25,6 @@ test/bench/README.md says what each figure is, and how to read it on a machine t
   --size KB        calls with this size of response alone: ${[...sizes.keys()].join(", ")}
   --connections N  calls over so many connections alone: ${connectionCounts.join(", ")}
   --rounds N       so many rounds instead of 5
-  --bots N         instead of all that: a gateway with so many bots in 100 guilds each, and several gateways behind nginx;
-                   its parts for --only: ${partsWithBots.join(", ")}
 
 Environment:
   EXECUTABLES  a directory with the executable to measure instead of the sources, e.g. dist`;
@@ -42,8 +37,6 @@ export interface BenchOptions {
 	only: string | undefined;
 	size: string | undefined;
 	connections: number | undefined;
-	/** How many bots, if the run is about many of them. */
-	bots: number | undefined;
 	effort: Effort;
 }
 
@@ -57,31 +50,25 @@ export function readOptions(): BenchOptions {
 		size: { type: "string" },
 		connections: { type: "string" },
 		rounds: { type: "string" },
-		bots: { type: "string" },
 	});
 	const oneOf = (option: "only" | "size" | "connections", values: readonly string[]) => {
 		const value = given[option];
 		if (value === undefined || values.includes(value)) return value;
 		return refuse(`--${option}: expected one of ${values.join(", ")}`);
 	};
-	const count = (option: "rounds" | "bots", least: number, most: number) => {
-		const value = given[option];
-		if (value === undefined) return undefined;
-		const number = Number(value);
-		if (Number.isInteger(number) && number >= least && number <= most) return number;
-		return refuse(`--${option}: expected a whole number from ${least} to ${most}`);
-	};
+	const rounds = Number(given.rounds ?? (given.quick ? 3 : 5));
+	if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1_000)
+		return refuse("--rounds: expected a whole number from 1 to 1000");
 	const { quick = false, busy = false } = given;
 	const connections = oneOf("connections", connectionCounts.map(String));
 	return {
 		quick,
 		busy,
 		oneCore: given["one-core"] ?? false,
-		only: oneOf("only", given.bots === undefined ? parts : partsWithBots),
+		only: oneOf("only", parts),
 		size: oneOf("size", [...sizes.keys()]),
 		connections: connections === undefined ? undefined : Number(connections),
-		bots: count("bots", 2, 1_000),
-		effort: { rounds: count("rounds", 1, 1_000) ?? (quick ? 3 : 5), ms: quick ? 100 : 400 },
+		effort: { rounds, ms: quick ? 100 : 400 },
 	};
 }
 

@@ -15,14 +15,9 @@ export interface Stubs extends AsyncDisposable {
 	ports: readonly number[];
 }
 
-export async function startStubs(
-	ports: number,
-	tools: readonly string[],
-	pin: Pin = anyCore,
-	more: { guilds?: number; lists?: number } = {},
-): Promise<Stubs> {
+export async function startStubs(ports: number, tools: readonly string[], pin: Pin = anyCore): Promise<Stubs> {
 	const child = Bun.spawn(
-		pin([process.execPath, join(import.meta.dir, "servers/stub.ts"), JSON.stringify({ ports, tools, ...more })]),
+		pin([process.execPath, join(import.meta.dir, "servers/stub.ts"), JSON.stringify({ ports, tools })]),
 		{ stdin: "pipe", stdout: "pipe", stderr: "inherit" },
 	);
 	const { value } = await child.stdout.getReader().read();
@@ -119,8 +114,6 @@ export interface CallOptions {
 	delayMs?: number;
 	/** Calls go to so many bots in turn. */
 	backends?: number;
-	/** The arguments that select the bot; the connections take them in turn. Default: `instance`, by `backends`. */
-	targets?: readonly ({ instance: string } | { guild_id: string })[];
 }
 
 /** Of about the size of a message that is sent: 300 bytes with the rest of the request. */
@@ -129,19 +122,11 @@ const content = "A message of some length, as people write them. ".repeat(2);
 /** Calls of a tool. */
 export function callJob(url: string, options: CallOptions): LoadJob {
 	const { connections, size = 300, delayMs = 0, backends = 1 } = options;
-	const targets = options.targets ?? Array.from({ length: backends }, (_, index) => ({ instance: `stub${index}` }));
-	const requests = targets.map((target) => {
-		const args = { ...target, channel_id: "123456789012345678", content, size, delay_ms: delayMs };
+	const requests = Array.from({ length: backends }, (_, index) => {
+		const args = { instance: `stub${index}`, channel_id: "123456789012345678", content, size, delay_ms: delayMs };
 		return `"method":"tools/call","params":${JSON.stringify({ name: "echo", arguments: args })}`;
 	});
-	return {
-		url,
-		connections,
-		method: "POST",
-		headers: [headers],
-		requests,
-		expect: "result",
-	};
+	return { url, connections, method: "POST", headers: [headers], requests, expect: "result" };
 }
 
 /** Requests for the list of tools; plain, or packed. */

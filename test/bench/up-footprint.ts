@@ -25,19 +25,14 @@ export async function measureUp(bots = 5): Promise<void> {
 	const home = mkdtempSync(join(tmpdir(), "guildhall-footprint-"));
 	stack.defer(() => rmSync(home, { recursive: true, force: true }));
 	for (const name of names)
-		await makeInstance(home, name, {
-			DISCORD_TOKEN: simulator.bot(name).token,
-			DISCORD_API_URL: simulator.api,
-		});
+		await makeInstance(home, name, { DISCORD_TOKEN: simulator.bot(name).token, DISCORD_API_URL: simulator.api });
 
 	const env = { ...cacheEnvironment(process.env), LOG_FORMAT: "json", GATEWAY_PORT: "0" };
 	const directory = join(home, "instances");
 	const args = ["up", "--directory", directory];
 	const up = stack.use(
 		executables
-			? startCommand([join(executables, "guildhall"), ...args], env, {
-					cwd: home,
-				})
+			? startCommand([join(executables, "guildhall"), ...args], env, { cwd: home })
 			: startProgram("src/guildhall/main.ts", env, args),
 	);
 	stack.defer(async () => {

@@ -23,8 +23,7 @@ import { place } from "../place.cjs";
 export class WithAName {}
 declare const GUILDHALL_BUILD: object | undefined;
 if (process.argv.includes("--other")) await import("../other.ts");
-console.log(JSON.stringify({
-	build: typeof GUILDHALL_BUILD === "undefined" ? null : GUILDHALL_BUILD,
+console.log(JSON.stringify({ build: typeof GUILDHALL_BUILD === "undefined" ? null : GUILDHALL_BUILD,
 	text,
 	name: new WithAName().constructor.name,
 	setting: process.env.SETTING ?? null,

@@ -50,10 +50,7 @@ test("a bot is never there twice; the gateway always is", () => {
 	expect(bot.strategy).toEqual({ type: "Recreate" });
 	const gateway = find(written, "Deployment", "gateway").spec;
 	expect(gateway.replicas).toBeGreaterThan(1);
-	expect(gateway.strategy).toEqual({
-		type: "RollingUpdate",
-		rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
-	});
+	expect(gateway.strategy).toEqual({ type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
 	const budget = find(written, "PodDisruptionBudget", "gateway").spec;
 	expect(budget.maxUnavailable).toBe(1);
 });
@@ -62,10 +59,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one.spec.template]))("a
 	const [container] = spec.containers;
 
 	test("is what the namespace lets in: no root, no capability, a read-only root", () => {
-		expect(spec.securityContext).toMatchObject({
-			runAsNonRoot: true,
-			seccompProfile: { type: "RuntimeDefault" },
-		});
+		expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
 		expect(container.securityContext).toEqual({
 			allowPrivilegeEscalation: false,
 			readOnlyRootFilesystem: true,
@@ -180,10 +174,7 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		const home = { "kubernetes.io/metadata.name": "guildhall" };
 		const elsewhere = { "kubernetes.io/metadata.name": "elsewhere" };
 		const monitoring = { "kubernetes.io/metadata.name": "monitoring" };
-		const named = (name: string, namespace = home): Peer => ({
-			namespace,
-			labels: { "app.kubernetes.io/name": name },
-		});
+		const named = (name: string, namespace = home): Peer => ({ namespace, labels: { "app.kubernetes.io/name": name } });
 		const own = (name: string): Peer => ({ namespace: home, labels: podOf(name).metadata.labels });
 		const peers: Record<string, Peer> = {
 			gateway: own("gateway"),

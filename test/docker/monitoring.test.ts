@@ -177,11 +177,7 @@ describe.skipIf(!promtool)("promtool", () => {
 	/** For each alert: series for which it fires (after `at`), and series for which it does not. */
 	const cases: Record<string, Case> = {
 		GuildhallProcessDown: { series: 'up{job="guildhall"}', bad: "0x120", good: "1x120" },
-		GuildhallCrashLoop: {
-			series: 'process_start_time_seconds{job="guildhall"}',
-			bad: "0+60x120",
-			good: "5x120",
-		},
+		GuildhallCrashLoop: { series: 'process_start_time_seconds{job="guildhall"}', bad: "0+60x120", good: "5x120" },
 		GuildhallBotOffline: {
 			series: 'guildhall_gateway_backend_up{bot="alpha",instance="a"}',
 			bad: "0x120",
@@ -192,11 +188,7 @@ describe.skipIf(!promtool)("promtool", () => {
 			bad: "0x120",
 			good: "1x120",
 		},
-		GuildhallStoreUnavailable: {
-			series: 'guildhall_bot_store_ready{bot="alpha"}',
-			bad: "0x120",
-			good: "1x120",
-		},
+		GuildhallStoreUnavailable: { series: 'guildhall_bot_store_ready{bot="alpha"}', bad: "0x120", good: "1x120" },
 		GuildhallDiscordPaused: {
 			series: 'guildhall_bot_discord_pause_seconds{bot="alpha"}',
 			bad: "300x120",
@@ -207,11 +199,7 @@ describe.skipIf(!promtool)("promtool", () => {
 			bad: "501x120",
 			good: "500x120",
 		},
-		GuildhallManyLogins: {
-			series: 'guildhall_bot_discord_logins_24h{bot="alpha"}',
-			bad: "701x120",
-			good: "700x120",
-		},
+		GuildhallManyLogins: { series: 'guildhall_bot_discord_logins_24h{bot="alpha"}', bad: "701x120", good: "700x120" },
 		GuildhallOutcomeUnknown: {
 			series: 'guildhall_gateway_outcome_unknown_total{bot="alpha"}',
 			bad: "0+1x120",
@@ -236,21 +224,9 @@ describe.skipIf(!promtool)("promtool", () => {
 				'guildhall_gateway_call_seconds_bucket{bot="alpha",le="+Inf"}': "0+1x120",
 			},
 		},
-		GuildhallAuditDropped: {
-			series: 'guildhall_bot_audit_dropped_total{bot="alpha"}',
-			bad: "0+1x120",
-			good: "4x120",
-		},
-		GuildhallBackupsFail: {
-			series: 'guildhall_bot_backups_failing{bot="alpha"}',
-			bad: "2x200",
-			good: "0x200",
-		},
-		GuildhallMassDeletion: {
-			series: 'guildhall_bot_mass_deletions_total{bot="alpha"}',
-			bad: "0+1x120",
-			good: "1x120",
-		},
+		GuildhallAuditDropped: { series: 'guildhall_bot_audit_dropped_total{bot="alpha"}', bad: "0+1x120", good: "4x120" },
+		GuildhallBackupsFail: { series: 'guildhall_bot_backups_failing{bot="alpha"}', bad: "2x200", good: "0x200" },
+		GuildhallMassDeletion: { series: 'guildhall_bot_mass_deletions_total{bot="alpha"}', bad: "0+1x120", good: "1x120" },
 		GuildhallAiFails: {
 			series: 'guildhall_bot_ai_requests_total{bot="alpha",outcome="unreachable"}',
 			bad: "0+3x120",
@@ -271,16 +247,8 @@ describe.skipIf(!promtool)("promtool", () => {
 				exp_samples: fires ? [{ labels: "{}", value: 1 }] : [],
 			});
 			return [
-				{
-					interval: "1m",
-					input_series: given({ [series]: bad, ...beside }),
-					promql_expr_test: [count(true)],
-				},
-				{
-					interval: "1m",
-					input_series: given({ [series]: good, ...besideGood }),
-					promql_expr_test: [count(false)],
-				},
+				{ interval: "1m", input_series: given({ [series]: bad, ...beside }), promql_expr_test: [count(true)] },
+				{ interval: "1m", input_series: given({ [series]: good, ...besideGood }), promql_expr_test: [count(false)] },
 			];
 		});
 		const files = {

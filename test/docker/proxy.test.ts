@@ -71,10 +71,7 @@ const proxies: Example[] = [
 				"127.0.0.1:9100": `127.0.0.1:${upstream}`,
 				"\nmcp.example {": `\nhttps://mcp.example:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}\n`,
 			});
-			return {
-				text: options + here,
-				command: [...["caddy", "run", "--adapter", "caddyfile", "--config", config]],
-			};
+			return { text: options + here, command: [...["caddy", "run", "--adapter", "caddyfile", "--config", config]] };
 		},
 	},
 ];
@@ -270,10 +267,7 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 
 			test("a client that hangs up is noticed, and its call cancelled", async () => {
 				stub.on.slow = stall;
-				const { headers, body } = modernRequest("tools/call", {
-					name: "slow",
-					arguments: { instance: "alpha" },
-				});
+				const { headers, body } = modernRequest("tools/call", { name: "slow", arguments: { instance: "alpha" } });
 				const socket = connect({ host: "127.0.0.1", port, servername: host, rejectUnauthorized: false });
 				socket.on("error", () => {});
 				socket.write(

@@ -13,10 +13,7 @@ const project = join(import.meta.dir, "../..");
 const text = await Bun.file(join(project, "docker/README.md")).text();
 const [, ...sections] = text.split(/^## /m);
 const commands = sections.flatMap((section) =>
-	[...section.matchAll(/^ {4}(.*)$/gm)].map(([, command = ""]) => ({
-		section: section.split("\n")[0] ?? "",
-		command,
-	})),
+	[...section.matchAll(/^ {4}(.*)$/gm)].map(([, command = ""]) => ({ section: section.split("\n")[0] ?? "", command })),
 );
 
 const commandsOf = (name: string) => commands.filter(({ section }) => section === name);

@@ -160,9 +160,7 @@ describe("Compose", async () => {
 	});
 });
 
-const claims = v.object({
-	volumeClaimTemplates: v.tuple([v.object({ metadata: v.object({ name: v.string() }) })]),
-});
+const claims = v.object({ volumeClaimTemplates: v.tuple([v.object({ metadata: v.object({ name: v.string() }) })]) });
 
 describe("Kubernetes", async () => {
 	const path = join(manifests, "postgres/postgres.yaml");

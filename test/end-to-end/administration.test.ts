@@ -204,17 +204,10 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		category_id: id("Archive"),
 	});
 	await act("move_channels", { channel_ids: [id("faq")], position: 0 });
-	await act("move_channels", {
-		channel_ids: ["rules", "welcome", "news", "roles", "faq"].map(id),
-		position: 0,
-	});
+	await act("move_channels", { channel_ids: ["rules", "welcome", "news", "roles", "faq"].map(id), position: 0 });
 
 	// Who may do what: news are read, the archive is not written to, one council channel is for the Harbour Master, too.
-	await act("set_channel_permissions", {
-		channel_ids: [id("news")],
-		target_ids: [guild.id],
-		deny: ["SEND_MESSAGES"],
-	});
+	await act("set_channel_permissions", { channel_ids: [id("news")], target_ids: [guild.id], deny: ["SEND_MESSAGES"] });
 	await act("copy_channel_permissions", { channel_id: id("news"), target_channel_ids: [id("old-news")] });
 	const closed = await act("set_channel_permissions", {
 		channel_ids: [id("Archive")],
@@ -232,12 +225,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	});
 
 	// People: all begin as newcomers, some rise; one is silenced, and forgiven.
-	const dry = await act("bulk_role_update", {
-		role_id: role("Newcomer"),
-		action: "add",
-		bots: false,
-		dry_run: true,
-	});
+	const dry = await act("bulk_role_update", { role_id: role("Newcomer"), action: "add", bots: false, dry_run: true });
 	expect(dry).toStartWith("Dry run: nothing was done.");
 	for (let after: string | undefined, round = 0; round < 5; round += 1) {
 		const text = await act("bulk_role_update", {

@@ -72,11 +72,7 @@ test("a call that is approved in time gets its result", async () => {
 	const other = await call("get_member", { user_id: id });
 	expect(other.isError).toBe(false);
 	await world.press("ada", "Approve");
-	expect(await banned).toMatchObject({
-		isError: false,
-		pending: undefined,
-		text: expect.stringContaining("Banned"),
-	});
+	expect(await banned).toMatchObject({ isError: false, pending: undefined, text: expect.stringContaining("Banned") });
 });
 
 test("a call that is denied gets an error", async () => {

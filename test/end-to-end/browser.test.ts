@@ -50,8 +50,7 @@ const script = `
 const seen = {};
 for (const { name, method = "POST", path, headers, body } of exchanges) {
 	try {
-		const response = await fetch(path ? new URL(path, endpoint) : endpoint, {
-			method,
+		const response = await fetch(path ? new URL(path, endpoint) : endpoint, { method,
 			headers: { Authorization: "Bearer " + token, "Content-Type": "application/json", ...headers },
 			body,
 		});
@@ -171,13 +170,8 @@ test.skipIf(!chromium).each(["gateway", "bot"] as const)(
 			"a call":
 				at === "bot"
 					? // Progress comes ahead of the result, on the same stream.
-						readable(200, {
-							events: [expect.objectContaining({ method: "notifications/progress" }), counted],
-						})
-					: readable(200, {
-							events: [counted],
-							headers: header("x-mcp-instance", "lonely"),
-						}),
+						readable(200, { events: [expect.objectContaining({ method: "notifications/progress" }), counted] })
+					: readable(200, { events: [counted], headers: header("x-mcp-instance", "lonely") }),
 			initialize: readable(200, { headers: header("mcp-session-id", expect.any(String)) }),
 			"no JSON": readable(400),
 			"a wrong token": readable(401, { headers: header("www-authenticate", 'Bearer error="invalid_token"') }),

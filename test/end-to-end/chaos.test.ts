@@ -206,10 +206,7 @@ class Client {
 		ledger.push(entry);
 		const { headers, body } = modern
 			? modernRequest("tools/call", params, String(number))
-			: {
-					headers: {},
-					body: JSON.stringify({ jsonrpc: "2.0", id: number, method: "tools/call", params }),
-				};
+			: { headers: {}, body: JSON.stringify({ jsonrpc: "2.0", id: number, method: "tools/call", params }) };
 		const signals = [AbortSignal.timeout(patienceMs)];
 		if (call.gone) signals.push(call.gone);
 		const signal = AbortSignal.any(signals);
@@ -233,10 +230,7 @@ class Client {
 		for (const answer of answers)
 			entry.answers.push(
 				answer.outcome === "done" && !isAnswer(number, answer.said)
-					? {
-							outcome: "lost",
-							said: `the answer of another call: ${answer.said}`,
-						}
+					? { outcome: "lost", said: `the answer of another call: ${answer.said}` }
 					: answer,
 			);
 		return entry;
@@ -624,9 +618,7 @@ test(
 
 /** Sessions that the gateway opened in the place of others. */
 async function countReinitialisations(gatewayUrl: string): Promise<number> {
-	const response = await fetch(new URL("/metrics", gatewayUrl), {
-		headers: { Authorization: `Bearer ${token}` },
-	});
+	const response = await fetch(new URL("/metrics", gatewayUrl), { headers: { Authorization: `Bearer ${token}` } });
 	const name = "guildhall_gateway_session_reinitialisations_total";
 	const samples = (await response.text()).matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, "gm"));
 	return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);

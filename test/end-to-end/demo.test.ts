@@ -166,9 +166,7 @@ test("refused, stalled, dropped and rate-limited: each message that Discord acce
 	const { channel_id, guild_id } = instance("beta");
 	const before = (await journal(channel_id)).length;
 	const inject = (fault: Record<string, unknown>) =>
-		platform("/simulator/faults", {
-			post: { match: "POST /channels/*/messages", times: 1, ...fault },
-		});
+		platform("/simulator/faults", { post: { match: "POST /channels/*/messages", times: 1, ...fault } });
 	const send = (content: string) => mcp.call("send_message", { guild_id, channel_id, content });
 
 	await inject({ kind: "refuse", code: 50013 });
@@ -347,11 +345,7 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 	// The gateway is ready before it has read the guilds of every bot.
 	await until("the guilds of both bots are listed", async () => listed.test((await call("list_instances")).text));
 	for (const { name, chat_channel_id } of facts.instances) {
-		const sent = await call("send_message", {
-			instance: name,
-			channel_id: chat_channel_id,
-			content: "Hello",
-		});
+		const sent = await call("send_message", { instance: name, channel_id: chat_channel_id, content: "Hello" });
 		expect([sent.isError, sent.text]).toEqual([false, expect.any(String)]);
 	}
 	// The copy can be changed as the guild itself would be.

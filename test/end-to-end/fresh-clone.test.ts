@@ -15,11 +15,7 @@ const scripts = ["demo", "up", "guildhall", "gateway", "bot", "new-instance", "s
 
 test.each(scripts)("bun run %s installs what it needs", async (script) => {
 	rmSync(join(clone, "node_modules"), { recursive: true, force: true });
-	const child = Bun.spawn([process.execPath, "run", script, "--help"], {
-		cwd: clone,
-		stdout: "pipe",
-		stderr: "pipe",
-	});
+	const child = Bun.spawn([process.execPath, "run", script, "--help"], { cwd: clone, stdout: "pipe", stderr: "pipe" });
 	const [code, output, errors] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
 	expect({ code, errors }).toMatchObject({ code: 0 });
 	expect(output).toContain("--help");

@@ -28,10 +28,7 @@ test("bot and gateway are asked whether they are ready, with exit 0 and 1", asyn
 	writeFileSync(join(bot.directory, ".env"), env);
 	const proxy = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "127.0.0.1:9" };
 	const ofBot = { CONFIG_DIR: bot.directory, ...proxy };
-	expect(await ask("src/bot/main.ts", ofBot)).toEqual({
-		code: 0,
-		lines: [`ready: ${bot.url}: answers 200 "ready"`],
-	});
+	expect(await ask("src/bot/main.ts", ofBot)).toEqual({ code: 0, lines: [`ready: ${bot.url}: answers 200 "ready"`] });
 
 	const ofGateway = {
 		INSTANCES: `alpha=${bot.url}`,

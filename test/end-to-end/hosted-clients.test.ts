@@ -70,20 +70,12 @@ const postForm = (path: string, form: Record<string, string>) =>
 const initialize = (headers: Record<string, string> = {}) =>
 	fetch(`${world.url}/mcp`, {
 		method: "POST",
-		headers: {
-			Accept: "application/json, text/event-stream",
-			"Content-Type": "application/json",
-			...headers,
-		},
+		headers: { Accept: "application/json, text/event-stream", "Content-Type": "application/json", ...headers },
 		body: JSON.stringify({
 			jsonrpc: "2.0",
 			id: 0,
 			method: "initialize",
-			params: {
-				protocolVersion: "2025-11-25",
-				capabilities: {},
-				clientInfo: { name: "client", version: "1.0.0" },
-			},
+			params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "client", version: "1.0.0" } },
 		}),
 	});
 
@@ -284,11 +276,7 @@ describe("a client in a web page", () => {
 	const preflight = (path: string, method: string, headers: string) =>
 		fetch(world.url + path, {
 			method: "OPTIONS",
-			headers: {
-				Origin: page,
-				"Access-Control-Request-Method": method,
-				"Access-Control-Request-Headers": headers,
-			},
+			headers: { Origin: page, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers },
 		});
 
 	test.each([

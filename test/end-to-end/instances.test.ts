@@ -105,10 +105,7 @@ async function startInstance(
 	);
 	const url = `http://127.0.0.1:${port}`;
 	const get = async (path: string) => {
-		const response = await fetch(url + path, {
-			keepalive: false,
-			headers: { Authorization: `Bearer ${token}` },
-		});
+		const response = await fetch(url + path, { keepalive: false, headers: { Authorization: `Bearer ${token}` } });
 		return { status: response.status, text: await response.text() };
 	};
 	const readiness = () =>
@@ -415,10 +412,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
 		test("a bot that is started before its database serves as degraded, and then is ready, with its first calls on record", async () => {
 			await postgres.kill();
-			const delta = await startInstance("delta", "The Bakery", {
-				DATABASE_URL: postgres.url,
-				DB_SCHEMA: schemas.late,
-			});
+			const delta = await startInstance("delta", "The Bakery", { DATABASE_URL: postgres.url, DB_SCHEMA: schemas.late });
 			await delta.becomes("degraded");
 			const direct = await connectTo(`${delta.url}/mcp`, token);
 			const channel_id = simulator.channel("The Bakery/general").id;
@@ -531,11 +525,7 @@ test.concurrent.each<[string, Record<string, string>, string[]]>([
 	],
 	[
 		"a DATABASE_URL that is none, a schema of PostgreSQL's own and a port that is none",
-		{
-			DATABASE_URL: `mysql://ada:${wrongPassword}@127.0.0.1/bots`,
-			DB_SCHEMA: "pg_catalog",
-			MCP_PORT: "many",
-		},
+		{ DATABASE_URL: `mysql://ada:${wrongPassword}@127.0.0.1/bots`, DB_SCHEMA: "pg_catalog", MCP_PORT: "many" },
 		[
 			"DATABASE_URL: expected a URL such as postgres://",
 			`DB_SCHEMA: "pg_catalog" is reserved by PostgreSQL`,

@@ -20,12 +20,7 @@ test("whoever joins around a kill gets the role, and hardly anybody is given it 
 	const [role] = [...guild.roles.values()].filter(({ name }) => name === "Newcomer");
 	if (!role) throw new Error("there is no such role");
 	await using bot = await startBotProcess(
-		{
-			DISCORD_TOKEN: simulator.bot("alpha").token,
-			DISCORD_API_URL: simulator.api,
-			GUILD_ID: guild.id,
-			DATA_DIR: data,
-		},
+		{ DISCORD_TOKEN: simulator.bot("alpha").token, DISCORD_API_URL: simulator.api, GUILD_ID: guild.id, DATA_DIR: data },
 		`bot_name = "Alpha"\n[features]\njoin_role = true\n[join_role]\nrole = "${role.id}"\n`,
 	);
 	const raid = (name: string, count: number) =>

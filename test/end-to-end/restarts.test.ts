@@ -80,10 +80,7 @@ class Load {
 				jsonrpc: "2.0",
 				id: number,
 				method: "tools/call",
-				params: {
-					name: "send_message",
-					arguments: { guild_id: guildId, channel_id, content: `call ${number}` },
-				},
+				params: { name: "send_message", arguments: { guild_id: guildId, channel_id, content: `call ${number}` } },
 			}),
 		});
 		return response.text();

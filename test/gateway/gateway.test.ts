@@ -323,11 +323,7 @@ describe("what comes back", () => {
 	});
 
 	test("is everyone's own answer, for 40 concurrent calls under one id", async () => {
-		const held: {
-			id: string;
-			text: string;
-			answer(response: Response): void;
-		}[] = [];
+		const held: { id: string; text: string; answer(response: Response): void }[] = [];
 		await using world = await startWorld({
 			on: {
 				echo({ id, body }) {
@@ -408,9 +404,7 @@ describe("a session that the bot has lost", () => {
 	});
 
 	test("again in the new one is not tried a third time: the status is a BackendError", async () => {
-		await using world = await startWorld({
-			on: { echo: () => new Response("Session not found", { status: 404 }) },
-		});
+		await using world = await startWorld({ on: { echo: () => new Response("Session not found", { status: 404 }) } });
 		expect(await world.text("echo", { instance: "alpha" })).toMatch(
 			/^ERROR Gateway error: BackendError: alpha refused the call .* Available instances: alpha, beta\.$/,
 		);
@@ -420,9 +414,7 @@ describe("a session that the bot has lost", () => {
 
 	test("again in the new one is not tried a third time: the bot's error comes back", async () => {
 		const message = "Method not found: Session not found";
-		await using world = await startWorld({
-			on: { "Session not found": ({ id }) => rpcError(id, -32601, message) },
-		});
+		await using world = await startWorld({ on: { "Session not found": ({ id }) => rpcError(id, -32601, message) } });
 		const answer = await world.call("Session not found", { instance: "alpha" });
 		expect(answer.error).toEqual({ code: -32601, message });
 		expect(world.alpha.received("Session not found")).toHaveLength(2);
@@ -440,9 +432,7 @@ describe("a session that the bot has lost", () => {
 
 	test("is not what a result speaks of", async () => {
 		await using world = await startWorld({
-			on: {
-				echo: ({ id }) => result(id, '{"content":[{"type":"text","text":"Session not found"}],"isError":true}'),
-			},
+			on: { echo: ({ id }) => result(id, '{"content":[{"type":"text","text":"Session not found"}],"isError":true}') },
 		});
 		expect(await world.text("echo", { instance: "alpha" })).toBe("ERROR Session not found");
 		expect(world.alpha.received("echo")).toHaveLength(1);
@@ -759,9 +749,7 @@ describe("a bot's tools that clients refuse", () => {
 		expect(await world.text("list_instances")).toContain(
 			"| not listed: the rest (over the limit of 500 tools), tool 1 (name: is missing), ",
 		);
-		const response = await fetch(`${world.url}/status`, {
-			headers: { Authorization: `Bearer ${gatewayToken}` },
-		});
+		const response = await fetch(`${world.url}/status`, { headers: { Authorization: `Bearer ${gatewayToken}` } });
 		const { backends } = (await response.json()) as {
 			backends: { tools_dropped: unknown[] }[];
 		};

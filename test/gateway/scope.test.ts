@@ -75,9 +75,7 @@ async function start(env: Record<string, string> = {}, refreshed = true) {
 					principalOf(request)?.person.id === person
 						? result(
 								request.id,
-								JSON.stringify({
-									guilds: rights[name]?.map((one) => ({ name: stub.guilds[one.id] ?? "?", ...one })),
-								}),
+								JSON.stringify({ guilds: rights[name]?.map((one) => ({ name: stub.guilds[one.id] ?? "?", ...one })) }),
 							)
 						: rpcError(request.id, -32602, "unexpected person"),
 			},

@@ -13,10 +13,7 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	gateway: { parts: ["lib", "mcp", "pages"], packages: ["valibot"] },
 	"guild-document": { parts: ["lib"], packages: ["valibot", "discord.js"] },
 	discord: { parts: ["lib", "guild-document"], packages: ["valibot", "discord.js"] },
-	bot: {
-		parts: ["lib", "mcp", "guild-document", "discord"],
-		packages: ["valibot", "discord.js", "smol-toml"],
-	},
+	bot: { parts: ["lib", "mcp", "guild-document", "discord"], packages: ["valibot", "discord.js", "smol-toml"] },
 	simulator: { parts: ["lib", "guild-document", "pages"], packages: ["valibot", "discord.js"] },
 	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
 	demo: { parts: ["lib", "simulator"], packages: ["valibot"] },

@@ -63,11 +63,7 @@ describe("tracestate", () => {
 		Array.from({ length: 33 }, (_, n) => `k${n}=v`).join(),
 		Array.from({ length: 20 }, (_, n) => `k${n}=${"v".repeat(250)}`).join(),
 	])("%j is left out", (tracestate) => {
-		expect(read({ traceparent: valid, tracestate })).toEqual({
-			id,
-			traceparent: valid,
-			tracestate: undefined,
-		});
+		expect(read({ traceparent: valid, tracestate })).toEqual({ id, traceparent: valid, tracestate: undefined });
 	});
 });
 

@@ -68,11 +68,7 @@ function modernWait(url: string, { key, progress = false, signal }: Wait) {
 async function cancel(url: string, requestId: unknown, session?: string) {
 	const response = await postTo(
 		url,
-		JSON.stringify({
-			jsonrpc: "2.0",
-			method: "notifications/cancelled",
-			params: { requestId, reason: "a test" },
-		}),
+		JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "a test" } }),
 		session === undefined ? {} : { "Mcp-Session-Id": session },
 	);
 	expect(response.status).toBe(202);
@@ -150,11 +146,7 @@ describe("on the bot", () => {
 
 	test("a modern client that hangs up after a notification ends its call", async () => {
 		const client = new AbortController();
-		const response = await modernWait(servers.bot, {
-			key: "streamed",
-			progress: true,
-			signal: client.signal,
-		});
+		const response = await modernWait(servers.bot, { key: "streamed", progress: true, signal: client.signal });
 		const reader = response.body?.getReader();
 		await reader?.read();
 		await begun("streamed");

@@ -24,10 +24,7 @@ const token = "a-token-of-the-test";
 /** What carries the requests, and whether it takes a coding that it did not ask for. */
 const carriers = {
 	fetch: { carry: createFetchSend, undoesCodings: true },
-	"our HTTP client": {
-		carry: (url: string) => new HttpClient({ url, maxConnections: 8 }).send,
-		undoesCodings: false,
-	},
+	"our HTTP client": { carry: (url: string) => new HttpClient({ url, maxConnections: 8 }).send, undoesCodings: false },
 };
 let carrier: (typeof carriers)[keyof typeof carriers] = carriers.fetch;
 
@@ -394,10 +391,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])("over %s", (na
 
 		test("has no Authorization without a token", async () => {
 			await using stub = startStubBackend();
-			const client = createClient({
-				send: carrier.carry(`${stub.url}/mcp`),
-				info: { name: "test", version: "1" },
-			});
+			const client = createClient({ send: carrier.carry(`${stub.url}/mcp`), info: { name: "test", version: "1" } });
 			await client.connect(testTimeout());
 			for (const { headers } of stub.requests) expect(headers.has("authorization")).toBe(false);
 		});

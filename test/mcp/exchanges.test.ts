@@ -82,11 +82,7 @@ function modern(
 ): { headers: Headers; body: string; era: "modern" } {
 	const sent = modernRequest(method, params);
 	const _meta = Object.fromEntries(Object.entries({ ...modernMeta, ...meta }).filter(([, value]) => value !== null));
-	return {
-		headers: { ...sent.headers, ...headers },
-		body: request(method, { ...params, _meta }),
-		era: "modern",
-	};
+	return { headers: { ...sent.headers, ...headers }, body: request(method, { ...params, _meta }), era: "modern" };
 }
 
 const version = "io.modelcontextprotocol/protocolVersion";
@@ -177,13 +173,7 @@ function rows(at: ServerName): Row[] {
 				),
 			] as const
 		).map(
-			([what, Host]): Row => ({
-				rule: `a Host ${what}: 403`,
-				headers: { Host },
-				body: ping,
-				status: 403,
-				era: "none",
-			}),
+			([what, Host]): Row => ({ rule: `a Host ${what}: 403`, headers: { Host }, body: ping, status: 403, era: "none" }),
 		),
 		...["evil.example", "localhost.evil.example", "evil.example:9090"].map(
 			(Host): Row => ({
@@ -209,12 +199,7 @@ function rows(at: ServerName): Row[] {
 			status: 403,
 			text: onBot ? "Host header is not allowed" : "Origin is not allowed",
 		},
-		{
-			rule: "Origin before bearer",
-			headers: { Origin: "null", ...withoutToken },
-			...refused403,
-			status: 403,
-		},
+		{ rule: "Origin before bearer", headers: { Origin: "null", ...withoutToken }, ...refused403, status: 403 },
 		{
 			rule: "Origin before path",
 			line: "POST /nope",
@@ -222,13 +207,7 @@ function rows(at: ServerName): Row[] {
 			...refused403,
 			status: 403,
 		},
-		{
-			rule: "Origin before readiness",
-			line: "GET /mcp",
-			headers: { Origin: "null" },
-			...refused403,
-			status: 403,
-		},
+		{ rule: "Origin before readiness", line: "GET /mcp", headers: { Origin: "null" }, ...refused403, status: 403 },
 		onBot
 			? {
 					rule: "readiness before bearer",
@@ -238,13 +217,7 @@ function rows(at: ServerName): Row[] {
 					text: "starting",
 					era: "none",
 				}
-			: {
-					rule: "GET without the token: 401",
-					line: "GET /mcp",
-					headers: withoutToken,
-					...refused401,
-					status: 401,
-				},
+			: { rule: "GET without the token: 401", line: "GET /mcp", headers: withoutToken, ...refused401, status: 401 },
 		...[
 			...["POST /nope", "POST /register", "GET /authorize"],
 			"GET /.well-known/oauth-protected-resource",
@@ -264,13 +237,7 @@ function rows(at: ServerName): Row[] {
 			),
 		),
 		...["PUT /mcp", "DELETE /mcp", "OPTIONS /mcp"].map(
-			(line): Row => ({
-				rule: `bearer before ${line}`,
-				line,
-				headers: withoutToken,
-				...refused401,
-				status: 401,
-			}),
+			(line): Row => ({ rule: `bearer before ${line}`, line, headers: withoutToken, ...refused401, status: 401 }),
 		),
 		{
 			rule: "bearer before the content type",
@@ -365,13 +332,7 @@ function rows(at: ServerName): Row[] {
 					text: "starting",
 					era: "none",
 				}
-			: {
-					rule: "GET: 405",
-					line: "GET /mcp",
-					status: 405,
-					answers: { allow },
-					era: "none",
-				},
+			: { rule: "GET: 405", line: "GET /mcp", status: 405, answers: { allow }, era: "none" },
 		...["text/event-stream", "application/json, text/event-stream"].map(
 			(Accept): Row => ({
 				rule: `GET with Accept: ${Accept}: 405`,
@@ -523,14 +484,7 @@ function rows(at: ServerName): Row[] {
 				['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602],
 				['{"jsonrpc":"2.0","id":1,"method":"ping","params":null}', -32602],
 			] as const
-		).map(
-			([body, code]): Row => ({
-				rule: `the message ${body}: ${code}, under its id`,
-				body,
-				status: 400,
-				code,
-			}),
-		),
+		).map(([body, code]): Row => ({ rule: `the message ${body}: ${code}, under its id`, body, status: 400, code })),
 
 		// Ids.
 		...[
@@ -660,12 +614,7 @@ function rows(at: ServerName): Row[] {
 			status: 200,
 			like: { tools: expect.any(Array) },
 		},
-		{
-			rule: "tools/call, without handshake or version, as legacy",
-			body: call("odd"),
-			status: 200,
-			result: odd,
-		},
+		{ rule: "tools/call, without handshake or version, as legacy", body: call("odd"), status: 200, result: odd },
 		{ rule: "an unknown method: -32601, with 200", body: unknown, status: 200, code: -32601 },
 		{
 			rule: "server/discover without a version: -32601, as any method we do not know",
@@ -701,21 +650,14 @@ function rows(at: ServerName): Row[] {
 				ttlMs: expect.any(Number),
 				cacheScope: "private",
 				instructions: expect.any(String),
-				_meta: {
-					"io.modelcontextprotocol/serverInfo": { name: onBot ? "guildhall-bot" : "guildhall-gateway" },
-				},
+				_meta: { "io.modelcontextprotocol/serverInfo": { name: onBot ? "guildhall-bot" : "guildhall-gateway" } },
 			},
 		},
 		{
 			rule: "modern tools/list",
 			...modern("tools/list"),
 			status: 200,
-			like: {
-				resultType: "complete",
-				tools: expect.any(Array),
-				ttlMs: expect.any(Number),
-				cacheScope: "private",
-			},
+			like: { resultType: "complete", tools: expect.any(Array), ttlMs: expect.any(Number), cacheScope: "private" },
 		},
 		{
 			rule: "a modern call's result gets its type, and every other byte stays",
@@ -851,10 +793,7 @@ function rows(at: ServerName): Row[] {
 			...modern(
 				"tools/list",
 				{},
-				{
-					meta: { [version]: "2099-01-01" },
-					headers: { "MCP-Protocol-Version": "2099-01-01", "Mcp-Method": "x" },
-				},
+				{ meta: { [version]: "2099-01-01" }, headers: { "MCP-Protocol-Version": "2099-01-01", "Mcp-Method": "x" } },
 			),
 			status: 400,
 			code: -32022,
@@ -866,12 +805,7 @@ function rows(at: ServerName): Row[] {
 			code: -32020,
 		},
 		...["no/such", "initialize", "ping", "logging/setLevel", "subscriptions/listen", "resources/subscribe"].map(
-			(method): Row => ({
-				rule: `modern ${method}: 404 and -32601`,
-				...modern(method),
-				status: 404,
-				code: -32601,
-			}),
+			(method): Row => ({ rule: `modern ${method}: 404 and -32601`, ...modern(method), status: 404, code: -32601 }),
 		),
 		...[undefined, "a-token"].map(
 			(progressToken): Row => ({
@@ -1088,13 +1022,7 @@ describe("a session of the bot", () => {
 		return headers.get("mcp-session-id") ?? "";
 	};
 	const inSession = (id: string, row: Partial<Row>) =>
-		send(servers.bot, {
-			rule: "",
-			status: 200,
-			body: ping,
-			...row,
-			headers: { "Mcp-Session-Id": id, ...row.headers },
-		});
+		send(servers.bot, { rule: "", status: 200, body: ping, ...row, headers: { "Mcp-Session-Id": id, ...row.headers } });
 
 	test("is served before the client says that it is initialized", async () => {
 		const id = await open("2025-11-25");

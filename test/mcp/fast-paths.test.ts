@@ -14,10 +14,7 @@ async function listWith(env: Record<string, string>): Promise<string[]> {
 		const text = (bytes) => Buffer.from(bytes).toString("hex");
 		console.log([fastPaths, text(event.plain()), text(Bun.gunzipSync(event.gzip()))].join(" "));
 	`;
-	const child = Bun.spawn([process.execPath, "-e", code], {
-		env: { ...process.env, ...env },
-		stdout: "pipe",
-	});
+	const child = Bun.spawn([process.execPath, "-e", code], { env: { ...process.env, ...env }, stdout: "pipe" });
 	expect(await child.exited).toBe(0);
 	return (await child.stdout.text()).trim().split(" ");
 }

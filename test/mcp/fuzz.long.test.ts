@@ -390,9 +390,7 @@ describe("the gateway's client", () => {
 					await soon(call(random, String(n)), () => shown([bytes]));
 				});
 				await Promise.all(calls);
-				expect(await call(random, "unplanned")).toMatchObject({
-					content: [{ type: "text", text: "ran echo" }],
-				});
+				expect(await call(random, "unplanned")).toMatchObject({ content: [{ type: "text", text: "ran echo" }] });
 			});
 		},
 		timeoutMs,

@@ -54,10 +54,7 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 		}),
 		{
 			type: "object",
-			properties: {
-				inner: { type: "string", description: "D" },
-				outer: { type: "string", description: "D" },
-			},
+			properties: { inner: { type: "string", description: "D" }, outer: { type: "string", description: "D" } },
 			additionalProperties: false,
 		},
 	],
@@ -93,11 +90,7 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 	],
 	[
 		"object",
-		v.strictObject({
-			a: v.string(),
-			b: v.optional(v.string()),
-			c: v.strictObject({ d: v.array(v.boolean()) }),
-		}),
+		v.strictObject({ a: v.string(), b: v.optional(v.string()), c: v.strictObject({ d: v.array(v.boolean()) }) }),
 		{
 			type: "object",
 			properties: {
@@ -123,10 +116,7 @@ test.each(constructs)("%s becomes JSON Schema", (_, schema, json) => {
 
 test("the same schema converted twice is the same, and itself unchanged", () => {
 	const shared = v.pipe(v.string(), v.minLength(1));
-	const schema = v.strictObject({
-		a: v.pipe(shared, v.description("A")),
-		b: v.pipe(shared, v.description("B")),
-	});
+	const schema = v.strictObject({ a: v.pipe(shared, v.description("A")), b: v.pipe(shared, v.description("B")) });
 	const first = toJsonSchema(schema);
 	expect(toJsonSchema(schema)).toEqual(first);
 	expect(toJsonSchema(shared)).toEqual({ type: "string", minLength: 1 });

@@ -32,14 +32,7 @@ async function ask(method: string, params: object, modern = false) {
 	const request = parseMessage(text);
 	if (request.kind !== "request") throw new Error("expected a request");
 	const response = await server.handle(request, {
-		...{
-			modern,
-			session: undefined,
-			principal: undefined,
-			elicits: false,
-			signal: undefined,
-			notify: undefined,
-		},
+		...{ modern, session: undefined, principal: undefined, elicits: false, signal: undefined, notify: undefined },
 		requestId: undefined,
 	});
 	if (response.kind !== "text") throw new Error("expected text");
@@ -52,20 +45,10 @@ test("the server says that it has prompts and completes their arguments", async 
 });
 
 test("prompts/list has what people choose from", async () => {
-	const listed = {
-		name: "greet",
-		title: "Greet",
-		description: "Greet a person.",
-		arguments: [...greet.arguments],
-	};
+	const listed = { name: "greet", title: "Greet", description: "Greet a person.", arguments: [...greet.arguments] };
 	expect((await ask("prompts/list", {})).result).toEqual({ prompts: [listed] });
 	const { result } = await ask("prompts/list", {}, true);
-	expect(result).toMatchObject({
-		resultType: "complete",
-		cacheScope: "private",
-		ttlMs: 300_000,
-		prompts: [listed],
-	});
+	expect(result).toMatchObject({ resultType: "complete", cacheScope: "private", ttlMs: 300_000, prompts: [listed] });
 	const { error } = await ask("prompts/list", { cursor: "x" });
 	expect(error.message).toBe(
 		"Invalid parameters: cursor: prompts/list returns all items on one page and accepts no cursor",

@@ -150,11 +150,7 @@ describe.each(["bot", "gateway"] as const)("the %s", (at) => {
 test("a bot that is reached by fetch is understood, though fetch asks for packed answers", async () => {
 	const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
 	const response = await createFetchSend(servers.bot)(
-		{
-			method: "POST",
-			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-			body,
-		},
+		{ method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body },
 		new AbortController().signal,
 	);
 	expect(response.headers.get("vary")).toBe("Accept-Encoding");

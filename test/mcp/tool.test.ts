@@ -104,10 +104,7 @@ describe("the result", () => {
 			throw new ToolError("no such channel");
 		});
 		expect(outcome).toBe(errorResult("no such channel"));
-		expect(JSON.parse(outcome)).toEqual({
-			content: [{ type: "text", text: "no such channel" }],
-			isError: true,
-		});
+		expect(JSON.parse(outcome)).toEqual({ content: [{ type: "text", text: "no such channel" }], isError: true });
 	});
 
 	test("of any other error is that error: it is for the log", async () => {

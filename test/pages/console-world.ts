@@ -176,12 +176,7 @@ export async function startConsoleWorld({ hasScripted = true } = {}) {
 				person,
 				access: "write",
 			});
-			await grants.redeem(code, {
-				clientId: client,
-				redirectUri: undefined,
-				codeVerifier,
-				resource: undefined,
-			});
+			await grants.redeem(code, { clientId: client, redirectUri: undefined, codeVerifier, resource: undefined });
 		},
 		[Symbol.asyncDispose]: () => running.disposeAsync(),
 	};

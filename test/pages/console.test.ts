@@ -196,11 +196,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			if (client === "VS Code") {
 				const [, query = ""] = /^vscode:mcp\/install\?(.*)$/.exec(link ?? "") ?? [];
 				const { inputs, servers } = JSON.parse(texts["VS Code"] ?? "");
-				expect(JSON.parse(decodeURIComponent(query))).toEqual({
-					name: "guildhall",
-					inputs,
-					...servers.guildhall,
-				});
+				expect(JSON.parse(decodeURIComponent(query))).toEqual({ name: "guildhall", inputs, ...servers.guildhall });
 			}
 		}
 		expect(Object.keys(texts)).toHaveLength(10);

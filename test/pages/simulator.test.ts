@@ -79,12 +79,7 @@ async function startBot(simulator: Simulator) {
 			name: "greet",
 			description: "Greet somebody",
 			options: [
-				{
-					type: ApplicationCommandOptionType.String,
-					name: "words",
-					description: "What to say",
-					required: true,
-				},
+				{ type: ApplicationCommandOptionType.String, name: "words", description: "What to say", required: true },
 				{ type: ApplicationCommandOptionType.User, name: "who", description: "Whom to greet" },
 			],
 		},
@@ -394,11 +389,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		const place = simulator.channel("The Bakers/general").channel;
 		const [liwei] = [simulator.user("liwei")];
 		simulator.world.guilds.edit(guild, { name: `\u202e${markup}` });
-		if ("topic" in place)
-			simulator.world.channels.edit(place, {
-				topic: markup,
-				name: "x".repeat(100),
-			});
+		if ("topic" in place) simulator.world.channels.edit(place, { topic: markup, name: "x".repeat(100) });
 		for (const text of texts) await liwei.say(place.id, text);
 		await page.become("李伟");
 		await page.view("channels");
@@ -423,9 +414,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		const { user } = simulator.world.accounts.get(simulator.user("zoe").token) ?? {};
 		if (!user) throw new Error("zoe has an account");
 		for (let number = 1; number <= 1000; number++)
-			simulator.world.messages.add(channel, user, {
-				content: `number ${number};`,
-			});
+			simulator.world.messages.add(channel, user, { content: `number ${number};` });
 		await page.sees("#messages", "number 1000;");
 		await page.misses("#messages", "number 700;");
 		await page.click("#older");
@@ -523,9 +512,7 @@ describe.skipIf(!chromium)("the simulator's page", () => {
 		for (const name of ["zoe", "mona_lisa"]) {
 			const member = cooks.members.get(simulator.user(name).id);
 			if (member && "bitrate" in lounge)
-				simulator.world.voice.join(lounge, member, {
-					self_mute: name === "mona_lisa",
-				});
+				simulator.world.voice.join(lounge, member, { self_mute: name === "mona_lisa" });
 		}
 	}
 

@@ -70,9 +70,7 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 		body: JSON.stringify({ code: facts.game.codes[0], chat_id: "7" }),
 	});
 	expect(await verified.json()).toMatchObject({ success: true, username: "Steve" });
-	const models = await fetch(`${facts.ai.url}/models`, {
-		headers: { authorization: `Bearer ${facts.ai.key}` },
-	});
+	const models = await fetch(`${facts.ai.url}/models`, { headers: { authorization: `Bearer ${facts.ai.key}` } });
 	expect(models.status).toBe(200);
 });
 

@@ -30,11 +30,7 @@ export function as(simulator: Simulator, who: UserClient) {
 	): Promise<Answer> => {
 		const response = await fetch(`${simulator.api}/v10${path}`, {
 			method,
-			headers: {
-				authorization,
-				...(body === undefined ? {} : { "content-type": "application/json" }),
-				...headers,
-			},
+			headers: { authorization, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
 			...(body === undefined ? {} : { body: JSON.stringify(body) }),
 		});
 		const text = await response.text();
@@ -161,12 +157,7 @@ export function cooksOf(simulator: Simulator) {
 		as: (name: string) => as(simulator, simulator.user(name)),
 		/** Denies permissions in a channel: to a role or user, by default to the bot. */
 		deny: (channel: GuildChannel, bits: bigint, id = simulator.bot("alpha").id) =>
-			world.channels.setOverwrite(channel, {
-				id,
-				type: guild.roles.has(id) ? 0 : 1,
-				allow: "0",
-				deny: String(bits),
-			}),
+			world.channels.setOverwrite(channel, { id, type: guild.roles.has(id) ? 0 : 1, allow: "0", deny: String(bits) }),
 	};
 }
 

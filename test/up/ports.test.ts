@@ -8,11 +8,7 @@ async function assign(
 		current = {},
 		busy = [] as number[],
 		reserved = [9100],
-	}: {
-		current?: Record<string, number>;
-		busy?: number[];
-		reserved?: number[];
-	} = {},
+	}: { current?: Record<string, number>; busy?: number[]; reserved?: number[] } = {},
 ) {
 	const requests = Object.entries(wanted);
 	const ports = await assignPorts(

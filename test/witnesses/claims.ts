@@ -116,12 +116,7 @@ export async function findSimulator() {
 			use({ type: 3, application_id, message_id, data: { component_type: 2, custom_id } }),
 		/** Ada votes in a poll in #general. */
 		vote: (message_id: string, answer_id: number) =>
-			call("POST", "/simulator/votes", {
-				username: "ada",
-				channel_id: general,
-				message_id,
-				answer_ids: [answer_id],
-			}),
+			call("POST", "/simulator/votes", { username: "ada", channel_id: general, message_id, answer_ids: [answer_id] }),
 		/** A used command or button with its responses. */
 		used: async (id: string) => (await call<Used[]>("GET", "/simulator/interactions")).find((one) => one.id === id),
 		control: (path: string, body: object) => call("POST", `/simulator/${path}`, body),

@@ -149,11 +149,7 @@ await check({
 		const sent = await channels.createMessage(general, {
 			content: "soup",
 			embeds: [
-				{
-					title: "Today",
-					fields: [{ name: "Soup", value: "Onion", inline: true }],
-					footer: { text: "Guildhall" },
-				},
+				{ title: "Today", fields: [{ name: "Soup", value: "Onion", inline: true }], footer: { text: "Guildhall" } },
 			],
 		});
 		assert.equal(sent.embeds[0]?.title, "Today");
@@ -180,10 +176,7 @@ await check({
 
 	"a reply has the message it answers": async () => {
 		const { id } = await simulator.say("a question");
-		const reply = await channels.createMessage(general, {
-			content: "an answer",
-			messageReference: { messageID: id },
-		});
+		const reply = await channels.createMessage(general, { content: "an answer", messageReference: { messageID: id } });
 		assert.equal(reply.referencedMessage?.content, "a question");
 		assert.equal(reply.messageReference?.channelID, general);
 	},
@@ -263,10 +256,7 @@ await check({
 		});
 		assert.equal((await created)[0].id, channel.id);
 		assert(!channel.permissionsOf(user("zoe")).has("SEND_MESSAGES"));
-		await channel.editPermission(user("zoe"), {
-			type: OverwriteTypes.MEMBER,
-			allow: Permissions.SEND_MESSAGES,
-		});
+		await channel.editPermission(user("zoe"), { type: OverwriteTypes.MEMBER, allow: Permissions.SEND_MESSAGES });
 		const edited = heard("channelUpdate", (one) => "topic" in one && one.topic !== null);
 		await channel.edit({ topic: "verdicts", rateLimitPerUser: 5 });
 		const [after] = await edited;
@@ -281,10 +271,7 @@ await check({
 	"a thread is started, joined, archived and deleted": async () => {
 		const { id } = await send("the contest");
 		const started = heard("threadCreate");
-		const thread = await channels.startThreadFromMessage(general, id, {
-			name: "Contest",
-			autoArchiveDuration: 1440,
-		});
+		const thread = await channels.startThreadFromMessage(general, id, { name: "Contest", autoArchiveDuration: 1440 });
 		assert.equal((await started)[0].id, thread.id);
 		assert.equal(thread.ownerID, client.user.id);
 		await channels.addThreadMember(thread.id, user("zoe"));
@@ -309,11 +296,7 @@ await check({
 		const [tag] = forum.availableTags;
 		assert.equal(tag?.name, "Easy");
 		const started = heard("threadCreate");
-		const post = await forum.startThread({
-			name: "Soup",
-			message: { content: "Boil water." },
-			appliedTags: [tag.id],
-		});
+		const post = await forum.startThread({ name: "Soup", message: { content: "Boil water." }, appliedTags: [tag.id] });
 		assert.equal((await started)[0].id, post.id);
 		assert.deepEqual(post.appliedTags, [tag.id]);
 		const [message] = await channels.getMessages(post.id);

@@ -40,12 +40,7 @@ describe("a Sapphire bot", () => {
 		const { command, env } = runtimes[runtime];
 		const child = Bun.spawn([...command, "main.js"], {
 			cwd: join(import.meta.dir, "sapphire-bot"),
-			env: {
-				...process.env,
-				...env,
-				SIMULATOR_URL: simulator.url,
-				DISCORD_TOKEN: simulator.bot("alpha").token,
-			},
+			env: { ...process.env, ...env, SIMULATOR_URL: simulator.url, DISCORD_TOKEN: simulator.bot("alpha").token },
 			stdout: "ignore",
 			stderr: "inherit",
 		});

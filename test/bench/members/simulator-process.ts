@@ -34,9 +34,7 @@ export async function startSimulatorProcess(crowd: number): Promise<SimulatedBot
 async function serve(crowd: number): Promise<void> {
 	const [first, ...others] = demoSeed().guilds;
 	if (!first) throw new Error("the demo has guilds");
-	const simulator = await startSimulator({
-		seed: { ...demoSeed(), guilds: [{ ...first, crowd }, ...others] },
-	});
+	const simulator = await startSimulator({ seed: { ...demoSeed(), guilds: [{ ...first, crowd }, ...others] } });
 	const message: SimulatedBot = {
 		api: simulator.api,
 		token: simulator.bot("alpha").token,

@@ -41,45 +41,7 @@ export function startNginx(command: string, options: NginxOptions): Nginx {
 	const configuration = join(directory, "nginx.conf");
 	writeFileSync(configuration, configurationFor(directory, ports, backendPort));
 	const program = run(command, directory, configuration, pin);
-	return {
-		...program,
-		proxyUrl: `http://127.0.0.1:${ports[0]}/mcp`,
-		fileUrl: `http://127.0.0.1:${ports[1]}/list`,
-	};
-}
-
-/** Starts nginx as a load balancer in front of several servers, which get requests in turn. */
-export function startBalancer(
-	command: string,
-	directory: string,
-	port: number,
-	servers: readonly number[],
-	pin: Pin = anyCore,
-): AsyncDisposable & { pid: number; url: string } {
-	mkdirSync(directory, { recursive: true });
-	const configuration = join(directory, "nginx.conf");
-	writeFileSync(
-		configuration,
-		`${mainConfiguration(directory)}
-http {
-	${httpConfiguration(directory)}
-	upstream gateways {
-		${servers.map((server) => `server 127.0.0.1:${server};`).join("\n\t\t")}
-		keepalive 1000;
-		keepalive_requests 100000000;
-	}
-	server {
-		listen 127.0.0.1:${port};
-		location / {
-			proxy_pass http://gateways;
-			${proxyConfiguration}
-		}
-	}
-}
-`,
-	);
-	const program = run(command, directory, configuration, pin);
-	return { ...program, url: `http://127.0.0.1:${port}/mcp` };
+	return { ...program, proxyUrl: `http://127.0.0.1:${ports[0]}/mcp`, fileUrl: `http://127.0.0.1:${ports[1]}/list` };
 }
 
 function run(command: string, directory: string, configuration: string, pin: Pin) {

@@ -1,34 +1,22 @@
 // Bots as fast as can be, in a process of their own: raw sockets, answers made beforehand. A call says what it wants:
-// `size`, the characters of its answer, and `delay_ms`. Each port is a bot with guilds of its own.
+// `size`, the characters of its answer, and `delay_ms`. Each port is a bot with a guild of its own.
 //
 //   bun test/bench/servers/stub.ts '{"ports":10,"tools":["{…}"]}'   prints the ports as JSON; ends with its stdin
-
-import { guildId } from "./guild-id.ts";
 
 interface StubOptions {
 	/** How many bots. */
 	ports: number;
 	/** What tools/list has, each as JSON text. */
 	tools: readonly string[];
-	/** How many guilds each bot is in. Default: 1. */
-	guilds?: number;
-	/** How many different lists of tools the bots have, the second without the last tool, and so on. Default: 1. */
-	lists?: number;
 }
 
 const initializeResult =
 	'{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"stub","version":"0"}}';
 const accepted = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
 
-const { ports, tools, guilds = 1, lists = 1 } = JSON.parse(process.argv[2] ?? "") as StubOptions;
-const listResults = Array.from({ length: lists }, (_, without) =>
-	asBytes(`{"tools":[${tools.slice(0, tools.length - without).join(",")}]}`),
-);
-
-/** A text's UTF-8, a character for each byte: all texts here are so. */
-function asBytes(text: string): string {
-	return Buffer.from(text).toString("latin1");
-}
+const { ports, tools } = JSON.parse(process.argv[2] ?? "") as StubOptions;
+// A character for each byte of UTF-8: all texts here are so.
+const list = Buffer.from(`{"tools":[${tools.join(",")}]}`).toString("latin1");
 
 /** Results of `size` characters, by their size. */
 const results = new Map<number, string>();
@@ -41,30 +29,20 @@ function resultOf(size: number): string {
 	return result;
 }
 
-interface Bot {
-	/** The text of its `list_guilds`. */
-	guilds: string;
-	/** Its result of `tools/list`. */
-	list: string;
-}
-
-/** The lines of `list_guilds` of the bot with this number. */
-function guildLines(bot: number): string {
-	const lines = Array.from({ length: guilds }, (_, index) => `stub | ID: ${guildId(bot * guilds + index)}`);
-	return [`${guilds} guild(s):`, ...lines].join("\\n");
-}
-
-function resultFor(body: string, bot: Bot): string {
+function resultFor(body: string, bot: number): string {
 	if (body.includes('"tools/call"')) {
-		if (body.includes('"list_guilds"')) return `{"content":[{"type":"text","text":"${bot.guilds}"}]}`;
+		if (body.includes('"list_guilds"')) {
+			const text = `1 guild(s):\\nstub | ID: ${100_000_000_000_000_000n + BigInt(bot)}`;
+			return `{"content":[{"type":"text","text":"${text}"}]}`;
+		}
 		return resultOf(Number(/"size":(\d+)/.exec(body)?.[1] ?? 0));
 	}
-	if (body.includes('"tools/list"')) return bot.list;
+	if (body.includes('"tools/list"')) return list;
 	return initializeResult;
 }
 
 /** What a request is answered. */
-function answer(body: string, bot: Bot): string {
+function answer(body: string, bot: number): string {
 	const id = /"id":(-?\d+|"(?:[^"\\]|\\.)*")/.exec(body)?.[1];
 	if (id === undefined) return accepted;
 	const result = resultFor(body, bot);
@@ -84,7 +62,7 @@ function send(socket: Bun.Socket<Connection>, bytes: Buffer): void {
 	if (written < bytes.length) socket.data.unsent = bytes.subarray(Math.max(0, written));
 }
 
-function listenFor(bot: Bot): number {
+function listenFor(bot: number): number {
 	const listener = Bun.listen<Connection>({
 		hostname: "127.0.0.1",
 		port: 0,
@@ -122,9 +100,7 @@ function listenFor(bot: Bot): number {
 	return listener.port;
 }
 
-const listening = Array.from({ length: ports }, (_, index) =>
-	listenFor({ guilds: guildLines(index), list: listResults[index % lists] ?? "" }),
-);
+const listening = Array.from({ length: ports }, (_, index) => listenFor(index));
 console.log(JSON.stringify(listening));
 for await (const _ of Bun.stdin.stream());
 process.exit(0);

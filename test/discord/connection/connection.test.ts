@@ -125,10 +125,7 @@ test.concurrent("a token that is refused repeatedly ends the bot", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	simulator.faults.refuse("* *", 0, { status: 401 });
-	await world.call("send_message", {
-		channel_id: simulator.channel("The Cooks/general").id,
-		content: "hello",
-	});
+	await world.call("send_message", { channel_id: simulator.channel("The Cooks/general").id, content: "hello" });
 	expect((await world.bot.failed).message).toContain("DISCORD_TOKEN");
 });
 

@@ -261,10 +261,7 @@ test.concurrent.each([
 	[
 		"application.install_params: null",
 		"INVITE_CREATE",
-		(data: Record<string, unknown>) => ({
-			...data,
-			target_application: { id: "1", name: "x", install_params: null },
-		}),
+		(data: Record<string, unknown>) => ({ ...data, target_application: { id: "1", name: "x", install_params: null } }),
 	],
 	["an unknown type", "SOMETHING_NEW", () => null],
 ])("%s does not end the bot", async (_, type, change) => {

@@ -186,9 +186,7 @@ test.concurrent("at the limit the bot and --check wait and report it; below it t
 	await until("it waits", () =>
 		recorded.messages().includes("Discord login limit reached, waiting before the next login"),
 	);
-	expect(await status()).toMatchObject({
-		discord: { connected: false, reason: expect.stringContaining(reason) },
-	});
+	expect(await status()).toMatchObject({ discord: { connected: false, reason: expect.stringContaining(reason) } });
 	const written: string[] = [];
 	const passed = await checkBot(config, recordLog().log, {
 		write: (line) => written.push(line),

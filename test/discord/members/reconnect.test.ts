@@ -105,11 +105,7 @@ test.concurrent("a nickname and a timeout that ended during an outage are forgot
 	simulator.sockets.alterEvents((type, data) => {
 		if (type !== "GUILD_MEMBERS_CHUNK") return data;
 		const chunk = data as { members: object[] };
-		const members = chunk.members.map((one) => ({
-			...one,
-			nick: undefined,
-			communication_disabled_until: undefined,
-		}));
+		const members = chunk.members.map((one) => ({ ...one, nick: undefined, communication_disabled_until: undefined }));
 		return { ...chunk, members };
 	});
 	expect(ada.nick ?? null).toBeNull();

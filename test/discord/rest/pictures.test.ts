@@ -189,10 +189,7 @@ test("a download ends with the tool that needs it", async () => {
 
 test("an unreachable CDN is a failure without effect", async () => {
 	const outcomes: string[] = [];
-	const pictures = new Pictures({
-		cdn: "http://127.0.0.1:1",
-		onResponse: (outcome) => outcomes.push(outcome),
-	});
+	const pictures = new Pictures({ cdn: "http://127.0.0.1:1", onResponse: (outcome) => outcomes.push(outcome) });
 	const error = await failureOf(pictures.emoji(emojiId, false));
 	expect(error).toBeInstanceOf(PlatformFailure);
 	expect(error).toMatchObject({ outcome: "read" });

@@ -70,9 +70,7 @@ test("its state changes are logged once each, with the reason", async () => {
 });
 
 test("a bot's error message is quoted, cut to 300 characters", async () => {
-	await using stub = startStubBackend({
-		on: { "tools/list": ({ id }) => rpcError(id, 1, "no ".repeat(100_000)) },
-	});
+	await using stub = startStubBackend({ on: { "tools/list": ({ id }) => rpcError(id, 1, "no ".repeat(100_000)) } });
 	const { backend, messages } = backendOf(stub.url);
 	await backend.refresh();
 	const state = backend.state;

@@ -4,9 +4,7 @@ import { readGuilds } from "../../../src/gateway/backends/guilds.ts";
 const real = "123456789012345678";
 const forged = "555555555555555555";
 
-const answer = (...texts: string[]) => ({
-	result: { content: texts.map((text) => ({ type: "text", text })) },
-});
+const answer = (...texts: string[]) => ({ result: { content: texts.map((text) => ({ type: "text", text })) } });
 const read = (...lines: string[]) => Object.fromEntries(readGuilds(answer(lines.join("\n"))));
 
 test("our layout is a count line, then a name and an id a line", () => {

@@ -100,9 +100,7 @@ describe("a call that waits for an approval", () => {
 			() => Promise.reject(new Overloaded()),
 			async () => ({ status: "decided", result: { content: text("done") } }),
 		];
-		const backend = {
-			read: async () => ({ message: { result: await answers.shift()?.() } }),
-		} as unknown as Backend;
+		const backend = { read: async () => ({ message: { result: await answers.shift()?.() } }) } as unknown as Backend;
 		const message = { id: 1, result: { _meta: { [pendingKey]: "7" } } };
 		const signal = new PlainSignal();
 		const final = await afterApproval({ message, text: "" }, backend, undefined, signal, approvals);
@@ -110,10 +108,7 @@ describe("a call that waits for an approval", () => {
 	});
 
 	test("gets the first result if the bot does not answer the request for the decision", async () => {
-		await using world = await start({
-			echo: pending,
-			[approvalMethod]: () => new Response("no", { status: 500 }),
-		});
+		await using world = await start({ echo: pending, [approvalMethod]: () => new Response("no", { status: 500 }) });
 		const { result: given } = await world.call("echo", call);
 		expect(given?.content).toEqual(text("Waits for approval 7."));
 	});
@@ -124,17 +119,8 @@ const capabilities = (elicitation?: object) => ({
 	"io.modelcontextprotocol/clientCapabilities": { ...(elicitation && { elicitation }) },
 });
 const modernCall = (params: object) =>
-	JSON.stringify({
-		jsonrpc: "2.0",
-		id: 5,
-		method: "tools/call",
-		params: { name: "echo", arguments: call, ...params },
-	});
-const modernHeaders = {
-	"MCP-Protocol-Version": "2026-07-28",
-	"Mcp-Method": "tools/call",
-	"Mcp-Name": "echo",
-};
+	JSON.stringify({ jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "echo", arguments: call, ...params } });
+const modernHeaders = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "echo" };
 const asks = {
 	resultType: "input_required",
 	inputRequests: { approve: { method: "elicitation/create", params: {} } },

@@ -28,10 +28,7 @@ async function start() {
 		"prompts/get": ({ id }: { id: string }) =>
 			result(
 				id,
-				JSON.stringify({
-					description: name,
-					messages: [{ role: "user", content: { type: "text", text: name } }],
-				}),
+				JSON.stringify({ description: name, messages: [{ role: "user", content: { type: "text", text: name } }] }),
 			),
 		"completion/complete": ({ id }: { id: string }) => result(id, JSON.stringify({ completion: { values: [name] } })),
 	});
@@ -91,9 +88,7 @@ test.each([
 		const body = { jsonrpc: "2.0", id: 1, method, params };
 		return (await gateway.post(JSON.stringify(body))).message();
 	};
-	expect((await ask("prompts/list", {})).result).toEqual({
-		prompts: [{ ...tidy, arguments: routing }],
-	} as never);
+	expect((await ask("prompts/list", {})).result).toEqual({ prompts: [{ ...tidy, arguments: routing }] } as never);
 	await ask("tools/call", { name: "echo", arguments: { guild_id: cooks } });
 	expect(bad.received("echo")).toHaveLength(1);
 });

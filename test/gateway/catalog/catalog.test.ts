@@ -4,10 +4,7 @@ import { buildCatalog, type CatalogSource, listInstances } from "../../../src/ga
 interface ListedTool {
 	name: string;
 	description?: string;
-	inputSchema: {
-		type: string;
-		properties: Record<string, { type: string; description: string }>;
-	};
+	inputSchema: { type: string; properties: Record<string, { type: string; description: string }> };
 }
 /** A bot with these tools, each as JSON text. */
 const bot = (name: string, ...tools: string[]): CatalogSource => ({

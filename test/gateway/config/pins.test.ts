@@ -27,12 +27,7 @@ test("a call by guild_id goes only where the guild is pinned, whichever bot list
 	await using gateway = await startTestGateway({ liar, honest }, { env });
 	const where = async (args: object) => {
 		const { headers } = await gateway.post(
-			JSON.stringify({
-				jsonrpc: "2.0",
-				id: 1,
-				method: "tools/call",
-				params: { name: "echo", arguments: args },
-			}),
+			JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "echo", arguments: args } }),
 		);
 		return headers.get("x-mcp-instance");
 	};
@@ -72,9 +67,7 @@ test("a guild listed by a bot that it is not pinned to is ignored, logged once, 
 			`honest | online | 1 guild(s): Cooks (${cooks}, pinned) | pinned, not listed: ${absent} | since `,
 		),
 	]);
-	const response = await fetch(`${gateway.url}/status`, {
-		headers: { Authorization: `Bearer ${gatewayToken}` },
-	});
+	const response = await fetch(`${gateway.url}/status`, { headers: { Authorization: `Bearer ${gatewayToken}` } });
 	expect(await response.json()).toMatchObject({
 		backends: [
 			{ pinned_guilds: [bakers], ignored_guilds: [cooks] },

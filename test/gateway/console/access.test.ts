@@ -111,9 +111,7 @@ test("the cookie is no token, and the token no session", async () => {
 	const value = cookie.split("=")[1] ?? "";
 	for (const path of ["/mcp", "/mcp/readonly", "/status", "/metrics"])
 		for (const headers of [{ Cookie: cookie }, { Authorization: `Bearer ${value}` }]) {
-			const response = await fetch(`${world.url}${path}`, {
-				headers: new Headers(headers as Record<string, string>),
-			});
+			const response = await fetch(`${world.url}${path}`, { headers: new Headers(headers as Record<string, string>) });
 			expect([path, response.status]).toEqual([path, 401]);
 		}
 	const bearer = { Authorization: `Bearer ${gatewayToken}` };

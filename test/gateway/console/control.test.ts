@@ -83,14 +83,7 @@ async function startWorld({ hasStore = true } = {}) {
 test("a key is made with its limits, works, and is revoked", async () => {
 	await using world = await startWorld();
 	const client = await world.root();
-	const wanted = {
-		name: "ci",
-		access: "read",
-		instances: ["alpha"],
-		guilds: [guild],
-		person: null,
-		days: 30,
-	};
+	const wanted = { name: "ci", access: "read", instances: ["alpha"], guilds: [guild], person: null, days: 30 };
 	const made = await client.post<{ secret: string; key: unknown }>("keys", wanted);
 	expect(made.status).toBe(201);
 	const key = {
@@ -158,10 +151,7 @@ test("people see no keys, and make none", async () => {
 test("without a database there are no keys and connections, and the console says so", async () => {
 	await using world = await startWorld({ hasStore: false });
 	const client = await world.root();
-	expect((await client.get("keys")).body).toEqual({
-		keys: null,
-		reason: expect.stringContaining("GATEWAY_DATABASE"),
-	});
+	expect((await client.get("keys")).body).toEqual({ keys: null, reason: expect.stringContaining("GATEWAY_DATABASE") });
 	const key = { name: "ci", access: "read" };
 	expect((await client.post("keys", key)).status).toBe(503);
 	expect((await client.get("grants")).body).toMatchObject({ grants: null });
@@ -187,12 +177,7 @@ test("the operator ends any connection, a person their own", async () => {
 			person,
 			access: "write",
 		});
-		await grants.redeem(code, {
-			clientId: "c",
-			redirectUri: undefined,
-			codeVerifier: verifier,
-			resource: undefined,
-		});
+		await grants.redeem(code, { clientId: "c", redirectUri: undefined, codeVerifier: verifier, resource: undefined });
 	};
 	await connect(hanna);
 	await connect(ada);
@@ -232,9 +217,7 @@ test("tools that read can be tried, and no others", async () => {
 			name: "list_things",
 			title: "List things",
 			description: "Things.",
-			inputSchema: expect.objectContaining({
-				properties: expect.objectContaining({ instance: expect.anything() }),
-			}),
+			inputSchema: expect.objectContaining({ properties: expect.objectContaining({ instance: expect.anything() }) }),
 			instances: ["alpha"],
 		},
 		expect.objectContaining({ name: "list_instances", instances: ["alpha"] }),

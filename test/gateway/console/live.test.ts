@@ -10,10 +10,7 @@ const guild = "300000000000000003";
 const hanna = { id: "100000000000000001", name: "Hanna" };
 
 async function startWorld() {
-	const bot = startStubBackend({
-		guilds: { [guild]: "<b>Cooks</b>\u202e" },
-		tools: [echoTool, bareTool("act")],
-	});
+	const bot = startStubBackend({ guilds: { [guild]: "<b>Cooks</b>\u202e" }, tools: [echoTool, bareTool("act")] });
 	const gone = startStubBackend();
 	await gone.stop();
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };

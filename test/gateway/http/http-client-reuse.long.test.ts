@@ -76,11 +76,7 @@ const stub = Bun.listen<Peer>({
 		},
 	},
 });
-const client = new HttpClient({
-	url: `http://127.0.0.1:${stub.port}/`,
-	maxConnections: 6,
-	idleTimeoutMs: 60,
-});
+const client = new HttpClient({ url: `http://127.0.0.1:${stub.port}/`, maxConnections: 6, idleTimeoutMs: 60 });
 afterAll(() => {
 	client.close();
 	stub.stop(true);

@@ -47,10 +47,7 @@ test(
 			for (const max of [3, 20, bytes.length])
 				expect(parse(new ResponseParser(options), random.cut(bytes, max))).toEqual(whole);
 			const again = parse(kept, random.cut(bytes, 4));
-			expect({ bytes: bytes.toString("latin1"), again }).toEqual({
-				bytes: bytes.toString("latin1"),
-				again: whole,
-			});
+			expect({ bytes: bytes.toString("latin1"), again }).toEqual({ bytes: bytes.toString("latin1"), again: whole });
 			// As a connection does, which is only kept after a complete response.
 			if (whole.refused || !whole.isComplete || !kept.isKeepAlive) kept = new ResponseParser(options);
 			if (whole.refused) counts.refused++;

@@ -24,13 +24,7 @@ onBoth((databases, kind) => {
 		await using opened = openGatewayStore(await databases.place());
 		const { store } = opened;
 		const all = await created(store, "ops", { access: "all" }, now);
-		const scope = {
-			access: "write",
-			instances: ["alpha", "be.ta"],
-			guilds,
-			person,
-			expiresAt: now + 5,
-		} as const;
+		const scope = { access: "write", instances: ["alpha", "be.ta"], guilds, person, expiresAt: now + 5 } as const;
 		const bound = await created(store, "mods", scope, now + 1);
 		const idOf = (secret: string) => `key:${secret === all ? "ops" : "mods"}:${hashToken(secret).slice(0, 12)}`;
 		expect(await listKeys(store)).toEqual([

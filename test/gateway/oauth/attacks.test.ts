@@ -376,10 +376,7 @@ onBoth((databases) => {
 		test("for another resource gives nothing", async () => {
 			const foreign = { resource: "https://other.example/mcp" };
 			const code = await world.getCode();
-			expect(await errorOf(await world.exchange(code, foreign))).toEqual({
-				status: 400,
-				error: "invalid_target",
-			});
+			expect(await errorOf(await world.exchange(code, foreign))).toEqual({ status: 400, error: "invalid_target" });
 			const narrower = { resource: `${world.url}/mcp/readonly` };
 			expect(await errorOf(await world.exchange(code, narrower))).toEqual(invalidGrant);
 		});
@@ -477,9 +474,7 @@ onBoth((databases) => {
 		const guesses = Array.from({ length: 70 }, () => [
 			own.exchange(code),
 			own.post("/oauth/revoke", { token: code }),
-			new Browser().open(`${own.url}/oauth/consent?request=${code}`, {
-				headers: { Cookie: `guildhall=${code}` },
-			}),
+			new Browser().open(`${own.url}/oauth/consent?request=${code}`, { headers: { Cookie: `guildhall=${code}` } }),
 		]).flat();
 		const statuses: number[] = [];
 		for (const guess of guesses) void guess.then(({ status }) => statuses.push(status));

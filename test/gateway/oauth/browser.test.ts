@@ -24,11 +24,7 @@ async function startWorld() {
 	const { store } = opened;
 	const { log } = recordLog();
 	let respond: ListenOptions["fetch"] = () => new Response(null);
-	const server = Bun.serve({
-		port: 0,
-		hostname: "127.0.0.1",
-		fetch: (request, http) => respond(request, http),
-	});
+	const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request, http) => respond(request, http) });
 	const publicUrl = server.url.origin;
 	const clientId = simulator.bot("alpha").id;
 	const { clientSecret } = simulator.world.authorizations.configure(clientId, {
@@ -99,13 +95,7 @@ async function startWorld() {
 		async exchange(code: string) {
 			const response = await fetch(`${publicUrl}/oauth/token`, {
 				method: "POST",
-				body: query({
-					grant_type: "authorization_code",
-					client_id,
-					redirect_uri,
-					code,
-					code_verifier: verifier,
-				}),
+				body: query({ grant_type: "authorization_code", client_id, redirect_uri, code, code_verifier: verifier }),
 			});
 			return (await response.json()) as { scope: string };
 		},
@@ -143,8 +133,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		page.evaluate<{ what: string; isVisible: boolean }>(`(() => {
 			const one = document.activeElement;
 			const { outlineStyle, outlineWidth } = getComputedStyle(one);
-			return {
-				what: one.value || one.textContent,
+			return { what: one.value || one.textContent,
 				isVisible: outlineStyle === "solid" && parseFloat(outlineWidth) >= 2,
 			};
 		})()`);

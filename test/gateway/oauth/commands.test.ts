@@ -20,12 +20,7 @@ async function run(...args: string[]) {
 	const { database, schema } = world.settings;
 	await using child = Bun.spawn({
 		cmd: [process.execPath, main, ...args],
-		env: {
-			PATH: process.env.PATH ?? "",
-			...clock,
-			GATEWAY_DATABASE: database,
-			GATEWAY_DB_SCHEMA: schema || "unused",
-		},
+		env: { PATH: process.env.PATH ?? "", ...clock, GATEWAY_DATABASE: database, GATEWAY_DB_SCHEMA: schema || "unused" },
 		stdin: "ignore",
 		stdout: "pipe",
 		stderr: "pipe",

@@ -25,10 +25,7 @@ const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 const post = (path: string, token?: string) =>
 	fetch(world.url + path, {
 		method: "POST",
-		headers: {
-			"Content-Type": "application/json",
-			...(token !== undefined && { Authorization: `Bearer ${token}` }),
-		},
+		headers: { "Content-Type": "application/json", ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
 		body: ping,
 	});
 

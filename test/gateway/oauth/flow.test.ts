@@ -235,10 +235,7 @@ describe("who may sign in", () => {
 	test("is asked again at each refresh", async () => {
 		const { refresh_token } = await world.getTokens();
 		world.rights.answer = [{ instance: "alpha", guilds: [guest] }];
-		expect(await errorOf(await world.refresh(refresh_token))).toEqual({
-			status: 400,
-			error: "invalid_grant",
-		});
+		expect(await errorOf(await world.refresh(refresh_token))).toEqual({ status: 400, error: "invalid_grant" });
 		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
 	});
 

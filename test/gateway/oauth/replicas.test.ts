@@ -16,12 +16,7 @@ const request = {
 	resource: "/mcp" as const,
 	access: "all" as const,
 };
-const redemption = {
-	clientId: assistant.id,
-	redirectUri: undefined,
-	codeVerifier: verifier,
-	resource: undefined,
-};
+const redemption = { clientId: assistant.id, redirectUri: undefined, codeVerifier: verifier, resource: undefined };
 const rounds = 10;
 
 /** Does something `count` times at once, in turn at each of two gateways. */

@@ -74,11 +74,7 @@ export async function startWorld({ database, bots, realClients }: WorldOptions =
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z"), setMs: 0 };
 	/** Set once the address of the server is known. */
 	let respond: ListenOptions["fetch"] = () => new Response(null);
-	const server = Bun.serve({
-		port: 0,
-		hostname: "127.0.0.1",
-		fetch: (request, http) => respond(request, http),
-	});
+	const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request, http) => respond(request, http) });
 	const url = server.url.origin;
 	const { log } = recorded;
 	const clocks = { now: () => clock.now + clock.setMs, monotonicNow: () => clock.now };

@@ -7,12 +7,7 @@ import type { Principal } from "../../../src/lib/principal.ts";
 
 const signIn = { publicUrl: "https://mcp.example" } as GatewayConfig["signIn"];
 const config = { defaultInstance: "alpha", signIn };
-const caller = (id: string, more: Partial<Principal>): Principal => ({
-	id,
-	name: "one",
-	access: "all",
-	...more,
-});
+const caller = (id: string, more: Partial<Principal>): Principal => ({ id, name: "one", access: "all", ...more });
 
 describe("the instructions say what the access excludes, and how to raise it", () => {
 	test.each([

@@ -34,9 +34,7 @@ async function startWorld(firstAnswersMs: number, env = {}) {
 	);
 	void gateway.refresh();
 	await until("the guild of beta is known", async () => {
-		const response = await fetch(`${gateway.url}/status`, {
-			headers: { Authorization: `Bearer ${gatewayToken}` },
-		});
+		const response = await fetch(`${gateway.url}/status`, { headers: { Authorization: `Bearer ${gatewayToken}` } });
 		return (await response.text()).includes(`"id":"${guild}"`);
 	});
 	const call = async (headers: Record<string, string> = {}) => {

@@ -236,9 +236,7 @@ onOwnPostgres((databases) => {
 	test("a gateway that starts before its server opens the database later", async () => {
 		const url = new URL(databases.postgres.url);
 		url.port = String(await freePort());
-		await using opened = openGatewayStore({
-			settings: { databaseUrl: url.href, schema: "s", directory: "" },
-		});
+		await using opened = openGatewayStore({ settings: { databaseUrl: url.href, schema: "s", directory: "" } });
 		await expect(opened.store.ready()).rejects.toThrow(StoreUnavailable);
 		expect(opened.logged.lines.join()).not.toContain(encodeURIComponent(password));
 	});

@@ -37,11 +37,7 @@ test("a written token is read again, and only the owner can read it", () => {
 	expect(token).toMatch(/^[0-9a-f]{64}$/);
 	writeSharedToken(place.path, token);
 	expect(place.mode()).toBe(0o600);
-	expect(readGatewayEnv(place.path)).toEqual({
-		variables: { MCP_AUTH_TOKEN: token },
-		token,
-		wasExposed: false,
-	});
+	expect(readGatewayEnv(place.path)).toEqual({ variables: { MCP_AUTH_TOKEN: token }, token, wasExposed: false });
 	expect(readdirSync(place.path)).toEqual(["gateway.env"]);
 });
 

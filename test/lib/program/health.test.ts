@@ -78,11 +78,7 @@ test("port 0 is an error, because the actual port is unknown", async () => {
 
 test("only the address is read, and an issue in it is reported", () => {
 	expect(gatewayAddress({})).toMatchObject({ hostname: "0.0.0.0", port: 9100, path: "/readyz" });
-	expect(botAddress({ MCP_BIND_ADDR: "0.0.0.0" })).toMatchObject({
-		hostname: "0.0.0.0",
-		port: 9090,
-		path: "/mcp",
-	});
+	expect(botAddress({ MCP_BIND_ADDR: "0.0.0.0" })).toMatchObject({ hostname: "0.0.0.0", port: 9090, path: "/mcp" });
 	expect(() => gatewayAddress({ GATEWAY_PORT: "high" })).toThrow("GATEWAY_PORT: expected a whole number");
 	expect(() => botAddress({ MCP_PORT: "-1" })).toThrow("MCP_PORT: expected a whole number");
 });

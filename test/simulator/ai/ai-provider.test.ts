@@ -234,10 +234,7 @@ describe("misbehaviour", () => {
 
 describe("from another process", () => {
 	const control = (ai: AiSimulation, method: string, path: string, body = {}) =>
-		fetch(`${ai.origin}/simulator/${path}`, {
-			method,
-			...(method !== "GET" && { body: JSON.stringify(body) }),
-		});
+		fetch(`${ai.origin}/simulator/${path}`, { method, ...(method !== "GET" && { body: JSON.stringify(body) }) });
 
 	test("misbehaviour and the answer can be set, and the state lists the requests", async () => {
 		await using ai = await startAiProvider();
@@ -249,9 +246,7 @@ describe("from another process", () => {
 		await control(ai, "PUT", "answer", { text: null });
 		expect(textOf(await events(await post(ai, { stream: true })))).toBe(heard);
 		const state = await (await control(ai, "GET", "state")).json();
-		expect(state).toMatchObject({
-			requests: [{ outcome: 500, messages }, { outcome: "whole" }, { outcome: "whole" }],
-		});
+		expect(state).toMatchObject({ requests: [{ outcome: 500, messages }, { outcome: "whole" }, { outcome: "whole" }] });
 		expect(JSON.stringify(state)).not.toContain(ai.key);
 	});
 

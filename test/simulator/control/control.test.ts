@@ -185,12 +185,7 @@ test("a vote is counted, or refused with the reason", async () => {
 		expiry: new Date(Date.now() + 60_000).toISOString(),
 	});
 	const vote = (username: string, ...answer_ids: number[]) =>
-		control(simulator, "POST", "votes", {
-			username,
-			answer_ids,
-			channel_id: channel.id,
-			message_id: message.id,
-		});
+		control(simulator, "POST", "votes", { username, answer_ids, channel_id: channel.id, message_id: message.id });
 	expect((await vote("ada", 1)).status).toBe(200);
 	expect(message.poll.votes.get(1)).toEqual([simulator.user("ada").id]);
 	expect(await vote("zoe", 2)).toEqual({ status: 400, body: { error: "the poll has no answer 2" } });

@@ -63,9 +63,7 @@ test("what happens after the state was read is in the stream", async () => {
 	simulator.faults.refuse("* *", 50013, { times: 1 });
 	await ada.say("The Cooks/general", "refused").catch(() => {});
 	using seen = follow(await stream(simulator, `?after=${after}`));
-	expect(await seen.event("request")).toMatchObject({
-		data: { status: 403, fault: "refuse", actor: ada.id },
-	});
+	expect(await seen.event("request")).toMatchObject({ data: { status: 403, fault: "refuse", actor: ada.id } });
 	expect(seen.events.map(({ event }) => event)).toEqual(["hello", "discord", "journal", "request"]);
 	expect(seen.of("discord")).toMatchObject([{ data: { type: "MESSAGE_CREATE", data: { content: "hello" } } }]);
 	expect(seen.of("journal")).toMatchObject([{ data: { seq: 1, actor: ada.id, body: { content: "hello" } } }]);

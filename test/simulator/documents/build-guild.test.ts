@@ -277,9 +277,7 @@ describe("managed roles", () => {
 	});
 
 	test("one of them can be chosen", async () => {
-		await using simulator = await start([written({ roles })], {
-			worldOptions: { botRoles: ["Other", "Helper"] },
-		});
+		await using simulator = await start([written({ roles })], { worldOptions: { botRoles: ["Other", "Helper"] } });
 		expect(guildAt(simulator).bot.user.username).toBe("helper");
 	});
 });
@@ -292,12 +290,7 @@ test("events that have begun are moved by whole weeks", async () => {
 		start: "2020-04-01T15:00:00.000Z",
 		end: "2020-04-01T17:30:00.000Z",
 	};
-	const future = {
-		...event,
-		name: "Later",
-		start: "2999-01-01T00:00:00.000Z",
-		end: "2999-01-02T00:00:00.000Z",
-	};
+	const future = { ...event, name: "Later", start: "2999-01-01T00:00:00.000Z", end: "2999-01-02T00:00:00.000Z" };
 	await using simulator = await start([written({ events: [event, future] })]);
 	const { guild, notes } = guildAt(simulator);
 	const [moved, kept] = (await exportOf(simulator, guild)).events ?? [];

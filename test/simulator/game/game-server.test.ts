@@ -31,9 +31,7 @@ describe("verifying", () => {
 
 	test("unknown, expired and lower-case codes link nothing", async () => {
 		const expiresAt = Date.now() + 60_000;
-		await using game = await startGameServer({
-			codes: [{ code: "GOOD22", username: "Alex", uuid: "u", expiresAt }],
-		});
+		await using game = await startGameServer({ codes: [{ code: "GOOD22", username: "Alex", uuid: "u", expiresAt }] });
 		const old = game.issueCode({ validMs: -1 });
 		for (const code of ["NOPE22", "good22"]) expect((await verify(game, code)).error).toBe("This code is not known.");
 		expect((await verify(game, old.code)).error).toContain("expired");
@@ -273,11 +271,7 @@ describe("misbehaviour", () => {
 	test("the control routes set misbehaviour, codes, donators and chargebacks", async () => {
 		await using game = await startGameServer();
 		const control = async (path: string, body: unknown, headers = {}, method = "POST") => {
-			const response = await fetch(`${game.url}/simulator/${path}`, {
-				method,
-				headers,
-				body: JSON.stringify(body),
-			});
+			const response = await fetch(`${game.url}/simulator/${path}`, { method, headers, body: JSON.stringify(body) });
 			const told = (await response.json()) as Record<string, unknown>;
 			return { status: response.status, body: told };
 		};

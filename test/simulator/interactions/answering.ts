@@ -29,12 +29,7 @@ const commands = [
 				required: true,
 				maxLength: 10,
 			},
-			{
-				type: ApplicationCommandOptionType.Integer as const,
-				name: "times",
-				description: "How often",
-				minValue: 1,
-			},
+			{ type: ApplicationCommandOptionType.Integer as const, name: "times", description: "How often", minValue: 1 },
 			{ type: ApplicationCommandOptionType.User as const, name: "who", description: "For whom" },
 			{ type: ApplicationCommandOptionType.Boolean as const, name: "loud", description: "For all to see" },
 		],

@@ -180,9 +180,7 @@ test("contexts decide whether a command works in guilds and in direct messages",
 		{ name: "restricted", description: "Anywhere", defaultMemberPermissions: ManageMessages },
 	]);
 	await bot.client.application.commands.set([{ name: "local", description: "In this guild" }], inGuild);
-	const opened = await as(simulator, ada)("POST", "/users/@me/channels", {
-		recipient_id: simulator.bot("alpha").id,
-	});
+	const opened = await as(simulator, ada)("POST", "/users/@me/channels", { recipient_id: simulator.bot("alpha").id });
 	const { id: dm } = opened.json<{ id: string }>();
 	const names = (channel: string) => ada.commands(channel).map(({ name }) => name);
 	expect(names(general)).toEqual(["local", "guild", "restricted"]);

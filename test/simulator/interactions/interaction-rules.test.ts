@@ -31,11 +31,7 @@ describe("permissions", () => {
 		await using world = await startAnswering({});
 		const { simulator, bot } = world;
 		await bot.client.application.commands.set([
-			{
-				name: "sweep",
-				description: "Remove messages",
-				defaultMemberPermissions: PermissionFlagsBits.ManageMessages,
-			},
+			{ name: "sweep", description: "Remove messages", defaultMemberPermissions: PermissionFlagsBits.ManageMessages },
 		]);
 		await expect(simulator.user("zoe").run(general, "sweep")).rejects.toThrow("Missing Permissions");
 		await simulator.user("jose.garcia").run(general, "sweep");
@@ -85,9 +81,7 @@ describe("permissions", () => {
 			command: (interaction) => interaction.reply(`${interaction.guildId} ${interaction.user.username}`),
 		});
 		const { simulator, ada } = world;
-		const opened = await as(simulator, ada)("POST", "/users/@me/channels", {
-			recipient_id: simulator.bot("alpha").id,
-		});
+		const opened = await as(simulator, ada)("POST", "/users/@me/channels", { recipient_id: simulator.bot("alpha").id });
 		const { id } = opened.json<{ id: string }>();
 		const asked = await ada.run(id, "verify", { code: "ABC" });
 		expect(await asked.reply()).toMatchObject({ content: "null ada" });

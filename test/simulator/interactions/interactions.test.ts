@@ -19,18 +19,10 @@ describe("commands", () => {
 		});
 		const { simulator, bot } = world;
 		const zoe = simulator.user("zoe");
-		const asked = await simulator.user("jose.garcia").run(general, "verify", {
-			code: "ABC",
-			times: 2,
-			who: zoe.id,
-			loud: true,
-		});
-		expect(await asked.reply()).toMatchObject({
-			content: "done",
-			ephemeral: false,
-			failed: false,
-			edits: [],
-		});
+		const asked = await simulator
+			.user("jose.garcia")
+			.run(general, "verify", { code: "ABC", times: 2, who: zoe.id, loud: true });
+		expect(await asked.reply()).toMatchObject({ content: "done", ephemeral: false, failed: false, edits: [] });
 		expect(seen?.options.getString("code")).toBe("ABC");
 		expect(seen?.options.getInteger("times")).toBe(2);
 		expect(seen?.options.getBoolean("loud")).toBe(true);
@@ -51,11 +43,7 @@ describe("commands", () => {
 			application_id: simulator.bot("alpha").id,
 			guild_id: simulator.guild("The Cooks").id,
 			guild_locale: "en-US",
-			data: {
-				name: "verify",
-				type: 1,
-				resolved: { members: { [zoe.id]: { permissions: expect.anything() } } },
-			},
+			data: { name: "verify", type: 1, resolved: { members: { [zoe.id]: { permissions: expect.anything() } } } },
 			entitlements: [],
 		});
 		expect(simulator.channel(general).transcript()).toBe("alpha: done");

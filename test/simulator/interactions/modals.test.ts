@@ -109,9 +109,7 @@ describe("submitting", () => {
 		const asked = await ada.run(general, "warn");
 		expect(await (await ada.submit(asked, {})).reply()).toMatchObject({ content: "spam", ephemeral: false });
 		const [message] = simulator.world.messages.in(simulator.channel(general).id);
-		expect(message).toMatchObject({
-			interaction_metadata: { type: 5, triggering_interaction_metadata: { type: 2 } },
-		});
+		expect(message).toMatchObject({ interaction_metadata: { type: 5, triggering_interaction_metadata: { type: 2 } } });
 	});
 
 	test("a command in the menu of a message can open a modal", async () => {

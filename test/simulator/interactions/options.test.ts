@@ -10,12 +10,7 @@ import {
 import { as } from "../support.ts";
 import { general, startAnswering } from "./answering.ts";
 
-const option = (type: Option, name: string, more: object = {}) => ({
-	type,
-	name,
-	description: "An option",
-	...more,
-});
+const option = (type: Option, name: string, more: object = {}) => ({ type, name, description: "An option", ...more });
 
 const values = [
 	option(Option.String, "text"),
@@ -109,11 +104,7 @@ describe("values", () => {
 		expect(options?.getMentionable("any")).toMatchObject({ id: role?.id });
 		expect(options?.getMentionable("other")).toMatchObject({ id: zoe.id });
 		const file = options?.getAttachment("file");
-		expect(file).toMatchObject({
-			name: "menu.txt",
-			size: 9,
-			contentType: expect.stringContaining("text/plain"),
-		});
+		expect(file).toMatchObject({ name: "menu.txt", size: 9, contentType: expect.stringContaining("text/plain") });
 		const served = await fetch(file?.url ?? "");
 		expect(await served.text()).toBe("leek soup");
 	});
@@ -127,11 +118,7 @@ describe("values", () => {
 		const { resolved } = data as {
 			resolved: { channels: Record<string, object> };
 		};
-		expect(resolved.channels[where]).toMatchObject({
-			id: where,
-			name: "general",
-			permissions: expect.any(String),
-		});
+		expect(resolved.channels[where]).toMatchObject({ id: where, name: "general", permissions: expect.any(String) });
 		expect(Object.keys(resolved.channels[where] ?? {})).not.toContain("permission_overwrites");
 	});
 

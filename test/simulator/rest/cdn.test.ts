@@ -77,10 +77,7 @@ test("an animated emoji is still unless the request asks for the animation", asy
 	const fromWebp = await upload(animatedWebp);
 	expect(guild.emojis.get(fromWebp)?.animated).toBe(true);
 	expect(await get(`emojis/${fromWebp}.gif`)).toBe(415);
-	expect(await get(`emojis/${fromWebp}.webp?animated=true`)).toEqual({
-		type: "image/webp",
-		bytes: animatedWebp,
-	});
+	expect(await get(`emojis/${fromWebp}.webp?animated=true`)).toEqual({ type: "image/webp", bytes: animatedWebp });
 });
 
 test("an emoji without a picture gets one that depends on its id alone", async (given) => {

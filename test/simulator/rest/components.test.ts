@@ -6,13 +6,7 @@ import { as, connect, startSimulator, testWith } from "../support.ts";
 
 const test = testWith();
 
-const button = (custom_id: string, more: object = {}) => ({
-	type: 2,
-	style: 1,
-	label: custom_id,
-	custom_id,
-	...more,
-});
+const button = (custom_id: string, more: object = {}) => ({ type: 2, style: 1, label: custom_id, custom_id, ...more });
 const row = (...components: unknown[]) => ({ type: 1, components });
 
 const choices = (count: number) => Array.from({ length: count }, (_, n) => ({ label: `${n}`, value: `${n}` }));
@@ -79,9 +73,7 @@ test("buttons are stored, dispatched, and changed by an edit", async (given) => 
 	});
 	ban.setDisabled(true);
 	const edited = await message.edit({ components: [buttons()] });
-	expect(edited.components[0]?.toJSON()).toMatchObject({
-		components: [{ custom_id: "ban", disabled: true }, {}],
-	});
+	expect(edited.components[0]?.toJSON()).toMatchObject({ components: [{ custom_id: "ban", disabled: true }, {}] });
 	expect((await message.edit({ components: [] })).components).toEqual([]);
 	expect((await message.fetch(true)).components).toEqual([]);
 });

@@ -8,12 +8,7 @@ const seed = {
 	bots: [{ username: "blind", privilegedIntents: [] }],
 	users: [{ username: "ada" }],
 	guilds: [
-		{
-			name: "G",
-			owner: "ada",
-			bots: [{ username: "blind", permissions: 0n }],
-			channels: [{ name: "general" }],
-		},
+		{ name: "G", owner: "ada", bots: [{ username: "blind", permissions: 0n }], channels: [{ name: "general" }] },
 	],
 };
 

@@ -67,11 +67,7 @@ test("a channel that the bot may not view is obfuscated in GUILD_CREATE and CHAN
 			{ id: opener.id, type: 0, allow: String(ViewChannel), deny: "0" },
 		],
 	});
-	expect(await bot.event("CHANNEL_CREATE")).toMatchObject({
-		...hidden,
-		id: vault.id,
-		position: vault.position,
-	});
+	expect(await bot.event("CHANNEL_CREATE")).toMatchObject({ ...hidden, id: vault.id, position: vault.position });
 	const listed = (await alpha("GET", `/guilds/${guild.id}/channels`)).json<{ id: string; name: string }[]>();
 	const ids = listed.map(({ id }) => id);
 	expect(ids).toEqual([...guild.channels.keys()].filter((id) => ![safe.id, back.id, cellar.id, vault.id].includes(id)));

@@ -80,10 +80,7 @@ describe("identifying", () => {
 
 	test("an intent that the bot was not granted closes with 4014", async () => {
 		await using simulator = await startSimulator();
-		const { token } = simulator.world.users.addBot({
-			username: "gamma",
-			privilegedIntents: ["GuildMembers"],
-		});
+		const { token } = simulator.world.users.addBot({ username: "gamma", privilegedIntents: ["GuildMembers"] });
 		using socket = await openSocket(simulator);
 		socket.send(2, { token, intents: Intent.MessageContent, properties: {} });
 		expect(await socket.closed()).toBe(4014);

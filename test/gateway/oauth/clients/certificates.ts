@@ -61,10 +61,7 @@ const authorityName = "Test authority";
 export function certificateAuthority(): CertificateAuthority {
 	const { publicKey, privateKey } = newKeys();
 	const isAuthority = sequence(basicConstraints, octets(sequence(der(0x01, Buffer.from([255])))));
-	return {
-		certificate: certificate(authorityName, publicKey, authorityName, privateKey, isAuthority),
-		privateKey,
-	};
+	return { certificate: certificate(authorityName, publicKey, authorityName, privateKey, isAuthority), privateKey };
 }
 
 /** Returns the key and the certificate of a server with this host name, as PEM. */

@@ -132,11 +132,7 @@ describe("a document is refused", () => {
 		],
 		[
 			"that prefers a secret",
-			{
-				...valid,
-				token_endpoint_auth_method: "client_secret_post",
-				token_endpoint_auth_methods_supported: ["none"],
-			},
+			{ ...valid, token_endpoint_auth_method: "client_secret_post", token_endpoint_auth_methods_supported: ["none"] },
 			"token_endpoint_auth_method",
 		],
 		[
@@ -190,9 +186,7 @@ test.each([
 	["no-cache", 60],
 	["nonsense", 3_600],
 ])("with Cache-Control %p a document is cached for %d s", async (header, seconds) => {
-	const { find, requests, clock } = documents({
-		headers: header === undefined ? {} : { "Cache-Control": header },
-	});
+	const { find, requests, clock } = documents({ headers: header === undefined ? {} : { "Cache-Control": header } });
 	await find(id);
 	clock.ms = seconds * 1000 - 1;
 	await find(id);
@@ -203,9 +197,7 @@ test.each([
 });
 
 test("an error is not cached, but a host gets at most 10 requests in a minute", async () => {
-	const { find, requests, delays, clock } = documents({
-		respond: async () => new Response("", { status: 404 }),
-	});
+	const { find, requests, delays, clock } = documents({ respond: async () => new Response("", { status: 404 }) });
 	for (let call = 0; call < 10; call++) expect(await find(`${id}?${call}`)).toBeUndefined();
 	for (let call = 10; call < 12; call++) await expect(find(`${id}?${call}`)).rejects.toMatchObject(later);
 	expect(requests).toHaveLength(10);

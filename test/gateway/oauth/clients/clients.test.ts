@@ -114,11 +114,7 @@ onBoth((databases) => {
 		await using one = await setUp({
 			resolve: async () => ["93.184.215.14"],
 			fetch: async () =>
-				Response.json({
-					...claude,
-					token_endpoint_auth_method: "none",
-					client_id: "https://client.example/a",
-				}),
+				Response.json({ ...claude, token_endpoint_auth_method: "none", client_id: "https://client.example/a" }),
 		});
 		expect(await one.clients.findClient("https://client.example/a")).toMatchObject({
 			kind: "document",

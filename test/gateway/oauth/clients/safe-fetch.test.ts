@@ -178,10 +178,7 @@ const server = Bun.serve({
 	port: 0,
 	hostname: "127.0.0.1",
 	// The certificate of the client's host is chosen by the name that a TLS connection names (SNI).
-	tls: ["default.example", "client.example"].map((serverName) => ({
-		...keyPair(trusted, serverName),
-		serverName,
-	})),
+	tls: ["default.example", "client.example"].map((serverName) => ({ ...keyPair(trusted, serverName), serverName })),
 	fetch: (request) => paths.get(new URL(request.url).pathname)?.(request) ?? new Response("", { status: 404 }),
 });
 afterAll(() => server.stop(true));
@@ -238,10 +235,7 @@ test.each([
 	["too much", json("x".repeat(1001))(), "larger than 1000 bytes"],
 ])("%s is refused", async (_, response, message) => {
 	expect(
-		await refusal("https://client.example/a", {
-			resolve: resolving(publicAddress),
-			fetch: async () => response,
-		}),
+		await refusal("https://client.example/a", { resolve: resolving(publicAddress), fetch: async () => response }),
 	).toContain(message);
 });
 

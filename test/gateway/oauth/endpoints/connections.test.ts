@@ -8,10 +8,7 @@ import { Browser } from "../browser.ts";
 import { type Changes, fieldOf, hanna, query, startWorld, type World } from "../sign-in-world.ts";
 
 const ida = { id: "100000000000000002", name: "Ida", username: "ida" };
-const alpha = startStubBackend({
-	guilds: { "200000000000000001": "The Cooks" },
-	experimental: [principalCapability],
-});
+const alpha = startStubBackend({ guilds: { "200000000000000001": "The Cooks" }, experimental: [principalCapability] });
 let world: World;
 beforeEach(async () => {
 	await world?.[Symbol.asyncDispose]();

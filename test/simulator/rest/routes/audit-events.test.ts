@@ -11,12 +11,7 @@ const until = "2999-01-01T00:00:00.000Z";
 const test = testWith(async (given) => {
 	const { simulator, guild, as } = given;
 	const ada = as("ada");
-	return {
-		person: ada,
-		path: `/guilds/${guild.id}`,
-		bot: await connect(simulator),
-		adaId: simulator.user("ada").id,
-	};
+	return { person: ada, path: `/guilds/${guild.id}`, bot: await connect(simulator), adaId: simulator.user("ada").id };
 });
 
 type Given = Parameters<Parameters<typeof test>[1]>[0];
@@ -26,11 +21,7 @@ const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, 
 	[
 		"a ban",
 		({ person, path, user }) => person("PUT", `${path}/bans/${user("zoe").id}`, {}, reason),
-		({ user }) => ({
-			action_type: AuditLogEvent.MemberBanAdd,
-			target_id: user("zoe").id,
-			reason: "spam · 3×",
-		}),
+		({ user }) => ({ action_type: AuditLogEvent.MemberBanAdd, target_id: user("zoe").id, reason: "spam · 3×" }),
 	],
 	[
 		"an unban",
@@ -39,11 +30,7 @@ const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, 
 			const ban = `${path}/bans/${user("zoe").id}`;
 			return person("DELETE", ban, undefined, reason);
 		},
-		({ user }) => ({
-			action_type: AuditLogEvent.MemberBanRemove,
-			target_id: user("zoe").id,
-			reason: "spam · 3×",
-		}),
+		({ user }) => ({ action_type: AuditLogEvent.MemberBanRemove, target_id: user("zoe").id, reason: "spam · 3×" }),
 	],
 	[
 		"a kick",
@@ -150,9 +137,9 @@ const actions: readonly [name: string, act: (given: Given) => Promise<unknown>, 
 	[
 		"a verification level",
 		({ person, path }) =>
-			person("PUT", `${path}/incident-actions`, {
-				invites_disabled_until: soon(),
-			}).then(() => person("PATCH", path, { verification_level: 3 }, reason)),
+			person("PUT", `${path}/incident-actions`, { invites_disabled_until: soon() }).then(() =>
+				person("PATCH", path, { verification_level: 3 }, reason),
+			),
 		({ guild }) => ({
 			action_type: AuditLogEvent.GuildUpdate,
 			target_id: guild.id,

@@ -110,10 +110,7 @@ test("roles at one position are ordered by age, and a request with a role above 
 		position: role("alpha").position + 1,
 		permissions: String(Permission.Administrator),
 	});
-	const body = [...same, { id: above.id, position: 1 }].map((one, index) => ({
-		...one,
-		position: index + 1,
-	}));
+	const body = [...same, { id: above.id, position: 1 }].map((one, index) => ({ ...one, position: index + 1 }));
 	expect((await alpha("PATCH", `${path}/roles`, body)).code).toBe(50013);
 	expect(names()).toEqual(["role-0", "role-1", "role-2"]);
 });

@@ -101,17 +101,13 @@ describe("registering", () => {
 		],
 		[
 			"a group in a group",
-			{
-				options: [{ ...code, type: Option.SubcommandGroup, options: [{ ...code, type: Option.SubcommandGroup }] }],
-			},
+			{ options: [{ ...code, type: Option.SubcommandGroup, options: [{ ...code, type: Option.SubcommandGroup }] }] },
 			"options.0.options.0.type",
 			"BASE_TYPE_CHOICES",
 		],
 		[
 			"26 choices",
-			{
-				options: [{ ...code, choices: Array.from({ length: 26 }, (_, n) => ({ name: `c${n}`, value: `c${n}` })) }],
-			},
+			{ options: [{ ...code, choices: Array.from({ length: 26 }, (_, n) => ({ name: `c${n}`, value: `c${n}` })) }] },
 			"options.0.choices",
 			"MAX_LENGTH",
 		],
@@ -170,10 +166,7 @@ describe("registering", () => {
 		expect(listed.json<unknown[]>()[0]).toMatchObject({ type: 2, name: "Mixed Case 0", description: "" });
 		const sixteenth = { type: 3, name: "Sixteenth" };
 		const refused = await call("POST", everywhere, sixteenth);
-		expect(refused.json()).toEqual({
-			code: 30032,
-			message: "Maximum number of application commands reached (15)",
-		});
+		expect(refused.json()).toEqual({ code: 30032, message: "Maximum number of application commands reached (15)" });
 		expect((await call("POST", everywhere, verify)).status).toBe(201);
 		expect((await call("PUT", everywhere, [...full, ...slash])).status).toBe(200);
 		const tooMany = await call("PUT", everywhere, [...full, ...slash, verify]);

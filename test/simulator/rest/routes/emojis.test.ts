@@ -12,9 +12,7 @@ const test = testWith(({ guild }) => ({ emojis: `/guilds/${guild.id}/emojis` }))
 
 /** Gives the bot these permissions, and no others. */
 function allow({ world, guild, role }: Cooks, ...permissions: bigint[]): void {
-	world.roles.edit(guild, role("alpha"), {
-		permissions: String(permissions.reduce((all, bit) => all | bit, 0n)),
-	});
+	world.roles.edit(guild, role("alpha"), { permissions: String(permissions.reduce((all, bit) => all | bit, 0n)) });
 }
 
 const { CreateGuildExpressions, ManageGuildExpressions, UseExternalEmojis } = PermissionFlagsBits;
@@ -33,15 +31,7 @@ test("discord.js creates, edits and deletes an emoji, with events and audit log 
 	expect(await bot.event("GUILD_EMOJIS_UPDATE")).toEqual({
 		guild_id: guild.id,
 		emojis: [
-			{
-				id: made.id,
-				name: "soup",
-				roles: [],
-				animated: false,
-				require_colons: true,
-				managed: false,
-				available: true,
-			},
+			{ id: made.id, name: "soup", roles: [], animated: false, require_colons: true, managed: false, available: true },
 		],
 	});
 	const [role = ""] = guild.roles.keys();
@@ -61,11 +51,7 @@ test("discord.js creates, edits and deletes an emoji, with events and audit log 
 			action_type: AuditLogEvent.EmojiUpdate,
 			changes: [{ key: "name", old_value: "soup", new_value: "stew" }, { key: "roles" }],
 		},
-		{
-			action_type: AuditLogEvent.EmojiDelete,
-			changes: [{ key: "name", old_value: "stew" }],
-			reason: "eaten",
-		},
+		{ action_type: AuditLogEvent.EmojiDelete, changes: [{ key: "name", old_value: "stew" }], reason: "eaten" },
 	]);
 });
 

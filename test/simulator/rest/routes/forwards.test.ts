@@ -10,10 +10,7 @@ function startForwards({ world, guild, ada, as, deny, user }: Cooks, bot = "alph
 	const from = world.channels.add(guild, { name: "from" });
 	const to = world.channels.add(guild, { name: "to" });
 	const call = as(bot);
-	const message = world.messages.add(from, ada, {
-		content: "soup",
-		embeds: [{ type: "rich", title: "Menu" }],
-	});
+	const message = world.messages.add(from, ada, { content: "soup", embeds: [{ type: "rich", title: "Menu" }] });
 	return {
 		from,
 		to,
@@ -124,9 +121,7 @@ test("without message content a bot forwards only its own messages and mentions 
 	expect((await forward(toIt.id)).status).toBe(200);
 	const theirs = world.messages.add(from, ada, { content: "", message_snapshots: [{ message: toIt }] });
 	const path = `/channels/${from.id}/messages/${theirs.id}`;
-	expect((await call("GET", path)).json()).toMatchObject({
-		message_snapshots: [{ message: { content: "" } }],
-	});
+	expect((await call("GET", path)).json()).toMatchObject({ message_snapshots: [{ message: { content: "" } }] });
 });
 
 test("a message of an announcement channel is published once", async (given) => {

@@ -20,16 +20,18 @@ const test = testWith(({ guild, channelNamed }) => ({
 test("discord.js edits a guild, with an event and an audit log entry", async (given) => {
 	const { guild, general, lounge, simulator } = given;
 	await using bot = await connect(simulator);
-	const edited = await bot.client.guilds.cache.get(guild.id)?.edit({
-		name: "The Chefs",
-		verificationLevel: GuildVerificationLevel.High,
-		afkChannel: lounge,
-		afkTimeout: 900,
-		systemChannel: general,
-		preferredLocale: Locale.French,
-		premiumProgressBarEnabled: true,
-		reason: "a new look",
-	});
+	const edited = await bot.client.guilds.cache
+		.get(guild.id)
+		?.edit({
+			name: "The Chefs",
+			verificationLevel: GuildVerificationLevel.High,
+			afkChannel: lounge,
+			afkTimeout: 900,
+			systemChannel: general,
+			preferredLocale: Locale.French,
+			premiumProgressBarEnabled: true,
+			reason: "a new look",
+		});
 	expect(edited).toMatchObject({ name: "The Chefs", afkChannelId: lounge });
 	expect(guild).toMatchObject({
 		name: "The Chefs",
@@ -126,9 +128,7 @@ test("an administrator enables and disables COMMUNITY, with both channels in the
 		const { faults } = await change({ ...all, [key]: value });
 		expect(Object.keys(faults)).toEqual([key]);
 	}
-	expect((await change({ features, ...channels })).faults).toEqual({
-		verification_level: "BASE_TYPE_CHOICES",
-	});
+	expect((await change({ features, ...channels })).faults).toEqual({ verification_level: "BASE_TYPE_CHOICES" });
 	expect(guild.auditLog).toEqual([]);
 
 	await using bot = await connect(simulator);

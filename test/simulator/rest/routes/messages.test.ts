@@ -46,14 +46,7 @@ test("the parts of an embed may be empty, and its texts are trimmed", async (giv
 	const send = (...embeds: object[]) => asAda("POST", messages, { embeds });
 	const padded = (length: number) => ` \n${"x".repeat(length)} `;
 	const field = { name: "", value: padded(1024), inline: false };
-	const sent = await send({
-		title: padded(256),
-		footer: {},
-		image: {},
-		thumbnail: {},
-		author: {},
-		fields: [field],
-	});
+	const sent = await send({ title: padded(256), footer: {}, image: {}, thumbnail: {}, author: {}, fields: [field] });
 	expect(sent.json().embeds).toEqual([
 		{ type: "rich", title: "x".repeat(256), fields: [{ ...field, value: "x".repeat(1024) }] },
 	]);
@@ -184,10 +177,7 @@ test("permissions and allowed_mentions decide who is mentioned", async (given) =
 
 test("allowed_mentions with parse and ids of the same type is refused", async (given) => {
 	const { asAda, messages } = given;
-	const answer = await asAda("POST", messages, {
-		content: "x",
-		allowed_mentions: { parse: ["users"], users: ["1"] },
-	});
+	const answer = await asAda("POST", messages, { content: "x", allowed_mentions: { parse: ["users"], users: ["1"] } });
 	expect(answer.faults).toEqual({ allowed_mentions: "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE" });
 });
 

@@ -99,14 +99,7 @@ test("invalid channel settings are refused at their field", async (given) => {
 	expect(await faults({})).toEqual({ name: "BASE_TYPE_REQUIRED" });
 	expect(await faults({ name: " " })).toEqual({ name: "BASE_TYPE_REQUIRED" });
 	expect(
-		await faults({
-			name: "",
-			type: 99,
-			rate_limit_per_user: 21_601,
-			bitrate: 7999,
-			parent_id: "x",
-			nsfw: 1,
-		}),
+		await faults({ name: "", type: 99, rate_limit_per_user: 21_601, bitrate: 7999, parent_id: "x", nsfw: 1 }),
 	).toEqual({
 		name: "BASE_TYPE_BAD_LENGTH",
 		type: "BASE_TYPE_CHOICES",
@@ -200,12 +193,7 @@ test("a position needs MANAGE_CHANNELS in guild or category, a new category need
 	const general = channelNamed("general");
 	const box = world.channels.add(guild, { name: "Box", type: 4 });
 	const allow = (channel: typeof box) =>
-		world.channels.setOverwrite(channel, {
-			id: user("alpha").id,
-			type: 1,
-			deny: "0",
-			allow: String(ManageChannels),
-		});
+		world.channels.setOverwrite(channel, { id: user("alpha").id, type: 1, deny: "0", allow: String(ManageChannels) });
 	const move = async (more: object) => {
 		const body = [{ id: general.id, ...more }];
 		return (await alpha("PATCH", `${path}/channels`, body)).code;
@@ -417,11 +405,7 @@ test("nickname, roles and timeout are changed in one request", async (given) => 
 		communication_disabled_until: until,
 	});
 	expect(answer.status).toBe(200);
-	expect(member("zoe")).toMatchObject({
-		nick: "Z",
-		roles: [role("Regular").id],
-		communication_disabled_until: until,
-	});
+	expect(member("zoe")).toMatchObject({ nick: "Z", roles: [role("Regular").id], communication_disabled_until: until });
 	const own = await alpha("PATCH", `${path}/members/@me`, { nick: "A" });
 	expect(own.json().nick).toBe("A");
 	expect((await alpha("GET", `${path}/members/${id}`)).json().nick).toBe("Z");
@@ -599,10 +583,6 @@ test("giving a member a role is one entry in the audit log, about the role alone
 	const zoe = simulator.user("zoe").id;
 	await asAda("PUT", `${path}/members/${zoe}/roles/${role.id}`);
 	expect(guild.auditLog).toMatchObject([
-		{
-			action_type: 25,
-			target_id: zoe,
-			changes: [{ key: "$add", new_value: [{ id: role.id, name: "Red" }] }],
-		},
+		{ action_type: 25, target_id: zoe, changes: [{ key: "$add", new_value: [{ id: role.id, name: "Red" }] }] },
 	]);
 });

@@ -39,11 +39,7 @@ const test = testWith(({ simulator, world }) => {
 		changes: Fields = {},
 		form: Fields = { user_id: simulator.user("ada").id, authorize: "true" },
 	): Promise<Record<string, string | number>> => {
-		const response = await fetch(authorizeUrl(changes), {
-			method: "POST",
-			body: encode(form),
-			redirect: "manual",
-		});
+		const response = await fetch(authorizeUrl(changes), { method: "POST", body: encode(form), redirect: "manual" });
 		const location = response.headers.get("location");
 		if (location === null) return { status: response.status, text: await response.text() };
 		const { origin, pathname, searchParams } = new URL(location);

@@ -176,9 +176,7 @@ test("invalid polls and emoji are refused, and polls need SEND_POLLS", async (gi
 test("without message content others' polls are left out", async (given) => {
 	const { channel, ada, messages, ask, simulator, as } = given;
 	const { user: blind } = simulator.world.users.addBot({ username: "blind", privilegedIntents: [] });
-	simulator.world.members.add(simulator.guild("The Cooks"), blind, {
-		botPermissions: PermissionFlagsBits.SendPolls,
-	});
+	simulator.world.members.add(simulator.guild("The Cooks"), blind, { botPermissions: PermissionFlagsBits.SendPolls });
 	await ask();
 	const own = simulator.world.polls.add(channel, blind, {
 		question: { text: "Mine?" },

@@ -56,11 +56,7 @@ test("include_roles adds members with only these roles, and members above the bo
 	simulator.world.members.edit(guild, zoe, { roles: [above.id] });
 	expect(await count(above.id)).toBe(0);
 	simulator.world.members.edit(guild, zoe, { roles: [newcomer] });
-	const answer = await alpha("POST", path, {
-		days: 30,
-		include_roles: [newcomer],
-		compute_prune_count: false,
-	});
+	const answer = await alpha("POST", path, { days: 30, include_roles: [newcomer], compute_prune_count: false });
 	expect(answer.json()).toEqual({ pruned: null });
 	expect(guild.members.has(zoe.user.id)).toBe(false);
 });

@@ -105,14 +105,7 @@ test("super reactions have their own count, colors, list and events", async (giv
 	const shown = async () => (await alpha("GET", path)).json().reactions;
 	const burst_colors = expect.arrayContaining([expect.stringMatching(/^#[0-9a-f]{6}$/)]);
 	expect(await shown()).toEqual([
-		{
-			emoji,
-			count: 3,
-			count_details: { burst: 2, normal: 1 },
-			me: false,
-			me_burst: false,
-			burst_colors,
-		},
+		{ emoji, count: 3, count_details: { burst: 2, normal: 1 }, me: false, me_burst: false, burst_colors },
 	]);
 	const ids = async (query = "") =>
 		(await alpha("GET", `${reactions}/${thumb}${query}`)).json<{ id: string }[]>().map(({ id }) => id);

@@ -75,10 +75,7 @@ test("discord.js creates, edits and deletes a scheduled event, with events and a
 	await expect(gone).rejects.toMatchObject({ code: 10070 });
 	expect(guild.auditLog.slice(-3)).toMatchObject([
 		{ action_type: AuditLogEvent.GuildScheduledEventCreate, target_id: made.id, reason: "hungry" },
-		{
-			action_type: AuditLogEvent.GuildScheduledEventUpdate,
-			changes: [{ key: "status", old_value: 1, new_value: 2 }],
-		},
+		{ action_type: AuditLogEvent.GuildScheduledEventUpdate, changes: [{ key: "status", old_value: 1, new_value: 2 }] },
 		{ action_type: AuditLogEvent.GuildScheduledEventDelete },
 	]);
 });

@@ -51,11 +51,7 @@ test("a stage can be started once, and does not exist after its end", async (giv
 	expect((await alpha("PATCH", one, { topic: "x" })).code).toBe(10067);
 	expect((await alpha("POST", "/stage-instances", body)).status).toBe(200);
 	expect(await alpha("POST", "/stage-instances", body)).toMatchObject({ status: 400, code: 150006 });
-	expect((await alpha("GET", one)).json()).toMatchObject({
-		channel_id: stage.id,
-		topic: "Soup",
-		privacy_level: 2,
-	});
+	expect((await alpha("GET", one)).json()).toMatchObject({ channel_id: stage.id, topic: "Soup", privacy_level: 2 });
 	expect((await alpha("DELETE", one)).status).toBe(204);
 	expect((await alpha("GET", one)).code).toBe(10067);
 });

@@ -29,12 +29,7 @@ test("voice states are in GUILD_CREATE, and their changes are events", async (gi
 	await using bot = await connect(simulator, "alpha", voiceIntents);
 	const { id } = mona.user;
 	const known = () => bot.client.guilds.cache.get(guild.id)?.voiceStates.cache;
-	expect(known()?.get(id)).toMatchObject({
-		channelId: first.id,
-		selfMute: true,
-		serverMute: false,
-		streaming: false,
-	});
+	expect(known()?.get(id)).toMatchObject({ channelId: first.id, selfMute: true, serverMute: false, streaming: false });
 	world.voice.join(bar, mona);
 	world.members.edit(guild, mona, { deaf: true });
 	world.members.remove(guild, mona);
@@ -161,10 +156,7 @@ test("members who join a stage are suppressed", async (given) => {
 test("the control API makes a person join and leave", async (given) => {
 	const { bar, mona, state, simulator } = given;
 	const post = async (body: object) => {
-		const answer = await fetch(`${simulator.url}/simulator/voice`, {
-			method: "POST",
-			body: JSON.stringify(body),
-		});
+		const answer = await fetch(`${simulator.url}/simulator/voice`, { method: "POST", body: JSON.stringify(body) });
 		return answer.status;
 	};
 	const user_id = mona.user.id;

@@ -6,10 +6,7 @@ import { connect, type Simulator, testWith, usualIntents } from "../../support.t
 
 const intents = [...usualIntents, GatewayIntentBits.GuildWebhooks];
 
-const test = testWith(({ channel, user }) => ({
-	bot: user("alpha"),
-	all: `/channels/${channel.id}/webhooks`,
-}));
+const test = testWith(({ channel, user }) => ({ bot: user("alpha"), all: `/channels/${channel.id}/webhooks` }));
 
 /** A call with nothing but the token in its path. */
 async function bare(simulator: Simulator, method: string, path: string, body?: unknown) {
