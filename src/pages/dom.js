@@ -1,22 +1,30 @@
 // Creates and updates elements of the pages. Strings become text, never markup.
 
+/** @typedef {Node | string | number | undefined | null | false} Child */
+
 /**
- * Creates an element. Properties whose names begin with "on" are event handlers, all others are attributes. The values
- * false, null and undefined omit an attribute or child; true sets an empty attribute.
+ * Creates an element. `selector` is its name and classes: "p.small.quiet". Properties may be left out; those whose names
+ * begin with "on" are event handlers, all others are attributes. The values false, null and undefined omit an attribute
+ * or child; true sets an empty attribute. A button with `onclick` does not submit its form.
  * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, unknown>} [properties]
- * @param {...(Node | string | number | undefined | null | false)} children
+ * @param {Tag | `${Tag}.${string}`} selector
+ * @param {Record<string, unknown> | Child} [first] The properties, or the first child.
+ * @param {...Child} others
  * @returns {HTMLElementTagNameMap[Tag]}
  */
-export function element(tag, properties = {}, ...children) {
-	const made = document.createElement(tag);
-	for (const [name, value] of Object.entries(properties)) {
+export function element(selector, first, ...others) {
+	const [tag, ...classes] = selector.split(".");
+	const made = document.createElement(/** @type {Tag} */ (tag));
+	if (classes.length > 0) made.className = classes.join(" ");
+	const properties = typeof first === "object" && first && !(first instanceof Node) ? first : undefined;
+	for (const [name, value] of Object.entries(properties ?? {})) {
 		if (value === undefined || value === null || value === false) continue;
 		if (name.startsWith("on") && typeof value === "function")
 			made.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
 		else made.setAttribute(name, value === true ? "" : String(value));
 	}
+	if (properties?.onclick && made instanceof HTMLButtonElement) made.type = "button";
+	const children = /** @type {Child[]} */ (properties ? others : [first, ...others]);
 	for (const child of children)
 		if (child !== undefined && child !== null && child !== false)
 			made.append(child instanceof Node ? child : String(child));
@@ -60,4 +68,21 @@ export function setChildren(parent, children) {
  */
 function findByKey(parent, key) {
 	return parent.querySelector(`[data-key="${CSS.escape(key ?? "")}"]`);
+}
+
+/**
+ * Returns a function that calls `run` once, `ms` milliseconds after the first call of the function since then.
+ * @param {number} ms
+ * @param {() => void} run
+ */
+export function soon(ms, run) {
+	let isWaiting = false;
+	return () => {
+		if (isWaiting) return;
+		isWaiting = true;
+		setTimeout(() => {
+			isWaiting = false;
+			run();
+		}, ms);
+	};
 }

@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { ApiError, get, post } from "./api.js";
-import { ask, facts, named, press, say, shown, shownLines, timeOf } from "./parts.js";
+import { actionButton, facts, named, say, shown, shownLines, timeOf } from "./parts.js";
 
 /** Milliseconds between updates of the list while it is shown. */
 const lookMs = 15_000;
@@ -14,9 +14,9 @@ const maxText = 250_000;
  * @param {(count: number) => void} onCount Called with the number of those that this person may decide.
  */
 export function createApprovals(onCount) {
-	const list = element("div", { class: "list" });
-	const note = element("p", { class: "quiet" });
-	const content = element("div", {}, note, list);
+	const list = element("div.list");
+	const note = element("p.quiet");
+	const content = element("div", note, list);
 	/** @type {ReturnType<typeof setInterval> | undefined} */
 	let timer;
 	/** @type {string} What is shown, so that an unchanged list keeps its focus. */
@@ -36,7 +36,7 @@ export function createApprovals(onCount) {
 		list.replaceChildren(
 			...approvals.map(describe),
 			...unavailable.map((/** @type {any} */ one) =>
-				element("p", { class: "quiet" }, named(one.instance, 64), ": ", named(one.reason, 300)),
+				element("p.quiet", named(one.instance, 64), ": ", named(one.reason, 300)),
 			),
 		);
 	}
@@ -50,7 +50,7 @@ export function createApprovals(onCount) {
 	/** @param {any} approval */
 	function describe(approval) {
 		const { instance, id, token, tool, guild, mayApprove, mayDeny, why } = approval;
-		const where = guild ? named(guild.name) : "no guild";
+		const place = () => (guild ? named(guild.name) : "no guild");
 		/** @param {"approve" | "deny"} decision */
 		const decide = async (decision) => {
 			const { message, done } = await post("/approvals/decide", {
@@ -63,31 +63,14 @@ export function createApprovals(onCount) {
 			before = "";
 			await load();
 		};
-		const approve = element(
-			"button",
-			{
-				type: "button",
-				class: "main",
-				async onclick() {
-					const text = element(
-						"span",
-						{},
-						named(approval.requester, 80),
-						" asked for it. The bot runs it at once, in ",
-						guild ? named(guild.name) : where,
-						".",
-					);
-					const title = `Approve ${shown(tool, 64)}?`;
-					if (await ask({ title, text, confirm: "Approve" })) await press(approve, () => decide("approve"));
-				},
-			},
-			"Approve",
-		);
-		const deny = element("button", { type: "button", onclick: () => press(deny, () => decide("deny")) }, "Deny");
+		const question = {
+			title: `Approve ${shown(tool, 64)}?`,
+			text: element("span", named(approval.requester, 80), " asked for it. The bot runs it at once, in ", place(), "."),
+			confirm: "Approve",
+		};
 		return element(
-			"article",
-			{ class: "panel" },
-			element("h3", {}, element("code", {}, named(tool, 64)), " in ", where),
+			"article.panel",
+			element("h3", element("code", named(tool, 64)), " in ", place()),
 			facts([
 				["Bot", named(instance, 64)],
 				["Asked by", named(approval.requester, 80)],
@@ -95,16 +78,20 @@ export function createApprovals(onCount) {
 				["At", timeOf(approval.createdAt)],
 				["Until", timeOf(approval.expiresAt)],
 			]),
-			element("h4", {}, "Arguments"),
+			element("h4", "Arguments"),
 			element("pre", { tabindex: 0, "aria-label": "Arguments" }, shownLines(approval.arguments, maxText)),
 			...(approval.plan
 				? [
-						element("h4", {}, "What it would do"),
+						element("h4", "What it would do"),
 						element("pre", { tabindex: 0, "aria-label": "What it would do" }, shownLines(approval.plan, maxText)),
 					]
 				: []),
-			!mayApprove && element("p", {}, "You cannot approve this call: ", named(why ?? "", 1_000)),
-			element("p", { class: "buttons" }, mayApprove && approve, mayDeny && deny),
+			!mayApprove && element("p", "You cannot approve this call: ", named(why ?? "", 1_000)),
+			element(
+				"p.buttons",
+				mayApprove && actionButton("button.main", "Approve", () => decide("approve"), question),
+				mayDeny && actionButton("button", "Deny", () => decide("deny")),
+			),
 		);
 	}
 

@@ -1,6 +1,6 @@
 // The list of tool calls, updated live, with details on demand.
 
-import { element, setChildren } from "../dom.js";
+import { element, setChildren, soon } from "../dom.js";
 import { ApiError, get } from "./api.js";
 import { callerOf, createFilters, outcomeOf } from "./filters.js";
 import { facts, named, row, shown, shownLines, table, timeOf } from "./parts.js";
@@ -24,159 +24,129 @@ const announceMs = 5_000;
 
 const heads = ["Time", "Bot", "Tool", "Guild", "Outcome", "Took", "Asked by", "Details"];
 
-/**
- * Creates the list of calls. The functions of the result take the gateway's events.
- * @param {boolean} seesAll Whether this person sees all calls: then a gap in their numbers means that some were not sent.
- */
-export function createCalls(seesAll) {
+/** The list of calls. It takes the gateway's events. */
+export class CallList {
+	#seesAll;
 	/** @type {Call[]} Newest first. */
-	let calls = [];
-	/** @type {Map<string, { rows: Element[] }>} */
-	const drawn = new Map();
+	#calls = [];
+	/** @type {Map<string, Element[]>} The rows of each call that was drawn, by its id. */
+	#drawn = new Map();
 	/** @type {Guilds} */
-	const guilds = { names: new Map(), only: new Map() };
-	let limit = pageSize;
-	let paused = false;
-	let missed = 0;
+	#guilds = { names: new Map(), only: new Map() };
+	#limit = pageSize;
+	#paused = false;
+	#missed = 0;
 	/** Number of calls that the gateway did not send, because there were too many at once. */
-	let skipped = 0;
-	let unannounced = 0;
-	let drawing = false;
-	let announcing = false;
-
-	const filters = createFilters(() => {
-		limit = pageSize;
-		draw();
+	#skipped = 0;
+	#unannounced = 0;
+	#filters = createFilters(() => {
+		this.#limit = pageSize;
+		this.#draw();
 	});
-	const made = table("Calls, newest first", heads, [], "calls-table");
-	const announcement = element("p", {
-		class: "visually-hidden",
-		role: "status",
+	#made = table("Calls, newest first", heads, [], "calls-table");
+	#announcement = element("p.visually-hidden", { role: "status" });
+	#count = element("p.quiet", { id: "call-count" });
+	#pause = element("button.small", { "aria-pressed": "false", onclick: () => this.#togglePause() }, "Pause");
+	#more = element("button", { onclick: () => this.#showMore() }, "Show more");
+	content = element(
+		"div.calls",
+		element("div.bar", element("h3", "Calls"), this.#count, this.#pause),
+		this.#filters.content,
+		this.#announcement,
+		this.#made.table,
+		this.#more,
+	);
+
+	/** @param {boolean} seesAll Whether this person sees all calls: then a gap in their numbers means that some were not sent. */
+	constructor(seesAll) {
+		this.#seesAll = seesAll;
+	}
+
+	/** @param {string} name */
+	showBot(name) {
+		this.#filters.setBot(name);
+		this.content.scrollIntoView();
+		this.#filters.focus();
+	}
+
+	/** @param {State} state */
+	setState({ bots }) {
+		const { names, only } = this.#guilds;
+		only.clear();
+		for (const { name: bot, guilds, guildCount } of bots) {
+			for (const { id, name } of guilds) names.set(id, name);
+			if (guilds[0] && guildCount === 1) only.set(bot, guilds[0].id);
+		}
+		this.#filters.setBots(bots.map(({ name }) => name));
+	}
+
+	/** @param {Call[]} all */
+	setCalls(all) {
+		this.#calls = all.toReversed().slice(0, maxCalls);
+		this.#unannounced = 0;
+		this.#skipped = 0;
+		this.#drawSoon();
+	}
+
+	/** @param {Call} call */
+	addCall(call) {
+		const [latest] = this.#calls;
+		if (this.#seesAll && latest) this.#skipped += Math.max(0, call.seq - latest.seq - 1);
+		this.#calls.unshift(call);
+		if (this.#calls.length > maxCalls) this.#calls.pop();
+		if (this.#paused) this.#missed++;
+		else this.#unannounced++;
+		this.#drawSoon();
+		if (!this.#paused) this.#announceSoon();
+	}
+
+	#togglePause() {
+		this.#paused = !this.#paused;
+		this.#missed = 0;
+		this.#pause.setAttribute("aria-pressed", String(this.#paused));
+		this.#pause.textContent = this.#paused ? "Continue" : "Pause";
+		this.#draw();
+	}
+
+	#showMore() {
+		this.#limit += pageSize;
+		this.#draw();
+	}
+
+	#drawSoon = soon(drawMs, () => {
+		if (this.#paused) this.#drawCount(0);
+		else this.#draw();
 	});
-	const count = element("p", { class: "quiet", id: "call-count" });
-	const pause = element(
-		"button",
-		{
-			type: "button",
-			class: "small",
-			"aria-pressed": "false",
-			onclick: togglePause,
-		},
-		"Pause",
-	);
-	const more = element(
-		"button",
-		{
-			type: "button",
-			onclick() {
-				limit += pageSize;
-				draw();
-			},
-		},
-		"Show more",
-	);
-	const content = element(
-		"div",
-		{ class: "calls" },
-		element("div", { class: "bar" }, element("h3", {}, "Calls"), count, pause),
-		filters.content,
-		announcement,
-		made.table,
-		more,
-	);
 
-	function togglePause() {
-		paused = !paused;
-		missed = 0;
-		pause.setAttribute("aria-pressed", String(paused));
-		pause.textContent = paused ? "Continue" : "Pause";
-		draw();
-	}
-
-	/** Schedules drawing, once for all changes within `drawMs`. */
-	function drawSoon() {
-		if (drawing) return;
-		drawing = true;
-		setTimeout(() => {
-			drawing = false;
-			if (paused) drawCount(0);
-			else draw();
-		}, drawMs);
-	}
-
-	function announceSoon() {
-		if (announcing || paused) return;
-		announcing = true;
-		setTimeout(() => {
-			announcing = false;
-			const [latest] = calls;
-			if (paused || !latest || unannounced === 0) return;
-			const { name } = outcomeOf(latest.outcome) ?? { name: "" };
-			announcement.textContent = `${unannounced} new ${unannounced === 1 ? "call" : "calls"}. Latest: ${shown(latest.tool, 64)}, ${name}.`;
-			unannounced = 0;
-		}, announceMs);
-	}
+	#announceSoon = soon(announceMs, () => {
+		const [latest] = this.#calls;
+		const count = this.#unannounced;
+		if (this.#paused || !latest || count === 0) return;
+		const { name } = outcomeOf(latest.outcome) ?? { name: "" };
+		this.#announcement.textContent = `${count} new ${count === 1 ? "call" : "calls"}. Latest: ${shown(latest.tool, 64)}, ${name}.`;
+		this.#unannounced = 0;
+	});
 
 	/** @param {number} matched */
-	function drawCount(matched) {
-		const total = `${calls.length} calls, newest first.`;
-		const match = filters.isSet() ? `${matched} of ${total}` : total;
-		const gap = skipped > 0 ? ` ${skipped} more arrived too fast to be shown.` : "";
-		count.textContent = paused ? `Paused. ${missed} new calls.` : match + gap;
+	#drawCount(matched) {
+		const total = `${this.#calls.length} calls, newest first.`;
+		const match = this.#filters.isSet() ? `${matched} of ${total}` : total;
+		const gap = this.#skipped > 0 ? ` ${this.#skipped} more arrived too fast to be shown.` : "";
+		this.#count.textContent = this.#paused ? `Paused. ${this.#missed} new calls.` : match + gap;
 	}
 
-	function draw() {
-		filters.setCalls(calls);
-		const matched = calls.filter(filters.matches);
-		const known = new Set(calls.map(({ id }) => id));
-		for (const id of drawn.keys()) if (!known.has(id)) drawn.delete(id);
-		const rows = matched.slice(0, limit).flatMap((call) => {
-			const there = drawn.get(call.id) ?? createCallRows(call, guilds);
-			drawn.set(call.id, there);
-			return there.rows;
-		});
-		setChildren(made.body, rows);
-		more.hidden = matched.length <= limit;
-		drawCount(matched.length);
+	#draw() {
+		const calls = this.#calls;
+		this.#filters.setCalls(calls);
+		const matched = calls.filter(this.#filters.matches);
+		const before = this.#drawn;
+		this.#drawn = new Map(
+			matched.slice(0, this.#limit).map((call) => [call.id, before.get(call.id) ?? createCallRows(call, this.#guilds)]),
+		);
+		setChildren(this.#made.body, [...this.#drawn.values()].flat());
+		this.#more.hidden = matched.length <= this.#limit;
+		this.#drawCount(matched.length);
 	}
-
-	return {
-		content,
-		/** @param {string} name */
-		showBot(name) {
-			filters.setBot(name);
-			content.scrollIntoView();
-			filters.focus();
-		},
-		/** @param {State} state */
-		setState(state) {
-			guilds.only.clear();
-			for (const bot of state.bots) {
-				for (const { id, name } of bot.guilds) guilds.names.set(id, name);
-				const [only] = bot.guilds;
-				if (only && bot.guildCount === 1) guilds.only.set(bot.name, only.id);
-			}
-			filters.setBots(state.bots.map(({ name }) => name));
-		},
-		/** @param {Call[]} all */
-		setCalls(all) {
-			calls = all.toReversed().slice(0, maxCalls);
-			unannounced = 0;
-			skipped = 0;
-			drawSoon();
-		},
-		/** @param {Call} call */
-		addCall(call) {
-			const [latest] = calls;
-			if (seesAll && latest) skipped += Math.max(0, call.seq - latest.seq - 1);
-			calls.unshift(call);
-			if (calls.length > maxCalls) calls.pop();
-			if (paused) missed++;
-			else unannounced++;
-			drawSoon();
-			announceSoon();
-		},
-	};
 }
 
 /**
@@ -192,12 +162,10 @@ function createCallRows(call, guilds) {
 		colspan: heads.length,
 		id: `details-${call.seq}`,
 	});
-	const second = element("tr", { role: "row", class: "details", hidden: true }, details);
+	const second = element("tr.details", { role: "row", hidden: true }, details);
 	const toggle = element(
-		"button",
+		"button.small",
 		{
-			type: "button",
-			class: "small",
 			"aria-expanded": "false",
 			"aria-controls": details.id,
 			"aria-label": `Details of ${shown(call.tool, 64)}`,
@@ -211,22 +179,22 @@ function createCallRows(call, guilds) {
 		"Details",
 	);
 	const guild = call.guild ?? guilds.only.get(call.instance ?? "") ?? null;
-	const client = call.client && element("span", { class: "quiet" }, " by ", named(call.client, 40));
+	const client = call.client && element("span.quiet", " by ", named(call.client, 40));
 	const first = row(
 		heads,
 		[
 			timeOf(call.at),
 			named(call.instance ?? "", 64),
-			element("code", {}, named(call.tool, 64)),
+			element("code", named(call.tool, 64)),
 			guild === null ? "" : named(guilds.names.get(guild) ?? guild, 40),
 			element("span", { class: `state ${kind}` }, name),
 			`${call.ms} ms`,
-			element("span", {}, named(callerOf(call), 80), client ?? undefined),
+			element("span", named(callerOf(call), 80), client ?? undefined),
 			toggle,
 		],
 		{ class: kind },
 	);
-	return { rows: [first, second] };
+	return [first, second];
 }
 
 /**
@@ -245,19 +213,18 @@ async function describeCall(call, guildNames) {
 	const { details, reason } = found;
 	const guild = call.guild;
 	const list = facts([
-		["Request", element("code", {}, shown(call.id, 64))],
+		["Request", element("code", shown(call.id, 64))],
 		["At", timeOf(call.at)],
-		guild !== null && ["Guild", element("span", {}, named(guildNames.get(guild) ?? "unknown"), " ", shown(guild, 20))],
+		guild !== null && ["Guild", element("span", named(guildNames.get(guild) ?? "unknown"), " ", shown(guild, 20))],
 		call.person !== null && ["In the name of", shown(call.person, 20)],
 		details && ["At the bot", `${shown(details.outcome, 40)} after ${details.milliseconds} ms`],
 	]);
 	const text = details ? JSON.stringify(details.arguments, null, 2) : "";
 	return element(
 		"div",
-		{},
 		list,
 		details
 			? element("pre", { tabindex: 0, "aria-label": "Arguments" }, shownLines(text, 20_000))
-			: element("p", {}, shown(reason ?? "The bot has no details of this call.", 300)),
+			: element("p", shown(reason ?? "The bot has no details of this call.", 300)),
 	);
 }

@@ -29,7 +29,7 @@ export function createConnect(ownsToken) {
 function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, ownsToken) {
 	const connection = { endpoint, byToken: ownsToken };
 	let chosen = "Claude Code";
-	const panel = element("div", { class: "panel", "aria-live": "polite" });
+	const panel = element("div.panel", { "aria-live": "polite" });
 	function show() {
 		const client = clientsOf(connection).find(({ name }) => name === chosen);
 		if (client) panel.replaceChildren(...describe(client));
@@ -55,12 +55,12 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, ownsToken)
 		}),
 	);
 	show();
-	return [element("div", { class: "pickers" }, ...pickers), panel];
+	return [element("div.pickers", ...pickers), panel];
 }
 
 /** @param {Client} client */
 function describe({ name, where, text, install, steps = [] }) {
-	const code = element("code", {}, text ?? "");
+	const code = element("code", text ?? "");
 	const block = element("pre", { tabindex: 0, "aria-label": name }, code);
 	const copy = copyButton(() => text ?? "", {
 		label: "Copy",
@@ -68,16 +68,15 @@ function describe({ name, where, text, install, steps = [] }) {
 		source: code,
 	});
 	return [
-		element("h3", {}, name),
-		element("p", {}, where),
+		element("h3", name),
+		element("p", where),
 		...(text === undefined ? [] : [block]),
 		element(
-			"p",
-			{ class: "buttons" },
+			"p.buttons",
 			text !== undefined && copy,
-			install && element("a", { class: "button", href: install.url, rel: "noreferrer" }, install.label),
+			install && element("a.button", { href: install.url, rel: "noreferrer" }, install.label),
 		),
-		element("ul", {}, ...steps.map((step) => element("li", {}, step))),
+		element("ul", ...steps.map((step) => element("li", step))),
 	];
 }
 
@@ -91,8 +90,7 @@ function describe({ name, where, text, install, steps = [] }) {
 function choice(legend, values, onChoice) {
 	const options = values.map((value, index) =>
 		element(
-			"label",
-			{ class: "chip" },
+			"label.chip",
 			element("input", {
 				type: "radio",
 				name: legend,
@@ -103,5 +101,5 @@ function choice(legend, values, onChoice) {
 			value,
 		),
 	);
-	return element("fieldset", { class: "chips" }, element("legend", {}, legend), ...options);
+	return element("fieldset.chips", element("legend", legend), ...options);
 }

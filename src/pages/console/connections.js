@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { get, post } from "./api.js";
-import { accessName, ask, named, press, row, say, shown, table, timeOf } from "./parts.js";
+import { accessName, actionButton, named, row, say, shown, tableOr, timeOf } from "./parts.js";
 
 const grantHeads = ["Program", "Person", "May do", "Since", "Last used", "Action"];
 
@@ -13,46 +13,35 @@ const grantHeads = ["Program", "Person", "May do", "Since", "Last used", "Action
 export function createConnections(ofAll) {
 	const list = element("div");
 	const intro = `Programs that act in ${ofAll ? "the name of people who signed in with Discord" : "your name"}.`;
-	const content = element("div", {}, element("p", { class: "quiet" }, intro), list);
+	const content = element("div", element("p.quiet", intro), list);
 
 	async function load() {
 		const { grants, reason } = await get("/grants");
-		const rows = grants?.map((/** @type {any} */ grant) => describe(grant)) ?? [];
 		const none = grants === null ? shown(reason ?? "", 300) : "No program is connected.";
-		list.replaceChildren(rows.length === 0 ? element("p", {}, none) : table("Connections", grantHeads, rows).table);
+		list.replaceChildren(tableOr(none, "Connections", grantHeads, grants?.map(describe) ?? []));
 	}
 
 	/** @param {any} grant */
 	function describe({ id, client, person, access, createdAt, usedAt }) {
-		const end = element(
-			"button",
-			{
-				type: "button",
-				class: "small",
-				"aria-label": `End the connection with ${shown(client.name, 64)}`,
-				async onclick() {
-					const question = {
-						title: `End the connection with ${shown(client.name, 64)}?`,
-						text: "The program is refused from now on, until the person connects it again.",
-						confirm: "End",
-					};
-					if (!(await ask(question))) return;
-					await press(end, async () => {
-						await post("/grants/end", { id });
-						say(`Ended: ${shown(client.name, 64)}`);
-						await load();
-					});
-				},
-			},
-			"End",
-		);
+		const end = async () => {
+			await post("/grants/end", { id });
+			say(`Ended: ${shown(client.name, 64)}`);
+			await load();
+		};
+		const label = `End the connection with ${shown(client.name, 64)}`;
+		const question = {
+			label,
+			title: `${label}?`,
+			text: "The program is refused from now on, until the person connects it again.",
+			confirm: "End",
+		};
 		return row(grantHeads, [
 			named(client.name, 64),
 			named(person.name, 64),
 			accessName(access),
 			timeOf(createdAt),
 			usedAt === null ? "never" : timeOf(usedAt),
-			end,
+			actionButton("button.small", "End", end, question),
 		]);
 	}
 

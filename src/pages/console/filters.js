@@ -50,10 +50,9 @@ export function createFilters(onChange) {
 		...Object.entries(outcomes).map(([id, { name }]) => /** @type {[string, string]} */ ([id, name])),
 	]);
 	const reset = element(
-		"button",
+		"button.small",
 		{
 			type: "reset",
-			class: "small",
 			hidden: true,
 		},
 		"All calls",
@@ -68,9 +67,8 @@ export function createFilters(onChange) {
 	}
 
 	const content = element(
-		"form",
+		"form.filters",
 		{
-			class: "filters",
 			"aria-label": "Filter the calls",
 			/** @param {Event} event */
 			onsubmit: (event) => event.preventDefault(),
@@ -129,7 +127,7 @@ function createFilter(name, onChange) {
 	let before = "";
 	return {
 		select,
-		label: element("label", {}, element("span", {}, name), select),
+		label: element("label", element("span", name), select),
 		/**
 		 * Sets the choices. The chosen one stays, even if it is no longer among them.
 		 * @param {readonly (readonly [string, string])[]} choices

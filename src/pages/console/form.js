@@ -37,8 +37,8 @@ export function createFields(schema, { suggestions, entered } = {}) {
 			entered,
 		}),
 	);
-	const content = element("div", { class: "fields" }, ...fields.map((field) => field.content));
-	if (fields.length === 0) content.append(element("p", { class: "quiet" }, "This tool takes no arguments."));
+	const content = element("div.fields", ...fields.map((field) => field.content));
+	if (fields.length === 0) content.append(element("p.quiet", "This tool takes no arguments."));
 	return { fields, content };
 }
 
@@ -114,24 +114,25 @@ function createField(id, name, schema, isRequired, { choices, entered }) {
 		{ id: `${id}-list` },
 		...choices.map(({ value, label }) => element("option", { value, label: label || undefined })),
 	);
-	const problem = element("span", { id: `${id}-problem`, class: "problem" });
+	const problem = element("span.problem", { id: `${id}-problem` });
 	const hints = [hint, defaultOf(schema), String(schema.description ?? "")].filter(Boolean).join(" ");
 	const content = element(
-		"div",
-		{ class: "field" },
+		"div.field",
 		element(
 			"label",
 			{ for: id },
-			element("code", {}, named(name, 64)),
-			isRequired && element("span", { class: "required" }, " required"),
+			element("code", named(name, 64)),
+			isRequired && element("span.required", " required"),
 		),
 		control,
 		choices.length > 0 && tag === "input" && list,
-		element("span", { class: "quiet", id: `${id}-hint` }, named(hints, 500)),
+		element("span.quiet", { id: `${id}-hint` }, named(hints, 500)),
 		problem,
 	);
 	return {
-		...{ name, content, control },
+		name,
+		content,
+		control,
 		read() {
 			const { value } = control;
 			entered?.set(name, value);

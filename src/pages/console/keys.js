@@ -1,8 +1,20 @@
 // The section "Keys": tokens with limits, for the holder of the gateway's token.
 
 import { element } from "../dom.js";
-import { ApiError, get, post } from "./api.js";
-import { accessName, accessNames, ask, copyButton, named, press, row, say, shown, table, timeOf } from "./parts.js";
+import { get, post } from "./api.js";
+import {
+	accessName,
+	accessNames,
+	actionButton,
+	busy,
+	copyButton,
+	named,
+	row,
+	say,
+	shown,
+	tableOr,
+	timeOf,
+} from "./parts.js";
 
 const keyHeads = ["Name", "May do", "Where", "Created", "Expires", "Last used", "Action"];
 
@@ -17,8 +29,7 @@ export function createKeys(stateOf) {
 	const form = element("div");
 	const content = element(
 		"div",
-		{},
-		element("p", { class: "quiet" }, "A key is a token with limits. Give each client its own."),
+		element("p.quiet", "A key is a token with limits. Give each client its own."),
 		secret,
 		list,
 		form,
@@ -27,14 +38,11 @@ export function createKeys(stateOf) {
 	async function load() {
 		const { keys, reason } = await get("/keys");
 		if (keys === null) {
-			list.replaceChildren(element("p", {}, shown(reason ?? "", 300)));
+			list.replaceChildren(element("p", shown(reason ?? "", 300)));
 			form.replaceChildren();
 			return;
 		}
-		const rows = keys.map((/** @type {any} */ key) => describe(key));
-		list.replaceChildren(
-			rows.length === 0 ? element("p", {}, "There are no keys yet.") : table("Keys", keyHeads, rows).table,
-		);
+		list.replaceChildren(tableOr("There are no keys yet.", "Keys", keyHeads, keys.map(describe)));
 		if (form.hasChildNodes()) return;
 		const { bots } = await stateOf();
 		const names = bots.map(({ name }) => name);
@@ -45,36 +53,25 @@ export function createKeys(stateOf) {
 	function describe({ name, access, instances, guilds, person, createdAt, expiresAt, lastUsedAt, expired }) {
 		const bots = instances ? `bots: ${instances.join(", ")}` : "all bots";
 		const where = guilds ? `${bots}; guilds: ${guilds.join(", ")}` : bots;
-		const revoke = element(
-			"button",
-			{
-				type: "button",
-				class: "small",
-				"aria-label": `Revoke ${shown(name, 64)}`,
-				async onclick() {
-					const question = {
-						title: `Revoke the key ${shown(name, 64)}?`,
-						text: "Clients that use the key are refused from now on. The key cannot be restored.",
-						confirm: "Revoke",
-					};
-					if (!(await ask(question))) return;
-					await press(revoke, async () => {
-						await post("/keys/revoke", { name });
-						say(`Revoked: ${shown(name, 64)}`);
-						await load();
-					});
-				},
-			},
-			"Revoke",
-		);
+		const revoke = async () => {
+			await post("/keys/revoke", { name });
+			say(`Revoked: ${shown(name, 64)}`);
+			await load();
+		};
+		const question = {
+			title: `Revoke the key ${shown(name, 64)}?`,
+			text: "Clients that use the key are refused from now on. The key cannot be restored.",
+			confirm: "Revoke",
+			label: `Revoke ${shown(name, 64)}`,
+		};
 		return row(keyHeads, [
 			named(name, 64),
 			accessName(access) + (person ? ` as person ${shown(person, 20)}` : ""),
 			named(where, 300),
 			timeOf(createdAt),
-			expired ? element("span", { class: "state bad" }, "expired") : expiresAt === null ? "never" : timeOf(expiresAt),
+			expired ? element("span.state.bad", "expired") : expiresAt === null ? "never" : timeOf(expiresAt),
 			lastUsedAt === null ? "never" : timeOf(lastUsedAt),
-			revoke,
+			actionButton("button.small", "Revoke", revoke, question),
 		]);
 	}
 
@@ -83,24 +80,20 @@ export function createKeys(stateOf) {
 		const value = element("code", { id: "secret" }, made.secret);
 		secret.replaceChildren(
 			element(
-				"div",
-				{ class: "panel once" },
-				element("h3", {}, "Key ", named(made.key.name, 64)),
-				element("p", {}, "Copy the token now. It is shown only once; the gateway keeps only its hash."),
-				element("pre", {}, value),
+				"div.panel.once",
+				element("h3", "Key ", named(made.key.name, 64)),
+				element("p", "Copy the token now. It is shown only once; the gateway keeps only its hash."),
+				element("pre", value),
 				element(
-					"p",
-					{ class: "buttons" },
+					"p.buttons",
 					copyButton(() => made.secret, {
 						label: "Copy",
 						name: "the key",
 						source: value,
 					}),
 					element(
-						"button",
+						"button.small",
 						{
-							type: "button",
-							class: "small",
 							onclick: () => secret.replaceChildren(),
 						},
 						"Done",
@@ -124,8 +117,8 @@ export function createKeys(stateOf) {
  * @param {(made: { key: { name: string }, secret: string }) => Promise<void>} onCreated
  */
 function createKeyForm(bots, onCreated) {
-	const problem = element("p", { class: "problem", role: "alert" });
-	const button = element("button", { class: "main" }, "Create key");
+	const problem = element("p.problem", { role: "alert" });
+	const button = element("button.main", "Create key");
 	/**
 	 * @param {string} name
 	 * @param {string} label
@@ -134,9 +127,8 @@ function createKeyForm(bots, onCreated) {
 	 */
 	const field = (name, label, hint, properties) =>
 		element(
-			"label",
-			{ class: "field" },
-			element("span", {}, label),
+			"label.field",
+			element("span", label),
 			element("input", {
 				name,
 				autocomplete: "off",
@@ -144,13 +136,12 @@ function createKeyForm(bots, onCreated) {
 				"aria-describedby": `key-${name}`,
 				...properties,
 			}),
-			element("span", { class: "quiet", id: `key-${name}` }, hint),
+			element("span.quiet", { id: `key-${name}` }, hint),
 		);
 	const levels = Object.entries(accessNames).map(([value, text]) => element("option", { value }, text));
 	const form = element(
-		"form",
+		"form.panel",
 		{
-			class: "panel",
 			/** @param {Event} event */
 			async onsubmit(event) {
 				event.preventDefault();
@@ -162,41 +153,33 @@ function createKeyForm(bots, onCreated) {
 					.split(/[\s,]+/)
 					.filter(Boolean);
 				const instances = data.getAll("instances");
-				button.disabled = true;
-				try {
-					const made = await post("/keys", {
-						name: text("name"),
-						access: text("access"),
-						...(instances.length > 0 && { instances }),
-						...(guilds.length > 0 && { guilds }),
-						...(text("person") && { person: text("person") }),
-						...(text("days") && { days: Number(text("days")) }),
-					});
+				const given = {
+					name: text("name"),
+					access: text("access"),
+					...(instances.length > 0 && { instances }),
+					...(guilds.length > 0 && { guilds }),
+					...(text("person") && { person: text("person") }),
+					...(text("days") && { days: Number(text("days")) }),
+				};
+				const create = async () => {
+					const made = await post("/keys", given);
 					form.reset();
 					await onCreated(made);
-				} catch (error) {
-					if (!(error instanceof ApiError)) throw error;
-					problem.textContent = error.message;
-				} finally {
-					button.disabled = false;
-				}
+				};
+				await busy(button, create, (message) => {
+					problem.textContent = message;
+				});
 			},
 		},
-		element("h3", {}, "New key"),
+		element("h3", "New key"),
 		problem,
 		element(
-			"div",
-			{ class: "fields" },
+			"div.fields",
 			field("name", "Name", "Letters, digits, “_”, “.” and “-”.", {
 				required: true,
 				maxlength: 64,
 			}),
-			element(
-				"label",
-				{ class: "field" },
-				element("span", {}, "May do"),
-				element("select", { name: "access" }, ...levels),
-			),
+			element("label.field", element("span", "May do"), element("select", { name: "access" }, ...levels)),
 			field("days", "Days until it expires", "Empty: the key does not expire.", {
 				inputmode: "numeric",
 				pattern: "[0-9]{1,5}",
@@ -208,13 +191,11 @@ function createKeyForm(bots, onCreated) {
 		),
 		bots.length > 0 &&
 			element(
-				"fieldset",
-				{ class: "chips" },
-				element("legend", {}, "Bots (none chosen: all)"),
+				"fieldset.chips",
+				element("legend", "Bots (none chosen: all)"),
 				...bots.map((name) =>
 					element(
-						"label",
-						{ class: "chip" },
+						"label.chip",
 						element("input", {
 							type: "checkbox",
 							name: "instances",
@@ -224,7 +205,7 @@ function createKeyForm(bots, onCreated) {
 					),
 				),
 			),
-		element("p", { class: "buttons" }, button),
+		element("p.buttons", button),
 	);
 	return form;
 }

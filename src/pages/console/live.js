@@ -2,7 +2,7 @@
 
 import { element, setChildren } from "../dom.js";
 import { get } from "./api.js";
-import { createCalls } from "./calls.js";
+import { CallList } from "./calls.js";
 import { facts, named, shown, timeOf } from "./parts.js";
 
 /** @typedef {import("./api.js").State} State */
@@ -18,12 +18,12 @@ const maxNamed = 2;
 export function createLive(isRoot) {
 	/** @type {State | undefined} */
 	let state;
-	const gateway = element("p", { class: "quiet" });
-	const grid = element("div", { class: "bots" });
-	const calls = createCalls(isRoot);
+	const gateway = element("p.quiet");
+	const grid = element("div.bots");
+	const calls = new CallList(isRoot);
 	/** @type {Map<string, ReturnType<typeof createBotCard>>} */
 	const cards = new Map();
-	const content = element("div", {}, element("h3", { class: "visually-hidden" }, "Bots"), gateway, grid, calls.content);
+	const content = element("div", element("h3.visually-hidden", "Bots"), gateway, grid, calls.content);
 	return {
 		content,
 		/** @returns {Promise<State>} */
@@ -49,8 +49,7 @@ export function createLive(isRoot) {
 			setChildren(grid, shownCards);
 			calls.setState(next);
 		},
-		setCalls: calls.setCalls,
-		addCall: calls.addCall,
+		calls,
 	};
 }
 
@@ -61,28 +60,25 @@ export function createLive(isRoot) {
  */
 function createBotCard(name, isRoot, showCalls) {
 	const light = element("span");
-	const reason = element("p", { class: "quiet" });
+	const reason = element("p.quiet");
 	const numbers = element("div");
-	const trouble = element("p", { class: "problem" });
+	const trouble = element("p.problem");
 	const guildCount = element("summary");
-	const guilds = element("ul", { class: "guilds" });
+	const guilds = element("ul.guilds");
 	const button = element(
-		"button",
+		"button.small",
 		{
-			type: "button",
-			class: "small",
 			"aria-label": `Show the calls of ${shown(name, 64)}`,
 			onclick: showCalls,
 		},
 		"Its calls",
 	);
 	const content = element(
-		"article",
-		{ class: "bot" },
-		element("div", { class: "bar" }, element("h4", {}, named(name, 64), " ", light), button),
+		"article.bot",
+		element("div.bar", element("h4", named(name, 64), " ", light), button),
 		reason,
 		numbers,
-		element("details", {}, guildCount, guilds),
+		element("details", guildCount, guilds),
 		trouble,
 	);
 	return {
@@ -109,16 +105,16 @@ function createBotCard(name, isRoot, showCalls) {
 				`${count} ${count === 1 ? "guild" : "guilds"}`,
 				...bot.guilds
 					.slice(0, maxNamed)
-					.map(({ name }, index) => element("span", { class: "quiet" }, index === 0 ? ": " : ", ", named(name, 30))),
+					.map(({ name }, index) => element("span.quiet", index === 0 ? ": " : ", ", named(name, 30))),
 				count > maxNamed ? " …" : "",
 			);
 			guilds.replaceChildren(
 				...bot.guilds.map(({ id, name, pinned }) =>
-					element("li", {}, named(name), " ", element("span", { class: "quiet" }, shown(id, 20), pinned && ", pinned")),
+					element("li", named(name), " ", element("span.quiet", shown(id, 20), pinned && ", pinned")),
 				),
 			);
 			const more = count - bot.guilds.length;
-			if (more > 0) guilds.append(element("li", {}, `and ${more} more`));
+			if (more > 0) guilds.append(element("li", `and ${more} more`));
 			trouble.replaceChildren();
 			if (lastError) trouble.append("Last error, ", timeOf(lastError.at), ": ", named(lastError.message, 300));
 		},

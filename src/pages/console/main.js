@@ -83,8 +83,8 @@ function showConsole(session, discord, focus = false) {
 	const stop = followEvents(
 		{
 			state: live.setState,
-			calls: live.setCalls,
-			call: live.addCall,
+			calls: (all) => live.calls.setCalls(all),
+			call: (one) => live.calls.addCall(one),
 			approvals: () => void approvals.refresh(),
 			connected: onConnection,
 		},
@@ -105,14 +105,14 @@ function showSession({ person, expiresAt }) {
 	const line = byId("session");
 	line.hidden = false;
 	const who = person ? named(person.name, 40) : "with the token";
-	const text = element("span", { class: "quiet" }, "Signed in ", who, " until ", timeOf(expiresAt));
+	const text = element("span.quiet", "Signed in ", who, " until ", timeOf(expiresAt));
 	async function onclick() {
 		leave();
 		leave = () => {};
 		await post("/sign-out").catch((error) => say(messageOf(error), "bad"));
 		await start();
 	}
-	line.replaceChildren(text, element("button", { type: "button", class: "small", onclick }, "Sign out"));
+	line.replaceChildren(text, element("button.small", { onclick }, "Sign out"));
 }
 
 /** Shows the console if this browser has a session, otherwise the sign-in form. */

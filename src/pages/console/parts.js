@@ -29,7 +29,7 @@ export function shown(text, max = defaultLength) {
  * @param {number} [max]
  */
 export function named(text, max) {
-	return element("bdi", {}, shown(text, max));
+	return element("bdi", shown(text, max));
 }
 
 /**
@@ -56,7 +56,7 @@ const calendar = new Intl.DateTimeFormat(undefined, {
  */
 export function timeOf(ms) {
 	const date = new Date(ms);
-	if (Number.isNaN(date.getTime())) return element("span", {}, "unknown");
+	if (Number.isNaN(date.getTime())) return element("span", "unknown");
 	const isToday = date.toDateString() === new Date().toDateString();
 	return element(
 		"time",
@@ -99,11 +99,22 @@ export function table(caption, heads, rows = [], kind = "") {
 	const made = element(
 		"table",
 		{ class: `cards ${kind}`, role: "table" },
-		element("caption", { class: "visually-hidden" }, caption),
+		element("caption.visually-hidden", caption),
 		element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...columns)),
 		body,
 	);
 	return { table: made, body };
+}
+
+/**
+ * Returns a table, or the text `none` if there are no rows.
+ * @param {string} none
+ * @param {string} caption
+ * @param {readonly string[]} heads
+ * @param {readonly Element[]} rows
+ */
+export function tableOr(none, caption, heads, rows) {
+	return rows.length === 0 ? element("p", none) : table(caption, heads, rows).table;
 }
 
 /**
@@ -123,9 +134,8 @@ export function row(heads, cells, properties = {}) {
  * @param {readonly (readonly [string, Node | string | number] | undefined | false)[]} entries
  */
 export function facts(entries) {
-	const list = element("dl", { class: "facts" });
-	for (const entry of entries)
-		if (entry) list.append(element("div", {}, element("dt", {}, entry[0]), element("dd", {}, entry[1])));
+	const list = element("dl.facts");
+	for (const entry of entries) if (entry) list.append(element("div", element("dt", entry[0]), element("dd", entry[1])));
 	return list;
 }
 
@@ -137,10 +147,8 @@ export function facts(entries) {
  */
 export function copyButton(textOf, { label, name = label, source }) {
 	return element(
-		"button",
+		"button.small",
 		{
-			type: "button",
-			class: "small",
 			"aria-label": name === label ? undefined : `${label}: ${name}`,
 			async onclick() {
 				try {
@@ -156,12 +164,14 @@ export function copyButton(textOf, { label, name = label, source }) {
 	);
 }
 
+/** @typedef {{ title: string, text: string | Node, confirm: string, label?: string }} Question `label`: of the button that asks, for screen readers. */
+
 /**
  * Asks a question in a dialog. Resolves with whether the person confirmed.
- * @param {{ title: string, text: string | Node, confirm: string }} question
+ * @param {Question} question
  * @returns {Promise<boolean>}
  */
-export function ask({ title, text, confirm }) {
+function ask({ title, text, confirm }) {
 	const { promise, resolve } = Promise.withResolvers();
 	const dialog = element(
 		"dialog",
@@ -176,12 +186,11 @@ export function ask({ title, text, confirm }) {
 			"form",
 			{ method: "dialog" },
 			element("h2", { id: "question" }, title),
-			element("p", {}, text),
+			element("p", text),
 			element(
-				"p",
-				{ class: "buttons" },
+				"p.buttons",
 				element("button", { value: "no", autofocus: true }, "Cancel"),
-				element("button", { value: "yes", class: "danger" }, confirm),
+				element("button.danger", { value: "yes" }, confirm),
 			),
 		),
 	);
@@ -200,20 +209,41 @@ export const accessNames = {
 export const accessName = (access) => /** @type {Record<string, string>} */ (accessNames)[access] ?? shown(access, 20);
 
 /**
- * Runs the action of a button, disables the button meanwhile, and shows an error if the action fails.
+ * Runs an action and disables its button meanwhile.
  * @param {HTMLButtonElement} button
  * @param {() => Promise<void>} act
+ * @param {(message: string) => void} complain Shows why the gateway refused it.
  */
-export async function press(button, act) {
+export async function busy(button, act, complain) {
 	button.disabled = true;
 	try {
 		await act();
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
-		say(error.message, "bad");
+		complain(error.message);
 	} finally {
 		button.disabled = false;
+	}
+}
+
+/**
+ * Returns a button that runs an action, first asking the question if there is one, and shows an error if it fails.
+ * @param {string} selector
+ * @param {string} label
+ * @param {() => Promise<void>} act
+ * @param {Question} [question]
+ */
+export function actionButton(selector, label, act, question) {
+	const button = element(
+		/** @type {`button.${string}`} */ (selector),
+		{ "aria-label": question?.label, onclick },
+		label,
+	);
+	async function onclick() {
+		if (question && !(await ask(question))) return;
+		await busy(button, act, (message) => say(message, "bad"));
 		// If the button was removed, the focus would otherwise return to the top of the page.
 		if (document.activeElement === document.body) byId("title").focus();
 	}
+	return button;
 }

@@ -28,7 +28,7 @@ export function createRouter(sections, { focus }) {
 	/** @type {Section | undefined} */
 	let current;
 	const links = sections.map(({ id, name }) => {
-		const badge = element("span", { class: "badge" });
+		const badge = element("span.badge");
 		return {
 			id,
 			badge,

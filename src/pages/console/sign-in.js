@@ -13,7 +13,7 @@ import { shown } from "./parts.js";
  * @param {(session: Session) => void} onSession
  */
 export function createSignIn(discord, problem, onSession) {
-	const wrong = element("p", { id: "sign-in-problem", class: "problem", role: "alert" }, problem);
+	const wrong = element("p.problem", { id: "sign-in-problem", role: "alert" }, problem);
 	/** @param {() => Promise<void>} act */
 	async function attempt(act) {
 		wrong.textContent = "";
@@ -36,8 +36,8 @@ export function createSignIn(discord, problem, onSession) {
 		),
 	];
 	return element(
-		"section",
-		{ class: "panel sign-in", "aria-labelledby": "title" },
+		"section.panel.sign-in",
+		{ "aria-labelledby": "title" },
 		element("h2", { id: "title" }, "Sign in"),
 		wrong,
 		...waysIn,
@@ -67,20 +67,19 @@ function createTokenForm(onToken) {
 		element("label", { for: token.id }, "Token"),
 		token,
 		element(
-			"p",
-			{ id: "token-hint", class: "quiet" },
+			"p.quiet",
+			{ id: "token-hint" },
 			"The gateway's MCP_AUTH_TOKEN. This page sends it once and does not keep it.",
 		),
-		element("p", { class: "buttons" }, element("button", { class: "main" }, "Sign in")),
+		element("p.buttons", element("button.main", "Sign in")),
 	);
 }
 
 function describeInsecure() {
 	return element(
 		"p",
-		{},
 		"The token may be sent only over https, or from the gateway's own machine. Open this page with https, or through ",
-		element("code", {}, "ssh -L 9100:127.0.0.1:9100"),
+		element("code", "ssh -L 9100:127.0.0.1:9100"),
 		".",
 	);
 }
@@ -93,11 +92,11 @@ function describeDiscord(origin, onclick) {
 	if (origin === null) return undefined;
 	const way =
 		origin === location.origin
-			? element("button", { type: "button", onclick }, "Sign in with Discord")
+			? element("button", { onclick }, "Sign in with Discord")
 			: element(
-					"a",
-					{ class: "button", href: `${origin}/console`, rel: "noreferrer" },
+					"a.button",
+					{ href: `${origin}/console`, rel: "noreferrer" },
 					`Sign in with Discord at ${shown(origin)}`,
 				);
-	return element("p", { class: "buttons" }, way);
+	return element("p.buttons", way);
 }

@@ -1,9 +1,9 @@
 // The section "Try": runs a read-only tool, with a form that is generated from its JSON Schema.
 
 import { element } from "../dom.js";
-import { ApiError, get, post } from "./api.js";
+import { get, post } from "./api.js";
 import { createFields, readFields } from "./form.js";
-import { copyButton, named, shown, shownLines } from "./parts.js";
+import { busy, copyButton, named, shown, shownLines } from "./parts.js";
 
 /** @typedef {{ name: string, title?: string, description?: string, inputSchema: import("./form.js").Schema, instances: string[] }} Tool */
 
@@ -29,9 +29,8 @@ export function createTry(stateOf) {
 	const result = element("div", { role: "status" });
 	const content = element(
 		"div",
-		{},
-		element("p", { class: "quiet" }, "These tools only read and change nothing. They run with your rights."),
-		element("label", { class: "field" }, element("span", {}, "Tool"), select),
+		element("p.quiet", "These tools only read and change nothing. They run with your rights."),
+		element("label.field", element("span", "Tool"), select),
 		place,
 		result,
 	);
@@ -55,41 +54,27 @@ export function createTry(stateOf) {
 			]),
 			entered,
 		});
-		const button = element("button", { class: "main" }, "Run");
+		const button = element("button.main", "Run");
 		/** @param {Event} event */
 		async function onsubmit(event) {
 			event.preventDefault();
 			const args = readFields(fields);
 			if (!args) return;
-			button.disabled = true;
-			result.replaceChildren(element("p", {}, "Running…"));
-			try {
-				const answer = await post("/tools/call", {
-					name: tool.name,
-					arguments: args,
-				});
+			result.replaceChildren(element("p", "Running…"));
+			const run = async () => {
+				const answer = await post("/tools/call", { name: tool.name, arguments: args });
 				result.replaceChildren(...describeResult(answer));
-			} catch (error) {
-				if (!(error instanceof ApiError)) throw error;
-				result.replaceChildren(element("p", { class: "problem" }, shown(error.message, 1_000)));
-			} finally {
-				button.disabled = false;
-			}
+			};
+			await busy(button, run, (message) => result.replaceChildren(element("p.problem", shown(message, 1_000))));
 		}
 		return element(
-			"form",
+			"form.panel",
 			// The fields themselves show what is wrong, in place of the browser's messages.
-			{ class: "panel", novalidate: true, onsubmit },
-			element(
-				"h3",
-				{},
-				named(tool.title ?? tool.name, 80),
-				" ",
-				element("code", { class: "quiet" }, named(tool.name, 64)),
-			),
-			element("p", {}, named(tool.description ?? "", 1_000)),
+			{ novalidate: true, onsubmit },
+			element("h3", named(tool.title ?? tool.name, 80), " ", element("code.quiet", named(tool.name, 64))),
+			element("p", named(tool.description ?? "", 1_000)),
 			controls,
-			element("p", { class: "buttons" }, button),
+			element("p.buttons", button),
 		);
 	}
 
@@ -109,7 +94,7 @@ export function createTry(stateOf) {
 			tools = found.tools;
 			select.replaceChildren(...tools.map(({ name }) => element("option", { value: name }, shown(name, 64))));
 			if (tools.some(({ name }) => name === chosen)) select.value = chosen;
-			if (tools.length === 0) place.replaceChildren(element("p", {}, "No bot lists a read-only tool."));
+			if (tools.length === 0) place.replaceChildren(element("p", "No bot lists a read-only tool."));
 			else showForm();
 		},
 	};
@@ -124,10 +109,9 @@ function describeResult({ id, isError, text }) {
 	);
 	return [
 		element(
-			"div",
-			{ class: "bar" },
-			element("h3", {}, isError ? "The tool refused" : "Result"),
-			id !== null && element("span", { class: "quiet" }, "request ", element("code", {}, shown(id, 64))),
+			"div.bar",
+			element("h3", isError ? "The tool refused" : "Result"),
+			id !== null && element("span.quiet", "request ", element("code", shown(id, 64))),
 			copyButton(() => text, {
 				label: "Copy",
 				name: "the result",

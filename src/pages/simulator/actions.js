@@ -257,14 +257,13 @@ async function knownInvites({ guilds, person }) {
 		);
 	if (invites.length === 0) return undefined;
 	return element(
-		"p",
-		{ class: "quiet" },
+		"p.quiet",
 		"Invites: ",
 		...invites.flatMap(({ code, name }, index) => [
 			index > 0 ? ", " : "",
-			element("code", {}, code),
+			element("code", code),
 			" to ",
-			element("bdi", {}, name),
+			element("bdi", name),
 		]),
 	);
 }
@@ -285,17 +284,16 @@ function ask({ title, label, submit, more }) {
 	});
 	dialog.replaceChildren(
 		element(
-			"form",
-			{ method: "dialog", class: "fields-form" },
+			"form.fields-form",
+			{ method: "dialog" },
 			element("h2", { id: "dialog-title" }, title),
 			element("label", { for: "dialog-answer" }, label),
 			input,
 			more,
 			element(
-				"div",
-				{ class: "row" },
-				element("button", { class: "main", value: "submit" }, submit),
-				element("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
+				"div.row",
+				element("button.main", { value: "submit" }, submit),
+				element("button", { onclick: () => dialog.close("") }, "Cancel"),
 			),
 		),
 	);

@@ -55,7 +55,7 @@ function renderComponent(world, message, component, use, depth) {
 	if (isSelect(type)) return select(world, message, component, use);
 	if (type === componentTypes.separator) return element("hr");
 	if (type === componentTypes.text)
-		return element("div", { class: "text", dir: "auto" }, renderMarkdown(String(content ?? ""), world.names));
+		return element("div.text", { dir: "auto" }, renderMarkdown(String(content ?? ""), world.names));
 	const inner = [...(Array.isArray(components) ? components : []), ...(accessory ? [accessory] : [])];
 	if (inner.length === 0) return undefined;
 	const isRow = type === componentTypes.row || type === componentTypes.section;
@@ -86,13 +86,12 @@ function button(message, component, use) {
 	return element(
 		"button",
 		{
-			type: "button",
 			class: `component ${buttonStyles[style] ?? ""}`,
 			"data-key": `press-${message.id}-${custom_id}`,
 			disabled: disabled === true,
 			onclick: () => use(message, component),
 		},
-		element("bdi", {}, shown),
+		element("bdi", shown),
 	);
 }
 
@@ -119,9 +118,8 @@ function select(world, message, component, use) {
 		...optionElements(options),
 	);
 	return element(
-		"form",
+		"form.row",
 		{
-			class: "row",
 			onsubmit: (/** @type {Event} */ event) => {
 				event.preventDefault();
 				const values = Array.from(menu.selectedOptions, ({ value }) => value);
@@ -159,15 +157,9 @@ export function optionElements(options) {
  */
 export function field(control, label, { description, required, list }) {
 	return element(
-		"div",
-		{ class: "field" },
-		element(
-			"label",
-			{ for: control.id, dir: "auto" },
-			label,
-			element("span", { class: "quiet" }, required ? " (required)" : ""),
-		),
-		description && element("span", { class: "small quiet", dir: "auto" }, description),
+		"div.field",
+		element("label", { for: control.id, dir: "auto" }, label, element("span.quiet", required ? " (required)" : "")),
+		description && element("span.small.quiet", { dir: "auto" }, description),
 		control,
 		list,
 	);
@@ -249,11 +241,8 @@ export function renderMenu(world, type, targetId, target, use) {
 			"Apps",
 		),
 		element(
-			"div",
-			{ class: "command-choice" },
-			...commands.map((command) =>
-				element("button", { type: "button", onclick: () => use(command) }, element("bdi", {}, command.name)),
-			),
+			"div.command-choice",
+			...commands.map((command) => element("button", { onclick: () => use(command) }, element("bdi", command.name))),
 		),
 	);
 }

@@ -106,7 +106,7 @@ export class Composer {
 		suggestions.hidden = !isCommand || (found.length === 0 && typed.includes(" "));
 		suggestions.replaceChildren(
 			...found.slice(0, maxSuggestions).map((command) => suggestion(command, () => this.#choose(command))),
-			...(found.length === 0 || others > 0 ? [element("li", { class: "quiet" }, note)] : []),
+			...(found.length === 0 || others > 0 ? [element("li.quiet", note)] : []),
 		);
 	}
 
@@ -126,9 +126,8 @@ export class Composer {
 		const inputs = createInputs(this.#world, command, (options) => actions.suggest(command, options));
 		this.#inputs = inputs;
 		const own = element(
-			"form",
+			"form.fields-form",
 			{
-				class: "fields-form",
 				"aria-label": `Options of /${command.name}`,
 				onsubmit: async (/** @type {Event} */ event) => {
 					event.preventDefault();
@@ -140,18 +139,12 @@ export class Composer {
 			},
 			element(
 				"p",
-				{},
-				element("strong", {}, `/${command.name}`),
+				element("strong", `/${command.name}`),
 				" ",
-				element("span", { class: "quiet", dir: "auto" }, command.description),
+				element("span.quiet", { dir: "auto" }, command.description),
 			),
 			...inputs.map(optionField),
-			element(
-				"div",
-				{ class: "row" },
-				element("button", { class: "main" }, "Run"),
-				element("button", { type: "button", onclick: close }, "Cancel"),
-			),
+			element("div.row", element("button.main", "Run"), element("button", { onclick: close }, "Cancel")),
 		);
 		commandForm.replaceChildren(own);
 		commandForm.hidden = false;
@@ -191,9 +184,9 @@ export class Composer {
 		};
 		reply.append(
 			"Reply to ",
-			element("bdi", { class: "author" }, `${this.#world.nameOf(message.author.id)}:`),
-			element("bdi", { class: "excerpt" }, excerptOf(message)),
-			element("button", { type: "button", class: "link", onclick: cancel }, "Cancel"),
+			element("bdi.author", `${this.#world.nameOf(message.author.id)}:`),
+			element("bdi.excerpt", excerptOf(message)),
+			element("button.link", { onclick: cancel }, "Cancel"),
 		);
 		text.focus();
 	}
@@ -217,13 +210,12 @@ export class Composer {
 function suggestion({ name, description, bot }, choose) {
 	return element(
 		"li",
-		{},
 		element(
 			"button",
-			{ type: "button", onclick: choose },
-			element("strong", {}, `/${name}`),
-			element("span", { class: "quiet", dir: "auto" }, description),
-			element("span", { class: "small quiet" }, bot),
+			{ onclick: choose },
+			element("strong", `/${name}`),
+			element("span.quiet", { dir: "auto" }, description),
+			element("span.small.quiet", bot),
 		),
 	);
 }

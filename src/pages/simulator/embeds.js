@@ -24,15 +24,13 @@ export function shortTime(timestamp) {
 export function renderEmbed(embed, { names }) {
 	const { title, url, description, author, fields = [], footer } = embed;
 	const box = element(
-		"article",
-		{ class: "embed" },
-		author && element("p", { class: "small" }, element("bdi", {}, author.name)),
-		title && element("p", { class: "title", dir: "auto" }, url ? linkTo(url, title) : renderLine(title, names)),
+		"article.embed",
+		author && element("p.small", element("bdi", author.name)),
+		title && element("p.title", { dir: "auto" }, url ? linkTo(url, title) : renderLine(title, names)),
 		description && element("div", { dir: "auto" }, renderMarkdown(description, names)),
 		fields.length > 0 &&
 			element(
-				"dl",
-				{ class: "fields" },
+				"dl.fields",
 				...fields.map((/** @type {Json} */ field) =>
 					element(
 						"div",
@@ -44,8 +42,8 @@ export function renderEmbed(embed, { names }) {
 			),
 		picture(embed.image?.url, "picture of the embed"),
 		picture(embed.thumbnail?.url, "small picture of the embed"),
-		footer && element("p", { class: "small quiet" }, element("bdi", {}, footer.text)),
-		embed.timestamp && element("p", { class: "small quiet" }, shortTime(embed.timestamp)),
+		footer && element("p.small.quiet", element("bdi", footer.text)),
+		embed.timestamp && element("p.small.quiet", shortTime(embed.timestamp)),
 	);
 	if (embed.color) box.style.borderInlineStartColor = `#${embed.color.toString(16).padStart(6, "0")}`;
 	return box;
@@ -59,9 +57,7 @@ export function renderEmbed(embed, { names }) {
 function picture(address, alt) {
 	if (!address) return undefined;
 	const own = ownPath(address);
-	return own
-		? element("img", { class: "picture", src: own, alt })
-		: element("p", { class: "small" }, linkTo(address, `Picture: ${address}`));
+	return own ? element("img.picture", { src: own, alt }) : element("p.small", linkTo(address, `Picture: ${address}`));
 }
 
 /**
@@ -79,7 +75,7 @@ function ownPath(address) {
 export function renderAttachment({ url, filename, content_type = "", size, description }) {
 	const isPicture = /^image\/(png|jpeg|gif|webp|avif)$/.test(content_type ?? "");
 	if (isPicture && ownPath(url)) return picture(url, description || filename);
-	return element("p", { class: "file" }, linkTo(url, element("bdi", {}, filename)), ` ${Math.ceil(size / 1024)} KB`);
+	return element("p.file", linkTo(url, element("bdi", filename)), ` ${Math.ceil(size / 1024)} KB`);
 }
 
 /**
@@ -89,21 +85,19 @@ export function renderAttachment({ url, filename, content_type = "", size, descr
 export function renderPoll(message, vote) {
 	const { question, answers, results } = message.poll;
 	return element(
-		"fieldset",
-		{ class: "poll" },
+		"fieldset.poll",
 		element("legend", { dir: "auto" }, question.text),
 		...answers.map((/** @type {Json} */ { answer_id, poll_media }) => {
 			const counted = results?.answer_counts?.find((/** @type {Json} */ one) => one.id === answer_id);
 			return element(
 				"button",
 				{
-					type: "button",
 					"data-key": `vote-${message.id}-${answer_id}`,
 					disabled: results?.is_finalized,
 					"aria-pressed": String(counted?.me_voted === true),
 					onclick: () => vote(answer_id),
 				},
-				element("bdi", {}, poll_media.text ?? poll_media.emoji?.name ?? ""),
+				element("bdi", poll_media.text ?? poll_media.emoji?.name ?? ""),
 				` (${counted?.count ?? 0})`,
 			);
 		}),

@@ -1,6 +1,7 @@
 // Applies the simulator's events to the page. Events that arrive together are shown together, so that the page can
 // handle many.
 
+import { soon } from "../dom.js";
 import { suggestionType } from "./message-state.js";
 import { announce } from "./notices.js";
 import { direct } from "./world.js";
@@ -40,8 +41,9 @@ export class Receiver {
 	#isStale = false;
 	/** The messages to show again after `refresh`. @type {string[]} */
 	#late = [];
-	/** Changes that are not yet shown. @type {{ places: boolean, messages: string[] } | undefined} */
-	#unshown;
+	/** The ids of messages whose changes are not yet shown. @type {string[]} */
+	#changed = [];
+	#arePlacesStale = false;
 
 	/**
 	 * @param {World} world
@@ -83,13 +85,15 @@ export class Receiver {
 		if (channel_id === world.channelId) {
 			if (world.unreadable !== undefined) return;
 			const changed = world.applyMessageEvent(type, data);
-			if (changed.length > 0) this.#showSoon({ messages: changed });
+			this.#changed.push(...changed);
+			this.#showSoon();
 			if (this.#isRefreshing) this.#late.push(...changed);
 			if (type === "MESSAGE_CREATE" && data.author.id !== world.person?.id) announce(world, data);
 		} else if (type === "MESSAGE_CREATE") {
 			world.marks.set(channel_id, (world.marks.get(channel_id) ?? 0) + 1);
-			if (world.guildOf(channel_id) === undefined) void this.#refresh();
-			else this.#showSoon({ places: true });
+			if (world.guildOf(channel_id) === undefined) return void this.#refresh();
+			this.#arePlacesStale = true;
+			this.#showSoon();
 		}
 	}
 
@@ -110,25 +114,14 @@ export class Receiver {
 		for (const message of world.ephemeral) if (!before.has(message.id) && message.content) announce(world, message);
 	}
 
-	/**
-	 * Shows a change after a few milliseconds, together with others that arrive until then, so that the page can handle
-	 * many changes.
-	 * @param {{ places?: boolean, messages?: string[] }} change
-	 */
-	#showSoon({ places = false, messages = [] }) {
-		const unshown = this.#unshown;
-		this.#unshown = {
-			places: places || unshown?.places === true,
-			messages: [...(unshown?.messages ?? []), ...messages],
-		};
-		if (unshown) return;
-		setTimeout(() => {
-			const { places = false, messages = [] } = this.#unshown ?? {};
-			this.#unshown = undefined;
-			if (places) this.#page.showPlaces();
-			if (messages.length > 0) this.#page.showMessages({ changed: messages });
-		}, showSoonMs);
-	}
+	/** Shows changes together with others that arrive within a few milliseconds, so that the page can handle many. */
+	#showSoon = soon(showSoonMs, () => {
+		const messages = this.#changed;
+		this.#changed = [];
+		if (this.#arePlacesStale) this.#page.showPlaces();
+		this.#arePlacesStale = false;
+		if (messages.length > 0) this.#page.showMessages({ changed: messages });
+	});
 
 	/** Loads the state and the open guild again. Changes that arrive meanwhile cause one more run. */
 	async #refresh() {

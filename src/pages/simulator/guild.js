@@ -35,11 +35,9 @@ export function renderGuilds(world, actions) {
 		const isNew = channelIds.some((one) => world.marks.has(one));
 		return element(
 			"li",
-			{},
 			element(
 				"button",
 				{
-					type: "button",
 					class: isNew ? "guild new" : "guild",
 					"data-key": `guild-${id}`,
 					"aria-current": id === world.guildId ? "true" : undefined,
@@ -47,7 +45,7 @@ export function renderGuilds(world, actions) {
 					onclick: () => actions.openGuild(id),
 				},
 				element("span", { "aria-hidden": "true" }, initials),
-				element("span", { class: "visually-hidden" }, isNew ? `${name}, with news` : name),
+				element("span.visually-hidden", isNew ? `${name}, with news` : name),
 			),
 		);
 	});
@@ -72,18 +70,13 @@ export function renderChannels(world, actions) {
 	const within = (/** @type {string | null} */ parent) =>
 		channels.filter(({ parent_id, type }) => (parent_id ?? null) === parent && type !== channelTypes.category);
 	/** @param {Json[]} list */
-	const listOf = (list) => element("ul", { class: "channels" }, ...list.map((one) => channelItem(world, one, actions)));
+	const listOf = (list) => element("ul.channels", ...list.map((one) => channelItem(world, one, actions)));
 	return [
 		listOf(within(null)),
 		...channels
 			.filter(({ type }) => type === channelTypes.category)
 			.map(({ id, name }) =>
-				element(
-					"section",
-					{ "aria-label": name },
-					element("h3", { class: "category" }, element("bdi", {}, name)),
-					listOf(within(id)),
-				),
+				element("section", { "aria-label": name }, element("h3.category", element("bdi", name)), listOf(within(id))),
 			),
 	];
 }
@@ -99,9 +92,8 @@ function inOrder(a, b) {
  */
 function directList(world, actions) {
 	const { conversations } = world;
-	if (conversations.length === 0)
-		return [element("p", { class: "quiet empty" }, `${world.name} has no direct messages yet.`)];
-	return [element("ul", { class: "channels" }, ...conversations.map((one) => channelItem(world, one, actions)))];
+	if (conversations.length === 0) return [element("p.quiet.empty", `${world.name} has no direct messages yet.`)];
+	return [element("ul.channels", ...conversations.map((one) => channelItem(world, one, actions)))];
 }
 
 /**
@@ -113,14 +105,13 @@ function channelItem(world, channel, actions) {
 	const threads = (world.everything?.threads ?? []).filter(
 		(/** @type {Json} */ { parent_id, thread_metadata }) => parent_id === channel.id && !thread_metadata?.archived,
 	);
-	const item = element("li", {}, channelButton(world, channel, actions));
+	const item = element("li", channelButton(world, channel, actions));
 	if (isVoice(channel) && world.sees(channel.id)) item.append(...voice(world, channel, actions));
 	if (threads.length > 0)
 		item.append(
 			element(
-				"ul",
-				{ class: "channels threads" },
-				...threads.map((/** @type {Json} */ thread) => element("li", {}, channelButton(world, thread, actions))),
+				"ul.channels.threads",
+				...threads.map((/** @type {Json} */ thread) => element("li", channelButton(world, thread, actions))),
 			),
 		);
 	return item;
@@ -138,17 +129,16 @@ function channelButton(world, channel, actions) {
 	return element(
 		"button",
 		{
-			type: "button",
 			class: `channel ${unread === undefined ? "" : "new"} ${isHidden ? "hidden-channel" : ""}`,
 			"data-key": `channel-${id}`,
 			"aria-current": id === world.channelId ? "true" : undefined,
 			onclick: () => actions.openChannel(id),
 		},
-		element("span", { class: "sign", "aria-hidden": "true" }, signOf(channel)),
-		element("bdi", { class: "name" }, name),
-		isHidden && element("span", { class: "small quiet" }, "hidden"),
-		unread === 0 && element("span", { class: "count" }, "new"),
-		unread && element("span", { class: "count" }, unread, element("span", { class: "visually-hidden" }, " new")),
+		element("span.sign", { "aria-hidden": "true" }, signOf(channel)),
+		element("bdi.name", name),
+		isHidden && element("span.small.quiet", "hidden"),
+		unread === 0 && element("span.count", "new"),
+		unread && element("span.count", unread, element("span.visually-hidden", " new")),
 	);
 }
 
@@ -175,10 +165,8 @@ function voice(world, channel, actions) {
 	const isIn = states.some((/** @type {Json} */ { user_id }) => user_id === world.person?.id);
 	return [
 		element(
-			"button",
+			"button.small-button",
 			{
-				type: "button",
-				class: "small-button",
 				"data-key": `voice-${channel.id}`,
 				"aria-label": `${isIn ? "Leave" : "Join"} voice in ${channel.name}`,
 				onclick: () => actions.joinVoice(isIn ? null : channel.id),
@@ -187,19 +175,18 @@ function voice(world, channel, actions) {
 		),
 		states.length > 0 &&
 			element(
-				"ul",
-				{ class: "voice", "aria-label": `In ${channel.name}` },
+				"ul.voice",
+				{ "aria-label": `In ${channel.name}` },
 				...states.map((/** @type {Json} */ state) => {
 					const { user_id, mute, self_mute, deaf, self_deaf } = state;
 					const name = world.nameOf(user_id);
 					const isMuted = mute || self_mute;
 					return element(
 						"li",
-						{},
 						avatar({ id: user_id }, name),
-						element("bdi", { class: "name" }, name),
-						isMuted && element("span", { class: "small quiet" }, "muted"),
-						(deaf || self_deaf) && element("span", { class: "small quiet" }, "deafened"),
+						element("bdi.name", name),
+						isMuted && element("span.small.quiet", "muted"),
+						(deaf || self_deaf) && element("span.small.quiet", "deafened"),
 					);
 				}),
 			),
@@ -216,8 +203,7 @@ export function guildTools({ view, everything, person }, actions) {
 	if (!view?.is_member) return [];
 	const isOwner = everything?.guild.owner_id === person?.id;
 	/** @param {string} text @param {() => void} act */
-	const tool = (text, act) =>
-		element("button", { type: "button", class: "small-button", "data-key": text, onclick: act }, text);
+	const tool = (text, act) => element("button.small-button", { "data-key": text, onclick: act }, text);
 	return [tool("Make an invite", () => actions.invite()), ...(isOwner ? [] : [tool("Leave", () => actions.leave())])];
 }
 
@@ -233,32 +219,26 @@ export function placeholder(world, actions) {
 		if (channel && holdsPosts(channel)) return posts(world, channel, actions);
 		const hint =
 			"No messages yet. Write one, or ask your assistant for something: what a bot does appears here at once.";
-		return world.messages.length > 0 ? [] : [element("p", {}, hint)];
+		return world.messages.length > 0 ? [] : [element("p", hint)];
 	}
-	const text = element("p", {}, unreadable);
+	const text = element("p", unreadable);
 	if (!channel || !everything) return [text];
 	const [invite] = view?.is_member ? [] : everything.invites;
 	const owner = people.find(({ id }) => id === everything.guild.owner_id);
 	const buttons = [
 		invite &&
 			element(
-				"button",
+				"button.main",
 				{
-					type: "button",
-					class: "main",
 					onclick: () => void actions.joinWith(invite.code),
 				},
 				`Join with the invite ${invite.code}`,
 			),
 		owner &&
 			owner !== world.person &&
-			element(
-				"button",
-				{ type: "button", onclick: () => actions.become(owner.id) },
-				`Act as ${shownName(owner)}, the owner`,
-			),
+			element("button", { onclick: () => actions.become(owner.id) }, `Act as ${shownName(owner)}, the owner`),
 	];
-	return [text, element("p", { class: "row" }, ...buttons)];
+	return [text, element("p.row", ...buttons)];
 }
 
 /**
@@ -271,13 +251,13 @@ function posts(world, forum, actions) {
 	/** @type {Json[]} */
 	const threads = world.everything?.threads ?? [];
 	const found = threads.filter(({ parent_id }) => parent_id === forum.id);
-	if (found.length === 0) return [element("p", {}, "No posts yet.")];
+	if (found.length === 0) return [element("p", "No posts yet.")];
 	return found.map(({ id, name, message_count }) =>
 		element(
-			"button",
-			{ type: "button", class: "post", onclick: () => actions.openChannel(id) },
-			element("bdi", {}, name),
-			element("span", { class: "small quiet" }, `${message_count} messages`),
+			"button.post",
+			{ onclick: () => actions.openChannel(id) },
+			element("bdi", name),
+			element("span.small.quiet", `${message_count} messages`),
 		),
 	);
 }

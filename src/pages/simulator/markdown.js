@@ -50,7 +50,7 @@ function trimBreak(text) {
 /** @param {string} text */
 function codeBlock(text) {
 	const [, body = text] = /^[\w+-]*\n([\s\S]+)$/.exec(text) ?? [];
-	const code = element("code", {}, body.replace(/\n$/, ""));
+	const code = element("code", body.replace(/\n$/, ""));
 	return element("pre", { dir: "ltr" }, code);
 }
 
@@ -177,7 +177,7 @@ function markAt(text, at, names, depth) {
 	const [escaped, character] = /^\\([^\w\s])/.exec(rest) ?? [];
 	if (escaped && character) return { node: character, length: 2 };
 	const [code, , content = ""] = /^(`+)([^`]+)\1(?!`)/.exec(rest) ?? [];
-	if (code) return { node: element("code", {}, content), length: code.length };
+	if (code) return { node: element("code", content), length: code.length };
 	return mention(rest, names) ?? link(rest, names, depth) ?? pair(rest, names, depth);
 }
 
@@ -223,7 +223,7 @@ function bold(inner) {
 function spoiler(inner) {
 	const text = element("span");
 	text.append(...inner);
-	return element("details", { class: "spoiler" }, element("summary", {}, "spoiler"), text);
+	return element("details.spoiler", element("summary", "spoiler"), text);
 }
 
 /**
@@ -252,7 +252,7 @@ function link(rest, names, depth) {
 export function linkTo(address, ...children) {
 	const url = URL.parse(address);
 	const safe = url && ["http:", "https:"].includes(url.protocol);
-	if (!safe) return element("span", {}, ...children);
+	if (!safe) return element("span", ...children);
 	return element(
 		"a",
 		{
@@ -301,7 +301,7 @@ function named(sign, id, names) {
 
 /** @param {string} text */
 function chip(text) {
-	return element("bdi", { class: "mention" }, text);
+	return element("bdi.mention", text);
 }
 
 /**
@@ -311,8 +311,7 @@ function chip(text) {
  * @param {string} name
  */
 export function customEmoji(id, name) {
-	return element("img", {
-		class: "emoji",
+	return element("img.emoji", {
 		src: `/emojis/${encodeURIComponent(id)}.png`,
 		alt: `:${name}:`,
 		title: `:${name}:`,
@@ -340,7 +339,7 @@ function timestamp(seconds, style) {
 		style === "R"
 			? relative(seconds - Date.now() / 1000)
 			: new Intl.DateTimeFormat(undefined, timeStyles[style] ?? timeStyles.f).format(date);
-	return element("time", { datetime: date.toISOString(), class: "mention" }, shown);
+	return element("time.mention", { datetime: date.toISOString() }, shown);
 }
 
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */

@@ -21,7 +21,7 @@ const maxMembers = 200;
  */
 export function renderMembers(world, actions) {
 	const { everything } = world;
-	if (!everything) return [element("p", { class: "quiet empty" }, "No guild is open.")];
+	if (!everything) return [element("p.quiet.empty", "No guild is open.")];
 	const { guild, members, member_count, bans } = everything;
 	const roles = [...guild.roles].sort((a, b) => b.position - a.position);
 	/** @type {Map<string, { name: string, color: number, members: Json[] }>} */
@@ -37,7 +37,7 @@ export function renderMembers(world, actions) {
 		...[...groups.values()]
 			.filter((group) => group.members.length > 0)
 			.map((group) => memberGroup(world, roles, group, actions)),
-		left > 0 && element("p", { class: "quiet" }, `and ${left} others`),
+		left > 0 && element("p.quiet", `and ${left} others`),
 		bans.length > 0 && banList(bans),
 	].filter((one) => one instanceof HTMLElement);
 }
@@ -51,20 +51,15 @@ export function renderMembers(world, actions) {
 function memberGroup(world, roles, { name, color, members }, actions) {
 	return element(
 		"section",
-		{},
-		element("h3", { class: "category" }, roleDot(color), element("bdi", {}, name), ` (${members.length})`),
-		element(
-			"ul",
-			{ class: "members" },
-			...members.map((member) => element("li", {}, memberDetails(world, roles, member, actions))),
-		),
+		element("h3.category", roleDot(color), element("bdi", name), ` (${members.length})`),
+		element("ul.members", ...members.map((member) => element("li", memberDetails(world, roles, member, actions)))),
 	);
 }
 
 /** @param {number} color */
 function roleDot(color) {
 	if (!color) return undefined;
-	const dot = element("span", { class: "role-dot" });
+	const dot = element("span.role-dot");
 	dot.style.backgroundColor = `#${color.toString(16).padStart(6, "0")}`;
 	return dot;
 }
@@ -89,26 +84,24 @@ function memberDetails(world, roles, member, actions) {
 			"summary",
 			{ "data-key": `summary-${user.id}` },
 			avatar(user, name),
-			element("bdi", { class: "name" }, name),
-			user.bot && element("span", { class: "tag" }, "BOT"),
-			isAway && element("span", { class: "small quiet" }, "offline"),
-			isTimedOut && element("span", { class: "small quiet" }, "timed out"),
-			member.pending && element("span", { class: "small quiet" }, "pending"),
+			element("bdi.name", name),
+			user.bot && element("span.tag", "BOT"),
+			isAway && element("span.small.quiet", "offline"),
+			isTimedOut && element("span.small.quiet", "timed out"),
+			member.pending && element("span.small.quiet", "pending"),
 		),
 		element(
-			"div",
-			{ class: "member-details" },
-			element("p", { class: "small quiet" }, element("bdi", {}, user.username)),
+			"div.member-details",
+			element("p.small.quiet", element("bdi", user.username)),
 			element(
-				"ul",
-				{ class: "roles", "aria-label": "Roles" },
-				...own.map((role) => element("li", {}, roleDot(role.color), element("bdi", {}, role.name))),
+				"ul.roles",
+				{ "aria-label": "Roles" },
+				...own.map((role) => element("li", roleDot(role.color), element("bdi", role.name))),
 			),
 			person &&
 				person !== world.person &&
-				element("button", { type: "button", onclick: () => actions.become(user.id) }, `Act as ${name}`),
-			user.id !== world.person?.id &&
-				element("button", { type: "button", onclick: () => actions.message(user.id) }, "Message"),
+				element("button", { onclick: () => actions.become(user.id) }, `Act as ${name}`),
+			user.id !== world.person?.id && element("button", { onclick: () => actions.message(user.id) }, "Message"),
 			renderMenu(world, userMenu, user.id, name, (command) => actions.useInMenu(command, user.id)),
 		),
 	);
@@ -118,19 +111,16 @@ function memberDetails(world, roles, member, actions) {
 function banList(bans) {
 	return element(
 		"section",
-		{},
-		element("h3", { class: "category" }, `Banned (${bans.length})`),
+		element("h3.category", `Banned (${bans.length})`),
 		element(
-			"ul",
-			{ class: "members" },
+			"ul.members",
 			...bans
 				.slice(0, maxMembers)
 				.map(({ user, reason }) =>
 					element(
-						"li",
-						{ class: "banned" },
-						element("bdi", {}, shownName(user)),
-						reason && element("p", { class: "small quiet", dir: "auto" }, reason),
+						"li.banned",
+						element("bdi", shownName(user)),
+						reason && element("p.small.quiet", { dir: "auto" }, reason),
 					),
 				),
 		),

@@ -88,8 +88,7 @@ function renderMessage(world, message, isFollowing, actions) {
 		reference(world, message),
 		!isFollowing && avatar(author, name),
 		element(
-			"div",
-			{ class: "body" },
+			"div.body",
 			!isFollowing && heading(message, name),
 			...content(world, message, actions),
 			reactions(world, message, actions),
@@ -104,12 +103,11 @@ function renderMessage(world, message, isFollowing, actions) {
  */
 function heading({ author, timestamp, edited_timestamp }, name) {
 	return element(
-		"p",
-		{ class: "heading" },
-		element("bdi", { class: "author" }, name),
-		author.bot && element("span", { class: "tag" }, "BOT"),
+		"p.heading",
+		element("bdi.author", name),
+		author.bot && element("span.tag", "BOT"),
 		element("time", { datetime: timestamp, title: new Date(timestamp).toLocaleString() }, shortTime(timestamp)),
-		edited_timestamp && element("span", { class: "quiet" }, "(edited)"),
+		edited_timestamp && element("span.quiet", "(edited)"),
 	);
 }
 
@@ -138,19 +136,17 @@ function reference(world, message) {
 	const used = interaction ?? message.interaction_metadata;
 	if (interaction)
 		return element(
-			"p",
-			{ class: "reference" },
-			element("bdi", {}, world.findName(used.user.id) ?? used.user.username),
+			"p.reference",
+			element("bdi", world.findName(used.user.id) ?? used.user.username),
 			` used /${interaction.name}`,
 		);
 	if (!message_reference || message_reference.type === 1) return undefined;
 	const found = referenced_message ?? world.messages.find(({ id }) => id === message_reference.message_id);
-	if (!found) return element("p", { class: "reference" }, "Reply to a message that is gone");
+	if (!found) return element("p.reference", "Reply to a message that is gone");
 	return element(
-		"p",
-		{ class: "reference" },
-		element("bdi", {}, `${world.nameOf(found.author.id)}:`),
-		element("bdi", { class: "excerpt" }, excerptOf(found)),
+		"p.reference",
+		element("bdi", `${world.nameOf(found.author.id)}:`),
+		element("bdi.excerpt", excerptOf(found)),
 	);
 }
 
@@ -175,24 +171,19 @@ export function excerptOf(message) {
 function content(world, message, actions) {
 	const { names } = world;
 	const { embeds = [], attachments = [], components = [], poll } = message;
-	if (message.flags & messageFlags.thinking) return [element("p", { class: "quiet thinking" }, "is thinking…")];
+	if (message.flags & messageFlags.thinking) return [element("p.quiet.thinking", "is thinking…")];
 	const system = systemTexts[message.type];
 	const text = message.content || (system ?? "");
 	return [
 		text !== "" && element("div", { class: system ? "text quiet" : "text", dir: "auto" }, renderMarkdown(text, names)),
 		...(message.message_snapshots ?? []).map((/** @type {Json} */ one) =>
-			element(
-				"blockquote",
-				{ class: "text" },
-				element("p", { class: "quiet" }, "Forwarded"),
-				renderMarkdown(one.message.content, names),
-			),
+			element("blockquote.text", element("p.quiet", "Forwarded"), renderMarkdown(one.message.content, names)),
 		),
 		...embeds.map((/** @type {Json} */ one) => renderEmbed(one, world)),
 		...attachments.map(renderAttachment),
 		poll && renderPoll(message, (answerId) => actions.vote(message, answerId)),
 		components.length > 0 &&
-			element("div", { class: "components" }, ...renderComponents(world, message, (...used) => actions.use(...used))),
+			element("div.components", ...renderComponents(world, message, (...used) => actions.use(...used))),
 	];
 }
 
@@ -204,14 +195,11 @@ function content(world, message, actions) {
 function reactions(world, message, actions) {
 	if (!message.reactions?.length) return undefined;
 	return element(
-		"div",
-		{ class: "reactions" },
+		"div.reactions",
 		...message.reactions.map((/** @type {Json} */ { emoji, count, me }) =>
 			element(
-				"button",
+				"button.reaction",
 				{
-					type: "button",
-					class: "reaction",
 					"data-key": `react-${message.id}-${emojiKey(emoji)}`,
 					"aria-pressed": String(Boolean(me)),
 					"aria-label": `${emoji.name}, ${count} ${count === 1 ? "reaction" : "reactions"}`,
@@ -237,7 +225,6 @@ function tools(world, message, name, actions) {
 		element(
 			"button",
 			{
-				type: "button",
 				"data-key": `${text}-${message.id}`,
 				"aria-label": `${text} to the message of ${name}`,
 				onclick: act,
@@ -253,8 +240,7 @@ function tools(world, message, name, actions) {
 		})),
 	];
 	return element(
-		"div",
-		{ class: "tools" },
+		"div.tools",
 		world.mayWrite && tool("Reply", () => actions.reply(message)),
 		world.mayReact &&
 			element(
@@ -269,13 +255,11 @@ function tools(world, message, name, actions) {
 					"React",
 				),
 				element(
-					"div",
-					{ class: "emoji-choice" },
+					"div.emoji-choice",
 					...choices.map(({ key, shown }) =>
 						element(
 							"button",
 							{
-								type: "button",
 								// After the reaction, the message is rendered again, and the focus moves to the first element with this
 								// key: the summary.
 								"data-key": `react-${message.id}`,
@@ -294,7 +278,6 @@ function tools(world, message, name, actions) {
 			element(
 				"button",
 				{
-					type: "button",
 					"aria-label": "Delete your message",
 					onclick: () => actions.remove(message),
 				},
@@ -309,14 +292,11 @@ function tools(world, message, name, actions) {
  */
 function ephemeralNote(message, actions) {
 	return element(
-		"p",
-		{ class: "small quiet" },
+		"p.small.quiet",
 		"Only you can see this · ",
 		element(
-			"button",
+			"button.link",
 			{
-				type: "button",
-				class: "link",
 				onclick: () => actions.dismiss(message),
 			},
 			"Dismiss",

@@ -22,9 +22,8 @@ export function openModal(world, modal, submit) {
 	const parts = /** @type {Json[]} */ (modal.components).map((part) => createPart(world, part));
 	dialog.replaceChildren(
 		element(
-			"form",
+			"form.fields-form",
 			{
-				class: "fields-form",
 				onsubmit: async (/** @type {Event} */ event) => {
 					event.preventDefault();
 					if (await submit(parts.map(({ filled }) => filled()))) dialog.close("");
@@ -33,10 +32,9 @@ export function openModal(world, modal, submit) {
 			element("h2", { id: "dialog-title", dir: "auto" }, modal.title),
 			...parts.map(({ shown }) => shown),
 			element(
-				"div",
-				{ class: "row" },
-				element("button", { class: "main" }, "Submit"),
-				element("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
+				"div.row",
+				element("button.main", "Submit"),
+				element("button", { onclick: () => dialog.close("") }, "Cancel"),
 			),
 		),
 	);
@@ -63,7 +61,7 @@ function createPart(world, part) {
 	}
 	const inner = /** @type {Json[]} */ (components).map((one) => createInput(world, one, one.label));
 	return {
-		shown: element("div", {}, ...inner.map(({ shown }) => shown)),
+		shown: element("div", ...inner.map(({ shown }) => shown)),
 		filled: () => ({
 			type,
 			id,

@@ -39,7 +39,7 @@ export function notify(text, isError = false) {
 export function announce(world, message) {
 	const log = byId("log");
 	const name = world.nameOf(message.author.id);
-	log.append(element("p", {}, `${name}: ${excerptOf(message)}`));
+	log.append(element("p", `${name}: ${excerptOf(message)}`));
 	while (log.children.length > maxAnnouncements) log.firstChild?.remove();
 }
 
