@@ -4,6 +4,7 @@ import { ruleFieldsWith } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import type {
 	AutomodRule,
+	Category,
 	Channel,
 	ChannelKind,
 	Emoji,
@@ -14,6 +15,7 @@ import type {
 	Settings,
 	WelcomeScreen,
 } from "./document.ts";
+import { mapDocument } from "./map-document.ts";
 
 type Tag = NonNullable<Channel["tags"]>[number];
 type Prompt = NonNullable<Onboarding["prompts"]>[number];
@@ -150,49 +152,27 @@ export const withDefaults = (document: GuildDocument) => changeAll(document, fil
 export const withItemDefaults = (document: GuildDocument) => changeAll(document, (thing) => thing, fillIn);
 
 function changeAll(document: GuildDocument, change: Change, changeItem = change): GuildDocument {
-	const channelOf = (given: Channel): Channel => {
-		const { kind = "text" } = given;
-		const { tags, ...rest } = change(given, channelDefaults(kind));
-		return tags
-			? {
-					...rest,
-					tags: tags.map((one) => changeItem(one, tag)),
-				}
-			: rest;
-	};
-	const { settings: given, welcome_screen, onboarding: asked } = document;
-	const all = <T extends object>(things: T[] | undefined, defaults: Defaults<T>) =>
-		things?.map((thing) => change(thing, defaults));
-	return {
-		...document,
-		...(given && { settings: change(given, settings) }),
-		...(document.roles && { roles: all(document.roles, role) }),
-		...(document.emojis && { emojis: all(document.emojis, emoji) }),
-		...(document.channels && { channels: document.channels.map(channelOf) }),
-		...(document.categories && {
-			categories: document.categories.map((category) => ({
-				...change(category, { channels: [] }),
-				...(category.channels?.length && {
-					channels: category.channels.map(channelOf),
-				}),
-			})),
-		}),
-		...(document.automod && {
-			automod: document.automod.map((rule) => change(rule, only(automod, ruleFieldsWith(rule.trigger)))),
-		}),
-		...(document.events && { events: all(document.events, event) }),
-		...(welcome_screen && {
-			welcome_screen: withParts(change(welcome_screen, welcomeScreen), "channels", (shown) =>
-				changeItem(shown, welcomeChannel),
-			),
-		}),
-		...(asked && {
-			onboarding: withParts(change(asked, onboarding), "prompts", (one) => ({
+	const all =
+		<T extends object>(defaults: Defaults<T>) =>
+		(thing: T) =>
+			change(thing, defaults);
+	return mapDocument(document, {
+		settings: all(settings),
+		roles: all(role),
+		emojis: all(emoji),
+		channels: (given) =>
+			withParts(change(given, channelDefaults(given.kind ?? "text")), "tags", (one) => changeItem(one, tag)),
+		categories: all<Category>({ channels: [] }),
+		automod: (rule) => change(rule, only(automod, ruleFieldsWith(rule.trigger))),
+		events: all(event),
+		welcome_screen: (screen) =>
+			withParts(change(screen, welcomeScreen), "channels", (shown) => changeItem(shown, welcomeChannel)),
+		onboarding: (asked) =>
+			withParts(change(asked, onboarding), "prompts", (one) => ({
 				...changeItem(one, prompt),
 				options: one.options.map((one) => changeItem(one, option)),
 			})),
-		}),
-	};
+	});
 }
 
 function withParts<

@@ -108,15 +108,13 @@ function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDo
 	return {
 		...document,
 		...(channels && { channels: channels.filter(isStill) }),
-		...(categories.length > 0 || changes.categories
-			? {
-					categories: categories.map((category) => ({
-						...category,
-						...(category.channels && {
-							channels: category.channels.filter(isStill),
-						}),
-					})),
-				}
-			: {}),
+		...((categories.length > 0 || changes.categories) && {
+			categories: categories.map((category) => ({
+				...category,
+				...(category.channels && {
+					channels: category.channels.filter(isStill),
+				}),
+			})),
+		}),
 	};
 }

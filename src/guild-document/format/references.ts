@@ -1,6 +1,7 @@
 // References inside a guild document: where they stand, the keys that identify things, and replacing keys with ids and back.
 
 import { type Category, type Channel, everyone, type GuildDocument, type Overwrite } from "./document.ts";
+import { mapDocument, withoutUndefined } from "./map-document.ts";
 
 /** A function returns undefined to remove the reference. */
 export interface ReferenceMap {
@@ -33,82 +34,54 @@ export function mapReferences(document: GuildDocument, map: ReferenceMap): Guild
 		...thing,
 		overwrites: overwritesOf(thing.overwrites),
 	});
-	const channel = (given: Channel): Channel => ({
-		...withAccess(given),
-		default_reaction: emojiOf(given.default_reaction),
-		tags: given.tags?.map((tag) => ({ ...tag, emoji: emojiOf(tag.emoji) })),
-	});
-	const category = (given: Category): Category => ({
-		...withAccess(given),
-		channels: given.channels?.map(channel),
-	});
-	const { settings, welcome_screen, onboarding } = document;
-	return withoutUndefined({
-		...document,
-		settings: settings && {
-			...settings,
-			afk_channel: channelOf(settings.afk_channel),
-			system_channel: channelOf(settings.system_channel),
-			rules_channel: channelOf(settings.rules_channel),
-			public_updates_channel: channelOf(settings.public_updates_channel),
-			safety_alerts_channel: channelOf(settings.safety_alerts_channel),
-		},
-		emojis: document.emojis?.map((emoji) => ({
-			...emoji,
-			roles: rolesOf(emoji.roles),
-		})),
-		channels: document.channels?.map(channel),
-		categories: document.categories?.map(category),
-		automod: document.automod?.map((rule) => ({
-			...rule,
-			alert_channel: channelOf(rule.alert_channel),
-			exempt_roles: rolesOf(rule.exempt_roles),
-			exempt_channels: channelsOf(rule.exempt_channels),
-		})),
-		events: document.events?.map((event) => ({
-			...event,
-			channel: channelOf(event.channel),
-		})),
-		webhooks: document.webhooks?.map((webhook) => ({
-			...webhook,
-			channel: channelOf(webhook.channel) ?? "",
-		})),
-		welcome_screen: welcome_screen && {
-			...welcome_screen,
-			channels: welcome_screen.channels?.flatMap((shown) => {
-				const channel = channelOf(shown.channel);
-				return channel ? { ...shown, channel, emoji: emojiOf(shown.emoji) } : [];
+	return withoutUndefined(
+		mapDocument(document, {
+			settings: (settings) => ({
+				...settings,
+				afk_channel: channelOf(settings.afk_channel),
+				system_channel: channelOf(settings.system_channel),
+				rules_channel: channelOf(settings.rules_channel),
+				public_updates_channel: channelOf(settings.public_updates_channel),
+				safety_alerts_channel: channelOf(settings.safety_alerts_channel),
 			}),
-		},
-		onboarding: onboarding && {
-			...onboarding,
-			default_channels: channelsOf(onboarding.default_channels),
-			prompts: onboarding.prompts?.map((prompt) => ({
-				...prompt,
-				options: prompt.options.map((option) => ({
-					...option,
-					emoji: emojiOf(option.emoji),
-					roles: rolesOf(option.roles),
-					channels: channelsOf(option.channels),
+			emojis: (emoji) => ({ ...emoji, roles: rolesOf(emoji.roles) }),
+			channels: (channel) => ({
+				...withAccess(channel),
+				default_reaction: emojiOf(channel.default_reaction),
+				tags: channel.tags?.map((tag) => ({ ...tag, emoji: emojiOf(tag.emoji) })),
+			}),
+			categories: withAccess,
+			automod: (rule) => ({
+				...rule,
+				alert_channel: channelOf(rule.alert_channel),
+				exempt_roles: rolesOf(rule.exempt_roles),
+				exempt_channels: channelsOf(rule.exempt_channels),
+			}),
+			events: (event) => ({ ...event, channel: channelOf(event.channel) }),
+			webhooks: (webhook) => ({ ...webhook, channel: channelOf(webhook.channel) ?? "" }),
+			welcome_screen: (screen) => ({
+				...screen,
+				channels: screen.channels?.flatMap((shown) => {
+					const channel = channelOf(shown.channel);
+					return channel ? { ...shown, channel, emoji: emojiOf(shown.emoji) } : [];
+				}),
+			}),
+			onboarding: (onboarding) => ({
+				...onboarding,
+				default_channels: channelsOf(onboarding.default_channels),
+				prompts: onboarding.prompts?.map((prompt) => ({
+					...prompt,
+					options: prompt.options.map((option) => ({
+						...option,
+						emoji: emojiOf(option.emoji),
+						roles: rolesOf(option.roles),
+						channels: channelsOf(option.channels),
+					})),
 				})),
-			})),
-		},
-		members: document.members?.map((member) => ({
-			...member,
-			roles: rolesOf(member.roles) ?? [],
-		})),
-	});
-}
-
-/** At any depth. */
-export function withoutUndefined<T>(value: T): T {
-	if (Array.isArray(value)) return value.map(withoutUndefined) as T;
-	if (typeof value !== "object" || value === null) return value;
-	return Object.fromEntries(
-		Object.entries(value)
-			.filter(([, one]) => one !== undefined)
-			.map(([name, one]) => [name, withoutUndefined(one)]),
-	) as T;
+			}),
+			members: (member) => ({ ...member, roles: rolesOf(member.roles) ?? [] }),
+		}),
+	);
 }
 
 /** `longName`, such as "Staff/general", is used if several have the same name. */

@@ -3,6 +3,7 @@
 
 import { defaultsOf } from "../format/defaults.ts";
 import type { Category, Channel, ChannelKind, GuildDocument, Role } from "../format/document.ts";
+import { mapDocument } from "../format/map-document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { ruleFieldsWith, triggerFields } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
@@ -59,10 +60,6 @@ export function inferFromGuild(document: GuildDocument, current: GuildDocument, 
 			);
 		return [...kinds][0] ?? "text";
 	};
-	const withKind = (one: Channel, category?: Category): Channel => ({
-		...one,
-		kind: one.kind ?? (isWhole ? "text" : kindOf(one, category)),
-	});
 	const isManaged = ({ id, name }: Role): boolean => {
 		const roles = current.roles ?? [];
 		const same = roles.find((one) => id !== undefined && one.id === id);
@@ -70,26 +67,10 @@ export function inferFromGuild(document: GuildDocument, current: GuildDocument, 
 		const named = roles.filter((one) => one.name === name.trim());
 		return named.length > 0 && named.every(({ managed }) => managed);
 	};
-	return {
-		...document,
-		...(document.roles && {
-			roles: document.roles.map((role) => ({
-				...role,
-				managed: role.managed ?? (isWhole ? false : isManaged(role)),
-			})),
-		}),
-		...(document.channels && {
-			channels: document.channels.map((one) => withKind(one)),
-		}),
-		...(document.categories && {
-			categories: document.categories.map((category) => ({
-				...category,
-				...(category.channels && {
-					channels: category.channels.map((one) => withKind(one, category)),
-				}),
-			})),
-		}),
-	};
+	return mapDocument(document, {
+		roles: (role) => ({ ...role, managed: role.managed ?? (isWhole ? false : isManaged(role)) }),
+		channels: (one, category) => ({ ...one, kind: one.kind ?? (isWhole ? "text" : kindOf(one, category)) }),
+	});
 }
 
 /** Those that the schema cannot find, such as a duplicate id. Channels must have their `kind`. */

@@ -9,6 +9,7 @@ import {
 	InvalidDocument,
 	type Role,
 } from "../format/document.ts";
+import { mapDocument } from "../format/map-document.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
 import { type Keys, keysInGuild } from "../read/export.ts";
@@ -145,7 +146,16 @@ class Matching {
 	result(): GuildDocument {
 		const { given, current } = this;
 		const emojiOf = this.#lookUp("emoji", current.emojis ?? []);
-		const withIds = mapReferences(given, {
+		const identity = (thing: Thing) => this.#identified(thing) as never;
+		const identified = mapDocument(given, {
+			roles: identity,
+			emojis: identity,
+			automod: identity,
+			events: identity,
+			channels: identity,
+			categories: identity,
+		});
+		const withIds = mapReferences(identified, {
 			role: this.#lookUp("role", current.roles ?? []),
 			channel: this.#lookUp(
 				"channel",
@@ -156,12 +166,10 @@ class Matching {
 				return id && `:${id}:`;
 			},
 		});
-		const identified = this.#withIdentities(withIds);
-		this.#match("webhook", identified.webhooks, current.webhooks, {
+		this.#match("webhook", withIds.webhooks, current.webhooks, {
 			place: ({ channel }) => channel,
 		});
-		const webhooks = this.#identified(identified.webhooks);
-		return expandPermissions({ ...identified, ...(webhooks && { webhooks }) }, current.everyone ?? []);
+		return expandPermissions(mapDocument(withIds, { webhooks: identity }), current.everyone ?? []);
 	}
 
 	#match<W extends Thing, C extends Thing>(
@@ -287,38 +295,9 @@ class Matching {
 		};
 	}
 
-	#withIdentities(mapped: GuildDocument): GuildDocument {
-		const { given } = this;
-		const roles = this.#identified(mapped.roles, given.roles);
-		const emojis = this.#identified(mapped.emojis, given.emojis);
-		const automod = this.#identified(mapped.automod, given.automod);
-		const events = this.#identified(mapped.events, given.events);
-		const channels = this.#identified(mapped.channels, given.channels);
-		const categories = this.#identified(mapped.categories, given.categories);
-		return {
-			...mapped,
-			...(roles && { roles }),
-			...(emojis && { emojis }),
-			...(automod && { automod }),
-			...(events && { events }),
-			...(channels && { channels }),
-			...(categories && {
-				categories: categories.map((category, index) => {
-					const channels = this.#identified(category.channels, given.categories?.[index]?.channels);
-					return { ...category, ...(channels && { channels }) };
-				}),
-			}),
-		};
-	}
-
-	#identified<T extends Thing>(
-		things: T[] | undefined,
-		originals: readonly object[] | undefined = things,
-	): T[] | undefined {
-		return things?.flatMap((thing, index) => {
-			const { id, name } = this.#found.get(originals?.[index] ?? {}) ?? {};
-			return id === undefined ? [] : { ...thing, id, name };
-		});
+	#identified<T extends Thing>(thing: T): T | undefined {
+		const { id, name } = this.#found.get(thing) ?? {};
+		return id === undefined ? undefined : { ...thing, id, name: name ?? "" };
 	}
 }
 
@@ -367,17 +346,15 @@ function placeholdersOf<W extends Thing>(
 /** Replaces "@everyone" in the permissions of a guild document's roles with the permissions that all members have. */
 function expandPermissions(document: GuildDocument, currentEveryone: readonly string[]): GuildDocument {
 	const common = (document.everyone ?? currentEveryone).filter((name) => name !== everyone);
-	const { roles } = document;
-	return {
-		...document,
-		...(document.everyone && { everyone: common }),
-		...(roles && {
-			roles: roles.map((role) => ({
+	return mapDocument(
+		{ ...document, ...(document.everyone && { everyone: common }) },
+		{
+			roles: (role) => ({
 				...role,
 				...(role.permissions && {
 					permissions: [...new Set(role.permissions.flatMap((name) => (name === everyone ? common : [name])))],
 				}),
-			})),
-		}),
-	};
+			}),
+		},
+	);
 }

@@ -10,20 +10,21 @@ import {
 	OverwriteType,
 	WebhookType,
 } from "discord.js";
-import {
-	type AutomodRule,
-	type Category,
-	type Channel,
-	type Emoji,
-	everyone,
-	type GuildDocument,
-	type Onboarding,
-	type Overwrite,
-	type Role,
-	type Settings,
+import type {
+	AutomodRule,
+	Category,
+	Channel,
+	Emoji,
+	GuildDocument,
+	Onboarding,
+	Overwrite,
+	Role,
+	Settings,
 } from "../format/document.ts";
+import { everyone } from "../format/document.ts";
 import { archiveMinutes } from "../format/document-schema.ts";
-import { channelsWithCategories, mapReferences, withoutUndefined } from "../format/references.ts";
+import { mapDocument, withoutUndefined } from "../format/map-document.ts";
+import { channelsWithCategories, mapReferences } from "../format/references.ts";
 import { ruleFieldsOf, ruleFieldsWith, triggerOf, wordFields } from "../names/automod-rule.ts";
 import {
 	type EditedKind,
@@ -63,12 +64,7 @@ function withoutDangling(document: GuildDocument): GuildDocument {
 		channel: (id) => (channels.has(id) ? id : undefined),
 		emoji: (id) => (emojis.has(id) ? `:${id}:` : undefined),
 	});
-	return {
-		...known,
-		...(known.webhooks && {
-			webhooks: known.webhooks.filter(({ channel }) => channel !== ""),
-		}),
-	};
+	return mapDocument(known, { webhooks: (webhook) => (webhook.channel === "" ? undefined : webhook) });
 }
 
 type Sort = (ids: readonly string[]) => string[];

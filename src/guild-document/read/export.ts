@@ -1,16 +1,8 @@
 // A guild as a document: with names in place of ids, and without what has its default value.
 
 import { withoutDefaults } from "../format/defaults.ts";
-import {
-	type Category,
-	type Channel,
-	everyone,
-	type GuildDocument,
-	type Overwrite,
-	type Part,
-	partNames,
-	type Role,
-} from "../format/document.ts";
+import { everyone, type GuildDocument, type Overwrite, type Part, partNames, type Role } from "../format/document.ts";
+import { mapDocument } from "../format/map-document.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
 import { compareIds } from "../names/ids.ts";
 import type { GuildState } from "../steps.ts";
@@ -74,31 +66,19 @@ export function keysInGuild(full: GuildDocument): Keys {
 }
 
 function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
-	const add = <Thing extends { name: string; id?: string | undefined }>(
-		thing: Thing,
-		table: ReadonlyMap<string, string>,
-	) => {
-		const { name, id = "", ...rest } = thing;
-		const key = table.get(id);
-		return { name, id, ...(key !== name && { key }), ...rest } as Thing;
-	};
-	const channel = (one: Channel) => add(one, keys.channels);
-	return {
-		...document,
-		...(document.roles && {
-			roles: document.roles.map((role) => add(role, keys.roles)),
-		}),
-		...(document.emojis && {
-			emojis: document.emojis.map((emoji) => add(emoji, keys.emojis)),
-		}),
-		...(document.channels && { channels: document.channels.map(channel) }),
-		...(document.categories && {
-			categories: document.categories.map((category) => ({
-				...add(category, keys.channels),
-				...(category.channels && { channels: category.channels.map(channel) }),
-			})),
-		}),
-	};
+	const withKey =
+		(table: ReadonlyMap<string, string>) =>
+		<T extends { name: string; id?: string | undefined }>({ name, id = "", ...rest }: T) => {
+			const key = table.get(id);
+			return { name, id, ...(key !== name && { key }), ...rest } as unknown as T;
+		};
+	const place = withKey(keys.channels);
+	return mapDocument(document, {
+		roles: withKey(keys.roles),
+		emojis: withKey(keys.emojis),
+		channels: place,
+		categories: place,
+	});
 }
 
 /** Removes overwrites that are those of the category, writes "@everyone" for its permissions, sorts by roles. */
@@ -108,25 +88,20 @@ function withShortAccess(full: GuildDocument, common: readonly string[] | undefi
 		member !== undefined ? order.size + 1 : (order.get(role) ?? (role === everyone ? order.size : -1));
 	const sorted = (overwrites: Overwrite[] = []) =>
 		overwrites.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.member ?? "", b.member ?? ""));
-	const channel = (one: Channel, category?: Category): Channel => {
-		if (one.unseen) return one;
-		const { overwrites = [], ...rest } = one;
-		const inherited = JSON.stringify(category?.overwrites ?? []);
-		return JSON.stringify(overwrites) === inherited ? rest : { ...rest, overwrites: sorted(overwrites) };
-	};
-	return {
-		...full,
-		roles: full.roles?.map((role) => shortPermissions(role, common)),
-		channels: full.channels?.map((one) => channel(one)),
-		categories: full.categories?.map((category) => {
-			const { overwrites, channels = [], ...rest } = category;
-			return {
-				...rest,
-				...(overwrites?.length && { overwrites: sorted(overwrites) }),
-				channels: channels.map((one) => channel(one, category)),
-			};
+	return mapDocument(full, {
+		roles: (role) => shortPermissions(role, common),
+		channels: (one, category) => {
+			if (one.unseen) return one;
+			const { overwrites = [], ...rest } = one;
+			const inherited = JSON.stringify(category?.overwrites ?? []);
+			return JSON.stringify(overwrites) === inherited ? rest : { ...rest, overwrites: sorted(overwrites) };
+		},
+		categories: ({ overwrites, channels = [], ...rest }) => ({
+			...rest,
+			...(overwrites?.length && { overwrites: sorted(overwrites) }),
+			channels,
 		}),
-	};
+	});
 }
 
 function shortPermissions(role: Role, common: readonly string[] = []): Role {

@@ -2,6 +2,7 @@
 
 import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "../format/document.ts";
+import { mapDocument, present } from "../format/map-document.ts";
 import type { GuildState } from "../steps.ts";
 
 /** Bytes. Discord accepts emoji of up to 256 KiB, and larger icons. */
@@ -54,16 +55,12 @@ function mapIcons(
 	document: GuildDocument,
 	convert: (icon: string | undefined, roleId: string | undefined) => string | undefined,
 ): GuildDocument {
-	const withIcon = <T extends { icon?: string | undefined }>({ icon: before, ...rest }: T, roleId?: string) => {
-		const icon = convert(before, roleId);
-		return { ...rest, ...(icon !== undefined && { icon }) } as T;
-	};
-	const { settings, roles } = document;
-	return {
-		...document,
-		...(settings && { settings: withIcon(settings) }),
-		...(roles && { roles: roles.map((role) => withIcon(role, role.id ?? "")) }),
-	};
+	const withIcon = <T extends { icon?: string | undefined }>({ icon, ...rest }: T, roleId?: string) =>
+		present({ ...rest, icon: convert(icon, roleId) }) as T;
+	return mapDocument(document, {
+		settings: (settings) => withIcon(settings),
+		roles: (role) => withIcon(role, role.id ?? ""),
+	});
 }
 
 /** Sets icons that the guild has, but that were not downloaded, to `unknownPicture`. */

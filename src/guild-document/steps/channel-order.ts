@@ -63,8 +63,7 @@ export function orderChannels(list: StepList): void {
 		targetId: "all",
 		changes: places.flatMap(({ order, moves }) => placesIn(order, moves, nameOf)),
 		guard: { moves: places.flatMap(({ moves }) => moves) },
-		method: "PATCH",
-		path: () => `${list.guildPath}/channels`,
+		path: `${list.guildPath}/channels`,
 		body: orders.flatMap((order) => order.map((id, position) => ({ id, position }))),
 		needs: [],
 	});

@@ -75,8 +75,7 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 			...guardOf(list, placed, isCategory, values),
 			...(kind && { channelKind: kind }),
 		},
-		method: "POST",
-		path: () => `${list.guildPath}/channels`,
+		path: `${list.guildPath}/channels`,
 		body: {
 			...channelBody({ ...values, kind: first }, category?.id || undefined, state.guild.id),
 			...(isCategory && { type: editedKinds.category.type }),
@@ -146,8 +145,7 @@ function editChannel(
 		follows: moved?.access === "follows",
 		note: moved && noteOnGains(list, moved),
 		guard: guardOf(list, placed, isCategory, values, raw),
-		method: "PATCH",
-		path: () => `/channels/${id}`,
+		path: `/channels/${id}`,
 		body: channelBody(values, isMoved ? parentId : undefined, list.state.guild.id, raw),
 	});
 }
@@ -176,9 +174,8 @@ function removeChannels(list: StepList): void {
 		...(places.has("") ? (current.channels ?? []) : []),
 		...(current.categories ?? []).filter(({ id = "" }) => places.has(id)).flatMap(({ channels = [] }) => channels),
 	];
-	const path = (id: string) => `/channels/${id}` as const;
-	for (const channel of inPlaces.filter(unlisted)) list.remove("channel", channel, path, "channel deletions");
+	for (const channel of inPlaces.filter(unlisted)) list.remove("channel", channel, "/channels", "channel deletions");
 	// A category goes after its channels, which would otherwise stay outside of categories.
 	for (const category of wanted.categories ? (current.categories ?? []) : [])
-		if (unlisted(category)) list.remove("category", category, path, "channel deletions");
+		if (unlisted(category)) list.remove("category", category, "/channels", "channel deletions");
 }

@@ -4,16 +4,13 @@ import { atOnce } from "../../lib/slices.ts";
 import { type GuildDocument, InvalidDocument, type Part } from "../format/document.ts";
 import { matchDocument } from "../match/match.ts";
 import type { Difference, GuildState } from "../steps.ts";
-import { addRules } from "./automod-steps.ts";
 import { orderChannels } from "./channel-order.ts";
 import { addChannels } from "./channel-steps.ts";
-import { addEmojis } from "./emoji-steps.ts";
-import { addEvents } from "./event-steps.ts";
+import { addEmojis, addEvents, addRoles, addRules, addWebhooks } from "./listed-steps.ts";
 import { addBans, addMemberRoles } from "./member-steps.ts";
-import { addRoles } from "./role-steps.ts";
+import { orderRoles } from "./role-order.ts";
 import { addSettings } from "./settings-steps.ts";
 import { type DifferenceOptions, StepList } from "./step-list.ts";
-import { addWebhooks } from "./webhook-steps.ts";
 import { addOnboarding, addWelcomeScreen } from "./welcome-steps.ts";
 
 /**
@@ -28,6 +25,7 @@ export function difference(document: GuildDocument, state: GuildState, options: 
 const additions: readonly (readonly [add: (list: StepList) => void, ...parts: Part[]])[] = [
 	[addSettings, "settings", "everyone"],
 	[addRoles, "roles"],
+	[orderRoles, "roles"],
 	[addEmojis, "emojis"],
 	[addChannels, "channels", "categories"],
 	[orderChannels, "channels", "categories"],

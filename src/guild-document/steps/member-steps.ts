@@ -38,7 +38,6 @@ function assign(list: StepList, memberId: string, role: string): void {
 		targetId: `${memberId}/${role}`,
 		changes: [{ field: "role", after: list.nameOf(role) }],
 		guard: { roleIds: [role] },
-		method: "PUT",
 		path: (idOf) => `${path}/${idOf(role)}`,
 		needs: [role],
 	});
@@ -57,8 +56,7 @@ export function addBans(list: StepList): void {
 			name: id,
 			targetId: id,
 			changes: reason ? [{ field: "reason", after: reason }] : [],
-			method: "PUT",
-			path: () => `${guildPath}/bans/${id}`,
+			path: `${guildPath}/bans/${id}`,
 			body: {},
 			reason,
 		});

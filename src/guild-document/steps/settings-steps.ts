@@ -88,8 +88,7 @@ function addEdit(list: StepList, phase: Phase, part: Settings, target: string): 
 		name: target,
 		targetId: target,
 		changes,
-		method: "PATCH",
-		path: () => guildPath,
+		path: guildPath,
 		body: settingsBody(values.community ? part : values, state.guild),
 		picture: hash ? { field: "icon", hash } : undefined,
 	});
@@ -106,8 +105,7 @@ function addEveryone(list: StepList, wanted: readonly string[], current: readonl
 		targetId: id,
 		changes,
 		guard: { roleIds: [id] },
-		method: "PATCH",
-		path: () => `${list.guildPath}/roles/${id}`,
+		path: `${list.guildPath}/roles/${id}`,
 		body: { permissions: String(bitsOfNames(wanted)) },
 	});
 }

@@ -41,9 +41,10 @@ export type Phase = (typeof phases)[number];
 
 type NewStep = Pick<Step, "action" | "kind" | "name"> &
 	Partial<Pick<Step, "targetId" | "placeholder" | "changes" | "follows" | "note">> & {
-		guard?: StepGuard;
-		method: ApiRequest["method"];
-		path(idOf: (idOrPlaceholder: string) => string): `/${string}`;
+		guard?: StepGuard | undefined;
+		/** Default: by the action. */
+		method?: ApiRequest["method"];
+		path: ApiRequest["path"] | ((idOf: (idOrPlaceholder: string) => string) => ApiRequest["path"]);
 		body?: unknown;
 		arrange?(body: unknown): unknown;
 		picture?: ApiRequest["picture"] | undefined;
@@ -64,6 +65,38 @@ export interface Comparison<T> {
 export interface Thing {
 	id?: string | undefined;
 	name: string;
+}
+
+const methods = {
+	create: "POST",
+	edit: "PATCH",
+	order: "PATCH",
+	delete: "DELETE",
+	assign: "PUT",
+	ban: "PUT",
+} as const;
+
+/** A section of the document that is a list, all of whose things become steps in the same way. */
+export type ListedPart = "roles" | "emojis" | "automod" | "events" | "webhooks";
+type Listed<P extends ListedPart> = NonNullable<GuildDocument[P]>[number];
+
+export interface ListedSteps<P extends ListedPart> {
+	kind: StepKind;
+	/** For messages. Default: the kind. */
+	what?: string;
+	phase: Phase;
+	/** Of the list; a thing's own is below it. */
+	path: ApiRequest["path"];
+	defaults?: Partial<Listed<P>>;
+	ignored?(old: Listed<P> | undefined): readonly string[];
+	/** Default: all can be deleted. */
+	isDeletable?(old: Listed<P>): boolean;
+	/** Called also for things without a change. Undefined: no step. */
+	step(
+		thing: Listed<P>,
+		values: Partial<Listed<P>>,
+		old: Listed<P> | undefined,
+	): Partial<Pick<NewStep, "guard" | "path" | "body" | "picture" | "needs">> | undefined;
 }
 
 /** Never compared: identifies a thing, or only Discord sets it. */
@@ -114,7 +147,7 @@ export class StepList {
 	add(phase: Phase, step: NewStep): void {
 		const { action, kind, name, targetId, placeholder } = step;
 		const { follows, note } = step;
-		const { method, path, body, picture, reason } = step;
+		const { method = methods[action], path, body, picture, reason } = step;
 		const { guard, changes = [] } = step;
 		const { arrange = (filled: unknown) => filled } = step;
 		const needs = step.needs ?? placeholdersIn(body);
@@ -138,7 +171,7 @@ export class StepList {
 				const idOf = (one: string) => (isPlaceholder(one) ? (all.get(one) ?? "0") : one);
 				return {
 					method,
-					path: path(idOf),
+					path: typeof path === "string" ? path : path(idOf),
 					...(body !== undefined && {
 						body: arrange(fillPlaceholders(body, all)),
 					}),
@@ -204,12 +237,7 @@ export class StepList {
 	}
 
 	/** Only with `prune`. */
-	remove(
-		kind: StepKind,
-		{ id = "", name }: Thing,
-		path: (id: string) => `/${string}`,
-		phase: Phase = "deletions",
-	): void {
+	remove(kind: StepKind, { id = "", name }: Thing, below: ApiRequest["path"], phase: Phase = "deletions"): void {
 		if (!this.prune) return;
 		this.add(phase, {
 			action: "delete",
@@ -217,20 +245,32 @@ export class StepList {
 			name,
 			targetId: id,
 			guard: kind === "role" ? { roleIds: [id] } : {},
-			method: "DELETE",
-			path: () => path(id),
+			path: `${below}/${id}`,
 		});
 	}
 
-	/** Deletes what the document does not list. Only with `prune`. */
-	removeUnlisted(
-		kind: StepKind,
-		existing: readonly Thing[] = [],
-		listed: readonly Thing[] = [],
-		path: (id: string) => `/${string}`,
-	): void {
-		const kept = new Set(listed.map(({ id }) => id));
-		for (const thing of existing) if (!kept.has(thing.id)) this.remove(kind, thing, path);
+	/** Creates, edits and, with `prune`, deletes the things of a list. */
+	addAll<P extends ListedPart>(part: P, of: ListedSteps<P>): void {
+		const wanted: readonly Listed<P>[] | undefined = this.wanted[part];
+		const current: readonly Listed<P>[] | undefined = this.current[part];
+		if (!wanted || !current) return;
+		const { kind, what = kind, phase } = of;
+		const before = byId(current);
+		for (const thing of wanted) {
+			const { id = "", name } = thing;
+			const old = before.get(id);
+			if (!old && this.isGone(thing, what)) continue;
+			const { values, changes, isChanged } = this.compare(old, thing, of.defaults, of.ignored?.(old));
+			const step = of.step(thing, values, old);
+			if (!step || (old && !isChanged)) continue;
+			const target = old
+				? ({ action: "edit", name: old.name, targetId: id, path: `${of.path}/${id}` } as const)
+				: ({ action: "create", name, placeholder: id, path: of.path } as const);
+			this.add(phase, { ...target, kind, changes, ...step });
+		}
+		const kept = new Set(wanted.map(({ id }) => id));
+		for (const thing of current)
+			if (!kept.has(thing.id) && (of.isDeletable?.(thing) ?? true)) this.remove(kind, thing, of.path);
 	}
 
 	/** In the order of phases, refusals without duplicates. */

@@ -8,18 +8,18 @@ import {
 	GuildScheduledEventPrivacyLevel,
 	OverwriteType,
 } from "discord.js";
-import {
-	type AutomodRule,
-	type Channel,
-	everyone,
-	type Onboarding,
-	type Overwrite,
-	type Role,
-	type ScheduledEvent,
-	type Settings,
-	type WelcomeScreen,
+import type {
+	AutomodRule,
+	Channel,
+	Onboarding,
+	Overwrite,
+	Role,
+	ScheduledEvent,
+	Settings,
+	WelcomeScreen,
 } from "../format/document.ts";
-import { withoutUndefined } from "../format/references.ts";
+import { everyone } from "../format/document.ts";
+import { present } from "../format/map-document.ts";
 import { isPlaceholder } from "../match/match.ts";
 import { emptyRule, type RuleFields, ruleBody, triggerBody } from "../names/automod-rule.ts";
 import { editedKinds, flagsWith, layouts, sortOrders, videoQualities } from "../names/channel-kinds.ts";
@@ -137,8 +137,10 @@ export function rawOverwrites(overwrites: readonly Overwrite[], guildId: string)
 
 export function rawOverwritesOf(channel: Pick<ApiChannel, "permission_overwrites"> | undefined): RawOverwrite[] {
 	return (channel?.permission_overwrites ?? []).map((one) => ({
-		...{ id: one.id, type: one.type },
-		...{ allow: BigInt(one.allow ?? 0), deny: BigInt(one.deny ?? 0) },
+		id: one.id,
+		type: one.type,
+		allow: BigInt(one.allow ?? 0),
+		deny: BigInt(one.deny ?? 0),
 	}));
 }
 
@@ -191,7 +193,7 @@ export function automodBody(
 	rule: Partial<AutomodRule>,
 	before?: RuleFields & { raw: Parameters<typeof ruleBody>[2] },
 ): Body {
-	const given = withoutUndefined({
+	const given = present({
 		name: rule.name,
 		enabled: rule.enabled,
 		keyword_filter: rule.keyword_filter,

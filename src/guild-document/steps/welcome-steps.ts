@@ -29,8 +29,7 @@ export function addWelcomeScreen(list: StepList): void {
 		name: "welcome screen",
 		targetId: "welcome_screen",
 		changes,
-		method: "PATCH",
-		path: () => `${guildPath}/welcome-screen`,
+		path: `${guildPath}/welcome-screen`,
 		body: welcomeScreenBody(values),
 	});
 }
@@ -72,7 +71,7 @@ function addEdit(
 		changes,
 		guard: { roleIds: rolesOf(after).filter((id) => !given.has(id)) },
 		method: "PUT",
-		path: () => `${list.guildPath}/onboarding`,
+		path: `${list.guildPath}/onboarding`,
 		body: onboardingBody({ ...before, ...after }, list.state),
 	});
 }

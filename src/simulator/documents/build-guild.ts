@@ -18,32 +18,32 @@ import { botNameOf, botRoleOf } from "./bots.ts";
 import { withFutureEvents } from "./future-events.ts";
 import { describeError, describeLeft } from "./notes.ts";
 import { personNamed, rolesOf } from "./people.ts";
-import { type Call, type ReadState, type Reply, readState } from "./read-state.ts";
+import { type Call, type ReadState, readState } from "./read-state.ts";
 import { requirementsOf } from "./requirements.ts";
 
 /** A guild document, and the name of its file, which messages show. */
 export interface GuildFile {
-	readonly file: string;
-	readonly document: GuildDocument;
+	file: string;
+	document: GuildDocument;
 	/** Image files of emoji and icons, by the hashes in the document. The simulator draws those that are missing. */
-	readonly pictures?: ReadonlyMap<string, Uint8Array>;
+	pictures?: ReadonlyMap<string, Uint8Array>;
 }
 
 export interface BuildOptions {
 	/** Members of each guild. Default: those that its document lists, or `defaultMembers` if it lists none. */
-	readonly members?: number | undefined;
+	members?: number | undefined;
 	/** Names of managed roles, one of which the bot gets. Default: the highest with moderator permissions. */
-	readonly botRoles?: readonly string[] | undefined;
+	botRoles?: readonly string[] | undefined;
 	/** Called with a line of text about the progress when building a guild takes long. */
-	readonly progress?: ((line: string) => void) | undefined;
+	progress?: ((line: string) => void) | undefined;
 }
 
 export interface DocumentGuild {
-	readonly file: string;
-	readonly guild: Guild;
-	readonly bot: Account;
+	file: string;
+	guild: Guild;
+	bot: Account;
 	/** How the guild differs from its document, one line of text for each difference. */
-	readonly notes: readonly string[];
+	notes: readonly string[];
 }
 
 /** Default number of members of a guild whose document lists none. */
@@ -52,8 +52,8 @@ const maxAttempts = 3;
 const progressMs = 2_000;
 
 interface Parts {
-	readonly world: World;
-	readonly people: readonly Account[];
+	world: World;
+	people: readonly Account[];
 	callAs(account: Account): Call;
 }
 
@@ -61,203 +61,233 @@ interface Parts {
  * Adds a guild to the simulator that matches a guild document. Keeps ids from the document that are not in use yet.
  * Throws a ConfigError if the document is ambiguous or refers to something that does not exist.
  */
-export async function buildGuild(
-	{ world, people, callAs }: Parts,
-	{ file, document: given, pictures: files = new Map() }: GuildFile,
-	options: BuildOptions = {},
-): Promise<DocumentGuild> {
-	const [owner] = people;
+export async function buildGuild(parts: Parts, given: GuildFile, options: BuildOptions = {}): Promise<DocumentGuild> {
+	const [owner] = parts.people;
+	const { file } = given;
 	if (!owner) throw new Error(`cannot create the guild of ${file}: it has no owner, because no people were given`);
-	const { document, notes } = withFutureEvents(withPictures(given), Date.now());
-	const isFree = (id: string | undefined): id is string => id !== undefined && isSnowflake(id) && !world.guilds.get(id);
-	const guild = world.guilds.add({
-		name: document.settings?.name ?? nameOf(file),
-		owner: owner.user,
-		id: isFree(document.id) ? document.id : undefined,
-	});
-	const pictureOf = (hash: string) => recognizePicture(files.get(hash) ?? new Uint8Array());
-	const icon = pictureOf(document.settings?.icon ?? "");
-	world.guilds.edit(guild, requirementsOf(document, icon?.animated));
-
-	let reportAt = performance.now() + progressMs;
-	const { bot, added } = addManagedRoles();
-	const members = addMembers();
-	const call = callAs(owner);
-	const pictures = new Map<string, string>();
-	const read = () => readState(call, guild, pictures);
 	try {
-		await carryOut();
-		giveRoles(await read());
+		return await new GuildBuilder(parts, owner, given, options).build();
 	} catch (error) {
 		if (error instanceof InvalidDocument) throw new ConfigError(file, error.issues);
 		throw error;
 	}
-	for (const { id, reason } of document.bans ?? [])
-		world.bans.add(guild, userWith(id), 0, { actor: owner.user.id, reason });
-	// What made the guild is not what happened in it.
-	guild.auditLog.length = 0;
-	// They have names from the document, and are shown on a terminal.
-	return { file, guild, bot, notes: notes.map(escapeBreaks) };
+}
 
-	function addManagedRoles(): { bot: Account; added?: WorldRole } {
-		const managed = (document.roles ?? []).filter((role) => role.managed);
-		const own = botRoleOf(document, managed, options.botRoles);
+class GuildBuilder {
+	readonly #world: World;
+	readonly #people: readonly Account[];
+	readonly #owner: Account;
+	readonly #file: string;
+	readonly #files: ReadonlyMap<string, Uint8Array>;
+	readonly #options: BuildOptions;
+	readonly #document: GuildDocument;
+	readonly #notes: string[];
+	readonly #guild: Guild;
+	readonly #call: Call;
+	/** The document's hash of each picture, by the id of its emoji or Discord's hash of the icon. */
+	readonly #pictures = new Map<string, string>();
+	/** What the requests have created, by placeholder. */
+	readonly #ids = new Map<string, string>();
+	/** The error messages of refused steps, by the step's id. */
+	readonly #refused = new Map<string, string>();
+	#reportAt = performance.now() + progressMs;
+
+	constructor(
+		{ world, people, callAs }: Parts,
+		owner: Account,
+		{ file, document: given, pictures = new Map() }: GuildFile,
+		options: BuildOptions,
+	) {
+		this.#world = world;
+		this.#people = people;
+		this.#owner = owner;
+		this.#file = file;
+		this.#files = pictures;
+		this.#options = options;
+		const { document, notes } = withFutureEvents(withPictures(given), Date.now());
+		this.#document = document;
+		this.#notes = notes;
+		const { id = "", settings } = document;
+		this.#guild = world.guilds.add({
+			name: settings?.name ?? nameOf(file),
+			owner: owner.user,
+			id: isSnowflake(id) && !world.guilds.get(id) ? id : undefined,
+		});
+		const icon = this.#pictureOf(settings?.icon ?? "");
+		world.guilds.edit(this.#guild, requirementsOf(document, icon?.animated));
+		this.#call = callAs(owner);
+	}
+
+	async build(): Promise<DocumentGuild> {
+		const { bot, added } = this.#addManagedRoles();
+		const invented = this.#addMembers();
+		await this.#carryOut();
+		if (added) this.#world.roles.move(this.#guild, new Map([[added, this.#guild.roles.size]]));
+		this.#giveRoles(await this.#read(), invented);
+		for (const { id, reason } of this.#document.bans ?? [])
+			this.#world.bans.add(this.#guild, this.#userWith(id), 0, { actor: this.#owner.user.id, reason });
+		// What made the guild is not what happened in it.
+		this.#guild.auditLog.length = 0;
+		// They have names from the document, and are shown on a terminal.
+		return { file: this.#file, guild: this.#guild, bot, notes: this.#notes.map(escapeBreaks) };
+	}
+
+	#read(): Promise<ReadState> {
+		return readState(this.#call, this.#guild, this.#pictures);
+	}
+
+	#pictureOf(hash: string): Picture | undefined {
+		return recognizePicture(this.#files.get(hash) ?? new Uint8Array());
+	}
+
+	#addManagedRoles(): { bot: Account; added?: WorldRole } {
+		const world = this.#world;
+		const managed = (this.#document.roles ?? []).filter((role) => role.managed);
+		const own = botRoleOf(this.#document, managed, this.#options.botRoles);
 		const taken = Array.from(world.state.users.values(), (one) => one.username);
 		const username = botNameOf(own, new Set(taken));
 		const bot = world.users.addBot({ username });
-		const joined = world.members.add(guild, bot.user);
+		const joined = world.members.add(this.#guild, bot.user);
 		for (const role of managed) {
-			choose("role", role.id);
-			const { id } = world.roles.add(guild, {
-				name: role.name,
-				...(role === own ? { bot_id: bot.user.id } : { managed: true }),
-			});
+			this.#choose("role", role.id);
+			const owner = role === own ? { bot_id: bot.user.id } : { managed: true };
+			const { id } = world.roles.add(this.#guild, { name: role.name, ...owner });
 			if (role === own) joined.roles = [id];
 		}
 		if (own) return { bot };
-		const added = world.roles.add(guild, {
+		const added = world.roles.add(this.#guild, {
 			name: username,
 			permissions: String(allPermissions),
 			bot_id: bot.user.id,
 		});
 		joined.roles = [added.id];
-		notes.push(
+		this.#notes.push(
 			`The document has no role of a bot that may moderate. ${username} joined with a role above all others and all permissions.`,
 		);
 		return { bot, added };
 	}
 
-	function report(what: string, done: number, total: number): void {
-		if (performance.now() < reportAt) return;
-		reportAt = performance.now() + progressMs;
-		options.progress?.(`${file}: ${done} of ${total} ${what}`);
+	#report(what: string, done: number, total: number): void {
+		if (performance.now() < this.#reportAt) return;
+		this.#reportAt = performance.now() + progressMs;
+		this.#options.progress?.(`${this.#file}: ${done} of ${total} ${what}`);
 	}
 
-	function choose(kind: ChosenIdKind, id: string | undefined): void {
-		world.state.chosenIds.delete(kind);
-		if (id === undefined || !isSnowflake(id)) return;
-		const others: Record<ChosenIdKind, { has(id: string): boolean }> = {
-			role: { has: (id) => guilds().some(({ roles }) => roles.has(id)) },
-			channel: world.channels,
-			emoji: { has: (id) => guilds().some(({ emojis }) => emojis.has(id)) },
-			automod: listOf((one) => world.autoModeration.in(one)),
-			event: listOf((one) => world.scheduledEvents.in(one)),
-			webhook: world.webhooks,
+	/** The next thing of this kind gets the document's id, unless another one has it. */
+	#choose(kind: ChosenIdKind, id = ""): void {
+		const { state, guilds, autoModeration, scheduledEvents, channels, webhooks } = this.#world;
+		state.chosenIds.delete(kind);
+		const all = [...guilds.values()];
+		const isUsed = {
+			role: () => all.some(({ roles }) => roles.has(id)),
+			channel: () => channels.has(id),
+			emoji: () => all.some(({ emojis }) => emojis.has(id)),
+			automod: () => all.some((guild) => autoModeration.in(guild).some((rule) => rule.id === id)),
+			event: () => all.some((guild) => scheduledEvents.in(guild).some((event) => event.id === id)),
+			webhook: () => webhooks.has(id),
 		};
-		if (!others[kind].has(id)) world.state.chosenIds.set(kind, id);
+		if (isSnowflake(id) && !isUsed[kind]()) state.chosenIds.set(kind, id);
 	}
 
-	function guilds(): Guild[] {
-		return [...world.guilds.values()];
+	#userWith(id: string): User {
+		return this.#world.users.get(id) ?? this.#invent(id);
 	}
 
-	function listOf(list: (guild: Guild) => readonly { id: string }[]) {
-		return {
-			has: (id: string) => guilds().some((one) => list(one).some((other) => other.id === id)),
-		};
+	#invent(id?: string): User {
+		const { users, state } = this.#world;
+		return users.add({ ...personNamed(state.users.size), ...(id && { id }) });
 	}
 
-	function userWith(id: string): User {
-		return world.users.get(id) ?? invent(id);
-	}
-
-	function invent(id?: string): User {
-		const number = world.state.users.size;
-		return world.users.add({ ...personNamed(number), ...(id && { id }) });
-	}
-
-	function addMembers(): string[] {
-		for (const { user } of people) world.members.add(guild, user);
-		const inOverwrites = channelsWithCategories(document).flatMap(({ channel }) =>
+	/** Returns the ids of those that are invented. */
+	#addMembers(): string[] {
+		const { members, bans } = this.#document;
+		const add = (user: User) => this.#world.members.add(this.#guild, user);
+		for (const { user } of this.#people) add(user);
+		const inOverwrites = channelsWithCategories(this.#document).flatMap(({ channel }) =>
 			(channel.overwrites ?? []).flatMap(({ member }) => member ?? []),
 		);
-		const banned = new Set(document.bans?.map(({ id }) => id));
-		const listed = document.members?.map(({ id }) => id) ?? inOverwrites;
-		for (const id of new Set(listed)) if (!banned.has(id)) world.members.add(guild, userWith(id));
-		const wanted = options.members ?? (document.members ? 0 : defaultMembers);
+		const banned = new Set(bans?.map(({ id }) => id));
+		const listed = new Set(members?.map(({ id }) => id) ?? inOverwrites);
+		for (const id of listed.difference(banned)) add(this.#userWith(id));
+		const wanted = this.#options.members ?? (members ? 0 : defaultMembers);
 		const invented: string[] = [];
-		while (guild.members.size < wanted) {
-			report("members", guild.members.size, wanted);
-			const user = invent();
-			world.members.add(guild, user);
-			invented.push(user.id);
+		while (this.#guild.members.size < wanted) {
+			this.#report("members", this.#guild.members.size, wanted);
+			invented.push(add(this.#invent()).user.id);
 		}
 		return invented;
 	}
 
-	async function carryOut(): Promise<void> {
-		const { members: _, bans: __, ...structure } = document;
-		const ids = new Map<string, string>();
+	async #carryOut(): Promise<void> {
+		const { members: _, bans: __, ...structure } = this.#document;
 		const attempts = new Map<string, number>();
-		const refused = new Map<string, string>();
-		const { hints } = matchDocument(structure, await read());
+		const { hints } = matchDocument(structure, await this.#read());
 		for (;;) {
-			const { steps, refusals } = difference(structure, await read(), {
-				prune: true,
-				ids,
-			});
-			const open = steps.filter(({ id }) => !refused.has(id) && (attempts.get(id) ?? 0) < maxAttempts);
+			const { steps, refusals } = difference(structure, await this.#read(), { prune: true, ids: this.#ids });
+			const open = steps.filter(({ id }) => !this.#refused.has(id) && (attempts.get(id) ?? 0) < maxAttempts);
 			if (open.length === 0) {
-				notes.push(
+				this.#notes.push(
 					...refusals.map(({ subject, reason }) => `${subject}: ${reason}`),
 					...steps
 						// The order may only wait for things that were refused.
 						.filter(({ action }) => action !== "order" || !steps.some((one) => one.action === "create"))
-						.map((step) => describeLeft(step, refused, ids)),
+						.map((step) => describeLeft(step, this.#refused, this.#ids)),
 				);
 				return;
 			}
 			for (const [index, step] of open.entries()) {
-				report("steps", index, open.length);
+				this.#report("steps", index, open.length);
 				attempts.set(step.id, (attempts.get(step.id) ?? 0) + 1);
-				const reply = await send(step, ids, hints);
-				if (reply.status >= 400) refused.set(step.id, describeError(reply));
+				await this.#send(step, hints);
 			}
 		}
 	}
 
-	async function send(step: Step, ids: Map<string, string>, hints: ReadonlyMap<string, string>): Promise<Reply> {
-		const { method, path, body, picture } = step.request(ids);
-		const { kind, placeholder = "" } = step;
+	async #send({ id, kind, placeholder = "", request }: Step, hints: ReadonlyMap<string, string>): Promise<void> {
+		const { method, path, body, picture } = request(this.#ids);
 		const idKind = idKinds[kind];
-		if (idKind) choose(idKind, hints.get(placeholder));
-		const isAnimated = document.emojis?.some((emoji) => emoji.animated && emoji.picture === picture?.hash) ?? false;
-		const image = picture && (pictureOf(picture.hash) ?? drawPicture(picture.hash, isAnimated && kind === "emoji"));
-		const reply = await call(method, path, image ? { ...(body as object), [picture.field]: dataUri(image) } : body);
-		if (idKind) world.state.chosenIds.delete(idKind);
-		const made = reply.body as { id?: string; icon?: string } | undefined;
-		if (reply.status >= 400 || !made) return reply;
-		if (placeholder && made.id) ids.set(placeholder, made.id);
+		if (idKind) this.#choose(idKind, hints.get(placeholder));
+		const { emojis } = this.#document;
+		const isAnimated = emojis?.some((emoji) => emoji.animated && emoji.picture === picture?.hash) ?? false;
+		const image =
+			picture && (this.#pictureOf(picture.hash) ?? drawPicture(picture.hash, isAnimated && kind === "emoji"));
+		const sent = image ? { ...(body as object), [picture.field]: dataUri(image) } : body;
+		const reply = await this.#call(method, path, sent);
+		if (idKind) this.#world.state.chosenIds.delete(idKind);
+		if (reply.status >= 400) {
+			this.#refused.set(id, describeError(reply));
+			return;
+		}
+		const made = Object(reply.body) as { id?: string; icon?: string };
+		if (placeholder && made.id) this.#ids.set(placeholder, made.id);
 		const pictured = kind === "emoji" ? made.id : made.icon;
-		if (picture && pictured) pictures.set(pictured, picture.hash);
-		return reply;
+		if (picture && pictured) this.#pictures.set(pictured, picture.hash);
 	}
 
-	function giveRoles(state: ReadState): void {
-		if (added) world.roles.move(guild, new Map([[added, guild.roles.size]]));
-		const fromLowest = [...guild.roles.values()]
-			.filter(({ id, managed }) => id !== guild.id && !managed)
+	#giveRoles(state: ReadState, invented: readonly string[]): void {
+		const { roles: all, members } = this.#guild;
+		const fromLowest = [...all.values()]
+			.filter(({ id, managed }) => id !== this.#guild.id && !managed)
 			.sort((a, b) => a.position - b.position)
 			.map(({ id }) => id);
 		const give = (userId: string, roles: readonly string[]) => {
-			const member = guild.members.get(userId);
-			if (member && roles.length > 0) member.roles = [...new Set([...member.roles, ...roles])];
+			const member = members.get(userId);
+			if (member) member.roles = [...new Set([...member.roles, ...roles])];
 		};
-		const { wanted } = matchDocument(document, state);
-		const known = new Set(guild.roles.keys());
+		const { wanted } = matchDocument(this.#document, state);
 		for (const { id, roles } of wanted.members ?? [])
 			give(
 				id,
-				roles.filter((role) => known.has(role)),
+				roles.filter((role) => all.has(role)),
 			);
-		for (const [index, id] of members.entries()) {
-			report("members with roles", index, members.length);
+		for (const [index, id] of invented.entries()) {
+			this.#report("members with roles", index, invented.length);
 			give(id, rolesOf(index + 1, fromLowest));
 		}
 		// The second of the people with a token has the highest role, the third one from the middle, the fourth the lowest.
 		const { length } = fromLowest;
 		for (const [index, rank] of [length - 1, Math.floor(length / 2), 0].entries())
-			give(people[index + 1]?.user.id ?? "", fromLowest.slice(rank, rank + 1));
+			give(this.#people[index + 1]?.user.id ?? "", fromLowest.slice(rank, rank + 1));
 	}
 }
 

@@ -57,15 +57,15 @@ export function describeWorldOptions(width: number): string {
 }
 
 interface GivenOptions {
-	readonly world?: readonly string[] | undefined;
-	readonly members?: string | undefined;
-	readonly "bot-role"?: readonly string[] | undefined;
+	world?: readonly string[] | undefined;
+	members?: string | undefined;
+	"bot-role"?: readonly string[] | undefined;
 }
 
 /** The guild documents named on the command line, and the options for building guilds from them. */
 export interface Worlds {
-	readonly worlds: readonly GuildFile[];
-	readonly worldOptions: BuildOptions;
+	worlds: readonly GuildFile[];
+	worldOptions: BuildOptions;
 }
 
 /** Throws a ConfigError that lists the mistakes in the options or in the files. */

@@ -4,9 +4,9 @@ import type { GuildState } from "../../guild-document/steps.ts";
 import type { Guild } from "../world/state/entities.ts";
 
 export interface Reply {
-	readonly status: number;
+	status: number;
 	/** The parsed body of the response; undefined if it has none. */
-	readonly body: unknown;
+	body: unknown;
 }
 
 /** Sends a request as a certain user. `path` is relative to the API's URL, such as "/guilds/1". */
