@@ -9,47 +9,47 @@ import type { World } from "./world/world.ts";
 
 /** Refers to users by their user names, and to roles by their names in the guild. */
 export interface Seed {
-	readonly bots: readonly Parameters<Users["addBot"]>[0][];
-	readonly users: readonly Parameters<Users["addPerson"]>[0][];
-	readonly guilds: readonly SeedGuild[];
+	bots: readonly Parameters<Users["addBot"]>[0][];
+	users: readonly Parameters<Users["addPerson"]>[0][];
+	guilds: readonly SeedGuild[];
 	/** Whether the owner of the bots' applications uses two-factor authentication. Default: true. */
-	readonly developerHasMfa?: boolean;
+	developerHasMfa?: boolean;
 }
 
 interface SeedGuild {
-	readonly name: string;
-	readonly id?: string;
-	readonly owner: string;
-	readonly mfa_level?: number;
+	name: string;
+	id?: string;
+	owner: string;
+	mfa_level?: number;
 	/** The roles of the guild, from highest to lowest, without @everyone. */
-	readonly roles?: readonly SeedRole[];
-	readonly channels?: readonly SeedChannel[];
-	readonly members?: readonly SeedMember[];
-	readonly bots?: readonly { username: string; permissions: bigint }[];
-	readonly crowd?: number;
+	roles?: readonly SeedRole[];
+	channels?: readonly SeedChannel[];
+	members?: readonly SeedMember[];
+	bots?: readonly { username: string; permissions: bigint }[];
+	crowd?: number;
 }
 
 interface SeedRole {
-	readonly name: string;
-	readonly permissions?: bigint;
-	readonly color?: number;
-	readonly hoist?: boolean;
-	readonly mentionable?: boolean;
+	name: string;
+	permissions?: bigint;
+	color?: number;
+	hoist?: boolean;
+	mentionable?: boolean;
 }
 
 interface SeedChannel {
-	readonly name: string;
-	readonly type?: GuildChannelType;
-	readonly topic?: string;
+	name: string;
+	type?: GuildChannelType;
+	topic?: string;
 	/** The name of the channel's category, which must come before this channel in the guild's list of channels. */
-	readonly parent?: string;
-	readonly onlyFor?: readonly string[];
+	parent?: string;
+	onlyFor?: readonly string[];
 }
 
 interface SeedMember {
-	readonly username: string;
-	readonly nick?: string;
-	readonly roles?: readonly string[];
+	username: string;
+	nick?: string;
+	roles?: readonly string[];
 }
 
 /** The simulator must be empty. Throws if the seed refers to an unknown name. */

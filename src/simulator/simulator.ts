@@ -25,37 +25,36 @@ import { allRoutes } from "./rest/routes/all.ts";
 import { applySeed, demoSeed, type Seed } from "./seed.ts";
 import { type Connection, discordTiming, SocketHub, type SocketTiming } from "./socket/socket.ts";
 import type { ShardingSettings } from "./world/accounts/sharding.ts";
-import type { Account, Channel, Guild, GuildPlace } from "./world/state/entities.ts";
-import { inGuild } from "./world/state/entities.ts";
+import { type Account, type Channel, type Guild, type GuildPlace, inGuild } from "./world/state/entities.ts";
 import { World } from "./world/world.ts";
 
 export interface SimulatorOptions {
 	/** The port to listen on. 0, the default, picks a free one. */
-	readonly port?: number;
+	port?: number;
 	/** The address to listen on. Default: the loopback address. */
-	readonly hostname?: string | undefined;
+	hostname?: string | undefined;
 	/** Default: that of the demo; if `worlds` is set, only the people of the demo. */
-	readonly seed?: Seed;
+	seed?: Seed;
 	/** Each guild has its own bot. The people of the seed join all of these guilds. */
-	readonly worlds?: readonly GuildFile[];
-	readonly worldOptions?: BuildOptions;
+	worlds?: readonly GuildFile[];
+	worldOptions?: BuildOptions;
 	/** Receives the log of the simulator. By default only its errors are logged, to stderr. */
-	readonly log?: Log;
+	log?: Log;
 	/** Intervals and timeouts of the simulated Gateway, slash commands and buttons. Default: those of Discord. */
-	readonly timing?: Partial<SocketTiming & InteractionTiming>;
+	timing?: Partial<SocketTiming & InteractionTiming>;
 	/** How bots must divide their guilds into shards. Default: as on Discord. */
-	readonly sharding?: Partial<ShardingSettings>;
+	sharding?: Partial<ShardingSettings>;
 	/** The rate limits of the REST API. Default: so high that tests do not reach them. */
-	readonly rateLimits?: RateLimits;
+	rateLimits?: RateLimits;
 	/** The clock of the rate limits, in milliseconds. Default: Date.now. */
-	readonly rateLimitNow?: () => number;
+	rateLimitNow?: () => number;
 	/** Called with each REST request and its response, so that tests can validate them. */
-	readonly onExchange?: (exchange: Exchange) => void;
+	onExchange?: (exchange: Exchange) => void;
 }
 
 export interface ChannelView {
-	readonly id: string;
-	readonly channel: Channel;
+	id: string;
+	channel: Channel;
 	/** Returns the channel's messages, oldest first, one per line: "username: content". */
 	transcript(): string;
 }
@@ -85,10 +84,10 @@ export class Simulator implements Controllable, AsyncDisposable {
 	readonly sockets: SocketHub;
 	/** The guilds that were built from the option `worlds`, in the same order. */
 	readonly documentGuilds: DocumentGuild[] = [];
-	readonly #options: SimulatorOptions & { readonly log: Log; readonly hostname: string };
+	readonly #options: SimulatorOptions & { log: Log; hostname: string };
 	readonly #files = new LruMap<string, Blob>(maxFiles);
 	readonly #router: Router;
-	readonly #control = createControl(controlRoutes(this));
+	readonly #control: ReturnType<typeof createControl>;
 	#server: Bun.Server<Connection> | undefined;
 
 	constructor(options: SimulatorOptions) {
@@ -102,6 +101,7 @@ export class Simulator implements Controllable, AsyncDisposable {
 		this.sockets = new SocketHub(world, log, { ...discordTiming, ...timing });
 		const limiter = new RateLimiter(options.rateLimits ?? generousLimits, options.rateLimitNow);
 		this.#router = this.#newRouter(this.journal, this.requests, limiter);
+		this.#control = createControl(controlRoutes(this));
 	}
 
 	get port(): number {

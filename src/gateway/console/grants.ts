@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../../lib/store/store.ts";
-import type { Grant } from "../oauth/grants/grants.ts";
-import { Grants } from "../oauth/grants/grants.ts";
+import { type Grant, Grants } from "../oauth/grants/grants.ts";
 import { read } from "./keys.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";

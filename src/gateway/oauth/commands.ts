@@ -6,8 +6,7 @@ import type { Store } from "../../lib/store/store.ts";
 import { onOneLine } from "../../lib/text.ts";
 import type { GrantValues } from "../keys/options.ts";
 import { commandIssues, readStoreCommandSettings, type StoreCommand, timeText } from "../store/command.ts";
-import type { Grant } from "./grants/grants.ts";
-import { Grants } from "./grants/grants.ts";
+import { type Grant, Grants } from "./grants/grants.ts";
 
 /** Throws a ConfigError that lists every issue of the command line or the environment. */
 export function readGrantCommand(values: GrantValues, env: Record<string, string | undefined>): StoreCommand {

@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { type ControlRoutes, readBody, serveControlled } from "../control/control.ts";
+import { type ControlRoutes, serveControlled, withBody } from "../control/control.ts";
 import { Misbehaviours } from "../control/misbehaviours.ts";
 import {
 	type AiMisbehaviour,
@@ -27,20 +27,20 @@ import { streamAnswer } from "./stream.ts";
 
 /** A chat completion request that the provider received, and how its response ended. */
 export interface AiRequest {
-	readonly model: string | undefined;
-	readonly messages: readonly ChatMessage[];
-	readonly stream: boolean;
-	readonly body: unknown;
+	model: string | undefined;
+	messages: readonly ChatMessage[];
+	stream: boolean;
+	body: unknown;
 	/** Whether the request had the right API key, a wrong one, or none. */
-	readonly authorization: "right" | "wrong" | "none";
+	authorization: "right" | "wrong" | "none";
 	/** Until the end "waiting"; "broken" by the provider, "hung up" by the client; a number: HTTP status of an error. */
-	readonly outcome: "waiting" | "whole" | "broken" | "hung up" | number;
+	outcome: "waiting" | "whole" | "broken" | "hung up" | number;
 }
 
 export interface AiSimulationOptions {
-	readonly port?: number;
+	port?: number;
 	/** The API key that clients of the simulated AI provider must send. Random by default. */
-	readonly key?: string;
+	key?: string;
 }
 
 const maxRequests = 1_000;
@@ -49,8 +49,6 @@ const misbehaveRequest = v.strictObject({
 	kind: v.picklist(aiMisbehaviours),
 	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 });
-
-const answerRequest = v.strictObject({ text: v.nullable(v.string()) });
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -148,16 +146,14 @@ export class AiSimulation implements AsyncDisposable {
 function controlRoutes(ai: AiSimulation): ControlRoutes {
 	return {
 		"GET /simulator/state": () => ({ requests: ai.requests }),
-		"PUT /simulator/answer": async (request) => {
-			const { text } = await readBody(answerRequest, request);
+		"PUT /simulator/answer": withBody(v.strictObject({ text: v.nullable(v.string()) }), ({ text }) => {
 			ai.answer = text === null ? quoteLastMessage : () => text;
 			return { text };
-		},
-		"POST /simulator/misbehave": async (request) => {
-			const { kind, times } = await readBody(misbehaveRequest, request);
-			ai.misbehave(kind, { times });
-			return { kind, times };
-		},
+		}),
+		"POST /simulator/misbehave": withBody(misbehaveRequest, (given) => {
+			ai.misbehave(given.kind, given);
+			return given;
+		}),
 		"POST /simulator/behave": () => {
 			ai.behave();
 			return {};

@@ -24,8 +24,8 @@ export type ChatRequest = v.InferOutput<typeof chatRequest>;
 
 /** A message in a chat completion request: its role and its text. */
 export interface ChatMessage {
-	readonly role: string;
-	readonly content: string;
+	role: string;
+	content: string;
 }
 
 export const aiMisbehaviours = [
@@ -85,9 +85,9 @@ export function quoteLastMessage(messages: readonly ChatMessage[]): string {
 
 /** The simulated AI's response to a chat request, split into pieces of one word each for streaming. */
 export interface Completion {
-	readonly model: string;
-	readonly pieces: readonly string[];
-	readonly finish: "stop" | "length" | "content_filter";
+	model: string;
+	pieces: readonly string[];
+	finish: "stop" | "length" | "content_filter";
 }
 
 /** Keeps at most as many words as the request's `max_tokens`: one word counts as one token. */

@@ -2,6 +2,7 @@
 // be a loopback name, and an Origin the same.
 
 import * as v from "valibot";
+import { parseJson } from "../../lib/json.ts";
 
 /** By method and path: "GET /simulator/journal". A result that is not a Response is sent as JSON. */
 export type ControlRoutes = Readonly<Record<string, (request: Request) => unknown>>;
@@ -62,24 +63,22 @@ export class BadRequest extends Error {
 	override name = "BadRequest";
 }
 
-/** An empty body counts as {}. Throws BadRequest if the body is invalid. */
-export async function readBody<const S extends v.GenericSchema>(
-	schema: S,
-	request: Request,
-): Promise<v.InferOutput<S>> {
-	const text = await request.text();
-	let body: unknown;
-	try {
-		body = text === "" ? {} : JSON.parse(text);
-	} catch {
-		throw new BadRequest("the request body is not JSON");
-	}
-	return parseRequest(schema, body);
+/** A route whose JSON body must match the schema; an empty one counts as {}. */
+export function withBody<const S extends v.GenericSchema>(schema: S, run: (given: v.InferOutput<S>) => unknown) {
+	return async (request: Request) => {
+		const text = await request.text();
+		const body = text === "" ? {} : parseJson(text);
+		if (body === undefined) throw new BadRequest("the request body is not JSON");
+		return run(parseRequest(schema, body));
+	};
 }
 
-/** Throws BadRequest if the query string is invalid. */
-export function readQuery<const S extends v.GenericSchema>(schema: S, request: Request): v.InferOutput<S> {
-	return parseRequest(schema, Object.fromEntries(urlOf(request).searchParams));
+/** A route whose query string must match the schema. */
+export function withQuery<const S extends v.GenericSchema>(
+	schema: S,
+	run: (given: v.InferOutput<S>, request: Request) => unknown,
+) {
+	return (request: Request) => run(parseRequest(schema, Object.fromEntries(urlOf(request).searchParams)), request);
 }
 
 function parseRequest<const S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> {

@@ -10,24 +10,24 @@ import type { World } from "../world/world.ts";
 
 export interface Controllable {
 	/** The simulator's URL: "http://127.0.0.1:PORT". */
-	readonly url: string;
+	url: string;
 	/** The base URL of the simulated REST API without its version, for the option `rest.api` of discord.js. */
-	readonly api: string;
+	api: string;
 	/** The base URL of the simulated CDN, for the option `rest.cdn` of discord.js. */
-	readonly cdn: string;
+	cdn: string;
 	/** The simulated guilds, channels, users and messages. Changes to them send the same events as on Discord. */
-	readonly world: World;
+	world: World;
 	/** The REST requests that changed something in the simulated Discord, in order. */
-	readonly journal: Journal;
+	journal: Journal;
 	/** The log of all REST requests to the simulator. */
-	readonly requests: RequestLog;
+	requests: RequestLog;
 	/** Routes that clients have requested but the simulator does not implement. */
-	readonly unknownRoutes: readonly UnknownRoute[];
-	readonly faults: Faults;
+	unknownRoutes: readonly UnknownRoute[];
+	faults: Faults;
 	/** Every use of a slash command or button, with the bot's response. */
-	readonly interactions: Interactions;
+	interactions: Interactions;
 	/** The bots' WebSocket connections to the simulated Gateway. Tests can close and delay them. */
-	readonly sockets: SocketHub;
+	sockets: SocketHub;
 	/** Returns a client that acts as the person or bot with this user name. Throws if there is none. */
 	user(username: string): UserClient;
 }

@@ -1,15 +1,13 @@
 // The simulator's control routes: records, faults, state and sockets.
 
-import type * as v from "valibot";
-import type { InjectedFault } from "../rest/faults.ts";
+import * as v from "valibot";
+import { type InjectedFault, isMatch } from "../rest/faults.ts";
 import { allRoutes } from "../rest/routes/all.ts";
-import type { Account, Guild, Member } from "../world/state/entities.ts";
-import { isGuildChannel, isVoice } from "../world/state/entities.ts";
+import { type Guild, isGuildChannel, isVoice, type Member } from "../world/state/entities.ts";
 import { channelPermissions, guildPermissions } from "../world/state/permissions.ts";
-import { BadRequest, type ControlRoutes, readBody, readQuery } from "./control.ts";
+import { BadRequest, type ControlRoutes, withBody, withQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
 import { EventLog } from "./event-log.ts";
-import * as requests from "./requests.ts";
 import {
 	oauth2Summary,
 	summarizeCommands,
@@ -20,7 +18,75 @@ import {
 } from "./views.ts";
 import { watch } from "./watch.ts";
 
+const match = v.pipe(v.string(), v.check(isMatch, 'expected a method and a route such as "POST /channels/*/messages"'));
+const limits = {
+	match,
+	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	actor: v.optional(v.string()),
+};
+const integer = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
+const milliseconds = v.pipe(v.number(), v.minValue(0));
+const wholeNumber = v.pipe(v.string(), v.digits(), v.transform(Number));
+const status = integer(400, 599);
+
+const faultRequest = v.variant("kind", [
+	v.strictObject({
+		kind: v.literal("refuse"),
+		...limits,
+		code: v.pipe(v.number(), v.integer()),
+		status: v.optional(status),
+		message: v.optional(v.string()),
+	}),
+	v.strictObject({
+		kind: v.literal("stall"),
+		...limits,
+		after: v.optional(v.boolean()),
+	}),
+	v.strictObject({
+		kind: v.literal("drop"),
+		...limits,
+		when: v.picklist(["before", "after"]),
+	}),
+	v.strictObject({
+		kind: v.literal("rateLimit"),
+		...limits,
+		retryAfterMs: milliseconds,
+		global: v.optional(v.boolean()),
+		scope: v.optional(v.picklist(["user", "global", "shared"])),
+	}),
+	v.strictObject({
+		kind: v.literal("indexing"),
+		...limits,
+		retryAfterSeconds: v.pipe(v.number(), v.minValue(0)),
+	}),
+	v.strictObject({
+		kind: v.literal("fail"),
+		...limits,
+		status: v.pipe(status, v.minValue(500)),
+		executed: v.optional(v.boolean()),
+	}),
+	v.strictObject({
+		kind: v.literal("answer"),
+		...limits,
+		status: integer(200, 599),
+		body: v.optional(v.string()),
+		headers: v.optional(v.record(v.string(), v.string())),
+		executed: v.optional(v.boolean()),
+	}),
+]);
+
 export function controlRoutes(simulator: Controllable): ControlRoutes {
+	return {
+		...personRoutes(simulator),
+		...recordRoutes(simulator),
+		...socketRoutes(simulator),
+		...stateRoutes(simulator),
+		...signInRoutes(simulator),
+	};
+}
+
+function stateRoutes(simulator: Controllable): ControlRoutes {
+	const { world } = simulator;
 	const log = new EventLog();
 	let isWatched = false;
 	const events = () => {
@@ -29,130 +95,213 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 		return log;
 	};
 	return {
-		...personRoutes(simulator),
-		...recordRoutes(simulator),
-		...socketRoutes(simulator),
 		"GET /simulator/state": () => ({
 			...summarizeState(simulator),
 			last_event_id: events().lastId,
 		}),
-		"GET /simulator/events": (request) => {
-			const { after } = readQuery(requests.eventsQuery, request);
-			return events().open(request.headers.get("last-event-id") ?? after);
-		},
-		"GET /simulator/guild": (request) => {
-			const { id, user = "" } = readQuery(requests.guildQuery, request);
-			return summarizeGuild(simulator.world, guildOf(simulator, id), user);
-		},
-		"GET /simulator/commands": (request) => {
-			const { guild: id, user, channel } = readQuery(requests.commandsQuery, request);
-			const guild = guildOf(simulator, id);
-			const place = guild.channels.get(channel ?? "");
-			const permissions = place ? channelPermissions(guild, place, user) : guildPermissions(guild, user);
-			return summarizeCommands(simulator.world, guild, permissions);
-		},
-		"POST /simulator/oauth2/application": async (request) =>
-			configureApplication(simulator, await readBody(requests.applicationRequest, request)),
-		"POST /simulator/oauth2/lifetimes": async (request) => {
-			const { authorizations } = simulator.world;
-			const given = await readBody(requests.lifetimesRequest, request);
-			authorizations.codeLifetimeMs = given.code_ms ?? authorizations.codeLifetimeMs;
-			authorizations.tokenLifetimeMs = given.access_token_ms ?? authorizations.tokenLifetimeMs;
-			return {
-				code_ms: authorizations.codeLifetimeMs,
-				access_token_ms: authorizations.tokenLifetimeMs,
-			};
-		},
+		"GET /simulator/events": withQuery(v.object({ after: v.optional(v.string()) }), ({ after }, { headers }) =>
+			events().open(headers.get("last-event-id") ?? after),
+		),
+		"GET /simulator/guild": withQuery(v.object({ id: v.string(), user: v.optional(v.string(), "") }), ({ id, user }) =>
+			summarizeGuild(world, guildOf(simulator, id), user),
+		),
+		"GET /simulator/commands": withQuery(
+			v.object({ guild: v.string(), user: v.string(), channel: v.optional(v.string(), "") }),
+			({ guild: id, user, channel }) => {
+				const guild = guildOf(simulator, id);
+				const place = guild.channels.get(channel);
+				const permissions = place ? channelPermissions(guild, place, user) : guildPermissions(guild, user);
+				return summarizeCommands(world, guild, permissions);
+			},
+		),
+	};
+}
+
+function signInRoutes({ world }: Controllable): ControlRoutes {
+	const { authorizations } = world;
+	return {
+		"POST /simulator/oauth2/application": withBody(
+			v.strictObject({
+				client_id: v.string(),
+				client_secret: v.optional(v.pipe(v.string(), v.minLength(1))),
+				redirect_uris: v.optional(v.array(v.pipe(v.string(), v.url()))),
+			}),
+			({ client_id, client_secret, redirect_uris }) => {
+				const known = authorizations.settings(client_id);
+				if (!known) throw new BadRequest(`client_id: ${client_id} is not the id of a bot's application`);
+				const { clientSecret, redirectUris } = known;
+				authorizations.configure(client_id, {
+					clientSecret: client_secret ?? clientSecret,
+					redirectUris: redirect_uris ?? redirectUris,
+				});
+				return { client_id, ...oauth2Summary(world, client_id) };
+			},
+		),
+		"POST /simulator/oauth2/lifetimes": withBody(
+			v.strictObject({ code_ms: v.optional(milliseconds), access_token_ms: v.optional(milliseconds) }),
+			({ code_ms = authorizations.codeLifetimeMs, access_token_ms = authorizations.tokenLifetimeMs }) => {
+				authorizations.codeLifetimeMs = code_ms;
+				authorizations.tokenLifetimeMs = access_token_ms;
+				return { code_ms, access_token_ms };
+			},
+		),
 	};
 }
 
 function recordRoutes(simulator: Controllable): ControlRoutes {
+	const { faults, interactions, journal, requests } = simulator;
 	return {
-		"GET /simulator/journal": (request) => {
-			const { last } = readQuery(requests.journalQuery, request);
-			const entries = simulator.journal.entries();
+		"GET /simulator/journal": withQuery(v.object({ last: v.optional(wholeNumber) }), ({ last }) => {
+			const entries = journal.entries();
 			return last === undefined ? entries : entries.slice(-last || Infinity);
-		},
-		"GET /simulator/requests": () => ({
-			invalid: simulator.requests.invalid,
-			requests: simulator.requests.list(),
 		}),
-		"GET /simulator/interactions": () =>
-			simulator.interactions.list().map((one) => summarizeInteraction(simulator.interactions, one)),
+		"GET /simulator/requests": () => ({ invalid: requests.invalid, requests: requests.list() }),
+		"GET /simulator/interactions": () => interactions.list().map((one) => summarizeInteraction(interactions, one)),
 		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
 		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
-		"GET /simulator/faults": () => simulator.faults.list().map(summarizeFault),
-		"POST /simulator/faults": async (request) =>
-			summarizeFault(injectFault(simulator, await readBody(requests.faultRequest, request))),
-		"DELETE /simulator/faults": (request) => {
-			const { faults } = simulator;
-			const { id } = readQuery(requests.faultQuery, request);
+		"GET /simulator/faults": () => faults.list().map(summarizeFault),
+		"POST /simulator/faults": withBody(faultRequest, (given) => summarizeFault(injectFault(simulator, given))),
+		"DELETE /simulator/faults": withQuery(v.object({ id: v.optional(wholeNumber) }), ({ id }) => {
 			const fault = faults.list().find((one) => one.id === id);
 			if (id === undefined) faults.clear();
 			else if (!fault) throw new BadRequest(`id: there is no fault ${id}`);
 			fault?.release();
 			return faults.list().map(summarizeFault);
-		},
+		}),
 	};
 }
 
-function socketRoutes(simulator: Controllable): ControlRoutes {
+function socketRoutes({ sockets, world: { sharding } }: Controllable): ControlRoutes {
 	return {
-		"POST /simulator/sockets/disconnect": async (request) => {
-			const { sockets } = simulator;
-			const { how, ...given } = await readBody(requests.disconnectRequest, request);
-			const disconnected = sockets.connected;
-			if (how === "close") sockets.disconnect(given);
-			else if (how === "invalidate") sockets.invalidate(given);
-			else sockets.requestReconnect();
-			return { disconnected };
-		},
-		"POST /simulator/sockets/sharding": async (request) =>
-			configureSharding(simulator, await readBody(requests.shardingRequest, request)),
-		"POST /simulator/sockets/refusal": async (request) => {
-			const given = await readBody(requests.refusalRequest, request);
-			simulator.sockets.refuseConnections(given.status ?? undefined);
+		"POST /simulator/sockets/disconnect": withBody(
+			v.strictObject({
+				how: v.optional(v.picklist(["close", "invalidate", "reconnect"]), "close"),
+				code: v.optional(integer(1000, 4999)),
+				resumable: v.optional(v.boolean()),
+				shard: v.optional(integer(0, 9999)),
+			}),
+			({ how, ...given }) => {
+				const disconnected = sockets.connected;
+				if (how === "close") sockets.disconnect(given);
+				else if (how === "invalidate") sockets.invalidate(given);
+				else sockets.requestReconnect();
+				return { disconnected };
+			},
+		),
+		"POST /simulator/sockets/sharding": withBody(
+			v.strictObject({
+				shards: v.optional(v.nullable(integer(1, 9999))),
+				max_concurrency: v.optional(integer(1, 9999)),
+				max_guilds: v.optional(integer(1, 1_000_000)),
+				identify_ms: v.optional(integer(0, 3_600_000)),
+			}),
+			(given) => {
+				const { settings } = sharding;
+				const { shards = settings.shards ?? null, max_concurrency = settings.maxConcurrency } = given;
+				const { max_guilds = settings.maxGuilds, identify_ms = settings.identifyMs } = given;
+				sharding.configure({
+					shards: shards ?? undefined,
+					maxConcurrency: max_concurrency,
+					maxGuilds: max_guilds,
+					identifyMs: identify_ms,
+				});
+				return { shards, max_concurrency, max_guilds, identify_ms };
+			},
+		),
+		"POST /simulator/sockets/refusal": withBody(v.strictObject({ status: v.nullable(status) }), (given) => {
+			sockets.refuseConnections(given.status ?? undefined);
 			return given;
-		},
-		"POST /simulator/sockets/connections": async (request) => {
-			const given = await readBody(requests.connectionsRequest, request);
-			simulator.sockets.holdConnections(given.held);
+		}),
+		"POST /simulator/sockets/connections": withBody(v.strictObject({ held: v.boolean() }), (given) => {
+			sockets.holdConnections(given.held);
 			return given;
-		},
-		"POST /simulator/sockets/heartbeats": async (request) => {
-			const given = await readBody(requests.heartbeatsRequest, request);
-			simulator.sockets.ignoreHeartbeats(!given.answered);
+		}),
+		"POST /simulator/sockets/heartbeats": withBody(v.strictObject({ answered: v.boolean() }), (given) => {
+			sockets.ignoreHeartbeats(!given.answered);
 			return given;
-		},
-	};
-}
-
-function configureSharding({ world: { sharding } }: Controllable, given: Body<"shardingRequest">) {
-	const { settings } = sharding;
-	const { shards = settings.shards } = given;
-	sharding.configure({
-		shards: shards ?? undefined,
-		maxConcurrency: given.max_concurrency ?? settings.maxConcurrency,
-		maxGuilds: given.max_guilds ?? settings.maxGuilds,
-		identifyMs: given.identify_ms ?? settings.identifyMs,
-	});
-	return {
-		shards: settings.shards ?? null,
-		max_concurrency: settings.maxConcurrency,
-		max_guilds: settings.maxGuilds,
-		identify_ms: settings.identifyMs,
+		}),
 	};
 }
 
 function personRoutes(simulator: Controllable): ControlRoutes {
+	const { world, sockets } = simulator;
 	return {
-		"POST /simulator/people": async (request) => addPerson(simulator, await readBody(requests.personRequest, request)),
-		"POST /simulator/intents": async (request) =>
-			setIntents(simulator, await readBody(requests.intentsRequest, request)),
-		"POST /simulator/screening": async (request) =>
-			passScreening(simulator, await readBody(requests.screeningRequest, request)),
-		"POST /simulator/voice": async (request) => setVoice(simulator, await readBody(requests.voiceRequest, request)),
-		"POST /simulator/votes": async (request) => vote(simulator, await readBody(requests.voteRequest, request)),
+		"POST /simulator/people": withBody(
+			v.strictObject({
+				// https://support.discord.com/hc/en-us/articles/12620128861463
+				username: v.pipe(
+					v.string(),
+					v.regex(
+						/^(?!.*\.\.)[a-z0-9_.]{2,32}$/,
+						"expected 2 to 32 lower case letters, digits, underscores and periods",
+					),
+				),
+				global_name: v.optional(v.nullable(v.pipe(v.string(), v.minLength(1), v.maxLength(32))), null),
+			}),
+			({ username, global_name }) => {
+				for (const { user } of world.accounts.values())
+					if (user.username === username) throw new BadRequest(`username: ${username} is taken`);
+				const { user, token } = world.users.addPerson({ username, global_name });
+				return { id: user.id, username, global_name, token };
+			},
+		),
+		// As in Discord's developer portal: the bot's sessions end, so that it identifies again.
+		"POST /simulator/intents": withBody(
+			v.strictObject({
+				bot_id: v.string(),
+				intents: v.array(v.picklist(["GuildMembers", "GuildPresences", "MessageContent"])),
+			}),
+			({ bot_id, intents }) => {
+				const bot = world.accounts.values().find(({ user }) => user.bot && user.id === bot_id);
+				if (!bot) throw new BadRequest(`bot_id: ${bot_id} is not the id of a bot`);
+				bot.privilegedIntents = intents;
+				sockets.disconnect({ botId: bot_id, resumable: false });
+				return { bot_id, intents };
+			},
+		),
+		"POST /simulator/screening": withBody(v.strictObject({ guild_id: v.string(), user_id: v.string() }), (given) => {
+			const guild = guildOf(simulator, given.guild_id);
+			const member = memberOf(guild, given.user_id);
+			if (member.pending) world.members.edit(guild, member, { pending: false });
+			return given;
+		}),
+		"POST /simulator/voice": withBody(
+			v.strictObject({
+				user_id: v.string(),
+				channel_id: v.nullable(v.string()),
+				self_mute: v.optional(v.boolean()),
+				self_deaf: v.optional(v.boolean()),
+			}),
+			({ user_id, channel_id, ...own }) => {
+				const channel = world.channels.get(channel_id ?? "");
+				if (channel_id === null) {
+					for (const guild of world.guilds.values()) {
+						const member = guild.members.get(user_id);
+						if (member) world.voice.leave(guild, member);
+					}
+				} else if (channel && isGuildChannel(channel) && isVoice(channel))
+					world.voice.join(channel, memberOf(world.guilds.of(channel), user_id), own);
+				else throw new BadRequest(`channel_id: ${channel_id} is not a voice channel`);
+				return { user_id, channel_id };
+			},
+		),
+		"POST /simulator/votes": withBody(
+			v.strictObject({
+				username: v.string(),
+				channel_id: v.string(),
+				message_id: v.string(),
+				answer_ids: v.array(v.number()),
+			}),
+			async (given) => {
+				const { username, channel_id, message_id, answer_ids } = given;
+				try {
+					await simulator.user(username).vote({ id: message_id, channel_id }, ...answer_ids);
+				} catch (error) {
+					throw new BadRequest((error as Error).message);
+				}
+				return given;
+			},
+		),
 	};
 }
 
@@ -162,39 +311,13 @@ function guildOf({ world }: Controllable, id: string): Guild {
 	return guild;
 }
 
-function addPerson({ world }: Controllable, { username, global_name = null }: Body<"personRequest">) {
-	for (const { user } of world.accounts.values())
-		if (user.username === username) throw new BadRequest(`username: ${username} is taken`);
-	const { user, token } = world.users.addPerson({ username, global_name });
-	return { id: user.id, username, global_name, token };
-}
-
-/** As in Discord's developer portal: the bot's sessions end, so that it identifies again. */
-function setIntents({ world, sockets }: Controllable, { bot_id, intents }: Body<"intentsRequest">) {
-	const isMeant = ({ user }: Account) => user.bot && user.id === bot_id;
-	const bot = world.accounts.values().find(isMeant);
-	if (!bot) throw new BadRequest(`bot_id: ${bot_id} is not the id of a bot`);
-	bot.privilegedIntents = intents;
-	sockets.disconnect({ botId: bot_id, resumable: false });
-	return { bot_id, intents };
-}
-
-function passScreening(simulator: Controllable, { guild_id, user_id }: Body<"screeningRequest">) {
-	const guild = guildOf(simulator, guild_id);
-	const member = memberOf(guild, user_id);
-	if (member.pending) simulator.world.members.edit(guild, member, { pending: false });
-	return { guild_id, user_id };
-}
-
 function memberOf(guild: Guild, userId: string): Member {
 	const member = guild.members.get(userId);
 	if (!member) throw new BadRequest(`user_id: ${userId} is not a member of that guild`);
 	return member;
 }
 
-type Body<Name extends keyof typeof requests> = v.InferOutput<(typeof requests)[Name]>;
-
-function injectFault({ faults }: Controllable, request: Body<"faultRequest">): InjectedFault {
+function injectFault({ faults }: Controllable, request: v.InferOutput<typeof faultRequest>): InjectedFault {
 	switch (request.kind) {
 		case "refuse":
 			return faults.refuse(request.match, request.code, request);
@@ -211,43 +334,4 @@ function injectFault({ faults }: Controllable, request: Body<"faultRequest">): I
 		case "answer":
 			return faults.answer(request.match, request);
 	}
-}
-
-function setVoice({ world }: Controllable, { user_id, channel_id, ...own }: Body<"voiceRequest">) {
-	const channel = world.channels.get(channel_id ?? "");
-	const guilds = [...world.guilds.values()].filter(({ members }) => members.has(user_id));
-	if (channel_id === null) {
-		for (const guild of guilds) {
-			const member = guild.members.get(user_id);
-			if (member) world.voice.leave(guild, member);
-		}
-		return { user_id, channel_id };
-	}
-	if (!channel || !isGuildChannel(channel) || !isVoice(channel))
-		throw new BadRequest(`channel_id: ${channel_id} is not a voice channel`);
-	const member = memberOf(world.guilds.of(channel), user_id);
-	world.voice.join(channel, member, own);
-	return { user_id, channel_id };
-}
-
-function configureApplication({ world }: Controllable, given: Body<"applicationRequest">) {
-	const { client_id, client_secret, redirect_uris } = given;
-	if (!world.authorizations.settings(client_id))
-		throw new BadRequest(`client_id: ${client_id} is not the id of a bot's application`);
-	world.authorizations.configure(client_id, {
-		...(client_secret !== undefined && { clientSecret: client_secret }),
-		...(redirect_uris && { redirectUris: redirect_uris }),
-	});
-	return { client_id, ...oauth2Summary(world, client_id) };
-}
-
-async function vote(simulator: Controllable, given: Body<"voteRequest">) {
-	const { username, channel_id, message_id, answer_ids } = given;
-	try {
-		const message = { id: message_id, channel_id };
-		await simulator.user(username).vote(message, ...answer_ids);
-	} catch (error) {
-		throw new BadRequest((error as Error).message);
-	}
-	return given;
 }

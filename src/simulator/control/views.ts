@@ -1,14 +1,20 @@
 // What the simulator's control routes return, as JSON.
 
-import { PermissionFlagsBits as Permission } from "discord.js";
 import type { Interaction } from "../interactions/interaction.ts";
 import type { Interactions } from "../interactions/interactions.ts";
 import type { InjectedFault } from "../rest/faults.ts";
 import { isSubcommand } from "../rest/fields/option-fields.ts";
 import { mayUse } from "../world/accounts/commands.ts";
 import { expiryOf } from "../world/guilds/invites.ts";
-import type { Account, Command, CommandOption, Guild, Message } from "../world/state/entities.ts";
-import { type GuildPlace, inGuild } from "../world/state/entities.ts";
+import {
+	type Account,
+	type Command,
+	type CommandOption,
+	type Guild,
+	type GuildPlace,
+	inGuild,
+	type Message,
+} from "../world/state/entities.ts";
 import { channelPermissions, guildPermissions, has } from "../world/state/permissions.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
@@ -122,9 +128,7 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	const shown = <T extends GuildPlace>(channels: ReadonlyMap<string, T>, serializeOne: (channel: T) => object) =>
 		[...channels.values()].flatMap((channel) => {
 			const bits = permissionsIn(channel);
-			return isMember && !has(bits, Permission.ViewChannel)
-				? []
-				: [{ ...serializeOne(channel), permissions: String(bits) }];
+			return isMember && !has(bits, "ViewChannel") ? [] : [{ ...serializeOne(channel), permissions: String(bits) }];
 		});
 	const members = [...guild.members.values()];
 	const [bots, people] = [members.filter(({ user }) => user.bot), members.filter(({ user }) => !user.bot)];
@@ -174,7 +178,7 @@ export function summarizeCommands(world: World, guild: Guild, permissions: bigin
 }
 
 type Leaf = Pick<Command, "name" | "description" | "options"> & {
-	readonly path: readonly string[];
+	path: readonly string[];
 };
 
 function leavesOf({ name, description, options = [] }: Command | CommandOption, path: readonly string[]): Leaf[] {

@@ -5,30 +5,30 @@ import { parseJson } from "../../lib/json.ts";
 
 /** The refunded payment of a player. If the player's uuid is missing, a random one is used. */
 export interface Chargeback {
-	readonly username: string;
+	username: string;
 	/** The id of the Discord user that the player is linked to; null if the player is not linked. */
-	readonly chatId: string | null;
-	readonly tier: string;
-	readonly uuid?: string | undefined;
+	chatId: string | null;
+	tier: string;
+	uuid?: string | undefined;
 	/** When the chargeback happened, in ISO 8601. Default: now. */
-	readonly timestamp?: string | undefined;
+	timestamp?: string | undefined;
 }
 
 export interface ChargebackTarget {
 	/** The base URL of the bot that receives the chargeback: "http://127.0.0.1:PORT". */
-	readonly url: string;
+	url: string;
 	/** The bearer token. Default: the game server's shared secret. Null sends none. */
-	readonly secret?: string | null | undefined;
+	secret?: string | null | undefined;
 	/** A string is sent unchanged, any other value as JSON. Default: the chargeback event. */
-	readonly body?: unknown;
+	body?: unknown;
 }
 
 export interface ChargebackAnswer {
-	readonly status: number;
+	status: number;
 	/** The body of the bot's response: parsed if it is JSON, else the text. */
-	readonly body: unknown;
+	body: unknown;
 	/** The chargeback event, which was the request body unless the caller set another body. */
-	readonly event: Readonly<Record<string, string | null>>;
+	event: Readonly<Record<string, string | null>>;
 	/** Sends the same chargeback event to the bot again, possibly with another URL, secret or body. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;
 }
@@ -49,14 +49,14 @@ export function chargebackEvent(
 /** Sends a chargeback event to the bot's webhook. Rejects if the bot is unreachable. */
 export async function sendChargeback(
 	event: ChargebackAnswer["event"],
-	target: ChargebackTarget & { readonly secret: string | null },
+	target: ChargebackTarget & { secret: string | null },
 ): Promise<ChargebackAnswer> {
 	const { url, secret, body = event } = target;
 	const response = await fetch(new URL("/webhook/chargeback", url), {
 		method: "POST",
 		headers: {
 			"content-type": "application/json",
-			...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
+			...(secret !== null && { authorization: `Bearer ${secret}` }),
 		},
 		body: typeof body === "string" ? body : JSON.stringify(body),
 	});

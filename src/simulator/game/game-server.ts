@@ -5,7 +5,7 @@ import { hash, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { serveControlled } from "../control/control.ts";
+import { type ControlRoutes, serveControlled, withBody } from "../control/control.ts";
 import { Misbehaviours } from "../control/misbehaviours.ts";
 import {
 	type Chargeback,
@@ -14,39 +14,39 @@ import {
 	chargebackEvent,
 	sendChargeback,
 } from "./chargeback.ts";
-import { gameControlRoutes } from "./control-routes.ts";
 import {
 	type GameResponse,
 	type GameRoute,
 	gameRoutes,
 	type Misbehaviour,
+	misbehaviours,
 	trickle,
 	wrongResponses,
 } from "./misbehaviour.ts";
 
 export interface Player {
-	readonly username: string;
-	readonly uuid: string;
+	username: string;
+	uuid: string;
 }
 
 export interface Code extends Player {
 	/** The verification code that links the player to a Discord user, in upper case. */
-	readonly code: string;
+	code: string;
 	/** When the verification code expires, in milliseconds since 1970. */
-	readonly expiresAt: number;
+	expiresAt: number;
 }
 
 export interface Donator extends Player {
 	/** The id of the Discord user that the donator is linked to; null if not linked. */
-	readonly chat_id: string | null;
-	readonly tier: string;
+	chat_id: string | null;
+	tier: string;
 }
 
 export interface GameRequest {
-	readonly method: string;
-	readonly path: string;
-	readonly body: unknown;
-	readonly status: number | "waiting" | "no answer";
+	method: string;
+	path: string;
+	body: unknown;
+	status: number | "waiting" | "no answer";
 }
 
 type IdField = "chat_id" | "discord_id";
@@ -59,13 +59,13 @@ interface NewDonator {
 }
 
 export interface GameServerOptions {
-	readonly port?: number;
+	port?: number;
 	/** The secret that the bot and the game server share. Random by default. */
-	readonly secret?: string;
+	secret?: string;
 	/** Verification codes (which link players to Discord users) that the simulated game server accepts from the start. */
-	readonly codes?: readonly Code[];
+	codes?: readonly Code[];
 	/** The name of the JSON field in which the game server sends and receives Discord user ids. Default: "chat_id". */
-	readonly idField?: IdField;
+	idField?: IdField;
 }
 
 const codeAlphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -74,6 +74,43 @@ const verifyRequest = v.object({ code: v.string(), chat_id: v.string() });
 const banRequest = v.object({
 	uuid: v.string(),
 	reason: v.optional(v.string(), ""),
+});
+
+const text = v.pipe(v.string(), v.minLength(1));
+
+const newCode = v.strictObject({
+	username: v.optional(text, "Steve"),
+	validMs: v.optional(v.number(), 600_000),
+});
+
+const newDonators = v.strictObject({
+	donators: v.array(
+		v.strictObject({
+			chat_id: v.nullable(v.string()),
+			tier: v.string(),
+			uuid: v.optional(v.string()),
+			username: v.optional(v.string()),
+		}),
+	),
+	id_field: v.optional(v.picklist(["chat_id", "discord_id"])),
+});
+
+const newChargeback = v.strictObject({
+	url: v.pipe(v.string(), v.url()),
+	username: v.optional(text, "Steve"),
+	chat_id: v.optional(v.nullable(v.string()), null),
+	tier: v.optional(v.string(), "premium"),
+	uuid: v.optional(v.string()),
+	timestamp: v.optional(v.string()),
+	secret: v.optional(v.nullable(v.string())),
+	body: v.optional(v.unknown()),
+});
+
+const misbehaveRequest = v.strictObject({
+	kind: v.picklist(misbehaviours),
+	route: v.optional(v.picklist(gameRoutes)),
+	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	executed: v.optional(v.boolean()),
 });
 
 export async function startGameServer(options: GameServerOptions = {}): Promise<GameServer> {
@@ -104,7 +141,7 @@ export class GameServer implements AsyncDisposable {
 		this.secret = options.secret ?? randomUUID();
 		this.codes = new Map(options.codes?.map((code) => [code.code, code]));
 		this.idField = options.idField ?? "chat_id";
-		this.#server = serveControlled(options.port ?? 0, gameControlRoutes(this), (...asked) => this.#respond(...asked));
+		this.#server = serveControlled(options.port ?? 0, controlRoutes(this), (...asked) => this.#respond(...asked));
 		this.url = `http://127.0.0.1:${this.#server.port}`;
 	}
 
@@ -232,4 +269,33 @@ function isAuthorized(request: Request, secret: string): boolean {
 	const given = request.headers.get("authorization") ?? "";
 	// Digests have equal lengths, so the comparison takes constant time.
 	return timingSafeEqual(digest(given), digest(`Bearer ${secret}`));
+}
+
+function controlRoutes(game: GameServer): ControlRoutes {
+	return {
+		"GET /simulator/state": () => ({
+			codes: [...game.codes.values()],
+			links: Object.fromEntries(game.links),
+			bans: Object.fromEntries(game.bans),
+			donators: game.donators,
+			requests: game.requests,
+		}),
+		"POST /simulator/codes": withBody(newCode, (given) => game.issueCode(given)),
+		"PUT /simulator/donators": withBody(newDonators, ({ donators, id_field = game.idField }) => {
+			game.idField = id_field;
+			game.donators.length = 0;
+			return donators.map((one) => game.addDonator(one));
+		}),
+		"POST /simulator/chargebacks": withBody(newChargeback, ({ chat_id: chatId, ...given }) =>
+			game.chargeback({ ...given, chatId }, given).catch((error: unknown) => ({ failed: String(error) })),
+		),
+		"POST /simulator/misbehave": withBody(misbehaveRequest, (given) => {
+			game.misbehave(given.kind, given);
+			return given;
+		}),
+		"POST /simulator/behave": () => {
+			game.behave();
+			return {};
+		},
+	};
 }

@@ -6,8 +6,8 @@ export type GameRoute = (typeof gameRoutes)[number];
 
 /** HTTP status and JSON body of a response of the simulated game server, before any simulated fault changes it. */
 export interface GameResponse {
-	readonly status: number;
-	readonly body: unknown;
+	status: number;
+	body: unknown;
 }
 
 export const misbehaviours = [
@@ -65,9 +65,9 @@ const trickleEveryMs = 500;
 /** The data from which the game server creates the response for a simulated fault. */
 export interface ResponseContext {
 	/** The donators that `GET /api/donators` lists when there is no simulated fault. */
-	readonly donators: readonly unknown[];
+	donators: readonly unknown[];
 	/** Resolves when the test ends the misbehaviour of the game server with `behave()`. */
-	readonly released: Promise<void>;
+	released: Promise<void>;
 }
 
 const refusal = (error: string, status: number) => () => Response.json({ success: false, error }, { status });

@@ -1,20 +1,20 @@
 // Builds the command options that the client of a user sends.
 
 export interface Upload {
-	readonly filename: string;
-	readonly content: string | Uint8Array;
+	filename: string;
+	content: string | Uint8Array;
 	/** The file's media type; application/octet-stream by default. */
-	readonly content_type?: string;
+	content_type?: string;
 }
 
 /** The values of a command's options by name. */
 export type OptionValues = Readonly<Record<string, string | number | boolean | Upload>>;
 
 interface SentOption {
-	readonly name: string;
-	readonly value?: string | number | boolean;
-	readonly focused?: true;
-	readonly options?: readonly SentOption[];
+	name: string;
+	value?: string | number | boolean;
+	focused?: true;
+	options?: readonly SentOption[];
 }
 
 /** The options of a subcommand are nested in it. `focused` is the option whose value the user is typing. */

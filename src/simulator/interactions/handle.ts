@@ -12,8 +12,8 @@ export type SentMessage = Readonly<MessageIds & Pick<Message, "content" | "attac
 
 /** A use of a command, button, select menu or modal, with functions to wait for the bot's response. */
 export interface InteractionHandle {
-	readonly id: string;
-	readonly state: Interaction["state"];
+	id: string;
+	state: Interaction["state"];
 	/** False if the bot neither responds nor defers its response in time. */
 	acknowledged(): Promise<boolean>;
 	/**
@@ -30,29 +30,29 @@ export interface InteractionHandle {
 /** A message as the user sees it. Its properties always have the current values. */
 export interface VisibleMessage extends SentMessage {
 	/** Whether the message is ephemeral: only the user of the interaction sees it. */
-	readonly ephemeral: boolean;
-	readonly embeds: Message["embeds"];
-	readonly buttons: readonly Button[];
-	readonly menus: readonly SelectMenu[];
-	readonly deleted: boolean;
+	ephemeral: boolean;
+	embeds: Message["embeds"];
+	buttons: readonly Button[];
+	menus: readonly SelectMenu[];
+	deleted: boolean;
 	/** Oldest first. Completing a deferred response does not count as an edit. */
-	readonly edits: readonly string[];
+	edits: readonly string[];
 }
 
 export interface Reply extends VisibleMessage {
 	/** Whether the bot did not respond in time. Then `content` is the error text of Discord's client. */
-	readonly failed: boolean;
-	readonly followUps: readonly VisibleMessage[];
+	failed: boolean;
+	followUps: readonly VisibleMessage[];
 }
 
 export interface VisibleModal {
-	readonly customId: string;
-	readonly title: string;
-	readonly inputs: readonly VisibleInput[];
+	customId: string;
+	title: string;
+	inputs: readonly VisibleInput[];
 }
 
 /** A text input or select menu of a modal, as the bot sent it, with its label. */
-export type VisibleInput = ModalInput & { readonly label: string };
+export type VisibleInput = ModalInput & { label: string };
 
 /** Returns functions to wait for the bot's response to an interaction. */
 export function createHandle(interactions: Interactions, interaction: Interaction): InteractionHandle {

@@ -13,48 +13,55 @@ import {
 	Locale,
 	MessageType,
 } from "discord.js";
-import { type NewMessage, referenceTo } from "../world/messages/messages.ts";
+import { referenceTo } from "../world/messages/messages.ts";
 import type { Modal } from "../world/messages/modals.ts";
 import type { EventPayloads, Sent } from "../world/state/api-types.ts";
-import type { Account, Channel, Command, Message, User } from "../world/state/entities.ts";
-import { inGuild } from "../world/state/entities.ts";
+import {
+	type Account,
+	type Channel,
+	type Command,
+	inGuild,
+	type Message,
+	type NewMessage,
+	type User,
+} from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
 
 /** A valid interaction, as the application (the bot) receives it in INTERACTION_CREATE. */
 export type Invocation = Invoked & {
-	readonly application: Account;
-	readonly user: User;
-	readonly channel: Channel;
-	readonly place: InvocationPlace;
+	application: Account;
+	user: User;
+	channel: Channel;
+	place: InvocationPlace;
 };
 
 type Invoked =
 	| {
-			readonly type: InteractionType.ApplicationCommand | InteractionType.ApplicationCommandAutocomplete;
-			readonly data: object;
-			readonly command: Command;
-			readonly message?: never;
-			readonly trigger?: never;
+			type: InteractionType.ApplicationCommand | InteractionType.ApplicationCommandAutocomplete;
+			data: object;
+			command: Command;
+			message?: never;
+			trigger?: never;
 	  }
 	| {
-			readonly type: InteractionType.MessageComponent;
-			readonly data: ComponentData;
-			readonly message: Message;
-			readonly command?: never;
-			readonly trigger?: never;
+			type: InteractionType.MessageComponent;
+			data: ComponentData;
+			message: Message;
+			command?: never;
+			trigger?: never;
 	  }
 	| {
-			readonly type: InteractionType.ModalSubmit;
-			readonly data: object;
-			readonly message: Message | undefined;
-			readonly command?: never;
-			readonly trigger: Interaction;
+			type: InteractionType.ModalSubmit;
+			data: object;
+			message: Message | undefined;
+			command?: never;
+			trigger: Interaction;
 	  };
 
 /** The used button or select menu, with the chosen values, and the users, roles and channels to which they refer. */
 export type ComponentData = Sent<APIMessageComponentInteractionData> & {
 	/** The component's id, which discord.js's types lack. */
-	readonly id?: unknown;
+	id?: unknown;
 };
 
 /** The place and the user of an interaction: the channel, plus guild and member, or in DMs the user. */
@@ -63,35 +70,35 @@ export type InvocationPlace = Sent<
 		APIMessageComponentInteraction,
 		"channel" | "channel_id" | "app_permissions" | "guild" | "guild_id" | "guild_locale" | "member" | "user"
 	>
-> & { readonly channel: { readonly permissions?: string } };
+> & { channel: { permissions?: string } };
 
 export interface Choice {
-	readonly name: string;
-	readonly value: string | number;
+	name: string;
+	value: string | number;
 }
 
 /** What an application's first response to an interaction created. */
 export interface Response {
 	/** The message that the response created, or the component's message if the response updates that one. */
-	readonly original?: Message | undefined;
-	readonly modal?: Modal | undefined;
-	readonly choices?: readonly Choice[] | undefined;
+	original?: Message | undefined;
+	modal?: Modal | undefined;
+	choices?: readonly Choice[] | undefined;
 }
 
 export type Interaction = Invocation & Progress;
 
 export interface Progress extends Response {
-	readonly id: string;
+	id: string;
 	/** The secret token with which the application responds to this interaction. */
-	readonly token: string;
+	token: string;
 	/**
 	 * State of the response: "waiting" until the application sends its first response, then "acknowledged"; "failed" if
 	 * it sent none in time.
 	 */
-	readonly state: "waiting" | "failed" | "acknowledged";
+	state: "waiting" | "failed" | "acknowledged";
 	/** The type of the application's first response; undefined before that response. */
-	readonly answer: InteractionResponseType | undefined;
-	readonly followUps: readonly Message[];
+	answer: InteractionResponseType | undefined;
+	followUps: readonly Message[];
 }
 
 const version: 1 = 1;
@@ -152,8 +159,8 @@ function nameOf(name: string, data: object): string {
 }
 
 interface UsedOption {
-	readonly name: string;
-	readonly options?: readonly UsedOption[];
+	name: string;
+	options?: readonly UsedOption[];
 }
 
 /**

@@ -4,9 +4,8 @@
 
 import { randomBytes } from "node:crypto";
 import { type InteractionResponseType, MessageFlags } from "discord.js";
-import { type MessageChanges, type NewMessage, newMessage } from "../world/messages/messages.ts";
-import type { Message, User } from "../world/state/entities.ts";
-import { inGuild } from "../world/state/entities.ts";
+import { type MessageChanges, newMessage } from "../world/messages/messages.ts";
+import { inGuild, type Message, type NewMessage, type User } from "../world/state/entities.ts";
 import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
 import { Subscribers } from "../world/state/subscribers.ts";
@@ -15,9 +14,9 @@ import { eventOf, type Interaction, type Invocation, originOf, type Progress, ty
 
 export interface InteractionTiming {
 	/** Time within which an application must send its first response to a slash command or button, in milliseconds. */
-	readonly acknowledgeMs: number;
+	acknowledgeMs: number;
 	/** In which the application can edit its response and send follow-up messages, in milliseconds. */
-	readonly interactionTokenMs: number;
+	interactionTokenMs: number;
 }
 
 export const discordInteractionTiming: InteractionTiming = {
@@ -26,8 +25,8 @@ export const discordInteractionTiming: InteractionTiming = {
 };
 
 type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
-	readonly followUps: Message[];
-	readonly timer: Timer;
+	followUps: Message[];
+	timer: Timer;
 	changed: PromiseWithResolvers<void>;
 };
 
@@ -81,7 +80,7 @@ export class Interactions {
 		const data = eventOf(this.world, interaction);
 		this.world.state.dispatch({
 			type: "INTERACTION_CREATE",
-			...(inGuild(channel) ? { guildId: channel.guild_id } : {}),
+			...(inGuild(channel) && { guildId: channel.guild_id }),
 			only: [application.user.id],
 			always: application.user.id,
 			data: () => data,

@@ -1,16 +1,18 @@
 // The client of a person or bot with a token: sends messages, runs commands, uses buttons, menus and modals, votes. It uses
 // the REST API and sees responses as Discord's client shows them.
 
-import {
-	ApplicationCommandType as CommandKind,
-	ComponentType,
-	InteractionType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ApplicationCommandType as CommandKind, ComponentType, InteractionType } from "discord.js";
 import { mayUse } from "../world/accounts/commands.ts";
 import { type Button, buttonsIn, type SelectMenu, selectMenusIn } from "../world/messages/buttons.ts";
-import type { Account, Channel, Command, CommandType, Message, User } from "../world/state/entities.ts";
-import { inGuild } from "../world/state/entities.ts";
+import {
+	type Account,
+	type Channel,
+	type Command,
+	type CommandType,
+	inGuild,
+	type Message,
+	type User,
+} from "../world/state/entities.ts";
 import { channelPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
 import { type OptionValues, optionsOf, type Upload } from "./given-options.ts";
@@ -30,10 +32,10 @@ export type {
 type MessageIds = Pick<Message, "id" | "channel_id">;
 
 interface ClientContext {
-	readonly world: World;
-	readonly interactions: Interactions;
+	world: World;
+	interactions: Interactions;
 	call(path: string, body: unknown, files?: readonly Upload[]): Promise<Response>;
-	readonly findChannel: (name: string) => Channel;
+	findChannel: (name: string) => Channel;
 }
 
 export class UserClient {
@@ -55,7 +57,7 @@ export class UserClient {
 	say(
 		channel: string,
 		content: string,
-		{ attachments = [] }: { readonly attachments?: readonly Upload[] } = {},
+		{ attachments = [] }: { attachments?: readonly Upload[] } = {},
 	): Promise<SentMessage> {
 		const path = `/channels/${this.#context.findChannel(channel).id}/messages`;
 		return this.#post(`write in ${channel}`, path, { content }, attachments);
@@ -260,7 +262,7 @@ function findMenu(message: Message, wanted: string): SelectMenu {
 
 function isSeenBy(world: World, channel: Channel, user: User): boolean {
 	if (!inGuild(channel)) return channel.recipients.includes(user);
-	return has(permissionsIn(world, channel, user), Permission.ViewChannel);
+	return has(permissionsIn(world, channel, user), "ViewChannel");
 }
 
 function permissionsIn(world: World, channel: Channel, user: User): bigint {

@@ -1,16 +1,24 @@
 // What the actor of a request may see and do: the entities of the path, and the permissions in them.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
-import type { Account, Channel, Member, Role, User } from "../world/state/entities.ts";
-import { inGuild, isThread } from "../world/state/entities.ts";
+import {
+	type Account,
+	type Channel,
+	inGuild,
+	isThread,
+	type Member,
+	type Role,
+	type User,
+} from "../world/state/entities.ts";
 import {
 	allPermissions,
+	bitsOf,
 	channelPermissions,
 	elevatedPermissions,
 	guildPermissions,
 	has,
 	isAboveMember,
 	isAboveRole,
+	type Needed,
 } from "../world/state/permissions.ts";
 import { isSnowflake } from "../world/state/snowflake.ts";
 import type { World } from "../world/world.ts";
@@ -40,23 +48,23 @@ export function findEntities(
 	const { guild_id, channel_id, message_id, role_id, user_id } = params;
 
 	if (guild_id !== undefined) {
-		const guild = found(world.guilds.get(guild_id), Code.UnknownGuild);
+		const guild = found(world.guilds.get(guild_id), "UnknownGuild");
 		if (!guild.members.has(actor.user.id))
-			throw apiError(route.name === "GET /guilds/:guild_id" ? Code.UnknownGuild : Code.MissingAccess);
+			throw apiError(route.name === "GET /guilds/:guild_id" ? "UnknownGuild" : "MissingAccess");
 		entities.guild = guild;
 	}
 	if (channel_id !== undefined) {
-		const channel = found(world.channels.get(channel_id), Code.UnknownChannel);
-		if (!has(permissionsOf(world, channel, actor.user), Permission.ViewChannel)) throw apiError(Code.MissingAccess);
+		const channel = found(world.channels.get(channel_id), "UnknownChannel");
+		if (!has(permissionsOf(world, channel, actor.user), "ViewChannel")) throw apiError("MissingAccess");
 		entities.channel = channel;
 	}
 	if (channel_id !== undefined && message_id !== undefined)
-		entities.message = found(world.messages.get(channel_id, message_id), Code.UnknownMessage);
-	if (role_id !== undefined) entities.role = found(entities.guild?.roles.get(role_id), Code.UnknownRole);
+		entities.message = found(world.messages.get(channel_id, message_id), "UnknownMessage");
+	if (role_id !== undefined) entities.role = found(entities.guild?.roles.get(role_id), "UnknownRole");
 	if (user_id !== undefined && /\/(members|voice-states)\/:user_id/.test(route.path))
 		entities.member = found(
 			entities.guild?.members.get(user_id),
-			world.users.get(user_id) ? Code.UnknownMember : Code.UnknownUser,
+			world.users.get(user_id) ? "UnknownMember" : "UnknownUser",
 		);
 	return entities;
 }
@@ -64,9 +72,9 @@ export function findEntities(
 /** Throws Discord's error if only bots may use it, the thread is archived, or the sender lacks a permission. */
 export function checkRoute(route: Route, call: Call): void {
 	const { actor, channel, guild } = call;
-	if (route.botsOnly && !actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
+	if (route.botsOnly && !actor.user.bot) throw apiError("OnlyBotsCanUseThisEndpoint");
 	const isArchived = channel && isThread(channel) && channel.archived;
-	if (isArchived && route.method !== "GET" && !route.inArchived) throw apiError(Code.InvalidActionOnArchivedThread);
+	if (isArchived && route.method !== "GET" && !route.inArchived) throw apiError("InvalidActionOnArchivedThread");
 	if (route.needs === undefined) return;
 	if (channel) requirePermissions(call, channel, route.needs);
 	else if (guild) requireGuildPermissions({ ...call, guild }, route.needs);
@@ -84,43 +92,43 @@ export function permissionsIn({ world, actor, webhook }: Call, channel: Channel)
 }
 
 /** Throws Discord's error if the sender of the request lacks any of the required permissions in a channel. */
-export function requirePermissions(call: Call, channel: Channel, bits: bigint): void {
-	if (!has(permissionsIn(call, channel), bits)) throw apiError(Code.MissingPermissions);
-	if (inGuild(channel) && !call.webhook) requireMfa({ ...call, guild: call.world.guilds.of(channel) }, bits);
+export function requirePermissions(call: Call, channel: Channel, needed: Needed): void {
+	if (!has(permissionsIn(call, channel), needed)) throw apiError("MissingPermissions");
+	if (inGuild(channel) && !call.webhook) requireMfa({ ...call, guild: call.world.guilds.of(channel) }, needed);
 }
 
 type Acting = Pick<Call<":guild_id">, "guild" | "actor">;
 
 /** Throws Discord's error if the sender of the request lacks any of the required permissions in a guild. */
-export function requireGuildPermissions(call: Acting & Pick<Call, "world">, bits: bigint): void {
-	if (!has(guildPermissions(call.guild, call.actor.user.id), bits)) throw apiError(Code.MissingPermissions);
-	requireMfa(call, bits);
+export function requireGuildPermissions(call: Acting & Pick<Call, "world">, needed: Needed): void {
+	if (!has(guildPermissions(call.guild, call.actor.user.id), needed)) throw apiError("MissingPermissions");
+	requireMfa(call, needed);
 }
 
 /** Throws if a needed permission requires two-factor authentication and the sender does not use it. */
-export function requireMfa({ guild, actor, world }: Acting & Pick<Call, "world">, bits: bigint): void {
-	const isElevated = (bits & elevatedPermissions) !== 0n;
+export function requireMfa({ guild, actor, world }: Acting & Pick<Call, "world">, needed: Needed): void {
+	const isElevated = (bitsOf(needed) & elevatedPermissions) !== 0n;
 	if (isElevated && guild.mfa_level === 1 && !world.users.hasMfa(actor.user))
-		throw apiError(Code.TwoFactorAuthenticationIsRequired);
+		throw apiError("TwoFactorAuthenticationIsRequired");
 }
 
 /** Throws unless the member is the sender of the request or ranks below the sender in the role hierarchy. */
 export function requireAbove({ guild, actor }: Acting, member: Member): void {
-	if (!isAboveMember(guild, actor.user.id, member)) throw apiError(Code.MissingPermissions);
+	if (!isAboveMember(guild, actor.user.id, member)) throw apiError("MissingPermissions");
 }
 
 /** Throws unless the role is below the highest role of the sender of the request. */
 export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
-	if (!isAboveRole(guild, actor.user.id, role)) throw apiError(Code.MissingPermissions);
+	if (!isAboveRole(guild, actor.user.id, role)) throw apiError("MissingPermissions");
 }
 
 /** Throws if a bot lacks the intent GuildMembers, which Discord requires for listing members. */
 export function requireMembersIntent({ actor }: Call): void {
-	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers")) throw apiError(Code.MissingAccess);
+	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers")) throw apiError("MissingAccess");
 }
 
 /** Throws in DMs, and in guild channels where the sender of the request lacks MANAGE_MESSAGES. */
 export function requireManageMessages(call: Call<":channel_id">): void {
-	if (!inGuild(call.channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
-	requirePermissions(call, call.channel, Permission.ManageMessages);
+	if (!inGuild(call.channel)) throw apiError("CannotExecuteActionOnDMChannel");
+	requirePermissions(call, call.channel, "ManageMessages");
 }

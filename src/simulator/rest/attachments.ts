@@ -51,7 +51,7 @@ export function storeFile(
 	return {
 		id,
 		filename,
-		...(given.description ? { description: given.description } : {}),
+		...(given.description && { description: given.description }),
 		content_type: file.type || "application/octet-stream",
 		size: file.size,
 		url,

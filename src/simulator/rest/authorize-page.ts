@@ -14,12 +14,12 @@ const pageHeaders = {
 };
 
 interface Query {
-	readonly client: User;
-	readonly redirectUri: string;
-	readonly scopes: readonly string[];
-	readonly state: string | null;
-	readonly challenge: string | null;
-	readonly challengeMethod: string | null;
+	client: User;
+	redirectUri: string;
+	scopes: readonly string[];
+	state: string | null;
+	challenge: string | null;
+	challengeMethod: string | null;
 }
 
 /** Shown instead of redirecting, for example because the request has no redirect URI of the application. */

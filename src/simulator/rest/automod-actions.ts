@@ -1,30 +1,23 @@
 // Executes the actions of AutoMod rules that a new or edited message violates: block, alert, timeout.
 
-import {
-	AutoModerationActionType as Action,
-	type APIAutoModerationAction,
-	RESTJSONErrorCodes as Code,
-	MessageType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { AutoModerationActionType as Action, type APIAutoModerationAction, MessageType } from "discord.js";
 import { managersOnly, type Violation } from "../world/guilds/automod.ts";
 import type { EventPayloads } from "../world/state/api-types.ts";
-import type { Channel, Guild, Member, Message } from "../world/state/entities.ts";
-import { inGuild } from "../world/state/entities.ts";
+import { type Channel, type Guild, inGuild, type Member, type Message } from "../world/state/entities.ts";
 import { guildPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
 import { apiError } from "./errors.ts";
 import type { Call } from "./route.ts";
 
 interface ActionContext {
-	readonly world: World;
-	readonly guild: Guild;
-	readonly channel: Channel;
-	readonly member: Member;
-	readonly text: string;
-	readonly violation: Violation;
+	world: World;
+	guild: Guild;
+	channel: Channel;
+	member: Member;
+	text: string;
+	violation: Violation;
 	/** Undefined if AutoMod blocked the message, because a blocked message is never created. */
-	readonly message: Message | undefined;
+	message: Message | undefined;
 }
 
 /** Throws Discord's error if a rule blocks the message, else returns a function that executes the other actions. */
@@ -34,7 +27,7 @@ export function moderate(call: Call, channel: Channel, text: string): (message: 
 	const guild = world.guilds.of(channel);
 	const member = guild.members.get(actor.user.id);
 	const granted = guildPermissions(guild, actor.user.id);
-	const isExempt = actor.user.bot || has(granted, Permission.ManageGuild);
+	const isExempt = actor.user.bot || has(granted, "ManageGuild");
 	if (!member || isExempt) return () => {};
 	const violations = world.autoModeration.violations(guild, {
 		text,
@@ -49,7 +42,7 @@ export function moderate(call: Call, channel: Channel, text: string): (message: 
 	const blocks = violations.some(({ rule }) => rule.actions.some(({ type }) => type === Action.BlockMessage));
 	if (!blocks) return executeActions;
 	executeActions(undefined);
-	throw apiError(Code.MessageWasBlockedByAutomaticModeration);
+	throw apiError("MessageWasBlockedByAutomaticModeration");
 }
 
 function executeAction(action: APIAutoModerationAction, context: ActionContext): void {
@@ -72,8 +65,8 @@ function executeAction(action: APIAutoModerationAction, context: ActionContext):
 			rule_trigger_type: rule.trigger_type,
 			user_id: member.user.id,
 			channel_id: channel.id,
-			...(message ? { message_id: message.id } : {}),
-			...(alert ? { alert_system_message_id: alert.id } : {}),
+			...(message && { message_id: message.id }),
+			...(alert && { alert_system_message_id: alert.id }),
 			content: seesContent ? text : "",
 			matched_keyword: keyword,
 			matched_content: seesContent ? content : "",

@@ -1,13 +1,12 @@
 // Reads request bodies, JSON or multipart, and the audit log reason.
 
-import { RESTJSONErrorCodes as Code } from "discord.js";
 import { keepLargeIntegers } from "../world/state/snowflake.ts";
 import { apiError, formError } from "./errors.ts";
 
 export interface Content {
-	readonly body: unknown;
+	body: unknown;
 	/** The uploaded files of a multipart request body, by part name. */
-	readonly files: ReadonlyMap<string, Blob>;
+	files: ReadonlyMap<string, Blob>;
 }
 
 const fileLimitBytes = 10 * 1024 * 1024;
@@ -43,13 +42,13 @@ export async function readForm(request: Request): Promise<Content> {
 
 async function readMultipart(request: Request): Promise<Content> {
 	const form = await request.formData().catch((cause: unknown) => {
-		throw apiError(Code.RequestBodyContainsInvalidJSON, {
+		throw apiError("RequestBodyContainsInvalidJSON", {
 			message: `The multipart body could not be read: ${cause}`,
 		});
 	});
 	const files = new Map<string, Blob>();
 	for (const [name, value] of form) if (typeof value !== "string") files.set(name, value);
-	for (const file of files.values()) if (file.size > fileLimitBytes) throw apiError(Code.RequestEntityTooLarge);
+	for (const file of files.values()) if (file.size > fileLimitBytes) throw apiError("RequestEntityTooLarge");
 	const payload = form.get("payload_json");
 	return { body: typeof payload === "string" ? parse(payload) : {}, files };
 }
@@ -59,9 +58,9 @@ function parse(text: string): unknown {
 	try {
 		body = JSON.parse(text, keepLargeIntegers);
 	} catch {
-		throw apiError(Code.RequestBodyContainsInvalidJSON);
+		throw apiError("RequestBodyContainsInvalidJSON");
 	}
-	if (isDeeper(body, depthLimit)) throw apiError(Code.RequestBodyContainsInvalidJSON);
+	if (isDeeper(body, depthLimit)) throw apiError("RequestBodyContainsInvalidJSON");
 	return body;
 }
 

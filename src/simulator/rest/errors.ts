@@ -16,8 +16,11 @@ export class ApiError extends Error {
 	}
 }
 
+/** The name of a JSON error code in discord.js. */
+export type ErrorName = keyof typeof Code;
+
 // Programs rely on the codes. The messages are Discord's where they are known. A guess (error-status): the statuses.
-const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
+const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 	400: {
 		MaximumNumberOfPinsReachedForTheChannel: "Maximum number of pins reached for the channel (250)",
 		MaximumNumberOfReactionsReached: "Maximum number of reactions reached (20)",
@@ -125,14 +128,14 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 
 const byCode = new Map<number, [status: number, message: string]>();
 for (const [status, errors] of Object.entries(messages))
-	for (const [name, message] of Object.entries(errors))
-		byCode.set(Code[name as keyof typeof Code], [Number(status), message]);
+	for (const [name, message] of Object.entries(errors)) byCode.set(Code[name as ErrorName], [Number(status), message]);
 
 /** `given` can replace the HTTP status and message of the code. The default status of an unknown code is 400. */
 export function apiError(
-	code: number,
+	error: ErrorName | number,
 	given: { status?: number | undefined; message?: string | undefined } = {},
 ): ApiError {
+	const code = typeof error === "string" ? Code[error] : error;
 	const [status, message] = byCode.get(code) ?? [400, `Error ${code}`];
 	return new ApiError(given.status ?? status, {
 		message: given.message ?? message,
@@ -140,9 +143,9 @@ export function apiError(
 	});
 }
 
-/** Returns `entity`. If it is undefined, throws Discord's error with the JSON error code `code`. */
-export function found<T>(entity: T | undefined, code: number): T {
-	if (entity === undefined) throw apiError(code);
+/** Returns `entity`. If it is undefined, throws this error of Discord's. */
+export function found<T>(entity: T | undefined, error: ErrorName): T {
+	if (entity === undefined) throw apiError(error);
 	return entity;
 }
 
@@ -165,7 +168,7 @@ export function rateLimited(
 			...headers,
 			"retry-after": String(Math.ceil(seconds)),
 			"x-ratelimit-scope": scope,
-			...(global ? { "x-ratelimit-global": "true" } : {}),
+			...(global && { "x-ratelimit-global": "true" }),
 		},
 	);
 }
@@ -184,8 +187,8 @@ export interface FormErrors {
 }
 
 interface FieldError {
-	readonly code: string;
-	readonly message: string;
+	code: string;
+	message: string;
 }
 
 /** The error response for a request body with invalid fields (status 400, "Invalid Form Body"). */

@@ -7,52 +7,52 @@ type Match = string;
 
 export interface FaultLimits {
 	/** How many requests an injected fault affects. Default: all requests that match it. */
-	readonly times?: number | undefined;
+	times?: number | undefined;
 	/** The id of the only user whose requests the injected fault affects. Default: all users. */
-	readonly actor?: string | undefined;
+	actor?: string | undefined;
 }
 
 /** What an injected fault does to a request. If the fault has `executed: true`, the request also takes effect. */
 export type Effect =
 	| {
-			readonly kind: "refuse" | "fail" | "rateLimit";
-			readonly executed: boolean;
-			readonly error: ApiError;
+			kind: "refuse" | "fail" | "rateLimit";
+			executed: boolean;
+			error: ApiError;
 	  }
 	/** An injected fault that holds requests until the test releases them. Then they continue. */
 	| {
-			readonly kind: "stall";
-			readonly executed: boolean;
-			readonly released: Promise<void>;
+			kind: "stall";
+			executed: boolean;
+			released: Promise<void>;
 	  }
-	| { readonly kind: "drop"; readonly executed: boolean }
+	| { kind: "drop"; executed: boolean }
 	| {
-			readonly kind: "answer";
-			readonly executed: boolean;
-			readonly rewrite: (right: ResponseData | undefined) => ResponseData;
+			kind: "answer";
+			executed: boolean;
+			rewrite: (right: ResponseData | undefined) => ResponseData;
 	  };
 
 /** An HTTP response. Its body is JSON unless a content-type header says otherwise. */
 export interface ResponseData {
-	readonly status: number;
-	readonly body?: string | undefined;
+	status: number;
+	body?: string | undefined;
 	/** The HTTP headers, with names in lower case. */
-	readonly headers?: Readonly<Record<string, string>> | undefined;
+	headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface InjectedFault {
-	readonly id: number;
-	readonly limits: FaultLimits;
-	readonly match: Match;
-	readonly effect: Effect;
-	readonly hits: number;
+	id: number;
+	limits: FaultLimits;
+	match: Match;
+	effect: Effect;
+	hits: number;
 	/** Removes the injected fault and lets the requests that it holds continue. */
 	release(): void;
 }
 
 interface ActiveFault extends InjectedFault {
 	hits: number;
-	readonly matches: (method: string, route: string, path: string) => boolean;
+	matches: (method: string, route: string, path: string) => boolean;
 }
 
 /** If several faults match a request, the one that was added first applies. */

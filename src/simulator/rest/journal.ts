@@ -3,20 +3,20 @@
 import { Subscribers } from "../world/state/subscribers.ts";
 
 export interface JournalEntry {
-	readonly seq: number;
+	seq: number;
 	/** When the request was executed, in ISO 8601. */
-	readonly at: string;
+	at: string;
 	/** The id of the user, bot or webhook that sent the request. */
-	readonly actor: string;
-	readonly method: string;
+	actor: string;
+	method: string;
 	/** Method and path pattern of the route, such as "POST /channels/:channel_id/messages". */
-	readonly route: string;
+	route: string;
 	/** The path of the request without the API version. */
-	readonly path: string;
-	readonly body: unknown;
+	path: string;
+	body: unknown;
 	/** The audit log reason from the header X-Audit-Log-Reason, URL-decoded. */
-	readonly reason: string | undefined;
-	readonly nonce?: string | number;
+	reason: string | undefined;
+	nonce?: string | number;
 }
 
 /** Records the REST requests that changed something in the simulated Discord, in order. Tests read them. */
@@ -46,17 +46,17 @@ export class Journal {
 }
 
 export interface RequestRecord {
-	readonly at: string;
-	readonly method: string;
-	readonly path: string;
+	at: string;
+	method: string;
+	path: string;
 	/** Method and path pattern of the route; undefined if the simulator does not implement the route. */
-	readonly route: string | undefined;
+	route: string | undefined;
 	/** The id of the user, bot or webhook that sent the request; undefined if the request had no valid token. */
-	readonly actor: string | undefined;
+	actor: string | undefined;
 	/** "waiting" before the response, "hung up" if the connection was closed without one. */
-	readonly status: number | "hung up" | "waiting";
+	status: number | "hung up" | "waiting";
 	/** The kind of the injected fault that affected the request; undefined if none did. */
-	readonly fault: string | undefined;
+	fault: string | undefined;
 }
 
 const kept = 10_000;

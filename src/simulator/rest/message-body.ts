@@ -1,11 +1,10 @@
 // The body of new and edited messages: content, mentions, embeds and files, checked by Discord's rules.
 // https://discord.com/developers/docs/resources/message
 
-import { RESTJSONErrorCodes as Code, MessageFlags, PermissionFlagsBits as Permission } from "discord.js";
+import { MessageFlags } from "discord.js";
 import type { MessageChanges } from "../world/messages/messages.ts";
 import type { SentEmbed } from "../world/state/api-types.ts";
-import type { Channel, Message, User } from "../world/state/entities.ts";
-import { inGuild } from "../world/state/entities.ts";
+import { type Channel, inGuild, type Message, type User } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
@@ -78,8 +77,8 @@ export const contentFields = {
 
 /** `poll` is unknown, because it is read only to check whether the message has one. */
 export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
-	readonly poll?: unknown;
-	readonly tts?: boolean | undefined;
+	poll?: unknown;
+	tts?: boolean | undefined;
 };
 
 /** A value for this field gets a response with status 501. */
@@ -143,7 +142,7 @@ function findMentions(
 	const allowed = allowed_mentions ?? (call.interaction ? usersOnly : undefined);
 	checkExclusive(allowed);
 	const parses = (kind: "users" | "roles" | "everyone") => !allowed || (allowed.parse?.includes(kind) ?? false);
-	const mayAll = has(permissionsIn(call, channel), Permission.MentionEveryone);
+	const mayAll = has(permissionsIn(call, channel), "MentionEveryone");
 
 	const users = idsIn(content, /<@!?(\d{1,20})>/g)
 		.filter((id) => parses("users") || allowed?.users?.includes(id))
@@ -184,13 +183,13 @@ export function requireContent(call: Call, body: Content): void {
 		!body.components?.length &&
 		!body.poll &&
 		call.files.size === 0;
-	if (isEmpty) throw apiError(Code.CannotSendAnEmptyMessage);
+	if (isEmpty) throw apiError("CannotSendAnEmptyMessage");
 }
 
 /** Throws if a message has embeds or files and the sender of the request may not send them in the channel. */
 export function requireEmbedsAndFiles(call: Call, channel: Channel, body: Content): void {
-	if (body.embeds?.length) requirePermissions(call, channel, Permission.EmbedLinks);
-	if (call.files.size > 0) requirePermissions(call, channel, Permission.AttachFiles);
+	if (body.embeds?.length) requirePermissions(call, channel, "EmbedLinks");
+	if (call.files.size > 0) requirePermissions(call, channel, "AttachFiles");
 }
 
 /** Returns the stored fields of a new message: text, mentions, embeds, components, attachments and flags. */
@@ -224,14 +223,14 @@ export function editedContent(call: Call, channel: Channel, message: Message, bo
 		...storeAttachments(call, channel, body.attachments ?? []),
 	];
 	const parts = [...embeds, ...components, ...attachments];
-	if (content === "" && parts.length === 0) throw apiError(Code.CannotSendAnEmptyMessage);
+	if (content === "" && parts.length === 0) throw apiError("CannotSendAnEmptyMessage");
 	return {
 		content,
 		embeds,
 		components,
 		attachments,
 		flags,
-		...(body.content === undefined ? {} : findMentions(call, channel, content, body)),
+		...(body.content !== undefined && findMentions(call, channel, content, body)),
 	};
 }
 

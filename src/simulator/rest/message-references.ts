@@ -1,10 +1,9 @@
 // Messages that refer to another one: replies in the same channel, and forwards from any channel.
 // https://discord.com/developers/docs/resources/message#message-reference-content-attribution
 
-import { RESTJSONErrorCodes as Code, MessageFlags, MessageType, PermissionFlagsBits as Permission } from "discord.js";
+import { MessageFlags, MessageType } from "discord.js";
 import { referenceTo } from "../world/messages/messages.ts";
-import type { Channel, Message } from "../world/state/entities.ts";
-import { inGuild } from "../world/state/entities.ts";
+import { type Channel, inGuild, type Message } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { isReadable, readerOf } from "../world/state/serialize.ts";
 import { permissionsIn } from "./access.ts";
@@ -25,8 +24,8 @@ type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
 
 /** Undefined if the message does not exist and `fail_if_not_exists` is false; otherwise throws then. */
 export function repliedTo(call: Call, channel: Channel, reference: Reference): Message | undefined {
-	if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory))
-		throw apiError(Code.CannotReplyWithoutPermissionToReadMessageHistory);
+	if (!has(permissionsIn(call, channel), "ReadMessageHistory"))
+		throw apiError("CannotReplyWithoutPermissionToReadMessageHistory");
 	const message = call.world.messages.get(channel.id, reference.message_id ?? "");
 	if (!message && (reference.fail_if_not_exists ?? true)) throw unknownMessage();
 	return message;
@@ -59,7 +58,7 @@ export function asForward(call: Call, target: Channel, body: Content, reference:
 		);
 	const { channel, message } = forwarded(call, reference);
 	const { channels } = call.world;
-	if (channels.isNsfw(channel) && !channels.isNsfw(target)) throw apiError(Code.NSFWChannelMessageReferenceNotAllowed);
+	if (channels.isNsfw(channel) && !channels.isNsfw(target)) throw apiError("NSFWChannelMessageReferenceNotAllowed");
 	return {
 		flags: MessageFlags.HasSnapshot,
 		message_reference: referenceTo(message, channel, 1),
@@ -70,16 +69,16 @@ export function asForward(call: Call, target: Channel, body: Content, reference:
 function forwarded(call: Call, { channel_id, message_id }: Reference): { channel: Channel; message: Message } {
 	const { world, actor } = call;
 	if (channel_id === undefined) throw missingField("message_reference", "channel_id");
-	const channel = found(world.channels.get(channel_id), Code.UnknownChannel);
+	const channel = found(world.channels.get(channel_id), "UnknownChannel");
 	const granted = permissionsIn(call, channel);
-	if (!has(granted, Permission.ViewChannel)) throw apiError(Code.MissingAccess);
-	if (!has(granted, Permission.ReadMessageHistory))
-		throw apiError(Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory);
+	if (!has(granted, "ViewChannel")) throw apiError("MissingAccess");
+	if (!has(granted, "ReadMessageHistory"))
+		throw apiError("CannotReferenceAMessageWithoutPermissionToReadMessageHistory");
 	const message = world.messages.get(channel.id, message_id ?? "");
 	if (!message) throw unknownMessage();
-	if (!forwardable.includes(message.type) || message.poll) throw apiError(Code.CannotExecuteActionOnSystemMessage);
+	if (!forwardable.includes(message.type) || message.poll) throw apiError("CannotExecuteActionOnSystemMessage");
 	const guildId = inGuild(channel) ? channel.guild_id : undefined;
-	if (!isReadable(message, readerOf(actor), guildId)) throw apiError(Code.CannotForwardMessageWithUnreadableContent);
+	if (!isReadable(message, readerOf(actor), guildId)) throw apiError("CannotForwardMessageWithUnreadableContent");
 	return { channel, message };
 }
 

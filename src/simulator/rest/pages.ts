@@ -3,9 +3,9 @@
 import { compareIds } from "../../guild-document/names/ids.ts";
 
 interface Page {
-	readonly limit?: number | undefined;
-	readonly before?: string | undefined;
-	readonly after?: string | undefined;
+	limit?: number | undefined;
+	before?: string | undefined;
+	after?: string | undefined;
 }
 
 /** The last items before the id `before` or, if that is missing, the first items after the id `after`. */

@@ -6,19 +6,19 @@
 import { rateLimited } from "./errors.ts";
 
 interface Limit {
-	readonly requests: number;
-	readonly perMs: number;
+	requests: number;
+	perMs: number;
 }
 
 export interface RateLimits {
 	/** The rate limit for all requests of a user or bot together, across all routes. */
-	readonly global: Limit;
+	global: Limit;
 	/** The rate limit of each route for which no other limit is set. */
-	readonly each: Limit;
+	each: Limit;
 	/** The rate limits of particular routes, by method and path pattern: "POST /channels/:channel_id/messages". */
-	readonly routes?: Readonly<Record<string, Limit>>;
+	routes?: Readonly<Record<string, Limit>>;
 	/** The limit of changes of a channel's name, and of its topic, of which the rate limit headers say nothing. */
-	readonly renames?: Limit;
+	renames?: Limit;
 }
 
 /**

@@ -1,6 +1,5 @@
 // The definition of a route: path, permissions, fields and handler. The router runs the checks.
 
-import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { Interaction } from "../interactions/interaction.ts";
 import type { Interactions } from "../interactions/interactions.ts";
 import type { Authorization, Scope } from "../world/accounts/authorizations.ts";
@@ -17,11 +16,11 @@ import type {
 	Webhook,
 } from "../world/state/entities.ts";
 import { inGuild, isThread } from "../world/state/entities.ts";
+import type { Needed } from "../world/state/permissions.ts";
 import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 import { apiError, found } from "./errors.ts";
-import type { Field, Fields, Read } from "./fields/fields.ts";
-import { object } from "./fields/fields.ts";
+import { type Field, type Fields, object, type Read } from "./fields/fields.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -55,17 +54,17 @@ type ParamsIn<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
 		: never;
 
 interface Request<Path, Body, Query> {
-	readonly world: World;
-	readonly interactions: Interactions;
-	readonly actor: Account;
-	readonly authorization: Authorization | undefined;
-	readonly params: Readonly<Record<string, string> & Record<ParamsIn<Path>, string>>;
-	readonly body: Body;
-	readonly query: Query;
-	readonly files: ReadonlyMap<string, Blob>;
-	readonly by: Attribution;
-	readonly authorizationHeader: string;
-	readonly host: string;
+	world: World;
+	interactions: Interactions;
+	actor: Account;
+	authorization: Authorization | undefined;
+	params: Readonly<Record<string, string> & Record<ParamsIn<Path>, string>>;
+	body: Body;
+	query: Query;
+	files: ReadonlyMap<string, Blob>;
+	by: Attribution;
+	authorizationHeader: string;
+	host: string;
 	storeFile(path: string, file: Blob): string;
 	skipJournal(): void;
 	setStatus(status: number): void;
@@ -82,31 +81,31 @@ export type ReadForm<F> = F extends Field<infer T> ? Exclude<T, undefined> : { [
 type Run<Path, B, Q> = (call: Call<Path, ReadForm<B>, ReadForm<Q>>) => unknown;
 
 interface RouteSpec<Path, B extends Form, Q extends Fields> {
-	readonly needs?: bigint;
+	needs?: Needed;
 	/**
 	 * The route can be used without a token. Sources: for the route that returns the Gateway URL
 	 * https://discord.com/developers/docs/events/gateway#get-gateway, for the route that returns an invite Discord's
 	 * OpenAPI document.
 	 */
-	readonly withoutToken?: true;
-	readonly botsOnly?: true;
-	readonly scope?: Scope | "any";
-	readonly applicationsOnly?: true;
-	readonly form?: true;
-	readonly body?: B;
-	readonly query?: Q;
-	readonly status?: number;
-	readonly inArchived?: true;
-	readonly fleeting?: true;
-	readonly run: Run<Path, B, Q>;
+	withoutToken?: true;
+	botsOnly?: true;
+	scope?: Scope | "any";
+	applicationsOnly?: true;
+	form?: true;
+	body?: B;
+	query?: Q;
+	status?: number;
+	inArchived?: true;
+	fleeting?: true;
+	run: Run<Path, B, Q>;
 }
 
 /** A route of the simulated REST API. `run` parses and handles the request. */
 export interface Route extends Omit<RouteSpec<"", Fields, Fields>, "body" | "query" | "run"> {
 	/** Method and path pattern, such as "POST /channels/:channel_id/messages". */
-	readonly name: string;
-	readonly method: string;
-	readonly path: string;
+	name: string;
+	method: string;
+	path: string;
 	run(call: Call): unknown;
 }
 
@@ -145,14 +144,14 @@ function isField(form: Form): form is Field<unknown> {
 
 /** Returns the channel or thread of the request path. Throws in DMs. */
 export function guildPlaceOf({ channel }: Call<":channel_id">): GuildPlace {
-	if (!inGuild(channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
+	if (!inGuild(channel)) throw apiError("CannotExecuteActionOnDMChannel");
 	return channel;
 }
 
 /** Returns the channel of the request path. Throws in DMs and threads. */
 export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 	const place = guildPlaceOf(call);
-	if (isThread(place)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (isThread(place)) throw apiError("CannotExecuteActionOnThisChannelType");
 	return place;
 }
 
@@ -160,10 +159,10 @@ export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 export function threadOf(call: Call<":channel_id">): Thread {
 	const place = guildPlaceOf(call);
 	if (isThread(place)) return place;
-	throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	throw apiError("CannotExecuteActionOnThisChannelType");
 }
 
 /** Returns the sender of the request as a member of the guild of the request path. */
 export function memberOfActor({ guild, actor }: Call<":guild_id">): Member {
-	return found(guild.members.get(actor.user.id), Code.UnknownMember);
+	return found(guild.members.get(actor.user.id), "UnknownMember");
 }

@@ -1,6 +1,5 @@
 // Discord's REST API v10: the checks that all routes share, in Discord's order.
 
-import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { aborted } from "../../lib/signal.ts";
 import type { Interactions } from "../interactions/interactions.ts";
@@ -19,15 +18,15 @@ import type { Call, Route } from "./route.ts";
 import { authenticateByToken } from "./token-auth.ts";
 
 interface Parts {
-	readonly routes: readonly Route[];
-	readonly world: World;
-	readonly interactions: Interactions;
-	readonly journal: Journal;
-	readonly requests: RequestLog;
-	readonly faults: Faults;
-	readonly limiter: RateLimiter;
-	readonly log: Log;
-	readonly onExchange: ((exchange: Exchange) => void) | undefined;
+	routes: readonly Route[];
+	world: World;
+	interactions: Interactions;
+	journal: Journal;
+	requests: RequestLog;
+	faults: Faults;
+	limiter: RateLimiter;
+	log: Log;
+	onExchange: ((exchange: Exchange) => void) | undefined;
 	storeFile(host: string, path: string, file: Blob): string;
 }
 
@@ -43,23 +42,23 @@ class HangUp extends Error {
 
 /** A REST request to the simulator and its response. Tests validate both against Discord's OpenAPI document. */
 export interface Exchange {
-	readonly method: string;
+	method: string;
 	/** The path pattern of the requested route, such as "/channels/:channel_id/messages". */
-	readonly route: string;
-	readonly query: URLSearchParams;
+	route: string;
+	query: URLSearchParams;
 	/** The parsed JSON body of the request; {} if the request has no body, undefined if it was refused before it was read. */
-	readonly body: unknown;
+	body: unknown;
 	/** The part names of the uploaded files in a multipart request body. */
-	readonly files: readonly string[];
+	files: readonly string[];
 	/** Whether a Discord library sent the request, judged by its User-Agent header. */
-	readonly byLibrary: boolean;
-	readonly status: number;
+	byLibrary: boolean;
+	status: number;
 	/** The response body as JSON text; undefined if the response has no body. */
-	readonly response: string | undefined;
+	response: string | undefined;
 	/** The response headers, with names in lower case. */
-	readonly headers: Readonly<Record<string, string>>;
+	headers: Readonly<Record<string, string>>;
 	/** The kind of the injected fault that delayed or replaced the response; undefined if there was none. */
-	readonly fault: Effect["kind"] | undefined;
+	fault: Effect["kind"] | undefined;
 }
 
 const anonymous: Account = {
@@ -69,8 +68,8 @@ const anonymous: Account = {
 };
 
 interface Sender {
-	readonly actor: Account;
-	readonly authorization?: Authorization;
+	actor: Account;
+	authorization?: Authorization;
 }
 
 interface Seen {
@@ -81,9 +80,9 @@ interface Seen {
 }
 
 export interface UnknownRoute {
-	readonly method: string;
-	readonly path: string;
-	readonly count: number;
+	method: string;
+	path: string;
+	count: number;
 }
 
 export class Router {
@@ -119,7 +118,7 @@ export class Router {
 		let response: ResponseData;
 		try {
 			if (version !== undefined && version !== "10" && version !== "9")
-				throw apiError(Code.InvalidAPIVersion, {
+				throw apiError("InvalidAPIVersion", {
 					message: "Invalid API version",
 				});
 			response = await this.#handleCall(request, url, path, complete, seen);

@@ -1,6 +1,5 @@
 // Authentication by the token in a path: an interaction's acts as its application, a webhook's as the webhook.
 
-import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { Interaction } from "../interactions/interaction.ts";
 import type { Interactions } from "../interactions/interactions.ts";
 import { accountOf } from "../world/guilds/webhooks.ts";
@@ -10,16 +9,16 @@ import { apiError, found } from "./errors.ts";
 import type { Found } from "./route.ts";
 
 interface Parts {
-	readonly world: World;
-	readonly interactions: Interactions;
+	world: World;
+	interactions: Interactions;
 }
 
 type Params = Readonly<Record<string, string>>;
 
 interface TokenHolder {
-	readonly actor: Account;
-	readonly authorization?: undefined;
-	readonly entities: Partial<Found>;
+	actor: Account;
+	authorization?: undefined;
+	entities: Partial<Found>;
 }
 
 /** Undefined if the path has no token. Throws if the token is invalid or expired. */
@@ -31,8 +30,8 @@ export function authenticateByToken(params: Params, parts: Parts): TokenHolder |
 }
 
 function webhookByToken(params: Params, { world }: Parts): TokenHolder {
-	const webhook = found(world.webhooks.get(params.webhook_id ?? ""), Code.UnknownWebhook);
-	if (webhook.token === undefined || webhook.token !== params.webhook_token) throw apiError(Code.InvalidWebhookToken);
+	const webhook = found(world.webhooks.get(params.webhook_id ?? ""), "UnknownWebhook");
+	if (webhook.token === undefined || webhook.token !== params.webhook_token) throw apiError("InvalidWebhookToken");
 	return { actor: accountOf(webhook), entities: { webhook } };
 }
 
@@ -40,15 +39,14 @@ function interactionByToken(params: Params, { interactions, world }: Parts): Int
 	const { interaction_id, interaction_token = "", application_id } = params;
 	const known = interactions.byToken(interaction_token);
 	const valid = known && !interactions.isOver(known) ? known : undefined;
-	if (valid && !world.channels.has(valid.channel.id)) throw apiError(Code.UnknownChannel);
+	if (valid && !world.channels.has(valid.channel.id)) throw apiError("UnknownChannel");
 	if (interaction_id !== undefined) {
-		if (valid?.id !== interaction_id) throw apiError(Code.UnknownInteraction);
+		if (valid?.id !== interaction_id) throw apiError("UnknownInteraction");
 		return valid;
 	}
-	if (!valid)
-		throw apiError(world.users.get(application_id ?? "")?.bot ? Code.InvalidWebhookToken : Code.UnknownWebhook);
+	if (!valid) throw apiError(world.users.get(application_id ?? "")?.bot ? "InvalidWebhookToken" : "UnknownWebhook");
 	// An interaction's webhook exists from its first response on.
 	const exists = valid.state === "acknowledged" && valid.application.user.id === application_id;
-	if (!exists) throw apiError(Code.UnknownWebhook);
+	if (!exists) throw apiError("UnknownWebhook");
 	return valid;
 }

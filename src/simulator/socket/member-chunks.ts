@@ -58,10 +58,10 @@ function* chunks(guild: Guild, request: MembersRequest, presences: boolean): Gen
 			members: part.map(serialize.member),
 			chunk_index: index,
 			chunk_count: count,
-			...(missing.length > 0 ? { not_found: missing } : {}),
-			...(presences ? { presences: part.map(serialize.presence) } : {}),
+			...(missing.length > 0 && { not_found: missing }),
+			...(presences && { presences: part.map(serialize.presence) }),
 			// Longer nonces are ignored.
-			...(request.nonce !== undefined && request.nonce.length <= 32 ? { nonce: request.nonce } : {}),
+			...(request.nonce !== undefined && request.nonce.length <= 32 && { nonce: request.nonce }),
 		};
 	}
 }

@@ -45,7 +45,7 @@ export class Session {
 	/** The ids of the channels that the bot could not view when it was last told about them. */
 	readonly #hidden = new Set<string>();
 	#seq = 0;
-	readonly #sent: { readonly seq: number; readonly text: string }[] = [];
+	readonly #sent: { seq: number; text: string }[] = [];
 	#sentLength = 0;
 	/** The events to send to the bot. Tests can pause this queue to delay them. */
 	readonly queue = new PausableQueue();

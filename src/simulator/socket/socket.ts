@@ -18,11 +18,11 @@ import { PausableQueue } from "./pausable-queue.ts";
 import { type Alter, Session, type SessionConnection, socketUrl } from "./session.ts";
 
 export interface SocketTiming {
-	readonly heartbeatIntervalMs: number;
+	heartbeatIntervalMs: number;
 	/** How long a bot can resume a session after its connection has closed. */
-	readonly resumeWindowMs: number;
+	resumeWindowMs: number;
 	/** Minimum time between two requests of a bot for all members of a guild. */
-	readonly allMembersMs: number;
+	allMembersMs: number;
 }
 
 export const discordTiming: SocketTiming = {
@@ -33,9 +33,9 @@ export const discordTiming: SocketTiming = {
 
 export interface Connection {
 	/** The host and port that the bot uses to reach the simulator. */
-	readonly host: string;
-	readonly version: string;
-	readonly encoding: string;
+	host: string;
+	version: string;
+	encoding: string;
 	session: Session | undefined;
 	/** Undefined before the bot has identified or resumed. */
 	sessionConnection: SessionConnection | undefined;

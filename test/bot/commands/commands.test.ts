@@ -15,7 +15,7 @@ import { createDoors, type DoorsOptions } from "../../../src/bot/commands/doors.
 import { holdsOf } from "../../../src/bot/commands/help.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
-import type { NewMessage } from "../../../src/simulator/world/messages/messages.ts";
+import type { NewMessage } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";

@@ -1,7 +1,7 @@
 // The fields of channels that concern threads and forum posts: defaults of new ones, and tags.
 // https://discord.com/developers/docs/resources/channel#forum-tag-object
 
-import { ChannelFlags, ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelFlags, ChannelType } from "discord.js";
 import type { ChannelChanges } from "../../world/channels/channels.ts";
 import { type ForumTag, type GuildChannel, type GuildChannelType, holdsPosts } from "../../world/state/entities.ts";
 import { requirePermissions } from "../access.ts";
@@ -86,10 +86,10 @@ function tagsOf(
 	given: NonNullable<ForumBody["available_tags"]>,
 	channel: GuildChannel | undefined,
 ): ForumTag[] {
-	if (new Set(given.map(({ name }) => name)).size < given.length) throw apiError(Code.TagNamesMustBeUnique);
+	if (new Set(given.map(({ name }) => name)).size < given.length) throw apiError("TagNamesMustBeUnique");
 	const known = new Set(channel?.available_tags.map(({ id }) => id));
 	return given.map(({ id, name, moderated, emoji_id, emoji_name }) => {
-		if (typeof id === "string" && !known.has(id)) throw apiError(Code.UnknownTag);
+		if (typeof id === "string" && !known.has(id)) throw apiError("UnknownTag");
 		return {
 			id: id ?? world.state.newId(),
 			name,
@@ -108,10 +108,10 @@ export function checkedTags(
 	before: readonly string[] = [],
 ): string[] {
 	const tag = (id: string) => forum.available_tags.find((one) => one.id === id);
-	if (ids.some((id) => !tag(id))) throw apiError(Code.UnknownTag);
+	if (ids.some((id) => !tag(id))) throw apiError("UnknownTag");
 	if (ids.length === 0 && (forum.flags & ChannelFlags.RequireTag) !== 0)
-		throw apiError(Code.TagRequiredToCreateAForumPostInThisChannel);
+		throw apiError("TagRequiredToCreateAForumPostInThisChannel");
 	const changed = new Set(ids).symmetricDifference(new Set(before));
-	if ([...changed].some((id) => tag(id)?.moderated)) requirePermissions(call, forum, Permission.ManageThreads);
+	if ([...changed].some((id) => tag(id)?.moderated)) requirePermissions(call, forum, "ManageThreads");
 	return [...ids];
 }

@@ -9,10 +9,10 @@ import type { Call } from "../route.ts";
 import { type OptionValue, type Resolved, resolve, resolveFile } from "./resolved.ts";
 
 interface GivenOption {
-	readonly name: string;
-	readonly value?: unknown;
-	readonly focused?: boolean | undefined;
-	readonly options?: readonly GivenOption[] | undefined;
+	name: string;
+	value?: unknown;
+	focused?: boolean | undefined;
+	options?: readonly GivenOption[] | undefined;
 }
 
 const givenFields = {
@@ -28,19 +28,19 @@ export const givenOptions = f.list(f.object({ ...givenFields, options: inGroup }
 
 /** An option as the application receives it. */
 export type SentOption = {
-	readonly name: string;
-	readonly type: Option;
-	readonly value?: unknown;
-	readonly focused?: boolean;
-	readonly options?: readonly SentOption[];
+	name: string;
+	type: Option;
+	value?: unknown;
+	focused?: boolean;
+	options?: readonly SentOption[];
 };
 
 interface Reading {
-	readonly call: Call;
-	readonly place: Channel;
-	readonly resolved: Resolved;
+	call: Call;
+	place: Channel;
+	resolved: Resolved;
 	/** Whether the person is still typing, so that options can be missing, and texts too short. */
-	readonly partial: boolean;
+	partial: boolean;
 }
 
 /** In the form sent to the application, with the users, roles and channels. Throws Discord's error if invalid. */
@@ -54,8 +54,8 @@ export function resolveOptions(
 	const reading = { call, place, resolved, partial: false };
 	const read = readOptions(reading, options, given, ["data", "options"]);
 	return {
-		...(read.length > 0 ? { options: read } : {}),
-		...(Object.keys(resolved).length > 0 ? { resolved } : {}),
+		...(read.length > 0 && { options: read }),
+		...(Object.keys(resolved).length > 0 && { resolved }),
 	};
 }
 

@@ -2,7 +2,6 @@
 // values.
 
 import {
-	RESTJSONErrorCodes as Code,
 	ApplicationCommandType as CommandKind,
 	ComponentType,
 	InteractionType,
@@ -67,15 +66,15 @@ export function checkInvocation(call: InvocationCall): Invocation {
 	const { world, body } = call;
 	const { user } = call.actor;
 	const application = applicationOf(world, body.application_id);
-	const channel = found(world.channels.get(body.channel_id), Code.UnknownChannel);
+	const channel = found(world.channels.get(body.channel_id), "UnknownChannel");
 	const permissions = permissionsIn(call, channel);
-	if (!has(permissions, Permission.ViewChannel)) throw apiError(Code.MissingAccess);
+	if (!has(permissions, "ViewChannel")) throw apiError("MissingAccess");
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
-	if ((body.guild_id ?? undefined) !== guild?.id) throw apiError(Code.UnknownGuild);
+	if ((body.guild_id ?? undefined) !== guild?.id) throw apiError("UnknownGuild");
 	const isHere = inGuild(channel)
 		? guild?.members.has(application.user.id)
 		: channel.recipients.includes(application.user);
-	if (!isHere) throw apiError(Code.UnknownApplication);
+	if (!isHere) throw apiError("UnknownApplication");
 	const place = contextOf(call, channel, application);
 	const common = { application, user, channel, place };
 
@@ -97,7 +96,7 @@ export function checkInvocation(call: InvocationCall): Invocation {
 			const trigger = call.interactions.get(body.data.id ?? "");
 			const isOwn = trigger?.user === user && trigger.application === application && trigger.channel === channel;
 			const modal = isOwn ? trigger.modal : undefined;
-			if (!trigger || !modal || modal.custom_id !== body.data.custom_id) throw apiError(Code.UnknownInteraction);
+			if (!trigger || !modal || modal.custom_id !== body.data.custom_id) throw apiError("UnknownInteraction");
 			const opened = { ...trigger, modal };
 			return {
 				...common,
@@ -114,7 +113,7 @@ export function checkInvocation(call: InvocationCall): Invocation {
 
 function messageOf(call: Call, channel: Channel, id: string): Message {
 	const message = call.interactions.ephemeral(id, call.actor.user) ?? call.world.messages.get(channel.id, id);
-	if (message?.channel_id !== channel.id) throw apiError(Code.UnknownMessage);
+	if (message?.channel_id !== channel.id) throw apiError("UnknownMessage");
 	return message;
 }
 
@@ -142,16 +141,16 @@ function focusedData(call: InvocationCall, channel: Channel, command: Command): 
 }
 
 function headOf({ id, name, type, guild_id }: Command) {
-	return { id, name, type, ...(guild_id === undefined ? {} : { guild_id }) };
+	return { id, name, type, ...(guild_id !== undefined && { guild_id }) };
 }
 
 function resolveTarget(call: InvocationCall, channel: Channel, { type }: Command, id: string): object {
 	if (type === CommandKind.User) {
 		const resolved: Resolved = {};
 		if (resolveUser(call, channel, id, resolved)) return resolved;
-		throw apiError(Code.UnknownUser);
+		throw apiError("UnknownUser");
 	}
-	const message = found(call.world.messages.get(channel.id, id), Code.UnknownMessage);
+	const message = found(call.world.messages.get(channel.id, id), "UnknownMessage");
 	// Bots without the intent MessageContent see the content of such messages, too.
 	// https://docs.discord.com/developers/events/gateway#message-content-intent
 	const reader = { id: call.body.application_id, seesContent: true };
@@ -178,7 +177,7 @@ function componentData(call: InvocationCall, channel: Channel, { components }: M
 
 function applicationOf(world: World, id: string): Account {
 	for (const account of world.accounts.values()) if (account.user.bot && account.user.id === id) return account;
-	throw apiError(Code.UnknownApplication);
+	throw apiError("UnknownApplication");
 }
 
 function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefined): Command {
@@ -188,18 +187,18 @@ function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefi
 		call.world.commands
 			.usable(application_id, guild)
 			.find((one) => (data.id === undefined ? one.name === data.name && one.type === type : one.id === data.id)),
-		Code.UnknownApplicationCommand,
+		"UnknownApplicationCommand",
 	);
 	const permissions = permissionsIn(call, channel);
-	if (guild && !mayUse(command, permissions)) throw apiError(Code.MissingPermissions);
+	if (guild && !mayUse(command, permissions)) throw apiError("MissingPermissions");
 	// https://docs.discord.com/developers/interactions/application-commands#user-commands
 	const isUser = command.type === CommandKind.User;
 	const { SendMessages, SendMessagesInThreads } = Permission;
 	const send = isThread(channel) ? SendMessagesInThreads : SendMessages;
-	if (isUser && !has(permissions, send)) throw apiError(Code.MissingPermissions);
+	if (isUser && !has(permissions, send)) throw apiError("MissingPermissions");
 	// https://docs.discord.com/developers/topics/threads#active-archived-threads
-	if (isThread(channel) && channel.archived) throw apiError(Code.InvalidActionOnArchivedThread);
-	if (!isText(channel.type)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (isThread(channel) && channel.archived) throw apiError("InvalidActionOnArchivedThread");
+	if (!isText(channel.type)) throw apiError("CannotExecuteActionOnThisChannelType");
 	return command;
 }
 
@@ -215,7 +214,7 @@ function contextOf(call: Call, channel: Channel, application: Account): Invocati
 	if (!inGuild(channel)) return { ...common, channel: shown, user: actor.user };
 	const guild = world.guilds.of(channel);
 	const { id, features, preferred_locale: locale } = guild;
-	const member = found(guild.members.get(actor.user.id), Code.UnknownMember);
+	const member = found(guild.members.get(actor.user.id), "UnknownMember");
 	return {
 		...common,
 		guild: { id, locale, features },

@@ -140,7 +140,7 @@ export const submitted = f.list(submittedPart, 0, maxParts);
 /** In the form sent to the application. Throws Discord's error if an input does not accept its value. */
 export function submission(
 	call: Call,
-	{ channel, modal }: Interaction & { readonly modal: Modal },
+	{ channel, modal }: Interaction & { modal: Modal },
 	parts: f.Read<typeof submitted>,
 ) {
 	const given = (parts ?? []).flatMap((one) => [...(one.component ? [one.component] : []), ...(one.components ?? [])]);
@@ -158,7 +158,7 @@ export function submission(
 	};
 	return {
 		...filledIn(modal, fill),
-		...(Object.keys(resolved).length > 0 ? { resolved } : {}),
+		...(Object.keys(resolved).length > 0 && { resolved }),
 	};
 }
 

@@ -4,12 +4,11 @@
 // A gap: There are no stickers, templates and vanity URLs, and reading them says so. The widget has settings and
 // nothing else; integrations are the bots of a guild.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { apiError } from "../errors.ts";
 import { route } from "../route.ts";
 
 function unknownSticker(): never {
-	throw apiError(Code.UnknownSticker);
+	throw apiError("UnknownSticker");
 }
 
 export const absentRoutes = [
@@ -17,14 +16,14 @@ export const absentRoutes = [
 	route("GET /guilds/:guild_id/stickers/:sticker_id", unknownSticker),
 	route("GET /stickers/:sticker_id", unknownSticker),
 	route("GET /guilds/:guild_id/templates", {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		run: () => [],
 	}),
 	route("GET /guilds/templates/:template_code", () => {
-		throw apiError(Code.UnknownGuildTemplate);
+		throw apiError("UnknownGuildTemplate");
 	}),
 	route("GET /guilds/:guild_id/vanity-url", {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		run: () => ({ code: null, uses: 0 }),
 	}),
 ];

@@ -2,7 +2,6 @@
 // https://discord.com/developers/docs/resources/audit-log#get-guild-audit-log; target_id is only in the OpenAPI document:
 // https://github.com/discord/discord-api-spec
 
-import { PermissionFlagsBits as Permission } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { serializeWebhook } from "../../world/guilds/webhooks.ts";
 import { thread } from "../../world/state/serialize.ts";
@@ -14,7 +13,7 @@ const keptMs = 45 * 24 * 60 * 60_000;
 
 export const auditLogRoutes = [
 	route("GET /guilds/:guild_id/audit-logs", {
-		needs: Permission.ViewAuditLog,
+		needs: "ViewAuditLog",
 		query: {
 			user_id: snowflake,
 			target_id: snowflake,

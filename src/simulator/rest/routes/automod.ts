@@ -5,9 +5,7 @@ import {
 	AutoModerationActionType as Action,
 	type APIAutoModerationAction,
 	type APIAutoModerationRuleTriggerMetadata,
-	RESTJSONErrorCodes as Code,
 	AutoModerationRuleEventType as EventType,
-	PermissionFlagsBits as Permission,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
 import { requireGuildPermissions } from "../access.ts";
@@ -107,7 +105,7 @@ function actionsOf(
 ): APIAutoModerationAction[] {
 	return given.map(({ type, metadata }, index): APIAutoModerationAction => {
 		const triggers = triggersWith.get(type);
-		if (triggers) requireGuildPermissions(call, Permission.ModerateMembers);
+		if (triggers) requireGuildPermissions(call, "ModerateMembers");
 		if (triggers && !triggers.includes(trigger))
 			throw formError(
 				"AUTO_MODERATION_INVALID_ACTION_TYPE",
@@ -119,7 +117,7 @@ function actionsOf(
 		if (type === Action.SendAlertMessage) {
 			const channel_id = metadata?.channel_id;
 			if (!channel_id) throw missingField("actions", index, "metadata", "channel_id");
-			found(call.guild.channels.get(channel_id), Code.UnknownChannel);
+			found(call.guild.channels.get(channel_id), "UnknownChannel");
 			return { type, metadata: { channel_id } };
 		}
 		if (type === Action.Timeout) {
@@ -151,11 +149,11 @@ function wrongEventType(trigger: Trigger) {
 
 export const autoModerationRoutes = [
 	route(`GET ${all}`, {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		run: (call) => call.world.autoModeration.in(call.guild),
 	}),
 	route(`POST ${all}`, {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		body: newFields,
 		run: (call) => {
 			const { guild, body, world } = call;
@@ -185,9 +183,9 @@ export const autoModerationRoutes = [
 			return world.autoModeration.add(guild, given, call.by);
 		},
 	}),
-	route(`GET ${one}`, { needs: Permission.ManageGuild, run: ruleOf }),
+	route(`GET ${one}`, { needs: "ManageGuild", run: ruleOf }),
 	route(`PATCH ${one}`, {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		body: fields,
 		run: (call) => {
 			const { guild, body, world } = call;
@@ -207,7 +205,7 @@ export const autoModerationRoutes = [
 		},
 	}),
 	route(`DELETE ${one}`, {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		run: (call) => {
 			const rule = ruleOf(call);
 			call.world.autoModeration.remove(call.guild, rule, call.by);

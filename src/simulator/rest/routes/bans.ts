@@ -1,6 +1,5 @@
 // Bans: listing, reading, banning one or many, unbanning.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireAbove } from "../access.ts";
@@ -15,12 +14,12 @@ const daySeconds = 24 * 60 * 60;
 const bulkLimit = 200;
 
 function banOf({ guild, params }: Call<typeof one>): Ban {
-	return found(guild.bans.get(params.user_id), Code.UnknownBan);
+	return found(guild.bans.get(params.user_id), "UnknownBan");
 }
 
 export const banRoutes = [
 	route(`GET ${all}`, {
-		needs: Permission.BanMembers,
+		needs: "BanMembers",
 		query: {
 			limit: f.integer(1, 1000),
 			before: f.snowflake,
@@ -28,9 +27,9 @@ export const banRoutes = [
 		},
 		run: ({ guild, query }) => pageById(guild.bans.values(), ({ user }) => user.id, query, 1000),
 	}),
-	route(`GET ${one}`, { needs: Permission.BanMembers, run: banOf }),
+	route(`GET ${one}`, { needs: "BanMembers", run: banOf }),
 	route(`PUT ${one}`, {
-		needs: Permission.BanMembers,
+		needs: "BanMembers",
 		body: {
 			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
 			delete_message_days: f.nullable(f.integer(0, 7)),
@@ -39,7 +38,7 @@ export const banRoutes = [
 		query: { delete_message_seconds: f.integer(0, 7 * daySeconds) },
 		run: (call) => {
 			const { world, body, query, by, guild } = call;
-			const user = found(world.users.get(call.params.user_id), Code.UnknownUser);
+			const user = found(world.users.get(call.params.user_id), "UnknownUser");
 			const member = guild.members.get(user.id);
 			if (member) requireAbove(call, member);
 			const seconds =
@@ -48,7 +47,7 @@ export const banRoutes = [
 		},
 	}),
 	route("POST /guilds/:guild_id/bulk-ban", {
-		needs: Permission.BanMembers | Permission.ManageGuild,
+		needs: ["BanMembers", "ManageGuild"],
 		body: {
 			user_ids: f.required(f.list(f.snowflake, 1, bulkLimit)),
 			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
@@ -62,7 +61,7 @@ export const banRoutes = [
 				const member = guild.members.get(id);
 				return !guild.bans.has(id) && (!member || isAboveMember(guild, actor.user.id, member));
 			});
-			if (banned.length === 0) throw apiError(Code.FailedToBanUsers);
+			if (banned.length === 0) throw apiError("FailedToBanUsers");
 			for (const user of banned) world.bans.add(guild, user, body.delete_message_seconds ?? 0, by);
 			const banned_users = banned.map(({ id }) => id);
 			return {
@@ -72,7 +71,7 @@ export const banRoutes = [
 		},
 	}),
 	route(`DELETE ${one}`, {
-		needs: Permission.BanMembers,
+		needs: "BanMembers",
 		run: (call) => {
 			const ban = banOf(call);
 			call.world.bans.remove(call.guild, ban, call.by);

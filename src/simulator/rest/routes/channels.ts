@@ -3,7 +3,7 @@
 // A gap: The type of a channel changes only between text and announcement channels; media channels are created as
 // forums.
 
-import { ChannelFlags, ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelFlags, ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { ChannelChanges } from "../../world/channels/channels.ts";
 import {
 	type Guild,
@@ -130,7 +130,7 @@ function checkSpoiler(body: ChannelBody, channel?: GuildChannel): void {
  */
 function requireCommunity({ features }: Guild, type: GuildChannelType): void {
 	if (features.includes("COMMUNITY")) return;
-	if (type === ChannelType.GuildStageVoice) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (type === ChannelType.GuildStageVoice) throw apiError("CannotExecuteActionOnThisChannelType");
 	if (type === ChannelType.GuildAnnouncement && !features.includes("NEWS"))
 		throw formError("BASE_TYPE_CHOICES", "Value must be one of {0, 2, 4, 6, 13, 14, 15, 16}.", "type");
 }
@@ -166,8 +166,8 @@ function requireMove(call: Call<":guild_id">, channel: GuildChannel, parentId: s
 	const category = (id: string | null) => guild.channels.get(id ?? "");
 	if (parentId === undefined) {
 		const places = [undefined, category(channel.parent_id)];
-		if (!places.some(managesIn)) throw apiError(Code.MissingPermissions);
-	} else if (!managesIn(channel) || !managesIn(category(parentId))) throw apiError(Code.MissingAccess);
+		if (!places.some(managesIn)) throw apiError("MissingPermissions");
+	} else if (!managesIn(channel) || !managesIn(category(parentId))) throw apiError("MissingAccess");
 	requireMfa(call, ManageChannels);
 }
 
@@ -180,7 +180,7 @@ export const channelRoutes = [
 			.map(serialize.guildChannel);
 	}),
 	route("POST /guilds/:guild_id/channels", {
-		needs: Permission.ManageChannels,
+		needs: "ManageChannels",
 		status: 201,
 		body: {
 			...channelFields,
@@ -189,7 +189,7 @@ export const channelRoutes = [
 		},
 		run: (call) => {
 			const { guild } = call;
-			if (guild.channels.size >= channelLimit) throw apiError(Code.MaximumNumberOfGuildChannelsReached);
+			if (guild.channels.size >= channelLimit) throw apiError("MaximumNumberOfGuildChannelsReached");
 			const type = call.body.type ?? ChannelType.GuildText;
 			requireCommunity(guild, type);
 			const changes = changesOf(call, guild, type, call.body);
@@ -221,13 +221,13 @@ export const channelRoutes = [
 		run: (call) => {
 			const { guild } = call;
 			const moves = call.body.map((move) => {
-				const channel = found(guild.channels.get(move.id), Code.UnknownChannel);
+				const channel = found(guild.channels.get(move.id), "UnknownChannel");
 				const { type } = channel;
 				const given = checkParent(guild, type, move.parent_id, channel);
 				const parent_id = given === channel.parent_id ? undefined : given;
 				requireMove(call, channel, parent_id);
 				// MANAGE_ROLES is documented; a guess (move-lock): in which channel, and the error code.
-				if (move.lock_permissions) requirePermissions(call, channel, Permission.ManageRoles);
+				if (move.lock_permissions) requirePermissions(call, channel, "ManageRoles");
 				const parent = guild.channels.get(parent_id ?? "");
 				const permission_overwrites = move.lock_permissions
 					? structuredClone(parent?.permission_overwrites)
@@ -237,7 +237,7 @@ export const channelRoutes = [
 				return { channel, position, parent_id, permission_overwrites };
 			});
 			const adopted = moves.filter(({ parent_id }) => parent_id !== undefined);
-			if (adopted.length > 1) throw apiError(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
+			if (adopted.length > 1) throw apiError("OnlyOneChannelCanHaveAParentIdModifiedAtATime");
 			for (const { channel, ...changes } of moves) {
 				const { position, parent_id, permission_overwrites } = changes;
 				const moves = position !== undefined && position !== channel.position;
@@ -260,14 +260,14 @@ export const channelRoutes = [
 			const place = call.channel;
 			if (isThread(place)) return editThread(call, place);
 			const channel = guildChannelOf(call);
-			requirePermissions(call, channel, Permission.ManageChannels);
+			requirePermissions(call, channel, "ManageChannels");
 			const guild = call.world.guilds.of(channel);
 			const { type } = call.body;
 			const newType = type ?? channel.type;
 			if (newType !== channel.type) {
 				if (!convertible.includes(channel.type)) throw notSimulated("changing such a channel's type");
 				requireCommunity(guild, newType);
-				if (isRequired(guild, channel.id)) throw apiError(Code.CommunityServerChannelsMustBeTextChannels);
+				if (isRequired(guild, channel.id)) throw apiError("CommunityServerChannelsMustBeTextChannels");
 			}
 			const changes = {
 				...changesOf(call, guild, newType, call.body, channel),
@@ -283,16 +283,16 @@ export const channelRoutes = [
 			const place = call.channel;
 			if (isThread(place)) return deleteThread(call, place);
 			const channel = guildChannelOf(call);
-			requirePermissions(call, channel, Permission.ManageChannels);
+			requirePermissions(call, channel, "ManageChannels");
 			if (isRequired(call.world.guilds.of(channel), channel.id))
-				throw apiError(Code.CannotDeleteChannelRequiredForCommunityGuilds);
+				throw apiError("CannotDeleteChannelRequiredForCommunityGuilds");
 			const answer = serialize.guildChannel(channel);
 			call.world.channels.remove(channel, call.by);
 			return answer;
 		},
 	}),
 	route("POST /channels/:channel_id/typing", {
-		needs: Permission.SendMessages,
+		needs: "SendMessages",
 		fleeting: true,
 		inArchived: true,
 		run: (call) => call.world.messages.startTyping(call.channel, call.actor.user),

@@ -1,6 +1,5 @@
 // Slash commands and commands in context menus, global or of a guild.
 
-import { RESTJSONErrorCodes as Code } from "discord.js";
 import { type CommandDetails, isSame, type Scope } from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
 import { apiError, formError, found } from "../errors.ts";
@@ -63,13 +62,11 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 export const commandRoutes = [...routesBelow(everywhere), ...routesBelow(inGuild)];
 
 function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
-	if (!actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
+	if (!actor.user.bot) throw apiError("OnlyBotsCanUseThisEndpoint");
 	const { application_id, guild_id } = params;
 	if (application_id !== actor.user.id)
 		throw apiError(
-			world.users.get(application_id)?.bot
-				? Code.NotAuthorizedToPerformThisActionOnThisApplication
-				: Code.UnknownApplication,
+			world.users.get(application_id)?.bot ? "NotAuthorizedToPerformThisActionOnThisApplication" : "UnknownApplication",
 		);
 	return { application_id, guild_id };
 }
@@ -77,7 +74,7 @@ function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
 function commandOf(call: Call<typeof oneCommand>): Command {
 	const commands = call.world.commands.in(scopeOf(call));
 	const command = commands.find(({ id }) => id === call.params.command_id);
-	return found(command, Code.UnknownApplicationCommand);
+	return found(command, "UnknownApplicationCommand");
 }
 
 function put(call: Call<typeof everywhere>, form: NewCommand): { command: Command; isNew: boolean } {
@@ -97,14 +94,14 @@ function put(call: Call<typeof everywhere>, form: NewCommand): { command: Comman
 function checkCounts(commands: readonly Pick<Command, "type">[]): void {
 	for (const [type, max] of Object.entries(maxCommands))
 		if (commands.filter((one) => String(one.type) === type).length > max)
-			throw apiError(Code.MaximumNumberOfApplicationCommandsReached, {
+			throw apiError("MaximumNumberOfApplicationCommandsReached", {
 				message: `Maximum number of application commands reached (${max})`,
 			});
 }
 
 function checkCreates(call: Call<typeof everywhere>, count: number): void {
 	if (!call.world.commands.mayCreate(scopeOf(call), count))
-		throw apiError(Code.MaximumDailyApplicationCommandCreatesReached);
+		throw apiError("MaximumDailyApplicationCommandCreatesReached");
 }
 
 /** Those of the guild if the request path has a guild id, otherwise the global ones; of all types. */
@@ -180,7 +177,7 @@ function detailsOf(form: CommandForm, before: CommandDetails, guildId?: string):
 }
 
 function serializeCommand({ options, ...command }: Command) {
-	return { ...command, ...(options.length > 0 ? { options } : {}) };
+	return { ...command, ...(options.length > 0 && { options }) };
 }
 
 function withoutLocalizations(command: Command) {

@@ -1,7 +1,7 @@
 // Custom emoji of a guild.
 // https://discord.com/developers/docs/resources/emoji
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { PermissionFlagsBits as Permission } from "discord.js";
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
@@ -27,7 +27,7 @@ const roles = f.nullable(f.list(f.snowflake, 0, 250));
 const { CreateGuildExpressions, ManageGuildExpressions } = Permission;
 
 function emojiOf({ guild, params }: Call<typeof one>): GuildEmoji {
-	return found(guild.emojis.get(params.emoji_id), Code.UnknownEmoji);
+	return found(guild.emojis.get(params.emoji_id), "UnknownEmoji");
 }
 
 function mayAny({ guild, actor }: Call<":guild_id">, bits: bigint): boolean {
@@ -40,7 +40,7 @@ function mayManage(call: Call<":guild_id">, { user }: GuildEmoji): boolean {
 
 function managedEmoji(call: Call<typeof one>): GuildEmoji {
 	const emoji = emojiOf(call);
-	if (!mayManage(call, emoji)) throw apiError(Code.MissingPermissions);
+	if (!mayManage(call, emoji)) throw apiError("MissingPermissions");
 	return emoji;
 }
 
@@ -50,7 +50,7 @@ function requireName(given: string | undefined): void {
 }
 
 function requireRoles({ guild }: Call<":guild_id">, ids: readonly string[]) {
-	for (const id of ids) found(guild.roles.get(id), Code.UnknownRole);
+	for (const id of ids) found(guild.roles.get(id), "UnknownRole");
 	return [...ids];
 }
 
@@ -79,12 +79,12 @@ export const emojiRoutes = [
 			const { animated, bytes } = body.image;
 			// https://github.com/discord/discord-api-docs/pull/6093
 			if (bytes.length > imageLimitBytes)
-				throw apiError(Code.FileUploadedExceedsMaximumSize, {
+				throw apiError("FileUploadedExceedsMaximumSize", {
 					message: "Asset exceeds maximum size: 33554432",
 				});
 			const sameKind = [...guild.emojis.values()].filter((emoji) => emoji.animated === animated);
 			if (sameKind.length >= (emojiLimits[guild.premium_tier] ?? 0))
-				throw apiError(animated ? Code.MaximumNumberOfAnimatedEmojisReached : Code.MaximumNumberOfEmojisReached);
+				throw apiError(animated ? "MaximumNumberOfAnimatedEmojisReached" : "MaximumNumberOfEmojisReached");
 			const roles = requireRoles(call, body.roles ?? []);
 			const given = { name: body.name, picture: body.image, roles };
 			return world.emojis.add(guild, actor.user, given, by);

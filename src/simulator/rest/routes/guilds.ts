@@ -2,13 +2,11 @@
 
 import {
 	ChannelType,
-	RESTJSONErrorCodes as Code,
 	GuildDefaultMessageNotifications,
 	GuildExplicitContentFilter,
 	GuildFeature,
 	GuildVerificationLevel,
 	Locale,
-	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Picture } from "../../world/guilds/pictures.ts";
 import type { Account, Guild, GuildChannelType } from "../../world/state/entities.ts";
@@ -110,23 +108,23 @@ function checkCommunity(guild: Guild, body: ReadForm<typeof settings>, isNew: bo
  */
 const mutable: Readonly<Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>> = {
 	COMMUNITY: (call, isAdded) => {
-		requireGuildPermissions(call, Permission.Administrator);
+		requireGuildPermissions(call, "Administrator");
 		const { rules_channel_id: rules, public_updates_channel_id: updates } = call.body;
 		// https://github.com/discord/discord-api-docs/issues/6015
 		if (isAdded && !(rules && updates)) throw apiError(disabledFeature);
 	},
 	DISCOVERABLE: (call, isAdded) => {
-		requireGuildPermissions(call, Permission.Administrator);
+		requireGuildPermissions(call, "Administrator");
 		// Guilds of the simulator do not meet the requirements of discovery.
 		if (isAdded) throw apiError(disabledFeature);
 	},
 	INVITES_DISABLED: ({ guild }, isAdded) => {
 		// Before the request: https://github.com/discord/discord-api-docs/issues/5380 and 6613
-		if (isAdded && !guild.features.includes(GuildFeature.Community)) throw apiError(Code.MissingAccess);
+		if (isAdded && !guild.features.includes(GuildFeature.Community)) throw apiError("MissingAccess");
 	},
 	RAID_ALERTS_DISABLED: () => {},
 };
-const disabledFeature = Code.FeatureTemporarilyDisabledServerSide;
+const disabledFeature = "FeatureTemporarilyDisabledServerSide";
 
 const known: ReadonlySet<string> = new Set(Object.values(GuildFeature));
 
@@ -162,29 +160,37 @@ export const guildRoutes = [
 		const { id, name, icon, description, features } = guild;
 		const { home_header, splash, discovery_splash, emojis, stickers } = serialize.guild(guild);
 		return {
-			...{ id, name, icon, description, features },
-			...{ home_header, splash, discovery_splash, emojis, stickers },
+			id,
+			name,
+			icon,
+			description,
+			features,
+			home_header,
+			splash,
+			discovery_splash,
+			emojis,
+			stickers,
 			...serialize.guildCounts(guild),
 		};
 	}),
 	route("GET /guilds/:guild_id/integrations", {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		run: ({ guild, world }) =>
 			[...world.accounts.values()].filter(({ user }) => user.bot && guild.members.has(user.id)).map(integration),
 	}),
 	route("GET /guilds/:guild_id/widget", {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		run: ({ guild }) => widget(guild),
 	}),
 	route("PATCH /guilds/:guild_id/widget", {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		body: {
 			enabled: f.nullable(f.boolean),
 			channel_id: f.nullable(f.snowflake),
 		},
 		run: ({ guild, world, body, by }) => {
 			const { enabled, channel_id } = body;
-			if (channel_id) found(guild.channels.get(channel_id), Code.UnknownChannel);
+			if (channel_id) found(guild.channels.get(channel_id), "UnknownChannel");
 			const widget_enabled = enabled ?? undefined;
 			const changes = { widget_enabled, widget_channel_id: channel_id };
 			world.guilds.edit(guild, changes, by);
@@ -192,7 +198,7 @@ export const guildRoutes = [
 		},
 	}),
 	route("PATCH /guilds/:guild_id", {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		body: settings,
 		run: (call) => {
 			const { guild, world, body, by } = call;
@@ -230,7 +236,11 @@ function integration(bot: Account) {
 	const { user } = bot;
 	const { id, username: name } = user;
 	return {
-		...{ id, name, type: "discord", enabled: true, account: { id, name } },
+		id,
+		name,
+		type: "discord",
+		enabled: true,
+		account: { id, name },
 		application: { ...publicApplication(bot), bot: user },
 		scopes: ["applications.commands", "bot"],
 	};

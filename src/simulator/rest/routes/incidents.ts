@@ -4,7 +4,6 @@
 // A gap: Incident actions are stored and dispatched; only paused invites have an effect: none is created (204), and
 // nobody joins.
 
-import { PermissionFlagsBits as Permission } from "discord.js";
 import { formError } from "../errors.ts";
 import { nullable, timestamp } from "../fields/fields.ts";
 import { route } from "../route.ts";
@@ -19,7 +18,7 @@ const fields = {
 
 export const incidentRoutes = [
 	route("PUT /guilds/:guild_id/incident-actions", {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		body: fields,
 		run: (call) => {
 			const { guild, body, world } = call;

@@ -1,6 +1,6 @@
 // Interaction responses after the first one: reading, editing, deleting, and follow-ups.
 
-import { RESTJSONErrorCodes as Code, InteractionResponseType, MessageFlags } from "discord.js";
+import { InteractionResponseType, MessageFlags } from "discord.js";
 import type { Message } from "../../world/state/entities.ts";
 import { apiError } from "../errors.ts";
 import { boolean } from "../fields/fields.ts";
@@ -22,7 +22,7 @@ function answeredWith(call: TokenCall): Message {
 	const { original, followUps } = call.interaction;
 	const id = call.params.message_id ?? original?.id;
 	const message = [original, ...followUps].find((one) => one?.id === id);
-	if (!message || !call.interactions.exists(message)) throw apiError(Code.UnknownMessage);
+	if (!message || !call.interactions.exists(message)) throw apiError("UnknownMessage");
 	return message;
 }
 

@@ -1,7 +1,6 @@
 // Interactions: creating one as a person, and the application's first response.
 
 import {
-	RESTJSONErrorCodes as Code,
 	InteractionResponseType,
 	InteractionType,
 	MessageFlags,
@@ -64,7 +63,7 @@ export const interactionRoutes = [
 	route("POST /interactions", {
 		body: invocationFields,
 		run: (call) => {
-			if (call.actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
+			if (call.actor.user.bot) throw apiError("BotsCannotUseThisEndpoint");
 			const { id, type } = call.interactions.begin(checkInvocation(call));
 			// Typing changes nothing.
 			if (type === InteractionType.ApplicationCommandAutocomplete) call.skipJournal();
@@ -76,8 +75,8 @@ export const interactionRoutes = [
 		query: { with_response: f.boolean },
 		run: (call) => {
 			const { interaction } = call;
-			if (interaction.state === "failed") throw apiError(Code.UnknownInteraction);
-			if (interaction.state === "acknowledged") throw apiError(Code.InteractionHasAlreadyBeenAcknowledged);
+			if (interaction.state === "failed") throw apiError("UnknownInteraction");
+			if (interaction.state === "acknowledged") throw apiError("InteractionHasAlreadyBeenAcknowledged");
 			const type = answerType(interaction, call.body.type);
 			const response = atKey("data", () => answer(call, interaction, type));
 			call.interactions.acknowledge(interaction, type, response);
@@ -102,7 +101,7 @@ function answer(
 	const { channel, message } = interaction;
 	if (type === ApplicationCommandAutocompleteResult) return { choices: choicesFor(interaction, call.body.data) };
 	if (type === Modal) return { modal: modalData.read(call.body.data) };
-	if (isThread(channel) && channel.archived && channel.locked) throw apiError(Code.InvalidActionOnArchivedThread);
+	if (isThread(channel) && channel.archived && channel.locked) throw apiError("InvalidActionOnArchivedThread");
 	const data = messageData.read(call.body.data ?? undefined) ?? noData;
 	const ephemeral = (data.flags ?? 0) & MessageFlags.Ephemeral;
 	if (type === DeferredChannelMessageWithSource) {
@@ -119,7 +118,7 @@ function answer(
 		return { original };
 	}
 	if (type === UpdateMessage) {
-		if (!interactions.exists(message)) throw apiError(Code.UnknownMessage);
+		if (!interactions.exists(message)) throw apiError("UnknownMessage");
 		const changes = editedContent(call, channel, message, data);
 		interactions.edit(interaction, message, changes);
 	}

@@ -1,14 +1,7 @@
 // Invites: listing, creating, reading, accepting and deleting.
 // https://discord.com/developers/docs/resources/invite
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	GuildFeature,
-	GuildSystemChannelFlags,
-	MessageType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, GuildFeature, GuildSystemChannelFlags, MessageType } from "discord.js";
 import { metadata, serializeInvite } from "../../world/guilds/invites.ts";
 import type { Guild, Invite } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
@@ -33,7 +26,7 @@ function arePaused({ features, incidents_data }: Guild): boolean {
 }
 
 function inviteOf({ world, params }: Call<":invite_code">): Invite {
-	return found(world.invites.get(params.invite_code), Code.UnknownInvite);
+	return found(world.invites.get(params.invite_code), "UnknownInvite");
 }
 
 function inviteJson({ world }: Call, invite: Invite) {
@@ -55,7 +48,7 @@ function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 	const guild = world.guilds.of(world.state.channelOf(invite));
 	// A guess (invite-join-again): this does not count as a use.
 	if (guild.members.has(user.id)) return false;
-	if (guild.bans.has(user.id)) throw apiError(Code.UserBannedFromThisGuild);
+	if (guild.bans.has(user.id)) throw apiError("UserBannedFromThisGuild");
 	if (arePaused(guild))
 		throw apiError(invitesPaused, {
 			status: 403,
@@ -79,9 +72,9 @@ function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 
 function requireGrantable({ actor, world }: Call, guild: Guild, ids: readonly string[]): void {
 	for (const id of ids) {
-		const role = found(guild.roles.get(id), Code.UnknownRole);
-		requireGuildPermissions({ guild, actor, world }, Permission.ManageRoles);
-		if (role.managed || id === guild.id) throw apiError(Code.MissingPermissions);
+		const role = found(guild.roles.get(id), "UnknownRole");
+		requireGuildPermissions({ guild, actor, world }, "ManageRoles");
+		if (role.managed || id === guild.id) throw apiError("MissingPermissions");
 		requireAboveRole({ guild, actor }, role);
 	}
 }
@@ -90,19 +83,19 @@ export const inviteRoutes = [
 	route("GET /guilds/:guild_id/invites", (call) => {
 		const { guild } = call;
 		const permissions = guildPermissions(guild, call.actor.user.id);
-		const manages = has(permissions, Permission.ManageGuild);
-		if (!manages) requireGuildPermissions(call, Permission.ViewAuditLog);
+		const manages = has(permissions, "ManageGuild");
+		if (!manages) requireGuildPermissions(call, "ViewAuditLog");
 		return call.world.invites
 			.list({ guild_id: guild.id })
 			.map((one) => (manages ? withMetadata(call, one) : inviteJson(call, one)));
 	}),
 	route("GET /channels/:channel_id/invites", {
-		needs: Permission.ManageChannels,
+		needs: "ManageChannels",
 		run: (call) =>
 			call.world.invites.list({ channel_id: guildChannelOf(call).id }).map((invite) => withMetadata(call, invite)),
 	}),
 	route("POST /channels/:channel_id/invites", {
-		needs: Permission.CreateInstantInvite,
+		needs: "CreateInstantInvite",
 		body: {
 			max_age: f.nullable(f.integer(0, longestSeconds)),
 			max_uses: f.nullable(f.integer(0, 100)),
@@ -115,7 +108,7 @@ export const inviteRoutes = [
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
 			// https://github.com/Rapptz/discord.py/pull/6063
-			if (channel.type === ChannelType.GuildCategory) throw apiError(Code.UnknownChannel);
+			if (channel.type === ChannelType.GuildCategory) throw apiError("UnknownChannel");
 			const { role_ids = [] } = body;
 			const guild = world.guilds.of(channel);
 			requireGrantable(call, guild, role_ids);
@@ -136,7 +129,7 @@ export const inviteRoutes = [
 				return withMetadata(call, known);
 			}
 			const { guild_id } = channel;
-			if (world.invites.list({ guild_id }).length >= inviteLimit) throw apiError(Code.MaximumNumberOfInvitesReached);
+			if (world.invites.list({ guild_id }).length >= inviteLimit) throw apiError("MaximumNumberOfInvitesReached");
 			return withMetadata(call, world.invites.add(channel, settings, by));
 		},
 	}),
@@ -149,14 +142,14 @@ export const inviteRoutes = [
 			const guild = world.guilds.of(world.state.channelOf(invite));
 			return {
 				...inviteJson(call, invite),
-				...(query.with_counts ? serialize.guildCounts(guild) : {}),
+				...(query.with_counts && serialize.guildCounts(guild)),
 			};
 		},
 	}),
 	route("POST /invites/:invite_code", {
 		body: { session_id: f.nullable(f.text(1, 100)) },
 		run: (call) => {
-			if (call.actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
+			if (call.actor.user.bot) throw apiError("BotsCannotUseThisEndpoint");
 			const invite = inviteOf(call);
 			const accepted = inviteJson(call, invite);
 			const new_member = join(call, invite);
@@ -168,8 +161,8 @@ export const inviteRoutes = [
 		const invite = inviteOf(call);
 		const channel = call.world.state.channelOf(invite);
 		const guild = call.world.guilds.of(channel);
-		if (!has(permissionsIn(call, channel), Permission.ManageChannels))
-			requireGuildPermissions({ ...call, guild }, Permission.ManageGuild);
+		if (!has(permissionsIn(call, channel), "ManageChannels"))
+			requireGuildPermissions({ ...call, guild }, "ManageGuild");
 		const deleted = inviteJson(call, invite);
 		call.world.invites.remove(invite, call.by);
 		return deleted;

@@ -1,6 +1,5 @@
 // Members: listing, searching, editing, kicking, and their roles.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
 import type { Member, Role } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
@@ -54,7 +53,7 @@ export const memberRoutes = [
 			const { nick, roles, communication_disabled_until: until } = call.body;
 			const { target, ...muting } = checkVoice(call);
 			if (nick !== undefined) {
-				requireGuildPermissions(call, Permission.ManageNicknames);
+				requireGuildPermissions(call, "ManageNicknames");
 				requireAbove(call, member);
 			}
 			if (roles !== undefined) checkRoles(call, roles ?? []);
@@ -74,7 +73,7 @@ export const memberRoutes = [
 		},
 	}),
 	route("DELETE /guilds/:guild_id/members/:user_id", {
-		needs: Permission.KickMembers,
+		needs: "KickMembers",
 		run: (call) => {
 			const { guild, member } = call;
 			requireAbove(call, member);
@@ -82,11 +81,11 @@ export const memberRoutes = [
 		},
 	}),
 	route(`PUT ${oneRole}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		run: (call) => changeRoles(call, [...new Set(call.member.roles).add(call.role.id)]),
 	}),
 	route(`DELETE ${oneRole}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		run: (call) =>
 			changeRoles(
 				call,
@@ -99,7 +98,7 @@ function editOwnNick(call: Call<":guild_id", { nick?: string | null | undefined 
 	const member = memberOfActor(call);
 	const { nick } = call.body;
 	if (nick === undefined) return member;
-	requireGuildPermissions(call, Permission.ChangeNickname);
+	requireGuildPermissions(call, "ChangeNickname");
 	call.world.members.edit(call.guild, member, { nick: nick || null }, call.by);
 	return member;
 }
@@ -109,14 +108,14 @@ type MemberCall = Call<":guild_id/members/:user_id">;
 /** The sender must be allowed to assign each added role and to remove each removed role. */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {
 	const { guild, member } = call;
-	requireGuildPermissions(call, Permission.ManageRoles);
+	requireGuildPermissions(call, "ManageRoles");
 	for (const id of new Set(wanted).symmetricDifference(new Set(member.roles)))
-		requireAssignable(call, found(guild.roles.get(id), Code.UnknownRole));
+		requireAssignable(call, found(guild.roles.get(id), "UnknownRole"));
 }
 
 function requireAssignable(call: MemberCall, role: Role): void {
-	if (role.id === call.guild.id) throw apiError(Code.InvalidRole);
-	if (role.managed) throw apiError(Code.MissingPermissions);
+	if (role.id === call.guild.id) throw apiError("InvalidRole");
+	if (role.managed) throw apiError("MissingPermissions");
 	requireAboveRole(call, role);
 }
 
@@ -129,9 +128,9 @@ function changeRoles(call: Call<typeof oneRole>, roles: string[]): void {
 
 function checkTimeout(call: MemberCall, until: Date | null): void {
 	const { guild, member } = call;
-	requireGuildPermissions(call, Permission.ModerateMembers);
+	requireGuildPermissions(call, "ModerateMembers");
 	requireAbove(call, member);
-	if (has(guildPermissions(guild, member.user.id), Permission.Administrator)) throw apiError(Code.MissingPermissions);
+	if (has(guildPermissions(guild, member.user.id), "Administrator")) throw apiError("MissingPermissions");
 	if (until && until.getTime() > Date.now() + timeoutLimitMs)
 		throw formError(
 			"INVALID_COMMUNICATION_DISABLED_TIMESTAMP",

@@ -2,14 +2,7 @@
 //
 // A gap: Publishing a message copies it nowhere: announcement channels have no followers.
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	Constants,
-	MessageFlags,
-	MessageType,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { ChannelType, Constants, MessageFlags, MessageType } from "discord.js";
 import { type Channel, holdsPosts, inGuild, isThread, type Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { timeOf } from "../../world/state/snowflake.ts";
@@ -35,7 +28,7 @@ const nonceAgeMs = 5 * 60 * 1000;
 
 function textChannelOf({ channel }: Call<":channel_id">): Channel {
 	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
-		throw apiError(Code.CannotSendMessagesInNonTextChannel);
+		throw apiError("CannotSendMessagesInNonTextChannel");
 	return channel;
 }
 
@@ -66,7 +59,7 @@ function findByNonce(call: Call<"", NewMessage>, channel: Channel) {
 	const id = messages.nonces.get(nonceKey(call, channel) ?? "") ?? "0";
 	const isRecent = timeOf(id) > Date.now() - nonceAgeMs;
 	if (!call.body.enforce_nonce || !isRecent) return undefined;
-	return found(messages.get(channel.id, id), Code.UnknownMessage);
+	return found(messages.get(channel.id, id), "UnknownMessage");
 }
 
 function checkDmAllowed(call: Call, channel: Channel): void {
@@ -76,9 +69,9 @@ function checkDmAllowed(call: Call, channel: Channel): void {
 	const meet = [...call.world.guilds.values()].some(
 		({ members }) => members.has(user.id) && members.has(other?.id ?? ""),
 	);
-	if (!meet) throw apiError(Code.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds);
+	if (!meet) throw apiError("CannotSendMessagesToThisUserDueToHavingNoMutualGuilds");
 	const bothBots = user.bot && other?.bot;
-	if (bothBots || call.world.users.closedDms.has(other?.id ?? "")) throw apiError(Code.CannotSendMessagesToThisUser);
+	if (bothBots || call.world.users.closedDms.has(other?.id ?? "")) throw apiError("CannotSendMessagesToThisUser");
 }
 
 /**
@@ -89,12 +82,12 @@ function checkDmAllowed(call: Call, channel: Channel): void {
 function checkSlowMode(call: Call, channel: Channel): void {
 	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
 	if (call.actor.user.bot) return;
-	if (has(permissionsIn(call, channel), Permission.BypassSlowmode)) return;
+	if (has(permissionsIn(call, channel), "BypassSlowmode")) return;
 	const last = call.world.messages.in(channel.id).findLast(({ author }) => author === call.actor.user);
 	if (!last) return;
 	const waitMs = timeOf(last.id) + channel.rate_limit_per_user * 1000 - Date.now();
 	if (waitMs <= 0) return;
-	const error = apiError(Code.ActionCannotBePerformedDueToSlowmodeRateLimit);
+	const error = apiError("ActionCannotBePerformedDueToSlowmodeRateLimit");
 	// A guess (slow-mode-scope): the scope of this rate limit.
 	const limit = rateLimited(waitMs, { global: false, scope: "user" });
 	throw new ApiError(429, { ...limit.body, ...error.body }, limit.headers);
@@ -105,8 +98,8 @@ function checkSendable(call: Call<"", NewMessage>, channel: Channel): void {
 	// A forward has the content of another message.
 	if (body.message_reference?.type !== 1) requireContent(call, body);
 	requireEmbedsAndFiles(call, channel, body);
-	if (body.tts) requirePermissions(call, channel, Permission.SendTTSMessages);
-	if (body.poll) requirePermissions(call, channel, Permission.SendPolls);
+	if (body.tts) requirePermissions(call, channel, "SendTTSMessages");
+	if (body.poll) requirePermissions(call, channel, "SendPolls");
 }
 
 function write(call: Call<"", NewMessage>, channel: Channel): Message {
@@ -118,7 +111,7 @@ function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	const message = {
 		...newContent(call, channel, body, replied),
 		...(nonce === undefined || nonce === null ? {} : { nonce }),
-		...(replied ? asReply(channel, replied) : {}),
+		...(replied && asReply(channel, replied)),
 		...forward,
 	};
 	const added = body.poll
@@ -136,12 +129,12 @@ function write(call: Call<"", NewMessage>, channel: Channel): Message {
  */
 function checkDeletable(messages: readonly Message[]): void {
 	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
-	if (messages.some(({ type }) => undeletable.includes(type))) throw apiError(Code.CannotExecuteActionOnSystemMessage);
+	if (messages.some(({ type }) => undeletable.includes(type))) throw apiError("CannotExecuteActionOnSystemMessage");
 }
 
 function checkLocked(call: Call, channel: Channel): void {
 	const isLocked = isThread(channel) && channel.locked;
-	if (isLocked && !has(permissionsIn(call, channel), Permission.ManageThreads)) throw apiError(Code.ThreadLocked);
+	if (isLocked && !has(permissionsIn(call, channel), "ManageThreads")) throw apiError("ThreadLocked");
 }
 
 export const messageRoutes = [
@@ -155,7 +148,7 @@ export const messageRoutes = [
 		run: (call) => {
 			const channel = textChannelOf(call);
 			// Without READ_MESSAGE_HISTORY the list is empty.
-			if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory)) return [];
+			if (!has(permissionsIn(call, channel), "ReadMessageHistory")) return [];
 			const { limit = 50, ...borders } = call.query;
 			return call.world.messages
 				.page(channel.id, { limit, ...borders })
@@ -163,11 +156,11 @@ export const messageRoutes = [
 		},
 	}),
 	route("GET /channels/:channel_id/messages/:message_id", {
-		needs: Permission.ReadMessageHistory,
+		needs: "ReadMessageHistory",
 		run: (call) => serializeMessage(call, call.message),
 	}),
 	route("POST /channels/:channel_id/messages", {
-		needs: Permission.SendMessages,
+		needs: "SendMessages",
 		inArchived: true,
 		body: newMessage,
 		run: (call) => {
@@ -189,12 +182,12 @@ export const messageRoutes = [
 		},
 	}),
 	route("POST /channels/:channel_id/messages/:message_id/crosspost", {
-		needs: Permission.SendMessages,
+		needs: "SendMessages",
 		run: (call) => {
 			const { channel, message, world, actor } = call;
-			if (channel.type !== ChannelType.GuildAnnouncement) throw apiError(Code.CannotExecuteActionOnThisChannelType);
-			if (message.author !== actor.user) requirePermissions(call, channel, Permission.ManageMessages);
-			if ((message.flags & MessageFlags.Crossposted) !== 0) throw apiError(Code.ThisMessageWasAlreadyCrossposted);
+			if (channel.type !== ChannelType.GuildAnnouncement) throw apiError("CannotExecuteActionOnThisChannelType");
+			if (message.author !== actor.user) requirePermissions(call, channel, "ManageMessages");
+			if ((message.flags & MessageFlags.Crossposted) !== 0) throw apiError("ThisMessageWasAlreadyCrossposted");
 			message.flags |= MessageFlags.Crossposted;
 			world.messages.dispatch("MESSAGE_UPDATE", channel, message);
 			return serializeMessage(call, message);
@@ -206,12 +199,11 @@ export const messageRoutes = [
 			const { body, world, actor, channel, message } = call;
 			checkLocked(call, channel);
 			const own = message.author === actor.user;
-			if (own && message.poll) throw apiError(Code.CannotEditAPollMessage);
+			if (own && message.poll) throw apiError("CannotEditAPollMessage");
 			const asks = Object.values({ ...body, flags: undefined });
 			// With MANAGE_MESSAGES others' embeds can be hidden, nothing more.
-			if (!own && asks.some((value) => value !== undefined))
-				throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
-			if (!own) requirePermissions(call, channel, Permission.ManageMessages);
+			if (!own && asks.some((value) => value !== undefined)) throw apiError("CannotEditMessageAuthoredByAnotherUser");
+			if (!own) requirePermissions(call, channel, "ManageMessages");
 			const executeActions = moderate(call, channel, body.content ?? "");
 			const changes = editedContent(call, channel, message, body);
 			world.messages.edit(channel, message, changes);
@@ -230,7 +222,7 @@ export const messageRoutes = [
 		},
 	}),
 	route("POST /channels/:channel_id/messages/bulk-delete", {
-		needs: Permission.ManageMessages,
+		needs: "ManageMessages",
 		inArchived: true,
 		botsOnly: true,
 		body: { messages: f.required(f.list(f.snowflake, 2, 100)) },
@@ -240,7 +232,7 @@ export const messageRoutes = [
 			if (new Set(ids).size < ids.length)
 				throw formError("LIST_ITEM_VALUE_DUPLICATE", "Must contain unique items only.", "messages");
 			const oldest = Date.now() - bulkDeleteAgeMs;
-			if (ids.some((id) => timeOf(id) < oldest)) throw apiError(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
+			if (ids.some((id) => timeOf(id) < oldest)) throw apiError("OneOfTheMessagesProvidedWasTooOldForBulkDelete");
 			// Unknown ids are skipped.
 			const messages = ids.flatMap((id) => call.world.messages.get(channel.id, id) ?? []);
 			checkDeletable(messages);

@@ -5,7 +5,6 @@
 // A gap: OAuth2 has no other scopes, grants without a code, public clients (without a secret), `prompt`, email
 // addresses, or routes for people's clients, such as the list of authorized applications.
 
-import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { Authorization } from "../../world/accounts/authorizations.ts";
 import type { World } from "../../world/world.ts";
 import { ApiError, found, notSimulated } from "../errors.ts";
@@ -63,7 +62,7 @@ function applicationOf(world: World, clientId: string) {
 	const bots = world.accounts.values();
 	return found(
 		bots.find(({ user }) => user.id === clientId),
-		Code.UnknownApplication,
+		"UnknownApplication",
 	);
 }
 

@@ -1,12 +1,7 @@
 // Onboarding of a guild.
 // https://discord.com/developers/docs/resources/guild#guild-onboarding-object
 
-import {
-	RESTJSONErrorCodes as Code,
-	GuildOnboardingPromptType as Kind,
-	GuildOnboardingMode as Mode,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { GuildOnboardingPromptType as Kind, GuildOnboardingMode as Mode } from "discord.js";
 import { isBelowRequirements, type Prompt, type PromptOption } from "../../world/guilds/onboarding.ts";
 import type { Guild } from "../../world/state/entities.ts";
 import { requireGuildPermissions } from "../access.ts";
@@ -46,7 +41,7 @@ const prompt = f.object({
  * A guess (onboarding-hidden): Discord refuses channels that @everyone cannot view.
  */
 function channelIds(guild: Guild, ids: readonly string[]): string[] {
-	for (const id of ids) requireReadable(guild, found(guild.channels.get(id), Code.UnknownChannel));
+	for (const id of ids) requireReadable(guild, found(guild.channels.get(id), "UnknownChannel"));
 	return [...new Set(ids)];
 }
 
@@ -61,12 +56,12 @@ export function optionalEmoji(
 	name: string | null | undefined,
 ): PromptOption["emoji"] {
 	if (!id) return { id: null, name: name || null, animated: false };
-	const emoji = found(guild.emojis.get(id), Code.UnknownEmoji);
+	const emoji = found(guild.emojis.get(id), "UnknownEmoji");
 	return { id, name: emoji.name, animated: emoji.animated };
 }
 
 function roleIds(guild: Guild, ids: readonly string[]): string[] {
-	for (const id of ids) found(guild.roles.get(id), Code.UnknownRole);
+	for (const id of ids) found(guild.roles.get(id), "UnknownRole");
 	return [...new Set(ids)];
 }
 
@@ -101,11 +96,11 @@ export const onboardingRoutes = [
 	route(`GET ${path}`, (call) => {
 		const { guild, world } = call;
 		// https://docs.discord.food/resources/guild#get-guild-onboarding
-		if (!guild.onboarding.enabled) requireGuildPermissions(call, Permission.ManageGuild);
+		if (!guild.onboarding.enabled) requireGuildPermissions(call, "ManageGuild");
 		return world.onboardings.serialize(guild);
 	}),
 	route(`PUT ${path}`, {
-		needs: Permission.ManageGuild | Permission.ManageRoles,
+		needs: ["ManageGuild", "ManageRoles"],
 		body: {
 			prompts: f.nullable(f.list(prompt, 0, 15)),
 			default_channel_ids: f.nullable(f.list(f.snowflake, 0, 500)),
@@ -127,8 +122,8 @@ export const onboardingRoutes = [
 			if (after.enabled && isBelowRequirements(guild, after))
 				throw apiError(
 					before.enabled
-						? Code.CannotUpdateOnboardingWhileBelowRequirements
-						: Code.CannotEnableOnboardingRequirementsAreNotMet,
+						? "CannotUpdateOnboardingWhileBelowRequirements"
+						: "CannotEnableOnboardingRequirementsAreNotMet",
 				);
 			world.onboardings.edit(guild, changes, by);
 			return world.onboardings.serialize(guild);

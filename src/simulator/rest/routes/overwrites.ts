@@ -1,7 +1,6 @@
 // Permission overwrites of channels.
 // https://discord.com/developers/docs/resources/channel#edit-channel-permissions
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { onboardingChannelIds } from "../../world/guilds/onboarding.ts";
 import type { Guild, GuildChannel, Overwrite } from "../../world/state/entities.ts";
 import { has, mayOverwrite, permissionsOfEveryone } from "../../world/state/permissions.ts";
@@ -38,7 +37,7 @@ export function checkOverwrites(
 			before.find((one) => one.id === id),
 			overwrites.find((one) => one.id === id),
 		);
-	if (channel) requirePermissions(call, channel, Permission.ManageRoles);
+	if (channel) requirePermissions(call, channel, "ManageRoles");
 	requireOverwrite(call, guild, channel, changed);
 	if (channel) keepReadable(guild, channel, overwrites);
 	return overwrites;
@@ -46,7 +45,7 @@ export function checkOverwrites(
 
 /** Throws unless @everyone can view a channel. Discord requires this of channels in a guild's onboarding. */
 export function requireReadable(guild: Guild, channel: GuildChannel): void {
-	if (has(permissionsOfEveryone(guild, channel), Permission.ViewChannel)) return;
+	if (has(permissionsOfEveryone(guild, channel), "ViewChannel")) return;
 	// The code is undocumented: https://github.com/discord/discord-api-docs/issues/7296
 	throw apiError(350003, {
 		message: "Onboarding channels must be readable by everyone",
@@ -61,7 +60,7 @@ export function keepReadable(guild: Guild, channel: GuildChannel, overwrites: re
 }
 
 function requireOverwrite({ actor }: Call, guild: Guild, channel: GuildChannel | undefined, bits: bigint): void {
-	if (!mayOverwrite(guild, channel, actor.user.id, bits)) throw apiError(Code.MissingPermissions);
+	if (!mayOverwrite(guild, channel, actor.user.id, bits)) throw apiError("MissingPermissions");
 }
 
 function changedBits(old: Overwrite | undefined, now: Overwrite | undefined): bigint {
@@ -71,7 +70,7 @@ function changedBits(old: Overwrite | undefined, now: Overwrite | undefined): bi
 
 function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
-	if (kind === 0 && !guild.roles.has(id)) throw apiError(Code.UnknownRole);
+	if (kind === 0 && !guild.roles.has(id)) throw apiError("UnknownRole");
 	return {
 		id,
 		type: kind,
@@ -91,7 +90,7 @@ function overwriteOf(call: Call<typeof one>) {
 
 export const overwriteRoutes = [
 	route(`PUT ${one}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		body: { ...overwriteFields, type: f.required(f.choice(0, 1)) },
 		run: (call) => {
 			const { channel, guild, id, old } = overwriteOf(call);
@@ -103,10 +102,10 @@ export const overwriteRoutes = [
 		},
 	}),
 	route(`DELETE ${one}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		run: (call) => {
 			const { channel, guild, old } = overwriteOf(call);
-			if (!old) throw apiError(Code.UnknownPermissionOverwrite);
+			if (!old) throw apiError("UnknownPermissionOverwrite");
 			requireOverwrite(call, guild, channel, changedBits(old, undefined));
 			const others = channel.permission_overwrites.filter((one) => one !== old);
 			keepReadable(guild, channel, others);

@@ -1,7 +1,7 @@
 // Pinned messages, with the routes of 2025 and the deprecated ones.
 // https://discord.com/developers/docs/resources/message#get-channel-pins
 
-import { RESTJSONErrorCodes as Code, MessageType, PermissionFlagsBits as Permission } from "discord.js";
+import { MessageType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn } from "../access.ts";
@@ -53,18 +53,17 @@ export const pinRoutes = [
 function readablePins(call: Call<":channel_id">): Message[] {
 	const { channel, world } = call;
 	const granted = permissionsIn(call, channel);
-	return has(granted, Permission.ReadMessageHistory) ? world.messages.pinned(channel.id) : [];
+	return has(granted, "ReadMessageHistory") ? world.messages.pinned(channel.id) : [];
 }
 
 function pin(call: Call<":channel_id/:message_id">): void {
 	const { channel, message, world, actor, by } = call;
-	if (!pinnable.includes(message.type)) throw apiError(Code.CannotExecuteActionOnSystemMessage);
+	if (!pinnable.includes(message.type)) throw apiError("CannotExecuteActionOnSystemMessage");
 	if (message.pinned_at !== null) {
 		call.skipJournal();
 		return;
 	}
-	if (world.messages.pinned(channel.id).length >= pinLimit)
-		throw apiError(Code.MaximumNumberOfPinsReachedForTheChannel);
+	if (world.messages.pinned(channel.id).length >= pinLimit) throw apiError("MaximumNumberOfPinsReachedForTheChannel");
 	world.messages.pin(channel, message, actor.user, by);
 }
 

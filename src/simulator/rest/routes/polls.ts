@@ -1,7 +1,6 @@
 // Polls: ending one and listing voters. Sending a message creates one.
 // https://discord.com/developers/docs/resources/poll
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { NewPoll } from "../../world/messages/polls.ts";
 import type { Emoji } from "../../world/state/entities.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
@@ -46,7 +45,7 @@ export function readPoll(call: Call, form: PollForm): NewPoll {
 		question: form.question,
 		answers: form.answers.map(({ poll_media: { text, emoji } }, index) => ({
 			answer_id: index + 1,
-			poll_media: { text, ...(emoji ? { emoji: readEmoji(call, emoji) } : {}) },
+			poll_media: { text, ...(emoji && { emoji: readEmoji(call, emoji) }) },
 		})),
 		expiry: new Date(Date.now() + hours * 3_600_000).toISOString(),
 		allow_multiselect: form.allow_multiselect ?? false,
@@ -54,14 +53,14 @@ export function readPoll(call: Call, form: PollForm): NewPoll {
 }
 
 function readEmoji({ world, actor }: Call, { id, name }: Exclude<f.Read<typeof emoji>, undefined>): Emoji {
-	const code = Code.CannotUseAnEmojiIncludedWithThePoll;
+	const code = "CannotUseAnEmojiIncludedWithThePoll";
 	if (!id) return found(parseUnicodeEmoji(name ?? ""), code);
 	return { id, name: found(world.emojis.usableBy(actor.user, id), code).name };
 }
 
 export const pollRoutes = [
 	route("GET /channels/:channel_id/polls/:message_id/answers/:answer_id", {
-		needs: Permission.ReadMessageHistory,
+		needs: "ReadMessageHistory",
 		query: { limit: f.integer(1, 100), after: f.snowflake },
 		run: (call) => {
 			const { poll } = call.message;
@@ -74,9 +73,9 @@ export const pollRoutes = [
 	}),
 	route("POST /channels/:channel_id/polls/:message_id/expire", (call) => {
 		const { message } = call;
-		if (!message.poll) throw apiError(Code.CannotExpireANonPollMessage);
-		if (message.author !== call.actor.user) throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
-		if (message.poll.ended) throw apiError(Code.PollExpired);
+		if (!message.poll) throw apiError("CannotExpireANonPollMessage");
+		if (message.author !== call.actor.user) throw apiError("CannotEditMessageAuthoredByAnotherUser");
+		if (message.poll.ended) throw apiError("PollExpired");
 		call.world.polls.end(call.channel, message);
 		return serializeMessage(call, message);
 	}),

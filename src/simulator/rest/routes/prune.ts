@@ -1,7 +1,7 @@
 // Pruning inactive members. With the guild feature PRUNE_REQUIRES_ADMIN it needs ADMINISTRATOR: discord-userdoccers, Prune Guild.
 // https://discord.com/developers/docs/resources/guild#get-guild-prune-count
 
-import { AuditLogEvent, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
 import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireGuildPermissions } from "../access.ts";
@@ -17,8 +17,8 @@ const defaultDays = 7;
 
 function prunable(call: Call<typeof path>, days: number, roleIds: readonly string[]): Member[] {
 	const { world, guild, actor } = call;
-	if (guild.features.includes("PRUNE_REQUIRES_ADMIN")) requireGuildPermissions(call, Permission.Administrator);
-	for (const id of roleIds) found(guild.roles.get(id), Code.UnknownRole);
+	if (guild.features.includes("PRUNE_REQUIRES_ADMIN")) requireGuildPermissions(call, "Administrator");
+	for (const id of roleIds) found(guild.roles.get(id), "UnknownRole");
 	return world.members.inactive(guild, days, roleIds).filter((member) => isAboveMember(guild, actor.user.id, member));
 }
 

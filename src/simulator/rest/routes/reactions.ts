@@ -1,10 +1,8 @@
 // Reactions: adding, removing and listing them.
 // https://discord.com/developers/docs/resources/message#create-reaction
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import { idsOf, reactionWith } from "../../world/messages/reactions.ts";
-import type { Emoji, Reaction } from "../../world/state/entities.ts";
-import { inGuild } from "../../world/state/entities.ts";
+import { type Emoji, inGuild, type Reaction } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
@@ -22,7 +20,7 @@ function emojiOf({ params }: Call<typeof one>): Emoji {
 	const text = decode(params.emoji);
 	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
 	if (name !== undefined && id !== undefined && isSnowflake(id)) return { id, name };
-	return found(parseUnicodeEmoji(text), Code.UnknownEmoji);
+	return found(parseUnicodeEmoji(text), "UnknownEmoji");
 }
 
 /**
@@ -33,44 +31,44 @@ function emojiOf({ params }: Call<typeof one>): Emoji {
 function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
 	const { world, channel } = call;
-	const { id, name, animated } = found(world.emojis.usableBy(call.actor.user, emoji.id), Code.UnknownEmoji);
+	const { id, name, animated } = found(world.emojis.usableBy(call.actor.user, emoji.id), "UnknownEmoji");
 	const own = inGuild(channel) && world.guilds.of(channel).emojis.has(id);
-	if (!own && !has(permissionsIn(call, channel), Permission.UseExternalEmojis)) throw apiError(Code.UnknownEmoji);
-	return { id, name, ...(animated ? { animated } : {}) };
+	if (!own && !has(permissionsIn(call, channel), "UseExternalEmojis")) throw apiError("UnknownEmoji");
+	return { id, name, ...(animated && { animated }) };
 }
 
 function decode(part: string): string {
 	try {
 		return decodeURIComponent(part);
 	} catch {
-		throw apiError(Code.UnknownEmoji);
+		throw apiError("UnknownEmoji");
 	}
 }
 
 function reactionOf(call: Call<typeof one>): Reaction {
-	return found(reactionWith(call.message, emojiOf(call)), Code.UnknownEmoji);
+	return found(reactionWith(call.message, emojiOf(call)), "UnknownEmoji");
 }
 
 function remove(call: Call<typeof one>, userId: string): void {
 	const { emoji, userIds } = reactionOf(call);
 	const { world, channel, message } = call;
-	const user = found(world.users.get(userId), Code.UnknownUser);
+	const user = found(world.users.get(userId), "UnknownUser");
 	if (userIds.includes(user.id)) world.reactions.remove(channel, message, user, emoji);
 	else call.skipJournal();
 }
 
 export const reactionRoutes = [
 	route(`PUT ${one}/@me`, {
-		needs: Permission.ReadMessageHistory,
+		needs: "ReadMessageHistory",
 		run: (call) => {
 			const { channel, message, world, actor } = call;
 			const emoji = emojiOf(call);
 			const known = reactionWith(message, emoji);
 			if (known?.userIds.includes(actor.user.id)) return call.skipJournal();
 			// Only the first reaction with an emoji needs ADD_REACTIONS.
-			if (!known) requirePermissions(call, channel, Permission.AddReactions);
+			if (!known) requirePermissions(call, channel, "AddReactions");
 			const put = known?.emoji ?? usable(call, emoji);
-			if (!known && message.reactions.length >= emojiLimit) throw apiError(Code.MaximumNumberOfReactionsReached);
+			if (!known && message.reactions.length >= emojiLimit) throw apiError("MaximumNumberOfReactionsReached");
 			world.reactions.add(channel, message, actor.user, put);
 		},
 	}),
@@ -80,7 +78,7 @@ export const reactionRoutes = [
 		remove(call, call.params.user_id);
 	}),
 	route(`GET ${one}`, {
-		needs: Permission.ReadMessageHistory,
+		needs: "ReadMessageHistory",
 		query: { type: integer(0, 1), limit: integer(1, 100), after: snowflake },
 		run: (call) => {
 			const ids = idsOf(reactionOf(call), call.query.type === 1);

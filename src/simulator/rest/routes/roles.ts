@@ -1,6 +1,5 @@
 // Roles: listing, creating, editing, ordering and deleting.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
 import type { RoleChanges } from "../../world/guilds/roles.ts";
 import type { Guild, Role } from "../../world/state/entities.ts";
 import { allPermissions } from "../../world/state/permissions.ts";
@@ -58,7 +57,7 @@ function requireFeatures({ features }: Guild, body: RoleBody): void {
 	const gradient = colors?.secondary_color ?? colors?.tertiary_color ?? null;
 	const lacksIcons = (icon || unicode_emoji) && !features.includes("ROLE_ICONS");
 	const lacksColors = gradient !== null && !features.includes("ENHANCED_ROLE_COLORS");
-	if (lacksIcons || lacksColors) throw apiError(Code.ServerNeedsMoreBoostsToPerformThisAction);
+	if (lacksIcons || lacksColors) throw apiError("ServerNeedsMoreBoostsToPerformThisAction");
 }
 
 /**
@@ -99,11 +98,11 @@ export const roleRoutes = [
 	}),
 	route(`GET ${one}`, ({ role }) => role),
 	route(`POST ${all}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		body: roleFields,
 		run: (call) => {
 			const { guild } = call;
-			if (guild.roles.size >= roleLimit) throw apiError(Code.MaximumNumberOfGuildRolesReached);
+			if (guild.roles.size >= roleLimit) throw apiError("MaximumNumberOfGuildRolesReached");
 			// Permissions default to those of @everyone.
 			const permissions = call.body.permissions ?? BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 			requireGuildPermissions(call, permissions & allPermissions);
@@ -113,7 +112,7 @@ export const roleRoutes = [
 		},
 	}),
 	route(`PATCH ${all}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		body: f.required(
 			f.list(
 				f.object({
@@ -128,10 +127,10 @@ export const roleRoutes = [
 			const { guild } = call;
 			const positions = new Map<Role, number>();
 			for (const { id, position } of call.body) {
-				const role = found(guild.roles.get(id), Code.UnknownRole);
+				const role = found(guild.roles.get(id), "UnknownRole");
 				// Clients also list roles that do not move.
 				if (typeof position !== "number" || position === role.position) continue;
-				if (role.id === guild.id) throw apiError(Code.InvalidRole);
+				if (role.id === guild.id) throw apiError("InvalidRole");
 				requireAboveRole(call, role);
 				// A role cannot move to or above the actor's highest role.
 				for (const other of guild.roles.values())
@@ -143,7 +142,7 @@ export const roleRoutes = [
 		},
 	}),
 	route(`PATCH ${one}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		body: roleFields,
 		run: (call) => {
 			const { guild, role } = call;
@@ -160,10 +159,10 @@ export const roleRoutes = [
 		},
 	}),
 	route(`DELETE ${one}`, {
-		needs: Permission.ManageRoles,
+		needs: "ManageRoles",
 		run: (call) => {
 			const { guild, role } = call;
-			if (role.id === guild.id || role.managed) throw apiError(Code.InvalidRole);
+			if (role.id === guild.id || role.managed) throw apiError("InvalidRole");
 			requireAboveRole(call, role);
 			call.world.roles.remove(guild, role, call.by);
 		},

@@ -3,7 +3,6 @@
 
 import {
 	ChannelType,
-	RESTJSONErrorCodes as Code,
 	GuildScheduledEventEntityType as Kind,
 	PermissionFlagsBits as Permission,
 	GuildScheduledEventStatus as Status,
@@ -62,14 +61,14 @@ function eventOf(call: Call<typeof one>): ScheduledEvent {
 	const events = world.scheduledEvents.in(guild);
 	const event = found(
 		events.find(({ id }) => id === params.event_id),
-		Code.UnknownGuildScheduledEvent,
+		"UnknownGuildScheduledEvent",
 	);
-	if (!maySee(call, event)) throw apiError(Code.MissingAccess);
+	if (!maySee(call, event)) throw apiError("MissingAccess");
 	return event;
 }
 
 function maySee(call: Call<":guild_id">, event: Place): boolean {
-	return has(permissionsAt(call, event), Permission.ViewChannel);
+	return has(permissionsAt(call, event), "ViewChannel");
 }
 
 function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
@@ -90,7 +89,7 @@ const { CreateEvents, ManageEvents } = Permission;
 
 function requirePermissionsAt(call: Call<":guild_id">, place: Place, anyOf: bigint): void {
 	const granted = permissionsAt(call, place);
-	if (!(granted & anyOf) || !has(granted, neededAt[place.entity_type])) throw apiError(Code.MissingPermissions);
+	if (!(granted & anyOf) || !has(granted, neededAt[place.entity_type])) throw apiError("MissingPermissions");
 }
 
 function editingBits({ actor }: Call, { creator_id }: ScheduledEvent): bigint {
@@ -106,10 +105,10 @@ function checkPlace(guild: Guild, event: Place & Pick<ScheduledEvent, "entity_me
 		return;
 	}
 	if (event.channel_id === null) throw missingField("channel_id");
-	const { type } = found(guild.channels.get(event.channel_id), Code.UnknownChannel);
+	const { type } = found(guild.channels.get(event.channel_id), "UnknownChannel");
 	const isStage = event.entity_type === Kind.StageInstance;
 	if (type !== ChannelType[isStage ? "GuildStageVoice" : "GuildVoice"])
-		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+		throw apiError("CannotExecuteActionOnThisChannelType");
 }
 
 /** Throws if a scheduled event would start or end in the past, or end before it starts. */
@@ -185,7 +184,7 @@ export const scheduledEventRoutes = [
 			requirePermissionsAt(call, event, CreateEvents);
 			checkTimes(changes, event);
 			const unfinished = scheduledEvents.in(guild).filter(({ status }) => nextStatus[status]);
-			if (unfinished.length >= eventLimit) throw apiError(Code.MaximumNumberOfUncompletedGuildScheduledEventsReached);
+			if (unfinished.length >= eventLimit) throw apiError("MaximumNumberOfUncompletedGuildScheduledEventsReached");
 			const { id } = call.actor.user;
 			const added = scheduledEvents.add(guild, id, event, call.by);
 			return scheduledEvents.serialize(added);
@@ -204,7 +203,7 @@ export const scheduledEventRoutes = [
 			const editing = editingBits(call, event);
 			requirePermissionsAt(call, event, editing);
 			const next = nextStatus[event.status];
-			if (!next) throw apiError(Code.CannotUpdateAFinishedEvent);
+			if (!next) throw apiError("CannotUpdateAFinishedEvent");
 			const changes = changesOf(call.body);
 			const { status } = changes;
 			if (status && status !== event.status && !next.includes(status))

@@ -4,10 +4,9 @@
 // A gap: Search has no `slop`, no word forms, and no filters for embeds, link hosts and file names. The index is always
 // available unless a fault says otherwise.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { PermissionFlagsBits as Permission } from "discord.js";
 import { authorTypes, hasTypes, searchMessages } from "../../world/messages/search.ts";
-import type { GuildPlace } from "../../world/state/entities.ts";
-import { isThread } from "../../world/state/entities.ts";
+import { type GuildPlace, isThread } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn } from "../access.ts";
@@ -53,7 +52,7 @@ export const searchRoutes = [
 		run: (call) => {
 			const { query, world, actor } = call;
 			const reader = serialize.readerOf(actor);
-			if (!reader.seesContent) throw apiError(Code.MissingAccess);
+			if (!reader.seesContent) throw apiError("MissingAccess");
 			const searched = readableIn(call, query.channel_id).filter(
 				(place) => query.include_nsfw || !world.channels.isNsfw(place),
 			);
@@ -85,7 +84,7 @@ function readableIn(call: Call<":guild_id">, named: readonly string[] | undefine
 	return named.map((id) =>
 		found(
 			readable.find((one) => one.id === id),
-			Code.MissingAccess,
+			"MissingAccess",
 		),
 	);
 }

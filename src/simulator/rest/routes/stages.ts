@@ -2,14 +2,8 @@
 //
 // A gap: A stage without speakers stays live, and `send_start_notification` has no effect.
 
-import {
-	ChannelType,
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-	StageInstancePrivacyLevel,
-} from "discord.js";
-import type { GuildChannel, StageInstance } from "../../world/state/entities.ts";
-import { isGuildChannel } from "../../world/state/entities.ts";
+import { ChannelType, PermissionFlagsBits as Permission, StageInstancePrivacyLevel } from "discord.js";
+import { type GuildChannel, isGuildChannel, type StageInstance } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, found, notSimulated } from "../errors.ts";
@@ -27,16 +21,16 @@ const fields = {
 
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
-	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
-	if (!has(permissionsIn(call, channel), Permission.ViewChannel)) throw apiError(Code.MissingAccess);
-	if (channel.type !== ChannelType.GuildStageVoice) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (!channel || !isGuildChannel(channel)) throw apiError("UnknownChannel");
+	if (!has(permissionsIn(call, channel), "ViewChannel")) throw apiError("MissingAccess");
+	if (channel.type !== ChannelType.GuildStageVoice) throw apiError("CannotExecuteActionOnThisChannelType");
 	requirePermissions(call, channel, moderator);
 	return channel;
 }
 
 function stageOf(call: Call<typeof one>): StageInstance {
 	const stage = call.world.stages.of(guildChannelOf(call));
-	return found(stage, Code.UnknownStageInstance);
+	return found(stage, "UnknownStageInstance");
 }
 
 export const stageRoutes = [
@@ -53,7 +47,7 @@ export const stageRoutes = [
 			const { channel_id, topic, privacy_level } = call.body;
 			if (call.body.guild_scheduled_event_id) throw notSimulated("stages of scheduled events");
 			const channel = namedChannel(call, channel_id);
-			if (stages.of(channel)) throw apiError(Code.TheStageIsAlreadyOpen);
+			if (stages.of(channel)) throw apiError("TheStageIsAlreadyOpen");
 			return stages.start(channel, { topic, privacy_level }, call.by);
 		},
 	}),

@@ -1,7 +1,7 @@
 // Thread members: joining, adding, leaving and removing.
 // https://discord.com/developers/docs/resources/channel#join-thread
 
-import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelType } from "discord.js";
 import type { Thread, User } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireMembersIntent, requirePermissions } from "../access.ts";
@@ -21,16 +21,16 @@ const memberLimit = 1000;
 
 function userOf(call: Call<typeof one>): User {
 	const { world, params } = call;
-	found(world.users.get(params.user_id), Code.UnknownUser);
+	found(world.users.get(params.user_id), "UnknownUser");
 	const { members } = world.guilds.of(threadOf(call));
-	return found(members.get(params.user_id), Code.UnknownMember).user;
+	return found(members.get(params.user_id), "UnknownMember").user;
 }
 
 function join(call: Call<":channel_id">, user: User): void {
 	const { world, actor } = call;
 	const thread = threadOf(call);
 	const { members } = thread;
-	if (members.size >= memberLimit && !members.has(user.id)) throw apiError(Code.MaximumThreadParticipantsReached);
+	if (members.size >= memberLimit && !members.has(user.id)) throw apiError("MaximumThreadParticipantsReached");
 	if (!world.threads.join(thread, user, actor.user)) call.skipJournal();
 }
 
@@ -48,11 +48,11 @@ function serializeMember({ world }: Call, thread: Thread, userId: string, withMe
 export const threadMemberRoutes = [
 	route(`PUT ${all}/@me`, (call) => join(call, call.actor.user)),
 	route(`PUT ${one}`, {
-		needs: Permission.SendMessages,
+		needs: "SendMessages",
 		run: (call) => {
 			const thread = threadOf(call);
 			if (thread.type === ChannelType.PrivateThread && !thread.invitable)
-				requirePermissions(call, thread, Permission.ManageThreads);
+				requirePermissions(call, thread, "ManageThreads");
 			join(call, userOf(call));
 		},
 	}),
@@ -60,7 +60,7 @@ export const threadMemberRoutes = [
 	route(`DELETE ${one}`, (call) => {
 		const thread = threadOf(call);
 		const owns = thread.type === ChannelType.PrivateThread && thread.owner_id === call.actor.user.id;
-		if (!owns) requirePermissions(call, thread, Permission.ManageThreads);
+		if (!owns) requirePermissions(call, thread, "ManageThreads");
 		leave(call, userOf(call));
 	}),
 	route(`GET ${one}`, {
@@ -69,7 +69,7 @@ export const threadMemberRoutes = [
 			const { user_id } = call.params;
 			const { with_member } = call.query;
 			const known = serializeMember(call, threadOf(call), user_id, with_member);
-			return found(known[0], Code.UnknownMember);
+			return found(known[0], "UnknownMember");
 		},
 	}),
 	route(`GET ${all}`, {

@@ -1,7 +1,7 @@
 // Threads: starting, listing, editing and deleting them. Members are in thread-members.ts.
 // https://discord.com/developers/docs/resources/channel#start-thread-from-message
 
-import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { NewThread, ThreadChanges } from "../../world/messages/threads.ts";
 import { type GuildChannel, holdsPosts, type Thread } from "../../world/state/entities.ts";
@@ -36,7 +36,7 @@ export const threadFields = {
 function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 	const guild = call.world.guilds.of(parent);
 	const active = [...guild.threads.values()].filter((one) => !one.archived);
-	if (active.length >= activeLimit) throw apiError(Code.MaximumActiveThreads);
+	if (active.length >= activeLimit) throw apiError("MaximumActiveThreads");
 	return {
 		name: body.name,
 		auto_archive_duration: body.auto_archive_duration ?? undefined,
@@ -46,7 +46,7 @@ function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 
 function requireThreadable({ type }: GuildChannel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
-	if (type !== GuildText && type !== GuildAnnouncement) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (type !== GuildText && type !== GuildAnnouncement) throw apiError("CannotExecuteActionOnThisChannelType");
 }
 
 const post = f.object(contentFields);
@@ -65,7 +65,7 @@ function startAlone(call: Call<"", Body>, parent: GuildChannel) {
 	// Discord's default.
 	const type = body.type ?? ChannelType.PrivateThread;
 	const inNews = parent.type === ChannelType.GuildAnnouncement;
-	if (inNews !== (type === ChannelType.AnnouncementThread)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (inNews !== (type === ChannelType.AnnouncementThread)) throw apiError("CannotExecuteActionOnThisChannelType");
 	const hidden = type === ChannelType.PrivateThread;
 	const { CreatePrivateThreads, CreatePublicThreads } = Permission;
 	const needed = hidden ? CreatePrivateThreads : CreatePublicThreads;
@@ -81,7 +81,7 @@ function startPost(call: Call<"", Body>, forum: GuildChannel) {
 	const { body, world, actor, by } = call;
 	const { message } = body;
 	if (!message) throw missingField("message");
-	requirePermissions(call, forum, Permission.SendMessages);
+	requirePermissions(call, forum, "SendMessages");
 	requireContent(call, message);
 	requireEmbedsAndFiles(call, forum, message);
 	const start = startOf(call, forum, body);
@@ -105,7 +105,7 @@ type Edit = ReadForm<typeof threadFields> & {
 
 export function editThread(call: Call<"", Edit>, thread: Thread) {
 	const { body, world, actor, by } = call;
-	if (thread.archived && body.archived !== false) throw apiError(Code.InvalidActionOnArchivedThread);
+	if (thread.archived && body.archived !== false) throw apiError("InvalidActionOnArchivedThread");
 	requireEditor(call, thread, body);
 	const { invitable, applied_tags: tags } = body;
 	const forum = world.guilds.of(thread).channels.get(thread.parent_id);
@@ -125,7 +125,7 @@ export function editThread(call: Call<"", Edit>, thread: Thread) {
 }
 
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
-	if (has(permissionsIn(call, thread), Permission.ManageThreads)) return;
+	if (has(permissionsIn(call, thread), "ManageThreads")) return;
 	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
 	const moderating = [locked, rate_limit_per_user, flags].some((value) => value !== undefined);
 	const changing =
@@ -133,12 +133,12 @@ function requireEditor(call: Call, thread: Thread, body: Edit): void {
 		Object.keys({ ...threadFields, name: true }).some((key) => others[key as keyof typeof others] !== undefined);
 	const owns = thread.owner_id === call.actor.user.id;
 	const reopens = archived === false;
-	if (moderating || (changing && !owns) || (reopens && thread.locked)) throw apiError(Code.MissingPermissions);
-	if (reopens) requirePermissions(call, thread, Permission.SendMessages);
+	if (moderating || (changing && !owns) || (reopens && thread.locked)) throw apiError("MissingPermissions");
+	if (reopens) requirePermissions(call, thread, "SendMessages");
 }
 
 export function deleteThread(call: Call, thread: Thread) {
-	requirePermissions(call, thread, Permission.ManageThreads);
+	requirePermissions(call, thread, "ManageThreads");
 	const answer = serialize.thread(thread, call.actor.user.id);
 	call.world.threads.remove(thread, call.by);
 	return answer;
@@ -180,7 +180,7 @@ const isPrivate = ({ type }: Thread) => type === ChannelType.PrivateThread;
 
 export const threadRoutes = [
 	route("POST /channels/:channel_id/messages/:message_id/threads", {
-		needs: Permission.CreatePublicThreads,
+		needs: "CreatePublicThreads",
 		status: 201,
 		body: startFields,
 		run: (call) => {
@@ -188,7 +188,7 @@ export const threadRoutes = [
 			requireThreadable(parent);
 			const { message, world, actor, by } = call;
 			const guild = world.guilds.of(parent);
-			if (guild.threads.has(message.id)) throw apiError(Code.ThreadAlreadyCreatedForMessage);
+			if (guild.threads.has(message.id)) throw apiError("ThreadAlreadyCreatedForMessage");
 			const given = { ...startOf(call, parent, call.body), message };
 			const thread = world.threads.add(parent, actor.user, given, by);
 			return serialize.thread(thread, actor.user.id);
@@ -209,7 +209,7 @@ export const threadRoutes = [
 		return { ...listed(call, threads), has_more: false };
 	}),
 	route("GET /channels/:channel_id/threads/archived/public", {
-		needs: Permission.ReadMessageHistory,
+		needs: "ReadMessageHistory",
 		query: byTime,
 		run: (call) => {
 			const threads = archivedIn(call, (one) => !isPrivate(one));
@@ -217,12 +217,12 @@ export const threadRoutes = [
 		},
 	}),
 	route("GET /channels/:channel_id/threads/archived/private", {
-		needs: Permission.ReadMessageHistory | Permission.ManageThreads,
+		needs: ["ReadMessageHistory", "ManageThreads"],
 		query: byTime,
 		run: (call) => pageByTime(call, archivedIn(call, isPrivate)),
 	}),
 	route("GET /channels/:channel_id/users/@me/threads/archived/private", {
-		needs: Permission.ReadMessageHistory,
+		needs: "ReadMessageHistory",
 		query: { before: f.snowflake, limit: f.integer(2, 100) },
 		run: (call) => {
 			const { before, limit } = call.query;

@@ -1,6 +1,5 @@
 // Users, the actor's guilds, and DM channels.
 
-import { RESTJSONErrorCodes as Code } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
@@ -37,7 +36,7 @@ export const userRoutes = [
 			return serialize.ownUser(actor, world.users.hasMfa(actor.user));
 		},
 	}),
-	route("GET /users/:user_id", ({ world, params }) => found(world.users.get(params.user_id), Code.UnknownUser)),
+	route("GET /users/:user_id", ({ world, params }) => found(world.users.get(params.user_id), "UnknownUser")),
 	route("GET /users/@me/guilds", {
 		scope: "guilds",
 		query: {
@@ -62,14 +61,14 @@ export const userRoutes = [
 				owner: guild.owner_id === actor.user.id,
 				permissions: String(guildPermissions(guild, actor.user.id)),
 				features: guild.features,
-				...(with_counts ? serialize.guildCounts(guild) : {}),
+				...(with_counts && serialize.guildCounts(guild)),
 			}));
 		},
 	}),
 	route("DELETE /users/@me/guilds/:guild_id", (call) => {
 		const { guild } = call;
 		if (guild.owner_id === call.actor.user.id)
-			throw apiError(Code.InvalidGuild, {
+			throw apiError("InvalidGuild", {
 				message: "Owners cannot leave their guild",
 			});
 		call.world.members.remove(guild, memberOfActor(call));
@@ -77,8 +76,8 @@ export const userRoutes = [
 	route("POST /users/@me/channels", {
 		body: { recipient_id: required(snowflake) },
 		run: ({ world, actor, body, skipJournal }) => {
-			const other = found(world.users.get(body.recipient_id), Code.UnknownUser);
-			if (other === actor.user) throw apiError(Code.InvalidRecipients);
+			const other = found(world.users.get(body.recipient_id), "UnknownUser");
+			if (other === actor.user) throw apiError("InvalidRecipients");
 			const known = world.channels.findDm(actor.user, other);
 			if (known) skipJournal();
 			const dm = known ?? world.channels.openDm(actor.user, other);

@@ -1,8 +1,7 @@
 // Voice states of members: reading, muting, deafening, moving and disconnecting.
 
-import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
-import type { GuildChannel } from "../../world/state/entities.ts";
-import { isVoice } from "../../world/state/entities.ts";
+import { ChannelType } from "discord.js";
+import { type GuildChannel, isVoice } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
@@ -13,8 +12,11 @@ import { type Call, guildChannelOf, route } from "../route.ts";
 const regions = "brazil hongkong india japan rotterdam singapore southafrica sydney us-central us-east us-south us-west"
 	.split(" ")
 	.map((id) => ({
-		...{ id, name: id, optimal: id === "rotterdam" },
-		...{ custom: false, deprecated: false },
+		id,
+		name: id,
+		optimal: id === "rotterdam",
+		custom: false,
+		deprecated: false,
 	}));
 
 export const voiceRoutes = [
@@ -22,7 +24,7 @@ export const voiceRoutes = [
 	route("GET /guilds/:guild_id/regions", () => regions),
 	route("GET /guilds/:guild_id/voice-states/:user_id", (call) => {
 		const { guild, member } = call;
-		if (!guild.voiceStates.has(member.user.id)) throw apiError(Code.UnknownVoiceState);
+		if (!guild.voiceStates.has(member.user.id)) throw apiError("UnknownVoiceState");
 		return {
 			...serialize.voiceState(guild, member),
 			guild_id: guild.id,
@@ -30,16 +32,15 @@ export const voiceRoutes = [
 		};
 	}),
 	route("PUT /channels/:channel_id/voice-status", {
-		needs: Permission.SetVoiceChannelStatus,
+		needs: "SetVoiceChannelStatus",
 		body: { status: nullable(text(0, 500)) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
-			if (channel.type !== ChannelType.GuildVoice) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+			if (channel.type !== ChannelType.GuildVoice) throw apiError("CannotExecuteActionOnThisChannelType");
 			const guild = call.world.guilds.of(channel);
 			const { id } = call.actor.user;
 			// Actors outside the channel need to manage it.
-			if (guild.voiceStates.get(id)?.channel_id !== channel.id)
-				requirePermissions(call, channel, Permission.ManageChannels);
+			if (guild.voiceStates.get(id)?.channel_id !== channel.id) requirePermissions(call, channel, "ManageChannels");
 			const { status } = call.body;
 			call.world.voiceStatuses.set(channel, status || null, call.by);
 		},
@@ -64,14 +65,14 @@ export function checkVoice(call: Call<":guild_id/members/:user_id", VoiceBody>):
 	const deaf = body.deaf ?? undefined;
 	if (mute === undefined && deaf === undefined && channel_id === undefined) return { mute, deaf, target: undefined };
 	const { channel_id: here = "" } = guild.voiceStates.get(member.user.id) ?? {};
-	const current = found(guild.channels.get(here), Code.TargetUserIsNotConnectedToVoice);
-	if (mute !== undefined) requirePermissions(call, current, Permission.MuteMembers);
-	if (deaf !== undefined) requirePermissions(call, current, Permission.DeafenMembers);
+	const current = found(guild.channels.get(here), "TargetUserIsNotConnectedToVoice");
+	if (mute !== undefined) requirePermissions(call, current, "MuteMembers");
+	if (deaf !== undefined) requirePermissions(call, current, "DeafenMembers");
 	if (channel_id === undefined) return { mute, deaf, target: undefined };
-	requirePermissions(call, current, Permission.MoveMembers);
+	requirePermissions(call, current, "MoveMembers");
 	if (channel_id === null) return { mute, deaf, target: null };
-	const target = found(guild.channels.get(channel_id), Code.UnknownChannel);
-	if (!isVoice(target)) throw apiError(Code.CannotExecuteActionOnThisChannelType);
-	requirePermissions(call, target, Permission.Connect | Permission.MoveMembers);
+	const target = found(guild.channels.get(channel_id), "UnknownChannel");
+	if (!isVoice(target)) throw apiError("CannotExecuteActionOnThisChannelType");
+	requirePermissions(call, target, ["Connect", "MoveMembers"]);
 	return { mute, deaf, target };
 }

@@ -2,7 +2,7 @@
 // interaction-messages.ts.
 // https://discord.com/developers/docs/resources/webhook
 
-import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelType } from "discord.js";
 import { authorOf, serializeWebhook } from "../../world/guilds/webhooks.ts";
 import { type GuildChannel, holdsPosts, isGuildChannel, isThread, type Webhook } from "../../world/state/entities.ts";
 import type { World } from "../../world/world.ts";
@@ -34,28 +34,28 @@ const name = f.refine(f.text(1, 80), (given) => {
 });
 
 function webhookOf({ world, params }: Call<typeof byId>): Webhook {
-	return found(world.webhooks.get(params.webhook_id), Code.UnknownWebhook);
+	return found(world.webhooks.get(params.webhook_id), "UnknownWebhook");
 }
 
 function managedWebhook(call: Call<typeof byId>): Webhook {
 	const webhook = webhookOf(call);
 	const channel = call.world.state.channelOf(webhook);
-	requirePermissions(call, channel, Permission.ManageWebhooks);
+	requirePermissions(call, channel, "ManageWebhooks");
 	return webhook;
 }
 
 function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
-	if (channel.type === ChannelType.GuildCategory) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (channel.type === ChannelType.GuildCategory) throw apiError("CannotExecuteActionOnThisChannelType");
 	if (world.webhooks.list({ channel_id: channel.id }).length >= webhookLimit)
-		throw apiError(Code.MaximumNumberOfWebhooksReached);
+		throw apiError("MaximumNumberOfWebhooksReached");
 }
 
 function targetOf(call: Call, webhook: Webhook, id: string | null | undefined): string | undefined {
 	if (!id || id === webhook.channel_id) return undefined;
 	const channel = call.world.channels.get(id);
 	const isHere = channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
-	if (!isHere) throw apiError(Code.UnknownChannel);
-	requirePermissions(call, channel, Permission.ManageWebhooks);
+	if (!isHere) throw apiError("UnknownChannel");
+	requirePermissions(call, channel, "ManageWebhooks");
 	checkWebhookLimit(call, channel);
 	return id;
 }
@@ -67,14 +67,14 @@ function placeOf({ world, query, webhook }: TokenCall) {
 	const own = world.state.channelOf(webhook);
 	if (query.thread_id === undefined) return own;
 	const thread = world.channels.get(query.thread_id);
-	if (!thread || !isThread(thread) || thread.parent_id !== own.id) throw apiError(Code.UnknownChannel);
+	if (!thread || !isThread(thread) || thread.parent_id !== own.id) throw apiError("UnknownChannel");
 	return thread;
 }
 
 function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	const place = placeOf(call);
 	const message = call.world.messages.get(place.id, call.params.message_id);
-	if (message?.webhook_id !== call.webhook.id) throw apiError(Code.UnknownMessage);
+	if (message?.webhook_id !== call.webhook.id) throw apiError("UnknownMessage");
 	return { place, message };
 }
 
@@ -88,15 +88,15 @@ function listed({ world, actor }: Call, where: Parameters<World["webhooks"]["lis
 
 const managing = [
 	route("GET /guilds/:guild_id/webhooks", {
-		needs: Permission.ManageWebhooks,
+		needs: "ManageWebhooks",
 		run: (call) => listed(call, { guild_id: call.guild.id }),
 	}),
 	route("GET /channels/:channel_id/webhooks", {
-		needs: Permission.ManageWebhooks,
+		needs: "ManageWebhooks",
 		run: (call) => listed(call, { channel_id: guildChannelOf(call).id }),
 	}),
 	route("POST /channels/:channel_id/webhooks", {
-		needs: Permission.ManageWebhooks,
+		needs: "ManageWebhooks",
 		body: { name: f.required(name), avatar: f.nullable(avatar) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
@@ -161,16 +161,16 @@ const writing = [
 			const { body, world, webhook } = call;
 			const { application_id } = webhook;
 			const place = placeOf(call);
-			if (holdsPosts(place)) throw apiError(Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId);
+			if (holdsPosts(place)) throw apiError("WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId");
 			requireContent(call, body);
 			const author = authorOf(webhook, {
-				...(body.username ? { name: body.username } : {}),
-				...(body.avatar_url ? { avatar: hashOf(body.avatar_url) } : {}),
+				...(body.username && { name: body.username }),
+				...(body.avatar_url && { avatar: hashOf(body.avatar_url) }),
 			});
 			const message = world.messages.add(place, author, {
 				...newContent(call, place, body),
 				webhook_id: webhook.id,
-				...(application_id === null ? {} : { application_id }),
+				...(application_id !== null && { application_id }),
 			});
 			return call.query.wait ? serializeMessage(call, message) : undefined;
 		},

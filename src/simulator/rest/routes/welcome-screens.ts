@@ -1,7 +1,7 @@
 // The welcome screen of a guild.
 // https://discord.com/developers/docs/resources/guild#welcome-screen-object
 
-import { ChannelType, RESTJSONErrorCodes as Code, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelType } from "discord.js";
 import { holdsPosts, type WelcomeScreen } from "../../world/state/entities.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
@@ -28,9 +28,9 @@ function welcomeChannels(
 	given: readonly (f.Read<typeof welcomeChannel> & object)[],
 ): WelcomeScreen["welcome_channels"] {
 	return given.map(({ channel_id, description, emoji_id, emoji_name }) => {
-		const { type } = found(guild.channels.get(channel_id), Code.UnknownChannel);
+		const { type } = found(guild.channels.get(channel_id), "UnknownChannel");
 		const isText = type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement;
-		if (!isText && !holdsPosts({ type })) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+		if (!isText && !holdsPosts({ type })) throw apiError("CannotExecuteActionOnThisChannelType");
 		const emoji = optionalEmoji(guild, emoji_id, emoji_name);
 		return {
 			channel_id,
@@ -44,11 +44,11 @@ function welcomeChannels(
 export const welcomeScreenRoutes = [
 	route(`GET ${path}`, (call) => {
 		const { guild, world } = call;
-		if (!world.welcomeScreens.isEnabled(guild)) requireGuildPermissions(call, Permission.ManageGuild);
-		return found(world.welcomeScreens.of(guild), Code.UnknownGuildWelcomeScreen);
+		if (!world.welcomeScreens.isEnabled(guild)) requireGuildPermissions(call, "ManageGuild");
+		return found(world.welcomeScreens.of(guild), "UnknownGuildWelcomeScreen");
 	}),
 	route(`PATCH ${path}`, {
-		needs: Permission.ManageGuild,
+		needs: "ManageGuild",
 		body: {
 			enabled: f.nullable(f.boolean),
 			description: f.nullable(f.text(0, 140)),
@@ -57,7 +57,7 @@ export const welcomeScreenRoutes = [
 		run: (call) => {
 			const { guild, body, world, by } = call;
 			// A guess (welcome-community): the error code.
-			if (!guild.features.includes("COMMUNITY")) throw apiError(Code.MissingAccess);
+			if (!guild.features.includes("COMMUNITY")) throw apiError("MissingAccess");
 			const { enabled, description, welcome_channels: given } = body;
 			const changes = {
 				enabled: enabled ?? undefined,

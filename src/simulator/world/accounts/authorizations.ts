@@ -15,25 +15,25 @@ export function isSimulatedScope(scope: string): scope is Scope {
 
 /** The OAuth2 settings of an application. The client id is the id of the application's bot. */
 export interface OAuth2Settings {
-	readonly clientSecret: string;
+	clientSecret: string;
 	/** The URIs to which Discord may redirect people who authorize the application. They are compared as strings. */
-	readonly redirectUris: readonly string[];
+	redirectUris: readonly string[];
 }
 
 interface Accepted {
-	readonly clientId: string;
-	readonly user: User;
-	readonly scopes: readonly Scope[];
-	readonly redirectUri: string;
-	readonly challenge: string | undefined;
+	clientId: string;
+	user: User;
+	scopes: readonly Scope[];
+	redirectUri: string;
+	challenge: string | undefined;
 }
 
 /** What a person has authorized an application to do (scopes), with the application's current tokens. */
 export interface Authorization extends Pick<Accepted, "clientId" | "user" | "scopes"> {
-	readonly accessToken: string;
-	readonly refreshToken: string;
+	accessToken: string;
+	refreshToken: string;
 	/** When the access token expires, in milliseconds since 1970. */
-	readonly expiresAt: number;
+	expiresAt: number;
 }
 
 export class Authorizations {

@@ -2,14 +2,14 @@
 //
 // A gap: A guild has no command permissions. Every bot counts as invited with `applications.commands`.
 
-import { InteractionContextType, PermissionFlagsBits as Permission } from "discord.js";
+import { InteractionContextType } from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";
 import { has } from "../state/permissions.ts";
 
 /** The global commands or, if `guild_id` is set, those registered in this guild. */
 export interface Scope {
-	readonly application_id: string;
-	readonly guild_id?: string | undefined;
+	application_id: string;
+	guild_id?: string | undefined;
 }
 
 export type CommandDetails = Omit<Command, "id" | "application_id" | "guild_id" | "version">;
@@ -55,7 +55,7 @@ export class Commands {
 		const command: Command = {
 			id: this.newId(),
 			application_id,
-			...(guild_id === undefined ? {} : { guild_id }),
+			...(guild_id !== undefined && { guild_id }),
 			version: this.newId(),
 			...details,
 		};
@@ -99,7 +99,7 @@ function worksIn({ contexts, dm_permission }: Command, guild: Guild | undefined)
 
 /** Whether a guild member with these permissions may use a command. */
 export function mayUse(command: Command, permissions: bigint): boolean {
-	if (has(permissions, Permission.Administrator)) return true;
+	if (has(permissions, "Administrator")) return true;
 	const needed = command.default_member_permissions;
-	return has(permissions, Permission.UseApplicationCommands) && needed !== "0" && has(permissions, BigInt(needed ?? 0));
+	return has(permissions, "UseApplicationCommands") && needed !== "0" && has(permissions, BigInt(needed ?? 0));
 }

@@ -3,8 +3,7 @@
 import { newToken, newUserProfile } from "../state/defaults.ts";
 import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { apply, type Changes, type State } from "../state/state.ts";
 
 export class Users {
 	/** The bots and people who have a token for the REST API, by token. */

@@ -10,8 +10,7 @@ import type { Verb } from "../state/events.ts";
 import { has, permissionsOfEveryone } from "../state/permissions.ts";
 import type { MessageReader } from "../state/serialize.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Voice } from "./voice.ts";
 
 export type ChannelChanges = Changes<Omit<GuildChannel, "id" | "guild_id" | "last_message_id">>;

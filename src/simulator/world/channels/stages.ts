@@ -4,8 +4,7 @@
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, StageInstance } from "../state/entities.ts";
 import { isEvent, type Verb } from "../state/events.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 export type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level">>;
 

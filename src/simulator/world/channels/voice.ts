@@ -4,11 +4,9 @@
 // speakers, regions and AFK channels; a status stays when everyone has left.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
-import type { Guild, GuildChannel, Member, VoiceState } from "../state/entities.ts";
-import { isVoice } from "../state/entities.ts";
+import { type Guild, type GuildChannel, isVoice, type Member, type VoiceState } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 export type OwnVoice = Changes<Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">>;
 

@@ -9,8 +9,7 @@ import { PermissionFlagsBits as Permission, AutoModerationRuleTriggerType as Tri
 import { auditOf } from "../state/audit-log.ts";
 import type { AutoModerationRule, Guild } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
 
@@ -20,10 +19,10 @@ export type RuleChanges = Changes<
 
 /** An AutoMod rule that a message text violates, and the part of the text that matched. */
 export interface Violation {
-	readonly rule: AutoModerationRule;
+	rule: AutoModerationRule;
 	/** The rule's keyword that matched the text, or null if the rule limits the number of mentions instead. */
-	readonly keyword: string | null;
-	readonly content: string | null;
+	keyword: string | null;
+	content: string | null;
 }
 
 const audit = auditOf("AutoModerationRule");

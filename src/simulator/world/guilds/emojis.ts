@@ -6,8 +6,7 @@
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildEmoji, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";
 
 /** New values for the fields of a custom emoji. */

@@ -11,8 +11,7 @@ import { changesBetween } from "../state/audit-log.ts";
 import { everyonePermissions, newGuildSettings, newMember, newRole, noOnboarding } from "../state/defaults.ts";
 import type { Guild, GuildPlace, GuildSettings, Member, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Pictures } from "./pictures.ts";
 import type { ScheduledEvents } from "./scheduled-events.ts";
 
@@ -22,10 +21,10 @@ export type GuildChanges = Changes<
 >;
 
 interface Parts {
-	readonly pictures: Pictures;
-	readonly messages: Messages;
-	readonly stages: Stages;
-	readonly scheduledEvents: ScheduledEvents;
+	pictures: Pictures;
+	messages: Messages;
+	stages: Stages;
+	scheduledEvents: ScheduledEvents;
 }
 
 export class Guilds {

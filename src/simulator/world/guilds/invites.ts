@@ -5,12 +5,10 @@
 // number of guilds.
 
 import { randomBytes } from "node:crypto";
-import { PermissionFlagsBits as Permission } from "discord.js";
 import type { EventPayloads, SentInvite } from "../state/api-types.ts";
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, Invite } from "../state/entities.ts";
-import type { Attribution, State } from "../state/state.ts";
-import { permittedIn, placeOf } from "../state/state.ts";
+import { type Attribution, permittedIn, placeOf, type State } from "../state/state.ts";
 
 type NewInvite = Pick<Invite, "inviter"> & Partial<Omit<Invite, "guild_id" | "channel_id" | "uses">>;
 
@@ -98,7 +96,7 @@ export class Invites {
 	}
 
 	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(type: T, channel: GuildChannel, data: EventPayloads[T]): void {
-		const to = permittedIn(channel, Permission.ManageChannels);
+		const to = permittedIn(channel, "ManageChannels");
 		this.state.dispatchToGuild(type, this.state.guildOf(channel), data, to);
 	}
 }

@@ -9,8 +9,7 @@ import { newMember } from "../state/defaults.ts";
 import type { Guild, Member, User } from "../state/entities.ts";
 import type { Audience } from "../state/events.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Guilds } from "./guilds.ts";
 import type { Roles } from "./roles.ts";
 
@@ -18,11 +17,11 @@ import type { Roles } from "./roles.ts";
 export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
 
 interface Parts {
-	readonly users: Users;
-	readonly guilds: Guilds;
-	readonly roles: Roles;
-	readonly voice: Voice;
-	readonly threads: Threads;
+	users: Users;
+	guilds: Guilds;
+	roles: Roles;
+	voice: Voice;
+	threads: Threads;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -17,8 +17,7 @@ import { auditOf, changesBetween } from "../state/audit-log.ts";
 import { type Guild, type GuildChannel, holdsPosts, type Onboarding } from "../state/entities.ts";
 import { has, permissionsOfEveryone } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 export type Prompt = Onboarding["prompts"][number];
 export type PromptOption = Prompt["options"][number];
@@ -142,9 +141,7 @@ export function isBelowRequirements(guild: Guild, onboarding: Onboarding): boole
 }
 
 function isReadable(guild: Guild, channel: GuildChannel): boolean {
-	return (
-		channel.type !== ChannelType.GuildCategory && has(permissionsOfEveryone(guild, channel), Permission.ViewChannel)
-	);
+	return channel.type !== ChannelType.GuildCategory && has(permissionsOfEveryone(guild, channel), "ViewChannel");
 }
 
 function isWritable(guild: Guild, channel: GuildChannel): boolean {

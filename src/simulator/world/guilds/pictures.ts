@@ -7,10 +7,10 @@ import { deflateSync } from "node:zlib";
 export type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif";
 
 export interface Picture {
-	readonly format: PictureFormat;
+	format: PictureFormat;
 	/** Whether the picture is stored in an animated format, such as GIF. */
-	readonly animated: boolean;
-	readonly bytes: Uint8Array;
+	animated: boolean;
+	bytes: Uint8Array;
 }
 
 /** Recognizes the format of an image by its first bytes. Returns undefined if Discord does not accept the format. */

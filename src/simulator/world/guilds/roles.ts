@@ -5,14 +5,13 @@ import { auditOf } from "../state/audit-log.ts";
 import { newRole } from "../state/defaults.ts";
 import type { Guild, Role } from "../state/entities.ts";
 import { compareRoles } from "../state/permissions.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";
 
 /** New values for the fields of a role. */
 export type RoleChanges = Changes<
 	Omit<Role, "id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"> & {
-		readonly icon: Picture | null;
+		icon: Picture | null;
 	}
 >;
 

@@ -9,8 +9,7 @@ import type { SentScheduledEvent } from "../state/api-types.ts";
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, Member, ScheduledEvent, User } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 /** The fields of a new scheduled event. Name, start time and entity type are required. */
 export type NewScheduledEvent = Pick<ScheduledEvent, "name" | "scheduled_start_time" | "entity_type"> &
@@ -43,8 +42,8 @@ export class ScheduledEvents {
 			image: null,
 			recurrence_rule: null,
 			guild_scheduled_event_exceptions: [],
-			...(creator ? { creator } : {}),
-			...(counted ? { user_count: userIds.size } : {}),
+			...(creator && { creator }),
+			...(counted && { user_count: userIds.size }),
 		};
 	}
 

@@ -4,14 +4,13 @@
 // A gap: Webhooks store only a hash of their avatar and create no forum posts.
 
 import { randomBytes } from "node:crypto";
-import { type APIWebhook, PermissionFlagsBits as Permission } from "discord.js";
+import type { APIWebhook } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Sent } from "../state/api-types.ts";
 import { auditOf, changesBetween } from "../state/audit-log.ts";
 import { newUserProfile } from "../state/defaults.ts";
 import type { Account, GuildChannel, User, Webhook } from "../state/entities.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply, permittedIn } from "../state/state.ts";
+import { type Attribution, apply, type Changes, permittedIn, type State } from "../state/state.ts";
 
 type NewWebhook = Pick<Webhook, "name"> &
 	Partial<Pick<Webhook, "type" | "user" | "avatar" | "source_guild" | "source_channel">>;
@@ -52,7 +51,7 @@ export class Webhooks {
 			guild_id: channel.guild_id,
 			channel_id: channel.id,
 			application_id: user?.bot ? user.id : null,
-			...(type === 1 ? { token: randomBytes(51).toString("base64url") } : {}),
+			...(type === 1 && { token: randomBytes(51).toString("base64url") }),
 			...rest,
 		};
 		this.#all.set(webhook.id, webhook);
@@ -89,7 +88,7 @@ export class Webhooks {
 			"WEBHOOKS_UPDATE",
 			this.state.guildOf(channel),
 			{ guild_id, channel_id },
-			permittedIn(channel, Permission.ViewChannel),
+			permittedIn(channel, "ViewChannel"),
 		);
 	}
 }
@@ -100,8 +99,8 @@ function auditFields(webhook: Webhook) {
 		type,
 		name,
 		channel_id,
-		...(avatar === null ? {} : { avatar_hash: avatar }),
-		...(application_id === null ? {} : { application_id }),
+		...(avatar !== null && { avatar_hash: avatar }),
+		...(application_id !== null && { application_id }),
 	};
 }
 

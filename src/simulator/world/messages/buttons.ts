@@ -4,15 +4,15 @@ import { type ButtonStyle, ComponentType } from "discord.js";
 
 /** A button of a message. It has either a `custom_id` or a `url`. */
 export interface Button {
-	readonly type: ComponentType.Button;
+	type: ComponentType.Button;
 	/** The button's component id, unique among the components of a message. */
-	readonly id: number;
-	readonly style: ButtonStyle;
-	readonly label?: string;
-	readonly emoji?: Readonly<Record<string, unknown>>;
-	readonly custom_id?: string;
-	readonly url?: string;
-	readonly disabled?: boolean;
+	id: number;
+	style: ButtonStyle;
+	label?: string;
+	emoji?: Readonly<Record<string, unknown>>;
+	custom_id?: string;
+	url?: string;
+	disabled?: boolean;
 }
 
 /** The types of select menus. */
@@ -28,15 +28,15 @@ export type SelectType = (typeof selectTypes)[number];
 
 /** A select menu of a message. Only `type` is checked if the menu is inside a layout of IS_COMPONENTS_V2. */
 export interface SelectMenu {
-	readonly type: SelectType;
+	type: SelectType;
 	/** The menu's component id, unique among the components of a message. */
-	readonly id?: unknown;
-	readonly custom_id?: unknown;
-	readonly options?: unknown;
-	readonly min_values?: unknown;
-	readonly max_values?: unknown;
-	readonly channel_types?: unknown;
-	readonly disabled?: unknown;
+	id?: unknown;
+	custom_id?: unknown;
+	options?: unknown;
+	min_values?: unknown;
+	max_values?: unknown;
+	channel_types?: unknown;
+	disabled?: unknown;
 }
 
 /** All buttons in a message's components, at any depth of nesting, in the order in which they appear. */
@@ -52,7 +52,7 @@ export function selectMenusIn(components: readonly unknown[]): SelectMenu[] {
 }
 
 interface Component {
-	readonly type: unknown;
+	type: unknown;
 }
 
 function componentsIn(components: readonly unknown[]): Component[] {

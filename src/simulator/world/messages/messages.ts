@@ -5,16 +5,21 @@
 import { type APIAuditLogOptions, type APIMessage, AuditLogEvent, MessageType } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { EventPayloads, Sent } from "../state/api-types.ts";
-import type { Channel, GuildPlace, Message, Snapshot, User } from "../state/entities.ts";
-import { inGuild, isText, isThread } from "../state/entities.ts";
+import {
+	type Channel,
+	type GuildPlace,
+	inGuild,
+	isText,
+	isThread,
+	type Message,
+	type NewMessage,
+	type Snapshot,
+	type User,
+} from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { timeOf } from "../state/snowflake.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply, placeOf, viewersOf } from "../state/state.ts";
+import { type Attribution, apply, type Changes, placeOf, type State, viewersOf } from "../state/state.ts";
 import { Threads } from "./threads.ts";
-
-/** To back-date the message, set `id` to a snowflake with an earlier time. */
-export type NewMessage = Pick<Message, "content"> & Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
 
 /** With default values and the time in `id`. Adds it to no channel. */
 export function newMessage(id: string, channelId: string, author: User, given: NewMessage): Message {
@@ -55,16 +60,16 @@ export function referenceTo(message: Pick<Message, "id">, channel: Channel, type
 		type,
 		message_id: message.id,
 		channel_id: channel.id,
-		...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
+		...(inGuild(channel) && { guild_id: channel.guild_id }),
 	};
 }
 
 /** `around` takes precedence over `before`, and `before` over `after`. */
 export interface Page {
-	readonly limit: number;
-	readonly around?: string | undefined;
-	readonly before?: string | undefined;
-	readonly after?: string | undefined;
+	limit: number;
+	around?: string | undefined;
+	before?: string | undefined;
+	after?: string | undefined;
 }
 
 /** New values for the fields of a message. */
@@ -250,7 +255,7 @@ export class Messages {
 		const thread = this.threads.startedFrom(message);
 		return {
 			...serialize.message(message, reader, guildId, referenced),
-			...(thread ? { thread: serialize.thread(thread, reader.id) } : {}),
+			...(thread && { thread: serialize.thread(thread, reader.id) }),
 		};
 	}
 
@@ -262,7 +267,7 @@ export class Messages {
 			...this.serialize(message, reader),
 			...placeOf(channel),
 			...(isText(channel.type) && { channel_type: channel.type }),
-			...(member ? { member: serialize.bareMember(member) } : {}),
+			...(member && { member: serialize.bareMember(member) }),
 			mentions: message.mentions.map((user) => serialize.mention(user, guild)),
 		});
 		this.state.dispatch({ type, data, ...viewersOf(channel) });

@@ -5,57 +5,57 @@ import type { ComponentType, TextInputStyle } from "discord.js";
 import type { SelectMenu, SelectType } from "./buttons.ts";
 
 export interface Modal {
-	readonly custom_id: string;
-	readonly title: string;
-	readonly components: readonly ModalPart[];
+	custom_id: string;
+	title: string;
+	components: readonly ModalPart[];
 }
 
 /** A top-level component of a modal: a label with an input, a row with a text input, or a text. */
 export type ModalPart =
 	| {
-			readonly type: ComponentType.Label;
-			readonly id: number;
-			readonly label: string;
-			readonly description?: string | null | undefined;
-			readonly component: ModalInput;
+			type: ComponentType.Label;
+			id: number;
+			label: string;
+			description?: string | null | undefined;
+			component: ModalInput;
 	  }
 	| {
-			readonly type: ComponentType.ActionRow;
-			readonly id: number;
-			readonly components: readonly ModalInput[];
+			type: ComponentType.ActionRow;
+			id: number;
+			components: readonly ModalInput[];
 	  }
 	| {
-			readonly type: ComponentType.TextDisplay;
-			readonly id: number;
-			readonly content: string;
+			type: ComponentType.TextDisplay;
+			id: number;
+			content: string;
 	  };
 
 /** A text input or select menu of a modal. */
 export type ModalInput = TextInput | ModalMenu;
 
 export interface TextInput {
-	readonly type: ComponentType.TextInput;
-	readonly id: number;
-	readonly custom_id: string;
-	readonly style: TextInputStyle;
+	type: ComponentType.TextInput;
+	id: number;
+	custom_id: string;
+	style: TextInputStyle;
 	/** The label of a text input in a row; in a label component, that one has the text. */
-	readonly label?: string | null | undefined;
-	readonly value?: string | null | undefined;
-	readonly placeholder?: string | null | undefined;
-	readonly required?: boolean | null | undefined;
-	readonly min_length?: number | null | undefined;
-	readonly max_length?: number | null | undefined;
+	label?: string | null | undefined;
+	value?: string | null | undefined;
+	placeholder?: string | null | undefined;
+	required?: boolean | null | undefined;
+	min_length?: number | null | undefined;
+	max_length?: number | null | undefined;
 }
 
 export interface ModalMenu extends SelectMenu {
-	readonly type: SelectType;
-	readonly id: number;
-	readonly custom_id: string;
-	readonly required?: boolean | null | undefined;
+	type: SelectType;
+	id: number;
+	custom_id: string;
+	required?: boolean | null | undefined;
 }
 
 /** All inputs of a modal, in the order in which they appear, each with its label. */
-export function inputsIn({ components }: Modal): { readonly label: string; readonly input: ModalInput }[] {
+export function inputsIn({ components }: Modal): { label: string; input: ModalInput }[] {
 	return components.flatMap((part) => {
 		if ("component" in part) return [{ label: part.label, input: part.component }];
 		if (!("components" in part)) return [];

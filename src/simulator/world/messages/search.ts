@@ -12,23 +12,23 @@ export const authorTypes = ["user", "bot", "webhook"] as const;
 
 /** A message must match all filters, each with one of its values. Values with the prefix "-" exclude messages. */
 export interface Search {
-	readonly content?: string | undefined;
-	readonly max_id?: string | undefined;
-	readonly min_id?: string | undefined;
-	readonly author_id?: readonly string[] | undefined;
-	readonly author_type?: readonly string[] | undefined;
-	readonly mentions?: readonly string[] | undefined;
-	readonly mentions_role_id?: readonly string[] | undefined;
-	readonly mention_everyone?: boolean | undefined;
-	readonly replied_to_message_id?: readonly string[] | undefined;
-	readonly pinned?: boolean | undefined;
-	readonly has?: readonly string[] | undefined;
+	content?: string | undefined;
+	max_id?: string | undefined;
+	min_id?: string | undefined;
+	author_id?: readonly string[] | undefined;
+	author_type?: readonly string[] | undefined;
+	mentions?: readonly string[] | undefined;
+	mentions_role_id?: readonly string[] | undefined;
+	mention_everyone?: boolean | undefined;
+	replied_to_message_id?: readonly string[] | undefined;
+	pinned?: boolean | undefined;
+	has?: readonly string[] | undefined;
 }
 
 export interface Order {
-	readonly sort_by: "timestamp" | "relevance";
+	sort_by: "timestamp" | "relevance";
 	/** The sort direction by message time. Ignored if `sort_by` is "relevance". */
-	readonly sort_order: "asc" | "desc";
+	sort_order: "asc" | "desc";
 }
 
 /** Returns the messages that match all filters of a search, in the requested order. */

@@ -3,14 +3,16 @@
 //
 // A gap: Threads are not archived by inactivity, and new threads have no slow mode.
 
-import { ChannelType, MessageFlags, MessageType, PermissionFlagsBits as Permission } from "discord.js";
+import { ChannelType, MessageFlags, MessageType } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { auditOf } from "../state/audit-log.ts";
 import {
+	type Channel,
 	type Guild,
 	type GuildChannel,
 	holdsPosts,
 	type Message,
+	type NewMessage,
 	type Thread,
 	type ThreadType,
 	type User,
@@ -18,9 +20,7 @@ import {
 import type { EventType, WorldEvent } from "../state/events.ts";
 import { channelPermissions, has } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
-import { apply, permittedIn, viewersOf } from "../state/state.ts";
-import type { Messages } from "./messages.ts";
+import { type Attribution, apply, type Changes, permittedIn, type State, viewersOf } from "../state/state.ts";
 
 /** New values for the fields of a thread. */
 export type ThreadChanges = Changes<Omit<ReturnType<typeof auditFields>, "type">>;
@@ -37,10 +37,18 @@ export type NewThread = ThreadChanges & {
 
 const audit = auditOf("Thread");
 
+/** Of the messages that threads contain. */
+interface ThreadMessages {
+	get(channelId: string, id: string): Message | undefined;
+	add(channel: Channel, author: User, given: NewMessage): Message;
+	dispatch(type: "MESSAGE_UPDATE", channel: Channel, message: Message): void;
+	removeChannel(channelId: string): void;
+}
+
 export class Threads {
 	constructor(
 		private readonly state: State,
-		private readonly messages: Messages,
+		private readonly messages: ThreadMessages,
 	) {}
 
 	/** The owner is the only member. A system message announces public threads. */
@@ -67,7 +75,7 @@ export class Threads {
 			auto_archive_duration: 1440,
 			locked: false,
 			invitable: true,
-			...(isPost ? { applied_tags: [] } : {}),
+			...(isPost && { applied_tags: [] }),
 			flags: 0,
 			members: new Map([[owner.id, now]]),
 		};
@@ -165,7 +173,7 @@ export class Threads {
 	active(guild: Guild, userId: string): Thread[] {
 		return [...guild.threads.values()]
 			.filter(({ archived }) => !archived)
-			.filter((one) => has(channelPermissions(guild, one, userId), Permission.ViewChannel))
+			.filter((one) => has(channelPermissions(guild, one, userId), "ViewChannel"))
 			.sort((a, b) => compareIds(b.id, a.id));
 	}
 
@@ -223,7 +231,7 @@ export class Threads {
 					added_members: added.flatMap((one) => serialize.threadMemberWith(guild, thread, one)),
 					removed_member_ids: removed,
 				},
-				{ always: userId, ...permittedIn(thread, Permission.ViewChannel) },
+				{ always: userId, ...permittedIn(thread, "ViewChannel") },
 			);
 	}
 
@@ -285,7 +293,7 @@ function auditFields(thread: Thread) {
 		auto_archive_duration,
 		rate_limit_per_user,
 		flags,
-		...(type === ChannelType.PrivateThread ? { invitable } : {}),
-		...(applied_tags ? { applied_tags } : {}),
+		...(type === ChannelType.PrivateThread && { invitable }),
+		...(applied_tags && { applied_tags }),
 	};
 }

@@ -14,7 +14,6 @@ import type {
 	GatewayDispatchPayload,
 	GatewayReadyDispatchData,
 } from "discord.js";
-import type { AuditLogChange } from "./entities.ts";
 
 /** For data that the simulator sends: string enums are strings, flags numbers, message components unknown. */
 export type Sent<T> = T extends string
@@ -33,58 +32,65 @@ type Payloads = {
 
 /** Discord's OpenAPI document (GuildResponse) requires `home_header` and `nsfw`, which discord-api-types lacks. */
 export type SentGuild = Sent<APIGuild> & {
-	readonly home_header: string | null;
-	readonly nsfw: boolean;
+	home_header: string | null;
+	nsfw: boolean;
 };
 
 /** Discord's OpenAPI document (GuildInviteResponse) requires these fields, which discord-api-types lacks. */
 export type SentInvite = Sent<APIInvite> & {
-	readonly guild_id: string;
-	readonly guild: { readonly nsfw: boolean };
+	guild_id: string;
+	guild: { nsfw: boolean };
 };
 
 /** Discord's OpenAPI document (MessageEmbedResponse) requires these fields, optional in discord-api-types. */
 export type SentEmbed = Omit<Sent<APIEmbed>, "type" | "fields"> & {
-	readonly type: `${EmbedType}`;
-	readonly fields?: readonly Required<Sent<APIEmbedField>>[];
+	type: `${EmbedType}`;
+	fields?: readonly Required<Sent<APIEmbedField>>[];
 };
 
 /** `presence` is documented for Thread Members Update and missing in discord-api-types. */
 export type SentThreadMember = Sent<APIThreadMember> & {
-	readonly presence?: null;
+	presence?: null;
 };
 
 /** Discord's OpenAPI document requires `guild_scheduled_event_exceptions`, which discord-api-types lacks. */
 export type SentScheduledEvent = Sent<APIGuildScheduledEvent> & {
-	readonly guild_scheduled_event_exceptions: readonly [];
+	guild_scheduled_event_exceptions: readonly [];
 };
 
 /** `guild_scheduled_event_id` is documented as null without an event, but optional in discord-api-types. */
 export type SentStage = Omit<Sent<APIStageInstance>, "guild_scheduled_event_id"> & {
-	readonly guild_scheduled_event_id: string | null;
+	guild_scheduled_event_id: string | null;
 };
+
+/** A changed field of an audit log entry. */
+export interface AuditLogChange {
+	key: string;
+	old_value?: unknown;
+	new_value?: unknown;
+}
 
 /** `changes` has untyped keys and values, because they are computed by comparing arbitrary objects. */
 type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes"> & {
-	readonly changes?: readonly AuditLogChange[];
+	changes?: readonly AuditLogChange[];
 };
 
 /** The payloads of Gateway events for which discord-api-types differs from what Discord sends. */
 interface Differences {
 	// Undocumented. Eris needs private_channels (lib/gateway/Shard.js), which discord-userdoccers describes (Ready).
 	READY: Sent<GatewayReadyDispatchData> & {
-		readonly private_channels: readonly [];
+		private_channels: readonly [];
 	};
 	// Undocumented; with a trace, as discord-userdoccers describes (Resumed).
-	RESUMED: { readonly _trace: readonly string[] };
+	RESUMED: { _trace: readonly string[] };
 	GUILD_CREATE: Omit<Payloads["GUILD_CREATE"], "stage_instances"> & {
-		readonly stage_instances: readonly SentStage[];
+		stage_instances: readonly SentStage[];
 	};
 	STAGE_INSTANCE_CREATE: SentStage;
 	STAGE_INSTANCE_UPDATE: SentStage;
 	STAGE_INSTANCE_DELETE: SentStage;
 	GUILD_AUDIT_LOG_ENTRY_CREATE: SentAuditLogEntry & {
-		readonly guild_id: string;
+		guild_id: string;
 	};
 }
 

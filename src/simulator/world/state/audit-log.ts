@@ -2,7 +2,8 @@
 // https://discord.com/developers/docs/resources/audit-log
 
 import { AuditLogEvent } from "discord.js";
-import type { AuditLogChange, Guild, Overwrite } from "./entities.ts";
+import type { AuditLogChange } from "./api-types.ts";
+import type { Guild, Overwrite } from "./entities.ts";
 import type { Attribution, State } from "./state.ts";
 
 type Action = keyof typeof AuditLogEvent;
@@ -15,7 +16,7 @@ export function auditOf(noun: NounOf<Action>) {
 		(
 			state: State,
 			guild: Guild,
-			{ id }: { readonly id: string | null },
+			{ id }: { id: string | null },
 			before: object,
 			after: object,
 			by: Attribution | undefined,
@@ -46,8 +47,8 @@ export function changesBetween(before: object, after: object): AuditLogChange[] 
 		.filter((key) => !Bun.deepEquals(old[key], now[key]))
 		.map((key) => ({
 			key,
-			...(isSet(old[key]) ? { old_value: old[key] } : {}),
-			...(isSet(now[key]) ? { new_value: now[key] } : {}),
+			...(isSet(old[key]) && { old_value: old[key] }),
+			...(isSet(now[key]) && { new_value: now[key] }),
 		}));
 }
 
@@ -71,6 +72,6 @@ export function overwriteOptions(guild: Guild, overwrite: Overwrite): Record<str
 	return {
 		id: overwrite.id,
 		type: String(overwrite.type),
-		...(overwrite.type === 0 ? { role_name: guild.roles.get(overwrite.id)?.name ?? "" } : {}),
+		...(overwrite.type === 0 && { role_name: guild.roles.get(overwrite.id)?.name ?? "" }),
 	};
 }

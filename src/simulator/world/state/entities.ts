@@ -1,50 +1,50 @@
 // The entities of the simulated Discord, in terms of the API's types. An entity has its own type where it is stored
 // differently from how Discord sends it: with maps, with ids in place of objects, or with one shape for all kinds.
 
-import {
-	type APIApplicationCommand,
-	type APIAttachment,
-	type APIAuditLogEntry,
-	type APIAuditLogOptions,
-	type APIAutoModerationRule,
-	type APIBan,
-	type APIEmoji,
-	type APIExtendedInvite,
-	type APIGuild,
-	type APIGuildForumChannel,
-	type APIGuildForumTag,
-	type APIGuildMember,
-	type APIGuildOnboarding,
-	type APIGuildScheduledEventBase,
-	type APIGuildVoiceChannel,
-	type APIGuildWelcomeScreen,
-	type APIIncidentsData,
-	type APIMessage,
-	type APIMessageInteraction,
-	type APIMessageInteractionMetadata,
-	type APIMessageReference,
-	type APIMessageSnapshotFields,
-	type APIOverwrite,
-	type APIPartialEmoji,
-	type APIPoll,
-	type APIRole,
-	type APIThreadChannel,
-	type APIThreadMetadata,
-	type APIUser,
-	type APIVoiceState,
-	type APIWebhook,
-	type APIWebhookSourceChannel,
-	type APIWebhookSourceGuild,
-	type ApplicationCommandOptionType,
-	type ApplicationCommandType,
-	ChannelType,
-	type GuildFeature,
-	type GuildScheduledEventEntityType,
-	type Locale,
-	type TextChannelType,
-	type WebhookType,
+import type {
+	APIApplicationCommand,
+	APIAttachment,
+	APIAuditLogEntry,
+	APIAuditLogOptions,
+	APIAutoModerationRule,
+	APIBan,
+	APIEmoji,
+	APIExtendedInvite,
+	APIGuild,
+	APIGuildForumChannel,
+	APIGuildForumTag,
+	APIGuildMember,
+	APIGuildOnboarding,
+	APIGuildScheduledEventBase,
+	APIGuildVoiceChannel,
+	APIGuildWelcomeScreen,
+	APIIncidentsData,
+	APIMessage,
+	APIMessageInteraction,
+	APIMessageInteractionMetadata,
+	APIMessageReference,
+	APIMessageSnapshotFields,
+	APIOverwrite,
+	APIPartialEmoji,
+	APIPoll,
+	APIRole,
+	APIThreadChannel,
+	APIThreadMetadata,
+	APIUser,
+	APIVoiceState,
+	APIWebhook,
+	APIWebhookSourceChannel,
+	APIWebhookSourceGuild,
+	ApplicationCommandOptionType,
+	ApplicationCommandType,
+	GuildFeature,
+	GuildScheduledEventEntityType,
+	Locale,
+	TextChannelType,
+	WebhookType,
 } from "discord.js";
-import type { Sent, SentEmbed, SentStage } from "./api-types.ts";
+import { ChannelType } from "discord.js";
+import type { AuditLogChange, Sent, SentEmbed, SentStage } from "./api-types.ts";
 
 type Complete<T> = { [P in keyof T]-?: ReadonlyList<Exclude<T[P], undefined>> };
 type ReadonlyList<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
@@ -61,8 +61,8 @@ export type PrivilegedIntent = "GuildMembers" | "GuildPresences" | "MessageConte
 
 /** A user who can call the simulated Discord's REST API with a token: a bot or a person. */
 export interface Account {
-	readonly token: string;
-	readonly user: User;
+	token: string;
+	user: User;
 	/** The privileged Gateway intents that are enabled for a bot in Discord's developer portal. Empty for people. */
 	privilegedIntents: readonly PrivilegedIntent[];
 }
@@ -112,18 +112,18 @@ export type Thread = Stored<
 > &
 	Maybe<APIThreadChannel, "applied_tags"> &
 	Complete<Omit<APIThreadMetadata, "auto_archive_duration">> & {
-		readonly type: ThreadType;
+		type: ThreadType;
 		/** After how many minutes without messages the thread is archived. */
 		auto_archive_duration: number;
 		flags: number;
 		/** When each member of the thread joined it (ISO 8601), by user id. */
-		readonly members: Map<string, string>;
+		members: Map<string, string>;
 	};
 
 export interface DmChannel {
-	readonly id: string;
-	readonly type: ChannelType.DM;
-	readonly recipients: readonly [User, User];
+	id: string;
+	type: ChannelType.DM;
+	recipients: readonly [User, User];
 	last_message_id: string | null;
 }
 
@@ -133,7 +133,7 @@ export type Channel = GuildPlace | DmChannel;
 export type Member = Stored<
 	APIGuildMember,
 	"nick" | "roles" | "communication_disabled_until" | "deaf" | "mute" | "pending"
-> & { readonly user: User; joined_at: string; flags: number };
+> & { user: User; joined_at: string; flags: number };
 
 /** While connected to a voice channel. `deaf` and `mute` are stored in the guild member instead. */
 export type VoiceState = Stored<
@@ -150,17 +150,11 @@ export type VoiceState = Stored<
 
 export type StageInstance = SentStage;
 
-export type Ban = Readonly<APIBan> & { readonly user: User };
-
-export interface AuditLogChange {
-	readonly key: string;
-	readonly old_value?: unknown;
-	readonly new_value?: unknown;
-}
+export type Ban = Readonly<APIBan> & { user: User };
 
 export type AuditLogEntry = Readonly<Omit<APIAuditLogEntry, "changes" | "options">> & {
-	readonly changes?: readonly AuditLogChange[];
-	readonly options?: Sent<APIAuditLogOptions>;
+	changes?: readonly AuditLogChange[];
+	options?: Sent<APIAuditLogOptions>;
 };
 
 export type GuildSettings = Pick<
@@ -195,7 +189,7 @@ export type Onboarding = Sent<Omit<APIGuildOnboarding, "guild_id">>;
 
 /** Roles, channels and so on are in maps by id; members, bans and voice states by user id. */
 export interface Guild extends GuildSettings {
-	readonly id: string;
+	id: string;
 	owner_id: string;
 	features: Sent<GuildFeature[]>;
 	/** The guild's boost level, 0 to 3. */
@@ -206,16 +200,16 @@ export interface Guild extends GuildSettings {
 	/** The guild's welcome screen; null until someone edits it for the first time. */
 	welcomeScreen: WelcomeScreen | null;
 	onboarding: Onboarding;
-	readonly roles: Map<string, Role>;
-	readonly channels: Map<string, GuildChannel>;
+	roles: Map<string, Role>;
+	channels: Map<string, GuildChannel>;
 	/** The active and archived threads of all channels of the guild, by thread id. */
-	readonly threads: Map<string, Thread>;
-	readonly members: Map<string, Member>;
-	readonly bans: Map<string, Ban>;
-	readonly emojis: Map<string, GuildEmoji>;
-	readonly voiceStates: Map<string, VoiceState>;
+	threads: Map<string, Thread>;
+	members: Map<string, Member>;
+	bans: Map<string, Ban>;
+	emojis: Map<string, GuildEmoji>;
+	voiceStates: Map<string, VoiceState>;
 	/** The entries of the guild's audit log, oldest first. */
-	readonly auditLog: AuditLogEntry[];
+	auditLog: AuditLogEntry[];
 }
 
 export type ScheduledEvent = Stored<
@@ -231,10 +225,10 @@ export type ScheduledEvent = Stored<
 	| "status"
 	| "entity_type"
 > & {
-	readonly creator_id: string;
-	entity_metadata: { readonly location: string } | null;
+	creator_id: string;
+	entity_metadata: { location: string } | null;
 	/** The ids of the users who are interested in the scheduled event. */
-	readonly userIds: Set<string>;
+	userIds: Set<string>;
 };
 
 export type AutoModerationRule = Complete<APIAutoModerationRule>;
@@ -246,24 +240,24 @@ export type Attachment = Readonly<
 
 /** A custom emoji or a Unicode emoji. A Unicode emoji has `id` null, and its `name` is the emoji character. */
 export type Emoji = Readonly<Omit<APIPartialEmoji, "name">> & {
-	readonly name: string;
+	name: string;
 };
 
 export type GuildEmoji = Stored<APIEmoji, "roles" | "require_colons" | "managed" | "animated" | "available"> & {
-	readonly id: string;
+	id: string;
 	name: string;
-	readonly user: User;
+	user: User;
 };
 
 export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
-	readonly question: { readonly text: string };
-	readonly answers: readonly {
-		readonly answer_id: number;
-		readonly poll_media: { readonly text: string; readonly emoji?: Emoji };
+	question: { text: string };
+	answers: readonly {
+		answer_id: number;
+		poll_media: { text: string; emoji?: Emoji };
 	}[];
 	expiry: string;
 	/** The ids of the users who voted for each poll answer, by answer id, in the order of voting. */
-	readonly votes: Map<number, readonly string[]>;
+	votes: Map<number, readonly string[]>;
 	ended: boolean;
 };
 
@@ -271,12 +265,15 @@ export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 export type Snapshot = Pick<Message, keyof Message & keyof APIMessageSnapshotFields>;
 
 export interface Reaction {
-	readonly emoji: Emoji;
+	emoji: Emoji;
 	/** Users with a normal reaction, in the order in which they reacted. */
-	readonly userIds: readonly string[];
+	userIds: readonly string[];
 	/** Users with a super reaction ("burst"), which bots cannot add. */
-	readonly burstUserIds?: readonly string[];
+	burstUserIds?: readonly string[];
 }
+
+/** To back-date the message, set `id` to a snowflake with an earlier time. */
+export type NewMessage = Pick<Message, "content"> & Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
 
 /** Without the fields that depend on who reads the message, such as whether the reader has reacted. */
 export type Message = Stored<
@@ -292,7 +289,7 @@ export type Message = Stored<
 	| "mention_roles"
 > &
 	Maybe<APIMessage, "nonce" | "application_id" | "webhook_id" | "sticker_items"> & {
-		readonly author: User;
+		author: User;
 		mentions: readonly User[];
 		attachments: readonly Attachment[];
 		embeds: readonly SentEmbed[];
@@ -302,30 +299,30 @@ export type Message = Stored<
 		/** The reactions to the message, in the order in which each emoji was first used. */
 		reactions: readonly Reaction[];
 		flags: number;
-		readonly message_reference?: APIMessageReference;
-		readonly message_snapshots?: readonly { readonly message: Snapshot }[];
-		readonly poll?: Poll;
-		readonly interaction_metadata?: Sent<APIMessageInteractionMetadata>;
-		readonly interaction?: Sent<APIMessageInteraction>;
+		message_reference?: APIMessageReference;
+		message_snapshots?: readonly { message: Snapshot }[];
+		poll?: Poll;
+		interaction_metadata?: Sent<APIMessageInteractionMetadata>;
+		interaction?: Sent<APIMessageInteraction>;
 	};
 
 export type Webhook = Stored<APIWebhook, "id" | "avatar" | "application_id"> &
 	Maybe<APIWebhook, "token"> & {
-		readonly type: WebhookType;
-		readonly guild_id: string;
+		type: WebhookType;
+		guild_id: string;
 		channel_id: string;
-		readonly user: User | null;
+		user: User | null;
 		name: string;
-		readonly source_guild?: APIWebhookSourceGuild;
-		readonly source_channel?: APIWebhookSourceChannel;
+		source_guild?: APIWebhookSourceGuild;
+		source_channel?: APIWebhookSourceChannel;
 	};
 
 export type Invite = Pick<APIExtendedInvite, "code" | "uses" | "max_uses" | "max_age" | "temporary" | "created_at"> & {
-	readonly guild_id: string;
-	readonly channel_id: string;
-	readonly inviter: User;
+	guild_id: string;
+	channel_id: string;
+	inviter: User;
 	/** The ids of the roles that users get when they join the guild with an invite. */
-	readonly role_ids: readonly string[];
+	role_ids: readonly string[];
 };
 
 /** The types of commands: slash commands, and those in the context menus of users and messages. */
@@ -337,7 +334,7 @@ export type Command = Stored<
 	"id" | "application_id" | "version" | "name" | "description" | "default_member_permissions" | "nsfw"
 > &
 	Maybe<APIApplicationCommand, "guild_id" | "dm_permission"> & {
-		readonly type: CommandType;
+		type: CommandType;
 		name_localizations: Readonly<Record<string, string>> | null;
 		description_localizations: Readonly<Record<string, string>> | null;
 		options: readonly CommandOption[];
@@ -347,19 +344,19 @@ export type Command = Stored<
 
 /** An option of a slash command, with the fields of all option types. */
 export interface CommandOption {
-	readonly type: ApplicationCommandOptionType;
-	readonly name: string;
-	readonly description: string;
-	readonly required?: boolean;
-	readonly choices?: readonly { name: string; value: string | number }[];
-	readonly channel_types?: readonly number[];
-	readonly min_value?: number;
-	readonly max_value?: number;
-	readonly min_length?: number;
-	readonly max_length?: number;
-	readonly autocomplete?: boolean;
+	type: ApplicationCommandOptionType;
+	name: string;
+	description: string;
+	required?: boolean;
+	choices?: readonly { name: string; value: string | number }[];
+	channel_types?: readonly number[];
+	min_value?: number;
+	max_value?: number;
+	min_length?: number;
+	max_length?: number;
+	autocomplete?: boolean;
 	/** The options of a subcommand, or the subcommands of a group. */
-	readonly options?: readonly CommandOption[];
+	options?: readonly CommandOption[];
 }
 
 /** Whether a channel is a forum or media channel. */

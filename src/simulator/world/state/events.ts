@@ -7,19 +7,19 @@ import type { MessageReader } from "./serialize.ts";
 /** The conditions for a connected bot to receive a Gateway event. All conditions that are set must apply. */
 export interface Audience {
 	/** If set, only the users with these ids receive a Gateway event. */
-	readonly only?: readonly string[];
+	only?: readonly string[];
 	/** The id of a user who does not receive a Gateway event. */
-	readonly except?: string;
+	except?: string;
 	/** The id of a user who receives a Gateway event even without the required Gateway intent. */
-	readonly always?: string;
+	always?: string;
 	/** Only users with these bits receive the event: in the channel if `channelId` is set, otherwise in the guild. */
-	readonly permission?: { readonly bits: bigint; readonly channelId?: string };
+	permission?: { bits: bigint; channelId?: string };
 }
 
 export interface WorldEvent<T extends EventType = EventType> extends Audience {
-	readonly type: T;
+	type: T;
 	/** Only members of this guild receive the event. Undefined for events in direct messages. */
-	readonly guildId?: string;
+	guildId?: string;
 	/** Returns the payload of a Gateway event for one recipient. Called only while the event is dispatched. */
 	data(reader: MessageReader): EventPayloads[T];
 }

@@ -3,8 +3,16 @@
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import { compareIds } from "../../../guild-document/names/ids.ts";
-import type { Guild, GuildChannel, GuildPlace, Member, Role, Thread } from "./entities.ts";
-import { isThread, isVoice } from "./entities.ts";
+import {
+	type Guild,
+	type GuildChannel,
+	type GuildPlace,
+	isThread,
+	isVoice,
+	type Member,
+	type Role,
+	type Thread,
+} from "./entities.ts";
 
 export const allPermissions = Object.values(Permission).reduce((all, bit) => all | bit, 0n);
 
@@ -30,8 +38,18 @@ export const elevatedPermissions =
 	Permission.ManageThreads |
 	Permission.ViewCreatorMonetizationAnalytics;
 
-export function has(permissions: bigint, needed: bigint): boolean {
-	return (permissions & needed) === needed;
+type PermissionName = keyof typeof Permission;
+/** Permissions by name, or their bits. */
+export type Needed = PermissionName | readonly PermissionName[] | bigint;
+
+export function bitsOf(needed: Needed): bigint {
+	if (typeof needed === "bigint") return needed;
+	return typeof needed === "string" ? Permission[needed] : needed.reduce((bits, name) => bits | Permission[name], 0n);
+}
+
+export function has(permissions: bigint, needed: Needed): boolean {
+	const bits = bitsOf(needed);
+	return (permissions & bits) === bits;
 }
 
 /** The permission bits that a member has in a guild. 0n for users who are not members. */
@@ -48,7 +66,7 @@ function rolePermissions(guild: Guild, member: Member): bigint {
 		(bits, id) => bits | BigInt(guild.roles.get(id)?.permissions ?? 0),
 		0n,
 	);
-	return has(granted, Permission.Administrator) ? allPermissions : granted;
+	return has(granted, "Administrator") ? allPermissions : granted;
 }
 
 function limitInTimeout(member: Member, granted: bigint): bigint {
@@ -80,7 +98,7 @@ export function channelPermissions(guild: Guild, place: GuildPlace, userId: stri
  * shows a channel in it. https://docs.discord.com/developers/resources/channel#channel-object-obfuscated-channels
  */
 export function isShown(guild: Guild, channel: GuildChannel, userId: string): boolean {
-	if (has(channelPermissions(guild, channel, userId), Permission.ViewChannel)) return true;
+	if (has(channelPermissions(guild, channel, userId), "ViewChannel")) return true;
 	if (guild.voiceStates.get(userId)?.channel_id === channel.id) return true;
 	return (
 		channel.type === ChannelType.GuildCategory &&
@@ -91,7 +109,7 @@ export function isShown(guild: Guild, channel: GuildChannel, userId: string): bo
 /** The permission bits in a channel of a member who has no roles and no overwrite. */
 export function permissionsOfEveryone(guild: Guild, channel: GuildChannel): bigint {
 	const base = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
-	if (has(base, Permission.Administrator)) return allPermissions;
+	if (has(base, "Administrator")) return allPermissions;
 	const own = channel.permission_overwrites.find(({ id }) => id === guild.id);
 	const granted = (base & ~BigInt(own?.deny ?? 0)) | BigInt(own?.allow ?? 0);
 	return withoutImplied(granted, channel);
@@ -99,11 +117,9 @@ export function permissionsOfEveryone(guild: Guild, channel: GuildChannel): bigi
 
 function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 	const hidden =
-		thread.type === ChannelType.PrivateThread && !thread.members.has(userId) && !has(granted, Permission.ManageThreads);
+		thread.type === ChannelType.PrivateThread && !thread.members.has(userId) && !has(granted, "ManageThreads");
 	if (hidden) return 0n;
-	return has(granted, Permission.SendMessagesInThreads)
-		? granted | Permission.SendMessages
-		: granted & ~Permission.SendMessages;
+	return has(granted, "SendMessagesInThreads") ? granted | Permission.SendMessages : granted & ~Permission.SendMessages;
 }
 
 // Overwrites apply in this order: @everyone, all roles together, the member.
@@ -126,9 +142,9 @@ function applyOverwrites(base: bigint, guild: Guild, channel: GuildChannel, memb
 }
 
 function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
-	if (!has(granted, Permission.ViewChannel)) return 0n;
-	if (isVoice(channel) && !has(granted, Permission.Connect)) return granted & Permission.ViewChannel;
-	return has(granted, Permission.SendMessages) ? granted : granted & ~needSendMessages;
+	if (!has(granted, "ViewChannel")) return 0n;
+	if (isVoice(channel) && !has(granted, "Connect")) return granted & Permission.ViewChannel;
+	return has(granted, "SendMessages") ? granted : granted & ~needSendMessages;
 }
 
 /** Compares two roles, to sort the highest first. Of two roles with the same position, the older one is higher. */
@@ -162,13 +178,12 @@ export function isAboveMember(guild: Guild, actorId: string, target: Member): bo
  */
 export function mayOverwrite(guild: Guild, channel: GuildChannel | undefined, actorId: string, bits: bigint): boolean {
 	const inGuild = guildPermissions(guild, actorId);
-	if (has(inGuild, Permission.Administrator)) return true;
+	if (has(inGuild, "Administrator")) return true;
 	const member = guild.members.get(actorId);
 	if (!member) return false;
 	const grantedHere = channel?.permission_overwrites.some(
 		(overwrite) =>
-			(overwrite.id === actorId || member.roles.includes(overwrite.id)) &&
-			has(BigInt(overwrite.allow), Permission.ManageRoles),
+			(overwrite.id === actorId || member.roles.includes(overwrite.id)) && has(BigInt(overwrite.allow), "ManageRoles"),
 	);
 	if (grantedHere) return true;
 	if ((bits & Permission.ManageRoles) !== 0n) return false;

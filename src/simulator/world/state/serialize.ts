@@ -1,20 +1,22 @@
 // Entities as Discord sends them. Only this file leaves out what a reader may not see.
 
+import type {
+	APIBaseVoiceState,
+	APIDMChannel,
+	APIEmoji,
+	APIGuildMember,
+	APIMessage,
+	APIPoll,
+	APIReaction,
+	APIThreadChannel,
+	APIUser,
+	APIUserWithMember,
+	GatewayGuildMembersChunkPresence,
+} from "discord.js";
 import {
-	type APIBaseVoiceState,
-	type APIDMChannel,
-	type APIEmoji,
-	type APIGuildMember,
-	type APIMessage,
-	type APIPoll,
-	type APIReaction,
-	type APIThreadChannel,
-	type APIUser,
-	type APIUserWithMember,
 	ApplicationFlags,
 	ChannelFlags,
 	ChannelType,
-	type GatewayGuildMembersChunkPresence,
 	MessageFlags,
 	OverwriteType,
 	PermissionFlagsBits,
@@ -66,16 +68,30 @@ export function guildChannel(channel: GuildChannel): EventPayloads["CHANNEL_CREA
 	const { permission_overwrites, parent_id } = channel;
 	const { topic, last_message_id, rate_limit_per_user } = channel;
 	const common = {
-		...{ id, guild_id, name, position, flags, nsfw, permission_overwrites },
+		id,
+		guild_id,
+		name,
+		position,
+		flags,
+		nsfw,
+		permission_overwrites,
 	};
 	if (type === ChannelType.GuildCategory) return { ...common, type, parent_id: null };
 	const messageable = {
-		...{ ...common, parent_id, topic, last_message_id, rate_limit_per_user },
+		...common,
+		parent_id,
+		topic,
+		last_message_id,
+		rate_limit_per_user,
 	};
 	if (type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice) {
 		const { bitrate, user_limit, rtc_region, video_quality_mode } = channel;
 		return {
-			...{ ...messageable, type, bitrate, user_limit, rtc_region },
+			...messageable,
+			type,
+			bitrate,
+			user_limit,
+			rtc_region,
 			// "1 when not present": https://discord.com/developers/docs/resources/channel#channel-object
 			...(video_quality_mode !== 1 && { video_quality_mode }),
 		};
@@ -112,7 +128,12 @@ export function guildChannelFor(
 	const { id, type, guild_id, position, parent_id } = channel;
 	const deny = String(PermissionFlagsBits.ViewChannel);
 	return guildChannel({
-		...{ ...newChannel(), id, type, guild_id, position, parent_id },
+		...newChannel(),
+		id,
+		type,
+		guild_id,
+		position,
+		parent_id,
 		name: "___hidden___",
 		flags: ChannelFlags.ChannelObfuscated,
 		permission_overwrites: [{ id: guild_id, type: OverwriteType.Role, allow: "0", deny }],
@@ -135,9 +156,9 @@ export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 			auto_archive_duration,
 			locked,
 			create_timestamp,
-			...(of.type === ChannelType.PrivateThread ? { invitable } : {}),
+			...(of.type === ChannelType.PrivateThread && { invitable }),
 		},
-		...(member ? { member } : {}),
+		...(member && { member }),
 	};
 }
 
@@ -257,8 +278,8 @@ export function guildCounts(of: Guild) {
 
 /** Without access to content, sees it only in direct messages, own messages and those that mention the reader. */
 export interface MessageReader {
-	readonly id: string;
-	readonly seesContent: boolean;
+	id: string;
+	seesContent: boolean;
 }
 
 /** People see all message content, bots only with the privileged intent MessageContent. */

@@ -6,13 +6,14 @@ import type { EventPayloads } from "./api-types.ts";
 import type * as entity from "./entities.ts";
 import { type Channel, type Guild, inGuild, isGuildChannel } from "./entities.ts";
 import type { Audience, EventType, WorldEvent } from "./events.ts";
+import { bitsOf, type Needed } from "./permissions.ts";
 import { createSnowflakes, timeOf } from "./snowflake.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
 	/** For the audit log. Null if nobody is known to have made the change: a webhook changed by its token. */
-	readonly actor: string | null;
-	readonly reason?: string | undefined;
+	actor: string | null;
+	reason?: string | undefined;
 }
 
 /** New values for fields of an object. Fields that are undefined or missing keep their value. */
@@ -82,7 +83,7 @@ export class State {
 			user_id: by.actor,
 			target_id,
 			...more,
-			...(by.reason ? { reason: by.reason } : {}),
+			...(by.reason && { reason: by.reason }),
 		};
 		guild.auditLog.push(entry);
 		this.dispatchToGuild(
@@ -118,7 +119,7 @@ export class State {
 		const index = guild.auditLog.findLastIndex(isSame);
 		const known = index > older ? guild.auditLog[index] : undefined;
 		const options = {
-			...(channel_id === undefined ? {} : { channel_id }),
+			...(channel_id !== undefined && { channel_id }),
 			count: String(Number(known?.options?.count ?? 0) + 1),
 		};
 		if (!known) this.audit(guild, by, action, target_id, { options });
@@ -138,7 +139,7 @@ export class State {
 	}
 
 	/** The channel to which an invite or webhook belongs. Throws if the channel was deleted. */
-	channelOf({ channel_id }: { readonly channel_id: string }): entity.GuildChannel {
+	channelOf({ channel_id }: { channel_id: string }): entity.GuildChannel {
 		const channel = this.channels.get(channel_id);
 		if (!channel || !isGuildChannel(channel)) throw new Error(`channel ${channel_id} not found`);
 		return channel;
@@ -147,8 +148,8 @@ export class State {
 
 /** The fields `channel_id` and `guild_id` of an event in this channel. Direct messages have no `guild_id`. */
 export function placeOf(channel: Channel): {
-	readonly channel_id: string;
-	readonly guild_id?: string;
+	channel_id: string;
+	guild_id?: string;
 } {
 	return {
 		channel_id: channel.id,
@@ -162,11 +163,11 @@ export function viewersOf(channel: Channel): Pick<WorldEvent, "guildId" | keyof 
 	const { guild_id } = channel;
 	return {
 		guildId: guild_id,
-		...permittedIn(channel, Permission.ViewChannel),
+		...permittedIn(channel, "ViewChannel"),
 	};
 }
 
 /** Returns the condition that restricts a Gateway event to members with these permission bits in a channel. */
-export function permittedIn({ id }: Channel, bits: bigint) {
-	return { permission: { bits, channelId: id } };
+export function permittedIn({ id }: Channel, needed: Needed) {
+	return { permission: { bits: bitsOf(needed), channelId: id } };
 }
