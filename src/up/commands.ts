@@ -71,7 +71,7 @@ function fail(response: ControlResponse, name?: string): number {
 	return 1;
 }
 
-async function send(directory: string, request: ControlRequest): Promise<ControlResponse> {
+export async function send(directory: string, request: ControlRequest): Promise<ControlResponse> {
 	const path = hasState(directory) ? socketPath(directory) : undefined;
 	const start = performance.now();
 	const what = [participles[request.command], request.name].join(" ").trim();

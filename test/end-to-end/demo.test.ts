@@ -162,31 +162,6 @@ test("a bot answers a person who mentions it", async () => {
 	);
 });
 
-test("refused, stalled, dropped and rate-limited: each message that Discord accepts is created once", async () => {
-	const { channel_id, guild_id } = instance("beta");
-	const before = (await journal(channel_id)).length;
-	const inject = (fault: Record<string, unknown>) =>
-		platform("/simulator/faults", { post: { match: "POST /channels/*/messages", times: 1, ...fault } });
-	const send = (content: string) => mcp.call("send_message", { guild_id, channel_id, content });
-
-	await inject({ kind: "refuse", code: 50013 });
-	const refused = await send("refused");
-	expect(refused.isError).toBe(true);
-	expect(refused.text).toStartWith("Discord API error: Missing Permissions");
-
-	const faults = {
-		"dropped before": { kind: "drop", when: "before" },
-		"dropped after": { kind: "drop", when: "after" },
-		"rate-limited": { kind: "rateLimit", retryAfterMs: 100 },
-		stalled: { kind: "stall", after: true },
-	};
-	for (const [content, fault] of Object.entries(faults)) {
-		await inject(fault);
-		expect((await send(content)).isError).toBe(false);
-	}
-	expect((await journal(channel_id)).slice(before)).toEqual(Object.keys(faults));
-});
-
 test("the tools that only look need no request to Discord, so no fault reaches them", async () => {
 	const faults = [
 		{ kind: "refuse", code: 50013 },

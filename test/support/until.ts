@@ -9,10 +9,11 @@ export async function until<T>(
 	look: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
 	const end = performance.now() + limitMs;
-	for (;;) {
+	// Later looks are rarer: many are requests, or start a program.
+	for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, 100)) {
 		const value = await look();
 		if (value !== undefined && value !== false) return value;
 		if (performance.now() > end) throw new Error(`never came: ${what}`);
-		await Bun.sleep(5);
+		await Bun.sleep(pauseMs);
 	}
 }

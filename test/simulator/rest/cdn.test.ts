@@ -30,8 +30,7 @@ const test = testWith(({ guild, alpha, simulator }) => ({
 	},
 }));
 
-test("the CDN has an uploaded emoji until it is deleted", async (given) => {
-	const { alpha, path, upload, get } = given;
+test("the CDN has an uploaded emoji until it is deleted", async ({ alpha, path, upload, get }) => {
 	const id = await upload(png);
 	const still = { type: "image/png", bytes: png };
 	expect(await get(`emojis/${id}.png`)).toEqual(still);
@@ -64,8 +63,7 @@ test("an AVIF emoji is served only as WebP", async ({ upload, get }) => {
 	expect(await get(`emojis/${id}.webp`)).toMatchObject({ type: "image/avif" });
 });
 
-test("an animated emoji is still unless the request asks for the animation", async (given) => {
-	const { guild, upload, get } = given;
+test("an animated emoji is still unless the request asks for the animation", async ({ guild, upload, get }) => {
 	const fromGif = await upload(gif);
 	expect(guild.emojis.get(fromGif)?.animated).toBe(true);
 	const moving = { type: "image/gif", bytes: gif };
@@ -80,8 +78,7 @@ test("an animated emoji is still unless the request asks for the animation", asy
 	expect(await get(`emojis/${fromWebp}.webp?animated=true`)).toEqual({ type: "image/webp", bytes: animatedWebp });
 });
 
-test("an emoji without a picture gets one that depends on its id alone", async (given) => {
-	const { guild, user, world, get } = given;
+test("an emoji without a picture gets one that depends on its id alone", async ({ guild, user, world, get }) => {
 	const add = (animated: boolean) => world.emojis.add(guild, user("ada"), { name: "soup", animated }).id;
 	for (const [id, file, type] of [
 		[add(false), "png", "image/png"],
@@ -98,8 +95,7 @@ test("an emoji without a picture gets one that depends on its id alone", async (
 	expect(await get(`emojis/${one}.png`)).not.toEqual(await get(`emojis/${other}.png`));
 });
 
-test("discord.js sets, shows and removes a guild's icon", async (given) => {
-	const { guild, simulator, get } = given;
+test("discord.js sets, shows and removes a guild's icon", async ({ guild, simulator, get }) => {
 	await using bot = await connect(simulator);
 	const found = bot.client.guilds.cache.get(guild.id);
 	await found?.setIcon(png, "a new look");
@@ -123,8 +119,7 @@ test("discord.js sets, shows and removes a guild's icon", async (given) => {
 	expect(guild.icon).toBeNull();
 });
 
-test("an icon is animated only with ANIMATED_ICON", async (given) => {
-	const { guild, alpha, path, world, get } = given;
+test("an icon is animated only with ANIMATED_ICON", async ({ guild, alpha, path, world, get }) => {
 	const set = () => alpha("PATCH", path, { icon: dataUri(gif) });
 	expect((await set()).status).toBe(200);
 	expect(guild.icon).not.toStartWith("a_");
@@ -137,8 +132,7 @@ test("an icon is animated only with ANIMATED_ICON", async (given) => {
 	expect(await get(`icons/${guild.id}/${guild.icon}.gif`)).toEqual({ type: "image/gif", bytes: gif });
 });
 
-test("an icon that is no image or too large is refused", async (given) => {
-	const { guild, alpha, path } = given;
+test("an icon that is no image or too large is refused", async ({ guild, alpha, path }) => {
 	const large = Buffer.concat([png, Buffer.alloc(10 * 1024 * 1024)]);
 	for (const [icon, fault] of [
 		["data:image/png;base64,AAAA", "IMAGE_INVALID"],
@@ -150,8 +144,7 @@ test("an icon that is no image or too large is refused", async (given) => {
 	expect(guild.icon).toBeNull();
 });
 
-test("the CDN has the icon of a role until the role is deleted", async (given) => {
-	const { guild, alpha, path, world, role, get } = given;
+test("the CDN has the icon of a role until the role is deleted", async ({ guild, alpha, path, world, role, get }) => {
 	world.guilds.edit(guild, { features: ["ROLE_ICONS"] });
 	const { id } = role("Regular");
 	const body = { icon: dataUri(png) };

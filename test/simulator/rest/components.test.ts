@@ -16,8 +16,7 @@ const text = (content: string) => ({ type: 10, content });
 const container = (...components: unknown[]) => ({ type: 17, components });
 const section = (content: string) => ({ type: 9, components: [text(content)], accessory: button("more") });
 
-test("a message with IS_COMPONENTS_V2 has components only, and keeps the flag", async (given) => {
-	const { alpha, channel } = given;
+test("a message with IS_COMPONENTS_V2 has components only, and keeps the flag", async ({ alpha, channel }) => {
 	const messages = `/channels/${channel.id}/messages`;
 	const flags = 1 << 15;
 	const send = (body: object) => alpha("POST", messages, { flags, ...body });
@@ -49,8 +48,7 @@ test("a message with IS_COMPONENTS_V2 has components only, and keeps the flag", 
 	expect(upgraded.json()).toMatchObject({ flags, content: "" });
 });
 
-test("buttons are stored, dispatched, and changed by an edit", async (given) => {
-	const { simulator } = given;
+test("buttons are stored, dispatched, and changed by an edit", async ({ simulator }) => {
 	await using bot = await connect(simulator);
 	const { id } = simulator.channel("The Cooks/general");
 	const channel = bot.client.channels.cache.get(id);

@@ -21,8 +21,7 @@ function general({ simulator, channel: { id }, as }: Cooks) {
 
 const test = testWith(general);
 
-test("a refusal has Discord's body for its code, and nothing is executed", async (given) => {
-	const { write, executed, simulator } = given;
+test("a refusal has Discord's body for its code, and nothing is executed", async ({ write, executed, simulator }) => {
 	simulator.faults.refuse(route, 50013);
 	const answer = await write();
 	expect(answer.status).toBe(403);
@@ -31,8 +30,7 @@ test("a refusal has Discord's body for its code, and nothing is executed", async
 	expect(simulator.requests.list(route)).toMatchObject([{ status: 403, fault: "refuse" }]);
 });
 
-test("a fault applies as many times as its limit", async (given) => {
-	const { write, simulator } = given;
+test("a fault applies as many times as its limit", async ({ write, simulator }) => {
 	const fault = simulator.faults.refuse("* *", 50001, { times: 2 });
 	const statuses: number[] = [];
 	for (let number = 0; number < 3; number += 1) statuses.push((await write()).status);
@@ -58,8 +56,7 @@ bunTest.each([
 	expect((await write()).status === 403).toBe(hit);
 });
 
-test("a fault can be for one channel, or one actor", async (given) => {
-	const { write, id, simulator } = given;
+test("a fault can be for one channel, or one actor", async ({ write, id, simulator }) => {
 	simulator.faults.refuse(`POST /channels/${id}/messages`, 50001, { times: 1 });
 	expect((await write()).status).toBe(403);
 	simulator.faults.refuse("* *", 50001, { actor: simulator.bot("alpha").id });
@@ -72,8 +69,7 @@ test("a malformed match throws", async ({ simulator }) => {
 	);
 });
 
-test("a server error is sent before or after execution", async (given) => {
-	const { write, executed, simulator } = given;
+test("a server error is sent before or after execution", async ({ write, executed, simulator }) => {
 	simulator.faults.fail(route, 500, { times: 1 });
 	expect((await write()).status).toBe(500);
 	expect(executed()).toBe(0);
@@ -119,8 +115,7 @@ test("any response can replace the API's, before or after execution, without rat
 	expect(simulator.requests.invalid).toBe(1);
 });
 
-test("rewrite changes the real response", async (given) => {
-	const { write, executed, simulator } = given;
+test("rewrite changes the real response", async ({ write, executed, simulator }) => {
 	simulator.faults.rewrite(route, ({ status, body = "" }) => ({
 		status,
 		body: body.replace('"content":"x"', '"content":"y"'),
@@ -188,8 +183,7 @@ describe("a stall", () => {
 			simulator.requests.list(route).some(({ status, fault }) => status === "waiting" && fault),
 		);
 
-	test("holds the request, and executes it when released", async (given) => {
-		const { write, executed, simulator } = given;
+	test("holds the request, and executes it when released", async ({ write, executed, simulator }) => {
 		const stall = simulator.faults.stall(route, { times: 1 });
 		const answer = write();
 		await waiting(simulator);
@@ -199,8 +193,7 @@ describe("a stall", () => {
 		expect(executed()).toBe(1);
 	});
 
-	test("after the execution holds only the response", async (given) => {
-		const { write, executed, simulator } = given;
+	test("after the execution holds only the response", async ({ write, executed, simulator }) => {
 		simulator.faults.stall(route, { after: true });
 		const answer = write();
 		await waiting(simulator);
@@ -209,8 +202,7 @@ describe("a stall", () => {
 		expect((await answer).status).toBe(200);
 	});
 
-	test("ends when the client disconnects, and executes nothing later", async (given) => {
-		const { path, executed, simulator } = given;
+	test("ends when the client disconnects, and executes nothing later", async ({ path, executed, simulator }) => {
 		simulator.faults.stall(route);
 		const controller = new AbortController();
 		const answer = fetch(`${simulator.api}/v10${path}`, {
@@ -242,8 +234,7 @@ describe("a stall", () => {
 	});
 });
 
-test("a rate limit on demand has Discord's headers and body", async (given) => {
-	const { write, simulator } = given;
+test("a rate limit on demand has Discord's headers and body", async ({ write, simulator }) => {
 	simulator.faults.rateLimit(route, { retryAfterMs: 1500, times: 1 });
 	const answer = await write();
 	expect(answer.status).toBe(429);

@@ -7,8 +7,7 @@ import { as, startSimulator, testWith } from "../support.ts";
 
 const test = testWith();
 
-test("bots authenticate with the prefix Bot, people without", async (given) => {
-	const { simulator } = given;
+test("bots authenticate with the prefix Bot, people without", async ({ simulator }) => {
 	const bot = simulator.bot("alpha");
 	const person = simulator.user("ada");
 	const status = async (authorization: string) => {
@@ -29,8 +28,7 @@ test("a request without a token gets Discord's 401", async ({ simulator }) => {
 	expect(await response.json()).toEqual({ message: "401: Unauthorized", code: 0 });
 });
 
-test("API versions 9, 10 and none are served, others refused", async (given) => {
-	const { simulator } = given;
+test("API versions 9, 10 and none are served, others refused", async ({ simulator }) => {
 	const authorization = simulator.user("ada").token;
 	const status = async (prefix: string) => {
 		const response = await fetch(`${simulator.url}${prefix}/users/@me`, { headers: { authorization } });
@@ -42,8 +40,7 @@ test("API versions 9, 10 and none are served, others refused", async (given) => 
 	expect(await status("/api/v6")).toBe(400);
 });
 
-test("a route that is not simulated gets 501 and is listed", async (given) => {
-	const { simulator, as } = given;
+test("a route that is not simulated gets 501 and is listed", async ({ simulator, as }) => {
 	const ada = as("ada");
 	const answer = await ada("GET", "/guilds/1/nothing");
 	expect(answer.status).toBe(501);
@@ -51,15 +48,13 @@ test("a route that is not simulated gets 501 and is listed", async (given) => {
 	expect(simulator.unknownRoutes).toEqual([{ method: "GET", path: "/guilds/1/nothing", count: 1 }]);
 });
 
-test("another method of a simulated path gets 501 and is listed", async (given) => {
-	const { simulator, as } = given;
+test("another method of a simulated path gets 501 and is listed", async ({ simulator, as }) => {
 	const ada = as("ada");
 	expect((await ada("DELETE", "/guilds/1")).status).toBe(501);
 	expect(simulator.unknownRoutes).toEqual([{ method: "DELETE", path: "/guilds/1", count: 1 }]);
 });
 
-test("every documented operation is simulated or gets 501", async (given) => {
-	const { simulator, as } = given;
+test("every documented operation is simulated or gets 501", async ({ simulator, as }) => {
 	const simulated = new Set(allRoutes.map(({ method, path }) => operationKey(method, path)));
 	const others = [...readOperations()].filter(([key]) => !simulated.has(key));
 	for (const [, { name }] of others) {
@@ -70,8 +65,7 @@ test("every documented operation is simulated or gets 501", async (given) => {
 	expect(simulator.unknownRoutes.length).toBeGreaterThan(50);
 });
 
-test("the Gateway's URL and invites need no token", async (given) => {
-	const { simulator, world, channel, ada } = given;
+test("the Gateway's URL and invites need no token", async ({ simulator, world, channel, ada }) => {
 	const { code } = world.invites.add(channel, { inviter: ada });
 	const status = async (path: string, headers = {}) => (await fetch(`${simulator.api}/v10${path}`, { headers })).status;
 	expect(await status("/gateway")).toBe(200);
@@ -114,8 +108,7 @@ test("an invalid id is an error of its field", async ({ as }) => {
 	}
 });
 
-test("an unknown entity gets Discord's code for its type", async (given) => {
-	const { simulator, as } = given;
+test("an unknown entity gets Discord's code for its type", async ({ simulator, as }) => {
 	const ada = as("ada");
 	const { id: guild } = simulator.guild("The Cooks");
 	const { id: channel } = simulator.channel("The Cooks/general");
@@ -195,8 +188,7 @@ describe("bodies", () => {
 		expect(status).toBe(400);
 	});
 
-	test("every error of a form is listed at its path", async (given) => {
-		const { simulator, as } = given;
+	test("every error of a form is listed at its path", async ({ simulator, as }) => {
 		const ada = as("ada");
 		const { id } = simulator.channel("The Cooks/general");
 		const answer = await ada("POST", `/channels/${id}/messages`, {
@@ -218,8 +210,7 @@ describe("bodies", () => {
 	});
 });
 
-test("an id beyond 2^53 can be sent as an integer", async (given) => {
-	const { simulator, world, channel } = given;
+test("an id beyond 2^53 can be sent as an integer", async ({ simulator, world, channel }) => {
 	const { id } = await simulator.user("ada").say(channel.id, "soup?");
 	const { status } = await fetch(`${simulator.api}/v10/channels/${channel.id}/messages`, {
 		method: "POST",
@@ -240,8 +231,7 @@ test("the audit log reason is decoded", async ({ simulator, as }) => {
 	expect(simulator.guild("The Cooks").auditLog.at(-1)?.reason).toBe("weil ja, 是");
 });
 
-test("a reason has at most 512 characters before its encoding", async (given) => {
-	const { simulator, as } = given;
+test("a reason has at most 512 characters before its encoding", async ({ simulator, as }) => {
 	const { id } = simulator.channel("The Cooks/general");
 	const set = (reason: string) =>
 		as("ada")("PATCH", `/channels/${id}`, { topic: reason }, { "x-audit-log-reason": encodeURIComponent(reason) });

@@ -12,9 +12,9 @@ import { channelName, roleName } from "../../../discord/describe.ts";
 import { impliedIn } from "../../../discord/effective-permissions.ts";
 import {
 	allowed,
-	botPermissions,
 	botBitsWith,
 	botMember,
+	botPermissions,
 	canManageOverwrites,
 	describeBits,
 	everything,

@@ -8,8 +8,7 @@ const test = testWith(({ guild }) => ({ path: `/guilds/${guild.id}` }));
 
 const someId = "100000000000000000";
 
-test("what no guild has is answered as none", async (given) => {
-	const { alpha, as, path } = given;
+test("what no guild has is answered as none", async ({ alpha, as, path }) => {
 	const codes = async (...paths: string[]) => {
 		const answers = await Promise.all(paths.map((one) => alpha("GET", one)));
 		return answers.map(({ status, code }) => [status, code]);
@@ -30,8 +29,7 @@ test("what no guild has is answered as none", async (given) => {
 	expect((await alpha("POST", `${path}/stickers`, {})).status).toBe(501);
 });
 
-test("discord.js reads regions, the preview and the integrations of a guild", async (given) => {
-	const { guild, simulator, user } = given;
+test("discord.js reads regions, the preview and the integrations of a guild", async ({ guild, simulator, user }) => {
 	await using bot = await connect(simulator);
 	const { client } = bot;
 	const regions = await client.fetchVoiceRegions();
@@ -80,8 +78,7 @@ test("discord.js sets the widget, its user name and its nickname, with events", 
 	expect(guild.members.get(me.id)?.nick).toBe("C");
 });
 
-test("the members of each role are counted", async (given) => {
-	const { guild, alpha, role, world } = given;
+test("the members of each role are counted", async ({ guild, alpha, role, world }) => {
 	const empty = world.roles.add(guild, { name: "Nobody" });
 	const { status, json } = await alpha("GET", `${Routes.guildRoles(guild.id)}/member-counts`);
 	expect(status).toBe(200);

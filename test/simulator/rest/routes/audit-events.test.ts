@@ -8,8 +8,7 @@ import { connect, testWith } from "../../support.ts";
 const reason = { "x-audit-log-reason": encodeURIComponent("spam · 3×") };
 const until = "2999-01-01T00:00:00.000Z";
 
-const test = testWith(async (given) => {
-	const { simulator, guild, as } = given;
+const test = testWith(async ({ simulator, guild, as }) => {
 	const ada = as("ada");
 	return { person: ada, path: `/guilds/${guild.id}`, bot: await connect(simulator), adaId: simulator.user("ada").id };
 });

@@ -103,8 +103,7 @@ test("rules need MANAGE_GUILD, and actions on members MODERATE_MEMBERS", async (
 	expect((await alpha("DELETE", `${path}/${id}`)).code).toBe(50013);
 });
 
-test("a guild has at most six keyword rules, and one of each other type", async (given) => {
-	const { alpha, path } = given;
+test("a guild has at most six keyword rules, and one of each other type", async ({ alpha, path }) => {
 	const post = (more: object) => alpha("POST", path, keywordRule(more));
 	for (let count = 0; count < 6; count += 1) expect((await post({})).status).toBe(200);
 	expect((await post({})).faults).toEqual({ "": "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED" });
@@ -120,8 +119,7 @@ test("a guild has at most six keyword rules, and one of each other type", async 
 	}
 });
 
-test("an invalid rule is refused at its field", async (given) => {
-	const { alpha, path } = given;
+test("an invalid rule is refused at its field", async ({ alpha, path }) => {
 	const cases: [more: object, field: string][] = [
 		[{ trigger_metadata: { keyword_filter: ["x".repeat(61)] } }, "trigger_metadata.keyword_filter.0"],
 		[{ trigger_metadata: { regex_patterns: Array(11).fill("x") } }, "trigger_metadata.regex_patterns"],
@@ -194,8 +192,7 @@ test("without a block action the message is sent, and the event has its id", asy
 	expect(message_id).toBe(world.messages.in(written.id).at(-1)?.id);
 });
 
-test("a keyword matches whole words, with * parts of them", async (given) => {
-	const { world, guild, rule } = given;
+test("a keyword matches whole words, with * parts of them", async ({ world, guild, rule }) => {
 	const edited = rule([]);
 	const fits = (keyword: string, text: string, allow_list: string[] = []) => {
 		world.autoModeration.edit(guild, edited, { trigger_metadata: { keyword_filter: [keyword], allow_list } });
@@ -239,8 +236,7 @@ test("mention limits apply to messages and edits, except for exempt channels and
 	expect(await say("<@1> <@2>")).toBe("written");
 });
 
-test("bots and members with MANAGE_GUILD are exempt", async (given) => {
-	const { rule, simulator } = given;
+test("bots and members with MANAGE_GUILD are exempt", async ({ rule, simulator }) => {
 	rule(["soup"]);
 	await simulator.user("ada").say("The Cooks/general", "soup");
 	await simulator.bot("alpha").say("The Cooks/general", "soup");

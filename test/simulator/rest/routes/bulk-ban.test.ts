@@ -6,8 +6,7 @@ import { connect, testWith } from "../../support.ts";
 
 const test = testWith();
 
-test("discord.js bans many at once; users who are banned, above the bot or unknown fail", async (given) => {
-	const { simulator } = given;
+test("discord.js bans many at once; users who are banned, above the bot or unknown fail", async ({ simulator }) => {
 	await using bot = await connect(simulator);
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");

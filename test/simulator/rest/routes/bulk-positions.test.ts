@@ -38,8 +38,7 @@ test("200 channels are ordered in one request, with an event for each that moves
 	expect(types).toEqual([AuditLogEvent.ChannelUpdate]);
 });
 
-test("a request for many channels is refused whole", async (given) => {
-	const { path, alpha, addChannels, guild, world } = given;
+test("a request for many channels is refused whole", async ({ path, alpha, addChannels, guild, world }) => {
 	const box = world.channels.add(guild, { name: "Box", type: 4 });
 	const full = world.channels.add(guild, { name: "Full", type: 4 });
 	addChannels(50, full.id);

@@ -19,8 +19,7 @@ function alphaOf({ simulator, guild, as }: Cooks) {
 const test = testWith(alphaOf);
 
 describe("registering", () => {
-	test("discord.js registers, lists, edits and deletes commands, everywhere and in a guild", async (given) => {
-		const { simulator } = given;
+	test("discord.js registers, lists, edits and deletes commands, everywhere and in a guild", async ({ simulator }) => {
 		await using bot = await connect(simulator);
 		const guild = bot.client.guilds.cache.first();
 		for (const manager of [bot.client.application.commands, guild?.commands]) {
@@ -41,8 +40,7 @@ describe("registering", () => {
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
 
-	test("replacing all commands keeps identical ones and removes others", async (given) => {
-		const { call, inGuild } = given;
+	test("replacing all commands keeps identical ones and removes others", async ({ call, inGuild }) => {
 		const help = { name: "help", description: "What there is" };
 		const first = await call("PUT", inGuild, [verify, help]);
 		const again = await call("PUT", inGuild, [verify, help]);
@@ -55,16 +53,14 @@ describe("registering", () => {
 		expect((await call("GET", inGuild)).json<unknown[]>()).toHaveLength(1);
 	});
 
-	test("a command with a registered name replaces it, with 200 instead of 201", async (given) => {
-		const { call, everywhere } = given;
+	test("a command with a registered name replaces it, with 200 instead of 201", async ({ call, everywhere }) => {
 		const first = await call("POST", everywhere, verify);
 		const second = await call("POST", everywhere, verify);
 		expect([first.status, second.status]).toEqual([201, 200]);
 		expect(second.json().id).toBe(first.json().id);
 	});
 
-	test("localizations are listed with with_localizations", async (given) => {
-		const { call, everywhere } = given;
+	test("localizations are listed with with_localizations", async ({ call, everywhere }) => {
 		const name_localizations = { de: "verifizieren" };
 		await call("PUT", everywhere, [{ ...verify, name_localizations }]);
 		const list = async (query: string) => (await call("GET", `${everywhere}${query}`)).json<unknown[]>()[0];
@@ -173,8 +169,7 @@ describe("registering", () => {
 		expect(tooMany.faults).toEqual({ "": "BASE_TYPE_MAX_LENGTH" });
 	});
 
-	test("an application creates at most 200 commands a day in each scope", async (given) => {
-		const { call, everywhere, inGuild } = given;
+	test("an application creates at most 200 commands a day in each scope", async ({ call, everywhere, inGuild }) => {
 		const named = (prefix: string) => Array.from({ length: 100 }, (_, n) => ({ ...verify, name: `${prefix}${n}` }));
 		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
 		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
@@ -230,8 +225,7 @@ describe("registering", () => {
 		expect(third?.defaultMemberPermissions?.bitfield).toBe(8n);
 	});
 
-	test("of a localized name or description, the longest counts", async (given) => {
-		const { call, everywhere } = given;
+	test("of a localized name or description, the longest counts", async ({ call, everywhere }) => {
 		const choices = (length: number) =>
 			Array.from({ length: 25 }, (_, n) => ({
 				name: `${n}`,
@@ -246,8 +240,7 @@ describe("registering", () => {
 		expect((await call("POST", everywhere, body(100))).code).toBe(50035);
 	});
 
-	test("a command with more than 8000 characters is refused", async (given) => {
-		const { call, everywhere } = given;
+	test("a command with more than 8000 characters is refused", async ({ call, everywhere }) => {
 		const choices = Array.from({ length: 25 }, (_, number) => ({
 			name: `${number}`.padEnd(100, "x"),
 			value: `${number}`.padEnd(100, "x"),

@@ -125,8 +125,7 @@ test("invalid names, images and roles are refused", async ({ alpha, emojis }) =>
 	expect((await alpha("POST", emojis, body)).code).toBe(10011);
 });
 
-test("a guild has at most 50 static and 50 animated emoji", async (given) => {
-	const { guild, user, alpha, emojis, simulator } = given;
+test("a guild has at most 50 static and 50 animated emoji", async ({ guild, user, alpha, emojis, simulator }) => {
 	for (let index = 0; index < 50; index += 1) simulator.world.emojis.add(guild, user("ada"), { name: `e${index}` });
 	const add = async (image: string) => (await alpha("POST", emojis, { name: "soup", image })).code;
 	expect(await add(picture)).toBe(30008);

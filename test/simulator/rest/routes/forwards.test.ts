@@ -77,8 +77,7 @@ test("a forward of an unreadable, missing or system message, or with content of 
 	expect(world.messages.in(to.id)).toEqual([]);
 });
 
-test("a search finds polls and forwards", async (given) => {
-	const { guild, from, ada, call, forward, simulator } = given;
+test("a search finds polls and forwards", async ({ guild, from, ada, call, forward, simulator }) => {
 	const poll = simulator.world.polls.add(from, ada, {
 		question: { text: "?" },
 		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
@@ -96,8 +95,7 @@ test("a search finds polls and forwards", async (given) => {
 	expect(await found("snapshot")).toEqual([forwarded.id]);
 });
 
-test("a forward of a forward shows the first message", async (given) => {
-	const { from, to, message, call, forward } = given;
+test("a forward of a forward shows the first message", async ({ from, to, message, call, forward }) => {
 	const first = (await forward(message.id, {}, from)).json<{ id: string }>();
 	const answer = await call("POST", `/channels/${to.id}/messages`, {
 		message_reference: { type: 1, channel_id: from.id, message_id: first.id },

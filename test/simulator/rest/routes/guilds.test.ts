@@ -20,18 +20,16 @@ const test = testWith(({ guild, channelNamed }) => ({
 test("discord.js edits a guild, with an event and an audit log entry", async (given) => {
 	const { guild, general, lounge, simulator } = given;
 	await using bot = await connect(simulator);
-	const edited = await bot.client.guilds.cache
-		.get(guild.id)
-		?.edit({
-			name: "The Chefs",
-			verificationLevel: GuildVerificationLevel.High,
-			afkChannel: lounge,
-			afkTimeout: 900,
-			systemChannel: general,
-			preferredLocale: Locale.French,
-			premiumProgressBarEnabled: true,
-			reason: "a new look",
-		});
+	const edited = await bot.client.guilds.cache.get(guild.id)?.edit({
+		name: "The Chefs",
+		verificationLevel: GuildVerificationLevel.High,
+		afkChannel: lounge,
+		afkTimeout: 900,
+		systemChannel: general,
+		preferredLocale: Locale.French,
+		premiumProgressBarEnabled: true,
+		reason: "a new look",
+	});
 	expect(edited).toMatchObject({ name: "The Chefs", afkChannelId: lounge });
 	expect(guild).toMatchObject({
 		name: "The Chefs",
@@ -56,8 +54,7 @@ test("discord.js edits a guild, with an event and an audit log entry", async (gi
 	expect(guild.auditLog.at(-1)?.changes).toHaveLength(7);
 });
 
-test("invalid guild settings are refused at their field", async (given) => {
-	const { guild, path, alpha, general, lounge, as } = given;
+test("invalid guild settings are refused at their field", async ({ guild, path, alpha, general, lounge, as }) => {
 	const cases = [
 		[{ name: "x" }, "name"],
 		[{ description: "x".repeat(301) }, "description"],
@@ -191,8 +188,7 @@ test("a bot's highest role stays above the roles it orders, and @everyone below 
 	expect(order()).toEqual(["alpha", "Newcomer", "Staff", "Regular", "@everyone"]);
 });
 
-test("gradients, role icons and emoji need a feature of the guild", async (given) => {
-	const { guild, path, alpha, world, role } = given;
+test("gradients, role icons and emoji need a feature of the guild", async ({ guild, path, alpha, world, role }) => {
 	const regular = role("Regular");
 	const change = (body: object) => alpha("PATCH", `${path}/roles/${regular.id}`, body);
 	const gradient = { primary_color: 1, secondary_color: 2 };

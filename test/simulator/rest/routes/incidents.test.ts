@@ -7,8 +7,7 @@ const test = testWith();
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-test("discord.js disables invites and DMs, with a GUILD_UPDATE event", async (given) => {
-	const { simulator } = given;
+test("discord.js disables invites and DMs, with a GUILD_UPDATE event", async ({ simulator }) => {
 	await using bot = await connect(simulator);
 	const { id } = simulator.guild("The Cooks");
 	const guild = await bot.client.guilds.fetch(id);
@@ -23,8 +22,7 @@ test("discord.js disables invites and DMs, with a GUILD_UPDATE event", async (gi
 	expect(incidentsData?.dmsDisabledUntil).not.toBeNull();
 });
 
-test("incident actions last a day at most and need MANAGE_GUILD", async (given) => {
-	const { simulator, as } = given;
+test("incident actions last a day at most and need MANAGE_GUILD", async ({ simulator, as }) => {
 	const path = `/guilds/${simulator.guild("The Cooks").id}/incident-actions`;
 	const put = (name: string, hours: number) => as(name)("PUT", path, { dms_disabled_until: inHours(hours) });
 	expect((await put("alpha", 25)).faults).toHaveProperty("dms_disabled_until");

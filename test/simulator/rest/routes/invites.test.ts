@@ -75,8 +75,7 @@ test("an invite ends with its time, its last use, and its channel", async (given
 	expect(codes()).toEqual([]);
 });
 
-test("an identical invite is reused unless it must be unique", async (given) => {
-	const { alpha, all, simulator } = given;
+test("an identical invite is reused unless it must be unique", async ({ alpha, all, simulator }) => {
 	const make = async (body: object) => (await alpha("POST", all, body)).json().code;
 	const first = await make({});
 	expect(await make({ max_age: 86_400, max_uses: 0 })).toBe(first);
@@ -88,8 +87,7 @@ test("an identical invite is reused unless it must be unique", async (given) => 
 		expect((await alpha("POST", all, body)).code).toBe(50035);
 });
 
-test("no invite is created while invites are paused: the response is 204", async (given) => {
-	const { alpha, all, simulator, guild } = given;
+test("no invite is created while invites are paused: the response is 204", async ({ alpha, all, simulator, guild }) => {
 	const { guilds } = simulator.world;
 	const until = new Date(Date.now() + 3_600_000).toISOString();
 	const incidents_data = { invites_disabled_until: until, dms_disabled_until: null };

@@ -10,30 +10,26 @@ const test = testWith(({ channel, as }) => ({
 	zoe: as("zoe"),
 }));
 
-test("a message is stored, returned and in the transcript", async (given) => {
-	const { asAda, messages, simulator } = given;
+test("a message is stored, returned and in the transcript", async ({ asAda, messages, simulator }) => {
 	const answer = await asAda("POST", messages, { content: " soup is on " });
 	expect(answer.status).toBe(200);
 	expect(answer.json()).toMatchObject({ content: "soup is on", author: { username: "ada" }, type: 0 });
 	expect(simulator.channel("The Cooks/general").transcript()).toBe("ada: soup is on");
 });
 
-test("an empty or blank message gets 50006", async (given) => {
-	const { asAda, messages } = given;
+test("an empty or blank message gets 50006", async ({ asAda, messages }) => {
 	expect((await asAda("POST", messages, {})).code).toBe(50006);
 	expect((await asAda("POST", messages, { content: " \n " })).code).toBe(50006);
 });
 
-test("the limit of 2000 counts code points", async (given) => {
-	const { asAda, messages } = given;
+test("the limit of 2000 counts code points", async ({ asAda, messages }) => {
 	const content = "🍞".repeat(2000);
 	expect((await asAda("POST", messages, { content })).status).toBe(200);
 	const more = await asAda("POST", messages, { content: `${content}!` });
 	expect(more.faults).toEqual({ content: "BASE_TYPE_MAX_LENGTH" });
 });
 
-test("embeds have at most 6000 characters together, and are at most ten", async (given) => {
-	const { asAda, messages } = given;
+test("embeds have at most 6000 characters together, and are at most ten", async ({ asAda, messages }) => {
 	const embed = { description: "x".repeat(3001) };
 	const long = await asAda("POST", messages, { embeds: [embed, embed] });
 	expect(long.faults).toEqual({ embeds: "MAX_EMBED_SIZE_EXCEEDED" });
@@ -41,8 +37,7 @@ test("embeds have at most 6000 characters together, and are at most ten", async 
 	expect(many.faults).toEqual({ embeds: "BASE_TYPE_MAX_LENGTH" });
 });
 
-test("the parts of an embed may be empty, and its texts are trimmed", async (given) => {
-	const { asAda, messages } = given;
+test("the parts of an embed may be empty, and its texts are trimmed", async ({ asAda, messages }) => {
 	const send = (...embeds: object[]) => asAda("POST", messages, { embeds });
 	const padded = (length: number) => ` \n${"x".repeat(length)} `;
 	const field = { name: "", value: padded(1024), inline: false };
@@ -54,8 +49,7 @@ test("the parts of an embed may be empty, and its texts are trimmed", async (giv
 	expect((await send({ title: "x" }, {})).faults).toEqual({ "embeds.1": "LIST_ITEM_VALUE_REQUIRED" });
 });
 
-test("two requests with an enforced nonce create one message", async (given) => {
-	const { asAda, messages, simulator } = given;
+test("two requests with an enforced nonce create one message", async ({ asAda, messages, simulator }) => {
 	const body = { content: "once", nonce: "7", enforce_nonce: true };
 	const first = await asAda("POST", messages, body);
 	const second = await asAda("POST", messages, body);
@@ -98,8 +92,7 @@ test("a reply has the referenced message, and mentions its author by default", a
 	expect(lost.faults).toEqual({ message_reference: "REPLIES_UNKNOWN_MESSAGE" });
 });
 
-test("a file is stored, described and served", async (given) => {
-	const { messages, simulator } = given;
+test("a file is stored, described and served", async ({ messages, simulator }) => {
 	const form = new FormData();
 	form.set("payload_json", JSON.stringify({ content: "look", attachments: [{ id: "0", description: "a menu" }] }));
 	form.set("files[0]", new Blob(["soup, bread"], { type: "text/plain" }), "menu.txt");
@@ -122,8 +115,7 @@ test("a file is stored, described and served", async (given) => {
 	expect(file.headers.get("content-security-policy")).toStartWith("sandbox;");
 });
 
-test("stickers and polls in edits get 501", async (given) => {
-	const { asAda, messages, simulator } = given;
+test("stickers and polls in edits get 501", async ({ asAda, messages, simulator }) => {
 	const sent = await asAda("POST", messages, { content: "x", sticker_ids: ["1"] });
 	expect(sent.status).toBe(501);
 	const { id } = await simulator.user("ada").say("The Cooks/general", "x");
@@ -155,8 +147,7 @@ test("sending in a category is refused", async ({ asAda, simulator }) => {
 	expect(answer.code).toBe(50008);
 });
 
-test("permissions and allowed_mentions decide who is mentioned", async (given) => {
-	const { messages, asAda, zoe, role, user } = given;
+test("permissions and allowed_mentions decide who is mentioned", async ({ messages, asAda, zoe, role, user }) => {
 	const [regular, staff] = [role("Regular").id, role("Staff").id];
 	const content = `<@${user("zoe").id}> <@&${regular}> <@&${staff}> @everyone`;
 	const mention = async (who: typeof zoe, more = {}) => {
@@ -175,14 +166,12 @@ test("permissions and allowed_mentions decide who is mentioned", async (given) =
 	expect(await mention(asAda, nobody)).toEqual([0, [], false]);
 });
 
-test("allowed_mentions with parse and ids of the same type is refused", async (given) => {
-	const { asAda, messages } = given;
+test("allowed_mentions with parse and ids of the same type is refused", async ({ asAda, messages }) => {
 	const answer = await asAda("POST", messages, { content: "x", allowed_mentions: { parse: ["users"], users: ["1"] } });
 	expect(answer.faults).toEqual({ allowed_mentions: "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE" });
 });
 
-test("pages of messages are newest first, with before, after and around", async (given) => {
-	const { asAda, messages, simulator } = given;
+test("pages of messages are newest first, with before, after and around", async ({ asAda, messages, simulator }) => {
 	const ids: string[] = [];
 	for (let number = 0; number < 5; number += 1)
 		ids.push((await simulator.user("ada").say("The Cooks/general", `${number}`)).id);
@@ -200,8 +189,7 @@ test("pages of messages are newest first, with before, after and around", async 
 	expect(one.json().content).toBe("2");
 });
 
-test("without READ_MESSAGE_HISTORY a channel is empty", async (given) => {
-	const { zoe, messages, channel, guild, deny, simulator } = given;
+test("without READ_MESSAGE_HISTORY a channel is empty", async ({ zoe, messages, channel, guild, deny, simulator }) => {
 	const said = await simulator.user("ada").say("The Cooks/general", "secret");
 	deny(channel, PermissionFlagsBits.ReadMessageHistory, guild.id);
 	expect((await zoe("GET", messages)).json<unknown[]>()).toEqual([]);
@@ -225,8 +213,7 @@ test("a bot without message content sees its own messages and mentions of it", a
 	expect(members.code).toBe(50001);
 });
 
-test("only own messages can be edited", async (given) => {
-	const { asAda, alpha, messages, simulator } = given;
+test("only own messages can be edited", async ({ asAda, alpha, messages, simulator }) => {
 	const { id } = await simulator.user("ada").say("The Cooks/general", "sup");
 	const edited = await asAda("PATCH", `${messages}/${id}`, { content: "soup" });
 	expect(edited.json().edited_timestamp).toBeString();
@@ -236,8 +223,7 @@ test("only own messages can be edited", async (given) => {
 	expect((await asAda("PATCH", `${messages}/${id}`, { content: "" })).code).toBe(50006);
 });
 
-test("deleting others' messages needs MANAGE_MESSAGES", async (given) => {
-	const { alpha, zoe, messages, simulator } = given;
+test("deleting others' messages needs MANAGE_MESSAGES", async ({ alpha, zoe, messages, simulator }) => {
 	const { id } = await simulator.user("ada").say("The Cooks/general", "1");
 	expect((await zoe("DELETE", `${messages}/${id}`)).code).toBe(50013);
 	expect((await alpha("DELETE", `${messages}/${id}`)).status).toBe(204);
@@ -284,8 +270,7 @@ test("deleting one's own AutoMod alert needs MANAGE_MESSAGES", async (given) => 
 	expect((await alpha("DELETE", `${messages}/${id}`)).status).toBe(204);
 });
 
-test("a bot can send DMs only to users in a shared guild", async (given) => {
-	const { alpha, zoe, simulator } = given;
+test("a bot can send DMs only to users in a shared guild", async ({ alpha, zoe, simulator }) => {
 	const open = async (username: string) =>
 		(await alpha("POST", "/users/@me/channels", { recipient_id: simulator.user(username).id })).json<{ id: string }>()
 			.id;

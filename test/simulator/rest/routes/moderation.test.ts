@@ -16,8 +16,7 @@ const test = testWith(({ guild, as }) => ({
 	zoe: as("zoe"),
 }));
 
-test("a hidden channel gets 50001, and is not in a person's list", async (given) => {
-	const { path, zoe, jose, alpha, channelNamed } = given;
+test("a hidden channel gets 50001, and is not in a person's list", async ({ path, zoe, jose, alpha, channelNamed }) => {
 	const names = async (who: typeof zoe) =>
 		(await who("GET", `${path}/channels`)).json<{ name: string }[]>().map(({ name }) => name);
 	expect((await zoe("GET", `/channels/${channelNamed("staff").id}`)).code).toBe(50001);
@@ -26,8 +25,7 @@ test("a hidden channel gets 50001, and is not in a person's list", async (given)
 	expect(await names(alpha)).toContain("staff");
 });
 
-test("a channel of each type is created in a community", async (given) => {
-	const { path, alpha, guild, world } = given;
+test("a channel of each type is created in a community", async ({ path, alpha, guild, world }) => {
 	world.guilds.edit(guild, { features: ["COMMUNITY"] });
 	for (const [name, type] of [
 		["text", ChannelType.GuildText],
@@ -54,8 +52,7 @@ test("stage and announcement channels need a community, or for the latter NEWS",
 	expect((await make(GuildAnnouncement)).status).toBe(201);
 });
 
-test("the boost level limits bitrates, except on stages", async (given) => {
-	const { path, alpha, guild, world } = given;
+test("the boost level limits bitrates, except on stages", async ({ path, alpha, guild, world }) => {
 	const { GuildStageVoice, GuildVoice } = ChannelType;
 	/** Whether a new voice channel, and one that is edited, may have it. */
 	const takes = async (bitrate: number, type: ChannelType = GuildVoice) => {
@@ -76,14 +73,12 @@ test("the boost level limits bitrates, except on stages", async (given) => {
 	expect(await takes(384_000)).toBe(201);
 });
 
-test("a text channel's name becomes lower case with hyphens", async (given) => {
-	const { path, alpha } = given;
+test("a text channel's name becomes lower case with hyphens", async ({ path, alpha }) => {
 	const answer = await alpha("POST", `${path}/channels`, { name: "Fresh Fish" });
 	expect(answer.json().name).toBe("fresh-fish");
 });
 
-test("a channel inherits the overwrites of its category", async (given) => {
-	const { path, alpha, guild, channelNamed, simulator } = given;
+test("a channel inherits the overwrites of its category", async ({ path, alpha, guild, channelNamed, simulator }) => {
 	const parent = channelNamed("Talk");
 	simulator.world.channels.setOverwrite(parent, { id: guild.id, type: 0, allow: "0", deny: "2048" });
 	const answer = await alpha("POST", `${path}/channels`, { name: "inside", parent_id: parent.id });
@@ -93,8 +88,7 @@ test("a channel inherits the overwrites of its category", async (given) => {
 	});
 });
 
-test("invalid channel settings are refused at their field", async (given) => {
-	const { path, alpha, channelNamed } = given;
+test("invalid channel settings are refused at their field", async ({ path, alpha, channelNamed }) => {
 	const faults = async (body: object) => (await alpha("POST", `${path}/channels`, body)).faults;
 	expect(await faults({})).toEqual({ name: "BASE_TYPE_REQUIRED" });
 	expect(await faults({ name: " " })).toEqual({ name: "BASE_TYPE_REQUIRED" });
@@ -115,8 +109,7 @@ test("invalid channel settings are refused at their field", async (given) => {
 	expect(await faults({ name: "x", parent_id: "1" })).toEqual({ parent_id: "CHANNEL_PARENT_INVALID" });
 });
 
-test("channels with text can be spoiler channels, unless they are age-restricted", async (given) => {
-	const { alpha, guild, world } = given;
+test("channels with text can be spoiler channels, unless they are age-restricted", async ({ alpha, guild, world }) => {
 	const flags = 1 << 21;
 	for (const [type, expected] of [
 		[ChannelType.GuildText, flags],
@@ -137,8 +130,7 @@ test("channels with text can be spoiler channels, unless they are age-restricted
 	}
 });
 
-test("a category has at most 50 channels, and a guild 500", async (given) => {
-	const { path, alpha, guild, channelNamed, simulator } = given;
+test("a category has at most 50 channels, and a guild 500", async ({ path, alpha, guild, channelNamed, simulator }) => {
 	const parent_id = channelNamed("Talk").id;
 	const inside = [...guild.channels.values()].filter((one) => one.parent_id === parent_id).length;
 	for (let number = inside; number < 50; number += 1)
@@ -150,8 +142,7 @@ test("a category has at most 50 channels, and a guild 500", async (given) => {
 	expect(more.code).toBe(30013);
 });
 
-test("editing a channel changes only the given fields", async (given) => {
-	const { alpha, zoe, channelNamed } = given;
+test("editing a channel changes only the given fields", async ({ alpha, zoe, channelNamed }) => {
 	const general = channelNamed("general");
 	const path = `/channels/${general.id}`;
 	const answer = await alpha("PATCH", path, { topic: "Soups", rate_limit_per_user: 5 });
@@ -161,8 +152,7 @@ test("editing a channel changes only the given fields", async (given) => {
 	expect((await zoe("PATCH", path, { topic: "x" })).code).toBe(50013);
 });
 
-test("deleting a category keeps its channels", async (given) => {
-	const { alpha, zoe, channelNamed } = given;
+test("deleting a category keeps its channels", async ({ alpha, zoe, channelNamed }) => {
 	const { id } = channelNamed("Talk");
 	expect((await zoe("DELETE", `/channels/${id}`)).code).toBe(50013);
 	expect((await alpha("DELETE", `/channels/${id}`)).json().id).toBe(id);
@@ -170,8 +160,7 @@ test("deleting a category keeps its channels", async (given) => {
 	expect((await alpha("GET", `/channels/${id}`)).code).toBe(10003);
 });
 
-test("one request sets many positions and at most one parent", async (given) => {
-	const { path, alpha, channelNamed } = given;
+test("one request sets many positions and at most one parent", async ({ path, alpha, channelNamed }) => {
 	const [general, staff, parent] = [channelNamed("general"), channelNamed("staff"), channelNamed("Talk")];
 	const answer = await alpha("PATCH", `${path}/channels`, [
 		{ id: general.id, position: 5 },
@@ -224,8 +213,7 @@ test("a position needs MANAGE_CHANNELS in guild or category, a new category need
 	expect(guild.auditLog).toEqual([]);
 });
 
-test("an overwrite is replaced as a whole, and removed", async (given) => {
-	const { alpha, channelNamed, role } = given;
+test("an overwrite is replaced as a whole, and removed", async ({ alpha, channelNamed, role }) => {
 	const general = channelNamed("general");
 	const regular = role("Regular");
 	const path = `/channels/${general.id}/permissions/${regular.id}`;
@@ -266,8 +254,7 @@ test("channels synced with a category follow its overwrites, with events after t
 	expect(new Set(targets)).toEqual(new Set([box.id, two.id]));
 });
 
-test("an overwrite needs MANAGE_ROLES, a type and a known role", async (given) => {
-	const { alpha, jose, channelNamed, role } = given;
+test("an overwrite needs MANAGE_ROLES, a type and a known role", async ({ alpha, jose, channelNamed, role }) => {
 	const path = `/channels/${channelNamed("general").id}/permissions`;
 	const regular = `${path}/${role("Regular").id}`;
 	expect((await jose("PUT", regular, { type: 0 })).code).toBe(50013);
@@ -306,8 +293,7 @@ test("a member's overwrite beats those of roles, and these beat @everyone's", as
 	expect(await visible()).toBe(false);
 });
 
-test("a role is created at the bottom, edited and deleted", async (given) => {
-	const { path, alpha, guild, member, simulator } = given;
+test("a role is created at the bottom, edited and deleted", async ({ path, alpha, guild, member, simulator }) => {
 	const made = await alpha("POST", `${path}/roles`, { name: "Tasters", color: 255, permissions: "1024" });
 	expect(made.json()).toMatchObject({ name: "Tasters", color: 255, position: 1 });
 	const id = made.json<{ id: string }>().id;
@@ -327,8 +313,7 @@ test("a role is created at the bottom, edited and deleted", async (given) => {
 	expect((await alpha("GET", `${path}/roles`)).json<unknown[]>()).toHaveLength(5);
 });
 
-test("roles at or above the actor's own cannot be changed", async (given) => {
-	const { path, alpha, asAda, guild, role, simulator } = given;
+test("roles at or above the actor's own cannot be changed", async ({ path, alpha, asAda, guild, role, simulator }) => {
 	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	const change = async (who: typeof asAda, id: string) =>
 		(await who("PATCH", `${path}/roles/${id}`, { hoist: true })).status;
@@ -351,27 +336,23 @@ test("a role cannot get permissions that the actor lacks, but can keep them", as
 	expect(made.code).toBe(50013);
 });
 
-test("a bot's own role and @everyone cannot be deleted", async (given) => {
-	const { path, asAda, guild, role } = given;
+test("a bot's own role and @everyone cannot be deleted", async ({ path, asAda, guild, role }) => {
 	for (const id of [guild.id, role("alpha").id])
 		expect((await asAda("DELETE", `${path}/roles/${id}`)).code).toBe(50028);
 });
 
-test("a guild has at most 250 roles", async (given) => {
-	const { path, alpha, guild, simulator } = given;
+test("a guild has at most 250 roles", async ({ path, alpha, guild, simulator }) => {
 	while (guild.roles.size < 250) simulator.world.roles.add(guild, { name: "more" });
 	expect((await alpha("POST", `${path}/roles`, {})).code).toBe(30005);
 });
 
-test("managed roles cannot be given to members", async (given) => {
-	const { path, asAda, role, simulator } = given;
+test("managed roles cannot be given to members", async ({ path, asAda, role, simulator }) => {
 	const zoe = simulator.user("zoe").id;
 	const answer = await asAda("PUT", `${path}/members/${zoe}/roles/${role("alpha").id}`);
 	expect(answer.code).toBe(50013);
 });
 
-test("members are listed in pages, ordered by id", async (given) => {
-	const { path, alpha } = given;
+test("members are listed in pages, ordered by id", async ({ path, alpha }) => {
 	const ids = async (query: string) =>
 		(await alpha("GET", `${path}/members?${query}`)).json<{ user: { id: string } }[]>().map(({ user }) => user.id);
 	const all = await ids("limit=1000");
@@ -382,8 +363,7 @@ test("members are listed in pages, ordered by id", async (given) => {
 	expect((await alpha("GET", `${path}/members?limit=1001`)).code).toBe(50035);
 });
 
-test("a member search finds prefixes of names in any case", async (given) => {
-	const { path, alpha } = given;
+test("a member search finds prefixes of names in any case", async ({ path, alpha }) => {
 	const found = async (query: string) =>
 		(await alpha("GET", `${path}/members/search?limit=9&query=${encodeURIComponent(query)}`))
 			.json<{ user: { username: string } }[]>()
@@ -395,8 +375,7 @@ test("a member search finds prefixes of names in any case", async (given) => {
 	expect((await alpha("GET", `${path}/members/search`)).faults).toEqual({ query: "BASE_TYPE_REQUIRED" });
 });
 
-test("nickname, roles and timeout are changed in one request", async (given) => {
-	const { path, alpha, member, role, simulator } = given;
+test("nickname, roles and timeout are changed in one request", async ({ path, alpha, member, role, simulator }) => {
 	const until = new Date(Date.now() + 60_000).toISOString();
 	const id = simulator.user("zoe").id;
 	const answer = await alpha("PATCH", `${path}/members/${id}`, {
@@ -411,8 +390,7 @@ test("nickname, roles and timeout are changed in one request", async (given) => 
 	expect((await alpha("GET", `${path}/members/${id}`)).json().nick).toBe("Z");
 });
 
-test("a timed out member can read and not send", async (given) => {
-	const { guild, zoe, member, channelNamed, simulator } = given;
+test("a timed out member can read and not send", async ({ guild, zoe, member, channelNamed, simulator }) => {
 	simulator.world.members.edit(guild, member("zoe"), {
 		communication_disabled_until: new Date(Date.now() + 60_000).toISOString(),
 	});
@@ -479,8 +457,7 @@ test("members at or above the actor's highest role cannot be changed", async (gi
 	expect(guild.members.has(id("zoe"))).toBe(false);
 });
 
-test("roles above the actor's own cannot be given or taken", async (given) => {
-	const { path, guild, alpha, simulator } = given;
+test("roles above the actor's own cannot be given or taken", async ({ path, guild, alpha, simulator }) => {
 	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	const member = `${path}/members/${simulator.user("zoe").id}`;
 	expect((await alpha("PUT", `${member}/roles/${above.id}`)).code).toBe(50013);
@@ -488,8 +465,7 @@ test("roles above the actor's own cannot be given or taken", async (given) => {
 	expect((await alpha("PATCH", member, { roles: [above.id] })).code).toBe(50013);
 });
 
-test("a bot can leave a guild, its owner cannot", async (given) => {
-	const { guild, alpha, asAda } = given;
+test("a bot can leave a guild, its owner cannot", async ({ guild, alpha, asAda }) => {
 	const list = async (query = "") => (await alpha("GET", `/users/@me/guilds${query}`)).json<{ name: string }[]>();
 	expect(await list("?with_counts=true")).toMatchObject([
 		{ name: "The Cooks", owner: false, approximate_member_count: 6 },
@@ -521,8 +497,7 @@ test("a member is banned with a reason, and their last messages are deleted", as
 	expect((await alpha("DELETE", `${path}/bans/${id}`)).code).toBe(10026);
 });
 
-test("a ban reads delete_message_seconds from its query, too", async (given) => {
-	const { path, alpha, simulator } = given;
+test("a ban reads delete_message_seconds from its query, too", async ({ path, alpha, simulator }) => {
 	const { id } = simulator.user("zoe");
 	await simulator.user("zoe").say("The Cooks/general", "spam");
 	const ban = `${path}/bans/${id}?delete_message_seconds=3600`;

@@ -265,8 +265,7 @@ test("with PKCE a code needs its verifier", async ({ codeOf, exchange }) => {
 	expect((await exchange(code, { code_verifier })).status).toBe(200);
 });
 
-test("a token request is refused in the form of OAuth2", async (given) => {
-	const { token, simulator, credentials, json } = given;
+test("a token request is refused in the form of OAuth2", async ({ token, simulator, credentials, json }) => {
 	const unsupported = (grant: string) => refusal("unsupported_grant_type", `Grant type ${grant} is not supported`);
 	expect(await token({})).toEqual(unsupported("None"));
 	expect(await token({ grant_type: "password" })).toEqual(unsupported("password"));
@@ -286,8 +285,7 @@ test("a token request is refused in the form of OAuth2", async (given) => {
 	expect(status).toBe(501);
 });
 
-test("refreshing replaces both tokens", async (given) => {
-	const { tokens, refresh, me, simulator, world, token } = given;
+test("refreshing replaces both tokens", async ({ tokens, refresh, me, simulator, world, token }) => {
 	const first = await tokens();
 	const { body } = await refresh(first.refresh_token);
 	const second = body as typeof first;
@@ -309,8 +307,7 @@ test("refreshing replaces both tokens", async (given) => {
 	expect((await me(second.refresh_token)).status).toBe(401);
 });
 
-test("an expired access token gets 401, and can be refreshed", async (given) => {
-	const { tokens, refresh, me, world } = given;
+test("an expired access token gets 401, and can be refreshed", async ({ tokens, refresh, me, world }) => {
 	world.authorizations.tokenLifetimeMs = 0;
 	const expired = await tokens();
 	expect((await me(expired.access_token)).status).toBe(401);
@@ -344,8 +341,7 @@ test("revoking ends all tokens of the person and the application", async (given)
 	expect((await me(String(zoe.access_token))).status).toBe(200);
 });
 
-test("tokens work only where they belong", async (given) => {
-	const { tokens, get, me, simulator, guild } = given;
+test("tokens work only where they belong", async ({ tokens, get, me, simulator, guild }) => {
 	const { access_token } = await tokens();
 	const bearer = `Bearer ${access_token}`;
 	const refused = { status: 401, body: { message: "401: Unauthorized", code: 0 } };
@@ -368,8 +364,7 @@ test("tokens work only where they belong", async (given) => {
 	expect((await me(access_token)).status).toBe(200);
 });
 
-test("a token may do what its scopes say", async (given) => {
-	const { tokens, get, me, codeOf, exchange } = given;
+test("a token may do what its scopes say", async ({ tokens, get, me, codeOf, exchange }) => {
 	const { body } = await exchange(await codeOf({ scope: "email identify" }));
 	expect(body.scope).toBe("email identify");
 	expect((await me(String(body.access_token))).body).toHaveProperty("email");
@@ -382,8 +377,7 @@ test("a token may do what its scopes say", async (given) => {
 	expect(current).not.toHaveProperty("user");
 });
 
-test("discord.js exchanges, uses and revokes a token", async (given) => {
-	const { simulator, codeOf, credentials } = given;
+test("discord.js exchanges, uses and revokes a token", async ({ simulator, codeOf, credentials }) => {
 	const rest = new REST({ api: simulator.api });
 	const send = (route: `/${string}`, fields: Fields) =>
 		rest.post(route, {

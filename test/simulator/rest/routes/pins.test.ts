@@ -45,8 +45,7 @@ test("discord.js pins and unpins a message, with events and audit log entries", 
 	]);
 });
 
-test("the deprecated routes pin, list and unpin a message", async (given) => {
-	const { alpha, channel, write } = given;
+test("the deprecated routes pin, list and unpin a message", async ({ alpha, channel, write }) => {
 	const { id } = write("soup");
 	const pins = `/channels/${channel.id}/pins`;
 	expect((await alpha("PUT", `${pins}/${id}`)).status).toBe(204);
@@ -56,8 +55,7 @@ test("the deprecated routes pin, list and unpin a message", async (given) => {
 	expect((await alpha("GET", pins)).json<unknown[]>()).toEqual([]);
 });
 
-test("pins are listed in pages, latest first", async (given) => {
-	const { alpha, pins, write } = given;
+test("pins are listed in pages, latest first", async ({ alpha, pins, write }) => {
 	const messages = ["a", "b", "c"].map(write);
 	for (const [index, message] of messages.entries())
 		message.pinned_at = new Date(1_790_000_000_000 + index).toISOString();
@@ -77,8 +75,7 @@ test("pins are listed in pages, latest first", async (given) => {
 	expect((await alpha("GET", `${pins}?before=x`)).status).toBe(400);
 });
 
-test("managing messages is not enough to pin one", async (given) => {
-	const { guild, channel, alpha, pins, write, simulator, as } = given;
+test("managing messages is not enough to pin one", async ({ guild, channel, alpha, pins, write, simulator, as }) => {
 	const message = write("soup");
 	const jose = as("jose.garcia");
 	expect((await jose("PUT", `${pins}/${message.id}`)).code).toBe(50013);
@@ -106,8 +103,7 @@ test("a channel has at most 250 pins, and system messages cannot be pinned", asy
 	expect((await alpha("PUT", `${pins}/${more.id}`)).code).toBe(30003);
 });
 
-test("without READ_MESSAGE_HISTORY the list of pins is empty", async (given) => {
-	const { channel, alpha, pins, write, deny } = given;
+test("without READ_MESSAGE_HISTORY the list of pins is empty", async ({ channel, alpha, pins, write, deny }) => {
 	write("soup").pinned_at = new Date().toISOString();
 	deny(channel, PermissionFlagsBits.ReadMessageHistory);
 	expect((await alpha("GET", pins)).json()).toMatchObject({ items: [] });

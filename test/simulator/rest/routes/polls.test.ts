@@ -23,8 +23,7 @@ const test = testWith(({ world, alpha, channel: { id } }) => {
 	};
 });
 
-test("discord.js creates and ends a poll and people vote, with events", async (given) => {
-	const { guild, channel, last, simulator } = given;
+test("discord.js creates and ends a poll and people vote, with events", async ({ guild, channel, last, simulator }) => {
 	await using bot = await connect(simulator, "alpha", [Intent.Guilds, Intent.GuildMessages, Intent.GuildMessagePolls]);
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!found?.isSendable()) throw new Error("expected a text channel");
@@ -74,8 +73,7 @@ test("discord.js creates and ends a poll and people vote, with events", async (g
 	});
 });
 
-test("a poll ends at its expiry, without a winner if votes are equal", async (given) => {
-	const { channel, ada, last, simulator } = given;
+test("a poll ends at its expiry, without a winner if votes are equal", async ({ channel, ada, last, simulator }) => {
 	const message = simulator.world.polls.add(channel, ada, {
 		question: { text: "Now?" },
 		answers: [1, 2].map((answer_id) => ({ answer_id, poll_media: { text: `${answer_id}` } })),
@@ -112,8 +110,7 @@ test("a person votes once unless the poll is multiselect, and bots cannot vote",
 	await expect(simulator.user("bob_the_baker").vote(asked, 1)).rejects.toThrow("with a poll that the user can see");
 });
 
-test("voters are listed in pages, ordered by id", async (given) => {
-	const { alpha, polls, ask, simulator } = given;
+test("voters are listed in pages, ordered by id", async ({ alpha, polls, ask, simulator }) => {
 	const asked = await ask();
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names) await simulator.user(name).vote(asked, 1);
@@ -173,8 +170,7 @@ test("invalid polls and emoji are refused, and polls need SEND_POLLS", async (gi
 	expect((await post({})).code).toBe(50013);
 });
 
-test("without message content others' polls are left out", async (given) => {
-	const { channel, ada, messages, ask, simulator, as } = given;
+test("without message content others' polls are left out", async ({ channel, ada, messages, ask, simulator, as }) => {
 	const { user: blind } = simulator.world.users.addBot({ username: "blind", privilegedIntents: [] });
 	simulator.world.members.add(simulator.guild("The Cooks"), blind, { botPermissions: PermissionFlagsBits.SendPolls });
 	await ask();

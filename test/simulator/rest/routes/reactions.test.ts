@@ -13,8 +13,7 @@ const test = testWith(({ world, channel, ada }) => {
 	return { message, path, reactions: `${path}/reactions` };
 });
 
-test("discord.js adds and removes a reaction, with events", async (given) => {
-	const { message, channel, simulator } = given;
+test("discord.js adds and removes a reaction, with events", async ({ message, channel, simulator }) => {
 	await using bot = await connect(simulator);
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!found?.isTextBased()) throw new Error("expected a text channel");
@@ -38,8 +37,7 @@ test("discord.js adds and removes a reaction, with events", async (given) => {
 	});
 });
 
-test("removing others' reactions needs MANAGE_MESSAGES", async (given) => {
-	const { message, reactions, simulator, alpha, as } = given;
+test("removing others' reactions needs MANAGE_MESSAGES", async ({ message, reactions, simulator, alpha, as }) => {
 	await using bot = await connect(simulator);
 	const zoe = as("zoe");
 	for (const emoji of ["👍", "❤️", "🍞"]) await zoe("PUT", `${reactions}/${encodeURIComponent(emoji)}/@me`);
@@ -58,8 +56,7 @@ test("removing others' reactions needs MANAGE_MESSAGES", async (given) => {
 	expect(message.reactions).toEqual([]);
 });
 
-test("a message has its reactions, and whether the reader reacted", async (given) => {
-	const { path, reactions, simulator, as } = given;
+test("a message has its reactions, and whether the reader reacted", async ({ path, reactions, simulator, as }) => {
 	const zoe = as("zoe");
 	const ada = as("ada");
 	expect((await ada("GET", path)).json()).not.toHaveProperty("reactions");
@@ -125,8 +122,7 @@ test("super reactions have their own count, colors, list and events", async (giv
 	expect(await shown()).toBeUndefined();
 });
 
-test("an invalid emoji or one of another guild gets 10014", async (given) => {
-	const { reactions, as } = given;
+test("an invalid emoji or one of another guild gets 10014", async ({ reactions, as }) => {
 	const ada = as("ada");
 	for (const emoji of ["x", "👍👍", "bread:123456789012345678", "%ff"])
 		expect((await ada("PUT", `${reactions}/${emoji === "%ff" ? emoji : encodeURIComponent(emoji)}/@me`)).code).toBe(

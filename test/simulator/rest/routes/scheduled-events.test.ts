@@ -106,8 +106,7 @@ test("interested users are counted and listed in pages, ordered by id, with even
 	expect((await alpha("GET", path)).json<object[]>()[0]).not.toHaveProperty("user_count");
 });
 
-test("a bot receives the scheduled events when it starts", async (given) => {
-	const { event, simulator } = given;
+test("a bot receives the scheduled events when it starts", async ({ event, simulator }) => {
 	const { id } = event();
 	await using bot = await connect(simulator);
 	const { guild_scheduled_events } = await bot.event("GUILD_CREATE");
@@ -135,8 +134,7 @@ test("a scheduled event needs a place of its type, and an external one an end", 
 	expect((await alpha("POST", path, recurring)).status).toBe(501);
 });
 
-test("a scheduled event in the past or with its end before its start is refused", async (given) => {
-	const { alpha, path } = given;
+test("a scheduled event in the past or with its end before its start is refused", async ({ alpha, path }) => {
 	const post = (more: object) => alpha("POST", path, external(more));
 	const past = await post({ scheduled_start_time: inHours(-1) });
 	expect(past.faults).toEqual({ scheduled_start_time: "GUILD_SCHEDULED_EVENT_SCHEDULE_PAST" });
@@ -146,8 +144,7 @@ test("a scheduled event in the past or with its end before its start is refused"
 	expect(invalid.faults).toHaveProperty("scheduled_start_time");
 });
 
-test("a scheduled event is completed or canceled, and then cannot be edited", async (given) => {
-	const { alpha, path, event } = given;
+test("a scheduled event is completed or canceled, and then cannot be edited", async ({ alpha, path, event }) => {
 	const set = async (id: string, status: number) => {
 		const { faults, code } = await alpha("PATCH", `${path}/${id}`, { status });
 		return code === 50035 ? Object.keys(faults) : (code ?? "done");
@@ -204,8 +201,7 @@ test("creating an event needs CREATE_EVENTS; MANAGE_EVENTS is for those of other
 	expect([await rename(own), await rename(others)]).toEqual([403, 403]);
 });
 
-test("a guild has at most 100 uncompleted events", async (given) => {
-	const { alpha, path, event, world, guild } = given;
+test("a guild has at most 100 uncompleted events", async ({ alpha, path, event, world, guild }) => {
 	const events = Array.from({ length: 100 }, event);
 	expect((await alpha("POST", path, external())).code).toBe(30038);
 	const [first] = events;
@@ -213,8 +209,7 @@ test("a guild has at most 100 uncompleted events", async (given) => {
 	expect((await alpha("POST", path, external())).status).toBe(200);
 });
 
-test("an event of another guild gets 10070", async (given) => {
-	const { alpha, path, world, simulator } = given;
+test("an event of another guild gets 10070", async ({ alpha, path, world, simulator }) => {
 	const { id } = world.scheduledEvents.add(simulator.guild("The Bakers"), simulator.user("zoe").id, {
 		name: "Bread day",
 		entity_type: GuildScheduledEventEntityType.External,

@@ -25,8 +25,7 @@ const test = testWith(({ world, guild, alpha, ada }) => {
 	};
 });
 
-test("words are found in all channels, latest message first", async (given) => {
-	const { guild, newChannel, write, user, simulator } = given;
+test("words are found in all channels, latest message first", async ({ guild, newChannel, write, user, simulator }) => {
 	await using bot = await connect(simulator);
 	const [first, second] = [newChannel(), newChannel()];
 	write(first, "a red Truffle");
@@ -119,8 +118,7 @@ bunTest("a bot that may not read content searches nothing", async () => {
 	expect((await alpha("GET", path)).code).toBe(50001);
 });
 
-test("invalid and unsimulated filters of a search are refused", async (given) => {
-	const { path, alpha } = given;
+test("invalid and unsimulated filters of a search are refused", async ({ path, alpha }) => {
 	const wrong = `limit=26&offset=9976&content=${"x".repeat(1025)}&has=soup&has=link&author_type=cat&sort_by=size&max_id=x`;
 	expect(Object.keys((await alpha("GET", `${path}?${wrong}`)).faults)).toEqual([
 		...["limit", "offset", "max_id", "content", "author_type.0", "has.0"],
@@ -129,8 +127,7 @@ test("invalid and unsimulated filters of a search are refused", async (given) =>
 	expect((await alpha("GET", `${path}?slop=1`)).status).toBe(501);
 });
 
-test("a guild that is not indexed yet gets 202 with retry_after", async (given) => {
-	const { path, alpha, simulator } = given;
+test("a guild that is not indexed yet gets 202 with retry_after", async ({ path, alpha, simulator }) => {
 	const match = "GET /guilds/*/messages/search";
 	simulator.faults.indexing(match, { retryAfterSeconds: 2, times: 1 });
 	const answer = await alpha("GET", `${path}?content=a`);
@@ -151,8 +148,7 @@ test("a guild that is not indexed yet gets 202 with retry_after", async (given) 
 });
 
 describe("the audit log", () => {
-	test("is read by discord.js, filtered by user and type, in pages", async (given) => {
-		const { guild, user, simulator } = given;
+	test("is read by discord.js, filtered by user and type, in pages", async ({ guild, user, simulator }) => {
 		await using bot = await connect(simulator);
 		const { world } = simulator;
 		const by = (name: string) => ({ actor: user(name).id });

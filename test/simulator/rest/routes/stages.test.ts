@@ -43,8 +43,7 @@ test("discord.js starts, edits and ends a stage, with events and audit log entri
 	]);
 });
 
-test("a stage can be started once, and does not exist after its end", async (given) => {
-	const { alpha, stage } = given;
+test("a stage can be started once, and does not exist after its end", async ({ alpha, stage }) => {
 	const one = `/stage-instances/${stage.id}`;
 	const body = { channel_id: stage.id, topic: "Soup" };
 	for (const method of ["GET", "DELETE"]) expect(await alpha(method, one)).toMatchObject({ status: 404, code: 10067 });
@@ -56,8 +55,7 @@ test("a stage can be started once, and does not exist after its end", async (giv
 	expect((await alpha("GET", one)).code).toBe(10067);
 });
 
-test("a stage needs a topic of 1 to 120 characters and a stage channel", async (given) => {
-	const { alpha, add, stage } = given;
+test("a stage needs a topic of 1 to 120 characters and a stage channel", async ({ alpha, add, stage }) => {
 	const open = (body: object) => alpha("POST", "/stage-instances", { channel_id: stage.id, topic: "Soup", ...body });
 	expect((await open({ topic: "" })).faults).toEqual({ topic: "BASE_TYPE_BAD_LENGTH" });
 	expect((await open({ topic: "x".repeat(121) })).code).toBe(50035);
@@ -68,8 +66,7 @@ test("a stage needs a topic of 1 to 120 characters and a stage channel", async (
 	expect((await open({ topic: "x".repeat(120) })).status).toBe(200);
 });
 
-test("a stage moderator needs three permissions", async (given) => {
-	const { alpha, deny, stage, world } = given;
+test("a stage moderator needs three permissions", async ({ alpha, deny, stage, world }) => {
 	const body = { channel_id: stage.id, topic: "Soup" };
 	const one = `/stage-instances/${stage.id}`;
 	for (const bit of [ManageChannels, MoveMembers, MuteMembers]) {

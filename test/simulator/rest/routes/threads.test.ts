@@ -131,8 +131,7 @@ test("a message has one thread, and only text channels have threads", async (giv
 	expect((await type(10)).status).toBe(201);
 });
 
-test("starting a thread needs the permission for its type", async (given) => {
-	const { general, threads, asZoe, deny, guild } = given;
+test("starting a thread needs the permission for its type", async ({ general, threads, asZoe, deny, guild }) => {
 	deny(general, CreatePublicThreads, guild.id);
 	const start = (type: number) => asZoe("POST", threads, { name: "a", type });
 	expect((await start(11)).code).toBe(50013);
@@ -181,8 +180,7 @@ test("a private thread is visible to its members and with MANAGE_THREADS", async
 	expect(bot.events.some(({ d }) => d?.content === "unheard")).toBe(false);
 });
 
-test("an archived thread allows only deleting, and sending reopens it", async (given) => {
-	const { world, ada, alpha, asZoe, start } = given;
+test("an archived thread allows only deleting, and sending reopens it", async ({ world, ada, alpha, asZoe, start }) => {
 	const thread = start();
 	const message = world.messages.add(thread, ada, { content: "1" });
 	const path = `/channels/${thread.id}`;
@@ -326,8 +324,7 @@ test("the message count of a thread leaves out its starter, and never falls belo
 	expect(thread).toMatchObject({ message_count: 0, total_message_sent: 1 });
 });
 
-test("system messages tell of added and removed members and of new names", async (given) => {
-	const { mona, alpha, asZoe, start } = given;
+test("system messages tell of added and removed members and of new names", async ({ mona, alpha, asZoe, start }) => {
 	const thread = start();
 	const path = `/channels/${thread.id}`;
 	for (const id of ["@me", mona.id]) await asZoe("PUT", `${path}/thread-members/${id}`);
@@ -346,8 +343,7 @@ test("system messages tell of added and removed members and of new names", async
 	expect([...thread.members.keys()]).toEqual([thread.owner_id]);
 });
 
-test("a thread has at most 1000 members", async (given) => {
-	const { world, zoe, mona, alpha, start } = given;
+test("a thread has at most 1000 members", async ({ world, zoe, mona, alpha, start }) => {
 	const thread = start();
 	const members = `/channels/${thread.id}/thread-members`;
 	while (thread.members.size < 999) thread.members.set(world.state.newId(), thread.create_timestamp);
@@ -371,8 +367,7 @@ test("a bot receives the threads of a channel that it can now view", async (give
 	await until("discord.js knows it", () => bot.client.channels.cache.has(thread.id));
 });
 
-test("a bot receives the active threads that it can view when it starts", async (given) => {
-	const { world, start, simulator } = given;
+test("a bot receives the active threads that it can view when it starts", async ({ world, start, simulator }) => {
 	const [open, closed] = [start("open"), start("closed")];
 	world.threads.edit(closed, { archived: true });
 	await using bot = await connect(simulator);
@@ -383,8 +378,7 @@ test("a bot receives the active threads that it can view when it starts", async 
 	expect(fetched).toMatchObject({ name: "closed", archived: true });
 });
 
-test("deleting a channel deletes its threads", async (given) => {
-	const { world, guild, general, start, simulator } = given;
+test("deleting a channel deletes its threads", async ({ world, guild, general, start, simulator }) => {
 	await using bot = await connect(simulator);
 	const thread = start();
 	await bot.event("THREAD_CREATE");
@@ -396,8 +390,7 @@ test("deleting a channel deletes its threads", async (given) => {
 	expect(bot.events.some(({ t }) => t === "THREAD_DELETE")).toBe(false);
 });
 
-test("discord.js creates a forum post with tags", async (given) => {
-	const { world, guild, forum, simulator } = given;
+test("discord.js creates a forum post with tags", async ({ world, guild, forum, simulator }) => {
 	await using bot = await connect(simulator);
 	const recipes = forum({ default_thread_rate_limit_per_user: 5 });
 	const found = (await bot.client.channels.fetch(recipes.id)) as ForumChannel;

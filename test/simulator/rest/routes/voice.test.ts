@@ -44,8 +44,7 @@ test("voice states are in GUILD_CREATE, and their changes are events", async (gi
 	expect(known()?.get(id)?.channelId ?? null).toBeNull();
 });
 
-test("without the intent a bot receives no voice states", async (given) => {
-	const { world, guild, bar, mona, simulator } = given;
+test("without the intent a bot receives no voice states", async ({ world, guild, bar, mona, simulator }) => {
 	await using bot = await connect(simulator);
 	world.voice.join(bar, mona);
 	world.guilds.edit(guild, { name: "The Chefs" });
@@ -117,8 +116,7 @@ test("moving needs MOVE_MEMBERS in the present channel and CONNECT in the target
 	expect(state()?.channel_id).toBe(first.id);
 });
 
-test("the target of a move must be a voice channel of the guild", async (given) => {
-	const { guild, patch, simulator } = given;
+test("the target of a move must be a voice channel of the guild", async ({ guild, patch, simulator }) => {
 	const text = simulator.channel("The Cooks/general").id;
 	expect((await patch({ channel_id: text })).code).toBe(50024);
 	const elsewhere = simulator.channel("The Bakers/Lounge").id;
@@ -145,16 +143,14 @@ test("a user is in one voice channel at a time, and leaves it when it is deleted
 	expect(bakers.voiceStates.size).toBe(0);
 });
 
-test("members who join a stage are suppressed", async (given) => {
-	const { world, guild, mona, state } = given;
+test("members who join a stage are suppressed", async ({ world, guild, mona, state }) => {
 	const type = ChannelType.GuildStageVoice;
 	const stage = world.channels.add(guild, { name: "Stage", type });
 	world.voice.join(stage, mona);
 	expect(state()).toMatchObject({ channel_id: stage.id, suppress: true });
 });
 
-test("the control API makes a person join and leave", async (given) => {
-	const { bar, mona, state, simulator } = given;
+test("the control API makes a person join and leave", async ({ bar, mona, state, simulator }) => {
 	const post = async (body: object) => {
 		const answer = await fetch(`${simulator.url}/simulator/voice`, { method: "POST", body: JSON.stringify(body) });
 		return answer.status;

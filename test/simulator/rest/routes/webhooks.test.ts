@@ -52,8 +52,7 @@ test("discord.js creates, moves and deletes a webhook, with events and audit log
 	]);
 });
 
-test("discord.js sends, edits and deletes messages by a webhook's token", async (given) => {
-	const { channel, simulator, guild } = given;
+test("discord.js sends, edits and deletes messages by a webhook's token", async ({ channel, simulator, guild }) => {
 	await using bot = await connect(simulator, "alpha", intents);
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!(found instanceof TextChannel)) throw new Error("expected a text channel");
@@ -140,8 +139,7 @@ test("a bot sees the tokens of webhooks that it or a person created", async (giv
 	expect(shown).not.toContain(String(hooks[0]?.token));
 });
 
-test("a channel has at most 15 webhooks, with valid names", async (given) => {
-	const { guild, channel, alpha, all, simulator } = given;
+test("a channel has at most 15 webhooks, with valid names", async ({ guild, channel, alpha, all, simulator }) => {
 	const { world } = simulator;
 	for (const name of ["My Discord", "CLYDE", "x".repeat(81), ""])
 		expect((await alpha("POST", all, { name })).faults.name).toBeString();
