@@ -74,6 +74,12 @@ export function onOneLine(text: string, maxLength: number): string {
 	return isPlain(short) ? short : escapeUnseen(short.replace(patterns().breaking, " "));
 }
 
+/** Joins the first `max` texts, and says how many more there are: "a, b and 3 more". */
+export function listFirst(texts: readonly string[], max: number, before = " and ", between = ", "): string {
+	const more = texts.length - max;
+	return `${texts.slice(0, max).join(between)}${more > 0 ? `${before}${more} more` : ""}`;
+}
+
 /** Line breaks and invisible characters, so that the text stays on one line of the log. */
 export function escapeBreaks(text: string): string {
 	return escapeUnseen(text, (character) => (character === "\n" ? "\\n" : unicodeEscape(character)));

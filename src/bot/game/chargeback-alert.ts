@@ -10,6 +10,7 @@ import {
 	type RESTPostAPIChannelMessageJSONBody,
 } from "discord.js";
 import { oneLine } from "../../discord/text.ts";
+import { listFirst } from "../../lib/text.ts";
 import type { Ban, Chargeback, Decision } from "../store/tables/chargebacks.ts";
 import { truncate } from "./client.ts";
 
@@ -127,9 +128,12 @@ function formatRestoration(row: Chargeback, isHeld: boolean): string {
 }
 
 function formatRoles(roles: readonly string[]): string {
-	const mentions = roles.slice(0, maxRolesListed).map((id) => `<@&${id}>`);
-	const more = roles.length - mentions.length;
-	return mentions.join(" ") + (more > 0 ? ` and ${more} more` : "");
+	return listFirst(
+		roles.map((id) => `<@&${id}>`),
+		maxRolesListed,
+		" and ",
+		" ",
+	);
 }
 
 function formatPending(error: string | null): string {

@@ -3,6 +3,7 @@
 import type { Guild, GuildMember, Role } from "discord.js";
 import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
 import { auditReason, oneLine } from "../../discord/text.ts";
+import { listFirst } from "../../lib/text.ts";
 import type { ListEntry } from "../store/tables/donators.ts";
 import type { Donator } from "./client.ts";
 
@@ -106,7 +107,8 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 }
 
 function listTiers(tiers: readonly string[]): string {
-	const names = tiers.slice(0, maxTiersListed).map((tier) => `"${oneLine(tier.slice(0, 100))}"`);
-	const more = tiers.length - names.length;
-	return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
+	return listFirst(
+		tiers.map((tier) => `"${oneLine(tier.slice(0, 100))}"`),
+		maxTiersListed,
+	);
 }

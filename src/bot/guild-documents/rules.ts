@@ -31,7 +31,8 @@ export function createRules({ connection, pictures, denies, sliceMs = 50 }: Rule
 			});
 			const allowed = parts.filter((part) => !denied.some((one) => one.part === part));
 			const { state, unreadable } = await readGuildState(guild, allowed, {
-				...{ connection, pictures },
+				connection,
+				pictures,
 			});
 			return { state, unreadable: [...denied, ...unreadable] };
 		},

@@ -79,7 +79,9 @@ export async function archivedThreadsOf(
 		const page = await pageOf(task);
 		for (const thread of page.threads.filter(isWanted))
 			threads.set(thread.id, {
-				...{ id: thread.id, name: thread.name, parentId: parent.id },
+				id: thread.id,
+				name: thread.name,
+				parentId: parent.id,
 				lastMessageId: thread.last_message_id ?? null,
 				client: guild.client,
 			});

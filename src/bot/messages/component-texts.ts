@@ -3,6 +3,7 @@
 
 import { ComponentType } from "discord.js";
 import { isObject } from "../../lib/json.ts";
+import { listFirst } from "../../lib/text.ts";
 
 const separator = "---";
 
@@ -72,12 +73,8 @@ function emojiText({ id, name }: Component): string {
 function selectText(kind: string, select: Component): string {
 	const { placeholder, disabled } = select;
 	const options = objectsIn(select.options).map(({ label }) => textOf(label));
-	const more = options.length - maxOptions;
-	const named = options.slice(0, maxOptions).join(", ");
-	return bracketed(
-		[`${kind}:`, textOf(placeholder), named && `(${named}${more > 0 ? `, … ${more} more` : ""})`],
-		disabled,
-	);
+	const named = listFirst(options, maxOptions, ", … ");
+	return bracketed([`${kind}:`, textOf(placeholder), named && `(${named})`], disabled);
 }
 
 function bracketed(parts: readonly (string | false)[], disabled: unknown) {

@@ -86,7 +86,8 @@ export async function planMatching(
 		if (isForIndex(args, readableIn(scope)) && readsContent(guild.client)) {
 			const query = indexQuery(filter, args, namesAll ? readableIn(scope) : undefined);
 			const found = await searchIndex(guild, query, {
-				...{ limit: count, reserveMs },
+				limit: count,
+				reserveMs,
 				// Messages that stay, such as pinned ones, do not count.
 				matches,
 			});

@@ -88,7 +88,9 @@ export function deletionPlan(
 				: deleteBatches(
 						batches,
 						{
-							...{ where, again, notes: resultLines(caveat, notes) },
+							where,
+							again,
+							notes: resultLines(caveat, notes),
 							onEnd(deleted, unknown) {
 								concerned = record?.concernedBy(deleted, unknown);
 							},

@@ -67,7 +67,9 @@ export function readResult(search: Search, read: Found): string[] {
 		return resultLines(`There are no messages in this range of ${scopeLabel(scope)}.`, read.notes, scopeNotes(scope));
 	const range = `${countOf(searched, "message")} of ${scopeLabel(scope)}, ${rangeOf(args, read)}`;
 	const naming = {
-		...{ guild, threads: namesIn(scope), userIds: args.user_ids },
+		guild,
+		threads: namesIn(scope),
+		userIds: args.user_ids,
 		isAcross: readableIn(scope).length > 1,
 	};
 	return resultLines(

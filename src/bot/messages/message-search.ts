@@ -79,7 +79,10 @@ export function scopeOf(
 		throw new ToolError(noChannels);
 	}
 	return {
-		...{ channels, parents, archived: [], unlisted: [] },
+		channels,
+		parents,
+		archived: [],
+		unlisted: [],
 		forbidden: wanted.filter((one) => (one.isTextBased() || isForum(one)) && !isAllowed(one)),
 	};
 }
@@ -288,7 +291,9 @@ function sourcesOf(channels: readonly ReadableChannel[], oldestWanted: string, b
 		const end = lastMessageId ? String(BigInt(lastMessageId) + 1n) : maxId;
 		const isBelow = before !== undefined && compareIds(before, end) < 0;
 		return {
-			...{ channel, before, state: "waiting" },
+			channel,
+			before,
+			state: "waiting",
 			end: isBelow ? before : end,
 		};
 	});

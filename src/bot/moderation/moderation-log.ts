@@ -7,6 +7,7 @@ import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import type { Log } from "../../lib/log.ts";
+import { listFirst } from "../../lib/text.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { Store } from "../store/store.ts";
 import { saveLogChannel, selectLogChannel } from "../store/tables/guild-settings.ts";
@@ -188,9 +189,11 @@ function formatDetail(detail: string): string {
 }
 
 function formatChannels(ids: readonly string[]): string {
-	const shown = ids.slice(0, maxChannels).map((id) => `<#${id}>`);
-	const more = ids.length - shown.length;
-	return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+	return listFirst(
+		ids.map((id) => `<#${id}>`),
+		maxChannels,
+		", and ",
+	);
 }
 
 /** Formats a user as a mention and an id. The id is necessary because Discord may show a mention without a name. */

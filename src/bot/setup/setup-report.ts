@@ -20,6 +20,7 @@ import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
 import { lacksTwoFactor, requiresTwoFactor, twoFactorAdvice } from "../../discord/two-factor.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
+import { listFirst } from "../../lib/text.ts";
 import type { BotTool, Self } from "../tool/context.ts";
 import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
@@ -245,7 +246,5 @@ function checkChannels(guild: Guild): Found {
 const maxListed = 10;
 
 function shortList(items: readonly string[]): string {
-	const listed = items.slice(0, maxListed);
-	const more = items.length - listed.length;
-	return [...listed, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+	return listFirst(items, maxListed, ", ");
 }

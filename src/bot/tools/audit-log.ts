@@ -124,7 +124,11 @@ async function readPages(
 	for (let left = limit; left > 0; ) {
 		const size = Math.min(left, pageSize);
 		const query = makeURLSearchParams({
-			...{ limit: size, user_id, target_id, action_type, before: next },
+			limit: size,
+			user_id,
+			target_id,
+			action_type,
+			before: next,
 		});
 		const page = (await discord.rest.get(Routes.guildAuditLog(guild.id), {
 			query,

@@ -213,7 +213,9 @@ async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan |
 	if (rows.length > 0) return describeLocked(channel, rows);
 	const bits = lockPermissions(channel);
 	const everyone: Denied = {
-		...{ id: guild.id, type: OverwriteType.Role, name: "@everyone" },
+		id: guild.id,
+		type: OverwriteType.Role,
+		name: "@everyone",
 		bits: heldByMembers(channel, bits),
 	};
 	const allowed = allowedByOverwrites(channel, bits);
@@ -234,7 +236,9 @@ async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan |
 		rows: rowsFor(guild, channel, denied, { own, connecting }),
 		left: only(~grantable),
 		before: bits & overwriteOf(channel, guild.id).deny,
-		...{ denied, own, connecting },
+		denied,
+		own,
+		connecting,
 		exempt: allowed.filter((one) => one.isExempt).map(({ name }) => name),
 		inside: find.isVoice(channel) ? channel.members.size : 0,
 	};

@@ -3,6 +3,7 @@
 // https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions-json-params
 
 import { PermissionFlagsBits } from "discord.js";
+import { listFirst } from "../../lib/text.ts";
 import { changedBits, type Overwrites, withOverwrites } from "../names/overwrites.ts";
 import { permissionNamesOf } from "../read/from-api.ts";
 
@@ -59,8 +60,7 @@ export function gainsText(gains: readonly Gain[], nameOf: (id: string) => string
 	const texts = gains.map(
 		({ ids, bits }) => `${ids.map(nameOf).join(" together with ")} (${permissionNamesOf(bits).join(", ")})`,
 	);
-	const more = texts.splice(maxGains).length;
-	return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+	return listFirst(texts, maxGains, ", ");
 }
 
 function gainsOf(before: Overwrites, after: Overwrites, { guildId, ownerId, roles, rolesOf }: GuildAccess): Gain[] {

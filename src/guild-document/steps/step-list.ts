@@ -1,5 +1,6 @@
 // The list that collects the steps of a difference: comparing fields, naming things, and the order of the steps.
 
+import { listFirst } from "../../lib/text.ts";
 import { everyone, type GuildDocument } from "../format/document.ts";
 import { isPlaceholder, type Matched } from "../match/match.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepGuard, StepKind } from "../steps.ts";
@@ -304,10 +305,8 @@ export function placesIn(
 		else runs.push({ above, ids: [id] });
 	}
 	return runs.map(({ above, ids }) => {
-		const more = ids.length - maxNames;
-		const names = ids.slice(0, maxNames).map(nameOf).join(", ");
 		return {
-			field: more > 0 ? `${names} and ${more} more` : names,
+			field: listFirst(ids.map(nameOf), maxNames),
 			after: above === undefined ? "at the top" : `below ${nameOf(above)}`,
 		};
 	});

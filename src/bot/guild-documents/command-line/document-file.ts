@@ -36,6 +36,7 @@ import {
 	pictureTypes,
 } from "../../../guild-document/read/picture.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
+import { listFirst } from "../../../lib/text.ts";
 import { maxDocumentBytes } from "../request-schemas.ts";
 
 /** Stands for standard input or output on the command line. */
@@ -234,14 +235,8 @@ function parse(text: string, name: string): GuildDocument {
 		return parseDocument(text);
 	} catch (error) {
 		if (!(error instanceof InvalidDocument)) throw error;
-		const { issues } = error;
-		const more = issues.length - shownIssues;
 		throw new CheckFailed(
-			[
-				`${name} is no valid document of a guild:`,
-				...issues.slice(0, shownIssues),
-				...(more > 0 ? [`… and ${more} more`] : []),
-			].join("\n"),
+			`${name} is no valid document of a guild:\n${listFirst(error.issues, shownIssues, "\n… and ", "\n")}`,
 			undefined,
 			{ cause: error },
 		);

@@ -93,11 +93,21 @@ export async function guildFile(
 		const document = action === "export" ? undefined : await readDocumentFile(file, parts);
 		const needsMembers = document?.members !== undefined || (parts?.includes("members") ?? false);
 		const way = await findWay(config, log, {
-			...{ open: options.open, report, needsMembers, reportMs },
+			open: options.open,
+			report,
+			needsMembers,
+			reportMs,
 		});
 		const work: Work = {
-			...{ write, report, ask, interrupts, lookMs, reportMs, silenceMs },
-			...{ command, startJobs: way.startJobs },
+			write,
+			report,
+			ask,
+			interrupts,
+			lookMs,
+			reportMs,
+			silenceMs,
+			command,
+			startJobs: way.startJobs,
 			// Work goes on behind an interrupted command, until its next request.
 			send: async (name, input) => {
 				interrupts.check();
@@ -233,7 +243,9 @@ async function compareOrApply(work: Work, document: GuildDocument): Promise<numb
 		work,
 		"comparing the guild with the document",
 		send("plan", {
-			...{ ...named, document, prune },
+			...named,
+			document,
+			prune,
 		}),
 	);
 	await write(`${plan.text}\n`);

@@ -60,14 +60,23 @@ export async function openGuildDocuments(
 	if (needsMembers) await loadMembers(connection);
 	const { denies } = new OfferedTools([...allTools, ...callingTools], toml.mcp, listedByDefault);
 	const { pictures, guildDocuments, mayTouch } = wireGuildDocuments({
-		...{ connection, store, log, denies, guilds },
+		connection,
+		store,
+		log,
+		denies,
+		guilds,
 		mutex: new KeyedMutex(),
 		backup: undefined,
 	});
 	stack.defer(() => guildDocuments.close());
 	const handle = createDocumentRequests({
 		documents: guildDocuments,
-		...{ pictures, connection, guildId, mayTouch, denies, log },
+		pictures,
+		connection,
+		guildId,
+		mayTouch,
+		denies,
+		log,
 		audit: (call) => audit.record(call),
 	});
 	const opened = stack.move();

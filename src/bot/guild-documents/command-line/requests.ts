@@ -187,7 +187,9 @@ export function createDocumentRequests(options: DocumentRequestsOptions): Handle
 			const ms = performance.now() - from;
 			if (!unaudited.has(name)) {
 				log.info("finished a command-line request about a guild document", {
-					...{ request: name, guild_id: call.guildId, outcome },
+					request: name,
+					guild_id: call.guildId,
+					outcome,
 					ms: Math.round(ms),
 				});
 				audit({

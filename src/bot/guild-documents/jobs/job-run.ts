@@ -170,7 +170,10 @@ export class JobRun {
 	): Promise<Difference | InvalidDocument> {
 		try {
 			return await this.options.rules.difference(document, state, {
-				...{ prune, ids, following, fixedRoles: fixedRoles(guild, state) },
+				prune,
+				ids,
+				following,
+				fixedRoles: fixedRoles(guild, state),
 			});
 		} catch (error) {
 			if (error instanceof InvalidDocument) return error;

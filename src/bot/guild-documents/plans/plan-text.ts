@@ -5,6 +5,7 @@ import { powerfulPermissions } from "../../../discord/powers.ts";
 import { countOf, oneField, oneLine, resultLines, truncate } from "../../../discord/text.ts";
 import { permissionNames } from "../../../guild-document/names/permission-names.ts";
 import type { FieldChange, Refusal } from "../../../guild-document/steps.ts";
+import { listFirst } from "../../../lib/text.ts";
 import type { Plan, PlannedStep } from "./plans.ts";
 
 /** Bytes of UTF-8. */
@@ -177,7 +178,7 @@ export function thingText({ kind, name, targetId }: Pick<PlannedStep, "kind" | "
 }
 
 const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
-	JSON.stringify([...[id, action, kind, name], changes.map(({ field, before, after }) => [field, before, after])]);
+	JSON.stringify([id, action, kind, name, changes.map(({ field, before, after }) => [field, before, after])]);
 
 function changeText(change: FieldChange, isNew: boolean): string {
 	const { before, after } = change;
@@ -267,9 +268,10 @@ const maxMembers = 200;
 
 /** Such as "a, b and 3 more". */
 export function namesText(names: readonly string[], max = maxNames): string {
-	const shown = names.slice(0, max).map((name) => oneField(name));
-	const more = names.length - shown.length;
-	return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+	return listFirst(
+		names.map((name) => oneField(name)),
+		max,
+	);
 }
 
 interface Entry {

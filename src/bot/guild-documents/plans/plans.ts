@@ -14,6 +14,7 @@ import type {
 	StepAction,
 	StepKind,
 } from "../../../guild-document/steps.ts";
+import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
 import { saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
@@ -134,12 +135,7 @@ const shownIssues = 20;
 
 /** One per line, shortened to the first ones. */
 export function invalidText({ issues }: InvalidDocument): string {
-	const more = issues.length - shownIssues;
-	return [
-		"The given guild document (a description of a guild's settings, channels and roles) is invalid, for these reasons. Nothing was done.",
-		...issues.slice(0, shownIssues),
-		...(more > 0 ? [`… and ${more} more`] : []),
-	].join("\n");
+	return `The given guild document (a description of a guild's settings, channels and roles) is invalid, for these reasons. Nothing was done.\n${listFirst(issues, shownIssues, "\n… and ", "\n")}`;
 }
 
 /** Also without steps that need what a refused one would have created, each with a new refusal. */
@@ -182,7 +178,14 @@ function toPlanned(step: Step): PlannedStep {
 	const { id, action, kind, name, targetId, placeholder } = step;
 	const { needs, changes, follows } = step;
 	return {
-		...{ id, action, kind, name, targetId, placeholder, needs, changes },
+		id,
+		action,
+		kind,
+		name,
+		targetId,
+		placeholder,
+		needs,
+		changes,
 		...(follows && { follows }),
 	};
 }

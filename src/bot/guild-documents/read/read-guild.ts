@@ -128,8 +128,14 @@ export async function readGuildState(
 			why: found.missing,
 		});
 	const state = {
-		...{ guild: current, channels, automod, events, webhooks },
-		...{ welcomeScreen, onboarding, bans },
+		guild: current,
+		channels,
+		automod,
+		events,
+		webhooks,
+		welcomeScreen,
+		onboarding,
+		bans,
 		members: readMembers(),
 		pictures: found?.hashes ?? new Map(),
 	};
@@ -148,7 +154,12 @@ function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
 	return webhooks
 		.filter(({ type }) => type === WebhookType.Incoming)
 		.map(({ id, type, name, avatar, channel_id, guild_id, application_id }) => ({
-			...{ id, type, name, avatar, channel_id, application_id },
+			id,
+			type,
+			name,
+			avatar,
+			channel_id,
+			application_id,
 			...(guild_id !== undefined && { guild_id }),
 		}));
 }

@@ -5,6 +5,7 @@ import { isForPeople } from "../../../discord/acting-person.ts";
 import { channelLabel, personNameById, roleLabel, time } from "../../../discord/describe.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
+import { listFirst } from "../../../lib/text.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import type { CaseEdit, ModeratorCount } from "../../store/tables/cases.ts";
 import { sample } from "../../tool/bulk.ts";
@@ -120,6 +121,5 @@ function placesFor(guild: Guild, { messageIds, channelIds }: Case): string[] {
 }
 
 function listed(ids: readonly string[]): string {
-	const more = ids.length - maxListed;
-	return `${ids.slice(0, maxListed).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
+	return listFirst(ids, maxListed, ", and ");
 }

@@ -180,7 +180,12 @@ async function insertReport(sql: Sql, report: NewReport, max: number): Promise<n
 		SELECT MAX(number) AS number FROM reports WHERE guild_id = ${guild_id}`;
 	const { target, author_id, author_kind, channel_id, message_id } = report;
 	const row: ReportRow = {
-		...{ guild_id, target, author_id, author_kind, channel_id, message_id },
+		guild_id,
+		target,
+		author_id,
+		author_kind,
+		channel_id,
+		message_id,
 		number: (last?.number ?? 0) + 1,
 		created_at: report.at,
 		state: "open",

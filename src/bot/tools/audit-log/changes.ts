@@ -26,6 +26,7 @@ import {
 import { time } from "../../../discord/describe.ts";
 import { officialName, permissionNames } from "../../../discord/permissions.ts";
 import { lengthOf, oneField, truncate } from "../../../discord/text.ts";
+import { listFirst } from "../../../lib/text.ts";
 
 /** Function that returns the name and id of a Discord object, such as a user or a role, as text. */
 export type NameOf = (id: string) => string;
@@ -49,9 +50,23 @@ const maxListed = 8;
 
 /** Keys of audit log fields that descriptions leave out, because they are of no interest or shown elsewhere. */
 const unshown = new Set([
-	...["id", "guild_id", "application_id", "source_guild_id", "privacy_level"],
-	...["position", "managed", "tags", "format_type", "asset", "available"],
-	...["creator_id", "inviter_id", "uses", "version", "unicode_emoji", "sku_ids"],
+	"id",
+	"guild_id",
+	"application_id",
+	"source_guild_id",
+	"privacy_level",
+	"position",
+	"managed",
+	"tags",
+	"format_type",
+	"asset",
+	"available",
+	"creator_id",
+	"inviter_id",
+	"uses",
+	"version",
+	"unicode_emoji",
+	"sku_ids",
 ]);
 
 const labels: Readonly<Record<string, string>> = {
@@ -264,9 +279,7 @@ function describeLists(label: string, { old_value, new_value }: Change, { nameOf
 		...before.filter((item) => !after.includes(item)).map((item) => `−${item}`),
 	];
 	if (changes.length === 0) return `${label} changed`;
-	const more = changes.length - maxListed;
-	const shown = changes.slice(0, maxListed).join(", ");
-	return `${label} ${shown}${more > 0 ? `, and ${more} more` : ""}`;
+	return `${label} ${listFirst(changes, maxListed, ", and ")}`;
 }
 
 function listOf(value: unknown, nameOf?: NameOf): string[] {

@@ -7,51 +7,44 @@ import { lengthOf, oneField } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { bitsOf, type Change, changesOf, channelKind, colorText } from "./changes.ts";
 
-interface Call {
-	tool: string;
-	args: Readonly<Record<string, string>>;
-}
+/** A tool and its arguments. */
+type Call = Readonly<Record<string, string>>;
 
 const maxTextLength = 200;
 
+/** Names of arguments, by the keys of Discord's audit log. */
 type Arguments = Readonly<Record<string, string>>;
 
+const sameNames = (...keys: string[]): Arguments => Object.fromEntries(keys.map((key) => [key, key]));
+
 const channelArguments: Arguments = {
-	name: "name",
-	topic: "topic",
-	nsfw: "nsfw",
+	...sameNames("name", "topic", "nsfw", "bitrate", "user_limit"),
 	rate_limit_per_user: "slowmode_seconds",
 	parent_id: "category_id",
-	bitrate: "bitrate",
-	user_limit: "user_limit",
 };
 
-const roleArguments: Arguments = {
-	name: "name",
-	color: "color",
-	hoist: "hoist",
-	mentionable: "mentionable",
-};
+const roleArguments = sameNames("name", "color", "hoist", "mentionable");
 
 const threadArguments: Arguments = {
-	name: "name",
-	archived: "archived",
-	locked: "locked",
+	...sameNames("name", "archived", "locked", "invitable"),
 	rate_limit_per_user: "slowmode_seconds",
 	auto_archive_duration: "auto_archive_minutes",
-	invitable: "invitable",
 };
 
-const guildArguments: Arguments = Object.fromEntries(
-	[
-		...["name", "description", "afk_channel_id", "afk_timeout"],
-		...["system_channel_id", "rules_channel_id", "public_updates_channel_id"],
-		...["safety_alerts_channel_id", "preferred_locale"],
-		"premium_progress_bar_enabled",
-	].map((key) => [key, key]),
+const guildArguments = sameNames(
+	"name",
+	"description",
+	"afk_channel_id",
+	"afk_timeout",
+	"system_channel_id",
+	"rules_channel_id",
+	"public_updates_channel_id",
+	"safety_alerts_channel_id",
+	"preferred_locale",
+	"premium_progress_bar_enabled",
 );
 
-const listArguments: Readonly<Record<string, string>> = {
+const listArguments: Arguments = {
 	unban: "user_ids",
 	ban: "user_ids",
 	kick: "user_ids",
@@ -70,14 +63,13 @@ const listArguments: Readonly<Record<string, string>> = {
 export function undoOf(entries: readonly APIAuditLogEntry[], guild: Guild): string | undefined {
 	const all = merged(entries).flatMap((entry) => callsFor(entry, guild));
 	const [first] = all;
-	const isLikeFirst = ({ tool, args }: Call) => tool === first?.tool && args.action === first.args.action;
-	if (!first || !all.every(isLikeFirst)) return undefined;
-	const keys = [...new Set(all.flatMap(({ args }) => Object.keys(args)))];
-	const differing = keys.filter((key) => new Set(all.map(({ args }) => args[key])).size > 1);
+	if (!first || !all.every(({ tool, action }) => tool === first.tool && action === first.action)) return undefined;
+	const keys = [...new Set(all.flatMap(Object.keys))].filter((key) => key !== "tool");
+	const differing = keys.filter((key) => new Set(all.map((call) => call[key])).size > 1);
 	// One call takes all of them only if they differ in nothing else.
-	const takesAll = differing.length === 1 && differing[0] === listArguments[first.tool];
+	const takesAll = differing.length === 1 && differing[0] === listArguments[first.tool ?? ""];
 	const shown = keys.map((key) => {
-		if (!differing.includes(key)) return `${key}=${first.args[key]}`;
+		if (!differing.includes(key)) return `${key}=${first[key]}`;
 		return `${key}=${takesAll ? "these" : "each"}`;
 	});
 	return [first.tool, ...shown].join(" ");
@@ -128,18 +120,13 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 		const args = oldValues(changes, names);
 		// A change of the access has an entry of its own.
 		if (args.category_id) args.lock_permissions = "false";
-		return Object.keys(args).length > 0 ? { tool, args: { [key]: id, ...args } } : undefined;
+		return unlessEmpty({ tool, [key]: id }, args);
 	};
-	const many = (tool: string, key: string) => ({
-		tool,
-		args: { [key]: `[${id}]` },
-	});
-	const one = (tool: string, key: string) => ({ tool, args: { [key]: id } });
+	const many = (tool: string, key: string) => ({ tool, [key]: `[${id}]` });
+	const one = (tool: string, key: string) => ({ tool, [key]: id });
 	switch (action_type) {
-		case AuditLogEvent.GuildUpdate: {
-			const args = oldValues(changes, guildArguments);
-			return Object.keys(args).length > 0 ? { tool: "edit_guild", args } : undefined;
-		}
+		case AuditLogEvent.GuildUpdate:
+			return unlessEmpty({ tool: "edit_guild" }, oldValues(changes, guildArguments));
 		case AuditLogEvent.ChannelCreate:
 			return visibleChannel(guild, id) ? one("delete_channel", "channel_id") : undefined;
 		case AuditLogEvent.ChannelUpdate:
@@ -166,56 +153,38 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 			const permissions = bitsOf(changes.find(({ key }) => key === "permissions")?.old_value);
 			return {
 				tool: "create_role",
-				args: {
-					...oldValues(changes, roleArguments),
-					...(permissions && { permissions: nameList(permissions) }),
-				},
+				...oldValues(changes, roleArguments),
+				...(permissions && { permissions: nameList(permissions) }),
 			};
 		}
 		case AuditLogEvent.InviteCreate: {
 			const code = changes.find(({ key }) => key === "code")?.new_value;
-			return typeof code === "string"
-				? {
-						tool: "delete_invite",
-						args: { invite_codes: `[${oneField(code)}]` },
-					}
-				: undefined;
+			return typeof code === "string" ? { tool: "delete_invite", invite_codes: `[${oneField(code)}]` } : undefined;
 		}
 		case AuditLogEvent.WebhookCreate:
-			return { tool: "delete_webhook", args: { webhook_ids: `[${id}]` } };
+			return many("delete_webhook", "webhook_ids");
 		case AuditLogEvent.WebhookUpdate:
-			return edit("edit_webhook", "webhook_id", {
-				name: "name",
-				channel_id: "channel_id",
-			});
+			return edit("edit_webhook", "webhook_id", sameNames("name", "channel_id"));
 		case AuditLogEvent.WebhookDelete: {
-			const args = oldValues(changes, {
-				channel_id: "channel_id",
-				name: "name",
-			});
-			return args.channel_id ? { tool: "create_webhook", args } : undefined;
+			const args = oldValues(changes, sameNames("channel_id", "name"));
+			return args.channel_id ? { tool: "create_webhook", ...args } : undefined;
 		}
 		case AuditLogEvent.EmojiCreate:
 			return one("delete_emoji", "emoji_id");
 		case AuditLogEvent.EmojiUpdate:
-			return edit("edit_emoji", "emoji_id", { name: "name" });
+			return edit("edit_emoji", "emoji_id", sameNames("name"));
 		case AuditLogEvent.MessagePin:
 		case AuditLogEvent.MessageUnpin: {
 			const { channel_id, message_id } = options ?? {};
 			const isPin = action_type === AuditLogEvent.MessagePin;
 			return channel_id && message_id
-				? {
-						tool: "pin_message",
-						args: { channel_id, message_id, ...(isPin && { pinned: "false" }) },
-					}
+				? { tool: "pin_message", channel_id, message_id, ...(isPin && { pinned: "false" }) }
 				: undefined;
 		}
 		case AuditLogEvent.GuildScheduledEventCreate:
 			return one("delete_scheduled_event", "event_id");
 		case AuditLogEvent.GuildScheduledEventUpdate:
-			return edit("edit_scheduled_event", "event_id", {
-				...{ name: "name", description: "description", location: "location" },
-			});
+			return edit("edit_scheduled_event", "event_id", sameNames("name", "description", "location"));
 		case AuditLogEvent.ThreadCreate:
 			return one("delete_thread", "thread_id");
 		case AuditLogEvent.ThreadUpdate:
@@ -223,13 +192,14 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 		case AuditLogEvent.AutoModerationRuleCreate:
 			return one("delete_automod_rule", "rule_id");
 		case AuditLogEvent.AutoModerationRuleUpdate:
-			return edit("set_automod_rule", "rule_id", {
-				name: "name",
-				enabled: "enabled",
-			});
+			return edit("set_automod_rule", "rule_id", sameNames("name", "enabled"));
 		default:
 			return undefined;
 	}
+}
+
+function unlessEmpty(call: Call, args: Call): Call | undefined {
+	return Object.keys(args).length > 0 ? { ...call, ...args } : undefined;
 }
 
 /** Returns tool arguments that would set the changed fields back to their old values. */
@@ -264,16 +234,14 @@ function createChannel(changes: readonly Change[], guild: Guild): Call | undefin
 	);
 	return {
 		tool: "create_channel",
-		args: {
-			...args,
-			channel_type: kind,
-			...(category_id !== undefined && visibleChannel(guild, category_id) && { category_id }),
-			...restoredOverwrites(old("permission_overwrites"), guild),
-		},
+		...args,
+		channel_type: kind,
+		...(category_id !== undefined && visibleChannel(guild, category_id) && { category_id }),
+		...restoredOverwrites(old("permission_overwrites"), guild),
 	};
 }
 
-function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
+function restoredOverwrites(value: unknown, guild: Guild): Call {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	const texts = items.map(Object).flatMap(({ id, type, allow, deny }) => {
 		if (Number(type) === OverwriteType.Role && !guild.roles.cache.has(id)) return [];
@@ -292,10 +260,6 @@ function restoreOverwrite(entry: APIAuditLogEntry, guild: Guild): Call | undefin
 	const { target_id, options } = entry;
 	const channel = visibleChannel(guild, target_id ?? "");
 	if (!channel || channel.isThread() || !options?.id) return undefined;
-	const ids = {
-		channel_ids: `[${channel.id}]`,
-		target_ids: `[${options.id}]`,
-	};
 	const changes = changesOf(entry);
 	const current = channel.permissionOverwrites.cache.get(options.id);
 	const old = (key: "allow" | "deny") => {
@@ -308,13 +272,12 @@ function restoreOverwrite(entry: APIAuditLogEntry, guild: Guild): Call | undefin
 	if ((allow | deny) === 0n && !current) return undefined;
 	return {
 		tool: "set_channel_permissions",
-		args: {
-			...ids,
-			...(allow !== 0n && { allow: nameList(allow) }),
-			...(deny !== 0n && { deny: nameList(deny) }),
-			// Without allow and deny it removes the overwrite.
-			replace: "true",
-		},
+		channel_ids: `[${channel.id}]`,
+		target_ids: `[${options.id}]`,
+		...(allow !== 0n && { allow: nameList(allow) }),
+		...(deny !== 0n && { deny: nameList(deny) }),
+		// Without allow and deny it removes the overwrite.
+		replace: "true",
 	};
 }
 
@@ -324,32 +287,26 @@ function nameList(bits: bigint): string {
 
 function restoreMember(id: string, changes: readonly Change[]): Call | undefined {
 	const find = (key: string) => changes.find((change) => change.key === key);
-	const [timeout, nick, mute, deaf] = [
-		find("communication_disabled_until"),
-		...[find("nick"), find("mute"), find("deaf")],
-	];
+	const timeout = find("communication_disabled_until");
+	const nick = find("nick");
+	const mute = find("mute");
+	const deaf = find("deaf");
+	const user_ids = `[${id}]`;
 	if (timeout) {
 		const { old_value, new_value } = timeout;
-		if (isAhead(new_value)) return { tool: "remove_timeout", args: { user_ids: `[${id}]` } };
-		return !new_value && isAhead(old_value)
-			? {
-					tool: "timeout",
-					args: { user_ids: `[${id}]`, duration: oneField(old_value) },
-				}
-			: undefined;
+		if (isAhead(new_value)) return { tool: "remove_timeout", user_ids };
+		return !new_value && isAhead(old_value) ? { tool: "timeout", user_ids, duration: oneField(old_value) } : undefined;
 	}
 	if (nick) {
 		const nickname = argument("name", nick.old_value) ?? '""';
-		return { tool: "set_nickname", args: { user_id: id, nickname } };
+		return { tool: "set_nickname", user_id: id, nickname };
 	}
 	if (!mute && !deaf) return undefined;
 	return {
 		tool: "edit_voice_members",
-		args: {
-			user_ids: `[${id}]`,
-			...(mute && { mute: String(mute.old_value === true) }),
-			...(deaf && { deafen: String(deaf.old_value === true) }),
-		},
+		user_ids,
+		...(mute && { mute: String(mute.old_value === true) }),
+		...(deaf && { deafen: String(deaf.old_value === true) }),
 	};
 }
 
@@ -363,7 +320,7 @@ function restoreRole(role_id: string, changes: readonly Change[]): Call | undefi
 		...(lost !== 0n && { add_permissions: nameList(lost) }),
 		...(gained !== 0n && { remove_permissions: nameList(gained) }),
 	};
-	return Object.keys(args).length > 0 ? { tool: "edit_role", args: { role_id, ...args } } : undefined;
+	return unlessEmpty({ tool: "edit_role", role_id }, args);
 }
 
 function restoreRoles(id: string, changes: readonly Change[]): Call[] {
@@ -371,11 +328,9 @@ function restoreRoles(id: string, changes: readonly Change[]): Call[] {
 		Array.isArray(new_value)
 			? new_value.map((role: unknown) => ({
 					tool: "bulk_role_update",
-					args: {
-						user_ids: `[${id}]`,
-						role_id: oneField(String(Object(role).id)),
-						action: key === "$add" ? "remove" : "add",
-					},
+					user_ids: `[${id}]`,
+					role_id: oneField(String(Object(role).id)),
+					action: key === "$add" ? "remove" : "add",
 				}))
 			: [],
 	);

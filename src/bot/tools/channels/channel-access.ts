@@ -104,7 +104,10 @@ export function entriesOf(overwrites: RawChannel["permission_overwrites"] = []):
 
 export function overwriteOptions(entries: Entries) {
 	return [...entries].map(([id, { type, allow, deny }]) => ({
-		...{ id, type, allow, deny },
+		id,
+		type,
+		allow,
+		deny,
 	}));
 }
 

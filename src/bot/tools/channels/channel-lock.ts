@@ -118,7 +118,9 @@ export function connectingFor(
 	);
 	if (managing.size === 0) return [{ id: person.id, type: OverwriteType.Member, name: memberName(person) }];
 	return managing.map((role) => ({
-		...{ id: role.id, type: OverwriteType.Role, name: roleName(role) },
+		id: role.id,
+		type: OverwriteType.Role,
+		name: roleName(role),
 	}));
 }
 

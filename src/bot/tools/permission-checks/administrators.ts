@@ -4,6 +4,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { roleName } from "../../../discord/describe.ts";
 import type { Holder } from "../../../discord/effective-permissions.ts";
 import { fieldLine } from "../../../discord/text.ts";
+import { listFirst } from "../../../lib/text.ts";
 
 interface Named {
 	name: string;
@@ -29,10 +30,6 @@ export function unlimitedLine(holders: readonly Named[]): string | undefined {
 	if (owners.length === 0 && byRole.size === 0) return undefined;
 	return fieldLine(
 		...owners.map(({ name }) => `Owner: ${name}`),
-		...[...byRole].map(([label, names]) => {
-			const more = names.length - maxNamed;
-			const shown = names.slice(0, maxNamed).join(", ");
-			return `ADMINISTRATOR by ${label}: ${shown}${more > 0 ? `, ${more} more` : ""}`;
-		}),
+		...[...byRole].map(([label, names]) => `ADMINISTRATOR by ${label}: ${listFirst(names, maxNamed, ", ")}`),
 	);
 }

@@ -8,6 +8,7 @@ import { type Alike, type Group, groupAlike, holdersOf, type Source } from "../.
 import { bitsByName, overwritesOf } from "../../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../../discord/text.ts";
 import { visibleChannels } from "../../../discord/visible-channels.ts";
+import { listFirst } from "../../../lib/text.ts";
 import { unlimitedLine } from "./administrators.ts";
 import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./places.ts";
 
@@ -57,24 +58,16 @@ function bitOf(name: string): bigint {
 }
 
 function mergeBlocks(groups: readonly Places[], linesFor: (group: Places) => string[]): string[] {
-	const merged = new Map<string, Place[]>();
-	for (const group of groups) {
-		const key = linesFor(group).join("\n");
-		merged.set(key, [...(merged.get(key) ?? []), ...group.all]);
-	}
-	return [...merged].flatMap(([key, places]) => [
-		...(places.some(({ channel }) => channel) ? [`${placeNames(places)}:`] : []),
-		...key.split("\n"),
-	]);
+	const merged = Map.groupBy(groups, (group) => linesFor(group).join("\n"));
+	return [...merged].flatMap(([key, alike]) => {
+		const places = alike.flatMap(({ all }) => all);
+		return [...(places.some(({ channel }) => channel) ? [`${placeNames(places)}:`] : []), ...key.split("\n")];
+	});
 }
 
 function linesOf(alike: readonly Alike[], { place }: Places, names: readonly string[]): string[] {
 	const found = holdersOf(alike, place, names.map(bitOf));
-	const merged = new Map<string, string[]>();
-	for (const [index, name] of names.entries()) {
-		const key = groupLine(found[index] ?? []);
-		merged.set(key, [...(merged.get(key) ?? []), name]);
-	}
+	const merged = Map.groupBy(names, (_, index) => groupLine(found[index] ?? []));
 	return [...merged].map(([text, names]) => `${names.join(", ")}: ${text}`);
 }
 
@@ -93,7 +86,9 @@ function groupLine(groups: readonly Group[]): string {
 				const text = `${allowed ? "" : "not "}${members.length} ${sourceText(source)}`;
 				const roleId = "role" in source ? source.role.id : "";
 				if (roleId !== "" && members.length > maxNamed) return text + countedOnly;
-				return source.kind === "everyone" ? text : [text, roleId, sample(members)].join(separator);
+				return source.kind === "everyone"
+					? text
+					: [text, roleId, listFirst(members.map(labelOf), maxNamed, ", ")].join(separator);
 			}),
 	);
 }
@@ -134,12 +129,6 @@ function nameOnce(lines: readonly string[]): string[] {
 	return lines.map((line) => line.split(" | ").map(named).join(" | "));
 }
 
-function sample(members: readonly GuildMember[]): string {
-	const names = members.slice(0, maxNamed).map(labelOf);
-	const more = members.length - names.length;
-	return [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
-}
-
 function labelOf(member: GuildMember): string {
 	return `${memberName(member)}${member.user.bot ? " (bot)" : ""}`;
 }
@@ -165,10 +154,9 @@ function channelLines(guild: Guild, asked: readonly string[]): string[] {
 			const member = guild.members.cache.get(id);
 			const role = guild.roles.cache.get(id);
 			const who = role ? roleName(role) : member ? memberName(member) : `unknown (ID: ${id})`;
-			const more = channels.length - maxChannels;
-			return `${who} in ${channels.slice(0, maxChannels).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+			return `${who} in ${listFirst(channels, maxChannels)}`;
 		});
-		return `Channel permissions also allow ${name}: ${texts.slice(0, maxNamed).join(" | ")}${texts.length > maxNamed ? ` | ${texts.length - maxNamed} more` : ""}`;
+		return `Channel permissions also allow ${name}: ${listFirst(texts, maxNamed, " | ", " | ")}`;
 	});
 	return unseen > 0 ? [...lines, `Unknown in ${unseen} channel(s) that the bot cannot see.`] : lines;
 }

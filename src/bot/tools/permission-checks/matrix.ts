@@ -64,28 +64,23 @@ function checkedText(groups: readonly Places[], asked: readonly string[] | undef
 }
 
 function mergedLines(groups: readonly Places[], rows: readonly Row[], asked: readonly string[] | undefined): string[] {
-	const merged = new Map<string, Place[]>();
 	const kinds = kindsOf(groups);
-	for (const { kind, place, all } of groups) {
+	const checked = groups.flatMap(({ kind, place, all }) => {
 		const names = checkedIn(kind, asked, kinds);
-		if (names.length === 0) continue;
-		const text = cells(place, rows, names);
 		// "all" differs from kind to kind.
-		const key = `${names.join()}\n${text}`;
-		merged.set(key, [...(merged.get(key) ?? []), ...all]);
-	}
-	return [...merged].map(([key, places]) => `${placeNames(places)} | ${key.slice(key.indexOf("\n") + 1)}`);
+		return names.length > 0 ? { all, names: names.join(), text: cells(place, rows, names) } : [];
+	});
+	const merged = Map.groupBy(checked, ({ names, text }) => `${names}\n${text}`);
+	return Array.from(merged.values(), (alike) => `${placeNames(alike.flatMap(({ all }) => all))} | ${alike[0]?.text}`);
 }
 
 function cells(place: Place, rows: readonly Row[], names: readonly string[]): string {
-	const bySet = new Map<string, string[]>();
-	for (const { holder, label } of rows) {
+	const bySet = Map.groupBy(rows, ({ holder }) => {
 		const { bits } = computePermissions(holder, place);
 		const has = (name: string) => (bits & (bitsByName.get(name) ?? 0n)) !== 0n;
-		const set = setText(names, names.filter(has));
-		bySet.set(set, [...(bySet.get(set) ?? []), label]);
-	}
-	return [...bySet].map(([set, labels]) => `${set}: ${labels.join(", ")}`).join(" | ");
+		return setText(names, names.filter(has));
+	});
+	return [...bySet].map(([set, alike]) => `${set}: ${alike.map(({ label }) => label).join(", ")}`).join(" | ");
 }
 
 function setText(all: readonly string[], allowed: readonly string[]): string {
