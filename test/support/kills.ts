@@ -5,45 +5,39 @@ import { StoreUnavailable } from "../../src/bot/store/unavailable.ts";
 
 const never = new Promise<never>(() => {});
 
-/** What happens at which operation of a life, before or after it. */
-export interface Trouble {
-	/** "outage": the operation is a statement, and the database confirms nothing. */
-	kind: "kill" | "outage";
-	operation: number;
-	after: boolean;
-}
+export type Trouble =
+	/** The life ends after this many writes; 0: before its first operation. */
+	| { kind: "kill"; writes: number }
+	/** The database does not confirm the statement with this number. */
+	| { kind: "outage"; statement: number; hasRun: boolean };
 
 /** Counts the operations of one life, and ends it or fails at one of them. */
 export class Kill {
-	count = 0;
-	statements = 0;
+	writes = 0;
+	/** Whether each statement so far was a write. */
+	readonly statements: boolean[] = [];
 	/** Nothing is counted before. */
 	isArmed = false;
 	isDead = false;
 
 	constructor(private readonly at?: Trouble | undefined) {}
 
-	async statement<T>(work: () => Promise<T>): Promise<T> {
-		const { kind, operation, after } = this.at ?? {};
-		const count = this.isArmed ? ++this.statements : 0;
-		if (kind !== "outage" || count !== operation) return this.operation(work);
-		if (after) await this.operation(work);
-		throw new StoreUnavailable("a test's outage", after);
+	async statement<T>(isWrite: boolean, work: () => Promise<T>): Promise<T> {
+		if (this.isArmed) this.statements.push(isWrite);
+		if (this.at?.kind !== "outage" || !this.isArmed || this.statements.length !== this.at.statement)
+			return this.operation(isWrite, work);
+		if (this.at.hasRun) await this.operation(isWrite, work);
+		throw new StoreUnavailable("a test's outage", this.at.hasRun);
 	}
 
-	async operation<T>(work: () => Promise<T>): Promise<T> {
+	async operation<T>(isWrite: boolean, work: () => Promise<T>): Promise<T> {
+		const { isArmed } = this;
+		const last = this.at?.kind === "kill" ? this.at.writes : undefined;
+		if (isArmed && last === 0) this.isDead = true;
 		if (this.isDead) return never;
-		const count = this.isArmed ? ++this.count : 0;
-		const isIt = this.at?.kind === "kill" && count === this.at.operation;
-		if (isIt && !this.at?.after) return this.die();
 		const result = await work();
-		if (isIt) return this.die();
+		if (isArmed && isWrite && !this.isDead) this.isDead = ++this.writes === last;
 		return this.isDead ? never : result;
-	}
-
-	die(): Promise<never> {
-		this.isDead = true;
-		return never;
 	}
 }
 
@@ -61,7 +55,7 @@ export function proxy(kill: Kill, target: () => string) {
 			const { pathname, search } = new URL(request.url);
 			const headers = new Headers(request.headers);
 			headers.delete("host");
-			return kill.operation(async () => {
+			return kill.operation(request.method !== "GET", async () => {
 				try {
 					const response = await fetch(target() + pathname + search, {
 						method: request.method,

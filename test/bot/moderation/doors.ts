@@ -36,8 +36,6 @@ export interface Door {
 	client: string | null;
 	/** Gives the order. With `dryRun`, only asks what would happen; resolves with undefined if the door cannot. */
 	give(scene: ActionScene, person: Account, order: Order, dryRun?: boolean): Promise<DoorAnswer | undefined>;
-	/** Gives the order, and does not wait for the answer. */
-	begin(scene: ActionScene, person: Account, order: Order): Promise<void>;
 }
 
 const noButtons = {
@@ -58,10 +56,6 @@ const mcp: Door = {
 		const whole = { ...args, ...(dryRun && { dry_run: true }) };
 		const { text } = await client.call(tool, { ...whole, guild_id: guild.id });
 		return { text: forPeople(text), ...noButtons };
-	},
-	async begin(scene, person, order) {
-		// The bot may end before it responds.
-		void this.give(scene, person, order).catch(() => {});
 	},
 };
 
@@ -89,14 +83,6 @@ const slash: Door = {
 			},
 		};
 		return finish(answer, asks && !dryRun);
-	},
-	async begin(scene, { user }, given) {
-		const person = scene.world.simulator.user(user.username);
-		const order = { ...given, args: pickable(given) };
-		const handle = await runCommand(scene, person, order);
-		if (!order.action.confirm?.(order.args as never)) return;
-		const reply = await handle.reply();
-		await person.press(reply.followUps.at(-1) ?? reply, "Do it");
 	},
 };
 
@@ -132,12 +118,6 @@ const chat: Door = {
 			},
 		};
 		return finish(answer, asks && !dryRun);
-	},
-	async begin(scene, { user }, order) {
-		const person = scene.world.simulator.user(user.username);
-		const sent = await sayCommand(scene, person, order);
-		if (!order.action.confirm?.(order.args as never)) return;
-		await person.press(await replyTo(scene, sent), "Do it");
 	},
 };
 

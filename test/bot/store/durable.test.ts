@@ -1,4 +1,4 @@
-// Durable work alone. With features, stores and kills: test/bot/features/kill-anywhere.long.test.ts.
+// Durable work alone. With features, stores and kills: test/bot/kills.
 
 import { expect, spyOn, test } from "bun:test";
 import { AsyncLocalStorage } from "node:async_hooks";

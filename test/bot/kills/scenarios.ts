@@ -1,0 +1,493 @@
+// What the bot does on its own, each to be killed anywhere. Approved calls: approvals.ts.
+
+import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
+import { type EscalationRule, readRule } from "../../../src/bot/config/escalation.ts";
+import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
+import { createJoinRole } from "../../../src/bot/features/join-role.ts";
+import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
+import { createGameClient } from "../../../src/bot/game/client.ts";
+import { DonatorSync } from "../../../src/bot/game/donators.ts";
+import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
+import { DeletionWatch } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
+import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
+import { createCaseTools } from "../../../src/bot/moderation/cases/case-tools.ts";
+import { Cases } from "../../../src/bot/moderation/cases/cases.ts";
+import { createModerationLog } from "../../../src/bot/moderation/moderation-log.ts";
+import { RaidModes } from "../../../src/bot/moderation/raid/raid-mode.ts";
+import { Reports } from "../../../src/bot/moderation/reports/reports.ts";
+import { createSpam } from "../../../src/bot/moderation/spam/spam.ts";
+import { TempBans } from "../../../src/bot/moderation/temp-bans.ts";
+import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
+import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
+import { createCallAs } from "../../../src/bot/tool/call-as.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
+import { noTools } from "../features/running-feature.ts";
+import { createChargebackFixture, pressable, staff } from "../game/chargeback-world.ts";
+import { createTestDocuments, hashIn } from "../guild-documents/running-service.ts";
+import { allowStaff } from "../moderation/cases/cases-world.ts";
+import { quickTiming as spamTiming } from "../moderation/spam/spam-world.ts";
+import { type Feature, featureOf, type Life, type Scenario, type World } from "./life.ts";
+
+const dayMs = 86_400_000;
+const anyTime = 1_700_000_000_000;
+const backOffMs = [5, 50] as const;
+const noLog = { add() {} };
+const patch = "PATCH /guilds/:guild_id/members/:user_id";
+const ban = "/guilds/:guild_id/bans/:user_id";
+
+export const scenarios: Record<string, Scenario> = {
+	"the join role"({ simulator, guild, role, person }) {
+		for (const member of guild.members.values()) member.joined_at = "2020-01-01T00:00:00.000Z";
+		return {
+			settings: { features: { join_role: true }, join_role: { role: role("Newcomer") } },
+			create: (options) => createJoinRole(options, { scanIntervalMs: 5, saveIntervalMs: 10, backOffMs: [5, 20] }),
+			isReady: async ({ sql }) => (await sql`SELECT guild_id FROM join_role_marks`).length === 1,
+			happen: () => simulator.world.members.add(guild, simulator.world.users.add({ username: "nora" })),
+			// The first life is over when it knows of it.
+			isOver: ({ isSecond, kill }) => person("nora").roles.includes(role("Newcomer")) && (isSecond || kill.writes > 0),
+			// Giving a role twice is giving it once.
+			outcome: () => person("nora").roles.length,
+		};
+	},
+	"a promotion"({ guild, role, person, clock, executed }) {
+		clock.now = Date.UTC(2026, 0, 5);
+		for (const member of guild.members.values()) member.joined_at = new Date(clock.now).toISOString();
+		Object.assign(person("zoe"), {
+			joined_at: new Date(Date.UTC(2026, 0, 1)).toISOString(),
+			roles: [role("Newcomer")],
+		});
+		const timing = { sweepIntervalMs: 20, flushIntervalMs: 20, backOffMs: [1, 5] as const };
+		return {
+			settings: {
+				features: { auto_role: true },
+				auto_role: { from_role: role("Newcomer"), to_role: role("Regular"), min_age: "3d" },
+			},
+			create: (options) => createAutoRole(options, { ...timing, now: () => clock.now }),
+			async isOver({ sql }) {
+				const { roles, user } = person("zoe");
+				const settled = await sql`
+					SELECT user_id FROM member_activity WHERE user_id = ${user.id} AND promoted = 1 AND claimed = 0`;
+				return roles.includes(role("Regular")) && settled.length === 1;
+			},
+			outcome: () => [person("zoe").roles.indexOf(role("Regular")), person("zoe").roles.length, executed(patch)],
+		};
+	},
+	"roles of supporters"({ simulator, guild, game, person }) {
+		const { world } = simulator;
+		const gold = world.roles.add(guild, { name: "gold" }).id;
+		world.members.edit(guild, person("mona_lisa"), { roles: [gold] });
+		const supporters = ["zoe", "ada", "jose.garcia"];
+		for (const name of supporters) game.addDonator({ chat_id: simulator.user(name).id, tier: "gold" });
+		const has = (name: string) => person(name).roles.includes(gold);
+		return {
+			create: ({ connection, store, mutex, log }, url) =>
+				new DonatorSync({
+					game: createGameClient({ url, secret: "secret", log }),
+					connection,
+					store,
+					guildId: undefined,
+					tiers: { gold },
+					intervalMs: 60,
+					restrictedRole: undefined,
+					mutex,
+					log,
+				}),
+			isOver: () => supporters.every(has) && !has("mona_lisa"),
+			outcome: () => [...supporters, "mona_lisa"].map(has),
+		};
+	},
+	"a ban that ends"({ clock, simulator, guild, executed }) {
+		clock.now = anyTime;
+		return {
+			create({ connection, store, mutex, log }) {
+				const now = () => clock.now;
+				const bans = new TempBans({
+					connection,
+					store,
+					mutex,
+					log,
+					moderationLog: noLog,
+					now,
+					backOffMs,
+					maxSleepMs: 20,
+				});
+				return {
+					...featureOf(bans),
+					begin({ guild }) {
+						// The moderator asks once.
+						if (clock.now !== anyTime) return;
+						clock.now += 1;
+						const userId = simulator.user("zoe").id;
+						const moderator = { id: "1", name: "@someone (ID: 1)" };
+						// A life that was killed hears of it when its servers end.
+						bans.ban(guild, { userId, moderator, reason: null, endsAt: clock.now + dayMs }).catch(() => {});
+					},
+				};
+			},
+			async isOver({ sql, isSecond }) {
+				const rows = await sql`SELECT state FROM temp_bans`;
+				if (executed(`PUT ${ban}`) === 1 && rows[0]?.state === "banned") clock.now = anyTime + 2 * dayMs;
+				// Killed before it was noted, nobody is banned.
+				return rows.length === 0 && (isSecond || executed(`DELETE ${ban}`) === 1);
+			},
+			outcome: () => [executed(`PUT ${ban}`) - executed(`DELETE ${ban}`), guild.bans.size, executed(`PUT ${ban}`) <= 1],
+		};
+	},
+	"raid mode, turned on": raids("on"),
+	"raid mode, turned off": raids("off"),
+	"a job that changes a guild": ({ guild, executed }) => ({
+		create(options) {
+			const documents = createTestDocuments(options);
+			let hash = "";
+			return {
+				...documents,
+				async prepare({ guild }) {
+					hash = hashIn(await documents.plan(guild, { document: plannedGuild }));
+				},
+				// The person asks again until the job runs.
+				begin: () => documents.apply(hash, "because").catch(() => {}),
+			};
+		},
+		isOver: async ({ sql }) => (await sql`SELECT id FROM guild_jobs WHERE ended_at > ${0}`).length > 0,
+		outcome: () => [
+			executed("POST /guilds/:guild_id/roles"),
+			executed("POST /guilds/:guild_id/channels"),
+			[...guild.roles.values()].filter(({ name }) => name === "Mods").length,
+			[...guild.channels.values()].map(({ name, permission_overwrites }) => [name, permission_overwrites.length]),
+		],
+	}),
+	"a backup": (world) => ({
+		create: backupsOf(world).create,
+		async isOver({ sql }) {
+			const checks = await sql`SELECT guild_id FROM guild_backup_checks`;
+			const backups = await sql`SELECT number FROM guild_backups`;
+			if (backups.length > 1) throw new Error("one backup is enough");
+			return checks.length === 1 && backups.length === 1;
+		},
+		outcome: () => world.simulator.journal.entries().length,
+	}),
+	"a mass deletion"(world) {
+		const { create, notices } = backupsOf(world);
+		const { channels } = world.simulator.world;
+		return {
+			create,
+			async isReady({ sql }) {
+				const checks = await sql`SELECT guild_id FROM guild_backup_checks`;
+				const marks = await sql`SELECT guild_id FROM guild_deletion_marks`;
+				return checks.length === 1 && marks.length === 1;
+			},
+			happen() {
+				const by = { actor: world.simulator.user("zoe").id };
+				for (const channel of [...world.guild.channels.values()])
+					if (channel.name.startsWith("recipes-")) channels.remove(channel, by);
+			},
+			async isOver({ sql }) {
+				const rows = await sql`SELECT number, notice_due FROM guild_backups WHERE kept_at IS NOT NULL`;
+				return rows.length === 1 && rows[0]?.notice_due === 0 && notices.length > 0;
+			},
+			// After a kill the notice may be posted again.
+			outcome: () => new Set(notices).size,
+		};
+	},
+	"a report"(world) {
+		const { simulator, guild, executed } = world;
+		const { channel } = simulator.channel("The Cooks/general");
+		const author = simulator.world.users.get(simulator.user("mona_lisa").id);
+		if (!author) throw new Error("there is an author");
+		const { id, content } = simulator.world.messages.add(channel, author, { content: "a copy" });
+		let current: Reports;
+		return {
+			create({ connection, store, log }) {
+				const channelId = simulator.channel("The Cooks/staff").id;
+				const reports = new Reports({
+					channelId,
+					connection,
+					store,
+					log,
+					callAs: noTools,
+					backOffMs,
+					updateIntervalMs: 0,
+				});
+				current = reports;
+				return {
+					...featureOf(reports),
+					// A reporter without an answer tries again.
+					begin: ({ guild }) =>
+						reports.file(guild, {
+							reporterId: simulator.user("zoe").id,
+							message: {
+								id,
+								channelId: channel.id,
+								authorId: author.id,
+								authorKind: "person",
+								copy: { text: content, files: [] },
+							},
+							reason: "spam",
+						}),
+				};
+			},
+			async isOver({ sql }) {
+				const [row] = await sql`SELECT state, shown, version FROM reports`;
+				const isShown = row?.shown === row?.version;
+				// Fails if this life is killed, or if it has ended the report.
+				if (entriesOf(world).length > 0 && row?.state === "open" && isShown)
+					current.end(guild.id, 1, { state: "dismissed", by: "1", case: null }).catch(() => {});
+				return row?.state === "dismissed" && isShown;
+			},
+			outcome: () => [
+				entriesOf(world).map(({ embeds, components }) => [embeds.map(({ title }) => title), components.length]),
+				executed("POST /channels/:channel_id/messages"),
+			],
+		};
+	},
+	"a message in a honeypot"(world) {
+		const { simulator, person } = world;
+		const { id, channel } = simulator.channel("The Cooks/general");
+		const { messages } = simulator.world;
+		return {
+			settings: {
+				features: { moderation: true },
+				moderation: { log_channel: simulator.channel("The Cooks/staff").id, spam: { honeypots: [id] } },
+			},
+			create(options) {
+				const { log_channel, spam } = options.config.toml.moderation ?? {};
+				if (!spam) return undefined;
+				const parts = {
+					...options,
+					moderationLog: createModerationLog({ ...options, defaultChannel: log_channel }),
+				};
+				const cases = new Cases({ ...parts, bans: new TempBans(parts), settings: { tell: [] } });
+				return {
+					...createSpam({
+						...parts,
+						settings: spam,
+						cdn: "http://127.0.0.1:1",
+						cases,
+						timing: { ...spamTiming, quietMs: 5 },
+					}),
+					// In the next life, the account writes again unless it was timed out.
+					begin() {
+						const { user, communication_disabled_until } = person("mona_lisa");
+						if (!communication_disabled_until) messages.add(channel, user, { content: "" });
+					},
+				};
+			},
+			async isOver({ sql }) {
+				const done = await sql<{ id: string }>`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
+				const open = await sql`SELECT id FROM spam_incidents WHERE state = ${"asked"}`;
+				const cases = await sql`SELECT source FROM cases WHERE state = ${"done"}`;
+				const left = done.filter((row) => messages.get(id, row.id));
+				if (done.length === 0 || open.length + left.length > 0) return false;
+				return cases.length === done.length && entriesOf(world).length === done.length;
+			},
+			outcome: () => Boolean(person("mona_lisa").communication_disabled_until),
+		};
+	},
+	"a ban of which the person is told": order("ban", ["ban"]),
+	"a warning that a timeout follows": order("warn_member", ["warn", "timeout"], "1 warning in 1d: timeout 1h"),
+	"a warning that a temporary ban follows": order("warn_member", ["warn", "temp_ban"], "1 warning in 1d: ban 7d"),
+	"a chargeback, with a ban": chargeback("Ban"),
+	"a chargeback, dismissed": chargeback("Dismiss"),
+};
+
+const plannedGuild = {
+	version: 1,
+	roles: [{ name: "Mods", color: "#FF0000" }],
+	channels: [
+		{ name: "mod-chat", overwrites: [{ role: "Mods", allow: ["VIEW_CHANNEL"] }] },
+		{ name: "general", topic: "Everything" },
+	],
+};
+
+/** Messages in the channel of the staff. */
+function entriesOf({ simulator }: World) {
+	return simulator.world.messages.in(simulator.channel("The Cooks/staff").id);
+}
+
+/**
+ * A moderator's command, given once: what happens are `acts`, of which the person is told. Nothing happens twice or without
+ * a case, nobody is told twice, and each case is true.
+ */
+function order(tool: string, acts: readonly string[], ...rules: readonly string[]): Scenario {
+	return ({ simulator, guild, executed }) => {
+		allowStaff(simulator);
+		const { id } = simulator.user("zoe");
+		let rows: CaseRow[] = [];
+		let hasEnded = false;
+		const settings = { tell: acts, escalate: rules.map((text) => readRule(text) as EscalationRule) };
+		return {
+			create({ connection, store, mutex, log }) {
+				const parts = { connection, store, mutex, log, moderationLog: noLog, backOffMs };
+				const bans = new TempBans(parts);
+				const cases = new Cases({ ...parts, bans, decideAfterMs: 0, settings });
+				const none = {} as never;
+				const unused = { audit: none, self: none, locks: none, guildDocuments: none, guildId: undefined };
+				const callAs = createCallAs({
+					tools: () => [...tools, ...createCaseTools({ cases })],
+					context: () => ({ ...unused, connection, mutex, log, cases, tempBans: bans, principal: undefined }),
+					record() {},
+					log,
+				});
+				return {
+					...featureOf(bans, cases),
+					async begin({ isSecond }) {
+						if (isSecond) return;
+						const { isError } = await callAs({
+							guildId: guild.id,
+							person: { id: simulator.user("jose.garcia").id, name: "" },
+							tool,
+							args: { user_ids: [id], reason: "because" },
+							door: "/try",
+						});
+						// A life that was killed gets an error.
+						if (!isError) hasEnded = true;
+					},
+				};
+			},
+			async isOver({ sql, isSecond }) {
+				rows = await sql<CaseRow>`SELECT * FROM cases ORDER BY number`;
+				const bans = await sql`SELECT state FROM temp_bans WHERE state = ${"asked"}`;
+				return (isSecond || hasEnded) && rows.every(({ state }) => state !== "asked") && bans.length === 0;
+			},
+			outcome() {
+				const isBanned = guild.bans.has(id);
+				const isTimedOut = Boolean(guild.members.get(id)?.communication_disabled_until);
+				const truth: Record<string, boolean> = { warn: true, ban: isBanned, temp_ban: isBanned, timeout: isTimedOut };
+				const [bot, person] = [simulator.bot("alpha").id, id].map((one) => simulator.world.users.get(one));
+				const dm = bot && person && simulator.world.channels.findDm(bot, person);
+				const told = dm ? simulator.world.messages.in(dm.id) : [];
+				const known = rows.filter(({ told }) => told === "yes").length;
+				const tried = rows.filter(({ told }) => told !== null).length;
+				return [
+					rows.length === 0 || rows.length === acts.length,
+					rows.every(({ action }, index) => action === acts[index]),
+					rows.every(({ state, action }) => (state === "done") === truth[action]),
+					rows.length > 0 || !(isBanned || isTimedOut),
+					known <= told.length && told.length <= tried,
+					told.length === new Set(told.map(({ content }) => content)).size,
+					executed(`PUT ${ban}`) <= 1 && executed(patch) <= 1,
+				];
+			},
+		};
+	};
+}
+
+/** A guild with a backup, and the notices of mass deletions in it. */
+function backupsOf({ simulator, guild, clock, person }: World) {
+	clock.now = anyTime;
+	const { channels, emojis } = simulator.world;
+	for (let number = 0; number < 3; number += 1) channels.add(guild, { name: `recipes-${number}` });
+	emojis.add(guild, person("zoe").user, { name: "soup" });
+	const notices: string[] = [];
+	const create = ({ connection, store, log }: FeatureOptions): Feature => {
+		const given = { connection, store, log, guilds: undefined };
+		const backups = new Backups({
+			...given,
+			settings: { every: dayMs, keep: 14 },
+			pictures: createPictures({ store, downloads: connection.pictures }),
+			timing: {
+				now: () => clock.now,
+				startDelayMs: 0,
+				spacingMs: 0,
+				maxSleepMs: 50,
+				backOffMs,
+				shutdownGraceMs: 1,
+			},
+		});
+		const notify = async ({ data }: { data: { description?: string } }) => void notices.push(data.description ?? "");
+		const settings = { deletions: 3, windowMs: 60_000 };
+		return featureOf(backups, new DeletionWatch({ ...given, settings, backups, notify, backOffMs }));
+	};
+	return { create, notices };
+}
+
+/** Somebody turns raid mode on, or off after that. */
+function raids(last: "on" | "off"): Scenario {
+	const states = last === "on" ? (["on"] as const) : (["on", "off"] as const);
+	return ({ guild }) => {
+		let current: RaidModes;
+		/** Asks for the states that are not stored yet, one after the other. */
+		const ask = async (wanted: readonly ("on" | "off")[]) => {
+			const before = await current.view(guild.id);
+			for (const one of wanted.slice(before?.mode.run ?? 0)) {
+				const { ended } = await current.turn(guild.id, { wanted: one, moderator_id: null, mark: "", slowmode: 30 });
+				await ended;
+			}
+		};
+		return {
+			create({ connection, store, mutex, log }) {
+				const parts = { connection, store, mutex, log, moderationLog: noLog };
+				current = new RaidModes({ ...parts, now: () => anyTime, backOffMs, maxSleepMs: 20, arrivedAfterMs: 5 });
+				return { ...featureOf(current), begin: () => ask(states) };
+			},
+			async isReady() {
+				if (last === "off") await ask(["on"]);
+				return true;
+			},
+			async isOver({ sql }) {
+				const [row] = await sql`SELECT run, ended_at FROM raid_modes`;
+				return row?.run === states.length && row.ended_at !== null;
+			},
+			outcome: () => [
+				guild.verification_level,
+				guild.incidents_data?.invites_disabled_until ?? null,
+				...[...guild.channels.values()].map((one) => Object(one).rate_limit_per_user),
+			],
+		};
+	};
+}
+
+function chargeback(decision: "Ban" | "Dismiss"): Scenario {
+	return ({ simulator, guild, game, executed }) => {
+		const { roles, alerts, fields, target } = createChargebackFixture(simulator);
+		const event = {
+			id: "ab".repeat(32),
+			uuid: "11111111-2222-4333-8444-555555555555",
+			username: "Mona",
+			chat_id: target.id,
+			tier: "gold",
+			happened_at: "2026-01-01T00:00:00.000Z",
+		};
+		const settings = {
+			restrictedRole: roles.restricted,
+			staffChannel: simulator.channel("The Cooks/staff").id,
+			staffRoles: [roles.staff],
+		};
+		/** The lives in which the staff have decided, if they had to. */
+		const pressed = new Set<Life>();
+		return {
+			create({ connection, store, mutex, log }, url) {
+				const client = createGameClient({ url, secret: "secret", log });
+				const given = { connection, store, mutex, log, game: client, guildId: undefined, secret: "secret" };
+				const chargebacks = new Chargebacks({ ...given, backOffMs, settings });
+				return {
+					...featureOf(chargebacks),
+					async begin({ sql }) {
+						// The game server tells until it is heard.
+						await insertChargeback(sql, event, new Date(0));
+						chargebacks.start();
+					},
+				};
+			},
+			async isOver(life) {
+				const [alert] = alerts();
+				if (alert && !pressed.has(life) && pressable(alert).includes(decision)) {
+					pressed.add(life);
+					await simulator.user(staff).press(alert, decision);
+				}
+				if (!alert || pressable(alert).length > 0) return false;
+				const shown = fields(alert);
+				if (decision === "Dismiss") return shown.Roles === "Restored.";
+				return shown["Ban on Discord"] === "Done." && shown["Ban in the game"] === "Done.";
+			},
+			outcome: () => [
+				alerts().length,
+				executed(`PUT ${ban}`),
+				[...game.bans.keys()],
+				guild.bans.size,
+				target.roles().length,
+				executed(patch),
+			],
+		};
+	};
+}
