@@ -1,26 +1,27 @@
 // What all tools have in common.
 
-import { expect, test } from "bun:test";
-import { startWorld } from "../support/world.ts";
+import { expect } from "bun:test";
+import { worldTest } from "../support/world-test.ts";
 
-test("every tool has a legal, unique name, a schema, a description, and annotations that fit its effect", async () => {
-	await using world = await startWorld();
-	const tools = await world.mcp.listTools();
-	expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
-	for (const tool of tools) {
-		expect(tool.name).toMatch(/^[a-z]+(_[a-z]+)*$/);
-		expect(tool.inputSchema).toMatchObject({ type: "object" });
-		const { properties } = tool.inputSchema as { properties: Record<string, { description?: string }> };
-		for (const [field, schema] of Object.entries(properties))
-			expect(`${field}: ${schema.description ?? ""}`).toMatch(/^\w+: \S/);
-		const { readOnlyHint = false } = tool.annotations as Record<string, boolean>;
-		expect(String(tool.description).startsWith("PRIVILEGED — ")).toBe(!readOnlyHint);
-	}
-	expect(tools).toMatchSnapshot();
-});
+worldTest(
+	"every tool has a legal, unique name, a schema, a description, and annotations that fit its effect",
+	async (world) => {
+		const tools = await world.mcp.listTools();
+		expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
+		for (const tool of tools) {
+			expect(tool.name).toMatch(/^[a-z]+(_[a-z]+)*$/);
+			expect(tool.inputSchema).toMatchObject({ type: "object" });
+			const { properties } = tool.inputSchema as { properties: Record<string, { description?: string }> };
+			for (const [field, schema] of Object.entries(properties))
+				expect(`${field}: ${schema.description ?? ""}`).toMatch(/^\w+: \S/);
+			const { readOnlyHint = false } = tool.annotations as Record<string, boolean>;
+			expect(String(tool.description).startsWith("PRIVILEGED — ")).toBe(!readOnlyHint);
+		}
+		expect(tools).toMatchSnapshot();
+	},
+);
 
-test("list_guilds names each guild with its id at the end of one line, whatever its name is", async () => {
-	await using world = await startWorld();
+worldTest("list_guilds names each guild with its id at the end of one line, whatever its name is", async (world) => {
 	const { simulator } = world;
 	const owner = simulator.world.users.get(simulator.user("ada").id);
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
@@ -37,14 +38,12 @@ test("list_guilds names each guild with its id at the end of one line, whatever 
 	]);
 });
 
-test("list_guilds takes the guild_id that a gateway routed by", async () => {
-	await using world = await startWorld();
+worldTest("list_guilds takes the guild_id that a gateway routed by", async (world) => {
 	const { isError } = await world.call("list_guilds", { guild_id: "1" });
 	expect(isError).toBe(false);
 });
 
-test("a tool that there is not is Method not found", async () => {
-	await using world = await startWorld();
+worldTest("a tool that there is not is Method not found", async (world) => {
 	expect(await world.call("drop_tables")).toEqual({
 		text: "Method not found: drop_tables",
 		isError: true,

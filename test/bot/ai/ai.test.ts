@@ -9,6 +9,7 @@ import { type AiSimulation, startAiProvider } from "../../../src/simulator/ai/ai
 import type { AiMisbehaviour } from "../../../src/simulator/ai/chat-completions.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
+import { testWith } from "../../support/world-test.ts";
 
 const hello: AiMessage[] = [
 	{ role: "system", content: "You are a cook." },
@@ -67,6 +68,8 @@ async function startWorld({ settings, count = 1 }: WorldOptions = {}) {
 	};
 }
 
+const botTest = testWith(startWorld);
+
 /** The answer, and the error that ended it. */
 async function ask(ai: Ai, options?: Parameters<Ai["answer"]>[1]) {
 	const pieces: string[] = [];
@@ -79,8 +82,7 @@ async function ask(ai: Ai, options?: Parameters<Ai["answer"]>[1]) {
 	}
 }
 
-test("an internal error is thrown as it is, and not blamed on the provider", async () => {
-	await using world = await startWorld();
+botTest("an internal error is thrown as it is, and not blamed on the provider", async (world) => {
 	const bug = new RangeError("a bug");
 	const onEnd = () => {
 		throw bug;
@@ -90,8 +92,7 @@ test("an internal error is thrown as it is, and not blamed on the provider", asy
 });
 
 describe("an answer", () => {
-	test("comes in pieces, and the request holds the messages with their authors", async () => {
-		await using world = await startWorld();
+	botTest("comes in pieces, and the request holds the messages with their authors", async (world) => {
 		const { pieces, text } = await ask(world.ai);
 		expect(text).toBe(expectedAnswer);
 		expect(pieces.length).toBeGreaterThan(5);
@@ -110,8 +111,7 @@ describe("an answer", () => {
 		]);
 	});
 
-	test("its first piece is available before the rest", async () => {
-		await using world = await startWorld();
+	botTest("its first piece is available before the rest", async (world) => {
 		world.at(0).misbehave("slow-pieces", { times: 1 });
 		const pieces = world.ai.answer(hello)[Symbol.asyncIterator]();
 		expect(await pieces.next()).toEqual({ done: false, value: "I" });
@@ -121,15 +121,13 @@ describe("an answer", () => {
 		await pieces.return?.();
 	});
 
-	test("complete returns it whole, without white space around it", async () => {
-		await using world = await startWorld();
+	botTest("complete returns it whole, without white space around it", async (world) => {
 		expect(await world.ai.complete(hello)).toBe(expectedAnswer);
 		world.at(0).answer = () => "\n\n  soup \n";
 		expect(await world.ai.complete(hello)).toBe("soup");
 	});
 
-	test("onEnd says whether it is complete or truncated", async () => {
-		await using world = await startWorld();
+	botTest("onEnd says whether it is complete or truncated", async (world) => {
 		const ends: string[] = [];
 		const onEnd = (finish: string) => ends.push(finish);
 		await ask(world.ai, { onEnd });
@@ -159,8 +157,7 @@ describe("an answer", () => {
 		});
 	});
 
-	test("an endless one is truncated at 32,000 characters", async () => {
-		await using world = await startWorld();
+	botTest("an endless one is truncated at 32,000 characters", async (world) => {
 		world.at(0).misbehave("endless");
 		const ends: string[] = [];
 		const onEnd = (finish: string) => ends.push(finish);
@@ -228,8 +225,7 @@ describe("a provider that fails", () => {
 			},
 		);
 
-	test("an error or log line shows neither the key nor the messages that the provider quotes", async () => {
-		await using world = await startWorld();
+	botTest("an error or log line shows neither the key nor the messages that the provider quotes", async (world) => {
 		for (const kind of kindsOf([...early, ...midway])) {
 			world.clock.ms += 3_600_000;
 			world.at(0).misbehave(kind, { times: 1 });
@@ -244,15 +240,13 @@ describe("a provider that fails", () => {
 		expect(world.recorded.lines.length).toBeGreaterThan(10);
 	});
 
-	test("a provider that does not listen is unavailable", async () => {
-		await using world = await startWorld();
+	botTest("a provider that does not listen is unavailable", async (world) => {
 		await world.at(0).close();
 		const { error } = await ask(world.ai);
 		expect(error?.kind).toBe("unavailable");
 	});
 
-	test("complete rejects when the answer breaks off", async () => {
-		await using world = await startWorld();
+	botTest("complete rejects when the answer breaks off", async (world) => {
 		world.at(0).misbehave("cut");
 		expect(world.ai.complete(hello)).rejects.toMatchObject({ midway: true });
 	});
@@ -318,27 +312,28 @@ describe("after a failure", () => {
 		expect(await cooldownAfter(kind)).toBe(seconds);
 	});
 
-	test("the cooldown doubles with each failure in a row, up to two minutes, and an answer resets it", async () => {
-		await using world = await startWorld();
-		const cooldowns = () =>
-			world.recorded
-				.entries("request to an AI provider failed")
-				.map(({ cooldown_seconds }) => Number(cooldown_seconds));
-		world.at(0).misbehave("500");
-		for (let count = 0; count < 9; count += 1) {
+	botTest(
+		"the cooldown doubles with each failure in a row, up to two minutes, and an answer resets it",
+		async (world) => {
+			const cooldowns = () =>
+				world.recorded
+					.entries("request to an AI provider failed")
+					.map(({ cooldown_seconds }) => Number(cooldown_seconds));
+			world.at(0).misbehave("500");
+			for (let count = 0; count < 9; count += 1) {
+				await ask(world.ai);
+				world.clock.ms += (cooldowns().at(-1) ?? 0) * 1_000;
+			}
+			expect(cooldowns()).toEqual([2, 4, 8, 16, 32, 64, 120, 120, 120]);
+			world.at(0).behave();
 			await ask(world.ai);
-			world.clock.ms += (cooldowns().at(-1) ?? 0) * 1_000;
-		}
-		expect(cooldowns()).toEqual([2, 4, 8, 16, 32, 64, 120, 120, 120]);
-		world.at(0).behave();
-		await ask(world.ai);
-		world.at(0).misbehave("500");
-		await ask(world.ai);
-		expect(cooldowns().at(-1)).toBe(2);
-	});
+			world.at(0).misbehave("500");
+			await ask(world.ai);
+			expect(cooldowns().at(-1)).toBe(2);
+		},
+	);
 
-	test("concurrent failures count as one", async () => {
-		await using world = await startWorld();
+	botTest("concurrent failures count as one", async (world) => {
 		world.at(0).misbehave("slow", { times: 4 });
 		const asked = [1, 2, 3, 4].map(() => ask(world.ai));
 		await until("all four wait", () => world.at(0).requests.length === 4);
@@ -379,15 +374,13 @@ describe("cancelling", () => {
 		expect(world.registry.text()).toContain('outcome="abandoned"} 1');
 	});
 
-	test("before the request sends none", async () => {
-		await using world = await startWorld();
+	botTest("before the request sends none", async (world) => {
 		const signal = AbortSignal.abort(new Error("too late"));
 		expect(ask(world.ai, { signal })).rejects.toThrow("too late");
 		expect(world.at(0).requests).toEqual([]);
 	});
 
-	test("by ending the iteration aborts the request, without a cooldown", async () => {
-		await using world = await startWorld();
+	botTest("by ending the iteration aborts the request, without a cooldown", async (world) => {
 		world.at(0).misbehave("endless", { times: 1 });
 		for await (const _ of world.ai.answer(hello)) break;
 		await world.hungUp();
@@ -395,8 +388,7 @@ describe("cancelling", () => {
 	});
 });
 
-test("the 33rd concurrent answer is refused until one has ended", async () => {
-	await using world = await startWorld();
+botTest("the 33rd concurrent answer is refused until one has ended", async (world) => {
 	world.at(0).misbehave("slow");
 	const asked = Array.from({ length: 32 }, () => ask(world.ai));
 	await until("all wait", () => world.at(0).requests.length === 32);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { isEqual } from "../../../src/bot/commands/registration.ts";
 import { until } from "../../support/until.ts";
+import { testWith } from "../../support/world-test.ts";
 import { grant } from "../features/running-feature.ts";
 import {
 	general,
@@ -31,9 +32,10 @@ async function startSlashWorld() {
 	return world;
 }
 
+const slashWorldTest = testWith(startSlashWorld);
+
 describe("registration", () => {
-	test("happens once, and not again at the next start", async () => {
-		await using world = await startSlashWorld();
+	slashWorldTest("happens once, and not again at the next start", async (world) => {
 		expect(registrations(world)).toHaveLength(1);
 		const { simulator } = world;
 		const reads = () =>
@@ -228,8 +230,7 @@ describe("confirmation", () => {
 		return { question, present };
 	}
 
-	test("many people are kicked only after the person who asked has confirmed it, once", async () => {
-		await using world = await startSlashWorld();
+	slashWorldTest("many people are kicked only after the person who asked has confirmed it, once", async (world) => {
 		const { simulator } = world;
 		const { question, present } = await askToKick(world);
 		const others = await simulator.user("ada").press(question, "Do it");
@@ -243,8 +244,7 @@ describe("confirmation", () => {
 		expect(done.components).toEqual([]);
 	});
 
-	test("a second press says so privately, and the message keeps what came of the first", async () => {
-		await using world = await startSlashWorld();
+	slashWorldTest("a second press says so privately, and the message keeps what came of the first", async (world) => {
 		const { simulator } = world;
 		const { question, present } = await askToKick(world);
 		// The second is sent before the bot has answered the first. Of two at once, either can be the first.
@@ -265,8 +265,7 @@ describe("confirmation", () => {
 		);
 	});
 
-	test("of two presses at once one is carried out, and the other says so privately", async () => {
-		await using world = await startSlashWorld();
+	slashWorldTest("of two presses at once one is carried out, and the other says so privately", async (world) => {
 		const { simulator } = world;
 		const { question, present } = await askToKick(world);
 		// The first is not over before the second is answered.
@@ -288,29 +287,30 @@ describe("confirmation", () => {
 		expect(simulator.requests.list(kicks)).toHaveLength(4);
 	});
 
-	test("a purge deletes what its preview counted, and not what is written before the confirmation", async () => {
-		await using world = await startSlashWorld();
-		const { simulator, guild } = world;
-		const { channel } = simulator.channel(general);
-		for (let index = 0; index < 5; index++) await simulator.user("zoe").say(general, `first ${index}`);
-		const user = simulator.user(moderator);
-		const asked = await user.run(general, "purge user", { user: world.id("zoe"), within: "1h" });
-		const question = await until("it is asked", async () => {
-			const reply = await asked.reply();
-			return reply.buttons.length > 0 && reply;
-		});
-		const count = Number(/(\d+) message/.exec(question.content)?.[1]);
-		expect(count).toBeGreaterThanOrEqual(5);
-		expect(guild.members.has(world.id("zoe"))).toBe(true);
-		const later = await simulator.user("zoe").say(general, "later");
-		const ofZoe = () => simulator.world.messages.in(channel.id).filter(({ author }) => author.id === world.id("zoe"));
-		await user.press(question, "Do it");
-		await until("they are deleted", () => ofZoe().length === 1);
-		expect(ofZoe().map(({ id }) => id)).toEqual([later.id]);
-	});
+	slashWorldTest(
+		"a purge deletes what its preview counted, and not what is written before the confirmation",
+		async (world) => {
+			const { simulator, guild } = world;
+			const { channel } = simulator.channel(general);
+			for (let index = 0; index < 5; index++) await simulator.user("zoe").say(general, `first ${index}`);
+			const user = simulator.user(moderator);
+			const asked = await user.run(general, "purge user", { user: world.id("zoe"), within: "1h" });
+			const question = await until("it is asked", async () => {
+				const reply = await asked.reply();
+				return reply.buttons.length > 0 && reply;
+			});
+			const count = Number(/(\d+) message/.exec(question.content)?.[1]);
+			expect(count).toBeGreaterThanOrEqual(5);
+			expect(guild.members.has(world.id("zoe"))).toBe(true);
+			const later = await simulator.user("zoe").say(general, "later");
+			const ofZoe = () => simulator.world.messages.in(channel.id).filter(({ author }) => author.id === world.id("zoe"));
+			await user.press(question, "Do it");
+			await until("they are deleted", () => ofZoe().length === 1);
+			expect(ofZoe().map(({ id }) => id)).toEqual([later.id]);
+		},
+	);
 
-	test("after a restart nothing is done", async () => {
-		await using world = await startSlashWorld();
+	slashWorldTest("after a restart nothing is done", async (world) => {
 		const { question, present } = await askToKick(world);
 		await world.stop();
 		await world.start();
@@ -321,8 +321,7 @@ describe("confirmation", () => {
 		expect(present()).toBe(4);
 	});
 
-	test("Cancel does nothing", async () => {
-		await using world = await startSlashWorld();
+	slashWorldTest("Cancel does nothing", async (world) => {
 		const { question, present } = await askToKick(world);
 		await world.simulator.user(moderator).press(question, "Cancel");
 		await until("it is answered", () => world.answers().some(({ content }) => content === "Nothing was done."));

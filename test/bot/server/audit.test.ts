@@ -277,8 +277,9 @@ onBoth((databases, kind) => {
 			code: "K7QX2ZP9",
 		};
 		// What a row is to say is settled before it is known which database has it.
-		const wrong = kind === "SQLite" ? Object.values(secrets) : [secrets.text];
-		for (const { name, listing } of tools)
+		const wrong = Object.values(secrets);
+		const tried = kind === "SQLite" ? tools : tools.slice(0, 10);
+		for (const { name, listing } of tried)
 			await Promise.all(wrong.map((secret) => call(name, withSecret(listing.inputSchema, secret))));
 		// And where the call is one that is carried out.
 		const all = `${secrets.text} ${secrets.code}`;
@@ -299,7 +300,7 @@ onBoth((databases, kind) => {
 			await call("ban", { user_ids: [user_id], reason: tokens }),
 		];
 		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(carriedOut.map(() => false));
-		const count = tools.length * wrong.length + carriedOut.length;
+		const count = tried.length * wrong.length + carriedOut.length;
 		const rows = await writtenRows(place, count);
 		expect(rows).toHaveLength(count);
 		const writers = new Set(

@@ -9,6 +9,7 @@ import { botConfig, withoutLogin } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const token = "a-token-of-enough-length";
 
@@ -146,35 +147,37 @@ test("a body of 128 KiB is accepted, and one byte more gets 413", async () => {
 	expect((await post(128 * 1024 + 1)).status).toBe(413);
 });
 
-test("while it drains, a bot refuses calls and new sessions, still answers everything else, and ends what runs", async () => {
-	await using world = await startWorld();
-	const { bot, guild, simulator } = world;
-	const fault = simulator.faults.stall("POST /channels/:channel_id/messages");
-	const channel_id = simulator.channel("The Cooks/general").id;
-	const running = world.call("send_message", { channel_id, content: "a" });
-	await until("the call is in flight", () => fault.hits > 0);
-	let isDrained = false;
-	const drained = bot.drain?.().then(() => {
-		isDrained = true;
-	});
-	const post = (method: string, params: unknown) =>
-		fetch(bot.url, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) });
-	const before = simulator.journal.entries().length;
-	for (const refused of [
-		await post("tools/call", { name: "send_message", arguments: { guild_id: guild.id, channel_id, content: "b" } }),
-		await post("initialize", { protocolVersion: "2025-11-25" }),
-	]) {
-		expect(refused.status).toBe(503);
-		expect(await refused.text()).toContain("Nothing was done");
-		expect(refused.headers.get("x-guildhall-draining")).toBe("1");
-		expect(refused.headers.get("connection")).toBe("close");
-	}
-	const answered = await post("tools/list", {});
-	expect(answered.status).toBe(200);
-	expect(answered.headers.get("connection")).toBe("close");
-	expect(isDrained).toBe(false);
-	fault.release();
-	expect((await running).text).toStartWith("Message sent");
-	await drained;
-	expect(simulator.journal.entries()).toHaveLength(before + 1);
-});
+worldTest(
+	"while it drains, a bot refuses calls and new sessions, still answers everything else, and ends what runs",
+	async (world) => {
+		const { bot, guild, simulator } = world;
+		const fault = simulator.faults.stall("POST /channels/:channel_id/messages");
+		const channel_id = simulator.channel("The Cooks/general").id;
+		const running = world.call("send_message", { channel_id, content: "a" });
+		await until("the call is in flight", () => fault.hits > 0);
+		let isDrained = false;
+		const drained = bot.drain?.().then(() => {
+			isDrained = true;
+		});
+		const post = (method: string, params: unknown) =>
+			fetch(bot.url, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) });
+		const before = simulator.journal.entries().length;
+		for (const refused of [
+			await post("tools/call", { name: "send_message", arguments: { guild_id: guild.id, channel_id, content: "b" } }),
+			await post("initialize", { protocolVersion: "2025-11-25" }),
+		]) {
+			expect(refused.status).toBe(503);
+			expect(await refused.text()).toContain("Nothing was done");
+			expect(refused.headers.get("x-guildhall-draining")).toBe("1");
+			expect(refused.headers.get("connection")).toBe("close");
+		}
+		const answered = await post("tools/list", {});
+		expect(answered.status).toBe(200);
+		expect(answered.headers.get("connection")).toBe("close");
+		expect(isDrained).toBe(false);
+		fault.release();
+		expect((await running).text).toStartWith("Message sent");
+		await drained;
+		expect(simulator.journal.entries()).toHaveLength(before + 1);
+	},
+);

@@ -14,6 +14,7 @@ import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
+import { testWith } from "../../support/world-test.ts";
 
 /** An id that nothing has. */
 const nobody = "12345678901234567";
@@ -59,6 +60,8 @@ async function startFixture(options: SimulatorOptions = {}) {
 	};
 }
 
+const fixtureTest = testWith(startFixture);
+
 type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
 async function check(config: BotConfig, options: Parameters<typeof checkBot>[2] = {}) {
@@ -97,8 +100,7 @@ function forbid({ simulator, guild }: Fixture, channel: GuildChannel, ...names: 
 	});
 }
 
-test("when all is well, every check passes and names what it found", async () => {
-	await using fixture = await startFixture();
+fixtureTest("when all is well, every check passes and names what it found", async (fixture) => {
 	const { simulator, guild, role, general, staff } = fixture;
 	const { passed, lines, logged } = await check(
 		{ ...fixture.config(), dataDirectory: "/data" },
@@ -129,8 +131,7 @@ test("when all is well, every check passes and names what it found", async () =>
 	expect(simulator.journal.entries("* *")).toEqual([]);
 });
 
-test("without GUILD_ID, roles and channels may be in any guild that the bot is in", async () => {
-	await using fixture = await startFixture();
+fixtureTest("without GUILD_ID, roles and channels may be in any guild that the bot is in", async (fixture) => {
 	const { simulator } = fixture;
 	const bakers = simulator.guild("The Bakers");
 	const account = simulator.world.accounts.get(simulator.bot("alpha").token);
@@ -144,15 +145,13 @@ test("without GUILD_ID, roles and channels may be in any guild that the bot is i
 	expect(marked("✓").join("\n")).toMatch(/guild: .*The Cooks.*, .*The Bakers/);
 });
 
-test("a bot without a token passes with a warning", async () => {
-	await using fixture = await startFixture();
+fixtureTest("a bot without a token passes with a warning", async (fixture) => {
 	const { passed, marked } = await check(botConfig({ ...fixture.env, mcpToken: undefined }));
 	expect(marked("!")).toContain(`MCP token: ${withoutToken}`);
 	expect(passed).toBe(true);
 });
 
-test("approval that no call can need passes with a warning", async () => {
-	await using fixture = await startFixture();
+fixtureTest("approval that no call can need passes with a warning", async (fixture) => {
 	const mcp = { approval: "write", approval_channel: fixture.general.id, approval_for_root: false };
 	Object.assign(fixture.toml.mcp, mcp);
 	const warnings = async () => {
@@ -176,8 +175,7 @@ test("a bot to which Discord refuses privileged intents passes with a warning th
 	expect(passed).toBe(true);
 });
 
-test("a moderation log that everyone can see passes with a warning", async () => {
-	await using fixture = await startFixture();
+fixtureTest("a moderation log that everyone can see passes with a warning", async (fixture) => {
 	fixture.toml.moderation.log_channel = fixture.general.id;
 	const { passed, marked } = await check(fixture.config());
 	expect(marked("!").join("\n")).toMatch(
@@ -417,8 +415,7 @@ describe("fails, and says what to do, when", () => {
 		expect(passed).toBe(false);
 	});
 
-	test("the database does not answer", async () => {
-		await using fixture = await startFixture();
+	fixtureTest("the database does not answer", async (fixture) => {
 		const { passed, marked } = await check(fixture.config(), {
 			async checkDatabase() {
 				throw new CheckFailed("nothing answers at db:5432");
@@ -428,8 +425,7 @@ describe("fails, and says what to do, when", () => {
 		expect(passed).toBe(false);
 	});
 
-	test("another program has the port", async () => {
-		await using fixture = await startFixture();
+	fixtureTest("another program has the port", async (fixture) => {
 		await using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
 		fixture.env.mcpPort = other.port ?? 0;
 		const { marked } = await check(fixture.config());
@@ -457,8 +453,7 @@ test.each<[what: string, config: Partial<BotConfig>, secret: string]>([
 	expect([...lines, ...logged].join("\n")).not.toContain(secret);
 });
 
-test("without a login, checks that need one are skipped", async () => {
-	await using fixture = await startFixture();
+fixtureTest("without a login, checks that need one are skipped", async (fixture) => {
 	fixture.env.discordToken = "not.the.token";
 	const { marked } = await check(fixture.config());
 	expect(marked("✓")).toHaveLength(3);
@@ -466,8 +461,7 @@ test("without a login, checks that need one are skipped", async () => {
 	for (const line of marked("–")) expect(line).toEndWith('skipped, because "Discord login" failed');
 });
 
-test("roles and channels of a feature that is off are not checked", async () => {
-	await using fixture = await startFixture();
+fixtureTest("roles and channels of a feature that is off are not checked", async (fixture) => {
 	const { toml } = fixture;
 	for (const name of Object.keys(toml.features)) toml.features[name] = false;
 	toml.welcome.channel = nobody;
@@ -478,8 +472,7 @@ test("roles and channels of a feature that is off are not checked", async () => 
 	expect(passed).toBe(true);
 });
 
-test("a missing permission that only some tools need is a warning", async () => {
-	await using fixture = await startFixture();
+fixtureTest("a missing permission that only some tools need is a warning", async (fixture) => {
 	withhold(fixture, "ManageChannels", "MentionEveryone");
 	const { passed, marked } = await check(fixture.config());
 	expect(marked("!")).toEqual([expect.stringMatching(/^permissions: the bot lacks MANAGE_CHANNELS in /)]);
@@ -499,8 +492,7 @@ test.each([
 	expect(passed).toBe(false);
 });
 
-test("a bot at the bottom of the role list is a warning with moderation on", async () => {
-	await using fixture = await startFixture();
+fixtureTest("a bot at the bottom of the role list is a warning with moderation on", async (fixture) => {
 	const { toml, simulator, guild } = fixture;
 	for (const name of Object.keys(toml.features)) toml.features[name] = name === "moderation";
 	simulator.world.roles.move(guild, new Map([[alphaRole(fixture), 1]]));
@@ -511,8 +503,7 @@ test("a bot at the bottom of the role list is a warning with moderation on", asy
 	expect(passed).toBe(true);
 });
 
-test("a permission granted only in some channels is a warning", async () => {
-	await using fixture = await startFixture();
+fixtureTest("a permission granted only in some channels is a warning", async (fixture) => {
 	withhold(fixture, "SendMessages");
 	for (const channel of [fixture.general, fixture.staff])
 		fixture.simulator.world.channels.edit(channel, {
@@ -535,8 +526,7 @@ test("a permission granted only in some channels is a warning", async () => {
 	expect(passed).toBe(true);
 });
 
-test("an administrator may do everything, and an announcement channel is for text", async () => {
-	await using fixture = await startFixture();
+fixtureTest("an administrator may do everything, and an announcement channel is for text", async (fixture) => {
 	const { simulator, guild, general } = fixture;
 	simulator.world.roles.edit(guild, alphaRole(fixture), { permissions: String(PermissionFlagsBits.Administrator) });
 	forbid(fixture, general, "ViewChannel");
@@ -546,8 +536,7 @@ test("an administrator may do everything, and an announcement channel is for tex
 	expect(passed).toBe(true);
 });
 
-test("a bot that runs is not disturbed, and its port is its own; another bot's is not", async () => {
-	await using fixture = await startFixture();
+fixtureTest("a bot that runs is not disturbed, and its port is its own; another bot's is not", async (fixture) => {
 	const running = startBot(fixture.config(), recordLog().log);
 	try {
 		await until("the bot is ready", () => running.ready);
@@ -567,8 +556,7 @@ test("a bot that runs is not disturbed, and its port is its own; another bot's i
 	}
 });
 
-test("a name of a guild cannot forge a line", async () => {
-	await using fixture = await startFixture();
+fixtureTest("a name of a guild cannot forge a line", async (fixture) => {
 	const { world } = fixture.simulator;
 	const rename = (guild: Guild) => world.guilds.edit(guild, { name: "x\n✓ permissions: all\u202e" });
 	rename(fixture.guild);
@@ -611,8 +599,7 @@ test("every key that names a role or a channel is found, whatever is added to co
 	]);
 });
 
-test("chat without an AI provider is a warning", async () => {
-	await using fixture = await startFixture();
+fixtureTest("chat without an AI provider is a warning", async (fixture) => {
 	Object.assign(fixture.toml.features, { chat: true });
 	const { passed, lines } = await check(fixture.config());
 	expect(passed).toBe(true);

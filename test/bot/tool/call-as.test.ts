@@ -7,6 +7,7 @@ import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { userNamed } from "../../support/world.ts";
+import { testWith } from "../../support/world-test.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 
 const ban = destructiveTool({
@@ -60,6 +61,8 @@ const refusing = writeTool({
 
 const tools = [ban, look, count, broken, refusing];
 const start = () => startRecording({ tools });
+
+const botTest = testWith(start);
 type Bot = Awaited<ReturnType<typeof start>>;
 
 /** Lets everybody do what the bot may do. */
@@ -77,8 +80,7 @@ async function permit({ simulator, guild, connection }: Bot): Promise<void> {
 }
 
 describe("a call in a person's name", () => {
-	test("is refused if the person lacks a permission that the bot has", async () => {
-		await using bot = await start();
+	botTest("is refused if the person lacks a permission that the bot has", async (bot) => {
 		const args = { user_ids: [bot.id("mona_lisa")] };
 		const { text, isError, wrote } = await bot.as("zoe", "ban", args);
 		expect(text).toContain("Ban Members");
@@ -86,8 +88,7 @@ describe("a call in a person's name", () => {
 		expect(bot.events).toEqual([]);
 	});
 
-	test("is carried out, recorded as a case and in the bot's audit log", async () => {
-		await using bot = await start();
+	botTest("is carried out, recorded as a case and in the bot's audit log", async (bot) => {
 		await permit(bot);
 		const mona = bot.id("mona_lisa");
 		const args = { user_ids: [mona], reason: "spam" };
@@ -114,8 +115,7 @@ describe("a call in a person's name", () => {
 		expect(call?.requestId).toMatch(/^[0-9a-f]{8}$/);
 	});
 
-	test("without the person among the members is refused", async () => {
-		await using bot = await start();
+	botTest("without the person among the members is refused", async (bot) => {
 		await permit(bot);
 		const { callAs, guild, id } = bot;
 		const result = await callAs({
@@ -129,8 +129,7 @@ describe("a call in a person's name", () => {
 		expect(bot.events).toEqual([]);
 	});
 
-	test("acts in the guild where it was made, whatever its arguments say", async () => {
-		await using bot = await start();
+	botTest("acts in the guild where it was made, whatever its arguments say", async (bot) => {
 		const { simulator } = bot;
 		const other = simulator.guild("The Bakers");
 		simulator.world.members.add(other, userNamed(bot, "alpha"));
@@ -146,8 +145,7 @@ describe("a call in a person's name", () => {
 		expect(await bot.call("look", {})).toMatchObject({ isError: true });
 	});
 
-	test("of an unknown tool is a bug, which is logged", async () => {
-		await using bot = await start();
+	botTest("of an unknown tool is a bug, which is logged", async (bot) => {
 		expect(await bot.as("zoe", "nothing")).toMatchObject({
 			text: "Internal error. The bot's log has the details.",
 			isError: true,
@@ -157,8 +155,7 @@ describe("a call in a person's name", () => {
 	});
 });
 
-test("a read and a dry run change nothing for the audit channel", async () => {
-	await using bot = await start();
+botTest("a read and a dry run change nothing for the audit channel", async (bot) => {
 	await permit(bot);
 	await bot.as("zoe", "look");
 	const args = { user_ids: [bot.id("mona_lisa")], dry_run: true };
@@ -184,16 +181,14 @@ describe("a call that fails", () => {
 		expect(bot.audited[0]?.outcome).toBe("failed");
 	});
 
-	test("because of its arguments is refused", async () => {
-		await using bot = await start();
+	botTest("because of its arguments is refused", async (bot) => {
 		const result = await bot.as("zoe", "ban", { user_ids: 5 });
 		expect(result).toMatchObject({ isError: true, wrote: false });
 		expect(result.text).toContain("user_ids");
 		expect(bot.audited[0]?.outcome).not.toBe("done");
 	});
 
-	test("because of a bug is logged without what the person wrote", async () => {
-		await using bot = await start();
+	botTest("because of a bug is logged without what the person wrote", async (bot) => {
 		const args = { user_ids: [], reason: "between us" };
 		expect(await bot.as("zoe", "broken", args)).toEqual({
 			text: "Internal error. The bot's log has the details.",

@@ -7,6 +7,7 @@ import { destructiveTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { noteItem } from "../../../src/discord/rest/rest.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { until } from "../../support/until.ts";
+import { testWith } from "../../support/world-test.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 
 /** Bans everybody in `user_ids`, one request after another. */
@@ -85,6 +86,8 @@ const failing = (error: unknown) =>
 
 const start = () => startRecording({ tools: [banEach, banFirst, banOne, silent] });
 
+const botTest = testWith(start);
+
 const ban = (id: string) => `PUT /bans/${id}`;
 
 describe("cases are stored before the first request, and settled after the last", () => {
@@ -106,8 +109,7 @@ describe("cases are stored before the first request, and settled after the last"
 		expect(end?.why).toBeUndefined();
 	});
 
-	test("with several requests", async () => {
-		await using bot = await start();
+	botTest("with several requests", async (bot) => {
 		const ids = ["zoe", "mona_lisa", "jose.garcia"].map(bot.id);
 		await bot.call("ban_each", { user_ids: ids });
 		expect(bot.events).toEqual(["open", ...ids.map(ban), "settle"]);
@@ -115,8 +117,7 @@ describe("cases are stored before the first request, and settled after the last"
 	});
 });
 
-test("a call without reason and tell says so, and a plan can say what is recorded", async () => {
-	await using bot = await start();
+botTest("a call without reason and tell says so, and a plan can say what is recorded", async (bot) => {
 	await bot.call("ban_first", { user_ids: [bot.id("zoe")] });
 	expect(bot.calls[0]).toMatchObject({ reason: undefined, tell: undefined });
 	expect(bot.calls[0]?.draft).toMatchObject({ endsAt: 5, detail: "detail" });
@@ -131,8 +132,7 @@ test("the record knows who made the call, and who approved it", async () => {
 });
 
 describe("nothing is recorded", () => {
-	test("of a dry run", async () => {
-		await using bot = await start();
+	botTest("of a dry run", async (bot) => {
 		for (const name of ["ban_each", "ban_first"]) {
 			const args = { user_ids: [bot.id("zoe")], dry_run: true };
 			const { text } = await bot.call(name, args);
@@ -163,8 +163,7 @@ describe("nothing is recorded", () => {
 		expect(bot.events).toEqual([]);
 	});
 
-	test("of a tool that says so, or if nobody keeps a record", async () => {
-		await using bot = await start();
+	botTest("of a tool that says so, or if nobody keeps a record", async (bot) => {
 		const zoe = bot.id("zoe");
 		await bot.call("silent", { user_ids: [zoe] });
 		expect(bot.events).toEqual([ban(zoe)]);
@@ -220,8 +219,7 @@ describe("a step that fails", () => {
 		}
 	});
 
-	test("among several has its own outcome, and those after it were not reached", async () => {
-		await using bot = await start();
+	botTest("among several has its own outcome, and those after it were not reached", async (bot) => {
 		const [first = "", second = "", third = "", fourth = ""] = [
 			...["zoe", "mona_lisa", "jose.garcia", "ada"].map(bot.id),
 		];

@@ -7,6 +7,7 @@ import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { AuditLogEntry, GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 afterEach(() => {
 	setSystemTime();
@@ -41,8 +42,7 @@ function log(world: TestWorld, given: Partial<AuditLogEntry>): AuditLogEntry {
 
 const lines = async (world: TestWorld, args = {}) => (await world.call("get_audit_log", args)).text.split("\n");
 
-test("entries are filtered by user, target, action and time, and paged", async () => {
-	await using world = await startWorld();
+worldTest("entries are filtered by user, target, action and time, and paged", async (world) => {
 	const { ada, zoe } = ids(world);
 	const at = logAt(world);
 	const [, second] = [
@@ -73,8 +73,7 @@ test("entries are filtered by user, target, action and time, and paged", async (
 	expect((await lines(world)).join()).not.toContain("next_before");
 });
 
-test("an unknown action is refused with a suggestion", async () => {
-	await using world = await startWorld();
+worldTest("an unknown action is refused with a suggestion", async (world) => {
 	const answer = await world.call("get_audit_log", { action_type: "MEMBER_BAN_AD" });
 	expect(answer.code).toBe(-32602);
 	expect(answer.text).toContain('unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?');
@@ -83,8 +82,7 @@ test("an unknown action is refused with a suggestion", async () => {
 	expect(soundboard.isError).toBe(false);
 });
 
-test("more entries than Discord returns at once are read in pages, until they are too old", async () => {
-	await using world = await startWorld();
+worldTest("more entries than Discord returns at once are read in pages, until they are too old", async (world) => {
 	const { zoe } = ids(world);
 	const at = logAt(world);
 	for (let age = 150; age > 0; age -= 1) at(age, { action_type: AuditLogEvent.MemberKick, target_id: zoe });
@@ -95,8 +93,7 @@ test("more entries than Discord returns at once are read in pages, until they ar
 	expect(reads()).toBe(3);
 });
 
-test("entries of one actor, action and kind of target share a line within ten minutes", async () => {
-	await using world = await startWorld();
+worldTest("entries of one actor, action and kind of target share a line within ten minutes", async (world) => {
 	const { ada, zoe } = ids(world);
 	const at = logAt(world);
 	const deleted = (ago: number, name: string, user_id = ada) =>
@@ -127,8 +124,7 @@ test("entries of one actor, action and kind of target share a line within ten mi
 	]);
 });
 
-test("a hundred entries of a raid take few bytes", async () => {
-	await using world = await startWorld();
+worldTest("a hundred entries of a raid take few bytes", async (world) => {
 	const { ada, zoe } = ids(world);
 	const at = logAt(world);
 	const { MemberBanAdd, ChannelOverwriteUpdate, MemberRoleUpdate } = AuditLogEvent;
@@ -165,8 +161,7 @@ test("a hundred entries of a raid take few bytes", async () => {
 	);
 });
 
-test("a change by a webhook's token is shown without who made it", async () => {
-	await using world = await startWorld();
+worldTest("a change by a webhook's token is shown without who made it", async (world) => {
 	const { simulator } = world;
 	const { channel } = simulator.channel("The Cooks/general");
 	const hook = simulator.world.webhooks.add(channel as GuildChannel, { name: "Crier" }, { actor: ids(world).ada });
@@ -185,8 +180,7 @@ function argumentsOf(tool: string | undefined): string[] {
 const bits = (...names: (keyof typeof PermissionFlagsBits)[]) =>
 	String(names.reduce((all, name) => all | PermissionFlagsBits[name], 0n));
 
-test("changes are shown in words, objects by name and id", async () => {
-	await using world = await startWorld();
+worldTest("changes are shown in words, objects by name and id", async (world) => {
 	const { simulator, guild } = world;
 	const { zoe } = ids(world);
 	const general = simulator.channel("The Cooks/general").id;
@@ -583,8 +577,7 @@ function overwritten(world: TestWorld) {
 	return { target_id: channel.id, options: { id, type: "0" as const } };
 }
 
-test("an entry ends with the call that undoes it, which names a tool and its arguments", async () => {
-	await using world = await startWorld();
+worldTest("an entry ends with the call that undoes it, which names a tool and its arguments", async (world) => {
 	for (const [action, given, expected] of undone) {
 		const entry = { target_id: null, ...given(world) };
 		await world.heard();
@@ -600,8 +593,7 @@ test("an entry ends with the call that undoes it, which names a tool and its arg
 	}
 });
 
-test("what was done to several objects is undone by one call where a tool takes several", async () => {
-	await using world = await startWorld();
+worldTest("what was done to several objects is undone by one call where a tool takes several", async (world) => {
 	const { ada, zoe } = ids(world);
 	const { id: role } = roleNamed(world, "Regular");
 	const roles = [{ id: role, name: "Regular" }];
@@ -639,56 +631,57 @@ test("what was done to several objects is undone by one call where a tool takes 
 	}
 });
 
-test("of several changes of one object the oldest value is restored; a ban lifted later needs no undo", async () => {
-	await using world = await startWorld();
-	const { zoe } = ids(world);
-	const at = logAt(world);
-	const target_id = channelNamed(world, "general").id;
-	const slow = (ago: number, old_value: number, new_value: number) =>
-		at(ago, {
-			action_type: AuditLogEvent.ChannelUpdate,
-			target_id,
-			changes: [{ key: "rate_limit_per_user", old_value, new_value }],
-		});
-	slow(90, 5, 10);
-	slow(80, 10, 60);
-	const roleId = roleNamed(world, "Regular").id;
-	for (const [ago, before, after] of [
-		[79, bits("Speak"), bits("Speak", "BanMembers")],
-		[78, bits("Speak", "BanMembers"), bits("Speak", "Administrator")],
-	] as const)
-		at(ago, {
-			action_type: AuditLogEvent.RoleUpdate,
-			target_id: roleId,
-			changes: [{ key: "permissions", old_value: before, new_value: after }],
-		});
-	for (const [ago, id] of [
-		[77, "5"],
-		[76, "6"],
-	] as const)
-		at(ago, {
-			action_type: AuditLogEvent.MemberRoleUpdate,
-			target_id: zoe,
-			changes: [{ key: "$add", new_value: [{ id, name: `role ${id}` }] }],
-		});
-	at(70, { action_type: AuditLogEvent.MemberBanAdd, target_id: zoe });
-	at(60, { action_type: AuditLogEvent.MemberBanRemove, target_id: zoe });
-	const [, unbanned, banned, given, role, changed] = await lines(world);
-	expect(role).toEndWith(
-		`| +BAN_MEMBERS; +ADMINISTRATOR, −BAN_MEMBERS | undo: edit_role role_id=${roleId} remove_permissions=[ADMINISTRATOR]`,
-	);
-	expect(given).toEndWith(
-		`| +@role 5 (ID: 5); +@role 6 (ID: 6) | undo: bulk_role_update user_ids=[${zoe}] role_id=each action=remove`,
-	);
-	expect(changed).toEndWith(
-		`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,
-	);
-	expect(banned).toEndWith(`banned user @zoe (ID: ${zoe})`);
-	expect(unbanned).toEndWith(`| undo: ban user_ids=[${zoe}]`);
-});
+worldTest(
+	"of several changes of one object the oldest value is restored; a ban lifted later needs no undo",
+	async (world) => {
+		const { zoe } = ids(world);
+		const at = logAt(world);
+		const target_id = channelNamed(world, "general").id;
+		const slow = (ago: number, old_value: number, new_value: number) =>
+			at(ago, {
+				action_type: AuditLogEvent.ChannelUpdate,
+				target_id,
+				changes: [{ key: "rate_limit_per_user", old_value, new_value }],
+			});
+		slow(90, 5, 10);
+		slow(80, 10, 60);
+		const roleId = roleNamed(world, "Regular").id;
+		for (const [ago, before, after] of [
+			[79, bits("Speak"), bits("Speak", "BanMembers")],
+			[78, bits("Speak", "BanMembers"), bits("Speak", "Administrator")],
+		] as const)
+			at(ago, {
+				action_type: AuditLogEvent.RoleUpdate,
+				target_id: roleId,
+				changes: [{ key: "permissions", old_value: before, new_value: after }],
+			});
+		for (const [ago, id] of [
+			[77, "5"],
+			[76, "6"],
+		] as const)
+			at(ago, {
+				action_type: AuditLogEvent.MemberRoleUpdate,
+				target_id: zoe,
+				changes: [{ key: "$add", new_value: [{ id, name: `role ${id}` }] }],
+			});
+		at(70, { action_type: AuditLogEvent.MemberBanAdd, target_id: zoe });
+		at(60, { action_type: AuditLogEvent.MemberBanRemove, target_id: zoe });
+		const [, unbanned, banned, given, role, changed] = await lines(world);
+		expect(role).toEndWith(
+			`| +BAN_MEMBERS; +ADMINISTRATOR, −BAN_MEMBERS | undo: edit_role role_id=${roleId} remove_permissions=[ADMINISTRATOR]`,
+		);
+		expect(given).toEndWith(
+			`| +@role 5 (ID: 5); +@role 6 (ID: 6) | undo: bulk_role_update user_ids=[${zoe}] role_id=each action=remove`,
+		);
+		expect(changed).toEndWith(
+			`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,
+		);
+		expect(banned).toEndWith(`banned user @zoe (ID: ${zoe})`);
+		expect(unbanned).toEndWith(`| undo: ban user_ids=[${zoe}]`);
+	},
+);
 
-test("those who acted are named without ids only if their names differ", async () => {
-	await using world = await startWorld();
+worldTest("those who acted are named without ids only if their names differ", async (world) => {
 	const { users } = world.simulator.world;
 	const twins = [1, 2].map(() => users.add({ username: "twin" }).id);
 	for (const user_id of twins) log(world, { user_id, changes: [{ key: "name", new_value: "x" }] });
@@ -696,8 +689,7 @@ test("those who acted are named without ids only if their names differ", async (
 	expect(shown.map((line) => line.split(" | ")[1])).toEqual([`@twin (ID: ${twins[1]})`, `@twin (ID: ${twins[0]})`]);
 });
 
-test("no entry shows a credential", async () => {
-	await using world = await startWorld();
+worldTest("no entry shows a credential", async (world) => {
 	const url = "https://discord.com/api/webhooks/123456789012345678/se-cret_1";
 	log(world, {
 		reason: `see ${url}`,
@@ -722,8 +714,7 @@ test("no entry shows a credential", async () => {
 	expect(text).toContain("/webhooks/123456789012345678/[hidden]");
 });
 
-test("what people wrote cannot end an entry's line, nor add a field to it", async () => {
-	await using world = await startWorld();
+worldTest("what people wrote cannot end an entry's line, nor add a field to it", async (world) => {
 	const evil = "x\n2020-01-01 | by: nobody";
 	log(world, {
 		reason: evil,

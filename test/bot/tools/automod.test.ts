@@ -1,9 +1,10 @@
 // The AutoMod tools, and what Discord then does with messages.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { NewRule } from "../../../src/simulator/world/guilds/automod.ts";
-import { memberNamed, roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { memberNamed, roleNamed, type TestWorld, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 type Args = Record<string, unknown>;
 
@@ -43,8 +44,7 @@ function scene(world: TestWorld) {
 	};
 }
 
-test("a created rule blocks, alerts and times out, except for exempt roles", async () => {
-	await using world = await startWorld();
+worldTest("a created rule blocks, alerts and times out, except for exempt roles", async (world) => {
 	const { create, alerts, say } = scene(world);
 	await world.heard();
 	const regular = roleNamed(world, "Regular");
@@ -71,8 +71,7 @@ test("a created rule blocks, alerts and times out, except for exempt roles", asy
 	expect(member.communication_disabled_until).not.toBeNull();
 });
 
-test("each kind of rule is created, disabled on request", async () => {
-	await using world = await startWorld();
+worldTest("each kind of rule is created, disabled on request", async (world) => {
 	const { create, rules } = scene(world);
 	const cases: Args[] = [
 		{ trigger_type: "keyword", regex_patterns: ["\\d+ soups"], enabled: false },
@@ -93,8 +92,7 @@ test("each kind of rule is created, disabled on request", async () => {
 	expect(again.text).toContain("Maximum number of rules with trigger type 3");
 });
 
-test("contradictory arguments are refused before Discord is asked, all at once", async () => {
-	await using world = await startWorld();
+worldTest("contradictory arguments are refused before Discord is asked, all at once", async (world) => {
 	const { create, alerts } = scene(world);
 	await world.heard();
 	const words = { keyword_filter: ["soup"] };
@@ -146,8 +144,7 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 	expect(writes(world)).toEqual([]);
 });
 
-test("a rule that times out or blocks members requires MODERATE_MEMBERS", async () => {
-	await using world = await startWorld();
+worldTest("a rule that times out or blocks members requires MODERATE_MEMBERS", async (world) => {
 	const { create, rule, edit } = scene(world);
 	const known = rule();
 	const own = roleNamed(world, "alpha");
@@ -165,8 +162,7 @@ test("a rule that times out or blocks members requires MODERATE_MEMBERS", async 
 	expect((await create({ keyword_filter: ["x"] })).isError).toBe(false);
 });
 
-test("an edit sends the given fields and those that Discord would otherwise remove", async () => {
-	await using world = await startWorld();
+worldTest("an edit sends the given fields and those that Discord would otherwise remove", async (world) => {
 	const { rule, edit, alerts, say } = scene(world);
 	const edited = rule({
 		trigger_metadata: { keyword_filter: ["soup"], allow_list: ["pea soup"] },
@@ -199,8 +195,7 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 	expect(dangling.text).toContain("only rules with the action timeout have this field");
 });
 
-test("an edit that would change nothing is refused, and so is one without fields", async () => {
-	await using world = await startWorld();
+worldTest("an edit that would change nothing is refused, and so is one without fields", async (world) => {
 	const { rule, edit, alerts } = scene(world);
 	const edited = rule({
 		actions: [
@@ -222,8 +217,7 @@ test("an edit that would change nothing is refused, and so is one without fields
 	expect(writes(world)).toEqual([]);
 });
 
-test("set_automod_rule creates a rule or, with rule_id, edits one, but not its trigger", async () => {
-	await using world = await startWorld();
+worldTest("set_automod_rule creates a rule or, with rule_id, edits one, but not its trigger", async (world) => {
 	const { rule, rules } = scene(world);
 	const set = (args: Args) => world.call("set_automod_rule", args);
 	const lacking = await set({ keyword_filter: ["soup"] });
@@ -241,8 +235,7 @@ test("set_automod_rule creates a rule or, with rule_id, edits one, but not its t
 	expect(rules()).toHaveLength(1);
 });
 
-test("an existing rule that is invalid for creation can be edited in its valid fields", async () => {
-	await using world = await startWorld();
+worldTest("an existing rule that is invalid for creation can be edited in its valid fields", async (world) => {
 	const { rule, edit } = scene(world);
 	const raidsAlone = rule({
 		trigger_type: 5,
@@ -253,8 +246,7 @@ test("an existing rule that is invalid for creation can be edited in its valid f
 	expect((await edit(wordless, { enabled: false })).isError).toBe(false);
 });
 
-test("a list shows a few words of each rule; rule_id shows all of them", async () => {
-	await using world = await startWorld();
+worldTest("a list shows a few words of each rule; rule_id shows all of them", async (world) => {
 	const { rule } = scene(world);
 	const none = await world.call("list_automod_rules");
 	expect(none.text).toBe(`The guild ${world.guild.id} has no AutoMod rules.`);

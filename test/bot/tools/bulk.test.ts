@@ -1,10 +1,11 @@
 // The bulk tools.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { GuildFeature, PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Member, Role } from "../../../src/simulator/world/state/entities.ts";
-import { channelNamed, roleNamed, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { channelNamed, roleNamed, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const done = { dry_run: false };
 
@@ -37,8 +38,7 @@ async function giving(world: TestWorld, count: number) {
 	};
 }
 
-test("bulk_role_update changes only members who need it", async () => {
-	await using world = await startWorld();
+worldTest("bulk_role_update changes only members who need it", async (world) => {
 	const { role, members, args, give } = await giving(world, 7);
 	const [, , third] = members;
 	if (third) world.simulator.world.members.edit(world.guild, third, { roles: [role.id] });
@@ -62,8 +62,7 @@ test("bulk_role_update changes only members who need it", async () => {
 	expect(writes(world)).toHaveLength(6);
 });
 
-test("bulk_role_update applies all of its filters", async () => {
-	await using world = await startWorld();
+worldTest("bulk_role_update applies all of its filters", async (world) => {
 	const { simulator, guild } = world;
 	const { world: platform } = simulator;
 	const [role, regular] = [roleNamed(world, "Newcomer"), roleNamed(world, "Regular")];
@@ -104,8 +103,7 @@ test("bulk_role_update applies all of its filters", async () => {
 	expect(none.text).toContain("bots: expected at least one of these");
 });
 
-test("bulk_role_update names each refused member and continues with the others", async () => {
-	await using world = await startWorld();
+worldTest("bulk_role_update names each refused member and continues with the others", async (world) => {
 	const { role, members, give, requestFor } = await giving(world, 4);
 	world.simulator.faults.refuse(requestFor(1), 50013);
 	world.simulator.faults.refuse(requestFor(2), 10007);
@@ -119,8 +117,7 @@ test("bulk_role_update names each refused member and continues with the others",
 	expect(text).not.toContain("next_after");
 });
 
-test("bulk_role_update stops at an unknown outcome, and continues after it", async () => {
-	await using world = await startWorld();
+worldTest("bulk_role_update stops at an unknown outcome, and continues after it", async (world) => {
 	const { role, members, give, requestFor } = await giving(world, 4);
 	world.simulator.faults.drop(requestFor(1), { when: "before", times: 1 });
 	const { text, isError } = await give();
@@ -137,8 +134,7 @@ test("bulk_role_update stops at an unknown outcome, and continues after it", asy
 	expect(new Set(requests).size).toBe(requests.length);
 });
 
-test("bulk_role_update ends at once when Discord's rate limit takes longer than its time", async () => {
-	await using world = await startWorld();
+worldTest("bulk_role_update ends at once when Discord's rate limit takes longer than its time", async (world) => {
 	const { role, members, give, requestFor } = await giving(world, 4);
 	world.simulator.faults.rateLimit(requestFor(2), { retryAfterMs: 60_000, times: 1 });
 	const { text } = await give();
@@ -147,28 +143,29 @@ test("bulk_role_update ends at once when Discord's rate limit takes longer than 
 	expect(text).toEndWith(`\nnext_after=${members[1]?.user.id}`);
 });
 
-test("bulk_role_update refuses unassignable roles and roles above the bot, regardless of the members' ranks", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
-	const { give, role, members } = await giving(world, 1);
-	for (const [role_id, refusal] of [
-		[above.id, "does not rank below the bot's highest role"],
-		[guild.id, "is the role of all members"],
-	] as const) {
-		const { text, isError } = await give({ role_id });
-		expect(isError).toBe(true);
-		expect(text).toContain(refusal);
-	}
-	const [member] = members;
-	if (member) simulator.world.members.edit(guild, member, { roles: [above.id] });
-	await world.heard();
-	expect((await give()).isError).toBe(false);
-	expect(holders(members, role)).toEqual([0]);
-});
+worldTest(
+	"bulk_role_update refuses unassignable roles and roles above the bot, regardless of the members' ranks",
+	async (world) => {
+		const { simulator, guild } = world;
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
+		const { give, role, members } = await giving(world, 1);
+		for (const [role_id, refusal] of [
+			[above.id, "does not rank below the bot's highest role"],
+			[guild.id, "is the role of all members"],
+		] as const) {
+			const { text, isError } = await give({ role_id });
+			expect(isError).toBe(true);
+			expect(text).toContain(refusal);
+		}
+		const [member] = members;
+		if (member) simulator.world.members.edit(guild, member, { roles: [above.id] });
+		await world.heard();
+		expect((await give()).isError).toBe(false);
+		expect(holders(members, role)).toEqual([0]);
+	},
+);
 
-test("bulk tools do nothing before all members are known", async () => {
-	await using world = await startWorld();
+worldTest("bulk tools do nothing before all members are known", async (world) => {
 	const { simulator } = world;
 	const guild = simulator.guild("The Bakers");
 	const alpha = userNamed({ simulator }, "alpha");
@@ -195,8 +192,7 @@ test("bulk tools do nothing before all members are known", async () => {
 	simulator.sockets.holdMembers(false);
 });
 
-test("ban bans several members and others, and says who was not banned", async () => {
-	await using world = await startWorld();
+worldTest("ban bans several members and others, and says who was not banned", async (world) => {
 	const { simulator, guild } = world;
 	const members = newMembers(world, 2);
 	const outsider = simulator.world.users.add({ username: "outsider" });
@@ -228,8 +224,7 @@ test("ban bans several members and others, and says who was not banned", async (
 	expect(again.text).toContain("(code 500000). None of the users was banned");
 });
 
-test("a dry run of ban finds who is banned among thousands", async () => {
-	await using world = await startWorld();
+worldTest("a dry run of ban finds who is banned among thousands", async (world) => {
 	const { simulator, guild } = world;
 	const users = Array.from({ length: 2005 }, (_, n) => simulator.world.users.add({ username: `banned-${n}` }));
 	for (const user of users) simulator.world.bans.add(guild, user);
@@ -241,8 +236,7 @@ test("a dry run of ban finds who is banned among thousands", async () => {
 	expect(text).toContain("\n3 already banned:");
 });
 
-test("one refusal names all members who rank too high, and nobody is banned", async () => {
-	await using world = await startWorld();
+worldTest("one refusal names all members who rank too high, and nobody is banned", async (world) => {
 	const { simulator, guild } = world;
 	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	const members = newMembers(world, 14);
@@ -263,43 +257,47 @@ test("one refusal names all members who rank too high, and nobody is banned", as
 	expect(writes(world)).toEqual([]);
 });
 
-test("prune_members removes the members that a dry run counts, and reports the number only if requested", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const members = newMembers(world, 3);
-	for (const member of members) simulator.world.members.setLastSeen(member, new Date(Date.now() - 8 * 86_400_000));
-	const count = async (args = {}) => (await world.call("prune_members", { ...args, dry_run: true })).text;
-	const who = "have been inactive for 7 day(s) and have no roles";
-	expect(await count()).toBe(
-		`Dry run: nothing was done.\nWould remove 3 member(s) of the guild ${guild.id} who ${who}.`,
-	);
-	expect(await count({ days: 9 })).toContain("Would remove 0 member(s)");
-	const dry = await world.call("prune_members", { dry_run: true });
-	expect(dry.text).toContain(`Would remove 3 member(s) of the guild`);
-	expect(writes(world)).toEqual([]);
-	const { text } = await world.call("prune_members", { ...done, compute_prune_count: false });
-	expect(text).toBe(`Discord removes the members who ${who}; their number was not requested.`);
-	for (const id of idsOf(members)) expect(guild.members.has(id)).toBe(false);
-	const none = await world.call("prune_members", done);
-	expect(none.text).toBe(`Removed 0 member(s) who ${who}.`);
-});
-
-test("where only administrators may prune, a bot that is none is refused before Discord is asked", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const features = [GuildFeature.PruneRequiresAdmin];
-	simulator.world.guilds.edit(guild, { features });
-	await world.heard();
-	simulator.requests.clear();
-	for (const dry_run of [false, true])
-		expect((await world.call("prune_members", { dry_run })).text).toContain(
-			`The bot lacks ADMINISTRATOR in the guild ${guild.id} as a whole. The guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN).`,
+worldTest(
+	"prune_members removes the members that a dry run counts, and reports the number only if requested",
+	async (world) => {
+		const { simulator, guild } = world;
+		const members = newMembers(world, 3);
+		for (const member of members) simulator.world.members.setLastSeen(member, new Date(Date.now() - 8 * 86_400_000));
+		const count = async (args = {}) => (await world.call("prune_members", { ...args, dry_run: true })).text;
+		const who = "have been inactive for 7 day(s) and have no roles";
+		expect(await count()).toBe(
+			`Dry run: nothing was done.\nWould remove 3 member(s) of the guild ${guild.id} who ${who}.`,
 		);
-	expect(simulator.requests.list()).toEqual([]);
-	simulator.world.roles.edit(guild, roleNamed(world, "alpha"), {
-		permissions: String(PermissionFlagsBits.Administrator),
-	});
-	await world.heard();
-	const { text } = await world.call("prune_members", { dry_run: true });
-	expect(text).toContain("Would remove 0 member(s)");
-});
+		expect(await count({ days: 9 })).toContain("Would remove 0 member(s)");
+		const dry = await world.call("prune_members", { dry_run: true });
+		expect(dry.text).toContain(`Would remove 3 member(s) of the guild`);
+		expect(writes(world)).toEqual([]);
+		const { text } = await world.call("prune_members", { ...done, compute_prune_count: false });
+		expect(text).toBe(`Discord removes the members who ${who}; their number was not requested.`);
+		for (const id of idsOf(members)) expect(guild.members.has(id)).toBe(false);
+		const none = await world.call("prune_members", done);
+		expect(none.text).toBe(`Removed 0 member(s) who ${who}.`);
+	},
+);
+
+worldTest(
+	"where only administrators may prune, a bot that is none is refused before Discord is asked",
+	async (world) => {
+		const { simulator, guild } = world;
+		const features = [GuildFeature.PruneRequiresAdmin];
+		simulator.world.guilds.edit(guild, { features });
+		await world.heard();
+		simulator.requests.clear();
+		for (const dry_run of [false, true])
+			expect((await world.call("prune_members", { dry_run })).text).toContain(
+				`The bot lacks ADMINISTRATOR in the guild ${guild.id} as a whole. The guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN).`,
+			);
+		expect(simulator.requests.list()).toEqual([]);
+		simulator.world.roles.edit(guild, roleNamed(world, "alpha"), {
+			permissions: String(PermissionFlagsBits.Administrator),
+		});
+		await world.heard();
+		const { text } = await world.call("prune_members", { dry_run: true });
+		expect(text).toContain("Would remove 0 member(s)");
+	},
+);

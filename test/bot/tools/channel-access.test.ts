@@ -14,6 +14,7 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
+import { testWith } from "../../support/world-test.ts";
 
 const {
 	Connect,
@@ -66,13 +67,14 @@ async function scene() {
 	};
 }
 
+const sceneTest = testWith(scene);
+
 function nameOf({ guild }: TestWorld, id: string): string {
 	return guild.roles.get(id)?.name ?? guild.members.get(id)?.user.username ?? id;
 }
 
 describe("access of a new channel", () => {
-	test("with view_* only these roles and members see it, and the bot", async () => {
-		await using it = await scene();
+	sceneTest("with view_* only these roles and members see it, and the bot", async (it) => {
 		const zoe = memberNamed(it.world, "zoe").user;
 		const { text } = await it.make({ view_role_ids: [it.staff.id], view_user_ids: [zoe.id] });
 		expect(text).toBe(
@@ -89,8 +91,7 @@ describe("access of a new channel", () => {
 		await expect(it.simulator.user("liwei").say("fresh", "x")).rejects.toThrow();
 	});
 
-	test("with write_role_ids everyone reads, and only these write, also in threads", async () => {
-		await using it = await scene();
+	sceneTest("with write_role_ids everyone reads, and only these write, also in threads", async (it) => {
 		const { text } = await it.make({ write_role_ids: [it.staff.id] });
 		const names = "SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS";
 		expect(text).toEndWith(
@@ -108,8 +109,7 @@ describe("access of a new channel", () => {
 		expect(sent.isError).toBe(false);
 	});
 
-	test("in a voice channel those who see it may connect, and those who write speak", async () => {
-		await using it = await scene();
+	sceneTest("in a voice channel those who see it may connect, and those who write speak", async (it) => {
 		const { text } = await it.make({
 			channel_type: "voice",
 			user_limit: 5,
@@ -126,8 +126,7 @@ describe("access of a new channel", () => {
 		expect(it.fresh().user_limit).toBe(5);
 	});
 
-	test("changes what the category gives: a read-only channel in a private category stays private", async () => {
-		await using it = await scene();
+	sceneTest("changes what the category gives: a read-only channel in a private category stays private", async (it) => {
 		const { talk, guild, staff, regular, alpha } = it;
 		it.overwrite(talk, guild.id, 0n, ViewChannel);
 		it.overwrite(talk, staff.id, ViewChannel | SendMessages, 0n);
@@ -142,8 +141,7 @@ describe("access of a new channel", () => {
 		]);
 	});
 
-	test("is as fresh as the category, however late its events are", async () => {
-		await using it = await scene();
+	sceneTest("is as fresh as the category, however late its events are", async (it) => {
 		const { talk, staff, guild } = it;
 		it.simulator.sockets.holdEvents(true);
 		it.overwrite(talk, guild.id, 0n, ViewChannel);
@@ -151,8 +149,7 @@ describe("access of a new channel", () => {
 		expect(it.overwrites(it.fresh())[0]).toEqual(["@everyone", 0n, ViewChannel | writing]);
 	});
 
-	test("takes named overwrites of roles and members, and the bot keeps access", async () => {
-		await using it = await scene();
+	sceneTest("takes named overwrites of roles and members, and the bot keeps access", async (it) => {
 		const zoe = memberNamed(it.world, "zoe").user;
 		const { text } = await it.make({
 			permission_overwrites: [
@@ -170,8 +167,7 @@ describe("access of a new channel", () => {
 		]);
 	});
 
-	test("a bot that is administrator gets no overwrite", async () => {
-		await using it = await scene();
+	sceneTest("a bot that is administrator gets no overwrite", async (it) => {
 		const role = roleNamed(it.world, "alpha");
 		it.simulator.world.roles.edit(it.guild, role, { permissions: String(PermissionFlagsBits.Administrator) });
 		await it.world.heard();
@@ -197,8 +193,7 @@ describe("access of a new channel", () => {
 		expect(edited.isError).toBe(false);
 	});
 
-	test("what the bot cannot allow is not taken over from the category, and said", async () => {
-		await using it = await scene();
+	sceneTest("what the bot cannot allow is not taken over from the category, and said", async (it) => {
 		const { talk, staff, regular } = it;
 		it.overwrite(talk, staff.id, ManageRoles | PrioritySpeaker, 0n);
 		await it.world.heard();
@@ -240,8 +235,7 @@ describe("access of a new channel", () => {
 });
 
 describe("access of an existing channel", () => {
-	test("is changed in one request, and said for each role and member", async () => {
-		await using it = await scene();
+	sceneTest("is changed in one request, and said for each role and member", async (it) => {
 		const general = channelNamed(it.world, "general");
 		it.overwrite(general, it.regular.id, ViewChannel, 0n);
 		await it.world.heard();
@@ -264,16 +258,14 @@ describe("access of an existing channel", () => {
 		);
 	});
 
-	test("of a category is changed for its synced channels, too, which are named", async () => {
-		await using it = await scene();
+	sceneTest("of a category is changed for its synced channels, too, which are named", async (it) => {
 		const { text } = await it.edit(it.talk, { view_role_ids: [it.staff.id] });
 		expect(text).toEndWith(
 			"\nthe bot: VIEW_CHANNEL neutral → allowed\n2 synced channel(s) follow: #general, #Lounge; 1 not synced, with permissions of their own, stay: #staff",
 		);
 	});
 
-	test("@everyone among those who see and write opens it", async () => {
-		await using it = await scene();
+	sceneTest("@everyone among those who see and write opens it", async (it) => {
 		const general = channelNamed(it.world, "general");
 		const [only, all] = [[it.staff.id], [it.guild.id]];
 		await it.edit(general, { view_role_ids: only, write_role_ids: only });
@@ -282,8 +274,7 @@ describe("access of an existing channel", () => {
 		expect(it.overwrites(general)).toEqual([["alpha", ViewChannel | writing, 0n]]);
 	});
 
-	test("requires MANAGE_ROLES in the channel, unlike other settings", async () => {
-		await using it = await scene();
+	sceneTest("requires MANAGE_ROLES in the channel, unlike other settings", async (it) => {
 		const general = channelNamed(it.world, "general");
 		denyBot(it.world, general, ManageRoles);
 		await it.world.heard();
@@ -312,6 +303,8 @@ describe("below_channel_id", () => {
 		const id = (name: string) => channelNamed(it.world, name).id;
 		return Object.assign(it, { attic, cellar, order, id });
 	}
+
+	const placesTest = testWith(places);
 
 	test.each([
 		["a", "text", "aXbcV"],
@@ -355,8 +348,7 @@ describe("below_channel_id", () => {
 		expect((await it.edit(channel, given)).text).toStartWith("Nothing would change");
 	});
 
-	test("a category lands below another one", async () => {
-		await using it = await places();
+	placesTest("a category lands below another one", async (it) => {
 		const below_channel_id = it.talk.id;
 		const { text } = await it.make({ name: "New", channel_type: "category", below_channel_id });
 		expect(text).toEndWith(` below #Talk (ID: ${it.talk.id}).`);
@@ -380,8 +372,7 @@ describe("below_channel_id", () => {
 		expect(writes(it.world)).toEqual([]);
 	});
 
-	test("must be in category_id, and not the channel itself", async () => {
-		await using it = await places();
+	placesTest("must be in category_id, and not the channel itself", async (it) => {
 		const [a, b] = [it.id("a"), it.id("b")];
 		const elsewhere = { below_channel_id: a, category_id: it.cellar.id };
 		const own = channelNamed(it.world, "b");
@@ -396,8 +387,7 @@ describe("below_channel_id", () => {
 		expect(writes(it.world)).toEqual([]);
 	});
 
-	test("a full category is refused before a write", async () => {
-		await using it = await places();
+	placesTest("a full category is refused before a write", async (it) => {
 		for (let index = 0; index < 50; index += 1) it.add({ name: `n${index}`, parent_id: it.cellar.id });
 		await it.world.heard();
 		const args = { below_channel_id: it.id("n7") };
@@ -406,8 +396,7 @@ describe("below_channel_id", () => {
 		expect(writes(it.world)).toEqual([]);
 	});
 
-	test("a new channel that could not be placed is reported with its id", async () => {
-		await using it = await places();
+	placesTest("a new channel that could not be placed is reported with its id", async (it) => {
 		it.simulator.faults.refuse("PATCH /guilds/*/channels", 50013);
 		const { text, isError } = await it.make({ below_channel_id: it.id("a") });
 		expect(isError).toBe(false);
@@ -417,8 +406,7 @@ describe("below_channel_id", () => {
 		expect(text).toContain("(code 50013)");
 	});
 
-	test("a new channel is reported though the channel above it was deleted meanwhile", async () => {
-		await using it = await places();
+	placesTest("a new channel is reported though the channel above it was deleted meanwhile", async (it) => {
 		const held = it.simulator.faults.stall("POST /guilds/*/channels", { after: true });
 		const above = channelNamed(it.world, "a");
 		const made = it.make({ below_channel_id: above.id });
@@ -434,8 +422,7 @@ describe("below_channel_id", () => {
 		expect(text).not.toContain("Nothing was done");
 	});
 
-	test("an edit whose second request fails says what was done and what was not", async () => {
-		await using it = await places();
+	placesTest("an edit whose second request fails says what was done and what was not", async (it) => {
 		it.simulator.faults.refuse("PATCH /guilds/*/channels", 50013);
 		const { text } = await it.edit(channelNamed(it.world, "c"), { topic: "x", below_channel_id: it.id("a") });
 		expect(text).toMatch(
@@ -444,8 +431,7 @@ describe("below_channel_id", () => {
 	});
 });
 
-test("a forum is made with tags, guidelines and defaults, and edited", async () => {
-	await using it = await scene();
+sceneTest("a forum is made with tags, guidelines and defaults, and edited", async (it) => {
 	const { text } = await it.make({
 		channel_type: "forum",
 		topic: "Be kind.",
@@ -478,8 +464,7 @@ test("a forum is made with tags, guidelines and defaults, and edited", async () 
 	]);
 });
 
-test("a text channel becomes an announcement channel in a community, and no other kind", async () => {
-	await using it = await scene();
+sceneTest("a text channel becomes an announcement channel in a community, and no other kind", async (it) => {
 	const general = channelNamed(it.world, "general");
 	const convert = async (channel_type: string, channel = general) => (await it.edit(channel, { channel_type })).text;
 	expect(await convert("announcement")).toContain("only in communities");

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
 import { denyBot, roleNamed, startWorld, writes } from "../../support/world.ts";
+import { testWith } from "../../support/world-test.ts";
 
 /** Channels a to e in no category, f and g in Box, and their order in the simulator. */
 async function row() {
@@ -39,6 +40,8 @@ async function row() {
 	};
 }
 
+const rowTest = testWith(row);
+
 test.each([
 	["ec", { position: 0 }, "ecabd"],
 	["ba", { position: 2 }, "cdbae"],
@@ -58,8 +61,7 @@ test.each([
 	expect(text.split("\n")).toEqual(["Moved 2 channel(s).", `In no category, from the top: ${order.join(", ")}`]);
 });
 
-test("each move into a category is a request of its own, in order", async () => {
-	await using scene = await row();
+rowTest("each move into a category is a request of its own, in order", async (scene) => {
 	const { move, box, world } = scene;
 	const { text } = await move("cfa", { category_id: box.id });
 	expect(scene.inBox()).toBe("gcfa");
@@ -76,8 +78,7 @@ test("each move into a category is a request of its own, in order", async () => 
 	expect(scene.top()).toBe("gcbde");
 });
 
-test("each kind is ordered separately, and several kinds can move to a category together", async () => {
-	await using scene = await row();
+rowTest("each kind is ordered separately, and several kinds can move to a category together", async (scene) => {
 	const { add, box, world } = scene;
 	add("v", ChannelType.GuildVoice, box.id);
 	add("w", ChannelType.GuildVoice);
@@ -90,15 +91,13 @@ test("each kind is ordered separately, and several kinds can move to a category 
 	expect(scene.inBox(ChannelType.GuildVoice)).toBe("wv");
 });
 
-test("below_channel_id in another category moves them to that category", async () => {
-	await using scene = await row();
+rowTest("below_channel_id in another category moves them to that category", async (scene) => {
 	const { text } = await scene.move("ba", { below_channel_id: scene.idOf("f") });
 	expect(scene.inBox()).toBe("fbag");
 	expect(text).toContain(`In #Box (ID: ${scene.box.id}), from the top: #f, #b`);
 });
 
-test("a call that changes nothing is refused, also when repeated", async () => {
-	await using scene = await row();
+rowTest("a call that changes nothing is refused, also when repeated", async (scene) => {
 	const { move, world } = scene;
 	const same = await move("de", { position: 3 });
 	expect(same.text).toContain(
@@ -113,8 +112,7 @@ test("a call that changes nothing is refused, also when repeated", async () => {
 	expect(writes(world)).toHaveLength(2);
 });
 
-test("a partial move reports its progress, and the same call completes it", async () => {
-	await using scene = await row();
+rowTest("a partial move reports its progress, and the same call completes it", async (scene) => {
 	const { move, world, idOf, box } = scene;
 	const { faults } = world.simulator;
 	const route = `PATCH /guilds/${world.guild.id}/channels`;
@@ -136,8 +134,7 @@ test("a partial move reports its progress, and the same call completes it", asyn
 	expect(scene.inBox()).toBe("fgabc");
 });
 
-test("they take over the permissions of a new category, if the bot may give them", async () => {
-	await using scene = await row();
+rowTest("they take over the permissions of a new category, if the bot may give them", async (scene) => {
 	const { box, move, world } = scene;
 	const { PrioritySpeaker, SendMessages } = PermissionFlagsBits;
 	const everyone = { id: world.guild.id, type: 0, allow: "0" } as const;
@@ -159,46 +156,48 @@ test("they take over the permissions of a new category, if the bot may give them
 		]);
 });
 
-test("move_channels needs MANAGE_CHANNELS in guild or category for a position, and for a new category there and on the channel", async () => {
-	await using scene = await row();
-	const { world, box, add, idOf } = scene;
-	const { simulator, guild } = world;
-	const { ManageChannels, ViewChannel } = PermissionFlagsBits;
-	const pen = add("Pen", ChannelType.GuildCategory);
-	const [a, f] = ["a", "f"].map((name) => guild.channels.get(idOf(name)));
-	if (!a || !f) throw new Error("the row has them");
-	const move = async ({ id }: GuildChannel, args: object) => {
-		await world.heard();
-		return (await world.call("move_channels", { channel_ids: [id], ...args })).text;
-	};
-	denyBot(world, f, ViewChannel);
-	expect(await move(f, { position: 1 })).not.toContain("lacks");
-	expect(scene.inBox()).toBe("gf");
-	expect(await move(f, { category_id: "" })).toContain(
-		`lacks VIEW_CHANNEL in a channel that the bot cannot see (ID: ${f.id})`,
-	);
-	denyBot(world, pen, ManageChannels);
-	expect(await move(a, { category_id: pen.id })).toContain(`lacks MANAGE_CHANNELS in #Pen (ID: ${pen.id})`);
-	const own = roleNamed(world, "alpha");
-	const permissions = String(BigInt(own.permissions) & ~ManageChannels);
-	simulator.world.roles.edit(guild, own, { permissions });
-	expect(await move(f, { position: 0 })).toContain(`lacks MANAGE_CHANNELS in #Box (ID: ${box.id})`);
-	for (const channel of [box, a])
-		simulator.world.channels.setOverwrite(channel, {
-			id: simulator.bot("alpha").id,
-			type: 1,
-			deny: "0",
-			allow: String(ManageChannels),
-		});
-	expect(await move(f, { position: 0 })).not.toContain("lacks");
-	expect(await move(a, { position: 1 })).toContain(`lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole`);
-	const args = { category_id: box.id, position: 0 };
-	expect(await move(a, args)).not.toContain("lacks");
-	expect(scene.inBox()).toBe("afg");
-	const sent = simulator.journal.entries();
-	expect(sent).toHaveLength(3);
-	for (const { reason } of sent) expect(reason).toBeUndefined();
-});
+rowTest(
+	"move_channels needs MANAGE_CHANNELS in guild or category for a position, and for a new category there and on the channel",
+	async (scene) => {
+		const { world, box, add, idOf } = scene;
+		const { simulator, guild } = world;
+		const { ManageChannels, ViewChannel } = PermissionFlagsBits;
+		const pen = add("Pen", ChannelType.GuildCategory);
+		const [a, f] = ["a", "f"].map((name) => guild.channels.get(idOf(name)));
+		if (!a || !f) throw new Error("the row has them");
+		const move = async ({ id }: GuildChannel, args: object) => {
+			await world.heard();
+			return (await world.call("move_channels", { channel_ids: [id], ...args })).text;
+		};
+		denyBot(world, f, ViewChannel);
+		expect(await move(f, { position: 1 })).not.toContain("lacks");
+		expect(scene.inBox()).toBe("gf");
+		expect(await move(f, { category_id: "" })).toContain(
+			`lacks VIEW_CHANNEL in a channel that the bot cannot see (ID: ${f.id})`,
+		);
+		denyBot(world, pen, ManageChannels);
+		expect(await move(a, { category_id: pen.id })).toContain(`lacks MANAGE_CHANNELS in #Pen (ID: ${pen.id})`);
+		const own = roleNamed(world, "alpha");
+		const permissions = String(BigInt(own.permissions) & ~ManageChannels);
+		simulator.world.roles.edit(guild, own, { permissions });
+		expect(await move(f, { position: 0 })).toContain(`lacks MANAGE_CHANNELS in #Box (ID: ${box.id})`);
+		for (const channel of [box, a])
+			simulator.world.channels.setOverwrite(channel, {
+				id: simulator.bot("alpha").id,
+				type: 1,
+				deny: "0",
+				allow: String(ManageChannels),
+			});
+		expect(await move(f, { position: 0 })).not.toContain("lacks");
+		expect(await move(a, { position: 1 })).toContain(`lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole`);
+		const args = { category_id: box.id, position: 0 };
+		expect(await move(a, args)).not.toContain("lacks");
+		expect(scene.inBox()).toBe("afg");
+		const sent = simulator.journal.entries();
+		expect(sent).toHaveLength(3);
+		for (const { reason } of sent) expect(reason).toBeUndefined();
+	},
+);
 
 test.each([
 	["ab", {}, "category_id, position, below_channel_id: expected at least one"],
@@ -229,8 +228,7 @@ test.each([
 	expect(writes(scene.world)).toEqual([]);
 });
 
-test("categories are moved among themselves, and a channel that gets its own category stays", async () => {
-	await using scene = await row();
+rowTest("categories are moved among themselves, and a channel that gets its own category stays", async (scene) => {
 	const { world, add, box, move } = scene;
 	add("Pen", ChannelType.GuildCategory);
 	await world.heard();
@@ -243,8 +241,7 @@ test("categories are moved among themselves, and a channel that gets its own cat
 	expect(writes(world)).toHaveLength(before);
 });
 
-test("a category has room for 50", async () => {
-	await using scene = await row();
+rowTest("a category has room for 50", async (scene) => {
 	const { add, box, world } = scene;
 	for (let count = 0; count < 47; count += 1) add(`x${count}`, ChannelType.GuildText, box.id);
 	await world.heard();

@@ -14,6 +14,7 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
+import { testWith, worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -21,8 +22,7 @@ const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } = 
 const create = "POST /guilds/:guild_id/channels";
 
 describe("create_channel", () => {
-	test("channel_type ignores case and must exist", async () => {
-		await using world = await startWorld();
+	worldTest("channel_type ignores case and must exist", async (world) => {
 		const kindOf = async (channel_type: string) =>
 			(await world.call("create_channel", { name: "fresh", channel_type })).text;
 		expect(await kindOf("Voice")).toStartWith("Created the voice channel");
@@ -81,23 +81,20 @@ describe("create_channel", () => {
 		},
 	);
 
-	test("creates a text channel by default, and reports the name that Discord normalized", async () => {
-		await using world = await startWorld();
+	worldTest("creates a text channel by default, and reports the name that Discord normalized", async (world) => {
 		const { text } = await world.call("create_channel", { name: "Fresh Fish" });
 		expect(text).toStartWith("Created the text channel #fresh-fish (ID: ");
 		expect(channelNamed(world, "fresh-fish").type).toBe(ChannelType.GuildText);
 	});
 
-	test("puts it into a category", async () => {
-		await using world = await startWorld();
+	worldTest("puts it into a category", async (world) => {
 		const talk = channelNamed(world, "Talk");
 		const { text } = await world.call("create_channel", { name: "fresh", category_id: talk.id });
 		expect(channelNamed(world, "fresh").parent_id).toBe(talk.id);
 		expect(text).toContain(` in #Talk (ID: ${talk.id})`);
 	});
 
-	test("creates a private channel in one call, and the bot still sees it", async () => {
-		await using world = await startWorld();
+	worldTest("creates a private channel in one call, and the bot still sees it", async (world) => {
 		const { simulator, guild } = world;
 		const staff = roleNamed(world, "Staff");
 		const { isError } = await world.call("create_channel", {
@@ -119,8 +116,7 @@ describe("create_channel", () => {
 		expect(sent.isError).toBe(false);
 	});
 
-	test("a channel private to everyone is refused", async () => {
-		await using world = await startWorld();
+	worldTest("a channel private to everyone is refused", async (world) => {
 		const { code, text } = await world.call("create_channel", { name: "secret", view_role_ids: [world.guild.id] });
 		expect(code).toBe(-32602);
 		expect(text).toContain("view_role_ids: @everyone cannot be one of these roles");
@@ -155,8 +151,7 @@ describe("create_channel", () => {
 		expect(world.simulator.requests.list(create)).toEqual([]);
 	});
 
-	test("category_id must be a category", async () => {
-		await using world = await startWorld();
+	worldTest("category_id must be a category", async (world) => {
 		const { id } = channelNamed(world, "general");
 		const { text } = await world.call("create_channel", { name: "fresh", category_id: id });
 		expect(text).toBe(`#general (ID: ${id}) is not a category. Use list_channels to find categories.`);
@@ -187,8 +182,7 @@ describe("edit_channel", () => {
 		expect(Object.keys(entry?.body as object)).toEqual(Object.keys(expected));
 	});
 
-	test("moves a channel into another category", async () => {
-		await using world = await startWorld();
+	worldTest("moves a channel into another category", async (world) => {
 		const { world: platform } = world.simulator;
 		const type = ChannelType.GuildCategory;
 		const attic = platform.channels.add(world.guild, { name: "Attic", type });
@@ -197,8 +191,7 @@ describe("edit_channel", () => {
 		expect(channel.parent_id).toBe(attic.id);
 	});
 
-	test("sends only what differs", async () => {
-		await using world = await startWorld();
+	worldTest("sends only what differs", async (world) => {
 		const { id: channel_id } = channelNamed(world, "general");
 		const { text } = await world.call("edit_channel", {
 			channel_id,
@@ -210,8 +203,7 @@ describe("edit_channel", () => {
 		expect(world.simulator.journal.entries()).toMatchObject([{ body: { nsfw: true } }]);
 	});
 
-	test("refuses an edit without fields or without a change", async () => {
-		await using world = await startWorld();
+	worldTest("refuses an edit without fields or without a change", async (world) => {
 		const { id: channel_id, parent_id } = channelNamed(world, "general");
 		const same = await world.call("edit_channel", {
 			channel_id,
@@ -229,16 +221,14 @@ describe("edit_channel", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("does not report a change if Discord normalizes the new name to the old one", async () => {
-		await using world = await startWorld();
+	worldTest("does not report a change if Discord normalizes the new name to the old one", async (world) => {
 		const { id: channel_id } = channelNamed(world, "general");
 		const { text, isError } = await world.call("edit_channel", { channel_id, name: "General" });
 		expect(isError).toBe(true);
 		expect(text).toStartWith("Nothing changed: ");
 	});
 
-	test("consecutive edits build on one another, however late their events are", async () => {
-		await using world = await startWorld();
+	worldTest("consecutive edits build on one another, however late their events are", async (world) => {
 		const channel = channelNamed(world, "general");
 		world.simulator.sockets.holdEvents(true);
 		const topics = ["A", "B", "A", "B", "A", "A"];
@@ -248,16 +238,14 @@ describe("edit_channel", () => {
 		expect(channel.topic).toBe("A");
 	});
 
-	test("concurrent edits of different fields do not undo one another", async () => {
-		await using world = await startWorld();
+	worldTest("concurrent edits of different fields do not undo one another", async (world) => {
 		const channel = channelNamed(world, "general");
 		const edits = [{ name: "new" }, { topic: "new" }, { nsfw: true }, { slowmode_seconds: 7 }, { category_id: "" }];
 		await Promise.all(edits.map((edit) => world.call("edit_channel", { channel_id: channel.id, ...edit })));
 		expect(channel).toMatchObject({ name: "new", topic: "new", nsfw: true, rate_limit_per_user: 7, parent_id: null });
 	});
 
-	test("a channel that the bot cannot see is refused with what is missing and who can grant it", async () => {
-		await using world = await startWorld();
+	worldTest("a channel that the bot cannot see is refused with what is missing and who can grant it", async (world) => {
 		const channel = channelNamed(world, "general");
 		denyBot(world, channel, ViewChannel);
 		await world.heard();
@@ -278,8 +266,7 @@ function added(
 }
 
 describe("list_channels", () => {
-	test("lists channels as clients show them: by category and position, voice below text", async () => {
-		await using world = await startWorld();
+	worldTest("lists channels as clients show them: by category and position, voice below text", async (world) => {
 		const first = added(world, { name: "first", type: ChannelType.GuildCategory, position: -1 });
 		added(world, { name: "loose", position: 9 });
 		added(world, { name: "loud", type: ChannelType.GuildVoice, position: 0 });
@@ -307,8 +294,7 @@ describe("list_channels", () => {
 		]);
 	});
 
-	test("shows kind, topic, limits, and who does not see it or write in it", async () => {
-		await using world = await startWorld();
+	worldTest("shows kind, topic, limits, and who does not see it or write in it", async (world) => {
 		const { id: parent_id } = channelNamed(world, "Talk");
 		const channel = added(world, {
 			name: "a|b",
@@ -347,8 +333,7 @@ describe("list_channels", () => {
 		expect(later).toContain(`#Lounge | ID: ${lounge.id} | voice | private | limit: 7`);
 	});
 
-	test("a guild without channels gets a sentence", async () => {
-		await using world = await startWorld();
+	worldTest("a guild without channels gets a sentence", async (world) => {
 		for (const channel of [...world.guild.channels.values()]) world.simulator.world.channels.remove(channel);
 		await world.heard();
 		const { text } = await world.call("list_channels");
@@ -356,8 +341,7 @@ describe("list_channels", () => {
 	});
 });
 
-test("get_channel shows the fields of a voice channel", async () => {
-	await using world = await startWorld();
+worldTest("get_channel shows the fields of a voice channel", async (world) => {
 	const lounge = channelNamed(world, "Lounge");
 	const talk = channelNamed(world, "Talk");
 	world.simulator.world.channels.edit(lounge, {
@@ -384,8 +368,7 @@ test("get_channel shows the fields of a voice channel", async () => {
 	]);
 });
 
-test("a voice channel without a bitrate is shown and edited", async () => {
-	await using world = await startWorld();
+worldTest("a voice channel without a bitrate is shown and edited", async (world) => {
 	const { world: platform, faults } = world.simulator;
 	const lounge = platform.channels.add(world.guild, { name: "lounge" });
 	Reflect.deleteProperty(lounge, "bitrate");
@@ -403,8 +386,7 @@ test("a voice channel without a bitrate is shown and edited", async () => {
 });
 
 describe("delete_channel", () => {
-	test("a category's channels stay, and the dry run names them", async () => {
-		await using world = await startWorld();
+	worldTest("a category's channels stay, and the dry run names them", async (world) => {
 		const talk = channelNamed(world, "Talk");
 		const args = { channel_id: talk.id };
 		const dry = await world.call("delete_channel", { ...args, dry_run: true });
@@ -421,8 +403,7 @@ describe("delete_channel", () => {
 		expect(again.text).toContain("There is no channel");
 	});
 
-	test("deleting a channel that a community requires is refused with the setting that names it", async () => {
-		await using world = await startWorld();
+	worldTest("deleting a channel that a community requires is refused with the setting that names it", async (world) => {
 		const { simulator, guild } = world;
 		const general = channelNamed(world, "general");
 		const staff = channelNamed(world, "staff");
@@ -445,8 +426,7 @@ describe("delete_channel", () => {
 		expect(text).toStartWith("Deleted the text channel #general");
 	});
 
-	test("the dry run counts the active threads in it, and no others", async () => {
-		await using world = await startWorld();
+	worldTest("the dry run counts the active threads in it, and no others", async (world) => {
 		const general = channelNamed(world, "general");
 		const staff = channelNamed(world, "staff");
 		for (const [channel, name] of [[general, "one"] as const, [general, "two"] as const, [staff, "elsewhere"] as const])
@@ -455,8 +435,7 @@ describe("delete_channel", () => {
 		expect(text).toEndWith("with everything in it. 2 of its threads are active.");
 	});
 
-	test("the dry run counts who would be disconnected", async () => {
-		await using world = await startWorld();
+	worldTest("the dry run counts who would be disconnected", async (world) => {
 		const lounge = channelNamed(world, "Lounge");
 		const zoe = memberNamed(world, "zoe");
 		world.simulator.world.voice.join(lounge, zoe);
@@ -466,8 +445,7 @@ describe("delete_channel", () => {
 	});
 });
 
-test("a media channel is listed by its kind, edited as a forum is, moved and deleted", async () => {
-	await using world = await startWorld();
+worldTest("a media channel is listed by its kind, edited as a forum is, moved and deleted", async (world) => {
 	const { id: channel_id } = added(world, { name: "pictures", type: 16 });
 	await world.heard();
 	const listed = await world.call("list_channels");
@@ -504,6 +482,8 @@ describe("moving one channel", () => {
 		return { world, order, move, [Symbol.asyncDispose]: world[Symbol.asyncDispose] };
 	}
 
+	const rowTest = testWith(row);
+
 	test.each([
 		["d", 0, "dabc"],
 		["a", 2, "bcad"],
@@ -531,8 +511,7 @@ describe("moving one channel", () => {
 		},
 	);
 
-	test("changes only the positions of channels that must move", async () => {
-		await using scene = await row();
+	rowTest("changes only the positions of channels that must move", async (scene) => {
 		await scene.move("b", { position: 2 });
 		const [entry] = scene.world.simulator.journal.entries();
 		expect(entry?.body).toEqual([
@@ -541,27 +520,26 @@ describe("moving one channel", () => {
 		]);
 	});
 
-	test("moves into another category, to its end or to a place, with one change of category", async () => {
-		await using scene = await row();
-		const { world, order, move } = scene;
-		const { id: category_id } = channelNamed(world, "Talk");
-		const last = await move("a", { category_id });
-		expect(last.text).toStartWith(
-			`Moved 1 channel(s), 1 of them from elsewhere.\nIn #Talk (ID: ${category_id}), from the top: #general, #staff, #a (ID: `,
-		);
-		expect(order(category_id)).toBe("generalstaffa");
-		await move("b", { category_id, position: 0 });
-		expect(order(category_id)).toBe("bgeneralstaffa");
-		expect(order()).toBe("cd");
-		await move("general", { category_id: "" });
-		expect(order(category_id)).toBe("bstaffa");
-		for (const { body } of world.simulator.journal.entries())
-			expect((body as object[]).filter((one) => "parent_id" in one)).toHaveLength(1);
-	});
+	rowTest(
+		"moves into another category, to its end or to a place, with one change of category",
+		async ({ world, order, move }) => {
+			const { id: category_id } = channelNamed(world, "Talk");
+			const last = await move("a", { category_id });
+			expect(last.text).toStartWith(
+				`Moved 1 channel(s), 1 of them from elsewhere.\nIn #Talk (ID: ${category_id}), from the top: #general, #staff, #a (ID: `,
+			);
+			expect(order(category_id)).toBe("generalstaffa");
+			await move("b", { category_id, position: 0 });
+			expect(order(category_id)).toBe("bgeneralstaffa");
+			expect(order()).toBe("cd");
+			await move("general", { category_id: "" });
+			expect(order(category_id)).toBe("bstaffa");
+			for (const { body } of world.simulator.journal.entries())
+				expect((body as object[]).filter((one) => "parent_id" in one)).toHaveLength(1);
+		},
+	);
 
-	test("lock_permissions needs another category", async () => {
-		await using scene = await row();
-		const { world, move } = scene;
+	rowTest("lock_permissions needs another category", async ({ world, move }) => {
 		const talk = channelNamed(world, "Talk");
 		await move("a", { category_id: talk.id });
 		const here = await move("a", { category_id: talk.id, lock_permissions: true });
@@ -569,9 +547,7 @@ describe("moving one channel", () => {
 		expect(here.text).toContain("copy_channel_permissions without");
 	});
 
-	test("refuses calls that change nothing, have no arguments, or are impossible", async () => {
-		await using scene = await row();
-		const { world, move } = scene;
+	rowTest("refuses calls that change nothing, have no arguments, or are impossible", async ({ world, move }) => {
 		const { id: category_id } = channelNamed(world, "Talk");
 		const same = await move("b", { position: 1 });
 		expect(same.text).toBe(
@@ -585,9 +561,7 @@ describe("moving one channel", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("concurrent moves do not undo one another", async () => {
-		await using scene = await row();
-		const { world, order, move } = scene;
+	rowTest("concurrent moves do not undo one another", async ({ world, order, move }) => {
 		world.simulator.sockets.holdEvents(true);
 		const guild_id = world.guild.id;
 		await Promise.all([move("d", { position: 0 }), move("c", { position: 0, guild_id }), move("b", { position: 0 })]);
@@ -597,9 +571,7 @@ describe("moving one channel", () => {
 		expect(positions.size).toBe(4);
 	});
 
-	test("requires the permissions that it would copy", async () => {
-		await using scene = await row();
-		const { world, move } = scene;
+	rowTest("requires the permissions that it would copy", async ({ world, move }) => {
 		const talk = channelNamed(world, "Talk");
 		world.simulator.world.channels.setOverwrite(talk, {
 			id: world.guild.id,
@@ -615,8 +587,7 @@ describe("moving one channel", () => {
 });
 
 describe("clone_channel", () => {
-	test("copies category, fields and permissions, but no messages", async () => {
-		await using world = await startWorld();
+	worldTest("copies category, fields and permissions, but no messages", async (world) => {
 		const staff = channelNamed(world, "staff");
 		world.simulator.world.channels.edit(staff, { topic: "t", nsfw: true, rate_limit_per_user: 7 });
 		await world.simulator.user("jose.garcia").say("The Cooks/staff", "hello");
@@ -628,8 +599,7 @@ describe("clone_channel", () => {
 		expect(world.simulator.channel("The Cooks/crew").transcript()).toBe("");
 	});
 
-	test("requires MANAGE_CHANNELS in the guild, even if the channel allows it", async () => {
-		await using world = await startWorld();
+	worldTest("requires MANAGE_CHANNELS in the guild, even if the channel allows it", async (world) => {
 		const { simulator, guild } = world;
 		const general = channelNamed(world, "general");
 		const alpha = roleNamed(world, "alpha");

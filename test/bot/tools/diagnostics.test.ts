@@ -13,6 +13,7 @@ import { connectTo } from "../../support/mcp.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 import { denyBot, memberNamed, roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const report = async (world: TestWorld) => (await world.call("run_setup_check")).text.split("\n");
 
@@ -41,30 +42,31 @@ test("get_bot_info shows names, connection and tools, and no secret", async () =
 	expect(text).not.toContain(token);
 });
 
-test("a missing permission is a warning with the tools that need it and an invite that grants it", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const role = roleNamed(world, "alpha");
-	const bits = BigInt(role.permissions) & ~(PermissionFlagsBits.KickMembers | PermissionFlagsBits.MentionEveryone);
-	simulator.world.roles.edit(guild, role, { permissions: String(bits) });
-	await world.heard();
-	const lines = await report(world);
-	const warning = lines.find((line) => line.includes("KICK_MEMBERS"));
-	expect(warning).toStartWith(
-		"warning: KICK_MEMBERS: the bot lacks KICK_MEMBERS in the guild as a whole, but these tools need it: kick",
-	);
-	const url = new URL(/https:\S+/.exec(warning ?? "")?.[0] ?? "");
-	const granted = BigInt(url.searchParams.get("permissions") ?? 0);
-	expect(granted & PermissionFlagsBits.KickMembers).not.toBe(0n);
-	expect(granted & bits).toBe(bits);
-	expect(lines.join("\n")).toMatch(/MENTION_EVERYONE: .* these tools need it: send_message \(with mentions\)/);
-	simulator.world.roles.edit(guild, role, { permissions: String(PermissionFlagsBits.Administrator) });
-	await world.heard();
-	expect((await report(world)).join("\n")).not.toContain("not granted");
-});
+worldTest(
+	"a missing permission is a warning with the tools that need it and an invite that grants it",
+	async (world) => {
+		const { simulator, guild } = world;
+		const role = roleNamed(world, "alpha");
+		const bits = BigInt(role.permissions) & ~(PermissionFlagsBits.KickMembers | PermissionFlagsBits.MentionEveryone);
+		simulator.world.roles.edit(guild, role, { permissions: String(bits) });
+		await world.heard();
+		const lines = await report(world);
+		const warning = lines.find((line) => line.includes("KICK_MEMBERS"));
+		expect(warning).toStartWith(
+			"warning: KICK_MEMBERS: the bot lacks KICK_MEMBERS in the guild as a whole, but these tools need it: kick",
+		);
+		const url = new URL(/https:\S+/.exec(warning ?? "")?.[0] ?? "");
+		const granted = BigInt(url.searchParams.get("permissions") ?? 0);
+		expect(granted & PermissionFlagsBits.KickMembers).not.toBe(0n);
+		expect(granted & bits).toBe(bits);
+		expect(lines.join("\n")).toMatch(/MENTION_EVERYONE: .* these tools need it: send_message \(with mentions\)/);
+		simulator.world.roles.edit(guild, role, { permissions: String(PermissionFlagsBits.Administrator) });
+		await world.heard();
+		expect((await report(world)).join("\n")).not.toContain("not granted");
+	},
+);
 
-test("roles above the bot's, and channels that it cannot see, are warnings that name them", async () => {
-	await using world = await startWorld();
+worldTest("roles above the bot's, and channels that it cannot see, are warnings that name them", async (world) => {
 	const { simulator, guild } = world;
 	const [first] = await report(world);
 	expect(first).toStartWith(`Setup in The Cooks (ID: ${guild.id}): `);
@@ -86,8 +88,7 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 	expect(lines[0]).toContain(` ${warnings.length} warning(s), 0 error(s).`);
 });
 
-test("roles with ADMINISTRATOR that the bot could give are a warning that names them", async () => {
-	await using world = await startWorld();
+worldTest("roles with ADMINISTRATOR that the bot could give are a warning that names them", async (world) => {
 	const { simulator, guild } = world;
 	const line = async () => {
 		await world.heard();
@@ -110,8 +111,7 @@ test("roles with ADMINISTRATOR that the bot could give are a warning that names 
 	expect(await line()).toBe(none);
 });
 
-test("what the guild's features and boosts forbid is reported", async () => {
-	await using world = await startWorld();
+worldTest("what the guild's features and boosts forbid is reported", async (world) => {
 	const { simulator, guild } = world;
 	const about = async (...features: TestWorld["guild"]["features"]) => {
 		simulator.world.guilds.edit(guild, { features, premium_tier: 2 });
@@ -143,8 +143,7 @@ test("an intent that is switched off is an error, with the tools that need it", 
 	expect(lines[0]).toContain(" 1 error(s).");
 });
 
-test("a bot that is timed out, or has no role, is reported as an error", async () => {
-	await using world = await startWorld();
+worldTest("a bot that is timed out, or has no role, is reported as an error", async (world) => {
 	const { simulator, guild } = world;
 	simulator.world.members.edit(guild, memberNamed(world, "alpha"), {
 		roles: [],

@@ -1,7 +1,8 @@
 // The direct message tools.
 
-import { expect, test } from "bun:test";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { expect } from "bun:test";
+import { type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const toZoe = ({ simulator }: TestWorld) => {
 	const users = [simulator.bot("alpha").id, simulator.user("zoe").id].map((id) => simulator.world.users.get(id));
@@ -10,8 +11,7 @@ const toZoe = ({ simulator }: TestWorld) => {
 	return { alpha, zoe, channel: () => simulator.world.channels.openDm(alpha, zoe) };
 };
 
-test("the first message opens the channel, and mentions in it ping nobody", async () => {
-	await using world = await startWorld();
+worldTest("the first message opens the channel, and mentions in it ping nobody", async (world) => {
 	const { zoe, channel } = toZoe(world);
 	const content = `hello <@${zoe.id}> @everyone`;
 	const { text } = await world.call("send_private_message", { user_id: zoe.id, content, silent: true });
@@ -29,8 +29,7 @@ test("the first message opens the channel, and mentions in it ping nobody", asyn
 	expect(message).toMatchObject({ content: `sorry <@${zoe.id}>`, mentions: [] });
 });
 
-test("a user who does not accept direct messages is named, with advice", async () => {
-	await using world = await startWorld();
+worldTest("a user who does not accept direct messages is named, with advice", async (world) => {
 	const { zoe } = toZoe(world);
 	world.simulator.world.users.closedDms.add(zoe.id);
 	const { text, isError } = await world.call("send_private_message", { user_id: zoe.id, content: "hello" });
@@ -39,8 +38,7 @@ test("a user who does not accept direct messages is named, with advice", async (
 	expect(text).toContain("(code 50007). This person does not accept direct");
 });
 
-test("direct messages to bots are refused", async () => {
-	await using world = await startWorld();
+worldTest("direct messages to bots are refused", async (world) => {
 	const { simulator, guild } = world;
 	const beta = userNamed({ simulator }, "beta");
 	simulator.world.members.add(guild, beta);
@@ -51,8 +49,7 @@ test("direct messages to bots are refused", async () => {
 	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);
 });
 
-test("the other person's messages are read, but neither edited nor deleted", async () => {
-	await using world = await startWorld();
+worldTest("the other person's messages are read, but neither edited nor deleted", async (world) => {
 	const { zoe, channel } = toZoe(world);
 	const { simulator, call } = world;
 	const theirs = simulator.world.messages.add(channel(), zoe, { content: "mine" });
@@ -71,8 +68,7 @@ test("the other person's messages are read, but neither edited nor deleted", asy
 	expect(simulator.journal.entries()).toEqual([]);
 });
 
-test("reading an empty conversation says so, and counts as a read", async () => {
-	await using world = await startWorld();
+worldTest("reading an empty conversation says so, and counts as a read", async (world) => {
 	const { zoe } = toZoe(world);
 	world.simulator.faults.fail("POST /users/@me/channels", 502, { times: 1 });
 	const { text, isError } = await world.call("read_private_messages", { user_id: zoe.id });

@@ -1,8 +1,9 @@
 // edit_message, and deleting one message.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { denyBot, startWorld, type TestWorld } from "../../support/world.ts";
+import { denyBot, type TestWorld } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 /** A message by ada and one by the bot. */
 function write({ simulator, guild }: TestWorld) {
@@ -21,8 +22,7 @@ function write({ simulator, guild }: TestWorld) {
 	};
 }
 
-test("an edit pings nobody", async () => {
-	await using world = await startWorld();
+worldTest("an edit pings nobody", async (world) => {
 	const { channel_id, own } = write(world);
 	await world.heard();
 	const content = `@everyone <@${world.simulator.user("ada").id}>`;
@@ -31,8 +31,7 @@ test("an edit pings nobody", async () => {
 	expect(own).toMatchObject({ mentions: [], mention_everyone: false });
 });
 
-test("an edit of the embeds keeps the content, and an edit without fields is refused", async () => {
-	await using world = await startWorld();
+worldTest("an edit of the embeds keeps the content, and an edit without fields is refused", async (world) => {
 	const { channel_id, own } = write(world);
 	await world.heard();
 	const args = { channel_id, message_id: own.id };
@@ -47,8 +46,7 @@ test("an edit of the embeds keeps the content, and an edit without fields is ref
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
-test("messages of others are not edited", async () => {
-	await using world = await startWorld();
+worldTest("messages of others are not edited", async (world) => {
 	const { channel_id, hers } = write(world);
 	await world.heard();
 	const { text, isError } = await world.call("edit_message", { channel_id, message_id: hers.id, content: "changed" });
@@ -57,8 +55,7 @@ test("messages of others are not edited", async () => {
 	expect(hers.content).toBe("hers");
 });
 
-test("the bot deletes its own message without MANAGE_MESSAGES, and no preview shows a text", async () => {
-	await using world = await startWorld();
+worldTest("the bot deletes its own message without MANAGE_MESSAGES, and no preview shows a text", async (world) => {
 	const { channel, channel_id, hers, own } = write(world);
 	denyBot(world, channel, PermissionFlagsBits.ManageMessages);
 	await world.heard();
@@ -72,8 +69,7 @@ test("the bot deletes its own message without MANAGE_MESSAGES, and no preview sh
 	expect(world.simulator.world.messages.in(channel_id)).toEqual([hers]);
 });
 
-test("without READ_MESSAGE_HISTORY a message is deleted unread", async () => {
-	await using world = await startWorld();
+worldTest("without READ_MESSAGE_HISTORY a message is deleted unread", async (world) => {
 	const { channel, channel_id, hers, own } = write(world);
 	const { ManageMessages, ReadMessageHistory } = PermissionFlagsBits;
 	denyBot(world, channel, ReadMessageHistory);

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
 
@@ -41,8 +42,7 @@ test.each([
 	expect(text).toBe(`Created the emoji <${animated ? "a" : ""}:soup:${made?.id}> (ID: ${made?.id}).`);
 });
 
-test("an invalid image or name is refused before Discord is asked", async () => {
-	await using world = await startWorld();
+worldTest("an invalid image or name is refused before Discord is asked", async (world) => {
 	const refused: [string, object][] = [
 		["image", { image: "soup" }],
 		["image", { image: base64("<svg/>") }],
@@ -63,8 +63,7 @@ test("an invalid image or name is refused before Discord is asked", async () => 
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("a guild without free slots is refused, with how to make room", async () => {
-	await using world = await startWorld();
+worldTest("a guild without free slots is refused, with how to make room", async (world) => {
 	for (let index = 0; index < 50; index += 1) add(world, "ada", `e${index}`);
 	const args = { name: "soup", image: png };
 	const { text } = await world.call("create_emoji", args);
@@ -73,8 +72,7 @@ test("a guild without free slots is refused, with how to make room", async () =>
 	expect(moving.isError).toBe(false);
 });
 
-test("emoji are listed by id, with who may use them", async () => {
-	await using world = await startWorld();
+worldTest("emoji are listed by id, with who may use them", async (world) => {
 	const none = await world.call("list_emojis", {});
 	expect(none.text).toBe(`The guild ${world.guild.id} has no custom emoji.`);
 	const soup = add(world, "ada", "soup", true);
@@ -88,8 +86,7 @@ test("emoji are listed by id, with who may use them", async () => {
 	]);
 });
 
-test("an edit sends only the given fields, and is refused without a change", async () => {
-	await using world = await startWorld();
+worldTest("an edit sends only the given fields, and is refused without a change", async (world) => {
 	const emoji = add(world, "ada", "soup");
 	const ids = [...world.guild.roles.keys()].slice(0, 2);
 	const edit = (args: object) => world.call("edit_emoji", { emoji_id: emoji.id, ...args });
@@ -108,8 +105,7 @@ test("an edit sends only the given fields, and is refused without a change", asy
 	expect(emoji.roles).toEqual([]);
 });
 
-test("the bot's own emoji require either permission, those of others MANAGE_GUILD_EXPRESSIONS", async () => {
-	await using world = await startWorld();
+worldTest("the bot's own emoji require either permission, those of others MANAGE_GUILD_EXPRESSIONS", async (world) => {
 	const own = add(world, "alpha", "mine");
 	const other = add(world, "ada", "hers");
 	const calls = (id: string) => [
@@ -125,8 +121,7 @@ test("the bot's own emoji require either permission, those of others MANAGE_GUIL
 	expect(other.name).toBe("hers");
 });
 
-test("MANAGE_GUILD_EXPRESSIONS suffices to edit, but not to create", async () => {
-	await using world = await startWorld();
+worldTest("MANAGE_GUILD_EXPRESSIONS suffices to edit, but not to create", async (world) => {
 	const own = add(world, "alpha", "mine");
 	await forbid(world, CreateGuildExpressions);
 	const edited = await world.call("edit_emoji", { emoji_id: own.id, name: "ours" });
@@ -135,8 +130,7 @@ test("MANAGE_GUILD_EXPRESSIONS suffices to edit, but not to create", async () =>
 	expect((await world.call("create_emoji", args)).text).toContain("lacks CREATE_GUILD_EXPRESSIONS");
 });
 
-test("a new emoji can be used in a reaction and in a poll", async () => {
-	await using world = await startWorld();
+worldTest("a new emoji can be used in a reaction and in a poll", async (world) => {
 	const made = await world.call("create_emoji", { name: "soup", image: png });
 	const emoji = /<:soup:\d+>/.exec(made.text)?.[0];
 	const said = await world.simulator.user("ada").say("The Cooks/general", "lunch?");

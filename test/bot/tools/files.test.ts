@@ -2,7 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import { channelNamed, linked, startWorld, type TestWorld } from "../../support/world.ts";
+import { channelNamed, linked, type TestWorld } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -14,8 +15,7 @@ function sendTo(world: TestWorld) {
 	};
 }
 
-test("text and bytes arrive as they are", async () => {
-	await using world = await startWorld();
+worldTest("text and bytes arrive as they are", async (world) => {
 	const { send, last } = sendTo(world);
 	const read = async () => {
 		const [file] = last()?.attachments ?? [];
@@ -73,8 +73,7 @@ test.each(["soup.txt", "Menü (2026-01-31) v1.0+b.json", "献立.md", `${"a".rep
 	},
 );
 
-test("exactly one of text and data_base64 is required, and not empty", async () => {
-	await using world = await startWorld();
+worldTest("exactly one of text and data_base64 is required, and not empty", async (world) => {
 	const { send } = sendTo(world);
 	const cases: [object, string][] = [
 		[{ text: undefined }, "text, data_base64: expected one of the two"],
@@ -93,8 +92,7 @@ test("exactly one of text and data_base64 is required, and not empty", async () 
 	expect(world.simulator.requests.list().filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
-test("the content of a file message pings nobody", async () => {
-	await using world = await startWorld();
+worldTest("the content of a file message pings nobody", async (world) => {
 	const { send, last } = sendTo(world);
 	const ada = world.simulator.user("ada").id;
 	const content = `<@${ada}> @everyone`;
@@ -102,8 +100,7 @@ test("the content of a file message pings nobody", async () => {
 	expect(last()).toMatchObject({ mentions: [], mention_everyone: false });
 });
 
-test("a file as large as a request can hold is sent", async () => {
-	await using world = await startWorld();
+worldTest("a file as large as a request can hold is sent", async (world) => {
 	const { send, last } = sendTo(world);
 	const data_base64 = Buffer.alloc(45_000, 1).toString("base64");
 	const sent = await send({ text: undefined, data_base64 });

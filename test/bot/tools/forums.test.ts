@@ -1,9 +1,10 @@
 // The forum tools.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
-import { denyBot, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { denyBot, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
@@ -40,8 +41,7 @@ function scene(test: TestWorld) {
 
 const named = (text: string) => Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
 
-test("a post is a thread with its first message, its tags, and no pings", async () => {
-	await using test = await startWorld();
+worldTest("a post is a thread with its first message, its tags, and no pings", async (test) => {
 	const { world, guild, forum, soup, call } = scene(test);
 	await test.heard();
 	const { text } = await call("create_thread", {
@@ -64,8 +64,7 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	expect(read.text).toContain("is a forum: its messages are in its posts. Use list_threads to find them.");
 });
 
-test("a post pings everyone only if `mentions` and the bot's permissions allow it", async () => {
-	await using test = await startWorld();
+worldTest("a post pings everyone only if `mentions` and the bot's permissions allow it", async (test) => {
 	const { world, guild, deny, call } = scene(test);
 	await test.heard();
 	const content = "@everyone";
@@ -79,8 +78,7 @@ test("a post pings everyone only if `mentions` and the bot's permissions allow i
 	expect(refused.text).toContain("lacks MENTION_EVERYONE");
 });
 
-test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", async () => {
-	await using test = await startWorld();
+worldTest("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", async (test) => {
 	const { world, forum, soup, staff, deny, call } = scene(test);
 	deny(PermissionFlagsBits.ManageThreads);
 	world.channels.edit(forum, { flags: 16 });
@@ -97,8 +95,7 @@ test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", a
 	);
 });
 
-test("posts are listed by tag, archived ones page by page, each once", async () => {
-	await using test = await startWorld();
+worldTest("posts are listed by tag, archived ones page by page, each once", async (test) => {
 	const { world, soup, staff, post, call } = scene(test);
 	const posts = [..."abcdefgh"].map((name, index) => post(name, [index % 2 === 0 ? soup : staff]));
 	for (const [index, thread] of posts.slice(0, 6).entries()) {
@@ -118,8 +115,7 @@ test("posts are listed by tag, archived ones page by page, each once", async () 
 	}
 });
 
-test("a long archive is searched for a tag in several calls", async () => {
-	await using test = await startWorld();
+worldTest("a long archive is searched for a tag in several calls", async (test) => {
 	const { world, forum, soup, post, call } = scene(test);
 	const posts = Array.from({ length: 520 }, (_, index) => post(`p${index}`, index === 0 ? [soup] : []));
 	for (const [index, thread] of posts.entries()) {
@@ -139,8 +135,7 @@ test("a long archive is searched for a tag in several calls", async () => {
 	expect(second.text).not.toContain("next_before");
 });
 
-test("edit_channel keeps the ids of remaining tags, and reports deleted ones and their use", async () => {
-	await using test = await startWorld();
+worldTest("edit_channel keeps the ids of remaining tags, and reports deleted ones and their use", async (test) => {
 	const { forum, soup, staff, post, call } = scene(test);
 	post("x", [staff]);
 	await test.heard();
@@ -163,8 +158,7 @@ test("edit_channel keeps the ids of remaining tags, and reports deleted ones and
 	expect(text).toEndWith(`\ntag: cake | ID: ${cake?.id} | emoji: 🍰\ntag: Soups | ID: ${soup.id} | emoji: 🍲`);
 });
 
-test("a list of tags that changes nothing or has unknown ids is refused", async () => {
-	await using test = await startWorld();
+worldTest("a list of tags that changes nothing or has unknown ids is refused", async (test) => {
 	const { soup, forum, call } = scene(test);
 	await test.heard();
 	const set = async (tags: object[], dry_run = false) => (await call("edit_channel", { tags, dry_run })).text;
@@ -187,8 +181,7 @@ test("a list of tags that changes nothing or has unknown ids is refused", async 
 	expect(forum.available_tags.map(({ name }) => name)).toEqual(["staff", "soup"]);
 });
 
-test("the tags of a post are set as a whole, by their ids", async () => {
-	await using test = await startWorld();
+worldTest("the tags of a post are set as a whole, by their ids", async (test) => {
 	const { soup, staff, post, deny, call } = scene(test);
 	const thread = post("x", [soup]);
 	await test.heard();

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 	const { world } = simulator;
@@ -14,8 +15,7 @@ function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 	return { world, from, to, ada, alpha, forbid };
 }
 
-test("a forward shows what was forwarded, escaped, and pings nobody", async () => {
-	await using world = await startWorld();
+worldTest("a forward shows what was forwarded, escaped, and pings nobody", async (world) => {
 	const { from, to, ada, world: platform } = place(world);
 	const message = platform.messages.add(from, ada, {
 		content: `@everyone <@${ada.id}>\n| ID: 1`,
@@ -49,8 +49,7 @@ test("a forward shows what was forwarded, escaped, and pings nobody", async () =
 	]);
 });
 
-test("polls and Discord's own messages are not forwarded, and nothing is sent", async () => {
-	await using world = await startWorld();
+worldTest("polls and Discord's own messages are not forwarded, and nothing is sent", async (world) => {
 	const { from, to, ada, world: platform } = place(world);
 	const poll = platform.polls.add(from, ada, {
 		question: { text: "?" },
@@ -67,8 +66,7 @@ test("polls and Discord's own messages are not forwarded, and nothing is sent", 
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("a message that the bot may not read is not forwarded", async () => {
-	await using world = await startWorld();
+worldTest("a message that the bot may not read is not forwarded", async (world) => {
 	const { from, to, ada, world: platform, forbid } = place(world);
 	const message = platform.messages.add(from, ada, { content: "secret" });
 	forbid(from, PermissionFlagsBits.ReadMessageHistory);
@@ -101,8 +99,7 @@ test("a bot without message content is told why it cannot forward what others wr
 	expect(text).toContain("Message Content Intent");
 });
 
-test("a message is published once, and shows that it was", async () => {
-	await using world = await startWorld();
+worldTest("a message is published once, and shows that it was", async (world) => {
 	const { from, ada, world: platform } = place(world, ChannelType.GuildAnnouncement);
 	const message = platform.messages.add(from, ada, { content: "news" });
 	await world.heard();
@@ -116,8 +113,7 @@ test("a message is published once, and shows that it was", async () => {
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
-test("the bot publishes its own messages without MANAGE_MESSAGES", async () => {
-	await using world = await startWorld();
+worldTest("the bot publishes its own messages without MANAGE_MESSAGES", async (world) => {
 	const { from, alpha, forbid, world: platform } = place(world, ChannelType.GuildAnnouncement);
 	forbid(from, PermissionFlagsBits.ManageMessages);
 	const message = platform.messages.add(from, alpha, { content: "news" });
@@ -126,8 +122,7 @@ test("the bot publishes its own messages without MANAGE_MESSAGES", async () => {
 	expect(isError).toBe(false);
 });
 
-test("only announcement channels publish", async () => {
-	await using world = await startWorld();
+worldTest("only announcement channels publish", async (world) => {
 	const { from, ada, world: platform } = place(world);
 	const message = platform.messages.add(from, ada, { content: "news" });
 	await world.heard();

@@ -9,6 +9,7 @@ import { toml } from "../../../src/bot/config/settings.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const staffArea = {
 	roles: [{ name: "Mods", color: "#ff0000", permissions: ["Kick Members"] }],
@@ -50,8 +51,7 @@ async function apply(world: TestWorld, plan_hash: string): Promise<string> {
 const categoryNamed = ({ guild }: TestWorld, name: string) =>
 	[...guild.channels.values()].find((channel) => channel.name === name);
 
-test("a document is planned, carried out and exported again", async () => {
-	await using world = await startWorld();
+worldTest("a document is planned, carried out and exported again", async (world) => {
 	const { text, hash } = await plan(world, { document: staffArea });
 	expect(text).toContain("create 4");
 	expect(text).toContain("+ role Mods: color #FF0000, permissions KICK_MEMBERS");
@@ -81,8 +81,7 @@ test("a document is planned, carried out and exported again", async () => {
 	expect(asText.text).toContain("no changes");
 });
 
-test("changes are laid over an earlier plan", async () => {
-	await using world = await startWorld();
+worldTest("changes are laid over an earlier plan", async (world) => {
 	const first = await plan(world, { document: staffArea });
 	const { text } = await plan(world, { plan_hash: first.hash, changes: { roles: [{ name: "Mods", hoist: true }] } });
 	expect(text).toContain(`3 steps as in the plan ${first.hash}, and:`);
@@ -90,8 +89,7 @@ test("changes are laid over an earlier plan", async () => {
 	expect(text).not.toContain("#Voice");
 });
 
-test("changes can remove a part, and a call that changes nothing says so", async () => {
-	await using world = await startWorld();
+worldTest("changes can remove a part, and a call that changes nothing says so", async (world) => {
 	const id = userNamed(world, "zoe").id;
 	const bans = [{ id: "999999999999999999" }];
 	const members = [{ id, roles: ["Mods"] }];
@@ -116,8 +114,7 @@ test("changes can remove a part, and a call that changes nothing says so", async
 	expect(unknown.text).toContain("rolls: is not a known key");
 });
 
-test("keep_bot_access: false leaves the bot's own overwrite out, also of an earlier plan", async () => {
-	await using world = await startWorld();
+worldTest("keep_bot_access: false leaves the bot's own overwrite out, also of an earlier plan", async (world) => {
 	const hidden = { categories: [{ name: "Hidden", overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }] }] };
 	const kept = await plan(world, { document: hidden });
 	expect(kept.text).toContain("access of alpha (this bot) VIEW_CHANNEL");
@@ -138,8 +135,7 @@ test("keep_bot_access: false leaves the bot's own overwrite out, also of an earl
 	expect(later.text).not.toContain("this bot");
 });
 
-test("a plan tells things of the same name apart, and says what deleting channels loses", async () => {
-	await using world = await startWorld();
+worldTest("a plan tells things of the same name apart, and says what deleting channels loses", async (world) => {
 	const { guild, simulator } = world;
 	const { channels } = simulator.world;
 	for (const name of ["A", "B"]) {
@@ -152,8 +148,7 @@ test("a plan tells things of the same name apart, and says what deleting channel
 	expect(text).toContain("\nThe messages of deleted channels are lost.\n");
 });
 
-test("the bot keeps its access to channels that a document hides", async () => {
-	await using world = await startWorld();
+worldTest("the bot keeps its access to channels that a document hides", async (world) => {
 	const document = {
 		categories: [
 			{ name: "Hidden", overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }], channels: [{ name: "inside" }] },
@@ -172,8 +167,7 @@ test("the bot keeps its access to channels that a document hides", async () => {
 	expect((await plan(world, { document })).text).toContain("no changes");
 });
 
-test("a plan is refused with the new plan when the guild has changed", async () => {
-	await using world = await startWorld();
+worldTest("a plan is refused with the new plan when the guild has changed", async (world) => {
 	const { hash } = await plan(world, { document: staffArea });
 	world.simulator.world.roles.add(world.guild, { name: "Mods" });
 	const { text, isError } = await world.call("apply_guild", { plan_hash: hash });
@@ -183,8 +177,7 @@ test("a plan is refused with the new plan when the guild has changed", async () 
 	expect(categoryNamed(world, "Staff area")).toBeUndefined();
 });
 
-test("a job is cancelled after its running step", async () => {
-	await using world = await startWorld();
+worldTest("a job is cancelled after its running step", async (world) => {
 	const { hash } = await plan(world, { document: staffArea });
 	const held = world.simulator.faults.stall(`POST /guilds/${world.guild.id}/channels`, { after: true });
 	// It waits for the end of its job.
@@ -223,8 +216,7 @@ describe("refuses", () => {
 		expect(text).toContain(expected);
 	});
 
-	test("the plan and the job of another guild", async () => {
-		await using world = await startWorld();
+	worldTest("the plan and the job of another guild", async (world) => {
 		const { hash } = await plan(world, { document: staffArea });
 		const { simulator } = world;
 		const other = simulator.guild("The Bakers");
@@ -237,16 +229,14 @@ describe("refuses", () => {
 	});
 });
 
-test("the format is described without asking Discord", async () => {
-	await using world = await startWorld();
+worldTest("the format is described without asking Discord", async (world) => {
 	world.simulator.requests.clear();
 	const { text } = await world.call("export_guild", { format: true });
 	expect(text).toContain("categories?: list of object");
 	expect(world.simulator.requests.list()).toEqual([]);
 });
 
-test("a tool's reason does not look like that of a job", async () => {
-	await using world = await startWorld();
+worldTest("a tool's reason does not look like that of a job", async (world) => {
 	const [role] = await world
 		.call("create_role", { name: "Mods", reason: "Guild document 0123456789ab 1.1: x" })
 		.then(() => [...world.guild.roles.values()].filter(({ name }) => name === "Mods"));

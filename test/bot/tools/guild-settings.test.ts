@@ -2,13 +2,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import { channelNamed, roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { channelNamed, roleNamed, type TestWorld, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
 describe("edit_guild", () => {
-	test("changes only the given settings, and shows old and new values", async () => {
-		await using world = await startWorld();
+	worldTest("changes only the given settings, and shows old and new values", async (world) => {
 		const { guild } = world;
 		const [general, lounge] = [channelNamed(world, "general"), channelNamed(world, "Lounge")];
 		const { text, isError } = await world.call("edit_guild", {
@@ -53,8 +53,7 @@ describe("edit_guild", () => {
 		expect(world.simulator.journal.entries().at(-1)?.body).toEqual({ description: null, afk_channel_id: null });
 	});
 
-	test("builds on Discord's current state, however late its event is", async () => {
-		await using world = await startWorld();
+	worldTest("builds on Discord's current state, however late its event is", async (world) => {
 		world.simulator.sockets.holdEvents(true);
 		const errors = [];
 		for (const name of ["AA", "BB", "AA", "AA"]) errors.push((await world.call("edit_guild", { name })).isError);
@@ -75,8 +74,7 @@ describe("edit_guild", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("sets community settings only in communities", async () => {
-		await using world = await startWorld();
+	worldTest("sets community settings only in communities", async (world) => {
 		const { simulator, guild } = world;
 		const rules_channel_id = channelNamed(world, "general").id;
 		const edit = () =>
@@ -107,34 +105,35 @@ describe("move_roles", () => {
 	const mover = (world: TestWorld) => (names: string[], where: object) =>
 		world.call("move_roles", { role_ids: names.map((name) => roleNamed(world, name).id), ...where });
 
-	test("puts roles below or above another one in one request, and answers with the order around them", async () => {
-		await using world = await startWorld();
-		const { guild } = world;
-		const move = mover(world);
-		const id = (name: string) => roleNamed(world, name).id;
-		expect(order(world)).toBe("alpha Staff Regular Newcomer @everyone");
-		const { text } = await move(["Newcomer", "Regular"], { below_role_id: id("alpha") });
-		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
-		expect(text.split("\n")).toEqual([
-			"Moved 2 of 5 roles. With the roles next to them, from the top:",
-			...["alpha", "Newcomer", "Regular", "Staff"].map((name) => `@${name} | ID: ${id(name)}`),
-		]);
-		await move(["Newcomer"], { above_role_id: guild.id });
-		expect(order(world)).toBe("alpha Regular Staff Newcomer @everyone");
-		await move(["Newcomer", "Regular"], { above_role_id: id("Staff") });
-		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
-		expect(writes(world)).toEqual(Array(3).fill(`PATCH /guilds/${guild.id}/roles`));
-		// Regular was where it is now, and is not mentioned.
-		const { body } = world.simulator.journal.entries().at(-1) ?? {};
-		expect(body).toEqual([
-			{ id: id("Staff"), position: 1 },
-			{ id: id("Regular"), position: 2 },
-			{ id: id("Newcomer"), position: 3 },
-		]);
-	});
+	worldTest(
+		"puts roles below or above another one in one request, and answers with the order around them",
+		async (world) => {
+			const { guild } = world;
+			const move = mover(world);
+			const id = (name: string) => roleNamed(world, name).id;
+			expect(order(world)).toBe("alpha Staff Regular Newcomer @everyone");
+			const { text } = await move(["Newcomer", "Regular"], { below_role_id: id("alpha") });
+			expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
+			expect(text.split("\n")).toEqual([
+				"Moved 2 of 5 roles. With the roles next to them, from the top:",
+				...["alpha", "Newcomer", "Regular", "Staff"].map((name) => `@${name} | ID: ${id(name)}`),
+			]);
+			await move(["Newcomer"], { above_role_id: guild.id });
+			expect(order(world)).toBe("alpha Regular Staff Newcomer @everyone");
+			await move(["Newcomer", "Regular"], { above_role_id: id("Staff") });
+			expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
+			expect(writes(world)).toEqual(Array(3).fill(`PATCH /guilds/${guild.id}/roles`));
+			// Regular was where it is now, and is not mentioned.
+			const { body } = world.simulator.journal.entries().at(-1) ?? {};
+			expect(body).toEqual([
+				{ id: id("Staff"), position: 1 },
+				{ id: id("Regular"), position: 2 },
+				{ id: id("Newcomer"), position: 3 },
+			]);
+		},
+	);
 
-	test("gives roles with equal positions distinct ones, and does not change those above", async () => {
-		await using world = await startWorld();
+	worldTest("gives roles with equal positions distinct ones, and does not change those above", async (world) => {
 		const role = (name: string) => roleNamed(world, name);
 		const [staff, regular] = [role("Staff"), role("Regular")];
 		regular.position = staff.position = 2;
@@ -148,8 +147,7 @@ describe("move_roles", () => {
 		expect(order(world)).toBe("alpha Staff Newcomer Regular @everyone");
 	});
 
-	test("refuses calls that change nothing or are impossible", async () => {
-		await using world = await startWorld();
+	worldTest("refuses calls that change nothing or are impossible", async (world) => {
 		const { simulator, guild } = world;
 		const above = simulator.world.roles.add(guild, { name: "Above", position: 9 });
 		await world.heard();

@@ -1,10 +1,10 @@
 // The tools of guilds.
 
-import { expect, test } from "bun:test";
-import { channelNamed, startWorld } from "../../support/world.ts";
+import { expect } from "bun:test";
+import { channelNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
-test("get_guild_info shows a guild's facts and settings in a few lines", async () => {
-	await using world = await startWorld();
+worldTest("get_guild_info shows a guild's facts and settings in a few lines", async (world) => {
 	const { simulator, guild } = world;
 	const text = async () => (await world.call("get_guild_info")).text;
 	expect((await text()).split("\n")).toEqual([

@@ -1,14 +1,14 @@
 // set_incident_actions.
 
-import { expect, test } from "bun:test";
-import { startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { expect } from "bun:test";
+import { type TestWorld, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
 const set = (world: TestWorld, args: Record<string, unknown>) => world.call("set_incident_actions", args);
 
-test("invites and DMs are paused separately, and resumed together", async () => {
-	await using world = await startWorld();
+worldTest("invites and DMs are paused separately, and resumed together", async (world) => {
 	const { guild } = world;
 	const first = inMinutes(60);
 	const { text } = await set(world, { invites_disabled_until: first });
@@ -25,8 +25,7 @@ test("invites and DMs are paused separately, and resumed together", async () => 
 	expect(guild.incidents_data?.dms_disabled_until).toBeNull();
 });
 
-test("a time in the past or more than a day ahead is refused before Discord is asked", async () => {
-	await using world = await startWorld();
+worldTest("a time in the past or more than a day ahead is refused before Discord is asked", async (world) => {
 	for (const until of [inMinutes(-1), inMinutes(24 * 60 + 1), "25h", "tomorrow"]) {
 		const { text, code } = await set(world, { dms_disabled_until: until });
 		expect(code).toBe(-32602);
@@ -36,8 +35,7 @@ test("a time in the past or more than a day ahead is refused before Discord is a
 	expect(writes(world)).toEqual([]);
 });
 
-test("resuming what is not paused is refused", async () => {
-	await using world = await startWorld();
+worldTest("resuming what is not paused is refused", async (world) => {
 	const { guild } = world;
 	world.simulator.world.guilds.edit(guild, {
 		incidents_data: { invites_disabled_until: inMinutes(-1), dms_disabled_until: null },

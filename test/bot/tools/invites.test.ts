@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
 import { denyBot, roleNamed, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } = PermissionFlagsBits;
 
@@ -22,8 +23,7 @@ function setBits(world: TestWorld, bits: bigint, on: boolean) {
 	world.simulator.world.roles.edit(world.guild, role, { permissions });
 }
 
-test("an invite is created as requested, with a lifetime of a day by default", async () => {
-	await using world = await startWorld();
+worldTest("an invite is created as requested, with a lifetime of a day by default", async (world) => {
 	const { channel, invites } = notes(world);
 	await world.heard();
 	const make = async (args: object) => {
@@ -52,8 +52,7 @@ test("an invite is created as requested, with a lifetime of a day by default", a
 	expect(await make({})).toStartWith("Discord created no invite: invites are paused or disabled in this guild.");
 });
 
-test("invites are listed newest first, with uses if the bot manages the guild", async () => {
-	await using world = await startWorld();
+worldTest("invites are listed newest first, with uses if the bot manages the guild", async (world) => {
 	const { channel, invites, ada } = notes(world);
 	setBits(world, ManageGuild, true);
 	await world.heard();
@@ -86,8 +85,7 @@ test("invites are listed newest first, with uses if the bot manages the guild", 
 	expect(refused.text).toContain("lacks MANAGE_GUILD in the guild");
 });
 
-test("a link is accepted as its code, and anything else is refused", async () => {
-	await using world = await startWorld();
+worldTest("a link is accepted as its code, and anything else is refused", async (world) => {
 	const { channel, invites, ada } = notes(world);
 	const { code } = invites.add(channel, { inviter: ada });
 	await world.heard();
@@ -131,8 +129,7 @@ test.each([
 	expect((await remove()).text).toContain(`There is no invite ${code} to`);
 });
 
-test("several invites are deleted at once, and codes that are not found are named", async () => {
-	await using world = await startWorld();
+worldTest("several invites are deleted at once, and codes that are not found are named", async (world) => {
 	const { channel, invites, ada } = notes(world);
 	const codes = [1, 2, 3].map(() => invites.add(channel, { inviter: ada }).code);
 	await world.heard();
@@ -157,8 +154,7 @@ test("several invites are deleted at once, and codes that are not found are name
 	expect((await world.call("delete_invite")).code).toBe(-32602);
 });
 
-test("several invites are deleted without MANAGE_GUILD only where the bot manages the channels", async () => {
-	await using world = await startWorld();
+worldTest("several invites are deleted without MANAGE_GUILD only where the bot manages the channels", async (world) => {
 	const { channel, invites, ada } = notes(world);
 	const other = world.simulator.world.channels.add(world.guild, { name: "den" });
 	const codes = [channel, other].map((place) => invites.add(place, { inviter: ada }).code);
@@ -174,8 +170,7 @@ test("several invites are deleted without MANAGE_GUILD only where the bot manage
 	expect(text).toStartWith(`Deleted the invite ${codes[1]} | `);
 });
 
-test("the store keeps only the length of a code", async () => {
-	await using world = await startWorld();
+worldTest("the store keeps only the length of a code", async (world) => {
 	const { channel, invites, ada } = notes(world);
 	const { code } = invites.add(channel, { inviter: ada });
 	await world.heard();
@@ -188,8 +183,7 @@ test("the store keeps only the length of a code", async () => {
 	expect([text, ...world.logged].join("\n")).not.toContain(code);
 });
 
-test("an invite gives roles that the bot may give, and no others", async () => {
-	await using world = await startWorld();
+worldTest("an invite gives roles that the bot may give, and no others", async (world) => {
 	const { channel, invites, platform } = notes(world);
 	const { guild } = world;
 	const cook = platform.roles.add(guild, { name: "Cook | a\nb" });

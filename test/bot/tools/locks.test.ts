@@ -23,6 +23,7 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
+import { testWith } from "../../support/world-test.ts";
 
 const {
 	AddReactions,
@@ -69,35 +70,38 @@ async function place(
 	};
 }
 
+const placeTest = testWith(place);
+
 const saying = ({ simulator }: TestWorld, name: string) => simulator.user(name).say("The Cooks/hall", "hello");
 
-test("only the bot writes in a locked channel, and unlocking restores it", async () => {
-	await using scene = await place();
-	const { world, bot, channel, lock, unlock, name, noted } = scene;
-	const { text, isError } = await lock();
-	expect(isError).toBe(false);
-	expect(text.split("\n")).toEqual([
-		`Locked ${name}: @everyone may no longer ${writtenNames}.`,
-		`The bot is now explicitly allowed: ${writtenNames}`,
-	]);
-	expect(channel.permission_overwrites).toEqual([
-		{ id: bot, type: 1, allow: String(written), deny: "0" },
-		{ id: world.guild.id, type: 0, allow: "0", deny: String(written) },
-	]);
-	await expect(saying(world, "zoe")).rejects.toThrow();
-	const sent = { channel_id: channel.id, content: "quiet, please" };
-	expect((await world.call("send_message", sent)).isError).toBe(false);
-	expect(noted()).toBe(2);
-	const undone = await unlock();
-	expect(undone.text.split("\n")).toEqual([
-		`Unlocked ${name}.`,
-		`Restored for @everyone: ${writtenNames}`,
-		`Restored for the bot: ${writtenNames}`,
-	]);
-	expect(channel.permission_overwrites).toEqual([]);
-	expect(noted()).toBe(0);
-	await saying(world, "zoe");
-});
+placeTest(
+	"only the bot writes in a locked channel, and unlocking restores it",
+	async ({ world, bot, channel, lock, unlock, name, noted }) => {
+		const { text, isError } = await lock();
+		expect(isError).toBe(false);
+		expect(text.split("\n")).toEqual([
+			`Locked ${name}: @everyone may no longer ${writtenNames}.`,
+			`The bot is now explicitly allowed: ${writtenNames}`,
+		]);
+		expect(channel.permission_overwrites).toEqual([
+			{ id: bot, type: 1, allow: String(written), deny: "0" },
+			{ id: world.guild.id, type: 0, allow: "0", deny: String(written) },
+		]);
+		await expect(saying(world, "zoe")).rejects.toThrow();
+		const sent = { channel_id: channel.id, content: "quiet, please" };
+		expect((await world.call("send_message", sent)).isError).toBe(false);
+		expect(noted()).toBe(2);
+		const undone = await unlock();
+		expect(undone.text.split("\n")).toEqual([
+			`Unlocked ${name}.`,
+			`Restored for @everyone: ${writtenNames}`,
+			`Restored for the bot: ${writtenNames}`,
+		]);
+		expect(channel.permission_overwrites).toEqual([]);
+		expect(noted()).toBe(0);
+		await saying(world, "zoe");
+	},
+);
 
 test("other overwrites and permissions stay, and unlocking restores exactly what was changed", async () => {
 	await using scene = await place((world) => [
@@ -139,9 +143,7 @@ test.each([ChannelType.GuildVoice, ChannelType.GuildStageVoice])(
 );
 
 describe("is refused", () => {
-	test("locking what is locked, and unlocking what is not", async () => {
-		await using scene = await place();
-		const { world, lock, unlock, name } = scene;
+	placeTest("locking what is locked, and unlocking what is not", async ({ world, lock, unlock, name }) => {
 		expect((await unlock()).text).toStartWith(`Not unlocked: ${name}: not locked by lock_channel; `);
 		await lock();
 		const sent = writes(world).length;
@@ -169,9 +171,7 @@ describe("is refused", () => {
 		expect(noted()).toBe(0);
 	});
 
-	test("writing that only others than the bot may deny", async () => {
-		await using scene = await place();
-		const { world, lock, noted } = scene;
+	placeTest("writing that only others than the bot may deny", async ({ world, lock, noted }) => {
 		const platform = world.simulator.world;
 		for (const role of world.guild.roles.values())
 			platform.roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~SendMessages) });
@@ -183,19 +183,20 @@ describe("is refused", () => {
 	});
 });
 
-test("what nobody but staff may do is not denied, and needs no permission", async () => {
-	await using scene = await place();
-	const { world, lock, unlock, channel } = scene;
-	const platform = world.simulator.world;
-	for (const role of world.guild.roles.values())
-		platform.roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~CreatePrivateThreads) });
-	await world.heard();
-	expect(await lock()).toMatchObject({ isError: false });
-	const denied = channel.permission_overwrites.find(({ id }) => id === world.guild.id);
-	expect(denied?.deny).toBe(String(written & ~CreatePrivateThreads));
-	await unlock();
-	expect(channel.permission_overwrites).toEqual([]);
-});
+placeTest(
+	"what nobody but staff may do is not denied, and needs no permission",
+	async ({ world, lock, unlock, channel }) => {
+		const platform = world.simulator.world;
+		for (const role of world.guild.roles.values())
+			platform.roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~CreatePrivateThreads) });
+		await world.heard();
+		expect(await lock()).toMatchObject({ isError: false });
+		const denied = channel.permission_overwrites.find(({ id }) => id === world.guild.id);
+		expect(denied?.deny).toBe(String(written & ~CreatePrivateThreads));
+		await unlock();
+		expect(channel.permission_overwrites).toEqual([]);
+	},
+);
 
 describe("where roles and members may write by overwrites", () => {
 	/** Only Verified sees and uses the channel; Zoë has the role, Mona an overwrite of her own. */
@@ -275,31 +276,32 @@ describe("where roles and members may write by overwrites", () => {
 	});
 });
 
-test("changes made since the lock stay, and are named", async () => {
-	await using scene = await place();
-	const { world, bot, channel, lock, unlock, overwriteOf } = scene;
-	await lock();
-	const { id } = world.guild;
-	const platform = world.simulator.world;
-	platform.channels.setOverwrite(channel, {
-		id,
-		type: 0,
-		allow: String(SendMessages),
-		deny: String(CreatePublicThreads | Speak),
-	});
-	const mine = overwriteOf(bot);
-	if (mine) platform.channels.removeOverwrite(channel, mine);
-	expect((await lock()).text).toContain(
-		"but ADD_REACTIONS, SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS is not in force",
-	);
-	expect((await unlock()).text.split("\n").slice(1)).toEqual([
-		"Restored for @everyone: CREATE_PUBLIC_THREADS",
-		"Restored for the bot: none",
-		"Changed since the lock for @everyone, and left as it is: SEND_MESSAGES (allowed), ADD_REACTIONS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS (neither allowed nor denied)",
-		`Changed since the lock for the bot, and left as it is: ${writtenNames} (neither allowed nor denied)`,
-	]);
-	expect(channel.permission_overwrites).toEqual([{ id, type: 0, allow: String(SendMessages), deny: String(Speak) }]);
-});
+placeTest(
+	"changes made since the lock stay, and are named",
+	async ({ world, bot, channel, lock, unlock, overwriteOf }) => {
+		await lock();
+		const { id } = world.guild;
+		const platform = world.simulator.world;
+		platform.channels.setOverwrite(channel, {
+			id,
+			type: 0,
+			allow: String(SendMessages),
+			deny: String(CreatePublicThreads | Speak),
+		});
+		const mine = overwriteOf(bot);
+		if (mine) platform.channels.removeOverwrite(channel, mine);
+		expect((await lock()).text).toContain(
+			"but ADD_REACTIONS, SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS is not in force",
+		);
+		expect((await unlock()).text.split("\n").slice(1)).toEqual([
+			"Restored for @everyone: CREATE_PUBLIC_THREADS",
+			"Restored for the bot: none",
+			"Changed since the lock for @everyone, and left as it is: SEND_MESSAGES (allowed), ADD_REACTIONS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS (neither allowed nor denied)",
+			`Changed since the lock for the bot, and left as it is: ${writtenNames} (neither allowed nor denied)`,
+		]);
+		expect(channel.permission_overwrites).toEqual([{ id, type: 0, allow: String(SendMessages), deny: String(Speak) }]);
+	},
+);
 
 test("unlocking is refused while only the lock lets the bot connect", async () => {
 	await using scene = await place(undefined, ChannelType.GuildVoice);
@@ -329,20 +331,21 @@ describe("an interrupted lock is stored", () => {
 		expect((await lock()).isError).toBe(false);
 	});
 
-	test("a lock is deleted if its first write is refused, and kept if a later one is", async () => {
-		await using scene = await place();
-		const { world, bot, channel, lock, unlock, path, noted } = scene;
-		const { faults } = world.simulator;
-		faults.refuse(path(bot), 50013, { times: 1 });
-		expect((await lock()).text).toEndWith("change the bot's role.");
-		expect(noted()).toBe(0);
-		faults.refuse(path(world.guild.id), 50013, { times: 1 });
-		expect((await lock()).text).toContain("with unlock = true restores its earlier permissions");
-		expect(noted()).toBe(2);
-		expect(channel.permission_overwrites).toHaveLength(1);
-		expect((await unlock()).isError).toBe(false);
-		expect(channel.permission_overwrites).toEqual([]);
-	});
+	placeTest(
+		"a lock is deleted if its first write is refused, and kept if a later one is",
+		async ({ world, bot, channel, lock, unlock, path, noted }) => {
+			const { faults } = world.simulator;
+			faults.refuse(path(bot), 50013, { times: 1 });
+			expect((await lock()).text).toEndWith("change the bot's role.");
+			expect(noted()).toBe(0);
+			faults.refuse(path(world.guild.id), 50013, { times: 1 });
+			expect((await lock()).text).toContain("with unlock = true restores its earlier permissions");
+			expect(noted()).toBe(2);
+			expect(channel.permission_overwrites).toHaveLength(1);
+			expect((await unlock()).isError).toBe(false);
+			expect(channel.permission_overwrites).toEqual([]);
+		},
+	);
 
 	/** Starts the bot again. */
 	async function anotherRun(world: TestWorld, changes: Partial<BotConfig>) {
@@ -361,9 +364,7 @@ describe("an interrupted lock is stored", () => {
 		return { call, [Symbol.asyncDispose]: () => bot.close() };
 	}
 
-	test("and undone after a restart of the bot", async () => {
-		await using scene = await place();
-		const { world, channel, lock } = scene;
+	placeTest("and undone after a restart of the bot", async ({ world, channel, lock }) => {
 		await lock();
 		await world.bot.close();
 		const { dataDirectory } = world;
@@ -377,9 +378,7 @@ describe("an interrupted lock is stored", () => {
 		expect(channel.permission_overwrites).toEqual([]);
 	});
 
-	test("or not begun: without its database the bot locks nothing", async () => {
-		await using scene = await place();
-		const { world, channel } = scene;
+	placeTest("or not begun: without its database the bot locks nothing", async ({ world, channel }) => {
 		await using next = await anotherRun(world, {
 			databaseUrl: "postgres://nobody@127.0.0.1:1/nothing",
 			dbSchema: "away",
@@ -418,80 +417,84 @@ describe("several channels", () => {
 		};
 	}
 
-	test("all that @everyone sees are locked and unlocked in one call each", async () => {
-		await using scene = await hall();
-		const { world, lock, unlock, nameOf, denied } = scene;
-		const before = structuredClone([...world.guild.channels.values()]);
-		const locked = await lock({ all: true });
-		const [first, ...lines] = locked.text.split("\n");
-		expect(first).toMatch(/^Locked (\d+) channel\(s\): members may no longer /);
-		expect(lines).toContain(nameOf("general"));
-		expect(lines.at(-1)).toBe(`Left, because only staff see them: ${nameOf("staff")}. channel_ids locks them.`);
-		expect(denied("general")).toBe(true);
-		expect(denied("staff")).toBe(false);
-		const again = await lock({ all: true });
-		expect(again.isError).toBe(true);
-		expect(again.text).toContain("has been locked since");
-		const undone = await unlock({ all: true });
-		expect(undone.text).toStartWith(`Unlocked ${lines.length - 1} channel(s):`);
-		expect([...world.guild.channels.values()]).toEqual(before);
-		expect((await unlock({ all: true })).text).toStartWith("No channel of the guild");
-	});
+	const hallTest = testWith(hall);
 
-	test("a category stands for its channels, and those locked before are left", async () => {
-		await using scene = await hall();
-		const { lock, named, nameOf, denied } = scene;
-		await lock({ channel_ids: [named("general").id] });
-		const { text } = await lock({ channel_ids: [named("Talk").id] });
-		expect(text).toContain(`\n${nameOf("staff")}`);
-		expect(text).toContain(`Not locked: ${nameOf("general")}: has been locked since `);
-		expect(denied("staff")).toBe(true);
-		expect(named("Talk").permission_overwrites).toEqual([]);
-	});
+	hallTest(
+		"all that @everyone sees are locked and unlocked in one call each",
+		async ({ world, lock, unlock, nameOf, denied }) => {
+			const before = structuredClone([...world.guild.channels.values()]);
+			const locked = await lock({ all: true });
+			const [first, ...lines] = locked.text.split("\n");
+			expect(first).toMatch(/^Locked (\d+) channel\(s\): members may no longer /);
+			expect(lines).toContain(nameOf("general"));
+			expect(lines.at(-1)).toBe(`Left, because only staff see them: ${nameOf("staff")}. channel_ids locks them.`);
+			expect(denied("general")).toBe(true);
+			expect(denied("staff")).toBe(false);
+			const again = await lock({ all: true });
+			expect(again.isError).toBe(true);
+			expect(again.text).toContain("has been locked since");
+			const undone = await unlock({ all: true });
+			expect(undone.text).toStartWith(`Unlocked ${lines.length - 1} channel(s):`);
+			expect([...world.guild.channels.values()]).toEqual(before);
+			expect((await unlock({ all: true })).text).toStartWith("No channel of the guild");
+		},
+	);
 
-	test("a call that names a channel which the bot may not change is refused; one for all leaves it", async () => {
-		await using scene = await hall();
-		const { world, lock, named, nameOf, denied } = scene;
-		const extra = world.simulator.world.channels.add(world.guild, { name: "extra" });
-		denyBot(world, extra, ManageRoles);
-		const channel_ids = [named("general").id, extra.id];
-		const refused = await lock({ channel_ids });
-		expect(refused.text).toContain(`lacks MANAGE_ROLES in ${nameOf("extra")}`);
-		expect(writes(world)).toEqual([]);
-		const { text } = await lock({ all: true });
-		expect(text).toContain(`Not locked: ${nameOf("extra")}: The bot lacks MANAGE_ROLES in`);
-		expect(denied("general")).toBe(true);
-	});
+	hallTest(
+		"a category stands for its channels, and those locked before are left",
+		async ({ lock, named, nameOf, denied }) => {
+			await lock({ channel_ids: [named("general").id] });
+			const { text } = await lock({ channel_ids: [named("Talk").id] });
+			expect(text).toContain(`\n${nameOf("staff")}`);
+			expect(text).toContain(`Not locked: ${nameOf("general")}: has been locked since `);
+			expect(denied("staff")).toBe(true);
+			expect(named("Talk").permission_overwrites).toEqual([]);
+		},
+	);
 
-	test("refusals and unknown outcomes are reported for each channel", async () => {
-		await using scene = await hall();
-		const { world, lock, unlock, named, nameOf } = scene;
-		const { channels } = world.simulator.world;
-		const added = ["one", "two", "three", "four"].map((name) => channels.add(world.guild, { name }));
-		const [one, two] = added;
-		const path = (id = "") => `PUT /channels/${id}/permissions/${world.guild.id}`;
-		world.simulator.faults.refuse(path(one?.id), 50013, { times: 1 });
-		const channel_ids = added.map(({ id }) => id);
-		const first = await lock({ channel_ids });
-		expect(first.text).toStartWith("Locked 3 of 4 channel(s)");
-		expect(first.text).toContain(`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`);
-		expect(first.text).toContain(
-			`The channel ${one?.id} may be locked, completely or in part: lock_channel with unlock = true`,
-		);
-		expect((await unlock({ channel_ids })).text).toStartWith("Unlocked 4 channel(s):");
-		world.simulator.faults.drop(path(two?.id), { when: "after", times: 1 });
-		const second = await lock({ channel_ids });
-		expect(second.text).toStartWith("Locked 1 of 4 channel(s)");
-		expect(second.text).toContain(`1 of unknown outcome:\n${nameOf("two")} | `);
-		expect(second.text).toContain("2 not started: check the outcome");
-		await unlock({ all: true });
-		for (const { permission_overwrites } of added) expect(permission_overwrites).toEqual([]);
-		expect(named("general").permission_overwrites).toEqual([]);
-	});
+	hallTest(
+		"a call that names a channel which the bot may not change is refused; one for all leaves it",
+		async ({ world, lock, named, nameOf, denied }) => {
+			const extra = world.simulator.world.channels.add(world.guild, { name: "extra" });
+			denyBot(world, extra, ManageRoles);
+			const channel_ids = [named("general").id, extra.id];
+			const refused = await lock({ channel_ids });
+			expect(refused.text).toContain(`lacks MANAGE_ROLES in ${nameOf("extra")}`);
+			expect(writes(world)).toEqual([]);
+			const { text } = await lock({ all: true });
+			expect(text).toContain(`Not locked: ${nameOf("extra")}: The bot lacks MANAGE_ROLES in`);
+			expect(denied("general")).toBe(true);
+		},
+	);
 
-	test("locking all waits for an edit of one of them", async () => {
-		await using scene = await hall();
-		const { world, lock, named } = scene;
+	hallTest(
+		"refusals and unknown outcomes are reported for each channel",
+		async ({ world, lock, unlock, named, nameOf }) => {
+			const { channels } = world.simulator.world;
+			const added = ["one", "two", "three", "four"].map((name) => channels.add(world.guild, { name }));
+			const [one, two] = added;
+			const path = (id = "") => `PUT /channels/${id}/permissions/${world.guild.id}`;
+			world.simulator.faults.refuse(path(one?.id), 50013, { times: 1 });
+			const channel_ids = added.map(({ id }) => id);
+			const first = await lock({ channel_ids });
+			expect(first.text).toStartWith("Locked 3 of 4 channel(s)");
+			expect(first.text).toContain(`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`);
+			expect(first.text).toContain(
+				`The channel ${one?.id} may be locked, completely or in part: lock_channel with unlock = true`,
+			);
+			expect((await unlock({ channel_ids })).text).toStartWith("Unlocked 4 channel(s):");
+			world.simulator.faults.drop(path(two?.id), { when: "after", times: 1 });
+			const second = await lock({ channel_ids });
+			expect(second.text).toStartWith("Locked 1 of 4 channel(s)");
+			expect(second.text).toContain(`1 of unknown outcome:\n${nameOf("two")} | `);
+			expect(second.text).toContain("2 not started: check the outcome");
+			await unlock({ all: true });
+			for (const { permission_overwrites } of added) expect(permission_overwrites).toEqual([]);
+			expect(named("general").permission_overwrites).toEqual([]);
+		},
+	);
+
+	hallTest("locking all waits for an edit of one of them", async ({ world, lock, named }) => {
 		const general = named("general");
 		const regular = roleNamed(world, "Regular").id;
 		const fault = world.simulator.faults.stall(`PUT /channels/${general.id}/permissions/${regular}`, { times: 1 });
@@ -510,9 +513,7 @@ describe("several channels", () => {
 	});
 });
 
-test("deleting a channel deletes its lock", async () => {
-	await using scene = await place();
-	const { world, channel, lock, noted } = scene;
+placeTest("deleting a channel deletes its lock", async ({ world, channel, lock, noted }) => {
 	await lock();
 	world.simulator.world.channels.remove(channel);
 	await until("it is gone", () => noted() === 0);

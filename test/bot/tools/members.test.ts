@@ -5,26 +5,28 @@ import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
 import { until } from "../../support/until.ts";
 import { memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
-test("lookup_user_by_name finds by nickname, display name and username, without case and accents, best first", async () => {
-	await using world = await startWorld();
-	const { simulator } = world;
-	const id = (username: string) => simulator.user(username).id;
-	const cases: [string, string[]][] = [
-		["JOSÉ", [`Chef José (@jose.garcia) | ID: ${id("jose.garcia")}`]],
-		["chef jose", [`Chef José (@jose.garcia) | ID: ${id("jose.garcia")}`]],
-		["@mona_lisa", [`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")}`]],
-		["李", [`李伟 (@liwei) | ID: ${id("liwei")}`]],
-		["zoë 🍞", [`Zoë 🍞 (@zoe) | ID: ${id("zoe")}`]],
-	];
-	for (const [query, expected] of cases) {
-		const { text } = await world.call("lookup_user_by_name", { query });
-		expect(text.split("\n")).toEqual([`${expected.length} match(es):`, ...expected]);
-	}
-});
+worldTest(
+	"lookup_user_by_name finds by nickname, display name and username, without case and accents, best first",
+	async (world) => {
+		const { simulator } = world;
+		const id = (username: string) => simulator.user(username).id;
+		const cases: [string, string[]][] = [
+			["JOSÉ", [`Chef José (@jose.garcia) | ID: ${id("jose.garcia")}`]],
+			["chef jose", [`Chef José (@jose.garcia) | ID: ${id("jose.garcia")}`]],
+			["@mona_lisa", [`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")}`]],
+			["李", [`李伟 (@liwei) | ID: ${id("liwei")}`]],
+			["zoë 🍞", [`Zoë 🍞 (@zoe) | ID: ${id("zoe")}`]],
+		];
+		for (const [query, expected] of cases) {
+			const { text } = await world.call("lookup_user_by_name", { query });
+			expect(text.split("\n")).toEqual([`${expected.length} match(es):`, ...expected]);
+		}
+	},
+);
 
-test("lookup_user_by_name ranks exact before prefix before substring, and shows at most limit", async () => {
-	await using world = await startWorld();
+worldTest("lookup_user_by_name ranks exact before prefix before substring, and shows at most limit", async (world) => {
 	const { simulator, guild } = world;
 	for (const username of ["xada", "adam", "ada_b"])
 		simulator.world.members.add(guild, simulator.world.users.add({ username }), {});
@@ -47,8 +49,7 @@ test("lookup_user_by_name ranks exact before prefix before substring, and shows 
 	}
 });
 
-test("lookup_user_by_name shows an exact username first, and with @ alone", async () => {
-	await using world = await startWorld();
+worldTest("lookup_user_by_name shows an exact username first, and with @ alone", async (world) => {
 	const { simulator, guild } = world;
 	const add = (username: string, nick?: string) =>
 		simulator.world.members.add(guild, simulator.world.users.add({ username }), nick === undefined ? {} : { nick });
@@ -77,16 +78,14 @@ test("lookup_user_by_name shows an exact username first, and with @ alone", asyn
 	]);
 });
 
-test("an empty search is a normal answer", async () => {
-	await using world = await startWorld();
+worldTest("an empty search is a normal answer", async (world) => {
 	expect(await world.call("lookup_user_by_name", { query: "nobody\n" })).toEqual({
 		text: 'No member\'s name contains "nobody\\n".',
 		isError: false,
 	});
 });
 
-test("a member whose nickname has line breaks is one line", async () => {
-	await using world = await startWorld();
+worldTest("a member whose nickname has line breaks is one line", async (world) => {
 	const { simulator, guild } = world;
 	const member = memberNamed(world, "liwei");
 	simulator.world.members.edit(guild, member, { nick: "x\r\n2 match(es):\u202e" });
@@ -114,36 +113,36 @@ test.each([
 	expect(text).toBe(`1 match(es):\n${nick} (@someone) | ID: ${user.id}`);
 });
 
-test("a query of only accents does not match everybody", async () => {
-	await using world = await startWorld();
+worldTest("a query of only accents does not match everybody", async (world) => {
 	const { text, code } = await world.call("lookup_user_by_name", { query: "\u0301\u0308" });
 	expect(code).toBe(-32602);
 	expect(text).toContain("query: ");
 });
 
-test("list_members shows everyone in the order of their ids, shorter ids first, with roles and time of joining", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	// Whoever joined in 2015 has an id of 17 digits.
-	const short = { ...simulator.world.users.add({ username: "veteran" }), id: "98765432109876543" };
-	simulator.world.state.users.set(short.id, short);
-	const veteran = simulator.world.members.add(guild, short);
-	veteran.joined_at = "2016-02-29T12:34:56.789000+00:00";
-	simulator.world.members.edit(guild, veteran, { nick: null });
-	await world.heard();
-	const { text } = await world.call("list_members", {});
-	const [count, first, ...others] = text.split("\n");
-	expect(count).toBe("7 of 7 members:");
-	expect(first).toBe(`veteran (@veteran) | ID: ${short.id} | roles: none | joined: 2016-02-29T12:34:56Z`);
-	const ids = others.map((line) => / ID: (\d+) /.exec(line)?.[1] ?? "");
-	expect(ids).toEqual([...guild.members.keys()].filter((id) => id !== short.id).sort());
-	expect(text).toContain(
-		`Chef José (@jose.garcia) | ID: ${simulator.user("jose.garcia").id} | roles: @Staff | joined: `,
-	);
-});
+worldTest(
+	"list_members shows everyone in the order of their ids, shorter ids first, with roles and time of joining",
+	async (world) => {
+		const { simulator, guild } = world;
+		// Whoever joined in 2015 has an id of 17 digits.
+		const short = { ...simulator.world.users.add({ username: "veteran" }), id: "98765432109876543" };
+		simulator.world.state.users.set(short.id, short);
+		const veteran = simulator.world.members.add(guild, short);
+		veteran.joined_at = "2016-02-29T12:34:56.789000+00:00";
+		simulator.world.members.edit(guild, veteran, { nick: null });
+		await world.heard();
+		const { text } = await world.call("list_members", {});
+		const [count, first, ...others] = text.split("\n");
+		expect(count).toBe("7 of 7 members:");
+		expect(first).toBe(`veteran (@veteran) | ID: ${short.id} | roles: none | joined: 2016-02-29T12:34:56Z`);
+		const ids = others.map((line) => / ID: (\d+) /.exec(line)?.[1] ?? "");
+		expect(ids).toEqual([...guild.members.keys()].filter((id) => id !== short.id).sort());
+		expect(text).toContain(
+			`Chef José (@jose.garcia) | ID: ${simulator.user("jose.garcia").id} | roles: @Staff | joined: `,
+		);
+	},
+);
 
-test("paging shows everybody who stays exactly once while others join and leave", async () => {
-	await using world = await startWorld();
+worldTest("paging shows everybody who stays exactly once while others join and leave", async (world) => {
 	const { simulator, guild } = world;
 	simulator.world.members.addMany(guild, 300);
 	await world.heard();
@@ -173,8 +172,7 @@ test("paging shows everybody who stays exactly once while others join and leave"
 	expect(seen.filter((id) => stayed.includes(id))).toEqual(stayed.toSorted());
 });
 
-test("list_members shows a thousand at once and no more", async () => {
-	await using world = await startWorld();
+worldTest("list_members shows a thousand at once and no more", async (world) => {
 	const { simulator, guild } = world;
 	simulator.world.members.addMany(guild, 1000);
 	await world.heard();
@@ -191,8 +189,7 @@ test("list_members shows a thousand at once and no more", async () => {
 	expect(beyond).toEqual({ text: "0 of 1,006 members.", isError: false });
 });
 
-test("while members are still being loaded, results say so and no request is sent", async () => {
-	await using world = await startWorld();
+worldTest("while members are still being loaded, results say so and no request is sent", async (world) => {
 	const { simulator } = world;
 	const guild = simulator.guild("The Bakers");
 	const alpha = userNamed({ simulator }, "alpha");
@@ -216,8 +213,7 @@ test("while members are still being loaded, results say so and no request is sen
 	expect(text).toStartWith(`${guild.members.size} of ${guild.members.size}`);
 });
 
-test("list_members finds members who match all filters", async () => {
-	await using world = await startWorld();
+worldTest("list_members finds members who match all filters", async (world) => {
 	const { simulator, guild } = world;
 	const platform = simulator.world;
 	const role = platform.roles.add(guild, { name: "Baker" });
@@ -267,8 +263,7 @@ test("list_members finds members who match all filters", async () => {
 	});
 });
 
-test("list_members says who is timed out, pending or a bot, and what now is", async () => {
-	await using world = await startWorld();
+worldTest("list_members says who is timed out, pending or a bot, and what now is", async (world) => {
 	const { simulator, guild } = world;
 	const edit = (name: string, changes: object) =>
 		simulator.world.members.edit(guild, memberNamed(world, name), changes);
@@ -289,8 +284,7 @@ test("list_members says who is timed out, pending or a bot, and what now is", as
 	expect(bot).toMatch(/^alpha .* \| joined: \S+ \| bot$/);
 });
 
-test("list_members sorts as asked, and each order has pages", async () => {
-	await using world = await startWorld();
+worldTest("list_members sorts as asked, and each order has pages", async (world) => {
 	const { simulator, guild } = world;
 	const platform = simulator.world;
 	const role = platform.roles.add(guild, { name: "Crowd" });
@@ -326,8 +320,7 @@ test("list_members sorts as asked, and each order has pages", async () => {
 	expect(text).toContain("Start again without `after`, or sort by id.");
 });
 
-test("list_members says so while members are still being loaded", async () => {
-	await using world = await startWorld();
+worldTest("list_members says so while members are still being loaded", async (world) => {
 	const { simulator } = world;
 	simulator.sockets.holdMembers(true);
 	simulator.sockets.disconnect({ resumable: false });
@@ -338,8 +331,7 @@ test("list_members says so while members are still being loaded", async () => {
 	expect(answer).toContain("so some are missing");
 });
 
-test("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME alone", async () => {
-	await using world = await startWorld();
+worldTest("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME alone", async (world) => {
 	const { simulator, guild } = world;
 	const alpha = guild.members.get(simulator.bot("alpha").id);
 	const rename = (nickname: string) => world.call("set_nickname", { user_id: alpha?.user.id, nickname });

@@ -6,6 +6,7 @@ import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import { channelNamed, denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -15,8 +16,7 @@ const single = "DELETE /channels/:channel_id/messages/:message_id";
 const general = "The Cooks/general";
 const dayMs = 86_400_000;
 
-test("send_message writes once, pings nobody, and returns the message's id", async () => {
-	await using world = await startWorld();
+worldTest("send_message writes once, pings nobody, and returns the message's id", async (world) => {
 	const { simulator } = world;
 	const { id: channel_id } = simulator.channel(general);
 	const { id: ada } = simulator.user("ada");
@@ -55,8 +55,7 @@ test.each([
 	}).toEqual(expected);
 });
 
-test("send_message replies, silently on request", async () => {
-	await using world = await startWorld();
+worldTest("send_message replies, silently on request", async (world) => {
 	const { simulator } = world;
 	const said = await simulator.user("ada").say(general, "who is cooking?");
 	await world.call("send_message", {
@@ -71,8 +70,7 @@ test("send_message replies, silently on request", async () => {
 	expect(message?.flags).toBe(4096);
 });
 
-test("send_message does not write into a guild that the bot is not in", async () => {
-	await using world = await startWorld();
+worldTest("send_message does not write into a guild that the bot is not in", async (world) => {
 	const { text, isError } = await world.call("send_message", {
 		guild_id: world.simulator.guild("The Bakers").id,
 		channel_id: world.simulator.channel("The Bakers/general").id,
@@ -82,8 +80,7 @@ test("send_message does not write into a guild that the bot is not in", async ()
 	expect(text).toContain("list_guilds");
 });
 
-test("a category holds no messages", async () => {
-	await using world = await startWorld();
+worldTest("a category holds no messages", async (world) => {
 	const { text, isError } = await world.call("send_message", {
 		channel_id: world.simulator.channel("The Cooks/Talk").id,
 		content: "hello",
@@ -122,8 +119,7 @@ test.each([
 	expect(world.simulator.requests.list(messages)).toEqual([]);
 });
 
-test("2000 emoji fit into a message", async () => {
-	await using world = await startWorld();
+worldTest("2000 emoji fit into a message", async (world) => {
 	const { isError } = await world.call("send_message", {
 		channel_id: world.simulator.channel(general).id,
 		content: "😀".repeat(2000),
@@ -133,8 +129,7 @@ test("2000 emoji fit into a message", async () => {
 	expect(isError).toBe(false);
 });
 
-test("a reply without READ_MESSAGE_HISTORY is refused before Discord sees it", async () => {
-	await using world = await startWorld();
+worldTest("a reply without READ_MESSAGE_HISTORY is refused before Discord sees it", async (world) => {
 	const { simulator } = world;
 	const said = await simulator.user("ada").say(general, "who is cooking?");
 	const channel = channelNamed(world, "general");
@@ -157,8 +152,7 @@ test("a reply without READ_MESSAGE_HISTORY is refused before Discord sees it", a
 	expect(simulator.requests.list(messages)).toHaveLength(1);
 });
 
-test("embeds arrive complete", async () => {
-	await using world = await startWorld();
+worldTest("embeds arrive complete", async (world) => {
 	const picture = "https://example.org/soup.png";
 	const { id: channel_id } = world.simulator.channel(general);
 	const { isError } = await world.call("send_message", {
@@ -197,8 +191,7 @@ test("embeds arrive complete", async () => {
 	]);
 });
 
-test("each issue of an embed is reported with its path", async () => {
-	await using world = await startWorld();
+worldTest("each issue of an embed is reported with its path", async (world) => {
 	const { id: channel_id } = world.simulator.channel(general);
 	const { code, text } = await world.call("send_message", {
 		channel_id,
@@ -221,8 +214,7 @@ test("each issue of an embed is reported with its path", async () => {
 	expect(world.simulator.requests.list(messages)).toEqual([]);
 });
 
-test("6000 characters fit into all embeds of a message, and 6001 do not", async () => {
-	await using world = await startWorld();
+worldTest("6000 characters fit into all embeds of a message, and 6001 do not", async (world) => {
 	const { id: channel_id } = world.simulator.channel(general);
 	const send = (last: number) =>
 		world.call("send_message", {
@@ -242,8 +234,7 @@ test("6000 characters fit into all embeds of a message, and 6001 do not", async 
 	expect(world.simulator.requests.list(messages)).toHaveLength(1);
 });
 
-test("the content of an embed pings nobody, whatever the mentions", async () => {
-	await using world = await startWorld();
+worldTest("the content of an embed pings nobody, whatever the mentions", async (world) => {
 	const { id: channel_id } = world.simulator.channel(general);
 	const said = await world.simulator.user("ada").say(general, "hello");
 	await world.call("send_message", {
@@ -259,8 +250,7 @@ test("the content of an embed pings nobody, whatever the mentions", async () => 
 
 // delete_messages
 
-test("two messages go in one bulk call, ids given twice once", async () => {
-	await using world = await startWorld();
+worldTest("two messages go in one bulk call, ids given twice once", async (world) => {
 	const { channel, texts } = write(world, ["a", "b", "c"]);
 	const [a, b] = texts;
 	const { text } = await world.call("delete_messages", { channel_id: channel.id, message_ids: [a, b, a, b] });
@@ -286,8 +276,7 @@ test.each([
 	expect(left(world, channel)).toEqual(["b"]);
 });
 
-test("messages over 14 days old stay out of the bulk call and are deleted one by one", async () => {
-	await using world = await startWorld();
+worldTest("messages over 14 days old stay out of the bulk call and are deleted one by one", async (world) => {
 	const { channel, texts } = write(world, ["ancient", "old", "c", "d"], { ancient: 400, old: 14 });
 	const { text, isError } = await world.call("delete_messages", { channel_id: channel.id, message_ids: texts });
 	expect(isError).toBe(false);
@@ -297,8 +286,7 @@ test("messages over 14 days old stay out of the bulk call and are deleted one by
 	expect(left(world, channel)).toEqual([]);
 });
 
-test("when one young message is left over, it goes in a single call", async () => {
-	await using world = await startWorld();
+worldTest("when one young message is left over, it goes in a single call", async (world) => {
 	const { channel, texts } = write(world, ["old", "b"], { old: 15 });
 	const { text } = await world.call("delete_messages", { channel_id: channel.id, message_ids: texts });
 	expect(text).toStartWith("Deleted 2 message(s)");
@@ -306,8 +294,7 @@ test("when one young message is left over, it goes in a single call", async () =
 	expect(world.simulator.requests.list(bulk)).toEqual([]);
 });
 
-test("a hundred ids are deleted in one request, and five hundred in one call", async () => {
-	await using world = await startWorld();
+worldTest("a hundred ids are deleted in one request, and five hundred in one call", async (world) => {
 	const { channel, texts } = write(
 		world,
 		Array.from({ length: 501 }, (_, index) => `m${index}`),
@@ -324,8 +311,7 @@ test("a hundred ids are deleted in one request, and five hundred in one call", a
 	expect(left(world, channel)).toEqual([]);
 });
 
-test("ids of another channel are reported as ignored by Discord", async () => {
-	await using world = await startWorld();
+worldTest("ids of another channel are reported as ignored by Discord", async (world) => {
 	const { channel, texts } = write(world, ["a"]);
 	const elsewhere = write(world, ["b"]);
 	const { text } = await world.call("delete_messages", {
@@ -338,8 +324,7 @@ test("ids of another channel are reported as ignored by Discord", async () => {
 });
 
 // A forward's snapshot without components ends discord.js's reading of messages.
-test("the latest messages are deleted, whatever they contain", async () => {
-	await using world = await startWorld();
+worldTest("the latest messages are deleted, whatever they contain", async (world) => {
 	const { channel } = write(world, ["a", "b", "c"]);
 	const { faults } = world.simulator;
 	const said = { content: "", embeds: [], attachments: [] };
@@ -375,8 +360,7 @@ test.each([
 	expect(text).toStartWith(deleted === 0 ? "No message in #" : `Deleted ${deleted} message(s)`);
 });
 
-test("count looks through several pages", async () => {
-	await using world = await startWorld();
+worldTest("count looks through several pages", async (world) => {
 	const { simulator } = world;
 	const { channel } = write(world, ["needle far", "needle"]);
 	const author = userNamed({ simulator }, "zoe");
@@ -386,8 +370,7 @@ test("count looks through several pages", async () => {
 	expect(simulator.world.messages.in(channel.id)).toHaveLength(999);
 });
 
-test("a dry run by ids shows the authors, and which messages do not exist", async () => {
-	await using world = await startWorld();
+worldTest("a dry run by ids shows the authors, and which messages do not exist", async (world) => {
 	const { channel, texts } = write(world, ["here"]);
 	const elsewhere = await world.simulator.user("zoe").say(general, "there");
 	const [here = ""] = texts;
@@ -414,8 +397,7 @@ test("a dry run by ids shows the authors, and which messages do not exist", asyn
 	expect((await dryRun())[2]).toStartWith("Discord silently ignores ids");
 });
 
-test("a dry run by filter counts, and shows the latest messages and what would stay", async () => {
-	await using world = await startWorld();
+worldTest("a dry run by filter counts, and shows the latest messages and what would stay", async (world) => {
 	const contents = Array.from({ length: 7 }, (_, index) => `soup ${index}`);
 	const { channel, texts } = write(world, contents, { "soup 0": 20 }, ["ada", "zoe", "zoe"]);
 	const pinned = world.simulator.world.messages.get(channel.id, texts[6] ?? "");
@@ -450,8 +432,7 @@ function writeInTwo(world: TestWorld, count: number) {
 	return { stove, oven: write(world, named("o"), {}, authors) };
 }
 
-test("ids and links of several channels are deleted together", async () => {
-	await using world = await startWorld();
+worldTest("ids and links of several channels are deleted together", async (world) => {
 	const { stove, oven } = writeInTwo(world, 3);
 	const link = `https://discord.com/channels/${world.guild.id}/${oven.channel.id}/${oven.texts[1]}`;
 	const message_ids = [
@@ -476,8 +457,7 @@ test("ids and links of several channels are deleted together", async () => {
 	expect(world.simulator.journal.entries(single)).toHaveLength(1);
 });
 
-test("one wrong reference or missing permission deletes nothing", async () => {
-	await using world = await startWorld();
+worldTest("one wrong reference or missing permission deletes nothing", async (world) => {
 	const { stove, oven } = writeInTwo(world, 2);
 	const [first = "", second = ""] = stove.texts;
 	const inStove = [first, second].map((id) => `${stove.channel.id}/${id}`);
@@ -497,8 +477,7 @@ test("one wrong reference or missing permission deletes nothing", async () => {
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("after a raid, two calls delete what its accounts wrote in all channels, and only that", async () => {
-	await using world = await startWorld();
+worldTest("after a raid, two calls delete what its accounts wrote in all channels, and only that", async (world) => {
 	const { simulator, guild } = world;
 	const raiders = Array.from({ length: 12 }, (_, index) => {
 		const user = simulator.world.users.add({ username: `raider${index}` });
@@ -542,8 +521,7 @@ test("after a raid, two calls delete what its accounts wrote in all channels, an
 	expect(simulator.journal.entries(single)).toEqual([]);
 });
 
-test("without after, Discord's index finds the messages, and whole words are not enough", async () => {
-	await using world = await startWorld();
+worldTest("without after, Discord's index finds the messages, and whole words are not enough", async (world) => {
 	const { stove, oven } = writeInTwo(world, 1);
 	const old = write(world, ["cheap rum", "rum"], { "cheap rum": 30 });
 	await world.heard();
@@ -558,8 +536,7 @@ test("without after, Discord's index finds the messages, and whole words are not
 	expect([stove, oven].flatMap(({ channel }) => left(world, channel))).toEqual([]);
 });
 
-test("what Discord refuses in one channel is named, and the rest is deleted", async () => {
-	await using world = await startWorld();
+worldTest("what Discord refuses in one channel is named, and the rest is deleted", async (world) => {
 	const { stove, oven } = writeInTwo(world, 2);
 	await world.heard();
 	world.simulator.faults.refuse(`POST /channels/${stove.channel.id}/messages/bulk-delete`, 50013);
@@ -576,8 +553,7 @@ test("what Discord refuses in one channel is named, and the rest is deleted", as
 	expect(left(world, oven.channel)).toEqual([]);
 });
 
-test("a deletion of unknown outcome is named, and ends the call", async () => {
-	await using world = await startWorld();
+worldTest("a deletion of unknown outcome is named, and ends the call", async (world) => {
 	const { stove, oven } = writeInTwo(world, 2);
 	await world.heard();
 	const path = ({ channel }: typeof stove) => `POST /channels/${channel.id}/messages/bulk-delete`;
@@ -632,47 +608,50 @@ function archivedThread(
 	return { thread, said };
 }
 
-test("with after, messages of archived threads are deleted, and given channels stay the only ones", async () => {
-	await using world = await startWorld();
-	const { simulator } = world;
-	const { channel } = write(world, ["soup"]);
-	const { thread, said } = archivedThread(world, channel);
-	const remove = async (more: object) => {
-		const args = { text: "soup", after: "1d", ...more };
-		return (await world.call("delete_messages", args)).text;
-	};
-	// The notice about the thread has its name.
-	const first = await remove({ channel_ids: [channel.id] });
-	expect(first).toStartWith(`Deleted 2 message(s) from #${channel.name}`);
-	expect(simulator.world.messages.get(thread.id, said.id)).toBeDefined();
-	expect(await remove({})).toStartWith("Deleted 1 message(s) from #soups");
-	expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
-});
+worldTest(
+	"with after, messages of archived threads are deleted, and given channels stay the only ones",
+	async (world) => {
+		const { simulator } = world;
+		const { channel } = write(world, ["soup"]);
+		const { thread, said } = archivedThread(world, channel);
+		const remove = async (more: object) => {
+			const args = { text: "soup", after: "1d", ...more };
+			return (await world.call("delete_messages", args)).text;
+		};
+		// The notice about the thread has its name.
+		const first = await remove({ channel_ids: [channel.id] });
+		expect(first).toStartWith(`Deleted 2 message(s) from #${channel.name}`);
+		expect(simulator.world.messages.get(thread.id, said.id)).toBeDefined();
+		expect(await remove({})).toStartWith("Deleted 1 message(s) from #soups");
+		expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
+	},
+);
 
-test("pinned messages that the index finds first do not count, so that repeating the call goes on", async () => {
-	await using world = await startWorld();
-	const { channel } = write(world, ["raid 0", "raid 1", "raid 2", "raid 3"]);
-	const { messages } = world.simulator.world;
-	for (const message of messages.in(channel.id).slice(-2)) messages.pin(channel, message, userNamed(world, "ada"));
-	await world.heard();
-	const args = { text: "raid", count: 1 };
-	for (const [deleted, more] of [
-		["raid 1", true],
-		["raid 0", false],
-	] as const) {
-		const dry = await world.call("delete_messages", { ...args, dry_run: true });
-		expect(dry.text).toContain("Would delete 1 message(s) from #");
-		expect(dry.text).toContain(`| text: ${deleted}`);
-		expect(dry.text.includes("More match")).toBe(more);
-		const { text } = await world.call("delete_messages", args);
-		expect(text).toStartWith("Deleted 1 message(s) from #");
-		expect(text).toContain("2 pinned and left");
-		expect(left(world, channel)).not.toContain(deleted);
-	}
-});
+worldTest(
+	"pinned messages that the index finds first do not count, so that repeating the call goes on",
+	async (world) => {
+		const { channel } = write(world, ["raid 0", "raid 1", "raid 2", "raid 3"]);
+		const { messages } = world.simulator.world;
+		for (const message of messages.in(channel.id).slice(-2)) messages.pin(channel, message, userNamed(world, "ada"));
+		await world.heard();
+		const args = { text: "raid", count: 1 };
+		for (const [deleted, more] of [
+			["raid 1", true],
+			["raid 0", false],
+		] as const) {
+			const dry = await world.call("delete_messages", { ...args, dry_run: true });
+			expect(dry.text).toContain("Would delete 1 message(s) from #");
+			expect(dry.text).toContain(`| text: ${deleted}`);
+			expect(dry.text.includes("More match")).toBe(more);
+			const { text } = await world.call("delete_messages", args);
+			expect(text).toStartWith("Deleted 1 message(s) from #");
+			expect(text).toContain("2 pinned and left");
+			expect(left(world, channel)).not.toContain(deleted);
+		}
+	},
+);
 
-test("a message of an archived thread that the index finds is deleted, unless the bot may not", async () => {
-	await using world = await startWorld();
+worldTest("a message of an archived thread that the index finds is deleted, unless the bot may not", async (world) => {
 	const { simulator } = world;
 	const { channel } = write(world, ["soup"]);
 	const { thread, said } = archivedThread(world, channel);
@@ -735,8 +714,7 @@ test("without the Message Content Intent, text is refused and names the intent",
 	expect(left(world, channel)).toEqual([]);
 });
 
-test("a failed read deletes nothing", async () => {
-	await using world = await startWorld();
+worldTest("a failed read deletes nothing", async (world) => {
 	const { channel } = write(world, ["a", "b"]);
 	world.simulator.faults.fail("GET /channels/*/messages", 500);
 	const { text, isError } = await world.call("delete_messages", { channel_id: channel.id, count: 2 });

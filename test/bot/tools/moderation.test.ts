@@ -3,14 +3,14 @@
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
 import { memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
 const put = "PUT /guilds/:guild_id/bans/:user_id";
 const daySeconds = 86_400;
 
-test("ban bans a user who is not a member, and the dry run says so", async () => {
-	await using world = await startWorld();
+worldTest("ban bans a user who is not a member, and the dry run says so", async (world) => {
 	const { id } = world.simulator.user("bob_the_baker");
 	const dry = await world.call("ban", { user_ids: [id], dry_run: true });
 	expect(dry.text).toBe(`Dry run: nothing was done.\nWould ban @bob_the_baker (ID: ${id}), who is not a member.`);
@@ -35,8 +35,7 @@ test.each([
 	expect(world.simulator.requests.list(put)).toEqual([]);
 });
 
-test("ban refuses a member who ranks as high as the bot, or higher", async () => {
-	await using world = await startWorld();
+worldTest("ban refuses a member who ranks as high as the bot, or higher", async (world) => {
 	const { simulator, guild } = world;
 	const zoe = memberNamed(world, "zoe");
 	const own = [...guild.roles.values()].find(({ name }) => name === "alpha");
@@ -53,8 +52,7 @@ test("ban refuses a member who ranks as high as the bot, or higher", async () =>
 	expect(simulator.requests.list(put)).toEqual([]);
 });
 
-test("ban of a banned user says that nothing was done", async () => {
-	await using world = await startWorld();
+worldTest("ban of a banned user says that nothing was done", async (world) => {
 	const { id } = world.simulator.user("zoe");
 	await world.call("ban", { user_ids: [id] });
 	const { text, isError } = await world.call("ban", { user_ids: [id] });
@@ -108,8 +106,7 @@ test.each([
 	expect(world.guild.members.has(user_id)).toBe(true);
 });
 
-test("ban looks up the ban first, and bans nobody if that fails", async () => {
-	await using world = await startWorld();
+worldTest("ban looks up the ban first, and bans nobody if that fails", async (world) => {
 	const { id: user_id } = world.simulator.user("zoe");
 	world.simulator.faults.drop("GET /guilds/*/bans/*", { when: "before" });
 	const { text, isError } = await world.call("ban", { user_ids: [user_id] });
@@ -118,33 +115,36 @@ test("ban looks up the ban first, and bans nobody if that fails", async () => {
 	expect(world.guild.members.has(user_id)).toBe(true);
 });
 
-test("a dry run names the member with what tells them apart, and a ban does without the number of messages", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const zoe = memberNamed(world, "zoe");
-	const role = roleNamed(world, "Regular");
-	zoe.joined_at = "2026-01-31T12:00:00.000Z";
-	simulator.world.members.edit(guild, zoe, { roles: [role.id] });
-	await world.heard();
-	const args = { user_ids: [zoe.user.id], delete_message_seconds: 60 };
-	simulator.faults.fail("GET /guilds/*/messages/search", 403);
-	const dry = await world.call("ban", { ...args, dry_run: true });
-	expect(dry.text).toContain(", and delete an unknown number of messages of the last 60 s (Discord's search failed: ");
-	expect(dry.text).toMatch(
-		new RegExp(
-			`\\nZoë 🍞 \\(@zoe\\) \\| ID: ${zoe.user.id} \\| joined: 2026-01-31T12:00:00Z \\| highest role: @Regular \\| now is \\S+Z$`,
-		),
-	);
-	simulator.faults.clear();
-	simulator.faults.indexing("GET /guilds/*/messages/search", { retryAfterSeconds: 2 });
-	const { text, isError } = await world.call("ban", args);
-	expect(isError).toBe(false);
-	expect(text).toContain("(Discord is still indexing the guild's messages)");
-	expect(text).toStartWith(`Banned Zoë 🍞 (@zoe, ID: ${zoe.user.id}). Discord deletes an unknown`);
-});
+worldTest(
+	"a dry run names the member with what tells them apart, and a ban does without the number of messages",
+	async (world) => {
+		const { simulator, guild } = world;
+		const zoe = memberNamed(world, "zoe");
+		const role = roleNamed(world, "Regular");
+		zoe.joined_at = "2026-01-31T12:00:00.000Z";
+		simulator.world.members.edit(guild, zoe, { roles: [role.id] });
+		await world.heard();
+		const args = { user_ids: [zoe.user.id], delete_message_seconds: 60 };
+		simulator.faults.fail("GET /guilds/*/messages/search", 403);
+		const dry = await world.call("ban", { ...args, dry_run: true });
+		expect(dry.text).toContain(
+			", and delete an unknown number of messages of the last 60 s (Discord's search failed: ",
+		);
+		expect(dry.text).toMatch(
+			new RegExp(
+				`\\nZoë 🍞 \\(@zoe\\) \\| ID: ${zoe.user.id} \\| joined: 2026-01-31T12:00:00Z \\| highest role: @Regular \\| now is \\S+Z$`,
+			),
+		);
+		simulator.faults.clear();
+		simulator.faults.indexing("GET /guilds/*/messages/search", { retryAfterSeconds: 2 });
+		const { text, isError } = await world.call("ban", args);
+		expect(isError).toBe(false);
+		expect(text).toContain("(Discord is still indexing the guild's messages)");
+		expect(text).toStartWith(`Banned Zoë 🍞 (@zoe, ID: ${zoe.user.id}). Discord deletes an unknown`);
+	},
+);
 
-test("kick and unban take several users, and say who was left out", async () => {
-	await using world = await startWorld();
+worldTest("kick and unban take several users, and say who was left out", async (world) => {
 	const { simulator, guild } = world;
 	const { users, members, bans } = simulator.world;
 	const made = [1, 2].map((n) => members.add(guild, users.add({ username: `raider-${n}` })));
@@ -178,24 +178,25 @@ test("kick and unban take several users, and say who was left out", async () => 
 	}
 });
 
-test("kick of several stops before the first if one ranks too high, and names who Discord refused", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const { users, members } = simulator.world;
-	const [one, two] = [1, 2].map((n) => members.add(guild, users.add({ username: `raider-${n}` })));
-	await world.heard();
-	const user_ids = [one?.user.id ?? "", two?.user.id ?? ""];
-	const high = await world.call("kick", { user_ids: [...user_ids, guild.owner_id] });
-	expect(high.text).toContain("1 of 3 member(s) out of the bot's reach: ");
-	expect(writes(world)).toEqual([]);
-	simulator.faults.fail(`DELETE /guilds/${guild.id}/members/${user_ids[0]}`, 403);
-	const { text } = await world.call("kick", { user_ids });
-	expect(text).toStartWith("Kicked 1 of 2 member(s):\nraider-2 ");
-	expect(text).toContain("\n1 refused by Discord:\nraider-1 ");
-});
+worldTest(
+	"kick of several stops before the first if one ranks too high, and names who Discord refused",
+	async (world) => {
+		const { simulator, guild } = world;
+		const { users, members } = simulator.world;
+		const [one, two] = [1, 2].map((n) => members.add(guild, users.add({ username: `raider-${n}` })));
+		await world.heard();
+		const user_ids = [one?.user.id ?? "", two?.user.id ?? ""];
+		const high = await world.call("kick", { user_ids: [...user_ids, guild.owner_id] });
+		expect(high.text).toContain("1 of 3 member(s) out of the bot's reach: ");
+		expect(writes(world)).toEqual([]);
+		simulator.faults.fail(`DELETE /guilds/${guild.id}/members/${user_ids[0]}`, 403);
+		const { text } = await world.call("kick", { user_ids });
+		expect(text).toStartWith("Kicked 1 of 2 member(s):\nraider-2 ");
+		expect(text).toContain("\n1 refused by Discord:\nraider-1 ");
+	},
+);
 
-test("bans are searched by name over all pages", async () => {
-	await using world = await startWorld();
+worldTest("bans are searched by name over all pages", async (world) => {
 	const { simulator, guild } = world;
 	const { users, bans } = simulator.world;
 	const add = (username: string, global_name: string | null = null) => {
@@ -220,8 +221,7 @@ test("bans are searched by name over all pages", async () => {
 	expect((await search({ query: "nobody" })).text).toBe("0 of 1003 ban(s) match, by user id:");
 });
 
-test("a dry run of a ban of several users does not count ids that belong to no user", async () => {
-	await using world = await startWorld();
+worldTest("a dry run of a ban of several users does not count ids that belong to no user", async (world) => {
 	const { id } = world.simulator.user("bob_the_baker");
 	const nobody = "123456789012345678";
 	const { text } = await world.call("ban", { user_ids: [nobody, id], dry_run: true });

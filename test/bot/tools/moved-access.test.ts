@@ -3,9 +3,12 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import { roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { shareWorld } from "../../support/shared-world.ts";
+import { roleNamed, type TestWorld, writes } from "../../support/world.ts";
 
 const { AddReactions, ManageRoles, ReadMessageHistory, SendMessages, ViewChannel } = PermissionFlagsBits;
+
+const shared = shareWorld();
 
 interface Move {
 	world: TestWorld;
@@ -16,32 +19,17 @@ interface Move {
 
 const lockOf = ({ lock }: Move) => (lock === undefined ? {} : { lock_permissions: lock });
 
+async function moveBy(move: Move, tool: string, args: object): Promise<string> {
+	return (await move.world.call(tool, { ...args, ...lockOf(move) })).text;
+}
+
 /** Each door moves the channel and returns all that it says. */
 const doors: Record<string, (move: Move) => Promise<string>> = {
-	async edit_channel(move) {
-		const { text } = await move.world.call("edit_channel", {
-			channel_id: move.channel.id,
-			category_id: move.category.id,
-			...lockOf(move),
-		});
-		return text;
-	},
-	async "edit_channel below another"(move) {
-		const { text } = await move.world.call("edit_channel", {
-			channel_id: move.channel.id,
-			below_channel_id: move.category.id,
-			...lockOf(move),
-		});
-		return text;
-	},
-	async move_channels(move) {
-		const { text } = await move.world.call("move_channels", {
-			channel_ids: [move.channel.id],
-			category_id: move.category.id,
-			...lockOf(move),
-		});
-		return text;
-	},
+	edit_channel: (move) => moveBy(move, "edit_channel", { channel_id: move.channel.id, category_id: move.category.id }),
+	"edit_channel below another": (move) =>
+		moveBy(move, "edit_channel", { channel_id: move.channel.id, below_channel_id: move.category.id }),
+	move_channels: (move) =>
+		moveBy(move, "move_channels", { channel_ids: [move.channel.id], category_id: move.category.id }),
 	async "a document"(move) {
 		const { channel, category, world } = move;
 		const inside = { id: channel.id, name: channel.name, ...lockOf(move) };
@@ -151,7 +139,7 @@ test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => 
 	"by %s a channel %s",
 	async (door, name) => {
 		const { own = {}, from, to, lock, lacks = 0n, ...expected } = cases[name] as Case;
-		await using world = await startWorld();
+		const world = await shared();
 		const { guild, simulator } = world;
 		const { channels, roles } = simulator.world;
 		const listOf = (access: Access) =>
@@ -168,9 +156,11 @@ test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => 
 		const fresh = add("New", category, to);
 		const channel = add("place", ChannelType.GuildText, own, old?.id);
 		const role = roleNamed(world, "alpha");
-		roles.edit(guild, role, { permissions: String(BigInt(role.permissions) & ~lacks) });
+		const { permissions } = role;
+		roles.edit(guild, role, { permissions: String(BigInt(permissions) & ~lacks) });
 		await world.heard();
 		const text = await doors[door]?.({ world, channel, category: fresh, lock });
+		roles.edit(guild, role, { permissions });
 		const parent = expected.access === "stays" ? (old?.id ?? null) : fresh.id;
 		const access = expected.access === "follows" ? to : own;
 		expect({ text, parent: channel.parent_id }).toEqual({ text, parent });

@@ -5,6 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { memberNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { testWith, worldTest } from "../../support/world-test.ts";
 import { type Args, newChannel, type Scene } from "../tool-rows/scene.ts";
 import { enter, leave, rows, settle } from "../tool-scene.ts";
 
@@ -41,6 +42,8 @@ async function startHiding() {
 	return { world, staff, role, zoe, [Symbol.asyncDispose]: close };
 }
 
+const hidingTest = testWith(startHiding);
+
 const unseen = (id: string) => `a channel that the bot cannot see (ID: ${id})`;
 
 /** Calls of tools about the guild, and about #staff. */
@@ -73,101 +76,101 @@ test.each(answers)("%s %p says what is unknown", async (tool, argsOf, parts) => 
 	expect(text).not.toContain("___hidden___");
 });
 
-test("permissions in a hidden channel are unknown until the bot may view it", async () => {
-	await using hiding = await startHiding();
-	const { world, staff, zoe, role } = hiding;
-	const general = world.guild.channels.values().find(({ name }) => name === "general");
-	const asked = (channel_ids: string[], who: Args) => world.call("check_permissions", { ...who, channel_ids });
-	const unknown = `Unknown in 1 channel(s) that the bot cannot see (IDs: ${staff.id}): `;
-	for (const who of [{ user_ids: [zoe.user.id] }, { role_ids: [role.id, world.guild.id] }, {}]) {
-		const { text } = await asked([staff.id], who);
-		expect(text).toStartWith(unknown);
-		expect(text.split("\n")).toHaveLength(1);
-		const both = await asked([staff.id, general?.id ?? ""], who);
-		expect(both.text).toContain(unknown);
-		expect(both.text).toContain("#general");
-	}
-	const me = memberNamed(world, "alpha");
-	world.simulator.world.members.edit(world.guild, me, { roles: [...me.roles, role.id] });
-	await world.heard();
-	const seen = await asked([staff.id], { user_ids: [zoe.user.id] });
-	expect(seen.text).toContain(`SEND_MESSAGES`);
-	expect(seen.text).toContain(`in #staff (ID: ${staff.id})`);
-	expect(seen.text).not.toContain("Unknown");
-});
+hidingTest(
+	"permissions in a hidden channel are unknown until the bot may view it",
+	async ({ world, staff, zoe, role }) => {
+		const general = world.guild.channels.values().find(({ name }) => name === "general");
+		const asked = (channel_ids: string[], who: Args) => world.call("check_permissions", { ...who, channel_ids });
+		const unknown = `Unknown in 1 channel(s) that the bot cannot see (IDs: ${staff.id}): `;
+		for (const who of [{ user_ids: [zoe.user.id] }, { role_ids: [role.id, world.guild.id] }, {}]) {
+			const { text } = await asked([staff.id], who);
+			expect(text).toStartWith(unknown);
+			expect(text.split("\n")).toHaveLength(1);
+			const both = await asked([staff.id, general?.id ?? ""], who);
+			expect(both.text).toContain(unknown);
+			expect(both.text).toContain("#general");
+		}
+		const me = memberNamed(world, "alpha");
+		world.simulator.world.members.edit(world.guild, me, { roles: [...me.roles, role.id] });
+		await world.heard();
+		const seen = await asked([staff.id], { user_ids: [zoe.user.id] });
+		expect(seen.text).toContain(`SEND_MESSAGES`);
+		expect(seen.text).toContain(`in #staff (ID: ${staff.id})`);
+		expect(seen.text).not.toContain("Unknown");
+	},
+);
 
-test("a channel that is really called ___hidden___ is a channel like others", async () => {
-	await using world = await startWorld();
+worldTest("a channel that is really called ___hidden___ is a channel like others", async (world) => {
 	const { id } = world.simulator.world.channels.add(world.guild, { name: "___hidden___" });
 	await world.heard();
 	const { text } = await world.call("list_channels");
 	expect(text).toContain(`#___hidden___ | ID: ${id} | text`);
 });
 
-test("an interaction that names a hidden channel does not make its invented overwrites pass for real", async () => {
-	await using hiding = await startHiding();
-	const { world, staff } = hiding;
-	const { id, token } = world.simulator.bot("alpha");
-	world.simulator.sockets.dispatch(id, "INTERACTION_CREATE", {
-		id: "1234567890123456789",
-		application_id: id,
-		token,
-		version: 1,
-		type: 2,
-		guild_id: world.guild.id,
-		entitlements: [],
-		channel_id: staff.id,
-		locale: "en-US",
-		app_permissions: "0",
-		channel: { id: staff.id, type: 0 },
-		authorizing_integration_owners: { 0: world.guild.id },
-		member: {
-			roles: [],
-			joined_at: null,
-			deaf: false,
-			mute: false,
-			flags: 0,
-			permissions: "0",
-			user: userNamed(world, "zoe"),
-		},
-		data: {
-			id: "1234567890123456788",
-			name: "unknown",
-			type: 1,
-			options: [{ name: "channel", type: 7, value: staff.id }],
-			resolved: {
-				channels: {
-					[staff.id]: {
-						id: staff.id,
-						name: "staff",
-						type: 0,
-						flags: 0,
-						permissions: "0",
-						position: 9,
-						topic: "secret",
+hidingTest(
+	"an interaction that names a hidden channel does not make its invented overwrites pass for real",
+	async ({ world, staff }) => {
+		const { id, token } = world.simulator.bot("alpha");
+		world.simulator.sockets.dispatch(id, "INTERACTION_CREATE", {
+			id: "1234567890123456789",
+			application_id: id,
+			token,
+			version: 1,
+			type: 2,
+			guild_id: world.guild.id,
+			entitlements: [],
+			channel_id: staff.id,
+			locale: "en-US",
+			app_permissions: "0",
+			channel: { id: staff.id, type: 0 },
+			authorizing_integration_owners: { 0: world.guild.id },
+			member: {
+				roles: [],
+				joined_at: null,
+				deaf: false,
+				mute: false,
+				flags: 0,
+				permissions: "0",
+				user: userNamed(world, "zoe"),
+			},
+			data: {
+				id: "1234567890123456788",
+				name: "unknown",
+				type: 1,
+				options: [{ name: "channel", type: 7, value: staff.id }],
+				resolved: {
+					channels: {
+						[staff.id]: {
+							id: staff.id,
+							name: "staff",
+							type: 0,
+							flags: 0,
+							permissions: "0",
+							position: 9,
+							topic: "secret",
+						},
 					},
 				},
 			},
-		},
-	});
-	await world.heard();
-	expect(world.logged.join("\n")).not.toContain("could not parse");
-	const { text } = await world.call("list_channel_permissions", { channel_ids: [staff.id] });
-	expect(text).toContain(`${unseen(staff.id)}: unknown`);
-});
+		});
+		await world.heard();
+		expect(world.logged.join("\n")).not.toContain("could not parse");
+		const { text } = await world.call("list_channel_permissions", { channel_ids: [staff.id] });
+		expect(text).toContain(`${unseen(staff.id)}: unknown`);
+	},
+);
 
-test("locking all channels leaves out hidden ones, and does not say that @everyone cannot see them", async () => {
-	await using hiding = await startHiding();
-	const { world, staff } = hiding;
-	const { text } = await world.call("lock_channel", { all: true });
-	expect(text).toContain(`Left, because the bot cannot see them: <#${staff.id}>`);
-	const lines = text.split("\n").filter((line) => line.includes(staff.id));
-	expect(lines).toHaveLength(1);
-});
+hidingTest(
+	"locking all channels leaves out hidden ones, and does not say that @everyone cannot see them",
+	async ({ world, staff }) => {
+		const { text } = await world.call("lock_channel", { all: true });
+		expect(text).toContain(`Left, because the bot cannot see them: <#${staff.id}>`);
+		const lines = text.split("\n").filter((line) => line.includes(staff.id));
+		expect(lines).toHaveLength(1);
+	},
+);
 
-test("a channel is moved beside a hidden one, which keeps its place", async () => {
-	await using hiding = await startHiding();
-	const { world, staff } = hiding;
+hidingTest("a channel is moved beside a hidden one, which keeps its place", async ({ world, staff }) => {
 	const { guild, simulator } = world;
 	const [first, last] = ["first", "last"].map((name) => simulator.world.channels.add(guild, { name }));
 	if (!first || !last) throw new Error("they were added");
@@ -180,9 +183,7 @@ test("a channel is moved beside a hidden one, which keeps its place", async () =
 	expect(new Set(order).size).toBe(3);
 });
 
-test("whether a hidden channel follows its category is unknown", async () => {
-	await using hiding = await startHiding();
-	const { world, staff, role } = hiding;
+hidingTest("whether a hidden channel follows its category is unknown", async ({ world, staff, role }) => {
 	const { guild, simulator } = world;
 	const category = simulator.world.channels.add(guild, { name: "Back", type: ChannelType.GuildCategory });
 	simulator.world.channels.add(guild, { name: "open", parent_id: category.id });
@@ -199,9 +200,7 @@ test("whether a hidden channel follows its category is unknown", async () => {
 	expect(text).not.toContain("permissions of their own");
 });
 
-test("no channel is created in a hidden category, whose permissions are unknown", async () => {
-	await using hiding = await startHiding();
-	const { world, role } = hiding;
+hidingTest("no channel is created in a hidden category, whose permissions are unknown", async ({ world, role }) => {
 	const { guild, simulator } = world;
 	const category = simulator.world.channels.add(guild, { name: "Back", type: ChannelType.GuildCategory });
 	hide(world, category, role.id);

@@ -14,6 +14,7 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
+import { testWith, worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -34,8 +35,7 @@ describe("set_channel_permissions", () => {
 		};
 	}
 
-	test("keeps what is not given, or replaces it on request, and says what changes by name", async () => {
-		await using world = await startWorld();
+	worldTest("keeps what is not given, or replaces it on request, and says what changes by name", async (world) => {
 		const set = setter(world);
 		const first = await set({ allow: [String(ViewChannel), "SPEAK"], deny: ["send_messages "] });
 		expect(first).toMatchObject({ allow: ViewChannel | Speak, deny: SendMessages });
@@ -65,8 +65,7 @@ describe("set_channel_permissions", () => {
 		expect(lines(removed)[1]).toBe(`${general}: @Regular: CONNECT denied → neutral; overwrite removed`);
 	});
 
-	test("sets the overwrite of a member, and refuses non-members", async () => {
-		await using world = await startWorld();
+	worldTest("sets the overwrite of a member, and refuses non-members", async (world) => {
 		const zoe = world.simulator.user("zoe").id;
 		const set = setter(world, zoe);
 		const { text, deny } = await set({ deny: ["SEND_MESSAGES"] });
@@ -107,8 +106,7 @@ describe("set_channel_permissions", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("refuses what would change nothing", async () => {
-		await using world = await startWorld();
+	worldTest("refuses what would change nothing", async (world) => {
 		const set = setter(world);
 		for (const args of [{ allow: "0" }, { deny: [], allow: [], replace: true }])
 			expect((await set(args)).text).toMatch(
@@ -123,8 +121,7 @@ describe("set_channel_permissions", () => {
 		expect(writes(world)).toHaveLength(before);
 	});
 
-	test("names the bot's member if its role has no overwrite and the member has one", async () => {
-		await using world = await startWorld();
+	worldTest("names the bot's member if its role has no overwrite and the member has one", async (world) => {
 		const channel = channelNamed(world, "general");
 		const role = roleNamed(world, "alpha");
 		const bot = world.simulator.bot("alpha").id;
@@ -140,8 +137,7 @@ describe("set_channel_permissions", () => {
 		);
 	});
 
-	test("refuses bits that the bot lacks before Discord sees them, also when removing them", async () => {
-		await using world = await startWorld();
+	worldTest("refuses bits that the bot lacks before Discord sees them, also when removing them", async (world) => {
 		const set = setter(world);
 		const regular = roleNamed(world, "Regular").id;
 		for (const args of [{ allow: ["PRIORITY_SPEAKER"] }, { deny: ["PRIORITY_SPEAKER"] }]) {
@@ -165,22 +161,23 @@ describe("set_channel_permissions", () => {
 		expect(merged).toMatchObject({ allow: PrioritySpeaker, deny: Speak });
 	});
 
-	test("with MANAGE_ROLES in the channel the bot sets any permission; those that it has in the category, it sets too", async () => {
-		await using world = await startWorld();
-		const { world: platform } = world.simulator;
-		const me = { id: world.simulator.bot("alpha").id, type: 1, deny: "0" } as const;
-		const set = setter(world);
-		platform.channels.setOverwrite(channelNamed(world, "Talk"), { ...me, allow: String(PrioritySpeaker) });
-		await world.heard();
-		expect((await set({ allow: ["PRIORITY_SPEAKER"] })).allow).toBe(PrioritySpeaker);
-		expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(true);
-		platform.channels.setOverwrite(channelNamed(world, "general"), { ...me, allow: String(ManageRoles) });
-		await world.heard();
-		expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(false);
-	});
+	worldTest(
+		"with MANAGE_ROLES in the channel the bot sets any permission; those that it has in the category, it sets too",
+		async (world) => {
+			const { world: platform } = world.simulator;
+			const me = { id: world.simulator.bot("alpha").id, type: 1, deny: "0" } as const;
+			const set = setter(world);
+			platform.channels.setOverwrite(channelNamed(world, "Talk"), { ...me, allow: String(PrioritySpeaker) });
+			await world.heard();
+			expect((await set({ allow: ["PRIORITY_SPEAKER"] })).allow).toBe(PrioritySpeaker);
+			expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(true);
+			platform.channels.setOverwrite(channelNamed(world, "general"), { ...me, allow: String(ManageRoles) });
+			await world.heard();
+			expect((await set({ allow: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(false);
+		},
+	);
 
-	test("concurrent merges do not undo one another", async () => {
-		await using world = await startWorld();
+	worldTest("concurrent merges do not undo one another", async (world) => {
 		const set = setter(world);
 		const names = ["SPEAK", "CONNECT", "SEND_MESSAGES", "VIEW_CHANNEL", "ADD_REACTIONS", "EMBED_LINKS"];
 		const outcomes = await Promise.all(names.map((name) => set({ allow: [name] })));
@@ -190,8 +187,7 @@ describe("set_channel_permissions", () => {
 		expect(bits.toString(2).replaceAll("0", "")).toHaveLength(names.length);
 	});
 
-	test("consecutive merges do not undo one another", async () => {
-		await using world = await startWorld();
+	worldTest("consecutive merges do not undo one another", async (world) => {
 		const set = setter(world);
 		// Nobody tells the bot of its own changes meanwhile, nor of what somebody else does.
 		world.simulator.sockets.holdEvents(true);
@@ -200,8 +196,7 @@ describe("set_channel_permissions", () => {
 		expect({ allow, deny }).toEqual({ allow: Speak, deny: Connect | ViewChannel });
 	});
 
-	test("denying something to @everyone in a private channel leaves it private", async () => {
-		await using world = await startWorld();
+	worldTest("denying something to @everyone in a private channel leaves it private", async (world) => {
 		const staff = channelNamed(world, "staff");
 		await world.call("set_channel_permissions", {
 			channel_ids: [staff.id],
@@ -249,55 +244,57 @@ describe("set_channel_permissions for several channels and targets", () => {
 		};
 	}
 
-	test("changes each overwrite with one request, and skips those that are so already", async () => {
-		await using scene = await several();
-		const { world, one, two, regular, zoe, names, nameOf, set } = scene;
-		const deny = { deny: ["SEND_MESSAGES", String(Speak)] };
-		await set([one], { ...deny, target_ids: [zoe] });
-		const { text } = await set([one, two], deny);
-		expect(text.split("\n")).toEqual([
-			`Changed 3 overwrite(s) for ${names} (1 unchanged):`,
-			`${nameOf(one)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
-			`${nameOf(two)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
-			`${nameOf(two)}: Zoë 🍞 (@zoe): SEND_MESSAGES, SPEAK neutral → denied`,
-		]);
-		const mixed = await set([one], { allow: "SPEAK", neutral: ["CONNECT"], deny: null });
-		expect(mixed.text).toContain("@Regular: SPEAK denied → allowed");
-		const cleared = await set([one, two], { neutral: ["SPEAK", "SEND_MESSAGES"] });
-		expect(cleared.text).toContain(
-			"@Regular: SPEAK allowed → neutral, SEND_MESSAGES denied → neutral; overwrite removed",
-		);
-		for (const { permission_overwrites } of [one, two]) expect(permission_overwrites).toEqual([]);
-		expect(writes(world)).toHaveLength(1 + 3 + 2 + 4);
-		expect(writes(world).at(-1)).toBe(`DELETE /channels/${two.id}/permissions/${zoe}`);
-		expect(regular).not.toBe(zoe);
-	});
+	const severalTest = testWith(several);
 
-	test("says which channels follow their category, and sends no requests for them", async () => {
-		await using scene = await several();
-		const { world, box, inside, alone, regular, names, nameOf, set } = scene;
-		const hide = { deny: ["SEND_MESSAGES"] };
-		const lines = [
-			`overwrite(s) for ${names}:`,
-			`${nameOf(box)}: @Regular: SEND_MESSAGES neutral → denied`,
-			`${nameOf(box)}: Zoë 🍞 (@zoe): SEND_MESSAGES neutral → denied`,
-			`${nameOf(box)}: 1 synced channel(s) follow: #in; 1 not synced, with permissions of their own, stay: #alone`,
-		];
-		const places = [box, inside];
-		const dry = await set(places, { ...hide, dry_run: true });
-		expect(dry.text).toBe(`Dry run: nothing was done.\nWould change 2 ${lines.join("\n")}`);
-		const done = await set(places, hide);
-		expect(done.text).toBe(`Changed 2 ${lines.join("\n")}`);
-		expect(inside.permission_overwrites).toEqual(box.permission_overwrites);
-		expect(alone.permission_overwrites.map(({ id }) => id)).toEqual([regular]);
-		expect(writes(world)).toHaveLength(2);
-		const both = await set([box, alone], { deny: ["SPEAK"] });
-		expect(both.text).toEndWith("1 synced channel(s) follow: #in");
-	});
+	severalTest(
+		"changes each overwrite with one request, and skips those that are so already",
+		async ({ world, one, two, regular, zoe, names, nameOf, set }) => {
+			const deny = { deny: ["SEND_MESSAGES", String(Speak)] };
+			await set([one], { ...deny, target_ids: [zoe] });
+			const { text } = await set([one, two], deny);
+			expect(text.split("\n")).toEqual([
+				`Changed 3 overwrite(s) for ${names} (1 unchanged):`,
+				`${nameOf(one)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
+				`${nameOf(two)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
+				`${nameOf(two)}: Zoë 🍞 (@zoe): SEND_MESSAGES, SPEAK neutral → denied`,
+			]);
+			const mixed = await set([one], { allow: "SPEAK", neutral: ["CONNECT"], deny: null });
+			expect(mixed.text).toContain("@Regular: SPEAK denied → allowed");
+			const cleared = await set([one, two], { neutral: ["SPEAK", "SEND_MESSAGES"] });
+			expect(cleared.text).toContain(
+				"@Regular: SPEAK allowed → neutral, SEND_MESSAGES denied → neutral; overwrite removed",
+			);
+			for (const { permission_overwrites } of [one, two]) expect(permission_overwrites).toEqual([]);
+			expect(writes(world)).toHaveLength(1 + 3 + 2 + 4);
+			expect(writes(world).at(-1)).toBe(`DELETE /channels/${two.id}/permissions/${zoe}`);
+			expect(regular).not.toBe(zoe);
+		},
+	);
 
-	test("checks everything before the first request", async () => {
-		await using scene = await several();
-		const { world, one, two, alone, regular, set } = scene;
+	severalTest(
+		"says which channels follow their category, and sends no requests for them",
+		async ({ world, box, inside, alone, regular, names, nameOf, set }) => {
+			const hide = { deny: ["SEND_MESSAGES"] };
+			const lines = [
+				`overwrite(s) for ${names}:`,
+				`${nameOf(box)}: @Regular: SEND_MESSAGES neutral → denied`,
+				`${nameOf(box)}: Zoë 🍞 (@zoe): SEND_MESSAGES neutral → denied`,
+				`${nameOf(box)}: 1 synced channel(s) follow: #in; 1 not synced, with permissions of their own, stay: #alone`,
+			];
+			const places = [box, inside];
+			const dry = await set(places, { ...hide, dry_run: true });
+			expect(dry.text).toBe(`Dry run: nothing was done.\nWould change 2 ${lines.join("\n")}`);
+			const done = await set(places, hide);
+			expect(done.text).toBe(`Changed 2 ${lines.join("\n")}`);
+			expect(inside.permission_overwrites).toEqual(box.permission_overwrites);
+			expect(alone.permission_overwrites.map(({ id }) => id)).toEqual([regular]);
+			expect(writes(world)).toHaveLength(2);
+			const both = await set([box, alone], { deny: ["SPEAK"] });
+			expect(both.text).toEndWith("1 synced channel(s) follow: #in");
+		},
+	);
+
+	severalTest("checks everything before the first request", async ({ world, one, two, alone, regular, set }) => {
 		world.simulator.world.channels.setOverwrite(alone, {
 			id: regular,
 			type: 0,
@@ -314,20 +311,21 @@ describe("set_channel_permissions for several channels and targets", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("reports which are done if Discord refuses one, and the same call does the rest", async () => {
-		await using scene = await several();
-		const { world, box, one, regular, set, nameOf } = scene;
-		world.simulator.faults.refuse(`PUT /channels/${box.id}/permissions/${regular}`, 50013, { times: 1 });
-		const only = { target_ids: [regular], deny: ["SPEAK"] };
-		const { text, isError } = await set([one, box], only);
-		expect(isError).toBe(false);
-		expect(text).toStartWith("Changed 1 of 2 overwrite(s) for @Regular");
-		expect(text).toContain(`1 refused by Discord:\n${nameOf(box)}: @Regular: SPEAK neutral → denied | `);
-		expect(text).not.toContain("follow");
-		const again = await set([one, box], only);
-		expect(again.text).toContain("Changed 1 overwrite(s) for @Regular");
-		expect(again.text).toContain("(1 unchanged)");
-	});
+	severalTest(
+		"reports which are done if Discord refuses one, and the same call does the rest",
+		async ({ world, box, one, regular, set, nameOf }) => {
+			world.simulator.faults.refuse(`PUT /channels/${box.id}/permissions/${regular}`, 50013, { times: 1 });
+			const only = { target_ids: [regular], deny: ["SPEAK"] };
+			const { text, isError } = await set([one, box], only);
+			expect(isError).toBe(false);
+			expect(text).toStartWith("Changed 1 of 2 overwrite(s) for @Regular");
+			expect(text).toContain(`1 refused by Discord:\n${nameOf(box)}: @Regular: SPEAK neutral → denied | `);
+			expect(text).not.toContain("follow");
+			const again = await set([one, box], only);
+			expect(again.text).toContain("Changed 1 overwrite(s) for @Regular");
+			expect(again.text).toContain("(1 unchanged)");
+		},
+	);
 });
 
 describe("what the bot needs to undo a change", () => {
@@ -480,8 +478,7 @@ function overwritten(world: TestWorld, channel: GuildChannel) {
 }
 
 describe("list_channel_permissions", () => {
-	test("lists roles from the top, then members, by name, and says when they are the category's", async () => {
-		await using world = await startWorld();
+	worldTest("lists roles from the top, then members, by name, and says when they are the category's", async (world) => {
 		const general = channelNamed(world, "general");
 		const { zoe, regular } = overwritten(world, general);
 		await world.heard();
@@ -500,8 +497,7 @@ describe("list_channel_permissions", () => {
 		]);
 	});
 
-	test("shows all channels that have overwrites, each set of overwrites once", async () => {
-		await using world = await startWorld();
+	worldTest("shows all channels that have overwrites, each set of overwrites once", async (world) => {
 		const { guild, simulator } = world;
 		const { channels } = simulator.world;
 		const list = async () => (await world.call("list_channel_permissions")).text.split("\n");
@@ -523,8 +519,7 @@ describe("list_channel_permissions", () => {
 		channels.remove(twin);
 	});
 
-	test("shows channels without overwrites in private categories, and which of them are public", async () => {
-		await using world = await startWorld();
+	worldTest("shows channels without overwrites in private categories, and which of them are public", async (world) => {
 		const { guild, simulator } = world;
 		const { channels } = simulator.world;
 		const hideFromEveryone = { id: guild.id, type: 0 as const, allow: "0", deny: String(ViewChannel) };
@@ -556,8 +551,7 @@ describe("list_channel_permissions", () => {
 		]);
 	});
 
-	test("a guild of 50 channels takes a few KB", async () => {
-		await using world = await startWorld();
+	worldTest("a guild of 50 channels takes a few KB", async (world) => {
 		const { guild, simulator } = world;
 		const { channels } = simulator.world;
 		const overwrites = (deny: bigint) =>
@@ -587,8 +581,7 @@ describe("list_channel_permissions", () => {
 		expect(text.length).toBeLessThan(5_500);
 	});
 
-	test("names someone who has left", async () => {
-		await using world = await startWorld();
+	worldTest("names someone who has left", async (world) => {
 		const general = channelNamed(world, "general");
 		const { zoe } = overwritten(world, general);
 		const member = memberNamed(world, "zoe");
@@ -600,8 +593,7 @@ describe("list_channel_permissions", () => {
 });
 
 describe("set_channel_permissions with replace alone", () => {
-	test("removes those of a role, a member and someone who has left, and no others", async () => {
-		await using world = await startWorld();
+	worldTest("removes those of a role, a member and someone who has left, and no others", async (world) => {
 		const general = channelNamed(world, "general");
 		const { zoe, regular } = overwritten(world, general);
 		const remove = (target_id: string) =>
@@ -619,8 +611,7 @@ describe("set_channel_permissions with replace alone", () => {
 		expect((await remove(zoe)).text).toContain("There is no role or member");
 	});
 
-	test("requires the permissions that it would remove", async () => {
-		await using world = await startWorld();
+	worldTest("requires the permissions that it would remove", async (world) => {
 		const general = channelNamed(world, "general");
 		world.simulator.world.channels.setOverwrite(general, {
 			id: world.guild.id,
@@ -642,8 +633,7 @@ describe("copy_channel_permissions without channel_id", () => {
 	const sync = (world: TestWorld, channel: GuildChannel) =>
 		world.call("copy_channel_permissions", { target_channel_ids: [channel.id] });
 
-	test("copies the category's overwrites, and lists the changed ones", async () => {
-		await using world = await startWorld();
+	worldTest("copies the category's overwrites, and lists the changed ones", async (world) => {
 		const talk = channelNamed(world, "Talk");
 		const staff = channelNamed(world, "staff");
 		overwritten(world, talk);
@@ -656,8 +646,7 @@ describe("copy_channel_permissions without channel_id", () => {
 		expect((await sync(world, staff)).text).toStartWith("Nothing would change: ");
 	});
 
-	test("builds on the category's current state, however late its event is", async () => {
-		await using world = await startWorld();
+	worldTest("builds on the category's current state, however late its event is", async (world) => {
 		const talk = channelNamed(world, "Talk");
 		const general = channelNamed(world, "general");
 		overwritten(world, general);
@@ -669,8 +658,7 @@ describe("copy_channel_permissions without channel_id", () => {
 		expect(general.permission_overwrites).toEqual(talk.permission_overwrites);
 	});
 
-	test("a channel in no category, and permissions that the bot lacks, are refused", async () => {
-		await using world = await startWorld();
+	worldTest("a channel in no category, and permissions that the bot lacks, are refused", async (world) => {
 		const talk = channelNamed(world, "Talk");
 		expect((await sync(world, talk)).text).toContain("is in no category");
 		world.simulator.world.channels.setOverwrite(talk, {
@@ -716,9 +704,9 @@ describe("copy_channel_permissions", () => {
 		};
 	}
 
-	test("locks all of its channels against other edits", async () => {
-		await using scene = await copier();
-		const { world, from, more, regular, copy } = scene;
+	const copierTest = testWith(copier);
+
+	copierTest("locks all of its channels against other edits", async ({ world, from, more, regular, copy }) => {
 		const patch = `PATCH /channels/${more.id}`;
 		const fault = world.simulator.faults.stall(patch, { times: 1 });
 		const copied = copy({ target_channel_ids: [more.id] });
@@ -737,40 +725,40 @@ describe("copy_channel_permissions", () => {
 		expect(writes(world)).toEqual([patch, `PUT /channels/${more.id}/permissions/${regular}`]);
 	});
 
-	test("lists the changes in a dry run, and skips channels that already have them", async () => {
-		await using scene = await copier();
-		const { world, from, same, other, more, copy } = scene;
-		const dry = await copy({ dry_run: true });
-		expect(dry.text.split("\n")).toEqual([
-			"Dry run: nothing was done.",
-			`Would give 2 channel(s) the permissions of #from (ID: ${from.id}) (1 unchanged):`,
-			`#other (ID: ${other.id}): @Regular: SPEAK denied → neutral | @everyone: SEND_MESSAGES neutral → denied`,
-			`#more (ID: ${more.id}): @everyone: SEND_MESSAGES neutral → denied`,
-		]);
-		expect(writes(world)).toEqual([]);
-		const done = await copy();
-		expect(done.text).toStartWith(
-			`Gave 2 channel(s) the permissions of #from (ID: ${from.id}) (1 unchanged):\n#other (ID: ${other.id}): @Regular: `,
-		);
-		for (const channel of [same, other, more])
-			expect(channel.permission_overwrites).toEqual(from.permission_overwrites);
-		expect(writes(world)).toEqual([`PATCH /channels/${other.id}`, `PATCH /channels/${more.id}`]);
-		const again = await copy();
-		expect(again.text).toContain("Nothing would change: all 3 target channel(s) already have");
-	});
+	copierTest(
+		"lists the changes in a dry run, and skips channels that already have them",
+		async ({ world, from, same, other, more, copy }) => {
+			const dry = await copy({ dry_run: true });
+			expect(dry.text.split("\n")).toEqual([
+				"Dry run: nothing was done.",
+				`Would give 2 channel(s) the permissions of #from (ID: ${from.id}) (1 unchanged):`,
+				`#other (ID: ${other.id}): @Regular: SPEAK denied → neutral | @everyone: SEND_MESSAGES neutral → denied`,
+				`#more (ID: ${more.id}): @everyone: SEND_MESSAGES neutral → denied`,
+			]);
+			expect(writes(world)).toEqual([]);
+			const done = await copy();
+			expect(done.text).toStartWith(
+				`Gave 2 channel(s) the permissions of #from (ID: ${from.id}) (1 unchanged):\n#other (ID: ${other.id}): @Regular: `,
+			);
+			for (const channel of [same, other, more])
+				expect(channel.permission_overwrites).toEqual(from.permission_overwrites);
+			expect(writes(world)).toEqual([`PATCH /channels/${other.id}`, `PATCH /channels/${more.id}`]);
+			const again = await copy();
+			expect(again.text).toContain("Nothing would change: all 3 target channel(s) already have");
+		},
+	);
 
-	test("permissions that the bot lacks are refused before any write", async () => {
-		await using scene = await copier();
-		const { world, other, say, regular, copy } = scene;
-		say(other, regular, PrioritySpeaker);
-		const { text } = await copy();
-		expect(text).toContain("lacks PRIORITY_SPEAKER");
-		expect(writes(world)).toEqual([]);
-	});
+	copierTest(
+		"permissions that the bot lacks are refused before any write",
+		async ({ world, other, say, regular, copy }) => {
+			say(other, regular, PrioritySpeaker);
+			const { text } = await copy();
+			expect(text).toContain("lacks PRIORITY_SPEAKER");
+			expect(writes(world)).toEqual([]);
+		},
+	);
 
-	test("reports which channels are done if Discord refuses one", async () => {
-		await using scene = await copier();
-		const { world, other, more, copy } = scene;
+	copierTest("reports which channels are done if Discord refuses one", async ({ world, other, more, copy }) => {
 		world.simulator.faults.refuse(`PATCH /channels/${more.id}`, 50013);
 		const { text } = await copy();
 		expect(text).toStartWith("Gave 1 of 2 channel(s) the permissions");
@@ -778,9 +766,7 @@ describe("copy_channel_permissions", () => {
 		expect(text).toContain(`1 refused by Discord:\n#more (ID: ${more.id})`);
 	});
 
-	test("requires the permission in each target channel", async () => {
-		await using scene = await copier();
-		const { world, other, copy } = scene;
+	copierTest("requires the permission in each target channel", async ({ world, other, copy }) => {
 		denyBot(world, other, ManageRoles);
 		await world.heard();
 		expect((await copy()).text).toContain(`lacks MANAGE_ROLES in #other (ID: ${other.id})`);

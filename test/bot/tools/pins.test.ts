@@ -1,8 +1,9 @@
 // The pin tools.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
-import { linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { linked, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
@@ -12,8 +13,7 @@ function write({ simulator, guild }: TestWorld, contents: string[]) {
 	return { channel_id: channel.id, messages };
 }
 
-test("pins are listed page by page, the latest first", async () => {
-	await using world = await startWorld();
+worldTest("pins are listed page by page, the latest first", async (world) => {
 	const { channel_id, messages } = write(world, ["a", "b", "c"]);
 	for (const [index, message] of messages.entries())
 		message.pinned_at = new Date(1_790_000_000_000 + index).toISOString();
@@ -24,16 +24,14 @@ test("pins are listed page by page, the latest first", async () => {
 	expect(seen).toEqual(["c", "b", "a"]);
 });
 
-test("a channel without pins says so", async () => {
-	await using world = await startWorld();
+worldTest("a channel without pins says so", async (world) => {
 	const { channel_id } = write(world, ["a"]);
 	await world.heard();
 	const { text } = await world.call("list_pins", { channel_id });
 	expect(text).toBe(`No message is pinned in #notes (ID: ${channel_id}).`);
 });
 
-test("pinning a pinned message and unpinning another one are refused without a request", async () => {
-	await using world = await startWorld();
+worldTest("pinning a pinned message and unpinning another one are refused without a request", async (world) => {
 	const { channel_id, messages } = write(world, ["a"]);
 	await world.heard();
 	const args = { channel_id, message_id: messages[0]?.id };
@@ -50,8 +48,7 @@ test("pinning a pinned message and unpinning another one are refused without a r
 	expect(messages[0]?.pinned_at).toBe(null);
 });
 
-test("a full channel and Discord's own message are refused, with what to do", async () => {
-	await using world = await startWorld();
+worldTest("a full channel and Discord's own message are refused, with what to do", async (world) => {
 	const { channel_id, messages } = write(
 		world,
 		Array.from({ length: 252 }, (_, index) => String(index)),

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
 import { channelNamed, linked, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 import { adaIn, startScene } from "../tool-rows/scene.ts";
 
 const lunch = { question: "Lunch?", answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }] };
@@ -15,8 +16,7 @@ async function ask(world: TestWorld, args: object = {}) {
 	return { text, message, where: { channel_id, message_id: id }, said: { id, channel_id } };
 }
 
-test("a poll is sent with its answers, for a day by default", async () => {
-	await using world = await startWorld();
+worldTest("a poll is sent with its answers, for a day by default", async (world) => {
 	const { text, message } = await ask(world);
 	const expiry = message?.poll?.expiry ?? "";
 	const shown = expiry.replace(/\.\d+Z$/, "Z");
@@ -30,14 +30,12 @@ test("a poll is sent with its answers, for a day by default", async () => {
 	expect(long.text).toContain("| several answers allowed |");
 });
 
-test("answers may be plain texts", async () => {
-	await using world = await startWorld();
+worldTest("answers may be plain texts", async (world) => {
 	const { text } = await ask(world, { answers: ["Soup", { text: "Bread" }] });
 	expect(text).toContain("| answer 1, 0 vote(s): Soup | answer 2, 0 vote(s): Bread |");
 });
 
-test("an invalid poll is refused before it is sent", async () => {
-	await using world = await startWorld();
+worldTest("an invalid poll is refused before it is sent", async (world) => {
 	const [one] = lunch.answers;
 	const wrong: [string, object][] = [
 		["question", { question: "" }],
@@ -76,16 +74,14 @@ test("an answer takes the guild's emoji, but no unknown or foreign one", async (
 	expect((await withEmoji(own?.id)).text).toContain(`<:pan:${own?.id}> x`);
 });
 
-test("a poll pings nobody", async () => {
-	await using world = await startWorld();
+worldTest("a poll pings nobody", async (world) => {
 	const { message } = await ask(world, { question: "@everyone?" });
 	expect(message).toMatchObject({ mentions: [], mention_everyone: false });
 	const [entry] = world.simulator.journal.entries();
 	expect(entry?.body).toMatchObject({ allowed_mentions: { parse: [] } });
 });
 
-test("votes are counted where messages are read, until the poll is ended", async () => {
-	await using world = await startWorld();
+worldTest("votes are counted where messages are read, until the poll is ended", async (world) => {
 	const { where, said } = await ask(world);
 	const { simulator } = world;
 	await simulator.user("ada").vote(said, "Soup");
@@ -103,8 +99,7 @@ test("votes are counted where messages are read, until the poll is ended", async
 	expect(latest).toContain("| kind: PollResult | embed: poll_question_text: Lunch?");
 });
 
-test("only the bot's own poll is ended, and only once", async () => {
-	await using world = await startWorld();
+worldTest("only the bot's own poll is ended, and only once", async (world) => {
 	const { simulator } = world;
 	const { where } = await ask(world);
 	expect((await world.call("end_poll", where)).isError).toBe(false);
@@ -128,8 +123,7 @@ test("only the bot's own poll is ended, and only once", async () => {
 	expect(hers.poll.ended).toBe(false);
 });
 
-test("voters are listed page by page, by id", async () => {
-	await using world = await startWorld();
+worldTest("voters are listed page by page, by id", async (world) => {
 	const { where, said } = await ask(world);
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names) await world.simulator.user(name).vote(said, 1);

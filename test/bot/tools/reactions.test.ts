@@ -5,6 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import { denyBot, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 import { startScene } from "../tool-rows/scene.ts";
 
 const shared = shareWorld();
@@ -19,8 +20,7 @@ function write({ simulator, guild }: TestWorld) {
 
 const bread = { id: "123456789012345678", name: "bread" };
 
-test("an existing reaction is joined in its own form, without ADD_REACTIONS", async () => {
-	await using world = await startWorld();
+worldTest("an existing reaction is joined in its own form, without ADD_REACTIONS", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (const emoji of [bread, { id: null, name: "❤️" }])
 		made.world.reactions.add(channel, message, userOf("zoe"), emoji);
@@ -55,8 +55,7 @@ test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])("%j is refus
 	expect(text).toContain("emoji: expected a Unicode emoji such as 👍");
 });
 
-test("adding an existing reaction and removing a missing one are refused without a request", async () => {
-	await using world = await startWorld();
+worldTest("adding an existing reaction and removing a missing one are refused without a request", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	await world.heard();
 	const call = (tool: string, args: object = {}) => world.call(tool, { ...at, emoji: "👍", ...args });
@@ -70,8 +69,7 @@ test("adding an existing reaction and removing a missing one are refused without
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
-test("a Unicode emoji without an id is recognized", async () => {
-	await using world = await startWorld();
+worldTest("a Unicode emoji without an id is recognized", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	const { simulator } = world;
 	made.world.reactions.add(channel, message, userOf("zoe"), { id: null, name: "👍" });
@@ -86,8 +84,7 @@ test("a Unicode emoji without an id is recognized", async () => {
 	expect(message.reactions).toEqual([]);
 });
 
-test("without user_id, or with the bot's id, only the bot's own reaction is removed", async () => {
-	await using world = await startWorld();
+worldTest("without user_id, or with the bot's id, only the bot's own reaction is removed", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	const thumb = { id: null, name: "👍" };
 	made.world.reactions.add(channel, message, userOf("zoe"), thumb);
@@ -100,8 +97,7 @@ test("without user_id, or with the bot's id, only the bot's own reaction is remo
 	}
 });
 
-test("clear_reactions removes those with one emoji, and keeps the others", async () => {
-	await using world = await startWorld();
+worldTest("clear_reactions removes those with one emoji, and keeps the others", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (const name of ["👍", "🍞"]) made.world.reactions.add(channel, message, userOf("zoe"), { id: null, name });
 	await world.heard();
@@ -110,8 +106,7 @@ test("clear_reactions removes those with one emoji, and keeps the others", async
 	expect(message.reactions.map(({ emoji }) => emoji.name)).toEqual(["🍞"]);
 });
 
-test("who reacted is listed page by page", async () => {
-	await using world = await startWorld();
+worldTest("who reacted is listed page by page", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names) made.world.reactions.add(channel, message, userOf(name), { id: null, name: "👍" });
@@ -122,8 +117,7 @@ test("who reacted is listed page by page", async () => {
 	expect(seen).toEqual(names.map((name) => userOf(name).id).toSorted());
 });
 
-test("without an emoji, the reactions with all of them are listed", async () => {
-	await using world = await startWorld();
+worldTest("without an emoji, the reactions with all of them are listed", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	const call = async (args: object) => (await world.call("get_reactions", { ...at, ...args })).text;
 	await world.heard();
@@ -146,8 +140,7 @@ test("without an emoji, the reactions with all of them are listed", async () => 
 	expect(await call({ after: ada.id })).toContain("only together with emoji");
 });
 
-test("one user's reaction needs an emoji, and everyone's no user", async () => {
-	await using world = await startWorld();
+worldTest("one user's reaction needs an emoji, and everyone's no user", async (world) => {
 	const { at, userOf } = write(world);
 	await world.heard();
 	const call = async (args: object) => (await world.call("remove_reaction", { ...at, ...args })).text;
@@ -158,8 +151,7 @@ test("one user's reaction needs an emoji, and everyone's no user", async () => {
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("super reactions are counted, listed by themselves, and cleared with the others", async () => {
-	await using world = await startWorld();
+worldTest("super reactions are counted, listed by themselves, and cleared with the others", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	const thumb = { id: null, name: "👍" };
 	const [zoe, ada] = [userOf("zoe"), userOf("ada")];
@@ -190,8 +182,7 @@ test("super reactions are counted, listed by themselves, and cleared with the ot
 	expect(message.reactions).toEqual([]);
 });
 
-test("a twenty-first emoji is refused, with what makes room", async () => {
-	await using world = await startWorld();
+worldTest("a twenty-first emoji is refused, with what makes room", async (world) => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (let index = 0; index < 20; index += 1)
 		made.world.reactions.add(channel, message, userOf("zoe"), {

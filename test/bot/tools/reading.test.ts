@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 /** Messages by ada in a channel of their own, oldest first. */
 function write({ simulator, guild }: TestWorld, contents: string[]) {
@@ -15,8 +16,7 @@ function write({ simulator, guild }: TestWorld, contents: string[]) {
 const shown = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said).join("");
 const next = (text: string) => text.split("\n").filter((l) => /^next_/.test(l));
 
-test("a channel is read page by page, in both directions", async () => {
-	await using world = await startWorld();
+worldTest("a channel is read page by page, in both directions", async (world) => {
 	const { channel_id, ids } = write(world, ["a", "b", "c", "d", "e"]);
 	await world.heard();
 	const read = async (args: object) => {
@@ -35,8 +35,7 @@ test("a channel is read page by page, in both directions", async () => {
 	expect(text).toBe(`There are no messages after ${e} in #notes (ID: ${channel_id}).`);
 });
 
-test("a forum post is read with its forum and tags", async () => {
-	await using world = await startWorld();
+worldTest("a forum post is read with its forum and tags", async (world) => {
 	const { simulator, guild } = world;
 	const id = simulator.world.state.newId();
 	const tag = { id, name: "so|up", moderated: false };
@@ -54,8 +53,7 @@ test("a forum post is read with its forum and tags", async () => {
 	);
 });
 
-test("at most one cursor is accepted", async () => {
-	await using world = await startWorld();
+worldTest("at most one cursor is accepted", async (world) => {
 	const { channel_id, ids } = write(world, ["a"]);
 	const [before] = ids;
 	const { code, text } = await world.call("get_recent_messages", { channel_id, before, after: before });
@@ -63,8 +61,7 @@ test("at most one cursor is accepted", async () => {
 	expect(text).toContain("before, after, around: expected at most one");
 });
 
-test("get_message shows reply, file, embed, reaction, edit and pin as Discord has them", async () => {
-	await using world = await startWorld();
+worldTest("get_message shows reply, file, embed, reaction, edit and pin as Discord has them", async (world) => {
 	const { simulator } = world;
 	const { channel, channel_id, ada, ids } = write(world, ["soup?"]);
 	const message = simulator.world.messages.add(channel, ada, {
@@ -95,8 +92,7 @@ test("get_message shows reply, file, embed, reaction, edit and pin as Discord ha
 	);
 });
 
-test("a message of newer components, with a sticker, is read like any other", async () => {
-	await using world = await startWorld();
+worldTest("a message of newer components, with a sticker, is read like any other", async (world) => {
 	const { simulator } = world;
 	const { channel, channel_id, ada } = write(world, []);
 	const { id } = simulator.world.messages.add(channel, ada, {

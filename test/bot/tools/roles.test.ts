@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
 import { memberNamed, roleNamed, startWorld, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -56,8 +57,7 @@ test.each([
 	world.simulator.world.roles.remove(world.guild, role);
 });
 
-test("edit_role puts a role below another one, also as its only change", async () => {
-	await using world = await startWorld();
+worldTest("edit_role puts a role below another one, also as its only change", async (world) => {
 	const { guild } = world;
 	const [staff, regular, newcomer] = ["Staff", "Regular", "Newcomer"].map((name) => roleNamed(world, name));
 	const edit = (args: object) => world.call("edit_role", { role_id: newcomer?.id, ...args });
@@ -86,8 +86,7 @@ test("edit_role puts a role below another one, also as its only change", async (
 	expect(writes(world)).toHaveLength(before);
 });
 
-test("edit_role reports an edit that took effect when the move after it fails", async () => {
-	await using world = await startWorld();
+worldTest("edit_role reports an edit that took effect when the move after it fails", async (world) => {
 	const { guild, simulator } = world;
 	const staff = roleNamed(world, "Staff");
 	const newcomer = roleNamed(world, "Newcomer");
@@ -104,8 +103,7 @@ test("edit_role reports an edit that took effect when the move after it fails", 
 	expect(unknown.text).toContain(`\nWhether it stands right below @Staff (ID: ${staff.id}) is unknown: `);
 });
 
-test("edit_role refuses an edit without fields or without a change", async () => {
-	await using world = await startWorld();
+worldTest("edit_role refuses an edit without fields or without a change", async (world) => {
 	const role = roleNamed(world, "Staff");
 	const same = await world.call("edit_role", {
 		role_id: role.id,
@@ -149,8 +147,7 @@ test.each([
 	expect(world.simulator.requests.list(patch)).toEqual([]);
 });
 
-test("edit_role refuses to give or remove permissions that the bot lacks", async () => {
-	await using world = await startWorld();
+worldTest("edit_role refuses to give or remove permissions that the bot lacks", async (world) => {
 	const { world: platform } = world.simulator;
 	const powerful = platform.roles.add(world.guild, { name: "Powerful", permissions: String(Administrator) });
 	await world.heard();
@@ -168,8 +165,7 @@ test("edit_role refuses to give or remove permissions that the bot lacks", async
 	expect(powerful.permissions).toBe(String(Administrator));
 });
 
-test("edit_role refuses the bot's own role and those above it, also of the same position", async () => {
-	await using world = await startWorld();
+worldTest("edit_role refuses the bot's own role and those above it, also of the same position", async (world) => {
 	const { simulator, guild } = world;
 	const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 	await world.heard();
@@ -182,8 +178,7 @@ test("edit_role refuses the bot's own role and those above it, also of the same 
 	expect(simulator.requests.list(patch)).toEqual([]);
 });
 
-test("edit_role can remove permissions from @everyone, and then knows what the bot lost", async () => {
-	await using world = await startWorld();
+worldTest("edit_role can remove permissions from @everyone, and then knows what the bot lost", async (world) => {
 	const everyone = world.guild.roles.get(world.guild.id);
 	const edit = (args: object) => world.call("edit_role", { role_id: world.guild.id, ...args });
 	expect((await edit({ remove_permissions: ["CHANGE_NICKNAME"] })).isError).toBe(false);
@@ -197,8 +192,7 @@ test("edit_role can remove permissions from @everyone, and then knows what the b
 	expect(everyone?.mentionable).toBe(true);
 });
 
-test("consecutive edit_role calls build on one another, however late their events are", async () => {
-	await using world = await startWorld();
+worldTest("consecutive edit_role calls build on one another, however late their events are", async (world) => {
 	const role = roleNamed(world, "Staff");
 	world.simulator.sockets.holdEvents(true);
 	const answers = [];
@@ -208,8 +202,7 @@ test("consecutive edit_role calls build on one another, however late their event
 	expect(role.name).toBe("A");
 });
 
-test("of concurrent equal edits one changes the role, and the others are refused", async () => {
-	await using world = await startWorld();
+worldTest("of concurrent equal edits one changes the role, and the others are refused", async (world) => {
 	const { id: role_id } = roleNamed(world, "Staff");
 	const answers = await Promise.all(
 		Array.from({ length: 5 }, () => world.call("edit_role", { role_id, name: "Chef" })),
@@ -218,8 +211,7 @@ test("of concurrent equal edits one changes the role, and the others are refused
 	expect(world.simulator.journal.entries(patch)).toHaveLength(1);
 });
 
-test("list_roles lists from the top, with members, color, flags and what @everyone lacks", async () => {
-	await using world = await startWorld();
+worldTest("list_roles lists from the top, with members, color, flags and what @everyone lacks", async (world) => {
 	const { simulator, guild } = world;
 	const everyone = roleNamed(world, "@everyone");
 	simulator.world.roles.edit(guild, everyone, { permissions: String(ViewChannel | SendMessages | ManageMessages) });
@@ -257,8 +249,7 @@ test("list_roles says to a person without MANAGE_ROLES that it leaves out permis
 });
 
 describe("create_role", () => {
-	test("makes a role with all its fields, and says what it permits", async () => {
-		await using world = await startWorld();
+	worldTest("makes a role with all its fields, and says what it permits", async (world) => {
 		const { text } = await world.call("create_role", {
 			name: "Cook",
 			color: 0x123456,
@@ -279,8 +270,7 @@ describe("create_role", () => {
 		});
 	});
 
-	test("puts the role below another one, and gives it to members", async () => {
-		await using world = await startWorld();
+	worldTest("puts the role below another one, and gives it to members", async (world) => {
 		const { simulator, guild } = world;
 		const [staff, regular] = ["Staff", "Regular"].map((name) => roleNamed(world, name));
 		const user_ids = ["zoe", "liwei"].map((name) => simulator.user(name).id);
@@ -302,8 +292,7 @@ describe("create_role", () => {
 		for (const id of user_ids) expect(guild.members.get(id)?.roles).toContain(role.id);
 	});
 
-	test("checks place and members before it creates the role", async () => {
-		await using world = await startWorld();
+	worldTest("checks place and members before it creates the role", async (world) => {
 		const { simulator, guild } = world;
 		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		await world.heard();
@@ -323,8 +312,7 @@ describe("create_role", () => {
 		expect(text).toContain("\nIt stands right below @alpha (ID: ");
 	});
 
-	test("is created once even if moving it and giving it fail", async () => {
-		await using world = await startWorld();
+	worldTest("is created once even if moving it and giving it fail", async (world) => {
 		const { simulator, guild } = world;
 		const user_ids = ["zoe", "liwei"].map((name) => simulator.user(name).id);
 		simulator.faults.refuse(`PATCH /guilds/${guild.id}/roles`, 50013);
@@ -349,15 +337,13 @@ describe("create_role", () => {
 		);
 	});
 
-	test("permits nothing by default", async () => {
-		await using world = await startWorld();
+	worldTest("permits nothing by default", async (world) => {
 		const { text } = await world.call("create_role", { name: "Plain" });
 		expect(text).toEndWith(", which permits: none.");
 		expect(roleNamed(world, "Plain")).toMatchObject({ permissions: "0", color: 0, hoist: false, mentionable: false });
 	});
 
-	test("refuses permissions that the bot lacks or that do not exist", async () => {
-		await using world = await startWorld();
+	worldTest("refuses permissions that the bot lacks or that do not exist", async (world) => {
 		const create = (permission_names: string[]) =>
 			world.call("create_role", { name: "Mighty", permissions: permission_names });
 		expect((await create(["ADMINISTRATOR"])).text).toContain("it lacks ADMINISTRATOR");
@@ -365,8 +351,7 @@ describe("create_role", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("a guild without free role slots is refused, with how to make room", async () => {
-		await using world = await startWorld();
+	worldTest("a guild without free role slots is refused, with how to make room", async (world) => {
 		world.simulator.faults.refuse("POST /guilds/*/roles", 30005);
 		const { text } = await world.call("create_role", { name: "One more" });
 		expect(text).toContain("delete_role makes room");
@@ -374,8 +359,7 @@ describe("create_role", () => {
 });
 
 describe("delete_role", () => {
-	test("the dry run names members with the role, and counts channels with overwrites for it", async () => {
-		await using world = await startWorld();
+	worldTest("the dry run names members with the role, and counts channels with overwrites for it", async (world) => {
 		const staff = roleNamed(world, "Staff");
 		const args = { role_id: staff.id };
 		const dry = await world.call("delete_role", { ...args, dry_run: true });
@@ -389,8 +373,7 @@ describe("delete_role", () => {
 		expect(memberNamed(world, "jose.garcia").roles).toEqual([]);
 	});
 
-	test("@everyone, managed roles, and those above the bot are refused before Discord sees it", async () => {
-		await using world = await startWorld();
+	worldTest("@everyone, managed roles, and those above the bot are refused before Discord sees it", async (world) => {
 		const { simulator, guild } = world;
 		const other = simulator.world.roles.add(guild, { name: "Integration", bot_id: simulator.bot("beta").id });
 		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
@@ -404,8 +387,7 @@ describe("delete_role", () => {
 });
 
 describe("bulk_role_update for one member", () => {
-	test("a dry run of one member says what would change", async () => {
-		await using world = await startWorld();
+	worldTest("a dry run of one member says what would change", async (world) => {
 		const role_id = roleNamed(world, "Regular").id;
 		const user_id = memberNamed(world, "zoe").user.id;
 		const dry = await world.call("bulk_role_update", { role_id, user_ids: [user_id], action: "add", dry_run: true });
@@ -413,8 +395,7 @@ describe("bulk_role_update for one member", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("add and remove one role, and keep the others, also for members above the bot", async () => {
-		await using world = await startWorld();
+	worldTest("add and remove one role, and keep the others, also for members above the bot", async (world) => {
 		const { simulator, guild } = world;
 		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		const regular = roleNamed(world, "Regular").id;
@@ -430,8 +411,7 @@ describe("bulk_role_update for one member", () => {
 		expect(boss.roles).toEqual([above.id]);
 	});
 
-	test("build on one another, however late their events are, and refuse calls without a change", async () => {
-		await using world = await startWorld();
+	worldTest("build on one another, however late their events are, and refuse calls without a change", async (world) => {
 		const args = { user_ids: [memberNamed(world, "liwei").user.id], role_id: roleNamed(world, "Regular").id };
 		world.simulator.sockets.holdEvents(true);
 		const outcomes = [];
@@ -447,8 +427,7 @@ describe("bulk_role_update for one member", () => {
 		expect(writes(world)).toHaveLength(3);
 	});
 
-	test("a role above the bot's, a managed one and @everyone are refused before Discord sees it", async () => {
-		await using world = await startWorld();
+	worldTest("a role above the bot's, a managed one and @everyone are refused before Discord sees it", async (world) => {
 		const { simulator, guild } = world;
 		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
 		const managed = simulator.world.roles.add(guild, { name: "Integration", bot_id: simulator.bot("beta").id });

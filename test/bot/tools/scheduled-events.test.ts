@@ -1,6 +1,6 @@
 // The tools of scheduled events.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	ChannelType,
 	GuildScheduledEventEntityType as Kind,
@@ -9,7 +9,8 @@ import {
 } from "discord.js";
 import type { ScheduledEvent } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
-import { denyBot, memberNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { denyBot, memberNamed, type TestWorld, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const times = { scheduled_start_time: "2099-01-31T12:00:00.000Z", scheduled_end_time: "2099-01-31T13:00:00.000Z" };
 
@@ -43,8 +44,7 @@ function scene(world: TestWorld) {
 	};
 }
 
-test("an event is scheduled for each kind of place, its times in UTC unless they say otherwise", async () => {
-	await using world = await startWorld();
+worldTest("an event is scheduled for each kind of place, its times in UTC unless they say otherwise", async (world) => {
 	const { create, voice, stage, scheduledEvents } = scene(world);
 	await world.heard();
 	const outside = await create({
@@ -68,8 +68,7 @@ test("an event is scheduled for each kind of place, its times in UTC unless they
 	]);
 });
 
-test("contradictory arguments are refused before Discord is asked, all at once", async () => {
-	await using world = await startWorld();
+worldTest("contradictory arguments are refused before Discord is asked, all at once", async (world) => {
 	const { create, voice } = scene(world);
 	await world.heard();
 	const cases: [more: Record<string, unknown>, faults: string[]][] = [
@@ -105,8 +104,7 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 	expect(writes(world)).toEqual([]);
 });
 
-test("a stage event requires the permissions for stages", async () => {
-	await using world = await startWorld();
+worldTest("a stage event requires the permissions for stages", async (world) => {
 	const { create, stage, deny } = scene(world);
 	deny(stage.id, PermissionFlagsBits.MoveMembers);
 	await world.heard();
@@ -115,8 +113,7 @@ test("a stage event requires the permissions for stages", async () => {
 	expect(writes(world)).toEqual([]);
 });
 
-test("an external event is moved into a channel and back", async () => {
-	await using world = await startWorld();
+worldTest("an external event is moved into a channel and back", async (world) => {
 	const { event, edit, voice } = scene(world);
 	const moved = event();
 	await world.heard();
@@ -132,8 +129,7 @@ test("an external event is moved into a channel and back", async () => {
 	expect(moved).toMatchObject({ channel_id: null, entity_metadata: { location: "The yard" } });
 });
 
-test("an edit changes only what is given and differs", async () => {
-	await using world = await startWorld();
+worldTest("an edit changes only what is given and differs", async (world) => {
 	const { event, edit } = scene(world);
 	const edited = event({ description: "Hot" });
 	await world.heard();
@@ -147,8 +143,7 @@ test("an edit changes only what is given and differs", async () => {
 	expect(edited).toMatchObject({ name: "Soup day", ...times });
 });
 
-test("an active event can be renamed", async () => {
-	await using world = await startWorld();
+worldTest("an active event can be renamed", async (world) => {
 	const { event, edit } = scene(world);
 	const begun = event({ scheduled_start_time: "2020-01-31T12:00:00.000Z", status: Status.Active });
 	const { isError } = await edit(begun, { name: "x", scheduled_start_time: "2020-01-31T12:00Z" });
@@ -156,8 +151,7 @@ test("an active event can be renamed", async () => {
 	expect(begun.name).toBe("x");
 });
 
-test("an event is started and ended; an invalid status is refused with the valid ones", async () => {
-	await using world = await startWorld();
+worldTest("an event is started and ended; an invalid status is refused with the valid ones", async (world) => {
 	const { event, edit } = scene(world);
 	const held = event();
 	await world.heard();
@@ -173,8 +167,7 @@ test("an event is started and ended; an invalid status is refused with the valid
 	expect(writes(world)).toHaveLength(2);
 });
 
-test("without MANAGE_EVENTS the bot edits and deletes only its own events", async () => {
-	await using world = await startWorld();
+worldTest("without MANAGE_EVENTS the bot edits and deletes only its own events", async (world) => {
 	const { event, edit, voice, deny, scheduledEvents } = scene(world);
 	const inVoice = { entity_type: Kind.Voice, channel_id: voice.id, entity_metadata: null };
 	const own = event(inVoice);
@@ -195,8 +188,7 @@ test("without MANAGE_EVENTS the bot edits and deletes only its own events", asyn
 	expect(scheduledEvents.in(world.guild)).toHaveLength(2);
 });
 
-test("events are listed earliest first, and an empty list says so", async () => {
-	await using world = await startWorld();
+worldTest("events are listed earliest first, and an empty list says so", async (world) => {
 	const { event } = scene(world);
 	const list = () => world.call("list_scheduled_events");
 	await world.heard();
@@ -211,8 +203,7 @@ test("events are listed earliest first, and an empty list says so", async () => 
 	]);
 });
 
-test("interested users are listed page by page, including those who left", async () => {
-	await using world = await startWorld();
+worldTest("interested users are listed page by page, including those who left", async (world) => {
 	const { event, scheduledEvents } = scene(world);
 	const { simulator, guild } = world;
 	const shown = event();
@@ -233,8 +224,7 @@ test("interested users are listed page by page, including those who left", async
 	expect(lines[2]).toEndWith(`| ID: ${liwei?.user.id} | not a member`);
 });
 
-test("a full guild is refused, with the tools that make room", async () => {
-	await using world = await startWorld();
+worldTest("a full guild is refused, with the tools that make room", async (world) => {
 	const { event, create } = scene(world);
 	for (let count = 0; count < 100; count += 1) event();
 	const { text } = await create({ entity_type: "external", location: "x", scheduled_end_time: "2099-01-31T13:00" });

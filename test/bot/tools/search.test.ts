@@ -1,12 +1,14 @@
 // search_messages: filters, counts, limits and cursors, by reading channels and with Discord's index.
 
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { ChannelType, MessageType, PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { Message, Thread } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
+import { until } from "../../support/until.ts";
 import { denyBot, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -66,8 +68,7 @@ test.each([
 	);
 });
 
-test("before and after accept ids, and exclude them", async () => {
-	await using world = await startWorld();
+worldTest("before and after accept ids, and exclude them", async (world) => {
 	const { channel_id, ids } = write(world, [
 		["a", "ada", 3],
 		["b", "ada", 2],
@@ -80,8 +81,7 @@ test("before and after accept ids, and exclude them", async () => {
 	expect(none.text).toBe(`There are no messages in this range of #notes (ID: ${channel_id}).`);
 });
 
-test("it stops at limit, and continues without a gap", async () => {
-	await using world = await startWorld();
+worldTest("it stops at limit, and continues without a gap", async (world) => {
 	const { channel_id } = write(world, numbered(250));
 	await world.heard();
 	const pages = await pagesOf(world.call, "search_messages", { channel_ids: [channel_id], text: "m", limit: 70 });
@@ -110,18 +110,16 @@ test("a rate limit ends the search with the matches so far and a cursor", async 
 	expect(world.simulator.requests.list(route)).toHaveLength(2);
 });
 
-test("a slow search ends within the call's time, with a cursor", async () => {
-	await using world = await startWorld({
-		rateLimits: {
-			global: { requests: 10_000, perMs: 1000 },
-			each: { requests: 10_000, perMs: 1000 },
-			routes: { [route]: { requests: 1, perMs: 8000 } },
-		},
-	});
+worldTest("a slow search ends within the call's time, with a cursor", async (world) => {
 	const { channel_id } = write(world, numbered(500));
 	await world.heard();
-	const args = { channel_ids: [channel_id], text: "none" };
-	const slow = await world.call("search_messages", args);
+	const stall = world.simulator.faults.stall(route, { times: 1 });
+	const search = world.call("search_messages", { channel_ids: [channel_id], text: "none" });
+	await until("it reads the first page", () => stall.hits > 0);
+	const now = performance.now.bind(performance);
+	using _ = spyOn(performance, "now").mockImplementation(() => now() + 24_000);
+	stall.release();
+	const slow = await search;
 	expect(slow.isError).toBe(false);
 	expect(slow.text).toContain("because the time for one call is up.");
 	expect(slow.text).toMatch(/^next_before=\d+$/m);
@@ -194,8 +192,7 @@ function writeInTwo(world: TestWorld, count: number) {
 	return { stove, oven, channel_ids: [stove.channel_id, oven.channel_id] };
 }
 
-test("several channels are read as one, newest first, and pages continue without a gap", async () => {
-	await using world = await startWorld();
+worldTest("several channels are read as one, newest first, and pages continue without a gap", async (world) => {
 	const { channel_ids, stove } = writeInTwo(world, 130);
 	await world.heard();
 	const args = { channel_ids, text: "LEEK", after: "2016-01-01", limit: 100 };
@@ -210,20 +207,21 @@ test("several channels are read as one, newest first, and pages continue without
 	expect(pages[2]).toEndWith("The whole range was searched.");
 });
 
-test("with after, all channels are read without Discord's index, and says which it may not read", async () => {
-	await using world = await startWorld();
-	const { stove } = writeInTwo(world, 3);
-	denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
-	await world.heard();
-	const { text } = await world.call("search_messages", { text: "eek", after: "2020-01-01" });
-	expect(found(text)).toEqual(["o2", "o1", "o0"]);
-	expect(text).toContain("now 20");
-	expect(text).toContain(`Not searched: 1 channel for lack of permissions: #stove (ID: ${stove.channel_id}).`);
-	expect(world.simulator.requests.list(indexRoute)).toEqual([]);
-});
+worldTest(
+	"with after, all channels are read without Discord's index, and says which it may not read",
+	async (world) => {
+		const { stove } = writeInTwo(world, 3);
+		denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
+		await world.heard();
+		const { text } = await world.call("search_messages", { text: "eek", after: "2020-01-01" });
+		expect(found(text)).toEqual(["o2", "o1", "o0"]);
+		expect(text).toContain("now 20");
+		expect(text).toContain(`Not searched: 1 channel for lack of permissions: #stove (ID: ${stove.channel_id}).`);
+		expect(world.simulator.requests.list(indexRoute)).toEqual([]);
+	},
+);
 
-test("a category stands for its channels, and a forum for its posts", async () => {
-	await using world = await startWorld();
+worldTest("a category stands for its channels, and a forum for its posts", async (world) => {
 	const { simulator, guild } = world;
 	const { channels, threads, messages } = simulator.world;
 	const ada = userNamed(world, "ada");
@@ -252,8 +250,7 @@ test("a category stands for its channels, and a forum for its posts", async () =
 	);
 });
 
-test("a channel that Discord refuses to show is named, and the others are searched", async () => {
-	await using world = await startWorld();
+worldTest("a channel that Discord refuses to show is named, and the others are searched", async (world) => {
 	const { channel_ids, stove } = writeInTwo(world, 3);
 	await world.heard();
 	world.simulator.faults.refuse(`GET /channels/${stove.channel_id}/messages`, 50001);
@@ -348,8 +345,7 @@ test("days without messages count 0, and notices of Discord are not counted", as
 const after = "2016-01-01";
 const indexRoute = "GET /guilds/:guild_id/messages/search";
 
-test("without after, Discord's index answers, and pages continue with before", async () => {
-	await using world = await startWorld();
+worldTest("without after, Discord's index answers, and pages continue with before", async (world) => {
 	const { oven, channel_ids } = writeInTwo(world, 30);
 	await world.heard();
 	const args = { text: "Leek", limit: 40 };
@@ -370,8 +366,7 @@ test("without after, Discord's index answers, and pages continue with before", a
 	expect(none.text).toStartWith("No indexed message matches.");
 });
 
-test("an uncached thread is named in results", async () => {
-	await using world = await startWorld();
+worldTest("an uncached thread is named in results", async (world) => {
 	const { simulator } = world;
 	const { channel } = write(world, []);
 	const ada = userNamed(world, "ada");
@@ -393,8 +388,7 @@ test("an uncached thread is named in results", async () => {
 	expect(unnamed.text).toContain(` | ID: ${id}/`);
 });
 
-test("the index counts by author and channel with one request for each", async () => {
-	await using world = await startWorld();
+worldTest("the index counts by author and channel with one request for each", async (world) => {
 	const { oven, stove, channel_ids } = writeInTwo(world, 30);
 	await world.heard();
 	const count = async (args: Record<string, unknown>) => (await world.call("search_messages", args)).text.split("\n");
@@ -447,8 +441,7 @@ test("a rate limit of Discord's search ends a count, which names who was not cou
 	expect(text).toMatch(/^Not counted, .*: Zoë 🍞 \(@zoe, ID: \d+\)$/m);
 });
 
-test("a channel that the bot may not read is refused if given, and otherwise left out", async () => {
-	await using world = await startWorld();
+worldTest("a channel that the bot may not read is refused if given, and otherwise left out", async (world) => {
 	const { stove, channel_ids } = writeInTwo(world, 2);
 	denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
 	await world.heard();
@@ -460,23 +453,25 @@ test("a channel that the bot may not read is refused if given, and otherwise lef
 	expect(all.text).toContain("Not searched: 1 channel for lack of permissions");
 });
 
-test("the search is repeated while Discord is indexing, and if that takes too long, channels are read", async () => {
-	await using world = await startWorld();
-	writeInTwo(world, 1);
-	await world.heard();
-	const { faults, requests } = world.simulator;
-	faults.indexing(indexRoute, { retryAfterSeconds: 1, times: 1 });
-	faults.indexing(indexRoute, { retryAfterSeconds: 0, times: 1 });
-	const { text } = await world.call("search_messages", { text: "leek" });
-	expect(found(text)).toEqual(["o0", "s0"]);
-	expect(requests.list(indexRoute)).toHaveLength(3);
-	faults.indexing(indexRoute, { retryAfterSeconds: 30 });
-	for (const args of [{ text: "eek" }, { count_by: "channel" }]) {
-		const read = await world.call("search_messages", args);
-		expect(read.isError).toBe(false);
-		expect(read.text).toEndWith("Channels were read, because Discord's search cannot be used yet.");
-	}
-});
+worldTest(
+	"the search is repeated while Discord is indexing, and if that takes too long, channels are read",
+	async (world) => {
+		writeInTwo(world, 1);
+		await world.heard();
+		const { faults, requests } = world.simulator;
+		faults.indexing(indexRoute, { retryAfterSeconds: 1, times: 1 });
+		faults.indexing(indexRoute, { retryAfterSeconds: 0, times: 1 });
+		const { text } = await world.call("search_messages", { text: "leek" });
+		expect(found(text)).toEqual(["o0", "s0"]);
+		expect(requests.list(indexRoute)).toHaveLength(3);
+		faults.indexing(indexRoute, { retryAfterSeconds: 30 });
+		for (const args of [{ text: "eek" }, { count_by: "channel" }]) {
+			const read = await world.call("search_messages", args);
+			expect(read.isError).toBe(false);
+			expect(read.text).toEndWith("Channels were read, because Discord's search cannot be used yet.");
+		}
+	},
+);
 
 test("without the Message Content Intent, Discord's index is not asked", async () => {
 	const seed = demoSeed();
@@ -537,8 +532,7 @@ function archive(
 }
 const publicList = "GET /channels/:channel_id/threads/archived/public";
 
-test("archived threads with messages in the range are searched, public and private ones", async () => {
-	await using world = await startWorld();
+worldTest("archived threads with messages in the range are searched, public and private ones", async (world) => {
 	const { stove, oven, channel_ids } = writeInTwo(world, 1);
 	const type = ChannelType.PrivateThread;
 	archive(world, stove.channel, ["old", 60]);
@@ -562,8 +556,7 @@ test("archived threads with messages in the range are searched, public and priva
 	expect(new Set(lists.map(({ path }) => path)).size).toBe(lists.length / 3);
 });
 
-test("without MANAGE_THREADS, only private archived threads that the bot is in are searched", async () => {
-	await using world = await startWorld();
+worldTest("without MANAGE_THREADS, only private archived threads that the bot is in are searched", async (world) => {
 	const { stove } = writeInTwo(world, 1);
 	denyBot(world, stove.channel, PermissionFlagsBits.ManageThreads);
 	const type = ChannelType.PrivateThread;
@@ -576,8 +569,7 @@ test("without MANAGE_THREADS, only private archived threads that the bot is in a
 	expect(found(text)).toEqual(["o0", "s0", "joined"]);
 });
 
-test("a forum whose posts are all archived is searched, by reading and in Discord's index", async () => {
-	await using world = await startWorld();
+worldTest("a forum whose posts are all archived is searched, by reading and in Discord's index", async (world) => {
 	const { guild, simulator } = world;
 	const forum = simulator.world.channels.add(guild, { name: "tips", type: ChannelType.GuildForum });
 	archive(world, forum, ["leek one", 3]);
@@ -592,8 +584,7 @@ test("a forum whose posts are all archived is searched, by reading and in Discor
 	expect(simulator.requests.list(indexRoute)).toHaveLength(1);
 });
 
-test("channels whose archived threads cannot be listed are named, with a way to search them", async () => {
-	await using world = await startWorld();
+worldTest("channels whose archived threads cannot be listed are named, with a way to search them", async (world) => {
 	const { stove } = writeInTwo(world, 1);
 	archive(world, stove.channel, ["old", 2]);
 	await world.heard();
@@ -608,8 +599,7 @@ test("channels whose archived threads cannot be listed are named, with a way to 
 
 // Counts
 
-test("one call counts by author, channel and day", async () => {
-	await using world = await startWorld();
+worldTest("one call counts by author, channel and day", async (world) => {
 	const { channel_ids } = writeInTwo(world, 2);
 	await world.heard();
 	const args = { channel_ids, after: "2020-02-28", before: "2020-03-02" };
@@ -633,8 +623,7 @@ test("one call counts by author, channel and day", async () => {
 	expect(code).toBe(-32602);
 });
 
-test("a long tail of counts is one line, except for named people", async () => {
-	await using world = await startWorld();
+worldTest("a long tail of counts is one line, except for named people", async (world) => {
 	const { simulator, guild } = world;
 	const channel = simulator.world.channels.add(guild, { name: "notes" });
 	const users = Array.from({ length: 30 }, (_, index) => {
@@ -662,8 +651,7 @@ test("a long tail of counts is one line, except for named people", async () => {
 	expect(await count({ user_ids })).toHaveLength(32);
 });
 
-test("a count by channel in Discord's index says how many messages are in archived threads", async () => {
-	await using world = await startWorld();
+worldTest("a count by channel in Discord's index says how many messages are in archived threads", async (world) => {
 	const { stove } = writeInTwo(world, 2);
 	archive(world, stove.channel, ["leek", 2]);
 	await world.heard();
@@ -677,8 +665,7 @@ test("a count by channel in Discord's index says how many messages are in archiv
 	expect(both.text).toContain("\n1 | elsewhere, such as in archived threads");
 });
 
-test("of many messages with similar texts, three are shown and the others counted", async () => {
-	await using world = await startWorld();
+worldTest("of many messages with similar texts, three are shown and the others counted", async (world) => {
 	const spam = Array.from(
 		{ length: 12 },
 		(_, n): Written => [`FREE lamps https://lamps.example/${n} for ${n} coins`, n % 2 === 0 ? "ada" : "zoe", n + 1],

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { denyBot, memberNamed, startWorld, writes } from "../../support/world.ts";
+import { testWith } from "../../support/world-test.ts";
 
 async function stage() {
 	const world = await startWorld();
@@ -24,9 +25,9 @@ async function stage() {
 	};
 }
 
-test("a stage is started, gets another topic, and ends", async () => {
-	await using scene = await stage();
-	const { call, live, channel, world, platform } = scene;
+const stageTest = testWith(stage);
+
+stageTest("a stage is started, gets another topic, and ends", async ({ call, live, channel, world, platform }) => {
 	const name = `#c0 (ID: ${channel.id})`;
 	const started = await call("set_stage", { topic: "Soup\nand bread" });
 	expect(started.text).toBe(`${name} is live: Soup\\nand bread`);
@@ -47,9 +48,7 @@ test("a stage is started, gets another topic, and ends", async () => {
 	);
 });
 
-test("@everyone is notified only on request and if allowed", async () => {
-	await using scene = await stage();
-	const { call, channel, world } = scene;
+stageTest("@everyone is notified only on request and if allowed", async ({ call, channel, world }) => {
 	const bodies = () =>
 		world.simulator.journal
 			.entries("POST /stage-instances")
@@ -66,9 +65,7 @@ test("@everyone is notified only on request and if allowed", async () => {
 	expect((await call("set_stage", { topic: "Soup" })).isError).toBe(false);
 });
 
-test("set_stage starts a stage, changes its topic and ends it", async () => {
-	await using scene = await stage();
-	const { call, live, channel, world } = scene;
+stageTest("set_stage starts a stage, changes its topic and ends it", async ({ call, live, channel, world }) => {
 	const name = `#c0 (ID: ${channel.id})`;
 	const set = async (args: object) => (await call("set_stage", args)).text;
 	const dry = { dry_run: true };
@@ -104,9 +101,7 @@ test.each(["before", "after"] as const)(
 	},
 );
 
-test("stage tools refuse voice channels, and the status tool refuses stages", async () => {
-	await using scene = await stage();
-	const { call, bar, world } = scene;
+stageTest("stage tools refuse voice channels, and the status tool refuses stages", async ({ call, bar, world }) => {
 	const started = await call("set_stage", { channel_id: bar.id, topic: "x" });
 	expect(started.text).toContain("is not a stage channel");
 	const status = await call("edit_channel", { status: "x" });
@@ -114,9 +109,7 @@ test("stage tools refuse voice channels, and the status tool refuses stages", as
 	expect(writes(world)).toEqual([]);
 });
 
-test("a status is shown, and cleared", async () => {
-	await using scene = await stage();
-	const { call, bar, platform } = scene;
+stageTest("a status is shown, and cleared", async ({ call, bar, platform }) => {
 	const set = (status: string) => call("edit_channel", { channel_id: bar.id, status });
 	expect((await set("Soup\n@everyone")).text).toBe(`Changed #c1 (ID: ${bar.id}):\nstatus: Soup\\n@everyone`);
 	expect(platform.voiceStatuses.of(bar)).toBe("Soup\n@everyone");
@@ -125,9 +118,7 @@ test("a status is shown, and cleared", async () => {
 	expect(platform.voiceStatuses.of(bar)).toBeNull();
 });
 
-test("a request to speak is listed", async () => {
-	await using scene = await stage();
-	const { call, channel, platform, world } = scene;
+stageTest("a request to speak is listed", async ({ call, channel, platform, world }) => {
 	const mona = memberNamed(world, "mona_lisa");
 	platform.voice.join(channel, mona);
 	const state = world.guild.voiceStates.get(mona.user.id);

@@ -5,9 +5,9 @@ import { PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
 import { channelNamed, denyBot, memberNamed, startWorld, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
-test("a timed out bot says until when, and sends nothing", async () => {
-	await using world = await startWorld();
+worldTest("a timed out bot says until when, and sends nothing", async (world) => {
 	const { simulator, guild } = world;
 	const alpha = memberNamed(world, "alpha");
 	simulator.world.members.edit(guild, alpha, {
@@ -23,8 +23,7 @@ test("a timed out bot says until when, and sends nothing", async () => {
 	expect(writes(world)).toEqual([]);
 });
 
-test("editing a voice channel requires CONNECT", async () => {
-	await using world = await startWorld();
+worldTest("editing a voice channel requires CONNECT", async (world) => {
 	const channel = channelNamed(world, "Lounge");
 	denyBot(world, channel, PermissionFlagsBits.Connect);
 	await world.heard();
@@ -33,8 +32,7 @@ test("editing a voice channel requires CONNECT", async () => {
 	expect(text).toStartWith("The bot lacks CONNECT in #");
 });
 
-test("a mention of everyone that would ping nobody is not sent", async () => {
-	await using world = await startWorld();
+worldTest("a mention of everyone that would ping nobody is not sent", async (world) => {
 	const { simulator } = world;
 	const channel = channelNamed(world, "general");
 	const channel_id = channel.id;
@@ -103,8 +101,7 @@ describe("a mention of a role that would ping nobody", () => {
 	});
 });
 
-test("while Discord's Gateway is disconnected, look-ups say that members may be missing", async () => {
-	await using world = await startWorld();
+worldTest("while Discord's Gateway is disconnected, look-ups say that members may be missing", async (world) => {
 	const { simulator } = world;
 	simulator.sockets.holdConnections(true);
 	simulator.sockets.disconnect({ resumable: true });

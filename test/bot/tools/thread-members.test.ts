@@ -1,10 +1,11 @@
 // list_thread_members and edit_thread_members.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
-import { channelNamed, denyBot, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { channelNamed, denyBot, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 function scene(test: TestWorld) {
 	const { world } = test.simulator;
@@ -21,8 +22,7 @@ function scene(test: TestWorld) {
 	};
 }
 
-test("members are added and removed one by one, and the bot joins and leaves by itself", async () => {
-	await using test = await startWorld();
+worldTest("members are added and removed one by one, and the bot joins and leaves by itself", async (test) => {
 	const { start, user, call } = scene(test);
 	const thread = start();
 	await test.heard();
@@ -45,8 +45,7 @@ test("members are added and removed one by one, and the bot joins and leaves by 
 	);
 });
 
-test("one call adds members and removes others, after a dry run that names them", async () => {
-	await using test = await startWorld();
+worldTest("one call adds members and removes others, after a dry run that names them", async (test) => {
 	const { world, start, user, call } = scene(test);
 	const thread = start();
 	const [zoe, liwei] = [user("zoe"), user("liwei")];
@@ -78,8 +77,7 @@ test("one call adds members and removes others, after a dry run that names them"
 	expect(thread.members.has(liwei.id)).toBe(false);
 });
 
-test("members are added only with the permission to write in the thread", async () => {
-	await using test = await startWorld();
+worldTest("members are added only with the permission to write in the thread", async (test) => {
 	const { general, start, user, call } = scene(test);
 	const thread = start();
 	denyBot(test, general, PermissionFlagsBits.SendMessagesInThreads);
@@ -92,8 +90,7 @@ test("members are added only with the permission to write in the thread", async 
 	expect(writes(test)).toEqual([]);
 });
 
-test("the members of a thread are listed page by page, by id", async () => {
-	await using test = await startWorld();
+worldTest("the members of a thread are listed page by page, by id", async (test) => {
 	const { world, start, user } = scene(test);
 	const thread = start();
 	for (const name of ["zoe", "liwei"]) world.threads.join(thread, user(name));
@@ -106,30 +103,32 @@ test("the members of a thread are listed page by page, by id", async () => {
 	expect(pages[0]).toMatch(/^2 member\(s\) of #soup \(ID: \d+\), by id:\n.* \(@\S+\) \| ID: \d+ \| joined: \S+Z\n/);
 });
 
-test("a private thread takes members from MANAGE_THREADS, or from its members if they may invite", async () => {
-	await using test = await startWorld();
-	const { world, general, start, privately, user, call } = scene(test);
-	const own = start(privately(), user("alpha"));
-	const hers = start(privately({ invitable: false }));
-	world.threads.join(hers, user("alpha"));
-	denyBot(test, general, PermissionFlagsBits.ManageThreads);
-	await test.heard();
-	const user_ids = [user("zoe").id];
-	const lacking = "The bot lacks MANAGE_THREADS in #soup";
-	const add = ({ id }: { id: string }) => call("edit_thread_members", { thread_id: id, add_user_ids: user_ids });
-	const remove = ({ id }: { id: string }) => call("edit_thread_members", { thread_id: id, remove_user_ids: user_ids });
-	expect(await add(hers)).toStartWith(lacking);
-	expect(await remove(hers)).toStartWith(lacking);
-	expect(writes(test)).toEqual([]);
-	expect(await add(own)).toStartWith("Added 1");
-	expect(await remove(own)).toStartWith("Removed 1");
-	denyBot(test, general, 0n);
-	await test.heard();
-	expect(await add(hers)).toStartWith("Added 1");
-});
+worldTest(
+	"a private thread takes members from MANAGE_THREADS, or from its members if they may invite",
+	async (test) => {
+		const { world, general, start, privately, user, call } = scene(test);
+		const own = start(privately(), user("alpha"));
+		const hers = start(privately({ invitable: false }));
+		world.threads.join(hers, user("alpha"));
+		denyBot(test, general, PermissionFlagsBits.ManageThreads);
+		await test.heard();
+		const user_ids = [user("zoe").id];
+		const lacking = "The bot lacks MANAGE_THREADS in #soup";
+		const add = ({ id }: { id: string }) => call("edit_thread_members", { thread_id: id, add_user_ids: user_ids });
+		const remove = ({ id }: { id: string }) =>
+			call("edit_thread_members", { thread_id: id, remove_user_ids: user_ids });
+		expect(await add(hers)).toStartWith(lacking);
+		expect(await remove(hers)).toStartWith(lacking);
+		expect(writes(test)).toEqual([]);
+		expect(await add(own)).toStartWith("Added 1");
+		expect(await remove(own)).toStartWith("Removed 1");
+		denyBot(test, general, 0n);
+		await test.heard();
+		expect(await add(hers)).toStartWith("Added 1");
+	},
+);
 
-test("the members of an archived thread stay, and a full thread takes no more", async () => {
-	await using test = await startWorld();
+worldTest("the members of an archived thread stay, and a full thread takes no more", async (test) => {
 	const { world, start, user, call } = scene(test);
 	const [archived, full] = [start(), start()];
 	world.threads.edit(archived, { archived: true });
@@ -146,8 +145,7 @@ test("the members of an archived thread stay, and a full thread takes no more", 
 	);
 });
 
-test("changes that were not started are named by their arguments", async () => {
-	await using test = await startWorld();
+worldTest("changes that were not started are named by their arguments", async (test) => {
 	const { start, user } = scene(test);
 	const thread = start();
 	const [zoe, ada, liwei] = [user("zoe"), user("ada"), user("liwei")];

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../src/lib/json.ts";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
 import { channelNamed, denyBot, startWorld, type TestWorld, userNamed, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
@@ -28,8 +29,7 @@ function scene(test: TestWorld) {
 
 const named = (text: string) => Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
 
-test("a thread starts by itself, privately, or with a first message that pings nobody", async () => {
-	await using test = await startWorld();
+worldTest("a thread starts by itself, privately, or with a first message that pings nobody", async (test) => {
 	const { world, guild, ada, general, call } = scene(test);
 	const channel_id = general.id;
 	const hidden = await call("create_thread", { channel_id, name: "hush", private: true });
@@ -54,8 +54,7 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	expect(thread).toMatchObject({ type: ChannelType.PublicThread, auto_archive_duration: 10_080 });
 });
 
-test("impossible threads are refused before anything is sent", async () => {
-	await using test = await startWorld();
+worldTest("impossible threads are refused before anything is sent", async (test) => {
 	const { world, guild, general, call } = scene(test);
 	const news = world.channels.add(guild, { name: "news", type: ChannelType.GuildAnnouncement });
 	const forum = world.channels.add(guild, { name: "recipes", type: ChannelType.GuildForum });
@@ -82,8 +81,7 @@ test("impossible threads are refused before anything is sent", async () => {
 	expect(thread?.type).toBe(ChannelType.AnnouncementThread);
 });
 
-test("if the first message fails, the error names the created thread", async () => {
-	await using test = await startWorld();
+worldTest("if the first message fails, the error names the created thread", async (test) => {
 	const { guild, general, call } = scene(test);
 	const channel_id = general.id;
 	const given = { channel_id, name: "soup", content: "hot" };
@@ -109,8 +107,7 @@ test("if the first message fails, the error names the created thread", async () 
 	expect(guild.threads.size).toBe(2);
 });
 
-test("private threads and first messages require permissions of their own", async () => {
-	await using test = await startWorld();
+worldTest("private threads and first messages require permissions of their own", async (test) => {
 	const { general, deny, call } = scene(test);
 	const { CreatePrivateThreads, SendMessagesInThreads } = PermissionFlagsBits;
 	deny(CreatePrivateThreads | SendMessagesInThreads);
@@ -122,8 +119,7 @@ test("private threads and first messages require permissions of their own", asyn
 	expect(await create({})).toStartWith("Created the thread #soup");
 });
 
-test("active and archived threads are listed page by page, each once", async () => {
-	await using test = await startWorld();
+worldTest("active and archived threads are listed page by page, each once", async (test) => {
 	const { world, general, start, call } = scene(test);
 	const type = ChannelType.PrivateThread;
 	const kinds = { c: { type }, e: { type } } as Record<string, object>;
@@ -149,8 +145,7 @@ test("active and archived threads are listed page by page, each once", async () 
 	expect(active.text).toContain(` | in: #general (ID: ${channel_id}) | `);
 });
 
-test("threads are found by part of their name, and posts show their tags by name", async () => {
-	await using test = await startWorld();
+worldTest("threads are found by part of their name, and posts show their tags by name", async (test) => {
 	const { world, guild, ada, general, start, call } = scene(test);
 	const channel_id = general.id;
 	const archived = start("crème-brûlée");
@@ -180,8 +175,7 @@ test("threads are found by part of their name, and posts show their tags by name
 	expect(await list({ tag_ids: [id] })).toContain("tag_ids: expected only together with the channel_id of a forum");
 });
 
-test("without MANAGE_THREADS a note says that archived private threads are not listed", async () => {
-	await using test = await startWorld();
+worldTest("without MANAGE_THREADS a note says that archived private threads are not listed", async (test) => {
 	const { world, general, start, deny, call } = scene(test);
 	const hidden = start("hush", { type: ChannelType.PrivateThread });
 	const open = start("open");
@@ -195,8 +189,7 @@ test("without MANAGE_THREADS a note says that archived private threads are not l
 	expect(guildWide.text).toContain("only together with channel_id");
 });
 
-test("an empty list is a sentence, and a name cannot forge a line", async () => {
-	await using test = await startWorld();
+worldTest("an empty list is a sentence, and a name cannot forge a line", async (test) => {
 	const { general, start, call } = scene(test);
 	const channel_id = general.id;
 	const none = await call("list_threads", { channel_id });
@@ -207,8 +200,7 @@ test("an empty list is a sentence, and a name cannot forge a line", async () => 
 	expect(text).toContain("#a\\n#b \\| ID\\: 123456789012345678 | ID: ");
 });
 
-test("edit_thread changes the given fields that differ, and names them", async () => {
-	await using test = await startWorld();
+worldTest("edit_thread changes the given fields that differ, and names them", async (test) => {
 	const { start, call } = scene(test);
 	const thread = start("soup");
 	const edit = async (given: object) => (await call("edit_thread", { thread_id: thread.id, ...given })).text;
@@ -234,8 +226,7 @@ test("edit_thread changes the given fields that differ, and names them", async (
 	expect((await call("edit_thread", hush)).text).toContain("Nothing would change");
 });
 
-test("without MANAGE_THREADS the bot edits its own threads, and reopens others'", async () => {
-	await using test = await startWorld();
+worldTest("without MANAGE_THREADS the bot edits its own threads, and reopens others'", async (test) => {
 	const { world, alpha, start, deny, call } = scene(test);
 	const own = start("own", {}, alpha);
 	const other = start("other");
@@ -253,8 +244,7 @@ test("without MANAGE_THREADS the bot edits its own threads, and reopens others'"
 	expect(test.simulator.journal.entries()).toHaveLength(2);
 });
 
-test("an uncached thread is found, and a hidden one is not", async () => {
-	await using test = await startWorld();
+worldTest("an uncached thread is found, and a hidden one is not", async (test) => {
 	const { world, start, deny, call, general } = scene(test);
 	deny(PermissionFlagsBits.ViewChannel);
 	const old = start("old");
@@ -272,8 +262,7 @@ test("an uncached thread is found, and a hidden one is not", async () => {
 	expect(channel.text).toContain("is not a thread. Use list_threads");
 });
 
-test("tools for channels work in threads", async () => {
-	await using test = await startWorld();
+worldTest("tools for channels work in threads", async (test) => {
 	const { world, ada, start, call } = scene(test);
 	const thread = start("soup");
 	const channel_id = thread.id;
@@ -299,8 +288,7 @@ test("tools for channels work in threads", async () => {
 	expect(world.messages.in(thread.id).at(-1)?.type).not.toBe(6);
 });
 
-test("writing in a thread requires SEND_MESSAGES_IN_THREADS", async () => {
-	await using test = await startWorld();
+worldTest("writing in a thread requires SEND_MESSAGES_IN_THREADS", async (test) => {
 	const { start, deny, call } = scene(test);
 	const thread = start("soup");
 	deny(PermissionFlagsBits.SendMessagesInThreads);
@@ -312,8 +300,7 @@ test("writing in a thread requires SEND_MESSAGES_IN_THREADS", async () => {
 	expect((await send()).isError).toBe(false);
 });
 
-test("an archived thread is unarchived by a message, and accepts no reaction before", async () => {
-	await using test = await startWorld();
+worldTest("an archived thread is unarchived by a message, and accepts no reaction before", async (test) => {
 	const { world, ada, start, call } = scene(test);
 	const thread = start("soup");
 	const { id } = world.messages.add(thread, ada, { content: "hot?" });
@@ -350,8 +337,7 @@ test.each([
 	expect(writes(test)).toEqual([]);
 });
 
-test("a message that a thread started from shows the thread", async () => {
-	await using test = await startWorld();
+worldTest("a message that a thread started from shows the thread", async (test) => {
 	const { world, general, ada, start, call } = scene(test);
 	const message = world.messages.add(general, ada, { content: "who cooks?" });
 	const thread = start("soup", { message });
@@ -364,35 +350,36 @@ test("a message that a thread started from shows the thread", async () => {
 	expect(again.text).toContain("(code 160004). The message has a thread already");
 });
 
-test("the first message of a thread shows the message it started from, a pin notice the pinned one", async () => {
-	await using test = await startWorld();
-	const { world, general, ada, start, call } = scene(test);
-	const message = world.messages.add(general, ada, {
-		content: "who cooks?",
-		embeds: [{ type: "rich", title: "Menu" }],
-	});
-	const thread = start("soup", { message });
-	const reply = world.messages.add(thread, ada, { content: "me" });
-	world.messages.pin(thread, reply, ada);
-	await test.heard();
-	const channel_id = thread.id;
-	const started = `| kind: ThreadStarterMessage | thread started from: ${message.id} by @ada (ID: ${ada.id}) | text: who cooks? | embed: Menu`;
-	const [starter] = world.messages.in(thread.id);
-	const calls: [string, object][] = [
-		["get_recent_messages", {}],
-		["get_message", { message_id: starter?.id }],
-	];
-	for (const [tool, args] of calls) expect((await call(tool, { channel_id, ...args })).text).toContain(started);
-	const { text } = await call("get_recent_messages", { channel_id, limit: 1 });
-	expect(text).toContain(`| kind: ChannelPinnedMessage | pinned message: ${reply.id}\n`);
-	world.messages.remove(general, message);
-	expect((await call("get_recent_messages", { channel_id })).text).toContain(
-		`| thread started from: ${message.id}, deleted`,
-	);
-});
+worldTest(
+	"the first message of a thread shows the message it started from, a pin notice the pinned one",
+	async (test) => {
+		const { world, general, ada, start, call } = scene(test);
+		const message = world.messages.add(general, ada, {
+			content: "who cooks?",
+			embeds: [{ type: "rich", title: "Menu" }],
+		});
+		const thread = start("soup", { message });
+		const reply = world.messages.add(thread, ada, { content: "me" });
+		world.messages.pin(thread, reply, ada);
+		await test.heard();
+		const channel_id = thread.id;
+		const started = `| kind: ThreadStarterMessage | thread started from: ${message.id} by @ada (ID: ${ada.id}) | text: who cooks? | embed: Menu`;
+		const [starter] = world.messages.in(thread.id);
+		const calls: [string, object][] = [
+			["get_recent_messages", {}],
+			["get_message", { message_id: starter?.id }],
+		];
+		for (const [tool, args] of calls) expect((await call(tool, { channel_id, ...args })).text).toContain(started);
+		const { text } = await call("get_recent_messages", { channel_id, limit: 1 });
+		expect(text).toContain(`| kind: ChannelPinnedMessage | pinned message: ${reply.id}\n`);
+		world.messages.remove(general, message);
+		expect((await call("get_recent_messages", { channel_id })).text).toContain(
+			`| thread started from: ${message.id}, deleted`,
+		);
+	},
+);
 
-test("members of a thread are counted up to 50", async () => {
-	await using test = await startWorld();
+worldTest("members of a thread are counted up to 50", async (test) => {
 	const { world, start, call } = scene(test);
 	const thread = start("soup");
 	for (const [count, shown] of [
@@ -406,8 +393,7 @@ test("members of a thread are counted up to 50", async () => {
 	}
 });
 
-test("delete_messages skips what nobody can delete in a thread, and names it", async () => {
-	await using test = await startWorld();
+worldTest("delete_messages skips what nobody can delete in a thread, and names it", async (test) => {
 	const { world, general, ada, start, deny, call } = scene(test);
 	const message = world.messages.add(general, ada, { content: "who cooks?" });
 	const thread = start("soup", { message });
@@ -439,8 +425,7 @@ test("delete_messages skips what nobody can delete in a thread, and names it", a
 	expect(test.simulator.requests.list().filter(({ status }) => Number(status) >= 400)).toEqual([]);
 });
 
-test("a channel is deleted with its threads", async () => {
-	await using test = await startWorld();
+worldTest("a channel is deleted with its threads", async (test) => {
 	const { guild, general, start, call } = scene(test);
 	const thread = start("soup");
 	await test.heard();

@@ -4,6 +4,7 @@ import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
 import { memberNamed, startWorld } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 
@@ -63,8 +64,7 @@ test.each([
 	expect(zoe.communication_disabled_until).toBeNull();
 });
 
-test("a timeout replaces the previous one, and is removed once", async () => {
-	await using world = await startWorld();
+worldTest("a timeout replaces the previous one, and is removed once", async (world) => {
 	const zoe = memberNamed(world, "zoe");
 	const args = { user_ids: [zoe.user.id] };
 	await world.call("timeout", { ...args, duration: "1h" });
@@ -79,8 +79,7 @@ test("a timeout replaces the previous one, and is removed once", async () => {
 	expect(world.simulator.journal.entries()).toHaveLength(3);
 });
 
-test("administrators and the owner are refused before Discord is asked", async () => {
-	await using world = await startWorld();
+worldTest("administrators and the owner are refused before Discord is asked", async (world) => {
 	const { simulator, guild } = world;
 	const zoe = memberNamed(world, "zoe");
 	const role = simulator.world.roles.add(guild, {
@@ -121,8 +120,7 @@ test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 	},
 );
 
-test("a nickname is set, changed and cleared, and each result shows the old one", async () => {
-	await using world = await startWorld();
+worldTest("a nickname is set, changed and cleared, and each result shows the old one", async (world) => {
 	const zoe = memberNamed(world, "zoe");
 	const set = async (nickname?: string) =>
 		(await world.call("set_nickname", { user_id: zoe.user.id, ...(nickname !== undefined && { nickname }) })).text;
@@ -136,8 +134,7 @@ test("a nickname is set, changed and cleared, and each result shows the old one"
 	expect(world.simulator.journal.entries(patch)).toHaveLength(2);
 });
 
-test("bans are listed page by page with their reasons, and nobody banned is a sentence", async () => {
-	await using world = await startWorld();
+worldTest("bans are listed page by page with their reasons, and nobody banned is a sentence", async (world) => {
 	const { simulator, guild, call } = world;
 	const empty = await call("get_bans");
 	expect(empty.text).toBe(`Nobody is banned from the guild ${guild.id}.`);
@@ -157,8 +154,7 @@ test("bans are listed page by page with their reasons, and nobody banned is a se
 	expect(none.text).toStartWith(`Nobody with an id above ${users[2]?.id}`);
 });
 
-test("get_member shows labels, timeout and roles from the highest down", async () => {
-	await using world = await startWorld();
+worldTest("get_member shows labels, timeout and roles from the highest down", async (world) => {
 	const { simulator, guild } = world;
 	const zoe = memberNamed(world, "zoe");
 	const until = new Date(Date.now() + 600_000).toISOString();
@@ -188,8 +184,7 @@ test("get_member shows labels, timeout and roles from the highest down", async (
 	expect(bot.text).toContain("Is: bot");
 });
 
-test("several members are timed out until a time, and their timeouts ended", async () => {
-	await using world = await startWorld();
+worldTest("several members are timed out until a time, and their timeouts ended", async (world) => {
 	const { simulator, guild } = world;
 	const { users, members } = simulator.world;
 	const made = [1, 2].map((n) => members.add(guild, users.add({ username: `loud-${n}` })));
@@ -217,8 +212,7 @@ test("several members are timed out until a time, and their timeouts ended", asy
 	expect(none.text).toContain("None of these members is timed out.");
 });
 
-test("several members are refused together if one is an administrator", async () => {
-	await using world = await startWorld();
+worldTest("several members are refused together if one is an administrator", async (world) => {
 	const { simulator, guild } = world;
 	const { users, members, roles } = simulator.world;
 	const role = roles.add(guild, { name: "Admin", permissions: String(PermissionFlagsBits.Administrator) });
@@ -232,20 +226,22 @@ test("several members are refused together if one is an administrator", async ()
 	expect(simulator.requests.list(patch)).toEqual([]);
 });
 
-test("timeout names the members that it did not start with, since the same call would begin again", async () => {
-	await using world = await startWorld();
-	const { world: platform } = world.simulator;
-	const members = ["one", "two", "three", "four"].map((username) =>
-		platform.members.add(world.guild, platform.users.add({ username })),
-	);
-	await world.heard();
-	const [, second, third, fourth] = members.map(({ user }) => user.id);
-	world.simulator.faults.rateLimit(`PATCH /guilds/${world.guild.id}/members/${third}`, {
-		retryAfterMs: 60_000,
-		times: 1,
-	});
-	const { text } = await world.call("timeout", { user_ids: members.map(({ user }) => user.id), duration: "1h" });
-	expect(text).toStartWith("Timed out 2 of 4 member(s) until ");
-	expect(text).toContain(`ID: ${second}`);
-	expect(text).toEndWith(` To continue, call again with user_ids ${third}, ${fourth}.`);
-});
+worldTest(
+	"timeout names the members that it did not start with, since the same call would begin again",
+	async (world) => {
+		const { world: platform } = world.simulator;
+		const members = ["one", "two", "three", "four"].map((username) =>
+			platform.members.add(world.guild, platform.users.add({ username })),
+		);
+		await world.heard();
+		const [, second, third, fourth] = members.map(({ user }) => user.id);
+		world.simulator.faults.rateLimit(`PATCH /guilds/${world.guild.id}/members/${third}`, {
+			retryAfterMs: 60_000,
+			times: 1,
+		});
+		const { text } = await world.call("timeout", { user_ids: members.map(({ user }) => user.id), duration: "1h" });
+		expect(text).toStartWith("Timed out 2 of 4 member(s) until ");
+		expect(text).toContain(`ID: ${second}`);
+		expect(text).toEndWith(` To continue, call again with user_ids ${third}, ${fourth}.`);
+	},
+);

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelNamed, denyBot, makeCommunity, memberNamed, startWorld, writes } from "../../support/world.ts";
+import { testWith, worldTest } from "../../support/world-test.ts";
 
 const { Connect, DeafenMembers, MoveMembers, MuteMembers } = PermissionFlagsBits;
 
@@ -37,8 +38,9 @@ async function startVoice() {
 	};
 }
 
-test("voice and stage channels are made with what is given, in their category", async () => {
-	await using world = await startWorld();
+const voiceTest = testWith(startVoice);
+
+worldTest("voice and stage channels are made with what is given, in their category", async (world) => {
 	const talk = channelNamed(world, "Talk");
 	const voice = await world.call("create_channel", {
 		name: "Loud",
@@ -57,8 +59,7 @@ test("voice and stage channels are made with what is given, in their category", 
 	expect(crowded.code).toBe(-32602);
 });
 
-test("bitrates end at the limit of the guild's boost level, on stages at 64,000", async () => {
-	await using world = await startWorld();
+worldTest("bitrates end at the limit of the guild's boost level, on stages at 64,000", async (world) => {
 	const { channels, guilds } = world.simulator.world;
 	const stage = channels.add(world.guild, { name: "Show", type: ChannelType.GuildStageVoice });
 	const lounge = channelNamed(world, "Lounge");
@@ -91,8 +92,7 @@ describe("edit_channel with a voice channel", () => {
 		expect(lounge).toEqual({ ...before, ...expected });
 	});
 
-	test("a stage has a higher user limit than a voice channel, and text channels are refused", async () => {
-		await using world = await startWorld();
+	worldTest("a stage has a higher user limit than a voice channel, and text channels are refused", async (world) => {
 		const stage = world.simulator.world.channels.add(world.guild, { name: "Stage", type: ChannelType.GuildStageVoice });
 		await world.heard();
 		const limit = (channel: GuildChannel) => world.call("edit_channel", { channel_id: channel.id, user_limit: 100 });
@@ -107,8 +107,7 @@ describe("edit_channel with a voice channel", () => {
 	});
 });
 
-test("list_voice_members lists members by channel, with their voice state", async () => {
-	await using scene = await startVoice();
+voiceTest("list_voice_members lists members by channel, with their voice state", async (scene) => {
 	const { simulator, guild, bar, lounge, join, zoe } = scene;
 	simulator.world.members.edit(guild, zoe, { mute: true, deaf: true });
 	join("mona_lisa", lounge, { self_mute: true, self_deaf: true });
@@ -132,8 +131,7 @@ test("list_voice_members lists members by channel, with their voice state", asyn
 	expect(await list({ channel_id: bar.id })).toEqual([`Nobody is in #Bar (ID: ${bar.id}).`]);
 });
 
-test("a bot that connects later knows who is in voice", async () => {
-	await using scene = await startVoice();
+voiceTest("a bot that connects later knows who is in voice", async (scene) => {
 	scene.simulator.sockets.disconnect({ resumable: false });
 	await scene.heard();
 	const { text } = await scene.call("list_voice_members");
@@ -141,8 +139,7 @@ test("a bot that connects later knows who is in voice", async () => {
 });
 
 describe("moving a member in voice", () => {
-	test("moves a member, names both channels, and refuses a move without a change", async () => {
-		await using scene = await startVoice();
+	voiceTest("moves a member, names both channels, and refuses a move without a change", async (scene) => {
 		const { bar, lounge, who, where, run } = scene;
 		const move = () => run("edit_voice_members", { channel_id: bar.id });
 		expect((await move()).text).toBe(`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}).`);
@@ -153,17 +150,17 @@ describe("moving a member in voice", () => {
 		expect(scene.writes()).toHaveLength(1);
 	});
 
-	test("builds on the current voice state, however late the events are", async () => {
-		await using scene = await startVoice();
-		const { bar, lounge, where, run, simulator } = scene;
-		simulator.sockets.holdEvents(true);
-		for (const { id } of [bar, lounge, bar])
-			expect((await run("edit_voice_members", { channel_id: id })).isError).toBe(false);
-		expect(where()).toBe(bar.id);
-	});
+	voiceTest(
+		"builds on the current voice state, however late the events are",
+		async ({ bar, lounge, where, run, simulator }) => {
+			simulator.sockets.holdEvents(true);
+			for (const { id } of [bar, lounge, bar])
+				expect((await run("edit_voice_members", { channel_id: id })).isError).toBe(false);
+			expect(where()).toBe(bar.id);
+		},
+	);
 
-	test("requires MOVE_MEMBERS in both channels, and CONNECT in the target", async () => {
-		await using scene = await startVoice();
+	voiceTest("requires MOVE_MEMBERS in both channels, and CONNECT in the target", async (scene) => {
 		const { bar, lounge, run, deny, heard } = scene;
 		const move = async () => (await run("edit_voice_members", { channel_id: bar.id })).text;
 		deny(lounge, MoveMembers);
@@ -176,8 +173,7 @@ describe("moving a member in voice", () => {
 		expect(scene.writes()).toEqual([]);
 	});
 
-	test("accepts only voice channels as a target", async () => {
-		await using scene = await startVoice();
+	voiceTest("accepts only voice channels as a target", async (scene) => {
 		const { id } = channelNamed(scene.world, "general");
 		const { text } = await scene.run("edit_voice_members", { channel_id: id });
 		expect(text).toContain("is not a voice or stage channel");
@@ -185,16 +181,17 @@ describe("moving a member in voice", () => {
 	});
 });
 
-test("a member is disconnected from voice, and the dry run names the channel", async () => {
-	await using scene = await startVoice();
-	const { who, lounge, where, run } = scene;
-	const dry = await run("edit_voice_members", { dry_run: true, channel_id: "" });
-	expect(dry.text.split("\n")[1]).toBe(`Would disconnect ${who} from #Lounge (ID: ${lounge.id}).`);
-	expect(where()).toBe(lounge.id);
-	const { text } = await run("edit_voice_members", { channel_id: "" });
-	expect(text).toBe(`Disconnected ${who} from #Lounge (ID: ${lounge.id}).`);
-	expect(where()).toBeUndefined();
-});
+voiceTest(
+	"a member is disconnected from voice, and the dry run names the channel",
+	async ({ who, lounge, where, run }) => {
+		const dry = await run("edit_voice_members", { dry_run: true, channel_id: "" });
+		expect(dry.text.split("\n")[1]).toBe(`Would disconnect ${who} from #Lounge (ID: ${lounge.id}).`);
+		expect(where()).toBe(lounge.id);
+		const { text } = await run("edit_voice_members", { channel_id: "" });
+		expect(text).toBe(`Disconnected ${who} from #Lounge (ID: ${lounge.id}).`);
+		expect(where()).toBeUndefined();
+	},
+);
 
 describe("muting and deafening", () => {
 	test.each([
@@ -208,8 +205,7 @@ describe("muting and deafening", () => {
 		expect(scene.zoe).toMatchObject(expected);
 	});
 
-	test("undoes it, sends only changes, and refuses a call without one", async () => {
-		await using scene = await startVoice();
+	voiceTest("undoes it, sends only changes, and refuses a call without one", async (scene) => {
 		const { guild, simulator, zoe, run } = scene;
 		simulator.world.members.edit(guild, zoe, { mute: true });
 		const { text } = await run("edit_voice_members", { mute: false, deafen: false });
@@ -220,9 +216,7 @@ describe("muting and deafening", () => {
 		expect((await run("edit_voice_members")).code).toBe(-32602);
 	});
 
-	test("requires only the permission for the given change", async () => {
-		await using scene = await startVoice();
-		const { lounge, run, deny, heard } = scene;
+	voiceTest("requires only the permission for the given change", async ({ lounge, run, deny, heard }) => {
 		deny(lounge, MuteMembers);
 		await heard();
 		expect((await run("edit_voice_members", { mute: true })).text).toStartWith("The bot lacks MUTE_MEMBERS in #Lounge");
@@ -244,8 +238,7 @@ test.each([[{ channel_id: "" }], [{ mute: true }]])("%j of a member who is not i
 	expect(writes()).toEqual([]);
 });
 
-test("edit_voice_members moves and mutes several members, after all checks", async () => {
-	await using scene = await startVoice();
+voiceTest("edit_voice_members moves and mutes several members, after all checks", async (scene) => {
 	const { bar, lounge, guild, who, zoe } = scene;
 	const liwei = scene.join("liwei", bar).user.id;
 	await scene.heard();
@@ -275,19 +268,23 @@ test("edit_voice_members moves and mutes several members, after all checks", asy
 	expect(guild.voiceStates.size).toBe(0);
 });
 
-test("Discord's refusal for a member who just left voice is explained", async () => {
-	await using scene = await startVoice();
+voiceTest("Discord's refusal for a member who just left voice is explained", async (scene) => {
 	scene.simulator.faults.refuse("PATCH /guilds/*/members/*", 40032);
 	const { text } = await scene.run("edit_voice_members", { channel_id: "" });
 	expect(text).toContain("(code 40032). This person is in no voice channel");
 });
 
-test("edit_voice_members names the members that it did not start with, since those disconnected are not in voice any more", async () => {
-	await using it = await startVoice();
-	const users = ["zoe", "ada", "liwei"].map((name) => it.join(name, it.lounge).user.id);
-	await it.world.heard();
-	it.simulator.faults.rateLimit(`PATCH /guilds/${it.guild.id}/members/${users[1]}`, { retryAfterMs: 60_000, times: 1 });
-	const { text } = await it.world.call("edit_voice_members", { user_ids: users, channel_id: "" });
-	expect(text).toStartWith("Changed 1 of 3 member(s) in voice:");
-	expect(text).toEndWith(` To continue, call again with user_ids ${users[1]}, ${users[2]}.`);
-});
+voiceTest(
+	"edit_voice_members names the members that it did not start with, since those disconnected are not in voice any more",
+	async (it) => {
+		const users = ["zoe", "ada", "liwei"].map((name) => it.join(name, it.lounge).user.id);
+		await it.world.heard();
+		it.simulator.faults.rateLimit(`PATCH /guilds/${it.guild.id}/members/${users[1]}`, {
+			retryAfterMs: 60_000,
+			times: 1,
+		});
+		const { text } = await it.world.call("edit_voice_members", { user_ids: users, channel_id: "" });
+		expect(text).toStartWith("Changed 1 of 3 member(s) in voice:");
+		expect(text).toEndWith(` To continue, call again with user_ids ${users[1]}, ${users[2]}.`);
+	},
+);

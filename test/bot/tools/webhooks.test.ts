@@ -1,10 +1,11 @@
 // The webhook tools. Their tokens are never shown.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
 import { until } from "../../support/until.ts";
-import { denyBot, linked, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import { denyBot, linked, type TestWorld, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 function made(world: TestWorld, by = "ada") {
 	const { world: platform } = world.simulator;
@@ -17,8 +18,7 @@ function made(world: TestWorld, by = "ada") {
 	return { platform, channel, maker, hook, token, path, write };
 }
 
-test("a message is sent with another name and avatar and with embeds, and pings nobody", async () => {
-	await using world = await startWorld();
+worldTest("a message is sent with another name and avatar and with embeds, and pings nobody", async (world) => {
 	const { platform, channel, hook } = made(world);
 	const { id: ada } = world.simulator.user("ada");
 	await world.heard();
@@ -47,8 +47,7 @@ test("a message is sent with another name and avatar and with embeds, and pings 
 	expect(platform.messages.in(channel.id).at(-1)).toMatchObject({ mention_everyone: true, mentions: [{ id: ada }] });
 });
 
-test("a token in a message is not shown", async () => {
-	await using world = await startWorld();
+worldTest("a token in a message is not shown", async (world) => {
 	const { platform, channel, maker, hook, token } = made(world);
 	const url = `https://discord.com/api/webhooks/${hook.id}/${token}`;
 	const message = platform.messages.add(channel, maker, {
@@ -68,8 +67,7 @@ test("a token in a message is not shown", async () => {
 	}
 });
 
-test("a token argument, as other servers take it, is refused, not listed and not logged", async () => {
-	await using world = await startWorld();
+worldTest("a token argument, as other servers take it, is refused, not listed and not logged", async (world) => {
 	const { platform, channel, hook } = made(world);
 	await world.heard();
 	const token = "a-secret-of-the-client";
@@ -87,8 +85,7 @@ test("a token argument, as other servers take it, is refused, not listed and not
 	expect(calls).not.toContain(token);
 });
 
-test("a webhook message requires MENTION_EVERYONE to ping everyone", async () => {
-	await using world = await startWorld();
+worldTest("a webhook message requires MENTION_EVERYONE to ping everyone", async (world) => {
 	const { platform, channel, hook } = made(world);
 	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
@@ -100,8 +97,7 @@ test("a webhook message requires MENTION_EVERYONE to ping everyone", async () =>
 	expect(tame.isError).toBe(false);
 });
 
-test("Discord's names are refused, and so is an edit without a change", async () => {
-	await using world = await startWorld();
+worldTest("Discord's names are refused, and so is an edit without a change", async (world) => {
 	const { channel, hook, write } = made(world);
 	const message = write("hear");
 	await world.heard();
@@ -124,8 +120,7 @@ test("Discord's names are refused, and so is an edit without a change", async ()
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("moving a webhook requires MANAGE_WEBHOOKS in the target channel", async () => {
-	await using world = await startWorld();
+worldTest("moving a webhook requires MANAGE_WEBHOOKS in the target channel", async (world) => {
 	const { platform, channel, hook } = made(world);
 	const open = platform.channels.add(world.guild, { name: "open" });
 	const closed = platform.channels.add(world.guild, { name: "closed" });
@@ -139,8 +134,7 @@ test("moving a webhook requires MANAGE_WEBHOOKS in the target channel", async ()
 	expect(hook.channel_id).toBe(open.id);
 });
 
-test("a webhook that cannot send messages says why, and can still be listed and deleted", async () => {
-	await using world = await startWorld();
+worldTest("a webhook that cannot send messages says why, and can still be listed and deleted", async (world) => {
 	const { platform, channel, hook } = made(world);
 	const beta = platform.users.get(world.simulator.bot("beta").id) ?? null;
 	const { webhooks } = platform;
@@ -172,8 +166,7 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 	expect(webhooks.list({ channel_id: channel.id })).toEqual([hook, application, foreign]);
 });
 
-test("the list shows when a webhook last sent a message, if the bot can search the guild", async () => {
-	await using world = await startWorld();
+worldTest("the list shows when a webhook last sent a message, if the bot can search the guild", async (world) => {
 	const { platform, channel, write } = made(world);
 	platform.webhooks.add(channel, { name: "Silent" });
 	write("old");
@@ -206,8 +199,7 @@ test("the list shows when a webhook last sent a message, if the bot can search t
 	}
 });
 
-test("a message by the bot's own webhook is its last message", async () => {
-	await using world = await startWorld();
+worldTest("a message by the bot's own webhook is its last message", async (world) => {
 	const { channel } = made(world);
 	const { text } = await world.call("create_webhook", { channel_id: channel.id, name: "Own" });
 	const webhook_id = /Own \(ID: (\d+)\)/.exec(text)?.[1];
@@ -216,8 +208,7 @@ test("a message by the bot's own webhook is its last message", async () => {
 	expect(listed).toMatch(/^Own \|.* \| last message: \S+Z \| can send/m);
 });
 
-test("several webhooks are deleted in one call, which says which ones are not there", async () => {
-	await using world = await startWorld();
+worldTest("several webhooks are deleted in one call, which says which ones are not there", async (world) => {
 	const { platform, channel, hook } = made(world);
 	const ids = ["a", "b"].map((name) => platform.webhooks.add(channel, { name }).id);
 	const unknown = "123456789012345678";
@@ -241,8 +232,7 @@ test("several webhooks are deleted in one call, which says which ones are not th
 	expect((await world.call("delete_webhook", both)).code).toBe(-32602);
 });
 
-test("a webhook that the bot may not manage is reported as missing", async () => {
-	await using world = await startWorld();
+worldTest("a webhook that the bot may not manage is reported as missing", async (world) => {
 	const { channel, hook } = made(world);
 	denyBot(world, channel, PermissionFlagsBits.ManageWebhooks);
 	await world.heard();
@@ -251,8 +241,7 @@ test("a webhook that the bot may not manage is reported as missing", async () =>
 	expect(text).toContain("that the bot may manage");
 });
 
-test("thread_id must be a thread of the webhook's channel, and forums require one", async () => {
-	await using world = await startWorld();
+worldTest("thread_id must be a thread of the webhook's channel, and forums require one", async (world) => {
 	const { platform, maker, hook } = made(world);
 	const other = platform.channels.add(world.guild, { name: "other" });
 	const asides = platform.threads.add(other, maker, { name: "asides" });
@@ -267,8 +256,7 @@ test("thread_id must be a thread of the webhook's channel, and forums require on
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("a webhook sends, edits and deletes messages in a thread of its channel", async () => {
-	await using world = await startWorld();
+worldTest("a webhook sends, edits and deletes messages in a thread of its channel", async (world) => {
 	const { platform, channel, maker, hook } = made(world);
 	const thread = platform.threads.add(channel, maker, { name: "asides" });
 	await world.heard();
@@ -287,8 +275,7 @@ test("a webhook sends, edits and deletes messages in a thread of its channel", a
 	expect(said()).toEqual([]);
 });
 
-test("a webhook edits and deletes only its own messages", async () => {
-	await using world = await startWorld();
+worldTest("a webhook edits and deletes only its own messages", async (world) => {
 	const { platform, channel, maker, hook, write } = made(world);
 	const own = write("hear");
 	const adas = platform.messages.add(channel, maker, { content: "mine" });
@@ -308,8 +295,7 @@ test("a webhook edits and deletes only its own messages", async () => {
 	expect(platform.messages.in(channel.id)).toEqual([adas]);
 });
 
-test("a full channel says how to make room", async () => {
-	await using world = await startWorld();
+worldTest("a full channel says how to make room", async (world) => {
 	const { platform, channel } = made(world);
 	for (let index = 1; index < 15; index += 1) platform.webhooks.add(channel, { name: `hook ${index}` });
 	await world.heard();
@@ -317,8 +303,7 @@ test("a full channel says how to make room", async () => {
 	expect(text).toContain("(code 30007). list_webhooks shows the webhooks");
 });
 
-test("a refused webhook token does not count as the bot's", async () => {
-	await using world = await startWorld();
+worldTest("a refused webhook token does not count as the bot's", async (world) => {
 	const { hook, path } = made(world);
 	await world.heard();
 	world.simulator.faults.refuse(`POST ${path}`, 50027);
@@ -328,8 +313,7 @@ test("a refused webhook token does not count as the bot's", async () => {
 	expect(world.logged.filter((line) => /\b401\b/.test(line))).toEqual([]);
 });
 
-test("no result, log line or metric shows a webhook's token", async () => {
-	await using world = await startWorld();
+worldTest("no result, log line or metric shows a webhook's token", async (world) => {
 	const { simulator, logged } = world;
 	const { channel, hook, token, write } = made(world);
 	await world.heard();
