@@ -179,25 +179,6 @@ test("the tools that only look need no request to Discord, so no fault reaches t
 	}
 });
 
-test("a bot killed with SIGKILL and started again answers the next call", async () => {
-	const { url, token } = instance("alpha");
-	const children = await childrenOf(program.pid);
-	expect(children).toHaveLength(childCount);
-	for (const pid of children) {
-		const environment = await Bun.file(`/proc/${pid}/environ`).text();
-		if (!environment.includes(instance("alpha").discord_token)) continue;
-		process.kill(pid, "SIGKILL");
-		await allEnded([pid]);
-	}
-	await until("the new process is ready", async () => {
-		const response = await fetch(`${url}/mcp`).catch(() => undefined);
-		return (await response?.text()) === "ready";
-	});
-	expect(token).toBe(facts.gateway.token);
-	const { text } = await mcp.call("list_guilds", { instance: "alpha" });
-	expect(text).toEndWith(`| ID: ${instance("alpha").guild_id}`);
-});
-
 /** What a command prints on stdout. It runs in the project. */
 function run(command: string): Promise<string> {
 	const options = {
