@@ -13,6 +13,7 @@ import { connectTo, type Outcome } from "../../support/mcp.ts";
 import { fetchSample } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
+import { quickTiming } from "../../support/world.ts";
 
 export const general = "The Cooks/general";
 
@@ -76,7 +77,7 @@ export async function startGameWorld(options: GameWorldOptions = {}): Promise<Ga
 		});
 	const start = async () => {
 		logged.length = 0;
-		const bot = startBot({ toml: readToml(), ...config }, log);
+		const bot = startBot({ toml: readToml(), ...config }, log, { timing: quickTiming });
 		await until("the bot has loaded", () => bot.loaded);
 		return bot;
 	};

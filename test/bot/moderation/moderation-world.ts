@@ -10,6 +10,7 @@ import { botConfig } from "../../support/bot-config.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { type Place, storeConfigOf } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { quickTiming } from "../../support/world.ts";
 import { grant } from "../features/running-feature.ts";
 
 export const general = "The Cooks/general";
@@ -40,7 +41,7 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 		...changes,
 	});
 	const start = async () => {
-		const started = startBot(config, log);
+		const started = startBot(config, log, { timing: quickTiming });
 		await until("the bot has loaded", () => started.loaded);
 		return started;
 	};

@@ -18,6 +18,7 @@ import {
 	channelNamed,
 	denyBot,
 	memberNamed,
+	quickTiming,
 	roleNamed,
 	startWorld,
 	type TestWorld,
@@ -358,6 +359,7 @@ describe("an interrupted lock is stored", () => {
 				...changes,
 			}),
 			log,
+			{ timing: quickTiming },
 		);
 		await until("the bot is ready", () => bot.ready);
 		const { call } = await connectTo(bot.url);
