@@ -130,12 +130,7 @@ export function inlineText(text: string, max: number): string {
 	return escapePart(truncate(line, max, (part) => escapePart(part).length));
 }
 
-const withoutStroke: Record<string, string> = {
-	Ł: "L",
-	Ø: "O",
-	Đ: "D",
-	Ħ: "H",
-};
+const withoutStroke: Record<string, string> = { Ł: "L", Ø: "O", Đ: "D", Ħ: "H" };
 
 /** "5,012". */
 export function thousands(count: number): string {

@@ -91,7 +91,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["features"],
 		["."],
 	],
-	discord: [["."], ["rest", "members"], ["connection"]],
+	discord: [["."], ["rest", "members", "permission-checks"], ["connection"]],
 	"bot/guild-documents": [["read"], ["refusals"], ["plans"], ["jobs"], ["backups"], ["."], ["command-line"]],
 	"guild-document": [["names"], ["format"], ["."], ["read"], ["match"], ["steps"]],
 	gateway: [

@@ -26,10 +26,7 @@ Write no links and no mentions. Answer with the greeting alone.`;
 
 /** Returns the AI prompt that asks for a greeting of a new member. */
 export function greetingRequest(personality: string, { displayName, guild }: GuildMember): AiMessage[] {
-	const data = {
-		name: shortened(displayName, 64),
-		server: shortened(guild.name, 100),
-	};
+	const data = { name: shortened(displayName, 64), server: shortened(guild.name, 100) };
 	return [
 		{ role: "system", content: `${personality.trim()}\n\n${task}` },
 		{ role: "user", content: JSON.stringify(data) },

@@ -41,9 +41,7 @@ export function createChargebackWebhook({
 		const body = await readBody(request, maxBodyBytes, timeoutMs);
 		if (body === "late")
 			// The rest of the request body is not read: the connection is unusable.
-			return refuse(408, "the request body did not arrive in time", {
-				Connection: "close",
-			});
+			return refuse(408, "the request body did not arrive in time", { Connection: "close" });
 		if (body === "too long") return refuse(413, `the request body exceeds ${maxBodyBytes} bytes`);
 		const { event, error } = readEvent(body);
 		if (!event) return refuse(400, error);

@@ -53,11 +53,7 @@ export const discordId = v.pipe(
 const text = v.pipe(v.string(), v.maxLength(10_000));
 
 const verifyResponse = v.union([
-	v.object({
-		success: v.literal(true),
-		username: v.nullish(text),
-		uuid: v.nullish(text),
-	}),
+	v.object({ success: v.literal(true), username: v.nullish(text), uuid: v.nullish(text) }),
 	v.object({ success: v.literal(false), error: v.nullish(v.string()) }),
 ]);
 
@@ -75,10 +71,7 @@ const donatorsResponse = v.object({
 	),
 });
 
-const banResponse = v.object({
-	success: v.optional(v.boolean()),
-	error: v.nullish(v.string()),
-});
+const banResponse = v.object({ success: v.optional(v.boolean()), error: v.nullish(v.string()) });
 
 /** On failure, its methods reject with a GameServerError; they never retry. */
 export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameClientOptions): GameClient {
@@ -128,11 +121,7 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 			const isValid =
 				(status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 401 && status !== 403);
 			if (!success || !isValid) throw unexpectedResponse(status);
-			if (!output.success)
-				return {
-					success: false,
-					error: output.error?.trim() ? output.error : undefined,
-				};
+			if (!output.success) return { success: false, error: output.error?.trim() ? output.error : undefined };
 			const account = output.username || output.uuid;
 			if (!account) throw unexpectedResponse(status);
 			return { success: true, account };

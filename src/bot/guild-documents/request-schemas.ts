@@ -40,20 +40,12 @@ export const documentRequests = {
 			parts: v.optional(v.array(v.picklist(partNames as readonly Part[]))),
 			backup: v.optional(v.string()),
 		}),
-		output: v.object({
-			guild: v.string(),
-			document,
-			missing: v.array(v.string()),
-		}),
+		output: v.object({ guild: v.string(), document, missing: v.array(v.string()) }),
 	},
 	/** Stores the plan. */
 	plan: {
 		tool: "plan_guild",
-		input: v.strictObject({
-			guild_id,
-			document: v.unknown(),
-			prune: v.optional(v.boolean()),
-		}),
+		input: v.strictObject({ guild_id, document: v.unknown(), prune: v.optional(v.boolean()) }),
 		output: v.object({
 			text: v.string(),
 			plan_hash: v.string(),
@@ -85,18 +77,13 @@ export const documentRequests = {
 	},
 	"missing-pictures": {
 		tool: "plan_guild",
-		input: v.strictObject({
-			hashes: v.pipe(v.array(hash), v.maxLength(10_000)),
-		}),
+		input: v.strictObject({ hashes: v.pipe(v.array(hash), v.maxLength(10_000)) }),
 		output: v.object({ hashes: v.array(hash) }),
 	},
 	/** For plans that are made afterwards. */
 	"add-picture": {
 		tool: "plan_guild",
-		input: v.strictObject({
-			hash,
-			data: v.pipe(v.string(), v.base64("expected base64")),
-		}),
+		input: v.strictObject({ hash, data: v.pipe(v.string(), v.base64("expected base64")) }),
 		output: v.object({}),
 	},
 	/** In base64; no `data` if there is none. */

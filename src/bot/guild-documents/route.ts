@@ -31,10 +31,7 @@ export function createDocumentRoute({
 	async function respond(name: DocumentRequest, request: Request): Promise<Response> {
 		const body = await readBody(request, maxRequestBytes, bodyTimeoutMs);
 		if (body === "too long") return refuse(413, `The request is larger than ${maxRequestBytes / 1024 / 1024} MiB.`);
-		if (body === "late")
-			return refuse(408, "The request body did not arrive in time.", {
-				Connection: "close",
-			});
+		if (body === "late") return refuse(408, "The request body did not arrive in time.", { Connection: "close" });
 		const input = parse(body);
 		if (!input) return refuse(400, "The request body is not a JSON object.");
 		try {

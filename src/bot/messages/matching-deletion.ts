@@ -157,9 +157,7 @@ export async function planMatching(
 		order: readable.map(({ id }) => id),
 		again: () =>
 			isForPeople() ? "Use the command again to continue." : "To continue, call again with the same arguments.",
-		describe: async () => ({
-			lines: messageLinesOf(guild, messages, isAcross),
-		}),
+		describe: async () => ({ lines: messageLinesOf(guild, messages, isAcross) }),
 	});
 }
 

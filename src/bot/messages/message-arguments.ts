@@ -42,10 +42,7 @@ const mentionsChoice = choice(Object.keys(mentionTypes) as Mentions[], "Who may 
 export const mentions = v.optional(mentionsChoice, "none");
 
 export function allowedMentions(mentions: Mentions): APIAllowedMentions {
-	return {
-		parse: [...mentionTypes[mentions]] as AllowedMentionsTypes[],
-		replied_user: false,
-	};
+	return { parse: [...mentionTypes[mentions]] as AllowedMentionsTypes[], replied_user: false };
 }
 
 export const content = text(1, 2000, "Text, in Markdown.");

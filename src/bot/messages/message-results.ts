@@ -37,10 +37,7 @@ export function underHeads(groupings: readonly Grouping[], lines: readonly (read
 }
 
 export function channelsOf(scope: Scope): { id: string; name: string }[] {
-	return readableIn(scope).map((one) => ({
-		id: one.id,
-		name: channelName(one),
-	}));
+	return readableIn(scope).map((one) => ({ id: one.id, name: channelName(one) }));
 }
 
 /** In the order of the guild's channels. */

@@ -211,10 +211,7 @@ export async function readChannels(
 	};
 	const read = async (source: Source) => {
 		const { channel } = source;
-		const page = await fetchPage(channel, {
-			limit: pageSize,
-			before: source.before,
-		});
+		const page = await fetchPage(channel, { limit: pageSize, before: source.before });
 		pages += 1;
 		reportProgress(pages);
 		const inRange = page.filter(({ id }) => compareIds(id, oldestWanted) > 0);
@@ -290,12 +287,7 @@ function sourcesOf(channels: readonly ReadableChannel[], oldestWanted: string, b
 		const { lastMessageId } = channel;
 		const end = lastMessageId ? String(BigInt(lastMessageId) + 1n) : maxId;
 		const isBelow = before !== undefined && compareIds(before, end) < 0;
-		return {
-			channel,
-			before,
-			state: "waiting",
-			end: isBelow ? before : end,
-		};
+		return { channel, before, state: "waiting", end: isBelow ? before : end };
 	});
 	const isIdle = ({ end }: Source) => compareIds(end, String(BigInt(oldestWanted) + 1n)) <= 0;
 	const idle = sources.filter(isIdle).slice(maxIdleReads);

@@ -126,9 +126,7 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 		/** Queues an entry for the guild's moderation log, or for the channel `channelId` if given. Never throws. */
 		add(guildId: string, entry: LogEntry, channelId?: string) {
 			if (pending.size >= maxPending) {
-				log.warn("moderation log entry dropped: send queue full", {
-					guild: guildId,
-				});
+				log.warn("moderation log entry dropped: send queue full", { guild: guildId });
 				return;
 			}
 			const at = new Date();

@@ -51,14 +51,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		moderationLog,
 		decided: () => cases.retry(),
 	});
-	const cases: Cases = new Cases({
-		connection,
-		store,
-		log,
-		moderationLog,
-		bans,
-		settings,
-	});
+	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
 	const deleteAndWarn = createDeleteAndWarn(callAs);
 	const parts: readonly (Feature | undefined)[] = [
 		{

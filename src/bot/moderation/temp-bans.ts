@@ -45,10 +45,7 @@ const staleMs = 600_000;
 /** Maximum number of bans to check one by one after Discord has reported unbans. If there are more, all are checked. */
 const maxUnchecked = 10_000;
 
-const notBanned = {
-	title: "Ban failed",
-	message: "could not ban a user for a time",
-};
+const notBanned = { title: "Ban failed", message: "could not ban a user for a time" };
 const notLifted = {
 	title: "Expired ban not lifted",
 	message: "could not lift an expired temporary ban",
@@ -311,11 +308,7 @@ export class TempBans implements StoredBans {
 		{ title, message }: typeof notBanned,
 		failure = "The ban was requested too long ago",
 	): void {
-		this.options.log.warn(message, {
-			guild: row.guild_id,
-			user: row.user_id,
-			reason: failure,
-		});
+		this.options.log.warn(message, { guild: row.guild_id, user: row.user_id, reason: failure });
 		this.#addEntry(row, title, {
 			isFailure: true,
 			description: `${failure}.`,

@@ -7,9 +7,11 @@ import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelLabel, channelName, time } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
+import { isInPrivateCategory } from "../../discord/overwrites.ts";
 import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { activeThreads } from "../../discord/thread-pages.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { emoji } from "../messages/emoji.ts";
@@ -44,8 +46,6 @@ import { requirePlaceIn } from "./channels/channel-placement.ts";
 import { fieldText, topicStart } from "./channels/channel-text.ts";
 import { currentTags, tagLine } from "./channels/forum-tags.ts";
 import { createGuildChannel } from "./channels/new-channel.ts";
-import { isInPrivateCategory } from "./channels/overwrites.ts";
-import { activeThreads } from "./channels/thread-pages.ts";
 
 const nameField = v.pipe(text(1, 100, "Channel name."), listedAs({ type: "string", description: "Channel name." }));
 

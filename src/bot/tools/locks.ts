@@ -8,6 +8,7 @@ import { channelName, memberName, roleName, time } from "../../discord/describe.
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
+import { fetchCurrent, overwriteOf, requireUndoable } from "../../discord/overwrites.ts";
 import {
 	describeBits,
 	grantableBits,
@@ -44,7 +45,6 @@ import {
 	stateOf,
 	writeBits,
 } from "./channels/channel-lock.ts";
-import { fetchCurrent, overwriteOf, requireUndoable } from "./channels/overwrites.ts";
 
 interface Chosen {
 	guild_id?: string | undefined;

@@ -7,6 +7,18 @@ import { channelName, memberName, roleName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import {
+	describeChange,
+	differingOverwrites,
+	fetchCurrent,
+	isInPrivateCategory,
+	overwriteName,
+	overwriteOf,
+	rawOverwrites,
+	requireUndoable,
+	sortedOverwrites,
+	syncedWith,
+} from "../../discord/overwrites.ts";
+import {
 	type Bits,
 	describeBits,
 	type Overwrites,
@@ -32,19 +44,7 @@ import {
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
-import {
-	describeChange,
-	describeFollowers,
-	differingOverwrites,
-	fetchCurrent,
-	isInPrivateCategory,
-	overwriteName,
-	overwriteOf,
-	rawOverwrites,
-	requireUndoable,
-	sortedOverwrites,
-	syncedWith,
-} from "./channels/overwrites.ts";
+import { describeFollowers } from "./channels/access-text.ts";
 
 const permissionSets = ["allow", "deny", "neutral"] as const;
 

@@ -24,15 +24,15 @@ import {
 } from "../../discord/effective-permissions.ts";
 import { anyChannel, member, requireKnownMembers, role } from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
+import { permissionHolders } from "../../discord/permission-checks/holder-lines.ts";
+import { permissionMatrix } from "../../discord/permission-checks/matrix.ts";
+import { appliesTo, checkedIn, kindOf } from "../../discord/permission-checks/places.ts";
 import { permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { readTool } from "../tool/define.ts";
-import { permissionHolders } from "./permission-checks/holder-lines.ts";
-import { permissionMatrix } from "./permission-checks/matrix.ts";
-import { appliesTo, checkedIn, kindOf } from "./permission-checks/places.ts";
 
 const many = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
 	v.optional(v.pipe(schema, listedAs({ type: "array", items: { type: "string" }, description })));

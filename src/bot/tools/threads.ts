@@ -18,6 +18,7 @@ import * as find from "../../discord/find.ts";
 import { botMember, requireOf, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { oneField } from "../../discord/text.ts";
+import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -35,7 +36,6 @@ import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { kindFields, kindName } from "./channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "./channels/forum-tags.ts";
-import { threadCursor, threadLines } from "./channels/thread-pages.ts";
 
 function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 	const channel = visibleChannel(guild, channel_id);

@@ -151,11 +151,7 @@ export class Connection {
 	readonly #refusedIntents = new Set<PrivilegedIntent>();
 	/** Since the token last worked. */
 	#isTokenRefused = false;
-	#state: ConnectionState = {
-		connected: false,
-		since: new Date(),
-		reason: "not logged in yet",
-	};
+	#state: ConnectionState = { connected: false, since: new Date(), reason: "not logged in yet" };
 
 	constructor(options: ConnectionOptions) {
 		const { log, sessionStartsFile } = options;

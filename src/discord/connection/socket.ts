@@ -163,10 +163,7 @@ export class Socket {
 			if (hasOthers) this.#session = undefined;
 			else if (finalCodes.has(code)) throw new GatewayCloseError(code);
 			// For discord.js, 4014 is the end.
-			if (readyMs !== undefined)
-				this.#emit("closed", {
-					code: hasOthers ? GatewayCloseCodes.UnknownError : code,
-				});
+			if (readyMs !== undefined) this.#emit("closed", { code: hasOthers ? GatewayCloseCodes.UnknownError : code });
 			const waitMs = this.#delay.next(ended);
 			if (readyMs === undefined) onFailure(reason, waitMs);
 			else onLost(reason, heardAt);

@@ -89,10 +89,7 @@ export class MemberLoader {
 				// Members who left while the bot was disconnected are still in the cache.
 				for (const gone of members.outdated) guild.members.cache.delete(gone);
 				this.#complete.add(id);
-				log.info("loaded all members of a guild", {
-					guild: id,
-					members: members.size,
-				});
+				log.info("loaded all members of a guild", { guild: id, members: members.size });
 				return;
 			} catch (error) {
 				if (closing.aborted) return;

@@ -13,12 +13,7 @@ const priorities = ["protection", "call", "other", "background"] as const;
 export type Priority = (typeof priorities)[number];
 
 /** Of the global rate limit. The rest is kept free for more urgent requests. */
-const shares: Record<Priority, number> = {
-	protection: 1,
-	call: 0.9,
-	other: 0.6,
-	background: 0.4,
-};
+const shares: Record<Priority, number> = { protection: 1, call: 0.9, other: 0.6, background: 0.4 };
 
 const windowMs = 1_050;
 

@@ -11,9 +11,11 @@ const folders = ["tool", "tools", "messages"];
 
 const sources = new Map(
 	await Promise.all(
-		[...folders.map((folder) => `${folder}/**/*.ts`), "game/*-tools.ts"].flatMap((pattern) =>
-			[...new Glob(pattern).scanSync(root)].map(async (path) => [path, await Bun.file(root + path).text()] as const),
-		),
+		[...folders.map((folder) => `${folder}/**/*.ts`), "game/*-tools.ts"]
+			.flatMap((pattern) => [...new Glob(pattern).scanSync(root)])
+			// Read and change channels for the tools alone.
+			.concat("../discord/overwrites.ts", "../discord/thread-pages.ts")
+			.map(async (path) => [path, await Bun.file(root + path).text()] as const),
 	),
 );
 
@@ -30,7 +32,7 @@ test("tools look up channels and threads only where hidden ones are left out", (
 	});
 	expect(uses(/\bchannels\s*\.fetch\w*\(/g)).toEqual({
 		// Refreshes cached channels that were looked up before.
-		"tools/channels/overwrites.ts": 2,
+		"../discord/overwrites.ts": 2,
 	});
 	expect(uses(/\bfetchGuildChannels\(/g)).toEqual({
 		// Says which channels the person does not see.
@@ -47,7 +49,7 @@ test("tools look up nothing else of a guild's channels in caches, but for voice 
 
 /** Discord's lists that contain objects of hidden channels, and the files that leave these out. */
 const lists: Record<string, readonly string[]> = {
-	guildActiveThreads: ["tools/channels/thread-pages.ts"],
+	guildActiveThreads: ["../discord/thread-pages.ts"],
 	guildAuditLog: ["tools/audit-log.ts"],
 	guildChannels: ["tools/channels/channel-edit.ts", "tools/channels/new-channel.ts", "tools/channel-moves.ts"],
 	guildInvites: ["tools/invites/guild-invites.ts", "tools/invites.ts"],
@@ -61,7 +63,7 @@ const lists: Record<string, readonly string[]> = {
 	guildScheduledEvents: ["tools/scheduled-events.ts"],
 	guildWebhooks: ["tools/webhooks.ts"],
 	channelJoinedArchivedThreads: ["messages/archived-threads.ts"],
-	channelThreads: ["tools/channels/thread-pages.ts", "messages/archived-threads.ts"],
+	channelThreads: ["../discord/thread-pages.ts", "messages/archived-threads.ts"],
 	// One object, whose channel is looked up afterwards.
 	guildScheduledEvent: ["tools/scheduled-events/event-fields.ts", "tools/scheduled-events.ts"],
 	invite: ["tools/invites/guild-invites.ts", "tools/invites.ts"],

@@ -92,9 +92,7 @@ class Chat {
 			const question = readQuestion(message, botId, config.command);
 			if (question)
 				this.#handle(question).catch((error) =>
-					log.error("AI chat: could not handle a question: internal error", {
-						error,
-					}),
+					log.error("AI chat: could not handle a question: internal error", { error }),
 				);
 		});
 		// Raw events: discord.js emits deletions only for messages in its cache.

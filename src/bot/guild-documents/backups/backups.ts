@@ -267,10 +267,7 @@ export class Backups {
 				part: "members",
 				why: `${withRoles?.length} members have roles, too many for a backup`,
 			});
-		const state: GuildState = {
-			...read.state,
-			members: isTooLarge ? undefined : withRoles,
-		};
+		const state: GuildState = { ...read.state, members: isTooLarge ? undefined : withRoles };
 		return {
 			state,
 			document: exportDocument(state, parts),

@@ -242,11 +242,7 @@ async function compareOrApply(work: Work, document: GuildDocument): Promise<numb
 	const plan = await withProgress(
 		work,
 		"comparing the guild with the document",
-		send("plan", {
-			...named,
-			document,
-			prune,
-		}),
+		send("plan", { ...named, document, prune }),
 	);
 	await write(`${plan.text}\n`);
 	const differs = plan.refusals > 0 ? exitCodes.differs : exitCodes.done;

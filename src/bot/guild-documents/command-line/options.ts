@@ -43,14 +43,8 @@ export const guildFileOptions = {
 		type: "boolean",
 		description: "for --plan-guild and --apply-guild: delete what the parts of the document do not list",
 	},
-	force: {
-		type: "boolean",
-		description: "for --export-guild: replace the file if there is one",
-	},
-	yes: {
-		type: "boolean",
-		description: "for --apply-guild: do not ask before it starts",
-	},
+	force: { type: "boolean", description: "for --export-guild: replace the file if there is one" },
+	yes: { type: "boolean", description: "for --apply-guild: do not ask before it starts" },
 } as const;
 
 /** For `--help`. */

@@ -84,10 +84,7 @@ async function post(
 				throw new NoResponse(`the response is larger than ${maxResponseBytes / 1024 / 1024} MiB`);
 			chunks.push(chunk);
 		}
-		return {
-			status: response.statusCode ?? 0,
-			body: Buffer.concat(chunks).toString(),
-		};
+		return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
 	} catch (error) {
 		if (error instanceof NoResponse) throw error;
 		const reason = signal.aborted ? "it did not respond in time" : describeConnectionError(error);

@@ -272,11 +272,7 @@ export class JobRun {
 		const due = new Set(steps.map(({ id }) => id));
 		for (const row of job.steps.values())
 			if (row.state === "asked" && !due.has(row.step_id))
-				await this.#save(job, {
-					...row,
-					state: "done",
-					done_count: row.done_count + 1,
-				});
+				await this.#save(job, { ...row, state: "done", done_count: row.done_count + 1 });
 	}
 
 	/** Adds the id of a created thing to `ids`. Rejects if the job must be retried or paused. */
@@ -297,10 +293,7 @@ export class JobRun {
 		);
 		if (!limit || !wasSent) return;
 		const { remaining, resetAfterMs } = limit;
-		this.#buckets.set(bucket, {
-			remaining,
-			resetAt: this.#now() + resetAfterMs,
-		});
+		this.#buckets.set(bucket, { remaining, resetAt: this.#now() + resetAfterMs });
 	}
 
 	/** Returns whether Discord confirmed the request. */

@@ -83,20 +83,13 @@ export function planText(
 					group: `${step.action} ${step.kind}`,
 					isFirst: step.action === "delete" || givesNotable(step),
 				})),
-			...assignLines(shown, memberName).map((line) => ({
-				line,
-				group: "assign role",
-			})),
+			...assignLines(shown, memberName).map((line) => ({ line, group: "assign role" })),
 			...byReason("cannot", refusals).map((line) => ({
 				line,
 				group: "cannot",
 				isFirst: true,
 			})),
-			...byReason("note", notes).map((line) => ({
-				line,
-				group: "note",
-				isFirst: true,
-			})),
+			...byReason("note", notes).map((line) => ({ line, group: "note", isFirst: true })),
 		],
 		maxBytes - bytesOf([head, ...end]),
 	);
@@ -210,10 +203,7 @@ const notableNames = new Set(permissionNames(powerfulPermissions));
 function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 	const old = new Set(isNew ? [] : before?.split(", "));
 	const fresh = new Set(after.split(", "));
-	return {
-		added: [...fresh.difference(old)],
-		removed: [...old.difference(fresh)],
-	};
+	return { added: [...fresh.difference(old)], removed: [...old.difference(fresh)] };
 }
 
 const givesNotable = ({ action, changes }: PlannedStep) => changes.some((change) => allowsNotable(change, action));

@@ -176,9 +176,7 @@ async function readBans({ client, id }: Guild): Promise<APIBan[]> {
 	for (let pages = 0; pages < maxBanPages; pages += 1) {
 		const after = bans.at(-1)?.user.id;
 		const query = makeURLSearchParams({ limit: maxBansPerRequest, after });
-		const page = (await client.rest.get(Routes.guildBans(id), {
-			query,
-		})) as APIBan[];
+		const page = (await client.rest.get(Routes.guildBans(id), { query })) as APIBan[];
 		bans.push(...page);
 		if (page.length < maxBansPerRequest) return bans;
 	}

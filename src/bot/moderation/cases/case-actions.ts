@@ -177,10 +177,7 @@ export async function suggestCases(
 				.filter((reason) => reason.toLowerCase().includes(typed))
 				// Discord refuses longer values.
 				.filter((reason) => [...reason].length <= maxLength)
-				.map((reason) => ({
-					name: truncate(oneLine(reason), maxLength),
-					value: reason,
-				}))
+				.map((reason) => ({ name: truncate(oneLine(reason), maxLength), value: reason }))
 		);
 	}
 	const exact = /^\d{1,9}$/.test(typed) ? await cases.find(guildId, Number(typed)) : undefined;

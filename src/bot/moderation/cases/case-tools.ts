@@ -107,11 +107,7 @@ function noteMember({ cases }: ToolOptions) {
 		title: "Note about users",
 		description: "Record a note about users, for moderators only.",
 		person,
-		input: v.strictObject({
-			guild_id,
-			user_ids,
-			note: text(1, maxReasonLength, "The note."),
-		}),
+		input: v.strictObject({ guild_id, user_ids, note: text(1, maxReasonLength, "The note.") }),
 		async run({ note }, context) {
 			const { guild, users } = context;
 			const names = [];
@@ -142,14 +138,7 @@ async function record(
 ): Promise<readonly string[]> {
 	const { guild, principal, approvedBy } = context;
 	const whole = completed(draft, context.draft) ?? draft;
-	const call = {
-		guild,
-		draft: whole,
-		reason,
-		tell,
-		principal,
-		approvedBy,
-	};
+	const call = { guild, draft: whole, reason, tell, principal, approvedBy };
 	const open = await cases.openStored(call);
 	return open.settle({ outcomes: new Map(), rest: "done" });
 }

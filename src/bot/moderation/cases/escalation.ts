@@ -139,19 +139,13 @@ export class Escalation {
 				communicationDisabledUntil: new Date(endsAt ?? this.#now()),
 				reason,
 			});
-		else if (action === "kick")
-			await guild.client.rest.delete(Routes.guildMember(guild.id, userId), {
-				reason,
-			});
+		else if (action === "kick") await guild.client.rest.delete(Routes.guildMember(guild.id, userId), { reason });
 		else
 			await this.options.bans.ban(guild, {
 				userId,
 				endsAt: endsAt ?? null,
 				reason: text,
-				moderator: {
-					id: guild.client.user.id,
-					name: userName(guild.client.user),
-				},
+				moderator: { id: guild.client.user.id, name: userName(guild.client.user) },
 			});
 	}
 }

@@ -160,11 +160,7 @@ export class Recorder {
 
 function resultFor(userId: string, end: CaseEnd): CaseResult {
 	const state = end.outcomes.get(userId) ?? end.rest;
-	return {
-		...end.concerned,
-		state,
-		why: state === "done" ? undefined : end.why,
-	};
+	return { ...end.concerned, state, why: state === "done" ? undefined : end.why };
 }
 
 function isPerson(guild: Guild) {

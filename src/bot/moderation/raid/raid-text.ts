@@ -33,10 +33,7 @@ export function channelList(ids: readonly string[], nameOf: NameOf): string {
 	].join(", ");
 }
 
-const titles: Record<string, string> = {
-	invites: "Invites",
-	verification: "Verification level",
-};
+const titles: Record<string, string> = { invites: "Invites", verification: "Verification level" };
 
 /** Describes the states of settings that raid mode changed or restored. Channels in the same state share a line. */
 export function stepLines(mode: RaidMode, steps: readonly RaidStep[], nameOf: NameOf): string[] {

@@ -178,11 +178,7 @@ export class EntryWorker {
 		if (where.channel) this.#problems.delete(guild.id);
 		else if (this.#problems.get(guild.id) !== where.problem) {
 			this.#problems.set(guild.id, where.problem);
-			log.warn(unusable, {
-				guild: guild.id,
-				channel: channelId,
-				reason: where.problem,
-			});
+			log.warn(unusable, { guild: guild.id, channel: channelId, reason: where.problem });
 		}
 		return where;
 	}
@@ -199,20 +195,12 @@ export class EntryWorker {
 		if (!channel?.isTextBased()) return undefined;
 		if (entry_id !== null)
 			return absentIf([UnknownMessage, UnknownChannel], () =>
-				channel.messages.fetch({
-					message: entry_id,
-					force: true,
-					cache: false,
-				}),
+				channel.messages.fetch({ message: entry_id, force: true, cache: false }),
 			);
 		if (post_at === null) return undefined;
 		let after = String(lowestIdAt(post_at - clockSkewMs));
 		for (let pages = 0; pages < maxPages; pages += 1) {
-			const page = await channel.messages.fetch({
-				after,
-				limit: 100,
-				cache: false,
-			});
+			const page = await channel.messages.fetch({ after, limit: 100, cache: false });
 			const entry = page.find((message) => isEntryOf(message, row));
 			if (entry || page.size < 100) return entry;
 			after = page.firstKey() ?? after;

@@ -22,9 +22,7 @@ export function copyMessage(message: Message): MessageCopy {
 	const texts = messageTexts({
 		type: message.type,
 		...partsOf(message),
-		message_snapshots: forwarded.map((snapshot) => ({
-			message: partsOf(snapshot),
-		})),
+		message_snapshots: forwarded.map((snapshot) => ({ message: partsOf(snapshot) })),
 		poll: message.poll && {
 			question: { text: message.poll.question.text },
 			answers: [...message.poll.answers.values()].map(({ text }) => ({

@@ -121,11 +121,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 					throw new ToolError(`Report #${report} was already ${endField(guild, row)}. Nothing was done.`);
 				if (by === author_id && by !== guild.ownerId)
 					throw new ToolError(`Report #${report} is about you: somebody else must end it. Nothing was done.`);
-				await reports.end(guild.id, report, {
-					state: outcome,
-					by,
-					case: number ?? null,
-				});
+				await reports.end(guild.id, report, { state: outcome, by, case: number ?? null });
 				const others = await reports.openAbout(guild.id, author_id);
 				return resultLines(
 					`Report #${report} is ${outcome}.`,
@@ -145,11 +141,7 @@ async function fetchEntry(
 	// The entry may be in an earlier channel for reports, which the person cannot see.
 	if (!channel?.isTextBased() || isHidden(guild, channel.id) || !entryId) return undefined;
 	try {
-		return await channel.messages.fetch({
-			message: entryId,
-			cache: false,
-			force: true,
-		});
+		return await channel.messages.fetch({ message: entryId, cache: false, force: true });
 	} catch (error) {
 		if (error instanceof DiscordAPIError) return undefined;
 		throw error;

@@ -151,11 +151,7 @@ export class Reporting {
 				const needed = bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]);
 				requirePermissions(guild, channel, needed);
 				return await absentIf([UnknownMessage, MissingAccess], () =>
-					channel.messages.fetch({
-						message: messageId,
-						cache: false,
-						force: true,
-					}),
+					channel.messages.fetch({ message: messageId, cache: false, force: true }),
 				);
 			} catch (error) {
 				// The reason would reveal channels that the person cannot see.

@@ -18,14 +18,7 @@ export function createReportsFeature(
 ) {
 	const channelId = config.toml.moderation?.reports;
 	if (channelId === undefined) return undefined;
-	const reports = new Reports({
-		channelId,
-		connection,
-		store,
-		log,
-		callAs,
-		...timing,
-	});
+	const reports = new Reports({ channelId, connection, store, log, callAs, ...timing });
 	const reporting = new Reporting({ channelId, connection, reports });
 	return {
 		tools: createReportTools({ channelId, reports, cases }),

@@ -112,10 +112,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 			);
 			const max = args.max !== undefined && args.max < roles.length ? args.max : undefined;
 			const body = {
-				components: menuComponents(style, entries, {
-					max,
-					requires: requires_role?.id,
-				}),
+				components: menuComponents(style, entries, { max, requires: requires_role?.id }),
 				...(content !== undefined && { content }),
 				allowed_mentions: allowedMentions("none"),
 			};
@@ -130,11 +127,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 				return [`Replaced the role menu ${message_id} in ${place}`, ...rules];
 			}
 			const { id } = (await discord.rest.post(Routes.channelMessages(channel.id), {
-				body: {
-					content: defaultContent,
-					...body,
-					flags: MessageFlags.SuppressEmbeds,
-				},
+				body: { content: defaultContent, ...body, flags: MessageFlags.SuppressEmbeds },
 			})) as APIMessage;
 			return [`Role menu sent (ID: ${id}) to ${placeOf(channel, id)}`, ...rules];
 		},

@@ -147,11 +147,7 @@ export class PressQueue {
 	#newQueue(): GuildQueue {
 		const { running, waiting, waitMs } = this.limits;
 		return {
-			semaphore: new Semaphore({
-				max: running,
-				maxWaiting: waiting,
-				maxWaitMs: waitMs,
-			}),
+			semaphore: new Semaphore({ max: running, maxWaiting: waiting, maxWaitMs: waitMs }),
 			people: new Map(),
 			freeAt: -Infinity,
 		};

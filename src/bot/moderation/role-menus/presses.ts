@@ -65,10 +65,7 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 
 	async function answer(press: Press, change: Change): Promise<void> {
 		try {
-			await press.editReply({
-				content: describeChange(change),
-				allowedMentions: noMentions,
-			});
+			await press.editReply({ content: describeChange(change), allowedMentions: noMentions });
 		} catch (error) {
 			// The roles were changed already, so the member must not get an error that says "Nothing was done".
 			const refusal = toToolError(error);
@@ -144,8 +141,5 @@ async function write(
 		const body = { roles: [...kept, ...add] };
 		await rest.patch(Routes.guildMember(guild.id, userId), { body, reason });
 	} else if (added !== undefined) await rest.put(Routes.guildMemberRole(guild.id, userId, added), { reason });
-	else if (removed !== undefined)
-		await rest.delete(Routes.guildMemberRole(guild.id, userId, removed), {
-			reason,
-		});
+	else if (removed !== undefined) await rest.delete(Routes.guildMemberRole(guild.id, userId, removed), { reason });
 }

@@ -62,11 +62,7 @@ export function createMenuRefresh({ mutex, log }: RefreshOptions) {
 
 	function logFailure(fields: Record<string, string>, error: unknown): void {
 		const reason = toToolError(error)?.message;
-		if (reason === undefined)
-			log.error("could not update a role menu: internal error", {
-				...fields,
-				error,
-			});
+		if (reason === undefined) log.error("could not update a role menu: internal error", { ...fields, error });
 		else log.warn("could not update a role menu", { ...fields, reason });
 	}
 }

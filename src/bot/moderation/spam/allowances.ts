@@ -20,11 +20,7 @@ export function createAllowances({ sql }: Pick<Store, "sql">, log: Log, now: () 
 			const until = now() + allowedMs;
 			ends.set(`${guildId} ${userId}`, until);
 			try {
-				await saveSpamAllowance(sql, {
-					guild_id: guildId,
-					user_id: userId,
-					until,
-				});
+				await saveSpamAllowance(sql, { guild_id: guildId, user_id: userId, until });
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable)) throw error;
 				log.warn("an allowance for a person's posts will be lost at a restart: the database is unavailable", {

@@ -70,10 +70,7 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 		 * deleted. Never rejects.
 		 */
 		delete(place: Place, messageId: string): Promise<RequestEnd> {
-			if (waiting >= maxWaiting)
-				return Promise.resolve({
-					failure: "too many messages wait to be deleted",
-				});
+			if (waiting >= maxWaiting) return Promise.resolve({ failure: "too many messages wait to be deleted" });
 			waiting += 1;
 			const { promise, resolve } = Promise.withResolvers<RequestEnd>();
 			const known = channels.get(place.channelId);

@@ -396,10 +396,7 @@ function keyOf({ guildId, userId }: Incident): string {
 }
 
 function idsOf({ messages }: Incident) {
-	return {
-		messageIds: [...messages.keys()],
-		channelIds: [...new Set(messages.values())],
-	};
+	return { messageIds: [...messages.keys()], channelIds: [...new Set(messages.values())] };
 }
 
 function detailOf(incident: Incident): string {

@@ -1,11 +1,15 @@
 // Access to channels in tool results: how permission overwrites change.
 
 import type { Guild } from "discord.js";
-import { memberName, roleName } from "../../../discord/describe.ts";
+import { channelsFromTop } from "../../../discord/channel-order.ts";
+import { channelLabel, memberName, roleName } from "../../../discord/describe.ts";
+import type { Channel } from "../../../discord/find.ts";
+import { isObfuscated } from "../../../discord/obfuscation.ts";
+import { describeChange, syncedWith } from "../../../discord/overwrites.ts";
 import { botMember } from "../../../discord/permissions.ts";
 import { oneField } from "../../../discord/text.ts";
+import { sample } from "../../tool/bulk.ts";
 import type { Entries } from "./channel-access.ts";
-import { describeChange } from "./overwrites.ts";
 
 /** A line for each changed role or member. */
 export function changedEntries(guild: Guild, before: Entries, after: Entries): string[] {
@@ -25,4 +29,22 @@ export function subjectName(guild: Guild, id: string): string {
 	if (role) return id === guild.id ? "@everyone" : roleName(role);
 	const member = guild.members.cache.get(id);
 	return member ? memberName(member) : oneField(id);
+}
+
+const maxFollowers = 20;
+
+/** Who follows the category and who does not; undefined if nobody. `changed`: changed by the call as well. */
+export function describeFollowers(category: Channel, changed: readonly Channel[] = []): string | undefined {
+	const inside = channelsFromTop(category.guild).filter(({ parentId }) => parentId === category.id);
+	const synced = syncedWith(category);
+	const unseen = inside.filter(isObfuscated);
+	const others = inside.filter((channel) => ![...synced, ...changed, ...unseen].includes(channel));
+	const named = (channels: readonly Channel[]) => sample(channels, maxFollowers, channelLabel).join(", ");
+	const texts = [
+		synced.length > 0 && `${synced.length} synced channel(s) follow: ${named(synced)}`,
+		others.length > 0 && `${others.length} not synced, with permissions of their own, stay: ${named(others)}`,
+		unseen.length > 0 &&
+			`unknown for ${unseen.length} that the bot cannot see: ${unseen.map(({ id }) => id).join(", ")}`,
+	].filter(Boolean);
+	return texts.length > 0 ? texts.join("; ") : undefined;
 }

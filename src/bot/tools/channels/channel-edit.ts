@@ -3,14 +3,16 @@
 import { type Guild, type GuildChannelEditOptions, Routes } from "discord.js";
 import { channelName } from "../../../discord/describe.ts";
 import { type Channel, type Forum, isForum } from "../../../discord/find.ts";
+import { rawOverwrites, requireUndoable } from "../../../discord/overwrites.ts";
 import { botPermissions, requireGrantable } from "../../../discord/permissions.ts";
 import { oneField, resultLines } from "../../../discord/text.ts";
+import { activeThreads } from "../../../discord/thread-pages.ts";
 import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { requireOwnEmoji } from "../../messages/emoji.ts";
 import { requireOneOf } from "../../tool/arguments/arguments.ts";
-import { changedEntries } from "./access-text.ts";
+import { changedEntries, describeFollowers } from "./access-text.ts";
 import {
 	type Access,
 	accessNames,
@@ -45,8 +47,6 @@ import {
 import { changedField } from "./channel-text.ts";
 import { currentTags, type GivenTag, type Tag, tagChanges, tagLine, tagOptions } from "./forum-tags.ts";
 import { type AccessAfterMove, accessAfterMove, lockNeedsCategory } from "./moved-access.ts";
-import { describeFollowers, rawOverwrites, requireUndoable } from "./overwrites.ts";
-import { activeThreads } from "./thread-pages.ts";
 
 export interface ChannelEdit extends GivenFields, Access {
 	tags?: GivenTag[] | undefined;

@@ -5,11 +5,11 @@ import { type Guild, OverwriteType, PermissionFlagsBits, Routes } from "discord.
 import { actingPerson } from "../../../discord/acting-person.ts";
 import { memberName, roleName } from "../../../discord/describe.ts";
 import * as find from "../../../discord/find.ts";
+import { overwriteName, overwriteOf, sortedOverwrites } from "../../../discord/overwrites.ts";
 import { type Bits, botMember, botPermissions, describeBits, personHas } from "../../../discord/permissions.ts";
 import { isForStaffOrBot, isStaffOrBotRole } from "../../../discord/staff.ts";
 import { resultLines } from "../../../discord/text.ts";
 import type { ChannelLockRow } from "../../store/tables/channel-locks.ts";
-import { overwriteName, overwriteOf, sortedOverwrites } from "./overwrites.ts";
 
 const textPermissions =
 	PermissionFlagsBits.SendMessages |

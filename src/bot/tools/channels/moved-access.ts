@@ -6,6 +6,7 @@ import type { RawChannel } from "../../../discord/channel-order.ts";
 import { channelName } from "../../../discord/describe.ts";
 import { impliedIn } from "../../../discord/effective-permissions.ts";
 import type { Channel } from "../../../discord/find.ts";
+import { requireUndoable } from "../../../discord/overwrites.ts";
 import { requireGrantable, requirePermissions } from "../../../discord/permissions.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { changedBits } from "../../../guild-document/names/overwrites.ts";
@@ -14,7 +15,6 @@ import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { subjectName } from "./access-text.ts";
 import { type Entries, entriesOf } from "./channel-access.ts";
-import { requireUndoable } from "./overwrites.ts";
 
 export const lockNeedsCategory =
 	"lock_permissions: only works if the channels move to another category; to sync channels with their category, use copy_channel_permissions without channel_id";

@@ -1,8 +1,8 @@
 // The places in which check_permissions checks permissions, and which it checks there unless a call says otherwise.
 
 import { ChannelType, type GuildBasedChannel } from "discord.js";
-import { channelName } from "../../../discord/describe.ts";
-import type { Place } from "../../../discord/effective-permissions.ts";
+import { channelName } from "../describe.ts";
+import type { Place } from "../effective-permissions.ts";
 
 type Kind = "guild" | "text" | "forum" | "voice" | "stage" | "category" | "thread";
 

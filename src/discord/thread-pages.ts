@@ -3,12 +3,12 @@
 
 import { type APIThreadChannel, ChannelFlags, ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { channelName, memberName, time } from "../../../discord/describe.ts";
-import { isForum, type ThreadedChannel } from "../../../discord/find.ts";
-import { missingPermissions, personHas } from "../../../discord/permissions.ts";
-import { fieldLine, fold, oneField, resultLines } from "../../../discord/text.ts";
-import { canSeeThread, visibleChannel, visibleChannels } from "../../../discord/visible-channels.ts";
-import { compareIds } from "../../../guild-document/names/ids.ts";
+import { compareIds } from "../guild-document/names/ids.ts";
+import { channelName, memberName, time } from "./describe.ts";
+import { isForum, type ThreadedChannel } from "./find.ts";
+import { missingPermissions, personHas } from "./permissions.ts";
+import { fieldLine, fold, oneField, resultLines } from "./text.ts";
+import { canSeeThread, visibleChannel, visibleChannels } from "./visible-channels.ts";
 
 /** Id of the last active thread, or the time at which the last one was archived. */
 export const threadCursor = v.optional(

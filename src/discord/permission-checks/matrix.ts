@@ -1,10 +1,10 @@
 // The permissions of several roles and members in several channels, as lines of a tool result.
 
 import { type Guild, GuildMember, type Role } from "discord.js";
-import { memberName, roleName, time } from "../../../discord/describe.ts";
-import { computePermissions, type Holder, holderOf, type Place } from "../../../discord/effective-permissions.ts";
-import { bitsByName } from "../../../discord/permissions.ts";
-import { oneField, resultLines } from "../../../discord/text.ts";
+import { memberName, roleName, time } from "../describe.ts";
+import { computePermissions, type Holder, holderOf, type Place } from "../effective-permissions.ts";
+import { bitsByName } from "../permissions.ts";
+import { oneField, resultLines } from "../text.ts";
 import { unlimitedLine } from "./administrators.ts";
 import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./places.ts";
 

@@ -1,10 +1,10 @@
 // The members and roles that have all permissions in every channel: the owner of a guild, and those with ADMINISTRATOR.
 
 import { PermissionFlagsBits } from "discord.js";
-import { roleName } from "../../../discord/describe.ts";
-import type { Holder } from "../../../discord/effective-permissions.ts";
-import { fieldLine } from "../../../discord/text.ts";
-import { listFirst } from "../../../lib/text.ts";
+import { listFirst } from "../../lib/text.ts";
+import { roleName } from "../describe.ts";
+import type { Holder } from "../effective-permissions.ts";
+import { fieldLine } from "../text.ts";
 
 interface Named {
 	name: string;

@@ -8,11 +8,13 @@ import {
 	PermissionFlagsBits,
 	type PermissionOverwrites,
 } from "discord.js";
-import { channelsFromTop } from "../../../discord/channel-order.ts";
-import { channelLabel, channelName, memberName, roleName } from "../../../discord/describe.ts";
-import { impliedIn } from "../../../discord/effective-permissions.ts";
-import type { Channel } from "../../../discord/find.ts";
-import { isObfuscated } from "../../../discord/obfuscation.ts";
+import { compareIds } from "../guild-document/names/ids.ts";
+import { ToolError } from "../lib/tool-error.ts";
+import { channelsFromTop } from "./channel-order.ts";
+import { channelName, memberName, roleName } from "./describe.ts";
+import { impliedIn } from "./effective-permissions.ts";
+import type { Channel } from "./find.ts";
+import { isObfuscated } from "./obfuscation.ts";
 import {
 	allBits,
 	type Bits,
@@ -23,12 +25,9 @@ import {
 	isAdministrator,
 	type Overwrites,
 	overwritesOf,
-} from "../../../discord/permissions.ts";
-import { oneField } from "../../../discord/text.ts";
-import { isPublic, visibleChannel } from "../../../discord/visible-channels.ts";
-import { compareIds } from "../../../guild-document/names/ids.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
-import { sample } from "../../tool/bulk.ts";
+} from "./permissions.ts";
+import { oneField } from "./text.ts";
+import { isPublic, visibleChannel } from "./visible-channels.ts";
 
 /** @everyone does not see its category. */
 export function isInPrivateCategory({ parent }: Channel): boolean {
@@ -94,24 +93,6 @@ export function syncedWith(category: Channel): Channel[] {
 	return channelsFromTop(category.guild).filter(
 		(channel) => channel.parentId === category.id && channel.permissionsLocked && !isObfuscated(channel),
 	);
-}
-
-const maxFollowers = 20;
-
-/** Who follows the category and who does not; undefined if nobody. `changed`: changed by the call as well. */
-export function describeFollowers(category: Channel, changed: readonly Channel[] = []): string | undefined {
-	const inside = channelsFromTop(category.guild).filter(({ parentId }) => parentId === category.id);
-	const synced = syncedWith(category);
-	const unseen = inside.filter(isObfuscated);
-	const others = inside.filter((channel) => ![...synced, ...changed, ...unseen].includes(channel));
-	const named = (channels: readonly Channel[]) => sample(channels, maxFollowers, channelLabel).join(", ");
-	const texts = [
-		synced.length > 0 && `${synced.length} synced channel(s) follow: ${named(synced)}`,
-		others.length > 0 && `${others.length} not synced, with permissions of their own, stay: ${named(others)}`,
-		unseen.length > 0 &&
-			`unknown for ${unseen.length} that the bot cannot see: ${unseen.map(({ id }) => id).join(", ")}`,
-	].filter(Boolean);
-	return texts.length > 0 ? texts.join("; ") : undefined;
 }
 
 type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;

@@ -1,14 +1,14 @@
 // Who has permissions in channels or the guild, as lines of a tool result.
 
 import type { Guild, GuildMember } from "discord.js";
-import { channelName, memberName, nowIs, roleName } from "../../../discord/describe.ts";
-import type { Place } from "../../../discord/effective-permissions.ts";
-import { isObfuscated } from "../../../discord/obfuscation.ts";
-import { type Alike, type Group, groupAlike, holdersOf, type Source } from "../../../discord/permission-holders.ts";
-import { bitsByName, overwritesOf } from "../../../discord/permissions.ts";
-import { fieldLine, resultLines } from "../../../discord/text.ts";
-import { visibleChannels } from "../../../discord/visible-channels.ts";
-import { listFirst } from "../../../lib/text.ts";
+import { listFirst } from "../../lib/text.ts";
+import { channelName, memberName, nowIs, roleName } from "../describe.ts";
+import type { Place } from "../effective-permissions.ts";
+import { isObfuscated } from "../obfuscation.ts";
+import { type Alike, type Group, groupAlike, holdersOf, type Source } from "../permission-holders.ts";
+import { bitsByName, overwritesOf } from "../permissions.ts";
+import { fieldLine, resultLines } from "../text.ts";
+import { visibleChannels } from "../visible-channels.ts";
 import { unlimitedLine } from "./administrators.ts";
 import { checkedIn, groupPlaces, inapplicableLine, kindsOf, type Places, placeNames } from "./places.ts";
 
