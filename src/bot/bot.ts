@@ -41,7 +41,7 @@ import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
 import { offerTools } from "./tool/offered-tools.ts";
 import { scopeTo } from "./tool/scope.ts";
-import { tools as allTools, callingTools, listedByDefault } from "./tools/index.ts";
+import { tools as allTools, callingTools } from "./tools/index.ts";
 import { createPrompts } from "./tools/prompts.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
@@ -182,7 +182,6 @@ export function startBot(
 			...callingTools,
 		],
 		config.toml.mcp,
-		listedByDefault,
 	);
 	const offered = offer(undefined);
 	const touchable = config.toml.mcp.guilds && new Set(config.toml.mcp.guilds);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../src/bot/tool/context.ts";
-import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
+import { tools } from "../../src/bot/tools/index.ts";
 import type { Needed } from "../../src/discord/permissions.ts";
 import { officialName } from "../../src/discord/permissions.ts";
 import { briefSchema, type JsonSchema } from "../../src/mcp/json-schema.ts";
@@ -33,7 +33,7 @@ const maxLineLength = 300;
 export function toolsetSizes() {
 	return toolsetNames.flatMap((toolset) => {
 		const its = allTools.filter((tool) => tool.toolset === toolset);
-		const offered = its.filter(({ name }) => listedByDefault.includes(name));
+		const offered = its.filter(({ offered }) => offered === "listed");
 		return its.length > 0
 			? [
 					{
@@ -171,7 +171,7 @@ function describe(tool: BotTool, example: Example | undefined): string[] {
 		"",
 		text,
 		"",
-		`- ${effectOf(tool)}${listedByDefault.includes(tool.name) ? "" : " Not listed by default."}`,
+		`- ${effectOf(tool)}${tool.offered === "listed" ? "" : " Not listed by default."}`,
 		`- The bot needs: ${needed(needs)}.`,
 		...neededByPerson(tool),
 		"",

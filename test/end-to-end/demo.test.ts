@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { callingTools, listedByDefault, tools } from "../../src/bot/tools/index.ts";
+import { callingTools, tools } from "../../src/bot/tools/index.ts";
 import type { DemoFacts } from "../../src/demo/demo.ts";
 import { Browser } from "../gateway/oauth/browser.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
@@ -92,7 +92,7 @@ test("the bots' AI provider answers those who have its key", async () => {
 test("list_instances and the default tools of the bots are in one catalogue", async () => {
 	const listed = await mcp.listTools();
 	expect(listed.map(({ name }) => name)).toEqual([
-		...[...tools, ...callingTools].map(({ name }) => name).filter((name) => listedByDefault.includes(name)),
+		...[...tools, ...callingTools].filter(({ offered }) => offered === "listed").map(({ name }) => name),
 		"list_instances",
 	]);
 	const { text } = await mcp.call("list_instances");

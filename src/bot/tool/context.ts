@@ -199,10 +199,11 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 		Needs<Args<Entries>> {
 	toolset: Toolset;
 	/**
-	 * "extra": the value "default" of the setting `mcp.toolsets` does not include this tool. "always": the settings
-	 * `toolsets` and `list` include it whatever they are.
+	 * "listed": in `tools/list` if the configuration does not say which tools to list, because administrators need it
+	 * most often. "extra": the value "default" of the setting `mcp.toolsets` does not include this tool. "always": the
+	 * settings `toolsets` and `list` include it whatever they are.
 	 */
-	offered?: "extra" | "always";
+	offered?: "listed" | "extra" | "always";
 	/**
 	 * Says why a call of a "write" tool counts as destructive, as words that follow "it": it grants power, silences many,
 	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called

@@ -34,9 +34,8 @@ const maxScopes = 50;
 export function offerTools(
 	tools: readonly BotTool[],
 	choice: ToolChoice,
-	listedByDefault: readonly string[],
 ): (scope: ToolScope | undefined) => OfferedTools {
-	const all = new OfferedTools(tools, choice, listedByDefault);
+	const all = new OfferedTools(tools, choice);
 	const scoped = new LruMap<string, OfferedTools>(maxScopes);
 	const known = new Set([defaultChoice, ...tools.map((one) => one.toolset)]);
 	return (scope) => {
@@ -51,7 +50,6 @@ export function offerTools(
 				new OfferedTools(
 					tools.filter((tool) => isInToolsets(tool, names)),
 					names ? { ...choice, list: "all" } : choice,
-					listedByDefault,
 					scope,
 				),
 		);
@@ -76,8 +74,8 @@ export class OfferedTools implements ToolSet<BotContext> {
 	readonly listed: readonly BotTool[];
 	readonly #byName = new Map<string, BotTool>();
 	readonly #refusals = new Map<string, string>();
-	/** `listedByDefault`: if the configuration does not choose. `scope`: the caller's; undefined: everything. */
-	constructor(tools: readonly BotTool[], choice: ToolChoice, listedByDefault: readonly string[], scope?: ToolScope) {
+	/** `scope`: the caller's; undefined: everything. */
+	constructor(tools: readonly BotTool[], choice: ToolChoice, scope?: ToolScope) {
 		for (const tool of tools) {
 			if (this.#byName.has(tool.name)) throw new TypeError(`duplicate tool name ${tool.name}`);
 			this.#byName.set(tool.name, tool);
@@ -86,7 +84,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		}
 		const all = tools.filter(({ name }) => !this.#refusals.has(name));
 		const own = all.filter(({ name }) => !accessorNames.has(name));
-		const listed = own.filter((tool) => isListed(tool, choice, listedByDefault));
+		const listed = own.filter((tool) => isListed(tool, choice));
 		const isOffered = (list: readonly BotTool[]) => (tool: BotTool) =>
 			accessorNames.has(tool.name) ? listed.length < own.length : list.includes(tool);
 		this.allowed = all.filter(isOffered(own));
@@ -131,14 +129,13 @@ export class OfferedTools implements ToolSet<BotContext> {
 function isListed(
 	tool: BotTool,
 	{ toolsets, list = toolsets === undefined ? [defaultChoice] : "all" }: ToolChoice,
-	listedByDefault: readonly string[],
 ): boolean {
 	return (
 		tool.offered === "always" ||
 		list === "all" ||
 		list.includes(tool.toolset) ||
 		list.includes(tool.name) ||
-		(list.includes(defaultChoice) && listedByDefault.includes(tool.name))
+		(list.includes(defaultChoice) && tool.offered === "listed")
 	);
 }
 

@@ -54,6 +54,7 @@ const pageSize = 100;
 export const getAuditLog = readTool({
 	name: "get_audit_log",
 	toolset: "audit",
+	offered: "listed",
 	title: "Get the audit log",
 	description:
 		"Read the audit log of the last 45 days: who did what, old and new values, reasons, and the calls that undo it.",

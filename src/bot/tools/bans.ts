@@ -33,6 +33,7 @@ const maxUsers = 200;
 export const ban = destructiveTool({
 	name: "ban",
 	toolset: "moderation",
+	offered: "listed",
 	title: "Ban users",
 	description: "Ban users, members or not.",
 	permissions: [
@@ -204,6 +205,7 @@ function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
 export const unban = editTool({
 	name: "unban",
 	toolset: "moderation",
+	offered: "listed",
 	title: "Lift bans",
 	description: "Lift bans.",
 	permissions: ["BanMembers"],

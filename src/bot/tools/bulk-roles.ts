@@ -25,6 +25,7 @@ type Action = "add" | "remove";
 export const bulkRoleUpdate = destructiveTool({
 	name: "bulk_role_update",
 	toolset: "roles",
+	offered: "listed",
 	title: "Add or remove a role",
 	description: "Add or remove a role for the members in `user_ids`, or for all who match all filters.",
 	permissions: ["ManageRoles"],

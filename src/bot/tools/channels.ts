@@ -83,6 +83,7 @@ const below_channel_id = v.optional(
 export const createChannel = writeTool({
 	name: "create_channel",
 	toolset: "channels",
+	offered: "listed",
 	title: "Create a channel",
 	description:
 		"Create a channel; several: plan_guild. Access is as in its category unless given; the bot keeps its own.",
@@ -128,6 +129,7 @@ const forAccess = accessNames.map((name) => ({
 export const editChannel = destructiveTool({
 	name: "edit_channel",
 	toolset: "channels",
+	offered: "listed",
 	title: "Edit a channel",
 	description: "Change a channel; omitted settings stay.",
 	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
@@ -211,6 +213,7 @@ function unchanged(channel: find.Channel, args: object): ToolError {
 export const listChannels = readTool({
 	name: "list_channels",
 	toolset: "channels",
+	offered: "listed",
 	title: "List channels",
 	description: "List channels from the top: kind, topic, limits; private and read-only for @everyone.",
 	input: v.strictObject({
@@ -328,6 +331,7 @@ const sampleSize = 5;
 export const deleteChannel = destructiveTool({
 	name: "delete_channel",
 	toolset: "channels",
+	offered: "listed",
 	title: "Delete a channel",
 	description: "Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
 	permissions: ["ManageChannels"],

@@ -58,6 +58,7 @@ const filters = [...contentFilters, "after", "before", "count"] as const;
 export const deleteMessages = destructiveTool({
 	name: "delete_messages",
 	toolset: "messages",
+	offered: "listed",
 	title: "Delete messages",
 	description: "Permanently delete messages by id or filter; filters keep pinned ones.",
 	permissions: [

@@ -55,6 +55,7 @@ function shardLine(connection: Connection, guilds: readonly Guild[]): string[] {
 export const runSetupCheck = readTool({
 	name: "run_setup_check",
 	toolset: "diagnostics",
+	offered: "listed",
 	title: "Check the bot's setup",
 	description:
 		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration. Says the next steps.",

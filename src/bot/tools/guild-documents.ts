@@ -101,6 +101,7 @@ function only(document: GuildDocument, parts: readonly Part[]): GuildDocument {
 export const planGuild = readTool({
 	name: "plan_guild",
 	toolset: "guild_document",
+	offered: "listed",
 	person,
 	title: "Plan from a document",
 	description:
@@ -143,6 +144,7 @@ export const applyGuild = tool(
 	{
 		name: "apply_guild",
 		toolset: "guild_document",
+		offered: "listed",
 		person,
 		title: "Carry out a plan",
 		description:

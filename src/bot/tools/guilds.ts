@@ -14,6 +14,7 @@ import { incidentsOf } from "./incidents.ts";
 export const listGuilds = readTool({
 	name: "list_guilds",
 	toolset: "core",
+	offered: "listed",
 	title: "List guilds",
 	description: "List the guilds (Discord servers) that the bot is in.",
 	person: { managesBot: false },
@@ -32,6 +33,7 @@ export const listGuilds = readTool({
 export const getGuildInfo = readTool({
 	name: "get_guild_info",
 	toolset: "core",
+	offered: "listed",
 	title: "Get guild info",
 	description:
 		"A guild at a glance: owner, counts, boosts, features, pauses, and the settings that edit_guild changes.",

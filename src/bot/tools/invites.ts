@@ -18,6 +18,7 @@ import { requireAssignable } from "./roles.ts";
 export const listInvites = readTool({
 	name: "list_invites",
 	toolset: "guild",
+	offered: "listed",
 	title: "List invites",
 	description: "List invites, newest first: code, channel, creator, expiry, uses.",
 	permissions: [
@@ -142,6 +143,7 @@ export const getInvite = readTool({
 export const deleteInvite = destructiveTool({
 	name: "delete_invite",
 	toolset: "guild",
+	offered: "listed",
 	title: "Delete invites",
 	description: "Delete invites: their links stop working.",
 	permissions: [

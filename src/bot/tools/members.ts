@@ -73,6 +73,7 @@ export const filterNames = Object.keys(memberFilters) as (keyof typeof memberFil
 export const listMembers = readTool({
 	name: "list_members",
 	toolset: "core",
+	offered: "listed",
 	title: "List members",
 	description: "List and count the members who match all filters: names, id, roles, join time.",
 	intents: ["GuildMembers"],
@@ -198,6 +199,7 @@ export function stillLoading(guild: Guild, connection: Connection): string[] {
 export const lookupUserByName = readTool({
 	name: "lookup_user_by_name",
 	toolset: "core",
+	offered: "listed",
 	title: "Look up a user by name",
 	description:
 		"Find members by part of a nickname, display name or username, ignoring case and accents; best matches first.",
@@ -235,6 +237,7 @@ function foldedName(name: string, argument: string): string {
 export const getMember = readTool({
 	name: "get_member",
 	toolset: "core",
+	offered: "listed",
 	title: "Get a member",
 	description: "A member's names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
 	input: v.strictObject({ guild_id, user_id: found(member, "member") }),

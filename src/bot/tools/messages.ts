@@ -26,6 +26,7 @@ import { destructiveTool, writeTool } from "../tool/define.ts";
 export const sendMessage = writeTool({
 	name: "send_message",
 	toolset: "messages",
+	offered: "listed",
 	title: "Send a message",
 	description: "Send a message. It pings nobody unless `mentions` allows it.",
 	permissions: ["SendMessages", ...textPermissions, { permission: "ReadMessageHistory", with: "reply_to" }],

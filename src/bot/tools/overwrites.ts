@@ -65,6 +65,7 @@ interface Target {
 export const setChannelPermissions = destructiveTool({
 	name: "set_channel_permissions",
 	toolset: "channels",
+	offered: "listed",
 	title: "Set channel permissions",
 	description: "Allow or deny permissions in channels; others stay. Synced channels follow their category.",
 	lock: "channel_ids",
@@ -253,7 +254,7 @@ function writeChange({ channel, target, after }: OverwriteChange) {
 export const listChannelPermissions = readTool({
 	name: "list_channel_permissions",
 	toolset: "channels",
-	offered: "extra",
+	offered: "listed",
 	title: "List channel permissions",
 	description: "List what channels allow and deny to roles and members.",
 	person: { permissions: ["ManageRoles"], permissionsIn: "channel_ids" },

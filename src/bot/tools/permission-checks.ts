@@ -40,6 +40,7 @@ const many = <const Schema extends v.GenericSchema>(schema: Schema, description:
 export const checkPermissions = readTool({
 	name: "check_permissions",
 	toolset: "diagnostics",
+	offered: "listed",
 	title: "Check permissions",
 	description:
 		"What members or roles may do in channels (none: in the guild). Without members and roles: who may, and why.",

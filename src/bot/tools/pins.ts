@@ -15,6 +15,7 @@ import { editTool, readTool } from "../tool/define.ts";
 export const pinMessage = editTool({
 	name: "pin_message",
 	toolset: "messages",
+	offered: "listed",
 	title: "Pin or unpin a message",
 	description: "Pin a message to its channel, or unpin it.",
 	lock: "message_id",

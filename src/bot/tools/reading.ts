@@ -15,6 +15,7 @@ import { readTool } from "../tool/define.ts";
 export const getRecentMessages = readTool({
 	name: "get_recent_messages",
 	toolset: "messages",
+	offered: "listed",
 	title: "Get recent messages",
 	description: "Read a channel or thread, newest first: text, files, embeds, components, replies, forwards, reactions.",
 	permissions: ["ReadMessageHistory"],

@@ -40,6 +40,7 @@ const fields = {
 export const listRoles = readTool({
 	name: "list_roles",
 	toolset: "roles",
+	offered: "listed",
 	title: "List roles",
 	description: "List roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
 	input: v.strictObject({ guild_id }),
@@ -104,6 +105,7 @@ function membersOf(role: Role): GuildMember[] {
 export const createRole = writeTool({
 	name: "create_role",
 	toolset: "roles",
+	offered: "listed",
 	title: "Create a role",
 	description: "Create a role, below all others by default, and give it to members. Several: plan_guild.",
 	permissions: ["ManageRoles"],
@@ -170,6 +172,7 @@ async function giveRole(role: Role, members: readonly GuildMember[], call: ToolC
 export const editRole = editTool({
 	name: "edit_role",
 	toolset: "roles",
+	offered: "listed",
 	title: "Edit a role",
 	description: "Change a role; what is omitted stays.",
 	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [

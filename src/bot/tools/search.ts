@@ -68,6 +68,7 @@ type Args = v.InferOutput<typeof input>;
 export const searchMessages = readTool({
 	name: "search_messages",
 	toolset: "messages",
+	offered: "listed",
 	title: "Search messages",
 	description:
 		"Search or count messages, newest first. With `after` or in one channel, reads all; otherwise asks Discord's index of whole words.",

@@ -61,6 +61,7 @@ type NewThread = v.InferOutput<typeof createInput>;
 export const createThread = writeTool({
 	name: "create_thread",
 	toolset: "threads",
+	offered: "listed",
 	title: "Create a thread or forum post",
 	description: "Create a thread, on its own or from a message, or a forum post.",
 	permissions: [
@@ -171,6 +172,7 @@ const onlyPosts = "only forum posts have tags";
 export const listThreads = readTool({
 	name: "list_threads",
 	toolset: "threads",
+	offered: "listed",
 	title: "List threads and forum posts",
 	description: "List active threads or forum posts, on request a channel's archived ones after them.",
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],

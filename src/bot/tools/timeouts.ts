@@ -46,6 +46,7 @@ export const timeout = destructiveTool(
 	{
 		name: "timeout",
 		toolset: "moderation",
+		offered: "listed",
 		title: "Time members out",
 		description: "Time members out: they can only read. Replaces earlier timeouts.",
 		permissions: ["ModerateMembers"],

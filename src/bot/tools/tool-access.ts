@@ -20,6 +20,7 @@ const maxOthers = 3;
 export const findTools = readTool({
 	name: accessors.find,
 	toolset: "core",
+	offered: "listed",
 	title: "Find tools",
 	description: "Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
 	person: { managesBot: false },
@@ -98,6 +99,7 @@ const neverRuns = () => {
 export const useReadingTool = readTool({
 	name: accessors.read,
 	toolset: "core",
+	offered: "listed",
 	title: "Use a tool that reads",
 	description: "Call a tool that is not listed and only reads. find_tools shows its arguments.",
 	input,
@@ -109,6 +111,7 @@ export const useTool = tool(
 	{
 		name: accessors.use,
 		toolset: "core",
+		offered: "listed",
 		title: "Use a tool",
 		description: "Call any tool that is not listed. find_tools shows its arguments.",
 		input,

@@ -7,15 +7,15 @@ import { type ToolChoice, toolsetNames } from "../../../src/bot/config/tool-choi
 import { donatorToolNames, donatorTools } from "../../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { accessors, OfferedTools } from "../../../src/bot/tool/offered-tools.ts";
-import { callingTools, listedByDefault, tools as realTools } from "../../../src/bot/tools/index.ts";
+import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
 const tools: readonly BotTool[] = [...realTools, ...callingTools];
 const open: ToolChoice = { read_only: false, tools: { deny: [] } };
-const offer = (choice: Partial<ToolChoice>, of = tools) =>
-	new OfferedTools(of, { ...open, ...choice }, listedByDefault);
+const offer = (choice: Partial<ToolChoice>, of = tools) => new OfferedTools(of, { ...open, ...choice });
 const names = (list: readonly BotTool[]) => list.map(({ name }) => name);
+const byDefault = names(tools.filter(({ offered }) => offered === "listed"));
 const allowed = (choice: Partial<ToolChoice>) => names(offer(choice).allowed);
 const listed = (choice: Partial<ToolChoice>) => names(offer(choice).listed);
 const accessorNames = Object.values(accessors);
@@ -28,7 +28,7 @@ const readers = tools.filter(({ listing }) => Object(listing.annotations).readOn
 describe("what is allowed and listed", () => {
 	test("without a choice, all tools are allowed and the default tools listed", () => {
 		expect(allowed({})).toEqual(names(tools));
-		expect(listed({}).toSorted()).toEqual([...listedByDefault].toSorted());
+		expect(listed({})).toEqual(byDefault);
 	});
 
 	test("what toolsets name is allowed and listed, without the tools that reach others", () => {
@@ -55,7 +55,7 @@ describe("what is allowed and listed", () => {
 		expect(listed({ ...choice, list: ["threads"] })).toEqual([...threads, ...accessorNames]);
 		expect(withoutAccessors(listed({ list: ["default", "events"] }))).toEqual(
 			withoutAccessors(names(tools)).filter(
-				(name) => listedByDefault.includes(name) || name.includes("scheduled_event") || name === "get_event_users",
+				(name) => byDefault.includes(name) || name.includes("scheduled_event") || name === "get_event_users",
 			),
 		);
 		expect(listed({ list: "all" })).toEqual(withoutAccessors(names(tools)));

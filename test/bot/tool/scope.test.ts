@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
 import { accessors, offerTools } from "../../../src/bot/tool/offered-tools.ts";
-import { callingTools, listedByDefault, tools as realTools } from "../../../src/bot/tools/index.ts";
+import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
 import { createFetchSend } from "../../../src/lib/http.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { createClient } from "../../../src/mcp/client.ts";
@@ -14,7 +14,7 @@ import { startWorld } from "../../support/world.ts";
 
 const tools: readonly BotTool[] = [...realTools, ...callingTools];
 const names = (list: readonly BotTool[]) => list.map(({ name }) => name);
-const offer = offerTools(tools, { read_only: false, tools: { deny: ["kick"] } }, listedByDefault);
+const offer = offerTools(tools, { read_only: false, tools: { deny: ["kick"] } });
 const isAccessor = ({ name }: BotTool) => Object.values(accessors).some((one) => one === name);
 
 describe("the tools of a scope", () => {
@@ -30,7 +30,7 @@ describe("the tools of a scope", () => {
 				(needed.some((one) => one === tool.effect) || (access === "write" && tool.name === accessors.use)),
 		);
 		expect(names(allowed)).toEqual(names(expected));
-		expect(names(listed)).toEqual(names(allowed).filter((name) => listedByDefault.includes(name)));
+		expect(names(listed)).toEqual(names(allowed.filter(({ offered }) => offered === "listed")));
 	});
 
 	test("each tool says truly whether it deletes or overwrites something", () => {

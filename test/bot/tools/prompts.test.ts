@@ -1,12 +1,14 @@
 // The prompts of a bot, by the configuration and the guilds that it has.
 
 import { describe, expect, test } from "bun:test";
-import { callingTools, listedByDefault, tools } from "../../../src/bot/tools/index.ts";
+import { callingTools, tools } from "../../../src/bot/tools/index.ts";
 import { createPrompts } from "../../../src/bot/tools/prompts.ts";
 import { getPrompt, listPrompts } from "../../../src/mcp/prompts.ts";
 
 const cooks = { id: "123456789012345678", name: "The Cooks" };
-const names = [...tools, ...callingTools].map(({ name }) => name);
+const all = [...tools, ...callingTools];
+const names = all.map(({ name }) => name);
+const listed = all.filter(({ offered }) => offered === "listed").map(({ name }) => name);
 
 const promptsOf = (allowed: readonly string[], guildId?: string) =>
 	createPrompts({
@@ -39,7 +41,7 @@ describe.each(promptsOf(names).map(({ name }) => [name]))("%s", (name) => {
 		const text = textOf(name, {});
 		const mentioned = text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
 		const args = new Set(tools.flatMap(({ listing }) => Object.keys(Object(listing.inputSchema.properties))));
-		const unlisted = mentioned.filter((word) => names.includes(word) && !listedByDefault.includes(word));
+		const unlisted = mentioned.filter((word) => names.includes(word) && !listed.includes(word));
 		for (const word of mentioned) expect(names.includes(word) || args.has(word) ? word : `? ${word}`).toBe(word);
 		if (unlisted.length > 0) expect(text).toMatch(/find_tools|use_reading_tool/);
 	});

@@ -12,7 +12,7 @@ import { createConnection, logIn } from "../../setup/check.ts";
 import { instanceName, startStore } from "../../store/store.ts";
 import { createAudit } from "../../tool/audit.ts";
 import { OfferedTools } from "../../tool/offered-tools.ts";
-import { tools as allTools, callingTools, listedByDefault } from "../../tools/index.ts";
+import { tools as allTools, callingTools } from "../../tools/index.ts";
 import { wireGuildDocuments } from "../wiring.ts";
 import type { OwnDocuments } from "./guild-file.ts";
 import { createDocumentRequests } from "./requests.ts";
@@ -58,7 +58,7 @@ export async function openGuildDocuments(
 	await logIn(config, connection);
 	const guilds = toml.mcp.guilds && new Set(toml.mcp.guilds);
 	if (needsMembers) await loadMembers(connection);
-	const { denies } = new OfferedTools([...allTools, ...callingTools], toml.mcp, listedByDefault);
+	const { denies } = new OfferedTools([...allTools, ...callingTools], toml.mcp);
 	const { pictures, guildDocuments, mayTouch } = wireGuildDocuments({
 		connection,
 		store,
