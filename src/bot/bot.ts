@@ -222,6 +222,7 @@ export function startBot(
 			toml: config.toml,
 			tools: offered.allowed,
 			listed: offered.listed,
+			beyond: [],
 			store,
 		},
 		locks,

@@ -75,7 +75,7 @@ export function createCallAs(options: CallAsOptions): CallAs {
 			principal,
 			// The setting mcp.guilds limits only MCP clients.
 			{ ...bot, guilds: undefined, beforeWrite, onDryRun, draft },
-			{ allowed: tools(), listed: [] },
+			{ allowed: tools(), listed: [], beyond: [] },
 		);
 		const from = performance.now();
 		const takesGuild = Object.hasOwn(tool.listing.inputSchema.properties ?? {}, "guild_id");

@@ -25,6 +25,8 @@ export interface Self {
 	tools: readonly BotTool[];
 	/** Those in `tools/list`. */
 	listed: readonly BotTool[];
+	/** Those that only the caller's access level excludes. */
+	beyond: readonly BotTool[];
 	store: Pick<Store, "state" | "since">;
 }
 

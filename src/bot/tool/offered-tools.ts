@@ -72,16 +72,22 @@ export class OfferedTools implements ToolSet<BotContext> {
 	/** With the `accessors` if allowed tools are missing from `tools/list`. */
 	readonly allowed: readonly BotTool[];
 	readonly listed: readonly BotTool[];
+	/** Those that only the caller's access level excludes. */
+	readonly beyond: readonly BotTool[];
 	readonly #byName = new Map<string, BotTool>();
 	readonly #refusals = new Map<string, string>();
 	/** `scope`: the caller's; undefined: everything. */
 	constructor(tools: readonly BotTool[], choice: ToolChoice, scope?: ToolScope) {
+		const beyond: BotTool[] = [];
 		for (const tool of tools) {
 			if (this.#byName.has(tool.name)) throw new TypeError(`duplicate tool name ${tool.name}`);
 			this.#byName.set(tool.name, tool);
-			const refusal = refusalOf(tool, choice) ?? (scope && whyBeyondAccess(tool, scope));
+			const denied = refusalOf(tool, choice);
+			const refusal = denied ?? (scope && whyBeyondAccess(tool, scope));
 			if (refusal !== undefined) this.#refusals.set(tool.name, refusal);
+			if (refusal !== undefined && denied === undefined && !accessorNames.has(tool.name)) beyond.push(tool);
 		}
+		this.beyond = beyond;
 		const all = tools.filter(({ name }) => !this.#refusals.has(name));
 		const own = all.filter(({ name }) => !accessorNames.has(name));
 		const listed = own.filter((tool) => isListed(tool, choice));

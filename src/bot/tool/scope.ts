@@ -10,14 +10,14 @@ import type { OfferedTools } from "./offered-tools.ts";
 export function scopeTo(
 	principal: Principal,
 	context: BotContext,
-	{ allowed, listed }: Pick<OfferedTools, "allowed" | "listed">,
+	{ allowed, listed, beyond }: Pick<OfferedTools, "allowed" | "listed" | "beyond">,
 ): BotContext {
 	const { self, guildId, audit, guildDocuments } = context;
 	const { guilds: own, person } = principal;
 	const scoped: BotContext = {
 		...context,
 		principal,
-		self: { ...self, tools: allowed, listed },
+		self: { ...self, tools: allowed, listed, beyond },
 	};
 	if (!own && !person) return scoped;
 	const guilds = own ? intersect(context.guilds, own) : context.guilds;

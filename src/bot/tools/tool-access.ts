@@ -2,7 +2,8 @@
 // the call inside it, so that these two never run.
 
 import * as v from "valibot";
-import { resultLines } from "../../discord/text.ts";
+import { fieldLine, resultLines } from "../../discord/text.ts";
+import { howToRaise, type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
@@ -28,7 +29,7 @@ export const findTools = readTool({
 		query: text(1, 500, 'What to do, in a few words; several purposes separated by ";".'),
 		limit: limit(10, 1, "How many with arguments, per purpose."),
 	}),
-	run({ query, limit }, { self }) {
+	run({ query, limit }, { self, principal }) {
 		const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");
 		if (purposes.length > maxPurposes)
 			throw invalidParameters([
@@ -37,8 +38,11 @@ export const findTools = readTool({
 		const results = purposes.map((text) => ({
 			purpose: text.trim(),
 			...searchTools(text, self.tools, limit),
+			beyond: searchTools(text, [...self.tools, ...self.beyond], 1)
+				.best.filter((tool) => self.beyond.includes(tool))
+				.map((tool) => beyondLine(tool, principal)),
 		}));
-		if (results.every(({ best }) => best.length === 0))
+		if (results.every(({ best, beyond }) => best.length + beyond.length === 0))
 			throw new ToolError(
 				`No tool matches ${JSON.stringify(query)}. Use other words, such as a noun of Discord (channel, role, message, webhook) and what to do with it.`,
 			);
@@ -52,14 +56,19 @@ export const findTools = readTool({
 		const [result] = results;
 		if (results.length === 1 && result)
 			return resultLines(
+				result.beyond,
 				linesOfBest(result.best),
 				result.others.slice(0, maxOthers).map((tool) => headLine(tool, self.listed)),
 			);
-		return results.flatMap(({ purpose, best, others }) => {
+		return results.flatMap(({ purpose, best, others, beyond }) => {
 			const title = JSON.stringify(purpose);
-			if (best.length === 0) return [`${title}: no tool matches`];
+			if (best.length + beyond.length === 0) return [`${title}: no tool matches`];
 			const names = others.slice(0, maxOthers).map(({ name }) => name);
-			return resultLines(`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`, linesOfBest(best));
+			return resultLines(
+				`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`,
+				beyond,
+				linesOfBest(best),
+			);
 		});
 	},
 });
@@ -70,11 +79,22 @@ function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 }
 
 function headLine(tool: BotTool, listed: readonly BotTool[]): string {
-	const { name, listing } = tool;
+	const { name } = tool;
 	if (listed.includes(tool)) return `${name} (listed: call it directly)`;
-	const description = String(listing.description).replace(`${privilegedHint} `, "");
 	const accessor = isReadOnly(tool) ? accessors.read : accessors.use;
-	return `${name} (call it with ${accessor}): ${description}`;
+	return `${name} (call it with ${accessor}): ${descriptionOf(tool)}`;
+}
+
+function beyondLine(tool: BotTool, caller: Principal = rootPrincipal): string {
+	const needed = tool.effect === "destructive" ? "all" : "write";
+	return fieldLine(
+		`${tool.name} (needs the access "${needed}", and this connection has only "${caller.access}"): ${descriptionOf(tool)}`,
+		howToRaise(caller, needed),
+	);
+}
+
+function descriptionOf({ listing }: BotTool): string {
+	return String(listing.description).replace(`${privilegedHint} `, "");
 }
 
 function parametersOf({ properties, required }: Record<string, unknown>) {

@@ -26,7 +26,7 @@ const settings = ({ simulator }: World) => ({
 /** The approvals of one life, and `ban` behind them. */
 function guarded({ simulator, guild }: World, { config, connection, store, mutex, log }: FeatureOptions) {
 	const none = {} as never;
-	const self = { name: "Alpha", toml: config.toml, tools: [], listed: [], store };
+	const self = { name: "Alpha", toml: config.toml, tools: [], listed: [], beyond: [], store };
 	const unused = { audit: { recent: async () => [] }, locks: none, guildDocuments: none };
 	const context: BotContext = { ...unused, connection, guildId: guild.id, mutex, self, log, principal: undefined };
 	const set = toolSet([ban]);

@@ -263,7 +263,7 @@ describe("a principal that is limited to one guild", () => {
 });
 
 describe("a principal with less access", () => {
-	test("lists and calls only tools of its access, and finds no others", async () => {
+	test("lists and calls only tools of its access, and finds of the others the best one, with the access that it needs", async () => {
 		const { as } = await started;
 		const ask = as({ id: "key:b", name: "b", access: "read" });
 		const listed = JSON.parse(await ask("tools/list", {})).tools.map(({ name }: { name: string }) => name);
@@ -277,7 +277,13 @@ describe("a principal with less access", () => {
 			expect(await call(name)).toContain(`${name} was not run: it needs the access`);
 		const found = await call("find_tools", { query: "ban a member" });
 		expect(found).toContain("get_bans");
-		expect(found).not.toMatch(/\bban \(/);
+		expect(found).toContain(
+			'ban (needs the access \\"all\\", and this connection has only \\"read\\"): Ban users, members or not. | To raise it, the operator of the gateway creates a key with --access all.',
+		);
+		expect(await call("find_tools", { query: "list bans" })).not.toContain("needs the access");
+		expect(await call("find_tools", { query: "list bans; write a message" })).toMatch(
+			/"write a message\W.*send_message \(needs the access \W*write/,
+		);
 		expect(await call("get_bot_info")).toMatch(/tools: \d+, of the toolsets/);
 	});
 
