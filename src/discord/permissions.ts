@@ -290,6 +290,7 @@ export function requireOf(
 			`${isBot(member) ? "The bot lacks" : "You lack"} ${describeBits(missing)} in ${place}.`,
 			...why(missing),
 			...(isBot(member) ? [whoCanGrant(guild, channel)] : []),
+			...(isBot(member) && channel ? grantingTool(guild, channel, missing) : []),
 			"Nothing was done.",
 		].join(" "),
 	);
@@ -351,6 +352,21 @@ export function canManageOverwrites(guild: Guild, overwrites: Overwrites, member
 			(id === member.id || (id !== guild.id && member.roles.cache.has(id))) &&
 			(allow & PermissionFlagsBits.ManageRoles) !== 0n,
 	);
+}
+
+/** How the bot can allow itself what it lacks in a channel. */
+function grantingTool(guild: Guild, channel: GuildBasedChannel, missing: bigint): string[] {
+	const place = channel.isThread() ? channel.parent : channel;
+	const needed = bitsIn(place ?? undefined, [
+		"ManageRoles",
+		"ViewChannel",
+		...(place?.isVoiceBased() ? (["Connect"] as const) : []),
+	]);
+	if (!place || isForPeople() || missingPermissions(guild, place, needed) !== 0n) return [];
+	if (grantableBits(guild, place, missing) !== missing) return [];
+	return [
+		`set_channel_permissions does that: channel_ids ${place.id}, target_ids ${botMember(guild).id}, allow ${describeBits(missing)}.`,
+	];
 }
 
 function whoCanGrant(guild: Guild, channel: GuildBasedChannel | undefined): string {

@@ -152,6 +152,24 @@ worldTest("a reply without READ_MESSAGE_HISTORY is refused before Discord sees i
 	expect(simulator.requests.list(messages)).toHaveLength(1);
 });
 
+worldTest("what the bot lacks in a channel and may allow itself there names the call that does so", async (world) => {
+	const { simulator } = world;
+	const channel = channelNamed(world, "general");
+	const bot = simulator.bot("alpha").id;
+	const say = async () => (await world.call("send_message", { channel_id: channel.id, content: "x" })).text;
+	const allow = `set_channel_permissions does that: channel_ids ${channel.id}, target_ids ${bot}, allow SEND_MESSAGES.`;
+	denyBot(world, channel, PermissionFlagsBits.SendMessages);
+	await world.heard();
+	expect(await say()).toContain(allow);
+	const args = { channel_ids: [channel.id], target_ids: [bot], allow: ["SEND_MESSAGES"] };
+	expect((await world.call("set_channel_permissions", args)).isError).toBe(false);
+	expect(await say()).toContain("Message sent");
+	denyBot(world, channel, PermissionFlagsBits.SendMessages | PermissionFlagsBits.ManageRoles);
+	await world.heard();
+	expect(await say()).toContain("lacks SEND_MESSAGES in #general");
+	expect(await say()).not.toContain("set_channel_permissions");
+});
+
 worldTest("embeds arrive complete", async (world) => {
 	const picture = "https://example.org/soup.png";
 	const { id: channel_id } = world.simulator.channel(general);
