@@ -143,6 +143,7 @@ function memberFormatter(guild: Guild, nowMs: number): (member: GuildMember) => 
 			memberFields(member),
 			`roles: ${roles.join(", ") || "none"}`,
 			`joined: ${time(member.joinedAt)}`,
+			member.id === guild.ownerId && "owner",
 			member.user.bot && "bot",
 			showsRules && member.pending && "pending",
 			showsTimeouts && isTimedOut(member, nowMs) && `timed out until ${time(member.communicationDisabledUntil)}`,

@@ -263,7 +263,7 @@ worldTest("list_members finds members who match all filters", async (world) => {
 	});
 });
 
-worldTest("list_members says who is timed out, pending or a bot, and what now is", async (world) => {
+worldTest("list_members says who owns the guild, is timed out, pending or a bot, and what now is", async (world) => {
 	const { simulator, guild } = world;
 	const edit = (name: string, changes: object) =>
 		simulator.world.members.edit(guild, memberNamed(world, name), changes);
@@ -279,6 +279,8 @@ worldTest("list_members says who is timed out, pending or a bot, and what now is
 	expect(await list({ timed_out: false })).toHaveLength(6);
 	const [, pending] = await list({ pending: true });
 	expect(pending).toMatch(/^MONA LISA .* \| joined: \S+ \| pending$/);
+	const owners = (await list({})).filter((line) => line.endsWith(" | owner"));
+	expect(owners.map((line) => / ID: (\d+) /.exec(line)?.[1])).toEqual([guild.owner_id]);
 	const [header, bot] = await list({ bots: true });
 	expect(header).toBe("1 of 6 members match:");
 	expect(bot).toMatch(/^alpha .* \| joined: \S+ \| bot$/);
