@@ -54,7 +54,8 @@ export function editTool<const Entries extends v.ObjectEntries>(
 	return tool({ effect: "write", additive, idempotent: true }, definition);
 }
 
-const dry_run = v.optional(flag("Preview."), false);
+/** Of a tool with a plan; destructive tools have it without naming it. */
+export const dry_run = v.optional(flag("Preview."), false);
 
 /**
  * Defines an MCP tool that deletes or overwrites something. A call with the argument `dry_run` returns the plan's

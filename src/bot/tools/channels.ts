@@ -31,7 +31,7 @@ import { readPermissions } from "../tool/arguments/permissions.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
-import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
+import { destructiveTool, dry_run, editTool, readTool, writeTool } from "../tool/define.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
 import { type EditStep, editSteps } from "./channels/channel-edit.ts";
 import {
@@ -126,7 +126,11 @@ const forAccess = accessNames.map((name) => ({
 	when: (args: Access) => args[name] !== undefined,
 }));
 
-export const editChannel = destructiveTool({
+/** Their former value is a word that the result names. */
+const restorable = ["name", "slowmode_seconds", "user_limit", "bitrate"];
+const naming = ["guild_id", "channel_id", "reason", "dry_run"];
+
+export const editChannel = editTool({
 	name: "edit_channel",
 	toolset: "channels",
 	offered: "listed",
@@ -163,7 +167,12 @@ export const editChannel = destructiveTool({
 		),
 		status: v.optional(v.pipe(text(0, 500, "Voice."), listedAs({ type: "string", description: "Voice." }))),
 		reason,
+		dry_run,
 	}),
+	destructive(args) {
+		const replaced = givenIn(args).filter((name) => !restorable.includes(name));
+		return replaced.length > 0 ? `replaces the channel's ${replaced.join(", ")}` : undefined;
+	},
 	async plan(args, { guild, channel }) {
 		const steps = await editSteps(guild, channel, args);
 		const results = new Map<EditStep, readonly string[]>();
@@ -201,12 +210,15 @@ function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseD
 	return { action: "slow_mode", userIds: [], channelIds, detail };
 }
 
+function givenIn(args: object): string[] {
+	const given = Object.entries(args).filter(([name, value]) => value !== undefined && !naming.includes(name));
+	return given.map(([name]) => name);
+}
+
 function unchanged(channel: find.Channel, args: object): ToolError {
-	const given = Object.entries(args).filter(([, value]) => value !== undefined);
-	const names = given.map(([name]) => name).filter((name) => !["guild_id", "channel_id", "reason"].includes(name));
 	if (isForPeople()) return new ToolError(`${channelName(channel)} is so already. Nothing was done.`);
 	return new ToolError(
-		`Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${names.join(", ")} as before.`,
+		`Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${givenIn(args).join(", ")} as before.`,
 	);
 }
 

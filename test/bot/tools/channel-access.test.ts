@@ -248,7 +248,11 @@ describe("access of an existing channel", () => {
 			`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL allowed → neutral`,
 		];
 		const dry = await it.edit(general, { ...args, dry_run: true });
-		expect(dry.text.split("\n").slice(1)).toEqual([`Would change #general (ID: ${general.id}):`, ...lines]);
+		expect(dry.text.split("\n").slice(1)).toEqual([
+			`Would change #general (ID: ${general.id}):`,
+			...lines,
+			"Counts as destructive: it replaces the channel's topic, view_role_ids.",
+		]);
 		expect(writes(it.world)).toEqual([]);
 		const { text } = await it.edit(general, args);
 		expect(text.split("\n")).toEqual([`Changed #general (ID: ${general.id}):`, ...lines]);

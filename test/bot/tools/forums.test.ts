@@ -150,6 +150,7 @@ worldTest("edit_channel keeps the ids of remaining tags, and reports deleted one
 		`deleted tag: staff | ID: ${staff.id} | moderated: needs MANAGE_THREADS | on 1 active post(s)`,
 		`changed tag: Soups | ID: ${soup.id} | emoji: 🍲`,
 		"new tag: cake | emoji: 🍰",
+		"Counts as destructive: it replaces the channel's tags.",
 	]);
 	expect(forum.available_tags).toEqual([soup, staff]);
 	const { text } = await call("edit_channel", { tags });
