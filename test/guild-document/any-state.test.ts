@@ -85,14 +85,8 @@ function randomState(random: Random) {
 			position: random.below(12),
 			...(types[at] !== 4 && random.chance(0.7) && { parent: random.pick([...categories, 33]) }),
 			permission_overwrites: [
-				...some(random, [guildId, ...roles()]).map((one) => ({
-					id: one,
-					type: 0,
-				})),
-				...some(random, [70, 71].map(idOf)).map((one) => ({
-					id: one,
-					type: 1,
-				})),
+				...some(random, [guildId, ...roles()]).map((one) => ({ id: one, type: 0 })),
+				...some(random, [70, 71].map(idOf)).map((one) => ({ id: one, type: 1 })),
 			].map((one) => ({ ...one, allow: bits(), deny: bits() })),
 			topic: maybe(text(random, types[at] === 15 ? 4096 : 1024)),
 			nsfw: maybe(random.chance(0.5)),
@@ -105,7 +99,9 @@ function randomState(random: Random) {
 			flags: random.below(32) + random.pick([0, 1 << 21]),
 			available_tags: maybe(
 				Array.from({ length: random.below(21) }, (_, tag) => ({
-					...{ id: idOf(500 + tag), name: text(random, 20), moderated: false },
+					id: idOf(500 + tag),
+					name: text(random, 20),
+					moderated: false,
 					...emoji(),
 				})),
 			),
@@ -121,7 +117,9 @@ function randomState(random: Random) {
 			roles: roles(),
 		})),
 		automod: Array.from({ length: random.below(4) }, (_, at) => ({
-			...{ id: idOf(200 + at), name: name(100), enabled: random.chance(0.5) },
+			id: idOf(200 + at),
+			name: name(100),
+			enabled: random.chance(0.5),
 			trigger_type: random.pick([1, 3, 4, 5, 6, 9]),
 			trigger_metadata: {
 				keyword_filter: maybe(some(random, [text(random, 60), text(random, 60)])),
@@ -141,7 +139,8 @@ function randomState(random: Random) {
 			exempt_channels: channels(),
 		})),
 		events: Array.from({ length: random.below(4) }, (_, at) => ({
-			...{ id: idOf(220 + at), name: name(100) },
+			id: idOf(220 + at),
+			name: name(100),
 			description: random.pick([null, text(random, 1000)]),
 			entity_type: random.pick([1, 2, 3, 4]),
 			channel_id: channelId(),
@@ -151,35 +150,45 @@ function randomState(random: Random) {
 			status: random.pick([1, 1, 2, 3, 4]),
 		})),
 		webhooks: Array.from({ length: random.below(4) }, (_, at) => ({
-			...{ id: idOf(240 + at), name: maybe(name(80)) ?? null },
-			...{ type: random.pick([1, 1, 2, 3]), channel_id: channelId() },
+			id: idOf(240 + at),
+			name: maybe(name(80)) ?? null,
+			type: random.pick([1, 1, 2, 3]),
+			channel_id: channelId(),
 		})),
 		welcomeScreen:
 			maybe({
 				description: random.pick([null, text(random, 140)]),
 				welcome_channels: some(random, [...channelIds, 31], 5).map((id) => ({
-					...{ channel_id: idOf(id), description: text(random, 50) },
+					channel_id: idOf(id),
+					description: text(random, 50),
 					...emoji(),
 				})),
 			}) ?? undefined,
 		onboarding:
 			maybe({
-				...{ enabled: random.chance(0.5), mode: random.below(2) },
+				enabled: random.chance(0.5),
+				mode: random.below(2),
 				default_channel_ids: channels(),
 				prompts: Array.from({ length: random.below(4) }, (_, at) => ({
-					...{ id: idOf(260 + at), title: text(random, 100) },
-					...{ type: random.below(2), single_select: true, required: true },
+					id: idOf(260 + at),
+					title: text(random, 100),
+					type: random.below(2),
+					single_select: true,
+					required: true,
 					in_onboarding: random.chance(0.5),
 					options: Array.from({ length: 1 + random.below(4) }, () => ({
-						...{ id: idOf(280), title: text(random, 50) },
+						id: idOf(280),
+						title: text(random, 50),
 						description: random.pick([null, text(random, 100)]),
 						emoji: random.pick([null, { id: idOf(32), name: null }, { id: null, name: "👍" }]),
-						...{ role_ids: roles(), channel_ids: channels() },
+						role_ids: roles(),
+						channel_ids: channels(),
 					})),
 				})),
 			}) ?? undefined,
 		members: Array.from({ length: random.below(4) }, (_, at) => ({
-			...{ id: idOf(300 + at), roles: [...roles(), roleId()] },
+			id: idOf(300 + at),
+			roles: [...roles(), roleId()],
 		})),
 		bans: Array.from({ length: random.below(4) }, (_, at) => ({
 			user: { id: idOf(320 + at) },
@@ -198,9 +207,7 @@ test.each([1, 2, 3, 4, 5])("random guilds (seed %d)", (seed) => {
 		expect(parseDocument(JSON.stringify(exported))).toEqual(exported);
 		expect(parseDocument(toYaml(exported))).toEqual(exported);
 		for (const omitted of ["default", "keep"] as const) {
-			const { steps, refusals } = difference({ ...exported, omitted }, state, {
-				prune: true,
-			});
+			const { steps, refusals } = difference({ ...exported, omitted }, state, { prune: true });
 			expect(steps.map(({ id, changes }) => `${id} ${JSON.stringify(changes)}`)).toEqual([]);
 			expect(refusals).toEqual([]);
 		}

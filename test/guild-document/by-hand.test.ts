@@ -25,9 +25,7 @@ welcome_screen: { enabled: true, channels: [{ channel: rules, description: Read 
 roles:${bot}
   - { name: Mods }
 ${text}`);
-	await using simulator = await startSimulator({
-		worlds: [{ file: "guild.yaml", document }],
-	});
+	await using simulator = await startSimulator({ worlds: [{ file: "guild.yaml", document }] });
 	const [made] = simulator.documentGuilds;
 	expect(made?.notes).toEqual([]);
 	for (const rule of made ? simulator.world.autoModeration.in(made.guild) : []) expect(rule.enabled).toBe(true);

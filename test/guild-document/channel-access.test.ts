@@ -6,10 +6,7 @@ import { readDocument } from "../../src/guild-document/format/document.ts";
 import { difference } from "../../src/guild-document/steps/difference.ts";
 import { guildState, idOf } from "./state.ts";
 
-const hidden = {
-	...{ id: idOf(1), type: 0, allow: "0" },
-	deny: String(PermissionFlagsBits.ViewChannel),
-};
+const hidden = { id: idOf(1), type: 0, allow: "0", deny: String(PermissionFlagsBits.ViewChannel) };
 
 test.each([
 	["a role that may not see it in the end", [], true],
@@ -19,14 +16,8 @@ test.each([
 		everyone: [],
 		roles: [{ id: 1, name: "Guests" }],
 		channels: [
-			{
-				...{ id: 50, name: "Staff", type: ChannelType.GuildCategory },
-				permission_overwrites: [hidden],
-			},
-			{
-				...{ id: 51, name: "plans", parent: 50 },
-				permission_overwrites: [hidden],
-			},
+			{ id: 50, name: "Staff", type: ChannelType.GuildCategory, permission_overwrites: [hidden] },
+			{ id: 51, name: "plans", parent: 50, permission_overwrites: [hidden] },
 			{ id: 60, name: "Open", type: ChannelType.GuildCategory },
 		],
 	});

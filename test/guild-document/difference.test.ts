@@ -113,10 +113,7 @@ describe("an unchanged guild needs no step", () => {
 				{ id: idOf(5), type: 1, name: "Gone", channel_id: idOf(99) },
 				{ id: idOf(6), type: 1, name: "News", channel_id: idOf(1) },
 			],
-			onboarding: {
-				...{ enabled: false, mode: 0, default_channel_ids: [idOf(99)] },
-				prompts: [],
-			},
+			onboarding: { enabled: false, mode: 0, default_channel_ids: [idOf(99)], prompts: [] },
 		},
 		"with names that Discord would write otherwise today": {
 			roles: [{ id: 1, name: " spaced " }],
@@ -143,12 +140,14 @@ test("exports are equal whatever the order in which Discord lists things", () =>
 		roles,
 		channels: talk,
 		emojis: [1, 2, 3].map((id) => ({ id: idOf(id), name: "e1", roles: [] })),
-		webhooks: [1, 2].map((id) => ({
-			...{ id: idOf(id), type: 1, name: "Hook", channel_id: idOf(70) },
-		})),
+		webhooks: [1, 2].map((id) => ({ id: idOf(id), type: 1, name: "Hook", channel_id: idOf(70) })),
 		automod: [1, 2].map((id) => ({
-			...{ id: idOf(id), name: "Rule", trigger_type: 1, actions: [] },
-			...{ enabled: true, exempt_roles: [idOf(3), idOf(1)] },
+			id: idOf(id),
+			name: "Rule",
+			trigger_type: 1,
+			actions: [],
+			enabled: true,
+			exempt_roles: [idOf(3), idOf(1)],
 			exempt_channels: [idOf(70), idOf(51)],
 			trigger_metadata: { keyword_filter: ["b", "a"] },
 		})),
@@ -226,9 +225,7 @@ describe("steps", () => {
 		],
 		[
 			"roles that the document does not list stay below their neighbors",
-			{
-				roles: ["c", "b2", "b", "a"].map((name, id) => ({ id: id + 1, name })),
-			},
+			{ roles: ["c", "b2", "b", "a"].map((name, id) => ({ id: id + 1, name })) },
 			{ roles: [{ name: "c" }, { name: "b" }, { name: "a" }] },
 			["order role/all | c: at the top | a: below b2"],
 		],
@@ -268,10 +265,7 @@ describe("steps", () => {
 		["without prune nothing is deleted", { roles, channels: talk }, { roles: [], channels: [], categories: [] }, []],
 		[
 			"webhooks and events are deleted before their channels",
-			{
-				channels: [{ id: 70, name: "old" }],
-				webhooks: [{ id: idOf(5), type: 1, name: "H", channel_id: idOf(70) }],
-			},
+			{ channels: [{ id: 70, name: "old" }], webhooks: [{ id: idOf(5), type: 1, name: "H", channel_id: idOf(70) }] },
 			{ channels: [], webhooks: [] },
 			["delete webhook/100000000000000005", "delete channel/100000000000000070"],
 			true,
@@ -279,9 +273,7 @@ describe("steps", () => {
 		[
 			"a channel is moved and renamed at once by its id",
 			{ channels: talk },
-			{
-				categories: [{ name: "Staff", channels: [{ name: "Mod Memes", id: idOf(52) }] }],
-			},
+			{ categories: [{ name: "Staff", channels: [{ name: "Mod Memes", id: idOf(52) }] }] },
 			["edit channel/100000000000000052 | category: Talk → Staff | name: memes → mod-memes"],
 		],
 		[
@@ -289,10 +281,7 @@ describe("steps", () => {
 			{ channels: talk },
 			{
 				categories: [
-					{
-						name: "Talk",
-						overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }],
-					},
+					{ name: "Talk", overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }] },
 					{
 						name: "Staff",
 						overwrites: [{ role: "@everyone", deny: ["SEND_MESSAGES"] }],
@@ -314,10 +303,7 @@ describe("steps", () => {
 		],
 		[
 			"a text channel becomes an announcement channel",
-			{
-				guild: { features: ["COMMUNITY"] },
-				channels: [{ id: 70, name: "news", rate_limit_per_user: 5 }],
-			},
+			{ guild: { features: ["COMMUNITY"] }, channels: [{ id: 70, name: "news", rate_limit_per_user: 5 }] },
 			{ channels: [{ name: "news", kind: "announcement" }] },
 			["edit channel/100000000000000070 | kind: text → announcement"],
 		],
@@ -346,13 +332,7 @@ describe("steps", () => {
 		],
 		[
 			"Community is enabled with both channels of the guild",
-			{
-				guild: {
-					rules_channel_id: idOf(70),
-					public_updates_channel_id: idOf(51),
-				},
-				channels: talk,
-			},
+			{ guild: { rules_channel_id: idOf(70), public_updates_channel_id: idOf(51) }, channels: talk },
 			{ settings: { community: true } },
 			["edit settings/community | community: false → true"],
 		],
@@ -368,19 +348,12 @@ describe("steps", () => {
 			"what only communities have follows after Community",
 			{ channels: talk },
 			{
-				settings: {
-					community: true,
-					rules_channel: "rules",
-					public_updates_channel: "welcome",
-				},
+				settings: { community: true, rules_channel: "rules", public_updates_channel: "welcome" },
 				channels: [
 					{ name: "rules", kind: "announcement" },
 					{ name: "stage", kind: "stage" },
 				],
-				welcome_screen: {
-					enabled: true,
-					channels: [{ channel: "rules", description: "Read" }],
-				},
+				welcome_screen: { enabled: true, channels: [{ channel: "rules", description: "Read" }] },
 			},
 			[
 				"create channel/rules | kind: announcement",
@@ -392,10 +365,7 @@ describe("steps", () => {
 		[
 			"a reference may be the name of something with a key",
 			{},
-			{
-				roles: [{ name: "Supporters", key: "vip" }],
-				channels: [{ name: "a", overwrites: [{ role: "Supporters" }] }],
-			},
+			{ roles: [{ name: "Supporters", key: "vip" }], channels: [{ name: "a", overwrites: [{ role: "Supporters" }] }] },
 			["create role/vip", "create channel/a | access of Supporters (key vip): nothing allowed or denied"],
 		],
 		[
@@ -423,10 +393,7 @@ describe("steps", () => {
 		],
 		[
 			"members get roles, and never lose any",
-			{
-				roles,
-				members: [{ id: idOf(7), roles: [idOf(1)] }],
-			},
+			{ roles, members: [{ id: idOf(7), roles: [idOf(1)] }] },
 			{
 				members: [
 					{ id: idOf(7), roles: ["Mods", "Bot"] },
@@ -484,9 +451,7 @@ describe("documents that are refused", () => {
 		],
 		[
 			"a reference to one of several",
-			{
-				channels: [...talk, { id: 62, name: "general", parent: 60 }],
-			},
+			{ channels: [...talk, { id: 62, name: "general", parent: 60 }] },
 			{ settings: { system_channel: "general" } },
 			[
 				'channel "general": the guild has 2 channels with this name; refer to one of them by its key: "Talk/general", "Staff/general"',
@@ -495,10 +460,7 @@ describe("documents that are refused", () => {
 		[
 			"a reference to one of several in the document",
 			{},
-			{
-				channels: [{ name: "a" }, { name: "a" }],
-				settings: { system_channel: "a" },
-			},
+			{ channels: [{ name: "a" }, { name: "a" }], settings: { system_channel: "a" } },
 			['channel "a": the document has 2 channels with this name; give each a key, and refer to it by its key'],
 		],
 		[
@@ -540,14 +502,7 @@ describe("documents that are refused", () => {
 		[
 			"two overwrites for one role",
 			{},
-			{
-				channels: [
-					{
-						name: "a",
-						overwrites: [{ role: "@everyone" }, { role: "@everyone" }],
-					},
-				],
-			},
+			{ channels: [{ name: "a", overwrites: [{ role: "@everyone" }, { role: "@everyone" }] }] },
 			['channel "a": more than one overwrite for "@everyone"; merge them'],
 		],
 		[
@@ -569,29 +524,21 @@ describe("documents that are refused", () => {
 });
 
 test("hidden channels leave onboarding before they are hidden", () => {
-	const channels = Array.from({ length: 8 }, (_, index) => ({
-		id: index + 1,
-		name: `c${index + 1}`,
-	}));
+	const channels = Array.from({ length: 8 }, (_, index) => ({ id: index + 1, name: `c${index + 1}` }));
 	const given = {
 		guild: { features: ["COMMUNITY"] },
 		channels,
 		onboarding: {
-			...{ enabled: true, mode: 0, prompts: [] },
+			enabled: true,
+			mode: 0,
+			prompts: [],
 			default_channel_ids: channels.slice(0, 7).map(({ id }) => idOf(id)),
 		},
 	};
 	expect(
 		plan(given, {
-			channels: [
-				{
-					name: "c1",
-					overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }],
-				},
-			],
-			onboarding: {
-				default_channels: ["c2", "c3", "c4", "c5", "c6", "c7", "c8"],
-			},
+			channels: [{ name: "c1", overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }] }],
+			onboarding: { default_channels: ["c2", "c3", "c4", "c5", "c6", "c7", "c8"] },
 		}),
 	).toEqual([
 		"edit onboarding/hidden channels | enabled: true → false | default_channels: c1, c2, c3, c4, c5, c6, c7 → c2, c3, c4, c5, c6, c7",
@@ -622,11 +569,17 @@ test("onboarding is guarded by the roles that it newly gives", () => {
 			{ id: 2, name: "Staff" },
 		],
 		onboarding: {
-			...{ enabled: false, mode: 0, default_channel_ids: [] },
+			enabled: false,
+			mode: 0,
+			default_channel_ids: [],
 			prompts: [
 				{
-					...{ id: idOf(8), title: "Who?", type: 0 },
-					...{ single_select: false, required: false, in_onboarding: true },
+					id: idOf(8),
+					title: "Who?",
+					type: 0,
+					single_select: false,
+					required: false,
+					in_onboarding: true,
 					options: [{ id: idOf(9), title: "A", role_ids: [idOf(1)], channel_ids: [] }],
 				},
 			],
@@ -635,14 +588,7 @@ test("onboarding is guarded by the roles that it newly gives", () => {
 	const { steps } = difference(
 		readDocument({
 			roles: [{ name: "New" }],
-			onboarding: {
-				prompts: [
-					{
-						title: "Who?",
-						options: [option("A", ["Old"]), option("B", ["Staff", "New"])],
-					},
-				],
-			},
+			onboarding: { prompts: [{ title: "Who?", options: [option("A", ["Old"]), option("B", ["Staff", "New"])] }] },
 		}),
 		state,
 		{ prune: false },
@@ -651,10 +597,7 @@ test("onboarding is guarded by the roles that it newly gives", () => {
 });
 
 test("a key that is not the name cannot pass for the name of another role", () => {
-	const given = {
-		roles: [{ id: 1, name: "Admins" }],
-		channels: [{ id: 2, name: "staff" }],
-	};
+	const given = { roles: [{ id: 1, name: "Admins" }], channels: [{ id: 2, name: "staff" }] };
 	const overwrites = [{ role: "Admins", allow: ["VIEW_CHANNEL"] }];
 	const roles = [{ name: "Guests", key: "Admins" }];
 	expect(plan(given, { roles, channels: [{ name: "staff", overwrites }] })).toContain(

@@ -114,10 +114,7 @@ describe("a mistake is named with its path", () => {
 
 	test("too many channels", () => {
 		const channels = Array.from({ length: 50 }, () => ({ name: "same" }));
-		const categories = Array.from({ length: 20 }, () => ({
-			name: "x",
-			channels,
-		}));
+		const categories = Array.from({ length: 20 }, () => ({ name: "x", channels }));
 		expect([...issuesOf(() => readDocument({ categories }))]).toEqual([
 			"it has 1020 channels and categories; expected at most 1000",
 		]);
@@ -150,10 +147,7 @@ test.each([
 
 test("a text with lines that look like sections is read", () => {
 	const topic = "a\nroles: x\nroles: y\nchannels:";
-	const document = readDocument({
-		channels: [{ name: "a", topic }],
-		roles: [],
-	});
+	const document = readDocument({ channels: [{ name: "a", topic }], roles: [] });
 	expect(parseDocument(toYaml(document))).toEqual(document);
 	expect(parseDocument(JSON.stringify(document, null, 1))).toEqual(document);
 });
@@ -201,9 +195,7 @@ const state = () =>
 		members: [{ id: idOf(20), roles: [idOf(1)] }],
 		bans: [],
 		welcomeScreen: { description: null, welcome_channels: [] },
-		onboarding: {
-			...{ enabled: false, mode: 0, prompts: [], default_channel_ids: [] },
-		},
+		onboarding: { enabled: false, mode: 0, prompts: [], default_channel_ids: [] },
 	});
 
 const odd = (random: Random): unknown =>
@@ -272,9 +264,7 @@ test.each([1, 2, 3, 4])("random documents never throw (seed %d)", (seed) => {
 				pictures: ["0".repeat(32), "1".repeat(32)],
 			}),
 			...(random.chance(0.5) && { omitted: random.pick(["keep", "default"]) }),
-			welcome_screen: {
-				channels: [{ channel: "sys", description: "x" }],
-			},
+			welcome_screen: { channels: [{ channel: "sys", description: "x" }] },
 			onboarding: {
 				default_channels: ["sys", "rules"],
 				prompts: [{ title: "Q", options: [{ title: "A", channels: ["sys"] }] }],
@@ -340,10 +330,7 @@ describe("a YAML text that repeats a part very often is refused at once", () => 
 test("an unknown field cannot end the line of its mistake, and is shown in part", () => {
 	const hidden = "\u001b[2J\u2028\u202e";
 	const issues = issuesOf(() =>
-		readDocument({
-			roles: [{ name: "a", [`x\nplan_hash=0 ${hidden}`]: 1 }, `b\n${hidden}`],
-			["y".repeat(10_000)]: 1,
-		}),
+		readDocument({ roles: [{ name: "a", [`x\nplan_hash=0 ${hidden}`]: 1 }, `b\n${hidden}`], ["y".repeat(10_000)]: 1 }),
 	);
 	expect(issues).toEqual([
 		String.raw`roles[1]: expected an object with fields, received "b  [2J \u{202e}"`,

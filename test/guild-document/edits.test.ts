@@ -19,13 +19,7 @@ const isBelow = ({ kind = "text" }: Channel) => kind === "voice" || kind === "st
 /** Returns an export after a person has changed a lot in it. Keys stay, so references stay valid. */
 function edited(document: GuildDocument, random: Random): GuildDocument {
 	const rename = <T extends { name: string; key?: string | undefined }>(thing: T): T =>
-		random.chance(0.2)
-			? {
-					...thing,
-					key: thing.key ?? thing.name,
-					name: `new-${random.below(50)}`,
-				}
-			: thing;
+		random.chance(0.2) ? { ...thing, key: thing.key ?? thing.name, name: `new-${random.below(50)}` } : thing;
 	const ordered = (channels: Channel[]) => {
 		const mixed = random.chance(0.5) ? shuffled(channels, random) : channels;
 		return [...mixed.filter((one) => !isBelow(one)), ...mixed.filter(isBelow)];
@@ -88,15 +82,7 @@ test.each([1, 2, 3])("a partial document touches nothing else (seed %d)", async 
 	const random = seeded(seed);
 	await using simulator = await startGuilds();
 	const guild = simulator.guild("First");
-	await build(
-		simulator,
-		guild,
-		randomGuild(random, {
-			roles: 10,
-			channels: 30,
-			memberIds: [guild.owner_id],
-		}),
-	);
+	await build(simulator, guild, randomGuild(random, { roles: 10, channels: 30, memberIds: [guild.owner_id] }));
 	const before = exportDocument(await stateOf(simulator, guild));
 	const roles = (before.roles ?? []).filter(() => random.chance(0.3));
 	const categories = (before.categories ?? []).filter(() => random.chance(0.5));
@@ -104,7 +90,9 @@ test.each([1, 2, 3])("a partial document touches nothing else (seed %d)", async 
 		version: 1,
 		roles: roles.map(({ name, id, key }) => ({ name, id, key, hoist: true })),
 		categories: categories.map(({ name, id, key, channels = [] }) => ({
-			...{ name, id, key },
+			name,
+			id,
+			key,
 			channels: channels
 				.filter(({ spoiler }) => !spoiler && random.chance(0.5))
 				.map(({ name, id, key }) => ({ name, id, key, nsfw: true })),
@@ -118,10 +106,7 @@ test.each([1, 2, 3])("a partial document touches nothing else (seed %d)", async 
 		...before,
 		roles: before.roles?.map((role) => (hoisted.has(role.id) ? { ...role, hoist: true } : role)),
 		channels: before.channels?.map(change),
-		categories: before.categories?.map((category) => ({
-			...category,
-			channels: category.channels?.map(change),
-		})),
+		categories: before.categories?.map((category) => ({ ...category, channels: category.channels?.map(change) })),
 	});
 	expect(exportDocument(await stateOf(simulator, guild))).toEqual(expected);
 });

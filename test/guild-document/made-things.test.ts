@@ -15,9 +15,7 @@ test("the first channel that a job makes does not decide the kind of another one
 	const first = planned.find(({ guard }) => guard.channelKind === "voice")?.placeholder;
 	const left = difference(
 		document,
-		guildState({
-			channels: [{ id: 51, name: "talk", type: ChannelType.GuildVoice }],
-		}),
+		guildState({ channels: [{ id: 51, name: "talk", type: ChannelType.GuildVoice }] }),
 		{ prune: false, ids: new Map([[first ?? "", idOf(51)]]) },
 	).steps;
 	expect(left.map(({ guard }) => guard.channelKind)).toEqual(["text"]);

@@ -30,10 +30,7 @@ test("fields of what both list are changed, the others stay", () => {
 		roles: [{ name: "Mods", color: "#FF0000", hoist: true }, { name: "VIP" }],
 		channels: [{ name: "welcome", topic: "Hello", slowmode_seconds: 5 }],
 		categories: [
-			{
-				name: "Talk",
-				channels: [{ name: "general" }, { name: "memes", nsfw: true }],
-			},
+			{ name: "Talk", channels: [{ name: "general" }, { name: "memes", nsfw: true }] },
 			{ name: "Staff", channels: [{ name: "mod-chat" }] },
 		],
 	});
@@ -76,10 +73,7 @@ test("a channel that the changes list elsewhere moves with its settings", () => 
 	expect(channels).toEqual([{ name: "general" }]);
 	expect(categories).toEqual([
 		{ name: "Talk", channels: [] },
-		{
-			name: "Staff",
-			channels: [{ name: "mod-chat" }, { name: "welcome", topic: "Hello", nsfw: true }],
-		},
+		{ name: "Staff", channels: [{ name: "mod-chat" }, { name: "welcome", topic: "Hello", nsfw: true }] },
 		{ name: "New", channels: [{ name: "memes" }] },
 	]);
 });
@@ -100,30 +94,23 @@ describe("which thing a change is about", () => {
 			{ name: "Mods", key: "Mods (1)" },
 			{ name: "Mods", key: "Mods (2)" },
 		],
-		categories: ["Talk", "Staff"].map((name) => ({
-			name,
-			channels: [{ name: "general", key: `${name}/general` }],
-		})),
+		categories: ["Talk", "Staff"].map((name) => ({ name, channels: [{ name: "general", key: `${name}/general` }] })),
 	});
 	const changed = (changes: object) => mergeDocuments(guild, readDocument({ version: 1, ...changes }));
 
 	test("one with the same id is renamed, and keeps the key that others refer to", () => {
 		const change = { name: "Supporters", id: "12345678901234567" };
 		expect(changed({ roles: [change] }).roles?.[0]).toEqual({
-			...{ name: "Supporters", id: "12345678901234567", key: "VIP" },
+			name: "Supporters",
+			id: "12345678901234567",
+			key: "VIP",
 		});
 	});
 	test("in its category, the only one with the name", () => {
-		const staff = {
-			name: "Staff",
-			channels: [{ name: "general", nsfw: true }],
-		};
+		const staff = { name: "Staff", channels: [{ name: "general", nsfw: true }] };
 		expect(changed({ categories: [staff] }).categories).toEqual([
 			...(guild.categories?.slice(0, 1) ?? []),
-			{
-				name: "Staff",
-				channels: [{ name: "general", key: "Staff/general", nsfw: true }],
-			},
+			{ name: "Staff", channels: [{ name: "general", key: "Staff/general", nsfw: true }] },
 		]);
 	});
 	test("of several with the name, none: it is another one", () => {
@@ -131,9 +118,7 @@ describe("which thing a change is about", () => {
 	});
 	test("by its key it is found in another category, and moves", () => {
 		const channel = { name: "general", key: "Talk/general", topic: "Hi" };
-		const { categories } = changed({
-			categories: [{ name: "Staff", channels: [channel] }],
-		});
+		const { categories } = changed({ categories: [{ name: "Staff", channels: [channel] }] });
 		expect(categories?.map(({ channels }) => channels)).toEqual([
 			[],
 			[{ name: "general", key: "Staff/general" }, channel],

@@ -53,20 +53,12 @@ test.each<[string, Case, string]>([
 	],
 	[
 		"history alone",
-		{
-			own: { all: { deny: History } },
-			from: { all: { deny: History } },
-			to: none,
-		},
+		{ own: { all: { deny: History } }, from: { all: { deny: History } }, to: none },
 		"keeps: all (READ_MESSAGE_HISTORY)",
 	],
 	[
 		"history of a channel that nobody sees then",
-		{
-			own: { all: { deny: History } },
-			from: { all: { deny: History } },
-			to: { all: { deny: View } },
-		},
+		{ own: { all: { deny: History } }, from: { all: { deny: History } }, to: { all: { deny: View } } },
 		"follows",
 	],
 	[
@@ -91,12 +83,7 @@ test.each<[string, Case, string]>([
 	],
 	[
 		"a member who saw it by a role",
-		{
-			own: closed,
-			from: closed,
-			to: { ...closed, "@zoe": { allow: View } },
-			members: { "@zoe": ["mods"] },
-		},
+		{ own: closed, from: closed, to: { ...closed, "@zoe": { allow: View } }, members: { "@zoe": ["mods"] } },
 		"follows",
 	],
 	[
@@ -110,12 +97,7 @@ test.each<[string, Case, string]>([
 	],
 	[
 		"a member who was denied it",
-		{
-			own: { "@zoe": { deny: View } },
-			from: { "@zoe": { deny: View } },
-			to: none,
-			members: { "@zoe": [] },
-		},
+		{ own: { "@zoe": { deny: View } }, from: { "@zoe": { deny: View } }, to: none, members: { "@zoe": [] } },
 		"keeps: @zoe (VIEW_CHANNEL, READ_MESSAGE_HISTORY)",
 	],
 	[
@@ -157,12 +139,7 @@ test.each<[string, Case, string]>([
 			to: given.to && mapOf(given.to),
 			lock,
 		},
-		{
-			guildId: "all",
-			ownerId: "@owner",
-			roles: new Map(Object.entries(roles)),
-			rolesOf: (id) => members[id],
-		},
+		{ guildId: "all", ownerId: "@owner", roles: new Map(Object.entries(roles)), rolesOf: (id) => members[id] },
 	);
 	const who = gainsText(gains, (id) => id).replace(" together with ", " with ");
 	expect([access, who].filter(Boolean).join(": ")).toBe(expected);
@@ -186,11 +163,9 @@ test("a channel that follows gives no combination of roles a sight of it that th
 	for (let number = 0; number < 3 ** 8; number++) {
 		const digit = (place: number) => Math.floor(number / 3 ** place) % 3;
 		const accessAt = (start: number): Access => ({
-			...{
-				all: states[digit(start)] ?? {},
-				a: states[digit(start + 1)] ?? {},
-				b: states[digit(start + 2)] ?? {},
-			},
+			all: states[digit(start)] ?? {},
+			a: states[digit(start + 1)] ?? {},
+			b: states[digit(start + 2)] ?? {},
 		});
 		const roles = new Map([
 			["all", digit(6) === 0 ? View : 0n],

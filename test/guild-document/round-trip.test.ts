@@ -23,10 +23,7 @@ function withMore(random: Random, document: GuildDocument, simulator: Simulator)
 		settings: { ...document.settings, icon: hash },
 		roles: document.roles?.map((role, index) => (index === 0 ? { ...role, icon: hash } : role)),
 		channels: [...shown.map((name) => ({ name, overwrites: [] })), ...(document.channels ?? [])],
-		members: usernames.slice(1, 3).map((name) => ({
-			id: userId(name),
-			roles: [random.pick(roleKeys)],
-		})),
+		members: usernames.slice(1, 3).map((name) => ({ id: userId(name), roles: [random.pick(roleKeys)] })),
 		bans: [{ id: userId("cleo"), reason: "Spam: größer als ×" }, { id: userId("dora") }],
 		...(isCommunity && {
 			welcome_screen: {
@@ -34,11 +31,7 @@ function withMore(random: Random, document: GuildDocument, simulator: Simulator)
 				description: "Hello",
 				channels: [
 					{ channel: "shown-0", description: "Rules", emoji: "👍" },
-					{
-						channel: "shown-1",
-						description: "News",
-						...(key && { emoji: key }),
-					},
+					{ channel: "shown-1", description: "News", ...(key && { emoji: key }) },
 				],
 			},
 			onboarding: {
@@ -52,12 +45,7 @@ function withMore(random: Random, document: GuildDocument, simulator: Simulator)
 						required: true,
 						options: [
 							{ title: "Roles", roles: [random.pick(roleKeys)] },
-							{
-								title: "Channels",
-								description: "Some",
-								channels: ["shown-2"],
-								...(key && { emoji: key }),
-							},
+							{ title: "Channels", description: "Some", channels: ["shown-2"], ...(key && { emoji: key }) },
 						],
 					},
 				],
@@ -123,8 +111,5 @@ test("a guild of 200 channels and 100 roles is made, exported and made again", a
 	expect(exported.onboarding?.enabled).toBe(true);
 	expect(exported.onboarding?.default_channels).toHaveLength(8);
 	expect(exported.members).toHaveLength(2);
-	expect(exported.bans).toContainEqual({
-		id: simulator.user("cleo").id,
-		reason: "Spam: größer als ×",
-	});
+	expect(exported.bans).toContainEqual({ id: simulator.user("cleo").id, reason: "Spam: größer als ×" });
 });

@@ -102,10 +102,7 @@ export async function stateOf(simulator: Simulator, { id, members }: Guild): Pro
 		webhooks: (await get("/webhooks")) as GuildState["webhooks"],
 		welcomeScreen: (await ofCommunity("/welcome-screen")?.catch(emptyIfUnknown)) as GuildState["welcomeScreen"],
 		onboarding: (await ofCommunity("/onboarding")) as GuildState["onboarding"],
-		members: [...members.values()].map(({ user, roles }) => ({
-			id: user.id,
-			roles: [...roles],
-		})),
+		members: [...members.values()].map(({ user, roles }) => ({ id: user.id, roles: [...roles] })),
 		bans: (await get("/bans")) as GuildState["bans"],
 		pictures: await hashesOf(simulator, guild),
 	};
@@ -136,11 +133,7 @@ export async function build(
 	prune = true,
 ): Promise<number> {
 	const ids = new Map<string, string>();
-	const left = async () =>
-		difference(document, await stateOf(simulator, guild), {
-			prune,
-			ids,
-		});
+	const left = async () => difference(document, await stateOf(simulator, guild), { prune, ids });
 	for (let round = 0; round < 5; round++) {
 		const { steps, refusals } = await left();
 		expect(refusals).toEqual([]);
@@ -169,10 +162,7 @@ export function startGuilds() {
 	return startSimulator({
 		seed: {
 			bots: [],
-			users: usernames.map((username) => ({
-				username,
-				token: `${username}-token`,
-			})),
+			users: usernames.map((username) => ({ username, token: `${username}-token` })),
 			guilds: ["First", "Second"].map((name) => ({
 				name,
 				owner: "owner",

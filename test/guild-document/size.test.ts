@@ -21,7 +21,8 @@ const moderation = [
 
 test("a guild of 100 channels and 50 roles exports to less than 40 KB", () => {
 	const overwrite = (id: string, allow: string[], deny: string[] = []) => ({
-		...{ id, type: OverwriteType.Role },
+		id,
+		type: OverwriteType.Role,
 		allow: String(bitsOfNames(allow)),
 		deny: String(bitsOfNames(deny)),
 	});
@@ -44,12 +45,7 @@ test("a guild of 100 channels and 50 roles exports to less than 40 KB", () => {
 			permissions: index > 45 ? [...everyone, ...moderation] : everyone,
 		})),
 		channels: Array.from({ length: 10 }, (_, place) => [
-			{
-				id: 100 + place,
-				name: `Category ${place}`,
-				type: 4,
-				permission_overwrites: place < 3 ? hidden : [],
-			},
+			{ id: 100 + place, name: `Category ${place}`, type: 4, permission_overwrites: place < 3 ? hidden : [] },
 			...Array.from({ length: 10 }, (_, index) => ({
 				id: 200 + 10 * place + index,
 				name: `channel-about-something-${place}-${index}`,
@@ -71,17 +67,16 @@ test("a guild of 100 channels and 50 roles exports to less than 40 KB", () => {
 
 test("the largest guild with equal names everywhere is compared with its export", () => {
 	const state = guildState({
-		roles: Array.from({ length: 249 }, (_, index) => ({
-			id: index + 1,
-			name: "same",
-		})),
+		roles: Array.from({ length: 249 }, (_, index) => ({ id: index + 1, name: "same" })),
 		channels: Array.from({ length: 500 }, (_, index) =>
 			index < 50
 				? { id: 1000 + index, name: "same", type: 4 }
 				: { id: 1000 + index, name: "same", parent: 1000 + (index % 50) },
 		),
 		webhooks: Array.from({ length: 7500 }, (_, index) => ({
-			...{ id: idOf(10_000 + index), type: 1, name: "same" },
+			id: idOf(10_000 + index),
+			type: 1,
+			name: "same",
 			channel_id: idOf(1050 + (index % 450)),
 		})),
 	});

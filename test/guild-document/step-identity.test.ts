@@ -62,16 +62,8 @@ const changed = (idOf: (name: string) => string, memberId: string): GuildDocumen
 			name: "New things",
 			overwrites: [{ role: "New", allow: ["SEND_MESSAGES"] }],
 			channels: [
-				{
-					name: "old-text",
-					id: idOf("old-text"),
-					overwrites: [{ role: "New", deny: [] }],
-				},
-				{
-					name: "new-forum",
-					kind: "forum",
-					tags: [{ name: "Tag", emoji: ":new:" }],
-				},
+				{ name: "old-text", id: idOf("old-text"), overwrites: [{ role: "New", deny: [] }] },
+				{ name: "new-forum", kind: "forum", tags: [{ name: "Tag", emoji: ":new:" }] },
 				{ name: "lounge", kind: "voice" },
 				{ name: "New voice", kind: "voice" },
 				{ name: "talk", kind: "voice", key: "talk aloud" },
@@ -79,11 +71,7 @@ const changed = (idOf: (name: string) => string, memberId: string): GuildDocumen
 				{ name: "talk" },
 			],
 		},
-		{
-			name: "Old things",
-			overwrites: [{ role: "New", allow: ["SEND_MESSAGES"] }],
-			channels: [],
-		},
+		{ name: "Old things", overwrites: [{ role: "New", allow: ["SEND_MESSAGES"] }], channels: [] },
 	],
 	automod: [
 		{
@@ -104,10 +92,7 @@ const changed = (idOf: (name: string) => string, memberId: string): GuildDocumen
 		{ name: "New hook", channel: "updates" },
 		{ name: "Old hook", id: idOf("Old hook"), channel: "updates" },
 	],
-	welcome_screen: {
-		enabled: true,
-		channels: [{ channel: "one", description: "Here", emoji: ":new:" }],
-	},
+	welcome_screen: { enabled: true, channels: [{ channel: "one", description: "Here", emoji: ":new:" }] },
 	onboarding: {
 		enabled: true,
 		default_channels: [...["updates", "rules", "one", "two", "three", "four", "five"]],
@@ -161,10 +146,7 @@ describe("with a reference to a new thing", () => {
 		const [, member = ""] = guild.members.keys();
 		const document = changed((name) => named.get(name) ?? "", member);
 		const ids = new Map<string, string>();
-		const read = async () =>
-			difference(document, await stateOf(simulator, guild), {
-				...{ prune: false, ids },
-			}).steps;
+		const read = async () => difference(document, await stateOf(simulator, guild), { prune: false, ids }).steps;
 		plan = await read();
 		for (const step of plan) {
 			await carryOut(simulator, step, ids);

@@ -16,10 +16,6 @@ test.each([
 		{ prune: false },
 	);
 	expect(steps.map((step) => step.request(new Map()))).toEqual([
-		{
-			method: "PATCH",
-			path: `/channels/${idOf(51)}`,
-			body: { flags: kept | ChannelFlags.IsSpoilerChannel },
-		},
+		{ method: "PATCH", path: `/channels/${idOf(51)}`, body: { flags: kept | ChannelFlags.IsSpoilerChannel } },
 	]);
 });

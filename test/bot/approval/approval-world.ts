@@ -91,37 +91,21 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 		toml: v.parse(toml, {
 			bot_name: "Alpha",
 			...options.toml?.(simulator),
-			mcp: {
-				approval: "destructive",
-				approval_channel: channelId,
-				...options.mcp?.(simulator),
-			},
+			mcp: { approval: "destructive", approval_channel: channelId, ...options.mcp?.(simulator) },
 		}),
 	});
 	const start = async () => {
 		const bot = startBot(config, log.log, {
 			timing: quickTiming,
 			requestsPerSecond: 1_000_000,
-			approval: {
-				waitMs: options.waitMs ?? 0,
-				now: () => Date.now() + clock.offsetMs,
-				backOffMs: [5, 50],
-			},
+			approval: { waitMs: options.waitMs ?? 0, now: () => Date.now() + clock.offsetMs, backOffMs: [5, 50] },
 		});
 		await until("the bot is ready", () => (options.hasDatabase === false ? bot.ready : bot.loaded));
-		const client = createClient({
-			send: createFetchSend(bot.url),
-			token,
-			info: { name: "test client", version: "0" },
-		});
+		const client = createClient({ send: createFetchSend(bot.url), token, info: { name: "test client", version: "0" } });
 		const session = await client.connect(AbortSignal.timeout(90_000));
 		return { bot, client, session };
 	};
-	let life: {
-		bot: Bot;
-		client: ReturnType<typeof createClient>;
-		session: ClientSession;
-	} = await start();
+	let life: { bot: Bot; client: ReturnType<typeof createClient>; session: ClientSession } = await start();
 
 	const posts = () =>
 		simulator.world.messages.in(channelId).filter(({ author }) => author.id === simulator.bot("alpha").id);
@@ -146,7 +130,13 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 		return readAnswer(message);
 	};
 	return {
-		...{ simulator, guild, log, clock, call, ask, posts },
+		simulator,
+		guild,
+		log,
+		clock,
+		call,
+		ask,
+		posts,
 		get bot() {
 			return life.bot;
 		},
@@ -179,21 +169,12 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 
 export function readAnswer({ result, error }: JsonObject): Answer {
 	if (isObject(error))
-		return {
-			text: String(error.message),
-			isError: true,
-			pending: undefined,
-			code: Number(error.code),
-		};
+		return { text: String(error.message), isError: true, pending: undefined, code: Number(error.code) };
 	const {
 		content,
 		isError = false,
 		_meta,
-	} = result as {
-		content: { text: string }[];
-		isError?: boolean;
-		_meta?: JsonObject;
-	};
+	} = result as { content: { text: string }[]; isError?: boolean; _meta?: JsonObject };
 	const pending = _meta?.["guildhall/pending"];
 	return {
 		text: content.map(({ text }) => text).join("\n"),
@@ -235,11 +216,5 @@ export function openStaff(simulator: Simulator): void {
 	const guild = simulator.guild("The Cooks");
 	const channel = guild.channels.get(simulator.channel("The Cooks/staff").id);
 	const view = "1024";
-	if (channel)
-		simulator.world.channels.setOverwrite(channel, {
-			id: guild.id,
-			type: 0,
-			allow: view,
-			deny: "0",
-		});
+	if (channel) simulator.world.channels.setOverwrite(channel, { id: guild.id, type: 0, allow: view, deny: "0" });
 }

@@ -25,10 +25,7 @@ function sent({ simulator }: ApprovalWorld, pattern: RegExp): number {
 
 const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) => guild.bans.has(simulator.user(name).id);
 
-const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
-	user_ids: [world.simulator.user(name).id],
-	...more,
-});
+const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({ user_ids: [world.simulator.user(name).id], ...more });
 
 describe("a call that needs approval", () => {
 	test("waits, runs after Approve, and its message says who approved", async () => {
@@ -71,10 +68,7 @@ describe("a call that needs approval", () => {
 		await world.shown("ban: denied, not run");
 		expect(await world.state(key("k"), id)).toContain(" | denied | ");
 		const answer = await world.ask(key("k"), "guildhall/approval", { id });
-		expect(answer.result).toMatchObject({
-			status: "decided",
-			result: { isError: true },
-		});
+		expect(answer.result).toMatchObject({ status: "decided", result: { isError: true } });
 		expect(sent(world, banRoute)).toBe(0);
 	});
 
@@ -106,9 +100,7 @@ describe("a call that needs approval", () => {
 		await using world = await startApprovalWorld();
 		const wrong = await world.call(key("k"), "ban", { user_ids: "no" });
 		expect(wrong.code).toBe(-32602);
-		const own = await world.call(key("k"), "kick", {
-			user_ids: [world.simulator.user("ada").id],
-		});
+		const own = await world.call(key("k"), "kick", { user_ids: [world.simulator.user("ada").id] });
 		expect(own).toMatchObject({ isError: true, pending: undefined });
 		expect(own.text).toContain("owns the guild");
 		expect(world.posts()).toEqual([]);
@@ -156,9 +148,7 @@ describe("which calls need approval", () => {
 			await using free = await startApprovalWorld();
 			const done = await free.call(principal, "ban", ban(free));
 			expect(done.text).toStartWith("Banned");
-			await using bound = await startApprovalWorld({
-				mcp: () => ({ approval_for_root: true }),
-			});
+			await using bound = await startApprovalWorld({ mcp: () => ({ approval_for_root: true }) });
 			const asked = await bound.call(principal, "ban", ban(bound));
 			expect(asked.pending).toBeDefined();
 			expect(isBanned(bound, "zoe")).toBe(false);
@@ -167,9 +157,7 @@ describe("which calls need approval", () => {
 	});
 
 	test("without approval, there are no tools for it and nothing is declared", async () => {
-		await using world = await startApprovalWorld({
-			mcp: () => ({ approval: "off" }),
-		});
+		await using world = await startApprovalWorld({ mcp: () => ({ approval: "off" }) });
 		const list = await world.ask(key("k"), "tools/list", {});
 		expect(JSON.stringify(list)).not.toContain("get_approval");
 		const method = await world.ask(key("k"), "guildhall/approval", { id: "1" });
@@ -222,10 +210,7 @@ describe("who may decide", () => {
 		await using world = await startApprovalWorld({
 			prepare({ world, bot, guild }) {
 				const alpha = world.users.get(bot("alpha").id);
-				if (alpha)
-					world.members.add(guild("The Bakers"), alpha, {
-						botPermissions: moderatorPermissions,
-					});
+				if (alpha) world.members.add(guild("The Bakers"), alpha, { botPermissions: moderatorPermissions });
 			},
 		});
 		const bakers = world.simulator.guild("The Bakers");
@@ -247,9 +232,7 @@ describe("who may decide", () => {
 
 	test("nobody approves a call in their own name, unless approval_self is set", async () => {
 		for (const approval_self of [false, true]) {
-			await using world = await startApprovalWorld({
-				mcp: () => ({ approval_self }),
-			});
+			await using world = await startApprovalWorld({ mcp: () => ({ approval_self }) });
 			const own = key("ada", world.person("ada"));
 			await world.call(own, "ban", ban(world));
 			const reply = await world.press("ada", "Approve");
@@ -268,9 +251,7 @@ describe("the plan is made anew", () => {
 		const old = structuredClone(first?.components);
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (zoe) simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
-		await world.call(undefined, "get_member", {
-			user_id: simulator.user("zoe").id,
-		});
+		await world.call(undefined, "get_member", { user_id: simulator.user("zoe").id });
 		expect(await world.press("ada", "Approve")).toContain("posted again");
 		expect(isBanned(world, "zoe")).toBe(false);
 		expect(world.posts()).toHaveLength(2);

@@ -22,17 +22,11 @@ const caller: Principal = { ...key("k"), ...elicits };
 function startWorld(options: ApprovalWorldOptions = {}) {
 	return startApprovalWorld({
 		...options,
-		mcp: (simulator) => ({
-			approval_by: "client",
-			...options.mcp?.(simulator),
-		}),
+		mcp: (simulator) => ({ approval_by: "client", ...options.mcp?.(simulator) }),
 	});
 }
 
-const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
-	user_ids: [world.simulator.user(name).id],
-	...more,
-});
+const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({ user_ids: [world.simulator.user(name).id], ...more });
 
 /** How many bans the bot has sent to Discord. */
 const bans = ({ simulator }: ApprovalWorld) =>
@@ -55,16 +49,10 @@ function questionIn({ result }: JsonObject): Question {
 	expect(Object.keys(inputRequests)).toEqual(["approval"]);
 	expect(inputRequests.approval?.method).toBe("elicitation/create");
 	const { message, requestedSchema } = inputRequests.approval?.params ?? {};
-	return {
-		message: String(message),
-		schema: requestedSchema as JsonObject,
-		requestState,
-	};
+	return { message: String(message), schema: requestedSchema as JsonObject, requestState };
 }
 
-const accept = (content: unknown = { decision: "Approve" }) => ({
-	approval: { action: "accept", content },
-});
+const accept = (content: unknown = { decision: "Approve" }) => ({ approval: { action: "accept", content } });
 
 interface Call {
 	principal?: Principal;
@@ -78,11 +66,7 @@ function send(
 	world: ApprovalWorld,
 	{ principal = caller, tool = "ban", args = ban(world), ...more }: Call = {},
 ): Promise<JsonObject> {
-	return world.ask(principal, "tools/call", {
-		name: tool,
-		arguments: args,
-		...more,
-	});
+	return world.ask(principal, "tools/call", { name: tool, arguments: args, ...more });
 }
 
 const ask = async (world: ApprovalWorld, call?: Call) => questionIn(await send(world, call));
@@ -154,10 +138,7 @@ test("the question shows the call in full, and Approve runs it", async () => {
 
 test("through use_tool the inner tool is asked about", async () => {
 	await using world = await startWorld();
-	const call = {
-		tool: "use_tool",
-		args: { name: "ban", arguments: ban(world) },
-	};
+	const call = { tool: "use_tool", args: { name: "ban", arguments: ban(world) } };
 	const question = await ask(world, call);
 	expect(question.message).toContain("Approve ban by");
 	expect((await reply(world, question, call)).text).toContain("Banned");
@@ -273,13 +254,7 @@ describe("a state is refused", () => {
 		["with a changed code", notOurs, (_, state) => ({ requestState: flip(state, -5) })],
 		["with changed content", notOurs, (_, state) => ({ requestState: flip(state, 5) })],
 		["with another expiry", notOurs, (_, state) => ({ requestState: changed(state, { expiresAt: far }) })],
-		[
-			"with another id",
-			notOurs,
-			(_, state) => ({
-				requestState: changed(state, { id: "0123456789ab" }),
-			}),
-		],
+		["with another id", notOurs, (_, state) => ({ requestState: changed(state, { id: "0123456789ab" }) })],
 		["without its code", notOurs, (_, state) => ({ requestState: state.split(".")[0] })],
 		["with an empty code", notOurs, (_, state) => ({ requestState: `${state.split(".")[0]}.` })],
 		["with something after it", notOurs, (_, state) => ({ requestState: `${state}=` })],
@@ -295,9 +270,7 @@ describe("a state is refused", () => {
 		[
 			"of the same key with another person",
 			otherCall,
-			(world) => ({
-				principal: { ...key("p", world.person("jose.garcia")), ...elicits },
-			}),
+			(world) => ({ principal: { ...key("p", world.person("jose.garcia")), ...elicits } }),
 		],
 	];
 	test("unless it is from this bot and for this call", async () => {
@@ -400,16 +373,10 @@ describe("the plan is made anew", () => {
 
 	test("and refused if the call is not possible any more", async () => {
 		await using world = await startWorld();
-		const principal = {
-			...key("p", world.person("jose.garcia")),
-			...elicits,
-		};
+		const principal = { ...key("p", world.person("jose.garcia")), ...elicits };
 		const { simulator, guild } = world;
 		const jose = guild.members.get(simulator.user("jose.garcia").id);
-		const role = simulator.world.roles.add(guild, {
-			name: "Banner",
-			permissions: "4",
-		});
+		const role = simulator.world.roles.add(guild, { name: "Banner", permissions: "4" });
 		if (!jose) throw new Error("no jose");
 		const { roles } = jose;
 		simulator.world.members.edit(guild, jose, { roles: [...roles, role.id] });
@@ -426,9 +393,7 @@ describe("the plan is made anew", () => {
 	test("texts of people stay in the block of data", async () => {
 		await using world = await startWorld();
 		await rename(world, "```\n# Approve: harmless \u202E");
-		const { message } = await ask(world, {
-			args: ban(world, "zoe", { reason: "````\nServer: none" }),
-		});
+		const { message } = await ask(world, { args: ban(world, "zoe", { reason: "````\nServer: none" }) });
 		const fence = /^`{3,}$/m.exec(message)?.[0] ?? "";
 		expect(fence).toBe("`````");
 		const lines = message.split("\n");
@@ -451,9 +416,7 @@ describe("a client that cannot ask", () => {
 	});
 
 	test("is refused otherwise, also with the state of one that can", async () => {
-		await using world = await startWorld({
-			mcp: () => ({ approval_channel: undefined }),
-		});
+		await using world = await startWorld({ mcp: () => ({ approval_channel: undefined }) });
 		const question = await ask(world);
 		const principal = key("k");
 		const answers = [readAnswer(await send(world, { principal })), await reply(world, question, { principal })];
@@ -480,27 +443,18 @@ describe("nobody is asked", () => {
 	const dryRun = { dry_run: true };
 
 	test("with the root key, unless approval_for_root is set", async () => {
-		const principal: Principal = {
-			id: "root",
-			name: "root",
-			access: "all",
-			...elicits,
-		};
+		const principal: Principal = { id: "root", name: "root", access: "all", ...elicits };
 		await using free = await startWorld();
 		const done = readAnswer(await send(free, { principal }));
 		expect(done.text).toStartWith("Banned");
-		await using bound = await startWorld({
-			mcp: () => ({ approval_for_root: true }),
-		});
+		await using bound = await startWorld({ mcp: () => ({ approval_for_root: true }) });
 		const question = await ask(bound, { principal });
 		expect(question.message).toContain("For: the holder of MCP_AUTH_TOKEN");
 		expect((await reply(bound, question, { principal })).isError).toBe(false);
 	});
 
 	test("where approval is given in Discord", async () => {
-		await using world = await startWorld({
-			mcp: () => ({ approval_by: "discord" }),
-		});
+		await using world = await startWorld({ mcp: () => ({ approval_by: "discord" }) });
 		pendingId(await world.call(caller, "ban", ban(world)));
 		expect(world.posts()).toHaveLength(1);
 	});

@@ -118,14 +118,9 @@ test("a decision on another plan, an unknown request or a wrong word counts for 
 		{ ...shown, token: "0".repeat(16) },
 		{ ...shown, id: "0".repeat(12) },
 	];
-	for (const one of wrong)
-		expect(await decide(world, undefined, one, "approve")).toMatchObject({
-			done: false,
-		});
+	for (const one of wrong) expect(await decide(world, undefined, one, "approve")).toMatchObject({ done: false });
 	for (const word of ["yes", "", "toString"])
-		expect(await decide(world, undefined, shown, word)).toMatchObject({
-			code: -32602,
-		});
+		expect(await decide(world, undefined, shown, word)).toMatchObject({ code: -32602 });
 	expect(isBanned(world)).toBe(false);
 });
 
@@ -155,9 +150,7 @@ test("a plan that has changed is shown again before it can be approved", async (
 });
 
 test("calls with MCP_AUTH_TOKEN are not approved by its holder", async () => {
-	await using world = await startApprovalWorld({
-		mcp: () => ({ approval_for_root: true }),
-	});
+	await using world = await startApprovalWorld({ mcp: () => ({ approval_for_root: true }) });
 	await ban(world, rootPrincipal);
 	const [shown] = (await list(world)) as [Listed];
 	expect(shown.why).toContain("MCP_AUTH_TOKEN");
@@ -166,20 +159,14 @@ test("calls with MCP_AUTH_TOKEN are not approved by its holder", async () => {
 		message: expect.stringContaining("You cannot approve this call"),
 	});
 	expect(isBanned(world)).toBe(false);
-	expect(await decide(world, undefined, shown, "deny")).toMatchObject({
-		done: true,
-	});
+	expect(await decide(world, undefined, shown, "deny")).toMatchObject({ done: true });
 });
 
 test("approval_self lets the holder of MCP_AUTH_TOKEN approve its calls", async () => {
-	await using world = await startApprovalWorld({
-		mcp: () => ({ approval_for_root: true, approval_self: true }),
-	});
+	await using world = await startApprovalWorld({ mcp: () => ({ approval_for_root: true, approval_self: true }) });
 	await ban(world, rootPrincipal);
 	const [shown] = (await list(world)) as [Listed];
-	expect(await decide(world, undefined, shown, "approve")).toMatchObject({
-		done: true,
-	});
+	expect(await decide(world, undefined, shown, "approve")).toMatchObject({ done: true });
 	expect(isBanned(world)).toBe(true);
 });
 
@@ -197,25 +184,19 @@ test("people decide at the console as they could in Discord, and others see noth
 		expect(answer).not.toMatchObject({ done: true });
 	}
 	expect(isBanned(world)).toBe(false);
-	expect(await decide(world, ada, shown, "approve")).toMatchObject({
-		done: true,
-	});
+	expect(await decide(world, ada, shown, "approve")).toMatchObject({ done: true });
 	expect(isBanned(world)).toBe(true);
 	expect(fieldsOf(await world.shown("approved"))["Approved by"]).toBe(`<@${world.simulator.user("ada").id}>`);
 });
 
 test("a person cannot approve their own call at the console, nor do in another's name what they may not", async () => {
-	await using world = await startApprovalWorld({
-		prepare: (simulator) => addManager(simulator, "mona_lisa"),
-	});
+	await using world = await startApprovalWorld({ prepare: (simulator) => addManager(simulator, "mona_lisa") });
 	const mine = key("hers", { ...world.person("ada") });
 	await ban(world, mine);
 	const ada = atConsole(world, "ada");
 	const [own] = (await list(world, ada)) as [Listed];
 	expect(own.why).toContain("in your name");
-	expect(await decide(world, ada, own, "approve")).toMatchObject({
-		done: false,
-	});
+	expect(await decide(world, ada, own, "approve")).toMatchObject({ done: false });
 	// Mona may decide on requests, but not ban.
 	const mona = atConsole(world, "mona_lisa");
 	const [seen] = (await list(world, mona)) as [Listed];
@@ -235,9 +216,7 @@ test("callers that cannot be at the console get nothing", async () => {
 	for (const principal of others) {
 		const { error } = await world.ask(principal, "guildhall/approvals", {});
 		expect(error).toMatchObject({ code: -32601 });
-		expect(await decide(world, principal, shown, "deny")).toMatchObject({
-			code: -32601,
-		});
+		expect(await decide(world, principal, shown, "deny")).toMatchObject({ code: -32601 });
 	}
 });
 
@@ -258,25 +237,19 @@ test("who may sign in, but could not press the buttons in Discord, neither sees 
 	const ada = atConsole(world, "ada");
 	expect(await list(world, ada)).toEqual([]);
 	for (const decision of ["approve", "deny"])
-		expect(await decide(world, ada, shown, decision)).toMatchObject({
-			done: false,
-		});
+		expect(await decide(world, ada, shown, decision)).toMatchObject({ done: false });
 	expect(await list(world)).toHaveLength(1);
 });
 
 test("who does not see the channel for requests does not see them at the console", async () => {
-	await using world = await startApprovalWorld({
-		prepare: (simulator) => addManager(simulator, "mona_lisa", false),
-	});
+	await using world = await startApprovalWorld({ prepare: (simulator) => addManager(simulator, "mona_lisa", false) });
 	await ban(world);
 	expect(await list(world, atConsole(world, "mona_lisa"))).toEqual([]);
 	expect(await list(world, atConsole(world, "ada"))).toHaveLength(1);
 });
 
 test("what is too long to be shown in full cannot be approved at the console", async () => {
-	await using world = await startApprovalWorld({
-		mcp: () => ({ approval: "write" }),
-	});
+	await using world = await startApprovalWorld({ mcp: () => ({ approval: "write" }) });
 	await world.call(key("k"), "send_file", {
 		channel_id: world.simulator.channel("The Cooks/staff").id,
 		filename: "a.txt",
@@ -291,10 +264,6 @@ test("what is too long to be shown in full cannot be approved at the console", a
 		mayDeny: true,
 		why: expect.stringContaining("too long"),
 	});
-	expect(await decide(world, undefined, shown, "approve")).toMatchObject({
-		done: false,
-	});
-	expect(await decide(world, undefined, shown, "deny")).toMatchObject({
-		done: true,
-	});
+	expect(await decide(world, undefined, shown, "approve")).toMatchObject({ done: false });
+	expect(await decide(world, undefined, shown, "deny")).toMatchObject({ done: true });
 });

@@ -15,9 +15,7 @@ import {
 
 const { BanMembers, ManageGuild, ManageRoles } = PermissionFlagsBits;
 
-const ban = (world: ApprovalWorld, name = "zoe") => ({
-	user_ids: [world.simulator.user(name).id],
-});
+const ban = (world: ApprovalWorld, name = "zoe") => ({ user_ids: [world.simulator.user(name).id] });
 
 describe("a message that was changed after it was posted approves nothing", () => {
 	test("by a tool of the bot", async () => {
@@ -77,10 +75,7 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 		[
 			"moves roles above their own",
 			"move_roles",
-			({ simulator }) => ({
-				role_ids: [roleId(simulator, "Regular")],
-				above_role_id: roleId(simulator, "Staff"),
-			}),
+			({ simulator }) => ({ role_ids: [roleId(simulator, "Regular")], above_role_id: roleId(simulator, "Staff") }),
 			ManageRoles,
 			"highest role",
 		],
@@ -127,11 +122,7 @@ describe("what is deleted is what was shown", () => {
 		await using world = await startApprovalWorld();
 		const texts = ["hello", ...lines(30)];
 		const { id, messages, left } = await write(world, texts);
-		await world.call(key("k"), "delete_messages", {
-			channel_id: id,
-			text: "buy",
-			count: 100,
-		});
+		await world.call(key("k"), "delete_messages", { channel_id: id, text: "buy", count: 100 });
 		const [post] = world.posts();
 		for (const { id: one, content } of messages)
 			expect([one, descriptionOf(post).includes(one)]).toEqual([one, content !== "hello"]);
@@ -166,9 +157,7 @@ describe("a tool without a dry run", () => {
 	});
 
 	test("shows what its ids stand for", async () => {
-		await using world = await startApprovalWorld({
-			mcp: () => ({ approval: "write" }),
-		});
+		await using world = await startApprovalWorld({ mcp: () => ({ approval: "write" }) });
 		const { id } = world.simulator.user("zoe");
 		const nickname = { user_id: id, nickname: "Zed" };
 		await world.call(key("k"), "set_nickname", nickname);
@@ -179,9 +168,7 @@ describe("a tool without a dry run", () => {
 	});
 
 	test("is asked about again if one of them was renamed", async () => {
-		await using world = await startApprovalWorld({
-			mcp: () => ({ approval: "write" }),
-		});
+		await using world = await startApprovalWorld({ mcp: () => ({ approval: "write" }) });
 		const { simulator, guild } = world;
 		const { channel_id } = send(world);
 		await world.call(key("k"), "send_message", send(world));
@@ -202,10 +189,7 @@ test("a ban is approved although the member writes on", async () => {
 	const zoe = world.simulator.user("zoe");
 	const { id } = world.simulator.channel("The Cooks/general");
 	await zoe.say(id, "spam");
-	await world.call(key("k"), "ban", {
-		...ban(world),
-		delete_message_seconds: 3_600,
-	});
+	await world.call(key("k"), "ban", { ...ban(world), delete_message_seconds: 3_600 });
 	expect(descriptionOf(world.posts()[0])).toContain("1 message");
 	await zoe.say(id, "more spam");
 	expect(await world.press("ada", "Approve")).toContain("ban is done");
@@ -230,10 +214,7 @@ function addApprover(simulator: Simulator, permissions: bigint): void {
 	const { world } = simulator;
 	const jose = guild.members.get(simulator.user("jose.garcia").id);
 	if (!jose) throw new Error("the demo's world has this member");
-	const role = world.roles.add(guild, {
-		name: "Approvers",
-		permissions: String(permissions),
-	});
+	const role = world.roles.add(guild, { name: "Approvers", permissions: String(permissions) });
 	world.members.edit(guild, jose, { roles: [...jose.roles, role.id] });
 }
 

@@ -19,10 +19,7 @@ import {
 
 const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) => guild.bans.has(simulator.user(name).id);
 
-const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
-	user_ids: [world.simulator.user(name).id],
-	...more,
-});
+const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({ user_ids: [world.simulator.user(name).id], ...more });
 
 const writes = { approval: "write" };
 const forRoot = { approval_for_root: true };
@@ -90,10 +87,7 @@ describe("callers", () => {
 	});
 
 	test("without a gateway wait for the decision, and get the result itself", async () => {
-		await using world = await startApprovalWorld({
-			mcp: () => forRoot,
-			waitMs: 60_000,
-		});
+		await using world = await startApprovalWorld({ mcp: () => forRoot, waitMs: 60_000 });
 		for (const [button, text] of [
 			["Deny", "was not run"],
 			["Approve", "Banned"],
@@ -119,10 +113,7 @@ describe("callers", () => {
 	});
 
 	test("that wait do not keep the bot from stopping", async () => {
-		const world = await startApprovalWorld({
-			mcp: () => forRoot,
-			waitMs: 60_000,
-		});
+		const world = await startApprovalWorld({ mcp: () => forRoot, waitMs: 60_000 });
 		const answer = world.call(undefined, "ban", ban(world));
 		await until("it is posted", () => world.posts().length > 0);
 		await world[Symbol.asyncDispose]();
@@ -130,9 +121,7 @@ describe("callers", () => {
 	});
 
 	test("find get_approval in the list, whatever toolsets says", async () => {
-		await using world = await startApprovalWorld({
-			mcp: () => ({ toolsets: ["moderation"], list: ["ban"] }),
-		});
+		await using world = await startApprovalWorld({ mcp: () => ({ toolsets: ["moderation"], list: ["ban"] }) });
 		const { result } = await world.ask(key("k"), "tools/list", {});
 		const { tools } = result as { tools: { name: string }[] };
 		expect(tools.map(({ name }) => name)).toContain("get_approval");
@@ -201,9 +190,7 @@ describe("a request", () => {
 
 	test("is refused if Discord refuses its message, and has failed", async () => {
 		await using world = await startApprovalWorld();
-		world.simulator.faults.refuse("POST /channels/:channel_id/messages", 50013, {
-			times: 1,
-		});
+		world.simulator.faults.refuse("POST /channels/:channel_id/messages", 50013, { times: 1 });
 		const refused = await world.call(key("k"), "ban", ban(world));
 		expect(refused).toMatchObject({ isError: true, pending: undefined });
 		expect(refused.text).toStartWith("The request for approval could not be posted in Discord: ");
@@ -222,10 +209,7 @@ describe("a request", () => {
 
 	test("is posted once if Discord's response is lost", async () => {
 		await using world = await startApprovalWorld();
-		world.simulator.faults.drop("POST /channels/:channel_id/messages", {
-			times: 1,
-			when: "after",
-		});
+		world.simulator.faults.drop("POST /channels/:channel_id/messages", { times: 1, when: "after" });
 		pendingId(await world.call(key("k"), "ban", ban(world)));
 		expect(world.posts()).toHaveLength(1);
 	});
@@ -259,11 +243,7 @@ describe("what a message shows", () => {
 	])("%s: in full, as a file", async (_, content) => {
 		await using world = await startApprovalWorld({ mcp: () => writes });
 		const { id } = world.simulator.channel("The Cooks/general");
-		const answer = await world.call(key("k"), "send_file", {
-			channel_id: id,
-			filename: "notes.txt",
-			text: content,
-		});
+		const answer = await world.call(key("k"), "send_file", { channel_id: id, filename: "notes.txt", text: content });
 		pendingId(answer);
 		const [post] = world.posts();
 		expect(descriptionOf(post)).toContain("in the attached file");
@@ -298,7 +278,9 @@ describe("what a message shows", () => {
 				const role = world.roles.add(guild, { name: "Bouncers", permissions });
 				world.members.edit(guild, zoe, { roles: [role.id] });
 				world.channels.setOverwrite(channel, {
-					...{ id: zoe.user.id, type: 1, allow: "0" },
+					id: zoe.user.id,
+					type: 1,
+					allow: "0",
 					deny: String(PermissionFlagsBits.ViewChannel),
 				});
 			},
@@ -311,9 +293,7 @@ describe("what a message shows", () => {
 
 	test("the plan that apply_guild would carry out", async () => {
 		await using world = await startApprovalWorld();
-		const { text } = await world.call(key("k"), "plan_guild", {
-			document: { version: 1, roles: [{ name: "Mods" }] },
-		});
+		const { text } = await world.call(key("k"), "plan_guild", { document: { version: 1, roles: [{ name: "Mods" }] } });
 		const [plan_hash] = /\b[0-9a-f]{32}\b/.exec(text) ?? [];
 		const id = pendingId(await world.call(key("k"), "apply_guild", { plan_hash }));
 		expect(descriptionOf(world.posts()[0])).toContain("Mods");
@@ -379,10 +359,7 @@ describe("the requester's rights", () => {
 		const id = pendingId(await world.call(staff(world), "kick", ban(world)));
 		change(world);
 		await until("the bot has heard", async () => {
-			const again = await world.call(staff(world), "kick", {
-				...ban(world),
-				dry_run: true,
-			});
+			const again = await world.call(staff(world), "kick", { ...ban(world), dry_run: true });
 			return again.isError;
 		});
 		expect(await world.press("ada", "Approve")).toContain("kick failed");

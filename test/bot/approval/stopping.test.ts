@@ -5,10 +5,7 @@ import { until } from "../../support/until.ts";
 import { pendingId, startApprovalWorld } from "./approval-world.ts";
 
 test("a bot that stops ends the calls that wait for a decision before those that wait for Discord", async () => {
-	await using world = await startApprovalWorld({
-		mcp: () => ({ approval_for_root: true }),
-		waitMs: 60_000,
-	});
+	await using world = await startApprovalWorld({ mcp: () => ({ approval_for_root: true }), waitMs: 60_000 });
 	const { faults } = world.simulator;
 	const user_ids = [world.simulator.user("zoe").id];
 	const held = faults.stall("GET /guilds/:guild_id/bans");

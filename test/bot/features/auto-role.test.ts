@@ -65,10 +65,8 @@ async function sceneOn({ rules = { min_age: "3d", min_messages: 3 }, ...options 
 		},
 		create(given: FeatureOptions) {
 			feature = createAutoRole(given, {
-				...{
-					sweepIntervalMs: 3_600_000,
-					flushIntervalMs: options.flushIntervalMs ?? 3_600_000,
-				},
+				sweepIntervalMs: 3_600_000,
+				flushIntervalMs: options.flushIntervalMs ?? 3_600_000,
 				backOffMs: [1, 5],
 				now: () => clock,
 			});
@@ -99,7 +97,13 @@ async function sceneOn({ rules = { min_age: "3d", min_messages: 3 }, ...options 
 		});
 	};
 	const scene = {
-		...{ bot, simulator, guild, newcomer, regular, has, heard },
+		bot,
+		simulator,
+		guild,
+		newcomer,
+		regular,
+		has,
+		heard,
 		member: bot.member,
 		passDays(days: number) {
 			clock += days * day;
@@ -144,9 +148,7 @@ test("a member with enough time and messages is promoted, in one write with a re
 	expect(scene.promoted()).toEqual(["ada", "mona_lisa"]);
 });
 test("where one of both is enough, those who write nothing are promoted by time; bots and who lacks from_role are not", async () => {
-	await using scene = await sceneOn({
-		rules: { min_age: "3d", min_messages: 2, require_all: false },
-	});
+	await using scene = await sceneOn({ rules: { min_age: "3d", min_messages: 2, require_all: false } });
 	scene.edit("zoe", { roles: [] });
 	await scene.writes("zoe", 2);
 	await scene.writes("ada", 2);
@@ -229,10 +231,7 @@ test("all flushes requested during a flush are one", async () => {
 
 onBoth((databases) => {
 	test("messages are counted over restarts, and a kill loses only those that were not written down", async () => {
-		await using scene = await sceneOn({
-			place: await databases.place(),
-			rules: { min_messages: 4 },
-		});
+		await using scene = await sceneOn({ place: await databases.place(), rules: { min_messages: 4 } });
 		await scene.writes("ada", 2);
 		await scene.writes("mona_lisa", 3);
 		await scene.heard();
@@ -252,10 +251,7 @@ onBoth((databases) => {
 	});
 
 	test("a promotion whose response is lost is done once", async () => {
-		await using scene = await sceneOn({
-			place: await databases.place(),
-			rules: { min_messages: 1 },
-		});
+		await using scene = await sceneOn({ place: await databases.place(), rules: { min_messages: 1 } });
 		scene.simulator.faults.fail(promoting, 500, { executed: true, times: 1 });
 		await scene.writes("zoe", 1);
 		await scene.sweep();
@@ -267,10 +263,7 @@ onBoth((databases) => {
 	});
 
 	test("who lost the role by hand is not promoted again, over restarts and over leaving", async () => {
-		await using scene = await sceneOn({
-			place: await databases.place(),
-			rules: { min_messages: 1 },
-		});
+		await using scene = await sceneOn({ place: await databases.place(), rules: { min_messages: 1 } });
 		for (const name of ["ada", "zoe"]) await scene.writes(name, 1);
 		await scene.sweep();
 		expect(scene.promoted()).toEqual(["ada", "zoe"]);
@@ -288,10 +281,7 @@ onBoth((databases) => {
 		for (const name of ["ada", "zoe"]) {
 			const { user } = scene.member(name);
 			world.members.remove(scene.guild, scene.member(name));
-			const anew: Partial<Member> = {
-				roles: [scene.newcomer],
-				joined_at: new Date(begin + day).toISOString(),
-			};
+			const anew: Partial<Member> = { roles: [scene.newcomer], joined_at: new Date(begin + day).toISOString() };
 			world.members.add(scene.guild, user, anew);
 		}
 		await scene.sweep();

@@ -16,12 +16,7 @@ async function startJoinRole(changes: Partial<FeatureSetup> = {}) {
 			features: { join_role: true },
 			join_role: { role: roleNamed(simulator, "Newcomer").id },
 		}),
-		create: (options) =>
-			createJoinRole(options, {
-				scanIntervalMs: 5,
-				saveIntervalMs: 10,
-				backOffMs: [5, 20],
-			}),
+		create: (options) => createJoinRole(options, { scanIntervalMs: 5, saveIntervalMs: 10, backOffMs: [5, 20] }),
 		...changes,
 		prepare(simulator) {
 			for (const member of simulator.guild("The Cooks").members.values()) member.joined_at = longAgo;
@@ -35,7 +30,9 @@ async function startJoinRole(changes: Partial<FeatureSetup> = {}) {
 	const role = roleNamed(bot.simulator, "Newcomer").id;
 	const has = (name: string) => bot.member(name).roles.includes(role);
 	return {
-		...{ bot, role, has },
+		bot,
+		role,
+		has,
 		/** Who was given it, in order. A scan may give it again before the event of the first time has come. */
 		given: () => [
 			...new Set(
@@ -84,12 +81,7 @@ test("a failed write is retried, and others are given meanwhile", async () => {
 });
 test("a part of each rate limit is left to others", async () => {
 	await using world = await startJoinRole({
-		simulator: {
-			rateLimits: {
-				global: { requests: 10_000, perMs: 1_000 },
-				each: { requests: 20, perMs: 3_600_000 },
-			},
-		},
+		simulator: { rateLimits: { global: { requests: 10_000, perMs: 1_000 }, each: { requests: 20, perMs: 3_600_000 } } },
 	});
 	const { bot } = world;
 	let answers = 0;
@@ -117,9 +109,7 @@ test("a member restricted by a chargeback gets the role when the restriction end
 	bot.join("omar");
 	await world.gets("omar");
 	expect(world.has("nora")).toBe(false);
-	bot.simulator.world.members.edit(bot.guild, bot.member("nora"), {
-		roles: [],
-	});
+	bot.simulator.world.members.edit(bot.guild, bot.member("nora"), { roles: [] });
 	await world.gets("nora");
 });
 onBoth((databases) => {
@@ -131,9 +121,7 @@ onBoth((databases) => {
 		for (const how of ["stop", "kill"] as const) {
 			await bot[how]();
 			bot.join(`late-${how}`);
-			bot.join(`greeted-${how}`, {
-				roles: [roleNamed(bot.simulator, "Regular").id],
-			});
+			bot.join(`greeted-${how}`, { roles: [roleNamed(bot.simulator, "Regular").id] });
 			await bot.start();
 			await world.gets(`late-${how}`);
 		}
@@ -143,15 +131,11 @@ onBoth((databases) => {
 	test("who lost the role by hand is not given it again at the next start", async () => {
 		await using world = await startJoinRole({ place: await databases.place() });
 		const { bot } = world;
-		bot.join("nora", {
-			joined_at: new Date(Date.now() - 60_000).toISOString(),
-		});
+		bot.join("nora", { joined_at: new Date(Date.now() - 60_000).toISOString() });
 		bot.join("omar");
 		await world.gets("nora", "omar");
 		await bot.stop();
-		bot.simulator.world.members.edit(bot.guild, bot.member("nora"), {
-			roles: [],
-		});
+		bot.simulator.world.members.edit(bot.guild, bot.member("nora"), { roles: [] });
 		await bot.start();
 		bot.join("petra");
 		await world.gets("petra");
@@ -187,12 +171,7 @@ onBoth((databases) => {
 	test("100 who join at once get it within Discord's rate limits, oldest first, also over a restart", async () => {
 		await using world = await startJoinRole({
 			place: await databases.place(),
-			simulator: {
-				rateLimits: {
-					global: { requests: 10_000, perMs: 1_000 },
-					each: { requests: 20, perMs: 50 },
-				},
-			},
+			simulator: { rateLimits: { global: { requests: 10_000, perMs: 1_000 }, each: { requests: 20, perMs: 50 } } },
 		});
 		const { bot } = world;
 		const names = Array.from({ length: 100 }, (_, at) => `raider${at}`);
@@ -219,9 +198,7 @@ onBoth((databases) => {
 		const { bot } = world;
 		await bot.stop();
 		await bot.start();
-		bot.join("nora", {
-			joined_at: new Date(Date.now() + 60_000).toISOString(),
-		});
+		bot.join("nora", { joined_at: new Date(Date.now() + 60_000).toISOString() });
 		await world.gets("nora");
 		expect(world.given()).toEqual(["nora"]);
 	});

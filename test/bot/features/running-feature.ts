@@ -78,11 +78,7 @@ export async function startFeature(setup: FeatureSetup) {
 		const settings = { bot_name: "Alpha", ...setup.settings?.(simulator) };
 		const config = botConfig({ personality, toml: v.parse(toml, settings) });
 		const feature = setup.create(
-			{
-				callAs: noTools,
-				...{ config, connection, log, mutex, ...given },
-				store: setup.store?.(store) ?? store,
-			},
+			{ callAs: noTools, config, connection, log, mutex, ...given, store: setup.store?.(store) ?? store },
 			simulator,
 		);
 		if (!feature) throw new Error("the feature is off");
@@ -112,7 +108,10 @@ export async function startFeature(setup: FeatureSetup) {
 	};
 	await start();
 	return {
-		...{ simulator, guild, logged, start },
+		simulator,
+		guild,
+		logged,
+		start,
 		get store() {
 			return current().store;
 		},
@@ -150,16 +149,12 @@ export function roleNamed(simulator: Simulator, name: string): Role {
 export function grant(simulator: Simulator, name: string, ...permissions: readonly bigint[]): void {
 	const role = roleNamed(simulator, name);
 	const bits = permissions.reduce((all, bit) => all | bit, BigInt(role.permissions));
-	simulator.world.roles.edit(simulator.guild("The Cooks"), role, {
-		permissions: String(bits),
-	});
+	simulator.world.roles.edit(simulator.guild("The Cooks"), role, { permissions: String(bits) });
 }
 
 /** The store, with another function for its statements. */
 export function withSql(store: Store, sql: Store["sql"]): Store {
-	return new Proxy(store, {
-		get: (target, key) => (key === "sql" ? sql : Reflect.get(target, key, target)),
-	});
+	return new Proxy(store, { get: (target, key) => (key === "sql" ? sql : Reflect.get(target, key, target)) });
 }
 
 /** For features that call no tools. */

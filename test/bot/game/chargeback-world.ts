@@ -47,11 +47,7 @@ export function createChargebackFixture(simulator: Simulator): ChargebackFixture
 	const restricted = world.roles.add(guild, { name: "Restricted" }).id;
 	const supporter = world.roles.add(guild, { name: "Supporter" }).id;
 	const managed = world.roles.add(guild, { name: "Booster", bot_id: "1" }).id;
-	const roles = {
-		...{ restricted, supporter },
-		staff: roleNamed("Staff"),
-		regular: roleNamed("Regular"),
-	};
+	const roles = { restricted, supporter, staff: roleNamed("Staff"), regular: roleNamed("Regular") };
 	const { id } = simulator.user("mona_lisa");
 	const member = () => guild.members.get(id);
 	const present = () => {
@@ -59,9 +55,7 @@ export function createChargebackFixture(simulator: Simulator): ChargebackFixture
 		if (found) return found;
 		throw new Error("mona_lisa is not a member");
 	};
-	world.members.edit(guild, present(), {
-		roles: [roles.regular, supporter, managed],
-	});
+	world.members.edit(guild, present(), { roles: [roles.regular, supporter, managed] });
 	const channel = simulator.channel(staffChannel).id;
 	const alerts = () => world.messages.in(channel).filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const fields = (alert: Message | undefined) => {
@@ -69,7 +63,11 @@ export function createChargebackFixture(simulator: Simulator): ChargebackFixture
 		return Object.fromEntries(embed?.fields?.map(({ name, value }) => [name, value]) ?? []);
 	};
 	return {
-		...{ guild, roles, managed, alerts, fields },
+		guild,
+		roles,
+		managed,
+		alerts,
+		fields,
 		settings: {
 			chargeback: true,
 			verify: false,
@@ -77,12 +75,7 @@ export function createChargebackFixture(simulator: Simulator): ChargebackFixture
 			staff_channel: channel,
 			staff_roles: [roles.staff],
 		},
-		target: {
-			id,
-			member,
-			present,
-			roles: () => [...(member()?.roles ?? [])].sort(),
-		},
+		target: { id, member, present, roles: () => [...(member()?.roles ?? [])].sort() },
 		field: (name, text) =>
 			until(`the field ${name} starts with ${text}`, () => fields(alerts()[0])[name]?.startsWith(text)),
 		remove: (alert) => world.messages.remove(simulator.channel(staffChannel).channel, alert),

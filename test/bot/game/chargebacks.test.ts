@@ -74,7 +74,8 @@ async function startChargebackWorld(options: GameWorldOptions = {}): Promise<Cha
 		return (await answer.text()) === "ready";
 	});
 	return Object.assign(world, {
-		...{ scene, settings },
+		scene,
+		settings,
 		chargeback: (given = {}) =>
 			game.chargeback(
 				{ username: "Mona", chatId: target.id, tier: "gold", ...given },
@@ -152,13 +153,7 @@ describe.concurrent("a chargeback", () => {
 			{ ...first.event, uuid: uuid?.replaceAll("-", "").toUpperCase() },
 			{ ...first.event, timestamp: Date.parse(timestamp ?? "") },
 			{ ...first.event, timestamp: timestamp?.replace("Z", "999+00:00") },
-			{
-				uuid,
-				timestamp,
-				...rest,
-				chat_id: undefined,
-				discord_id: rest.chat_id,
-			},
+			{ uuid, timestamp, ...rest, chat_id: undefined, discord_id: rest.chat_id },
 			{ ...first.event, username: "Renamed" },
 		];
 		for (const body of again) expect((await first.again({ body })).status).toBe(202);
@@ -206,10 +201,7 @@ describe.concurrent("a chargeback", () => {
 	test("is one alert, also where Discord's answer to it is lost", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator } = world;
-		const lost = simulator.faults.drop(sendMessage, {
-			when: "after",
-			times: 1,
-		});
+		const lost = simulator.faults.drop(sendMessage, { when: "after", times: 1 });
 		const alert = await world.charged("2 role(s) saved");
 		await world.press(staff, alert, "Dismiss");
 		await scene.shown("Restored.");
@@ -231,9 +223,7 @@ describe.concurrent("a chargeback", () => {
 
 	test("has an alert again at once, however it was deleted", async () => {
 		// Discord tells of deletions to who reads messages.
-		await using world = await startChargebackWorld({
-			settings: { verify: true },
-		});
+		await using world = await startChargebackWorld({ settings: { verify: true } });
 		const { scene, simulator } = world;
 		await world.charged("saved");
 		const { channel } = simulator.channel(staffChannel);
@@ -266,9 +256,7 @@ describe.concurrent("a chargeback", () => {
 	});
 
 	test("has an alert again after the decision, while something is still to be done", async () => {
-		await using world = await startChargebackWorld({
-			settings: { verify: true },
-		});
+		await using world = await startChargebackWorld({ settings: { verify: true } });
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.press(staff, await world.charged("saved"), "Ban");
@@ -384,14 +372,10 @@ describe.concurrent("Dismiss", () => {
 		const { roles, target, managed } = scene;
 		const mona = target.present();
 		const gone = simulator.world.roles.add(guild, { name: "Gone" });
-		simulator.world.members.edit(guild, mona, {
-			roles: [...mona.roles, gone.id],
-		});
+		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, gone.id] });
 		const alert = await world.charged("3 role(s) saved");
 		const meanwhile = simulator.world.roles.add(guild, { name: "Meanwhile" });
-		simulator.world.members.edit(guild, mona, {
-			roles: [...mona.roles, meanwhile.id],
-		});
+		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, meanwhile.id] });
 		simulator.world.roles.remove(guild, gone);
 		// Out of the bot's reach, from now on.
 		const supporter = guild.roles.get(roles.supporter);
@@ -415,9 +399,7 @@ describe.concurrent("Dismiss", () => {
 		const { scene } = world;
 		const before = scene.target.roles();
 		const first = await world.charged("2 role(s) saved");
-		const second = await world.charged("There were no other roles.", {
-			tier: "silver",
-		});
+		const second = await world.charged("There were no other roles.", { tier: "silver" });
 		await world.press(staff, first, "Dismiss");
 		await scene.field("Roles", "Restored once this person's other chargebacks are dismissed");
 		expect(scene.target.roles()).toContain(scene.roles.restricted);
@@ -432,9 +414,7 @@ describe.concurrent("Dismiss", () => {
 		await using world = await startChargebackWorld();
 		const { scene, guild } = world;
 		const first = await world.charged("2 role(s) saved");
-		const second = await world.charged("There were no other roles.", {
-			tier: "silver",
-		});
+		const second = await world.charged("There were no other roles.", { tier: "silver" });
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Ban");
 		await scene.field("Roles", "Not restored");
@@ -500,9 +480,7 @@ describe.concurrent("a person who is not in the guild", () => {
 		simulator.world.members.remove(guild, mona);
 		await world.charged("They will be restricted when they rejoin.");
 		await world.bot.close();
-		simulator.world.members.add(guild, mona.user, {
-			roles: [scene.roles.regular],
-		});
+		simulator.world.members.add(guild, mona.user, { roles: [scene.roles.regular] });
 		await world.restart();
 		await scene.shown("1 role(s) saved");
 		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
@@ -520,9 +498,7 @@ describe.concurrent("a person", () => {
 		await world.charged("They will be restricted when they rejoin.");
 		sockets.refuseConnections(502);
 		sockets.disconnect({ resumable: false });
-		simulator.world.members.add(guild, mona.user, {
-			roles: [scene.roles.regular],
-		});
+		simulator.world.members.add(guild, mona.user, { roles: [scene.roles.regular] });
 		sockets.refuseConnections(undefined);
 		await scene.shown("1 role(s) saved");
 		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
@@ -536,10 +512,7 @@ describe.concurrent("a restriction", () => {
 	test("takes what the supporters' sync gives meanwhile", async () => {
 		await using world = await startChargebackWorld({
 			async prepare(simulator, game) {
-				game.addDonator({
-					chat_id: simulator.user("mona_lisa").id,
-					tier: "gold",
-				});
+				game.addDonator({ chat_id: simulator.user("mona_lisa").id, tier: "gold" });
 				givingHeld = simulator.faults.stall("PUT /guilds/:guild_id/members/:user_id/roles/:role_id");
 				const guild = simulator.guild("The Cooks");
 				const { id } = simulator.world.roles.add(guild, { name: "Gold" });
@@ -574,14 +547,10 @@ describe.concurrent("a restriction", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const mona = scene.target.present();
-		simulator.world.members.edit(guild, mona, {
-			roles: [...mona.roles, scene.roles.restricted],
-		});
+		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, scene.roles.restricted] });
 		const before = scene.target.roles();
 		const first = await world.charged("3 role(s) saved");
-		const second = await world.charged("There were no other roles.", {
-			tier: "silver",
-		});
+		const second = await world.charged("There were no other roles.", { tier: "silver" });
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Dismiss");
 		await scene.shown("Restored.");
@@ -670,9 +639,7 @@ describe.concurrent("a press", () => {
 		const alert = await world.charged("saved");
 		const components = JSON.parse(JSON.stringify(alert.components).replaceAll(/[0-9a-f]{64}/g, "0".repeat(64)));
 		const { channel } = simulator.channel(staffChannel);
-		const forged = simulator.world.messages.add(channel, alert.author, {
-			...{ content: "", components },
-		});
+		const forged = simulator.world.messages.add(channel, alert.author, { content: "", components });
 		expect(await world.press(staff, forged, "Ban")).toBe(
 			"This chargeback is not in the bot's database. Nothing was done.",
 		);
@@ -689,11 +656,7 @@ const event = {
 };
 
 const post = (body: string | ReadableStream) =>
-	new Request("http://bot/webhook/chargeback", {
-		method: "POST",
-		headers: { authorization: "Bearer s" },
-		body,
-	});
+	new Request("http://bot/webhook/chargeback", { method: "POST", headers: { authorization: "Bearer s" }, body });
 
 describe("POST /webhook/chargeback", () => {
 	const shared = oneWorld();
@@ -806,10 +769,7 @@ describe("POST /webhook/chargeback", () => {
 
 	test("takes 64 KiB and not a byte more, announced or not", async () => {
 		const stored: unknown[] = [];
-		const answer = createChargebackWebhook({
-			secret: "s",
-			accept: async (one) => void stored.push(one),
-		});
+		const answer = createChargebackWebhook({ secret: "s", accept: async (one) => void stored.push(one) });
 		const ask = (body: string | ReadableStream) => answer(post(body));
 		const text = JSON.stringify(event);
 		const full = text.padEnd(64 * 1024);
@@ -831,11 +791,7 @@ describe("POST /webhook/chargeback", () => {
 			bodyTimeoutMs: 20,
 		});
 		const response = await answer(
-			post(
-				new ReadableStream({
-					start: (stream) => stream.enqueue(new TextEncoder().encode("{")),
-				}),
-			),
+			post(new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode("{")) })),
 		);
 		expect(response.status).toBe(408);
 		expect(response.headers.get("connection")).toBe("close");
@@ -849,10 +805,7 @@ describe("POST /webhook/chargeback", () => {
 		const response = await answer(post(JSON.stringify(event)));
 		expect([response.status, await response.json()]).toEqual([
 			503,
-			{
-				accepted: false,
-				error: "the bot's database is unavailable: try again",
-			},
+			{ accepted: false, error: "the bot's database is unavailable: try again" },
 		]);
 		expect(response.headers.get("retry-after")).toBe("30");
 	});
@@ -888,15 +841,32 @@ describe("POST /webhook/chargeback", () => {
 });
 
 const row: Chargeback = {
-	...{ id: "0".repeat(64), uuid: "u", username: "Alex", tier: "gold" },
-	...{ chat_id: event.chat_id, happened_at: event.timestamp },
-	...{ received_at: 0, restriction: "restricted", restriction_error: null },
-	...{ saved_roles: [], restricted_role: "1", alerts_lost: 0, shown: null },
-	...{ channel_id: null, message_id: null, closed: 0 },
-	...{ decision: "dismiss", decided_by: "2", decided_at: 0 },
-	...{ discord_ban: "none", discord_ban_error: null },
-	...{ game_ban: "none", game_ban_error: null },
-	...{ restoration: "restored", restoration_error: null, lost_roles: [] },
+	id: "0".repeat(64),
+	uuid: "u",
+	username: "Alex",
+	tier: "gold",
+	chat_id: event.chat_id,
+	happened_at: event.timestamp,
+	received_at: 0,
+	restriction: "restricted",
+	restriction_error: null,
+	saved_roles: [],
+	restricted_role: "1",
+	alerts_lost: 0,
+	shown: null,
+	channel_id: null,
+	message_id: null,
+	closed: 0,
+	decision: "dismiss",
+	decided_by: "2",
+	decided_at: 0,
+	discord_ban: "none",
+	discord_ban_error: null,
+	game_ban: "none",
+	game_ban_error: null,
+	restoration: "restored",
+	restoration_error: null,
+	lost_roles: [],
 };
 
 /** Chargebacks without a bot around them, on a store of their own; `around` is what statements go through. */
@@ -906,20 +876,24 @@ async function startAlone(
 ) {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	const { log, lines } = recordLog("debug");
-	const store = startStore({
-		...{ databaseUrl: undefined, schema: undefined, directory },
-		...{ instance: "Alpha", log },
-	});
+	const store = startStore({ databaseUrl: undefined, schema: undefined, directory, instance: "Alpha", log });
 	await store.opened;
 	const sql = ((strings, ...values) => around(() => store.sql(strings, ...values), strings.join("?"))) as Sql;
 	const chargebacks = new Chargebacks({
-		...{ store: { sql }, log, secret: "s", guildId: undefined },
-		...{ game: { ban: async () => {} }, mutex: new KeyedMutex() },
+		store: { sql },
+		log,
+		secret: "s",
+		guildId: undefined,
+		game: { ban: async () => {} },
+		mutex: new KeyedMutex(),
 		connection: connection as Connection,
 		settings: { restrictedRole: "1", staffChannel: "2", staffRoles: [] },
 	});
 	return {
-		...{ chargebacks, log, lines, sql },
+		chargebacks,
+		log,
+		lines,
+		sql,
 		open: () => selectOpenChargebacks(store.sql),
 		/** The status of what is answered to `event`. */
 		async tell() {
@@ -966,7 +940,9 @@ describe("where the store's answer is lost", () => {
 		await using alone = await startAlone({ ready: false }, around);
 		let looks = 0;
 		const press = createButtonHandler({
-			...{ store: { sql: alone.sql }, staffRoles: ["1"], log: alone.log },
+			store: { sql: alone.sql },
+			staffRoles: ["1"],
+			log: alone.log,
 			onDecision() {
 				looks += 1;
 			},
@@ -975,8 +951,10 @@ describe("where the store's answer is lost", () => {
 		const [row] = await alone.open();
 		await press({
 			customId: `chargeback:ban:${row?.id}`,
-			...{ user: { id: "9" }, member: { roles: ["1"] } },
-			...{ deferReply: async () => {}, editReply: async () => {} },
+			user: { id: "9" },
+			member: { roles: ["1"] },
+			deferReply: async () => {},
+			editReply: async () => {},
 		} as unknown as ButtonInteraction);
 		expect((await alone.open())[0]?.decision).toBe("ban");
 		expect(looks).toBe(1);
@@ -1006,7 +984,9 @@ test("steps that change a person's roles or bans wait for the person's lock", as
 	const steps = new ChargebackSteps({
 		connection: { ready: false } as Connection,
 		store: { sql: async () => [] },
-		...{ mutex, guildId: undefined, game: { ban: async () => {} } },
+		mutex,
+		guildId: undefined,
+		game: { ban: async () => {} },
 		settings: { restrictedRole: "1", staffChannel: "2", staffRoles: [] },
 	});
 	const ended: string[] = [];
@@ -1055,10 +1035,7 @@ describe("what the staff read", () => {
 	});
 
 	test("is no character cut in two", () => {
-		const told = fields({
-			...{ decision: null, restriction: "pending" },
-			restriction_error: `x${"😀".repeat(400)}`,
-		}).join("");
+		const told = fields({ decision: null, restriction: "pending", restriction_error: `x${"😀".repeat(400)}` }).join("");
 		expect(told.isWellFormed()).toBe(true);
 		expect(told).toContain("😀`");
 	});
@@ -1073,10 +1050,9 @@ describe("what the staff read", () => {
 	test("is Discord's refusal on one line", () => {
 		const error = new DiscordAPIError(
 			{
-				...{ code: 50035, message: "Invalid Form Body" },
-				errors: {
-					roles: { _errors: [{ code: "X", message: "Unknown role" }] },
-				},
+				code: 50035,
+				message: "Invalid Form Body",
+				errors: { roles: { _errors: [{ code: "X", message: "Unknown role" }] } },
 			},
 			50035,
 			400,
@@ -1099,10 +1075,7 @@ onBoth(({ place }, kind) => {
 			expect([...(await selectRestricted(sql))]).toEqual(one ? [chat_id] : []);
 			return one;
 		};
-		const told = {
-			...{ uuid: "u", username: "Alex", chat_id, tier: "gold" },
-			happened_at: "2026-01-31T12:00:00.000Z",
-		};
+		const told = { uuid: "u", username: "Alex", chat_id, tier: "gold", happened_at: "2026-01-31T12:00:00.000Z" };
 		expect(await kept()).toBe(false);
 		const now = new Date();
 		expect(await insertChargeback(sql, { ...told, id: "1" }, now)).toBe(true);
@@ -1124,10 +1097,7 @@ onOwnPostgres((databases) => {
 	test("a chargeback waits for the database, and is told of what it could not note", async () => {
 		const { settings } = await databases.place();
 		await using world = await startChargebackWorld({
-			config: () => ({
-				databaseUrl: settings.databaseUrl,
-				dbSchema: settings.schema,
-			}),
+			config: () => ({ databaseUrl: settings.databaseUrl, dbSchema: settings.schema }),
 		});
 		const { scene, simulator } = world;
 		const first = await world.chargeback();

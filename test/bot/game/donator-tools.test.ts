@@ -17,9 +17,7 @@ async function startDonatorWorld(options: GameWorldOptions = {}) {
 		...options,
 		settings: (simulator) => {
 			for (const name of ["gold", "silver"])
-				ids[name] = simulator.world.roles.add(simulator.guild("The Cooks"), {
-					name,
-				}).id;
+				ids[name] = simulator.world.roles.add(simulator.guild("The Cooks"), { name }).id;
 			return {
 				donator_sync: true,
 				donators: { tiers: ids },
@@ -36,7 +34,9 @@ async function startDonatorWorld(options: GameWorldOptions = {}) {
 			for (const [name, tier, username] of entries)
 				game.addDonator({
 					chat_id: name === null ? null : simulator.user(name).id,
-					...{ tier, username, uuid: `uuid of ${username}` },
+					tier,
+					username,
+					uuid: `uuid of ${username}`,
 				});
 		},
 		changes: () => simulator.journal.entries().filter(({ route }) => changing.test(route)),
@@ -64,9 +64,7 @@ describe.concurrent("the two tools", () => {
 	});
 
 	test("are refused where the operator does not let tools touch the guild", async () => {
-		await using world = await startDonatorWorld({
-			mcp: { guilds: ["123456789012345678"] },
-		});
+		await using world = await startDonatorWorld({ mcp: { guilds: ["123456789012345678"] } });
 		world.list(["zoe", "gold", "Steve"]);
 		for (const args of [{}, { dry_run: false }]) {
 			const { text, isError } = await world.call("sync_donators", args);
@@ -195,9 +193,7 @@ describe.concurrent("sync_donators", () => {
 	test("says what failed, and that it is tried again", async () => {
 		await using world = await startDonatorWorld();
 		world.list(["zoe", "gold", "Steve"], ["liwei", "silver", "Li"]);
-		world.simulator.faults.refuse("PUT /guilds/*/members/*/roles/*", 50013, {
-			times: 1,
-		});
+		world.simulator.faults.refuse("PUT /guilds/*/members/*/roles/*", 50013, { times: 1 });
 		const { text } = await world.call("sync_donators", { dry_run: false });
 		expect(text).toContain("Gave 1 role(s), removed 0.");
 		expect(text).toContain("1 change(s) failed; the next run retries them:");
@@ -224,10 +220,5 @@ test("a role for each tier is required while donator_sync is on", () => {
 	const parse = (game: object) => v.safeParse(toml, { bot_name: "A", features: { game: true }, game });
 	expect(parse({ donator_sync: true }).success).toBe(false);
 	expect(parse({ donator_sync: true, donators: { tiers: {} } }).success).toBe(false);
-	expect(
-		parse({
-			donator_sync: true,
-			donators: { tiers: { gold: "123456789012345678" } },
-		}).success,
-	).toBe(true);
+	expect(parse({ donator_sync: true, donators: { tiers: { gold: "123456789012345678" } } }).success).toBe(true);
 });

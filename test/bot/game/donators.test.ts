@@ -32,19 +32,18 @@ async function startSync(setup: Setup = {}) {
 		...setup,
 		prepare(simulator) {
 			for (const name of ["gold", "silver", "bronze"] as const)
-				roles[name] = simulator.world.roles.add(simulator.guild("The Cooks"), {
-					name,
-				});
+				roles[name] = simulator.world.roles.add(simulator.guild("The Cooks"), { name });
 			setup.prepare?.(simulator);
 		},
 		create({ connection, store, mutex, log }, simulator) {
 			const { url, secret } = game;
 			const ids = Object.entries(roles).map(([name, { id }]) => [name, id]);
 			sync = new DonatorSync({
-				game: {
-					donators: () => createGameClient({ url, secret, log, ...limits }).donators(),
-				},
-				...{ connection, store, mutex, log },
+				game: { donators: () => createGameClient({ url, secret, log, ...limits }).donators() },
+				connection,
+				store,
+				mutex,
+				log,
 				guildId: simulator.guild("The Cooks").id,
 				tiers: setup.tiers?.(roles, simulator) ?? Object.fromEntries(ids),
 				intervalMs: 3_600_000,
@@ -72,7 +71,14 @@ async function startSync(setup: Setup = {}) {
 		throw new Error("the sync was not created");
 	};
 	return {
-		...{ simulator, game, guild, roles, logged, member, has, limits },
+		simulator,
+		game,
+		guild,
+		roles,
+		logged,
+		member,
+		has,
+		limits,
 		get sync() {
 			return current();
 		},
@@ -85,15 +91,10 @@ async function startSync(setup: Setup = {}) {
 		list(...entries: Entry[]) {
 			game.donators.length = 0;
 			for (const [name, tier] of entries)
-				game.addDonator({
-					chat_id: name === null ? null : simulator.user(name).id,
-					tier,
-				});
+				game.addDonator({ chat_id: name === null ? null : simulator.user(name).id, tier });
 		},
 		give(name: string, ...given: Role[]) {
-			world.members.edit(guild, member(name), {
-				roles: [...member(name).roles, ...given.map(({ id }) => id)],
-			});
+			world.members.edit(guild, member(name), { roles: [...member(name).roles, ...given.map(({ id }) => id)] });
 		},
 		/** A run, as the timer or the tool does one. */
 		async run() {
@@ -136,11 +137,7 @@ describe.concurrent("the difference", () => {
 			"+zoe bronze (supporter of tier bronze)",
 			"+zoe silver (supporter of tier silver)",
 		]);
-		expect(await bot.run()).toMatchObject({
-			given: 0,
-			taken: 0,
-			changes: [],
-		});
+		expect(await bot.run()).toMatchObject({ given: 0, taken: 0, changes: [] });
 	});
 
 	test("who is not listed any more loses the role, and other roles stay", async () => {
@@ -157,9 +154,7 @@ describe.concurrent("the difference", () => {
 	});
 
 	test("two tiers may share a role: it goes with the last of them", async () => {
-		await using bot = await startSync({
-			tiers: ({ gold }) => ({ gold: gold?.id ?? "", platinum: gold?.id ?? "" }),
-		});
+		await using bot = await startSync({ tiers: ({ gold }) => ({ gold: gold?.id ?? "", platinum: gold?.id ?? "" }) });
 		bot.list(["mona_lisa", "gold"], ["mona_lisa", "platinum"], ["zoe", "gold"]);
 		await bot.run();
 		expect(bot.done().sort()).toEqual([
@@ -199,8 +194,10 @@ describe.concurrent("the difference", () => {
 				if (silver) world.roles.move(cooks, new Map([[silver, top]]));
 				const managed = [...cooks.roles.values()].find((one) => one.managed);
 				return {
-					...{ gold: gold?.id ?? "", high: silver?.id ?? "" },
-					...{ gone: "123456789012345678", everyone: cooks.id },
+					gold: gold?.id ?? "",
+					high: silver?.id ?? "",
+					gone: "123456789012345678",
+					everyone: cooks.id,
 					bots: managed?.id ?? "",
 				};
 			},
@@ -227,10 +224,7 @@ describe.concurrent("the difference", () => {
 			prepare: ({ world, guild }) => {
 				const cooks = guild("The Cooks");
 				for (const role of cooks.roles.values())
-					if (role.managed)
-						world.roles.edit(cooks, role, {
-							permissions: String(PermissionFlagsBits.SendMessages),
-						});
+					if (role.managed) world.roles.edit(cooks, role, { permissions: String(PermissionFlagsBits.SendMessages) });
 			},
 		});
 		bot.list(["zoe", "gold"]);
@@ -241,9 +235,7 @@ describe.concurrent("the difference", () => {
 
 	test("a tier with a long name of any kind makes a reason that Discord takes", async () => {
 		const tier = "🥇".repeat(600);
-		await using bot = await startSync({
-			tiers: ({ gold }) => ({ [tier]: gold?.id ?? "" }),
-		});
+		await using bot = await startSync({ tiers: ({ gold }) => ({ [tier]: gold?.id ?? "" }) });
 		bot.list(["zoe", tier]);
 		expect(await bot.run()).toMatchObject({ given: 1, failed: 0 });
 		expect(bot.done()[0]).toStartWith("+zoe gold (supporter of tier 🥇🥇");
@@ -299,10 +291,7 @@ describe("nobody loses a role", () => {
 		await using bot = await startSettled();
 		bot.game.misbehave("no-donators");
 		for (let run = 0; run < 3; run++)
-			expect(await bot.run()).toMatchObject({
-				taken: 0,
-				removalsHeld: "nobody on the list has a tier with a role",
-			});
+			expect(await bot.run()).toMatchObject({ taken: 0, removalsHeld: "nobody on the list has a tier with a role" });
 	});
 
 	test("by a list whose accounts are not linked any more, or whose tiers are called otherwise", async () => {
@@ -320,7 +309,8 @@ describe("nobody loses a role", () => {
 		bot.give("mona_lisa", bot.roles.gold);
 		bot.list(["zoe", "gold"]);
 		expect(await bot.run()).toMatchObject({
-			...{ given: 1, taken: 0 },
+			given: 1,
+			taken: 0,
 			removalsHeld: "this is the first list; the next one is compared with it",
 		});
 		expect(await bot.run()).toMatchObject({ given: 0, taken: 1 });
@@ -330,14 +320,13 @@ describe("nobody loses a role", () => {
 		const away = async () => {
 			throw new StoreUnavailable("away");
 		};
-		await using bot = await startSync({
-			sync: { store: { sql: away, transaction: away } },
-		});
+		await using bot = await startSync({ sync: { store: { sql: away, transaction: away } } });
 		bot.give("mona_lisa", bot.roles.gold);
 		bot.list(["zoe", "gold"]);
 		for (let run = 0; run < 2; run++)
 			expect(await bot.run()).toMatchObject({
-				...{ given: run === 0 ? 1 : 0, taken: 0 },
+				given: run === 0 ? 1 : 0,
+				taken: 0,
 				removalsHeld: "the bot's database is unavailable, and with it the previous list",
 			});
 	});
@@ -355,26 +344,17 @@ describe("nobody loses a role", () => {
 	});
 
 	test("while not all members are known", async () => {
-		await using bot = await startSync({
-			withMembers: false,
-			prepare: ({ sockets }) => sockets.holdMembers(true),
-		});
+		await using bot = await startSync({ withMembers: false, prepare: ({ sockets }) => sockets.holdMembers(true) });
 		const me = bot.connection.discord.guilds.cache.get(bot.guild.id);
 		await me?.members.fetch(bot.simulator.user("zoe").id);
 		bot.give("zoe", bot.roles.silver);
 		bot.list(["zoe", "gold"]);
 		await bot.run();
-		expect(await bot.run()).toMatchObject({
-			taken: 0,
-			removalsHeld: "not all members of the guild are loaded yet",
-		});
+		expect(await bot.run()).toMatchObject({ taken: 0, removalsHeld: "not all members of the guild are loaded yet" });
 		expect(bot.has("zoe", bot.roles.gold)).toBe(true);
 		bot.simulator.sockets.holdMembers(false);
 		await until("the members are known", () => bot.connection.guilds.every((one) => bot.connection.hasAllMembers(one)));
-		expect(await bot.run()).toMatchObject({
-			taken: 1,
-			removalsHeld: undefined,
-		});
+		expect(await bot.run()).toMatchObject({ taken: 1, removalsHeld: undefined });
 	});
 });
 
@@ -503,9 +483,7 @@ describe.concurrent("who is restricted", () => {
 
 	test("between plan and apply: is skipped", async () => {
 		const restricted = new Set<string>();
-		await using bot = await startSync({
-			sync: { isRestricted: (id) => restricted.has(id) },
-		});
+		await using bot = await startSync({ sync: { isRestricted: (id) => restricted.has(id) } });
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		const found = await bot.sync.plan();
 		expect(found.changes).toHaveLength(2);
@@ -555,9 +533,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		await using bot = await startSync();
 		bot.list(["zoe", "gold"], ["mona_lisa", "gold"]);
 		for (const when of ["before", "after"] as const)
-			bot.simulator.faults.drop("PUT /guilds/*/members/*/roles/*", {
-				...{ when, times: 1 },
-			});
+			bot.simulator.faults.drop("PUT /guilds/*/members/*/roles/*", { when, times: 1 });
 		const { given, failed } = await bot.run();
 		expect({ given, failed }).toEqual({ given: 0, failed: 2 });
 		expect(await bot.run()).toMatchObject({ given: 1, failed: 0 });
@@ -581,10 +557,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		const found = await bot.sync.plan();
 		bot.simulator.world.members.remove(bot.guild, bot.member("zoe"));
 		await until("the bot has heard", () => !found.guild.members.cache.has(bot.simulator.user("zoe").id));
-		expect(await bot.sync.apply(found)).toMatchObject({
-			given: 1,
-			failed: 0,
-		});
+		expect(await bot.sync.apply(found)).toMatchObject({ given: 1, failed: 0 });
 	});
 });
 
@@ -605,10 +578,7 @@ describe.concurrent("runs", () => {
 		await using bot = await startSync();
 		bot.list(["zoe", "gold"], ["liwei", "gold"]);
 		const found = await bot.sync.plan();
-		expect(await bot.sync.apply(found, performance.now() - 1)).toMatchObject({
-			given: 0,
-			left: 2,
-		});
+		expect(await bot.sync.apply(found, performance.now() - 1)).toMatchObject({ given: 0, left: 2 });
 		expect(await bot.run()).toMatchObject({ given: 2, left: 0 });
 	});
 
@@ -625,10 +595,7 @@ describe.concurrent("runs", () => {
 		await closing;
 		expect(await running).toMatchObject({ taken: 1, left: 2 });
 		await bot.restart();
-		expect(await bot.run()).toMatchObject({
-			taken: 2,
-			removalsHeld: undefined,
-		});
+		expect(await bot.run()).toMatchObject({ taken: 2, removalsHeld: undefined });
 	});
 
 	test("begin by themselves when Discord is there, and again and again; each is told in one line", async () => {
@@ -641,9 +608,15 @@ describe.concurrent("runs", () => {
 		await bot.sync.close();
 		const [first] = bot.logged.entries("synced supporter roles with the game server");
 		expect(first).toMatchObject({
-			...{ level: "info", guild: bot.guild.id, supporters: 2 },
-			...{ given: 1, taken: 0, failed: 0, not_tried: 0 },
-			...{ restricted: 0, not_members: 0 },
+			level: "info",
+			guild: bot.guild.id,
+			supporters: 2,
+			given: 1,
+			taken: 0,
+			failed: 0,
+			not_tried: 0,
+			restricted: 0,
+			not_members: 0,
 			no_removals_because: "this is the first list; the next one is compared with it",
 		});
 		const warned = bot.logged.lines.filter((line) => line.includes("has no role for"));

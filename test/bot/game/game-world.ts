@@ -94,7 +94,11 @@ export async function startGameWorld(options: GameWorldOptions = {}): Promise<Ga
 		});
 	}
 	return {
-		...{ simulator, game, guild, logged, answers },
+		simulator,
+		game,
+		guild,
+		logged,
+		answers,
 		get bot() {
 			return bot;
 		},

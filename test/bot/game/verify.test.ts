@@ -43,12 +43,7 @@ describe("a person who types it", () => {
 			"Your account is linked to the game account `Steve_1`.",
 		);
 		expect(game.requests).toEqual([
-			{
-				method: "POST",
-				path: "/api/verify",
-				body: { code, chat_id: ada.id },
-				status: 200,
-			},
+			{ method: "POST", path: "/api/verify", body: { code, chat_id: ada.id }, status: 200 },
 		]);
 		expect(game.links.get(ada.id)?.username).toBe("Steve_1");
 		const written = simulator.journal.entries().map(({ route }) => route);
@@ -86,9 +81,7 @@ describe("a person who types it", () => {
 	);
 
 	test("the usage has the bot's own prefix", async () => {
-		await using world = await startGameWorld({
-			config: () => ({ command: "?" }),
-		});
+		await using world = await startGameWorld({ config: () => ({ command: "?" }) });
 		expect(await world.answer("ada", "?verify")).toBe(
 			"Run /verify in the game to get a code, then write `? verify <code>` here.",
 		);
@@ -118,10 +111,7 @@ describe("a person who types it", () => {
 		const { game } = world;
 		const used = game.issueCode().code;
 		await world.ask("zoe", `!m verify ${used}`);
-		const codes: Record<string, string> = {
-			used,
-			expired: game.issueCode({ validMs: -1 }).code,
-		};
+		const codes: Record<string, string> = { used, expired: game.issueCode({ validMs: -1 }).code };
 		expect(await world.answer(person, `!m verify ${codes[which] ?? which}`)).toBe(said);
 	});
 });
@@ -161,9 +151,7 @@ describe("a game server that misbehaves", () => {
 	});
 
 	test("a 401 is told to the operator", async () => {
-		await using world = await startGameWorld({
-			config: () => ({ gameVerifySecret: "another" }),
-		});
+		await using world = await startGameWorld({ config: () => ({ gameVerifySecret: "another" }) });
 		expect(await world.answer("ada", "!m verify ABC123")).toBe(`${unreachable}the game server answered HTTP 401`);
 		expect(world.logged.join("\n")).toContain(
 			"game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret",
@@ -171,9 +159,7 @@ describe("a game server that misbehaves", () => {
 	});
 
 	test("a game server that is not there is said to be so", async () => {
-		await using world = await startGameWorld({
-			config: () => ({ gameVerifyUrl: "http://127.0.0.1:1" }),
-		});
+		await using world = await startGameWorld({ config: () => ({ gameVerifyUrl: "http://127.0.0.1:1" }) });
 		expect(await world.answer("ada", "!m verify ABC123")).toBe(`${unreachable}the connection was refused`);
 	});
 
@@ -201,11 +187,7 @@ describe("a game server that misbehaves", () => {
 		for (const status of [301, 302, 303, 307, 308]) {
 			using redirecting = Bun.serve({
 				...anyPort,
-				fetch: () =>
-					new Response(null, {
-						status,
-						headers: { location: `http://127.0.0.1:${elsewhere.port}/` },
-					}),
+				fetch: () => new Response(null, { status, headers: { location: `http://127.0.0.1:${elsewhere.port}/` } }),
 			});
 			const client = clientOf(redirecting);
 			await expect(client.verify("ABC", "1")).rejects.toThrow(
@@ -231,10 +213,7 @@ describe("a game server that misbehaves", () => {
 			.entries("POST /channels/:channel_id/messages")
 			.filter(({ actor }) => actor === world.simulator.bot("alpha").id);
 		expect(sent).toHaveLength(3);
-		for (const { body } of sent)
-			expect(body).toMatchObject({
-				allowed_mentions: { parse: [], replied_user: false },
-			});
+		for (const { body } of sent) expect(body).toMatchObject({ allowed_mentions: { parse: [], replied_user: false } });
 	});
 });
 
@@ -253,10 +232,7 @@ function oneWorld() {
 		const { user } = simulator.world.users.addPerson({ username });
 		simulator.world.members.add(guild, user);
 		const before = game.requests.length;
-		return {
-			...{ world, person: username },
-			requests: () => game.requests.slice(before),
-		};
+		return { world, person: username, requests: () => game.requests.slice(before) };
 	};
 }
 
@@ -274,10 +250,7 @@ test.each<[unknown, number, unknown]>([
 	[{ success: false, error: "No." }, 403, "the game server answered HTTP 403"],
 	[[], 200, "the game server answered HTTP 200 with"],
 ])("the answer %j with status %i counts as it should", async (body, status, expected) => {
-	using server = Bun.serve({
-		...anyPort,
-		fetch: () => Response.json(body, { status }),
-	});
+	using server = Bun.serve({ ...anyPort, fetch: () => Response.json(body, { status }) });
 	const client = clientOf(server);
 	const answer = await client.verify("ABC", "1").catch((error: Error) => error.message);
 	if (typeof expected === "string") expect(answer).toStartWith(expected);
@@ -411,24 +384,17 @@ describe.concurrent("limits", () => {
 });
 
 test("a code is in no line of the log, no metric and no row of the audit", async () => {
-	await using world = await startGameWorld({
-		settings: { delete_code_message: true },
-	});
+	await using world = await startGameWorld({ settings: { delete_code_message: true } });
 	const { game, simulator } = world;
 	const codes = ["SECRETONE", "SECRETTWO", "SECRETTHREE", game.issueCode().code];
 	for (const [index, code] of codes.entries()) {
 		const kinds = ["500", "cut", "html"] as const;
 		const kind = kinds[index];
 		if (kind) game.misbehave(kind, { times: 1 });
-		if (index === 1)
-			simulator.faults.refuse("DELETE /channels/*/messages/*", 50013, {
-				times: 1,
-			});
+		if (index === 1) simulator.faults.refuse("DELETE /channels/*/messages/*", 50013, { times: 1 });
 		await world.ask("ada", `!m verify ${code}`);
 	}
-	simulator.faults.refuse("POST /channels/*/messages", 50013, {
-		actor: simulator.bot("alpha").id,
-	});
+	simulator.faults.refuse("POST /channels/*/messages", 50013, { actor: simulator.bot("alpha").id });
 	await simulator.user("zoe").say(general, "!m verify SECRETFIVE");
 	await until("the refusal is logged", () => world.logged.some((line) => line.includes("could not reply")));
 	const metrics = await fetch(new URL("/metrics", world.bot.url));
@@ -450,9 +416,7 @@ describe.concurrent("the message with the code", () => {
 	});
 
 	test("is deleted where the operator wants it; one without a code is not", async () => {
-		await using world = await startGameWorld({
-			settings: { delete_code_message: true },
-		});
+		await using world = await startGameWorld({ settings: { delete_code_message: true } });
 		const ada = world.simulator.user("ada");
 		const bare = await ada.say(general, "!m verify");
 		await until("it is answered", () => world.answers().length === 1);
@@ -469,12 +433,7 @@ describe.concurrent("the message with the code", () => {
 		const permissions = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages;
 		await using world = await startGameWorld({
 			settings: { delete_code_message: true },
-			simulator: {
-				seed: {
-					...seed,
-					guilds: cooks ? [{ ...cooks, bots: [{ username: "alpha", permissions }] }] : [],
-				},
-			},
+			simulator: { seed: { ...seed, guilds: cooks ? [{ ...cooks, bots: [{ username: "alpha", permissions }] }] : [] } },
 		});
 		const said = await world.simulator.user("ada").say(general, "!m verify ABC123");
 		await until("it is answered", () => world.answers().length === 1);
@@ -484,9 +443,7 @@ describe.concurrent("the message with the code", () => {
 	});
 
 	test("is answered though Discord refuses to delete it", async () => {
-		await using world = await startGameWorld({
-			settings: { delete_code_message: true },
-		});
+		await using world = await startGameWorld({ settings: { delete_code_message: true } });
 		world.simulator.faults.refuse("DELETE /channels/*/messages/*", 50013);
 		expect(await world.answer("ada", "!m verify ABC123")).toBe("This code is not known.");
 		expect(world.logged.join("\n")).toContain("could not delete a message with a verification code");
@@ -505,10 +462,7 @@ describe.concurrent("the command does not exist", () => {
 		["verify", { settings: { verify: false } }],
 	])("when %s is off: no answer, and the intent for content is not asked for", async (_, options) => {
 		// A bot that asks for an intent without having it says so.
-		await using world = await startGameWorld({
-			...options,
-			simulator: withoutContent(),
-		});
+		await using world = await startGameWorld({ ...options, simulator: withoutContent() });
 		const { code } = world.game.issueCode();
 		await world.simulator.user("ada").say(general, `!m verify ${code}`);
 		await world.restart();
@@ -524,11 +478,7 @@ describe.concurrent("the command does not exist", () => {
 			botConfig({
 				discordToken: simulator.bot("alpha").token,
 				discordApiUrl: simulator.api,
-				toml: v.parse(toml, {
-					bot_name: "Alpha",
-					features: { game: true },
-					game: {},
-				}),
+				toml: v.parse(toml, { bot_name: "Alpha", features: { game: true }, game: {} }),
 			}),
 			logged.log,
 		);
@@ -543,9 +493,7 @@ test("a slash at the end of GAME_VERIFY_URL is left out", async () => {
 	await using game = await startGameServer();
 	const gameVerifyUrl = v.parse(variables.GAME_VERIFY_URL, `${game.url}/`);
 	expect(gameVerifyUrl).toBe(game.url);
-	await using world = await startGameWorld({
-		config: () => ({ gameVerifyUrl, gameVerifySecret: game.secret }),
-	});
+	await using world = await startGameWorld({ config: () => ({ gameVerifyUrl, gameVerifySecret: game.secret }) });
 	const { code } = game.issueCode();
 	expect(await world.answer("ada", `!m verify ${code}`)).toContain("is linked");
 	expect(game.requests[0]?.path).toBe("/api/verify");
@@ -567,10 +515,7 @@ describe.concurrent("/verify", () => {
 				const path = `/v10/applications/${id}/commands`;
 				await fetch(simulator.api + path, {
 					method: "PUT",
-					headers: {
-						authorization: `Bot ${token}`,
-						"content-type": "application/json",
-					},
+					headers: { authorization: `Bot ${token}`, "content-type": "application/json" },
 					body: JSON.stringify([{ name: "verify", description: "Before" }]),
 				});
 				expect(simulator.world.commands.usable(id, undefined)).toHaveLength(1);

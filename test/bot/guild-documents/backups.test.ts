@@ -55,10 +55,7 @@ async function startBackups(setup: Setup = {}) {
 					store,
 					now: () => clock.now,
 					downloads: {
-						emoji: async (id) => ({
-							bytes: new TextEncoder().encode(id),
-							mediaType: "image/png",
-						}),
+						emoji: async (id) => ({ bytes: new TextEncoder().encode(id), mediaType: "image/png" }),
 						guildIcon: async () => undefined,
 						roleIcon: async () => undefined,
 					},
@@ -88,7 +85,10 @@ async function startBackups(setup: Setup = {}) {
 		return row?.checked_at;
 	};
 	return {
-		...{ bot, clock, checkedAt, state },
+		bot,
+		clock,
+		checkedAt,
+		state,
 		get metrics() {
 			return registry.text();
 		},
@@ -133,10 +133,7 @@ test("a guild is backed up when something has changed, and not otherwise", async
 		["1", "The Cooks"],
 	]);
 	expect(world.metrics).toContain('guildhall_bot_backups_total{outcome="made"} 2');
-	expect(world.backups.status).toMatchObject({
-		every: dayMs,
-		lastAt: new Date(clock.now),
-	});
+	expect(world.backups.status).toMatchObject({ every: dayMs, lastAt: new Date(clock.now) });
 });
 
 test("a backup has everything but the bans, with who has which role", async () => {
@@ -191,10 +188,7 @@ test("a backup is found by name, as the latest, and from another guild; others a
 });
 
 test("only guilds that the bot serves are backed up, and read", async () => {
-	await using world = await startBackups({
-		guilds: ["123456789012345678"],
-		timing: { startDelayMs: 0 },
-	});
+	await using world = await startBackups({ guilds: ["123456789012345678"], timing: { startDelayMs: 0 } });
 	const { bot } = world;
 	await until("it has looked", async () => {
 		const { sql } = bot.store;
@@ -229,7 +223,9 @@ test("a backup names the channels that the bot cannot see, and counts them", asy
 	const hidden = [...bot.guild.channels.values()].find(({ name }) => name === "general");
 	if (!hidden) throw new Error("the guild has channels");
 	bot.simulator.world.channels.setOverwrite(hidden, {
-		...{ id: bot.simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: bot.simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(PermissionFlagsBits.ViewChannel),
 	});
 	clock.now += dayMs;
@@ -350,10 +346,7 @@ test("without settings no backups are made", async () => {
 				guilds: undefined,
 				connection,
 				store,
-				pictures: {
-					hashesOf: async () => ({ hashes: new Map() }),
-					prune: async () => 0,
-				},
+				pictures: { hashesOf: async () => ({ hashes: new Map() }), prune: async () => 0 },
 				log,
 				timing: { startDelayMs: 0, spacingMs: 0, maxSleepMs: 1 },
 			}),
@@ -363,9 +356,7 @@ test("without settings no backups are made", async () => {
 });
 
 test("a backup is made without members that are never all loaded, and says so", async () => {
-	await using world = await startBackups({
-		timing: { membersWaitMs: 1_000, startDelayMs: 0 },
-	});
+	await using world = await startBackups({ timing: { membersWaitMs: 1_000, startDelayMs: 0 } });
 	const { bot, clock } = world;
 	await world.checked();
 	const at = clock.now;

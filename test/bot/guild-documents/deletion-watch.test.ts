@@ -44,10 +44,7 @@ async function startWatch(setup: Setup = {}) {
 				guilds: undefined,
 				connection,
 				store,
-				pictures: {
-					hashesOf: async () => ({ hashes: new Map() }),
-					prune: async () => 0,
-				},
+				pictures: { hashesOf: async () => ({ hashes: new Map() }), prune: async () => 0 },
 				log,
 			});
 			return new DeletionWatch({
@@ -86,7 +83,14 @@ async function startWatch(setup: Setup = {}) {
 		return id;
 	};
 	return {
-		...{ bot, clock, notices, channels, roles, by, removeChannel, removeRole },
+		bot,
+		clock,
+		notices,
+		channels,
+		roles,
+		by,
+		removeChannel,
+		removeRole,
 		/** Resolves when the bot has received all events so far, which arrive in order. */
 		async heard() {
 			const { name } = bot.guild;
@@ -99,9 +103,15 @@ async function startWatch(setup: Setup = {}) {
 			saveGuildBackup(
 				bot.store,
 				{
-					...{ guild_id, made_at: 1_790_000_000_000, guild_name: "The Cooks" },
-					...{ length: 2, sha256: ids.join(), channels: 1, roles: 1 },
-					...{ omitted: "", pictures: [] },
+					guild_id,
+					made_at: 1_790_000_000_000,
+					guild_name: "The Cooks",
+					length: 2,
+					sha256: ids.join(),
+					channels: 1,
+					roles: 1,
+					omitted: "",
+					pictures: [],
 					document: JSON.stringify({ roles: ids.map((id) => ({ id })) }),
 				},
 				{ keep: 10, keepReason: () => undefined },
@@ -204,9 +214,7 @@ test("without the audit log all deletions within the window count together", asy
 });
 
 test("guilds that the bot does not serve are not watched", async () => {
-	await using world = await startWatch({
-		options: { guilds: new Set(["123456789012345678"]) },
-	});
+	await using world = await startWatch({ options: { guilds: new Set(["123456789012345678"]) } });
 	for (let times = 0; times < 5; times += 1) world.removeChannel(world.by("zoe"));
 	await world.heard();
 	expect(world.notices).toEqual([]);

@@ -17,12 +17,7 @@ function steps(count: number, given: Partial<Step>): Step[] {
 }
 
 const hour = 3600;
-const renames: Partial<Step> = {
-	action: "edit",
-	kind: "channel",
-	targetId: "1",
-	guard: { fields: ["name"] },
-};
+const renames: Partial<Step> = { action: "edit", kind: "channel", targetId: "1", guard: { fields: ["name"] } };
 
 test.each([
 	["nothing", [], 0],
@@ -32,14 +27,7 @@ test.each([
 	["channels of two days", steps(501, { kind: "channel" }), 24 * hour + 1],
 	["60 emoji", steps(60, { kind: "emoji" }), hour + 10],
 	["three names of one channel", steps(3, renames), 601],
-	[
-		"names of several channels",
-		steps(30, renames).map((step, index) => ({
-			...step,
-			targetId: `${index}`,
-		})),
-		30,
-	],
+	["names of several channels", steps(30, renames).map((step, index) => ({ ...step, targetId: `${index}` })), 30],
 	["20 members' roles", steps(20, { kind: "member", action: "assign" }), 20],
 	["deletions", steps(300, { action: "delete" }), 300],
 ])("%s", (_, plan, seconds) => {

@@ -14,10 +14,7 @@ const seed = {
 	users: [{ username: "owner" }, { username: "ada" }],
 	guilds: [
 		{ name: "The Cooks", permissions: Administrator },
-		{
-			name: "The Bakers",
-			permissions: ViewAuditLog | ManageChannels | ManageRoles,
-		},
+		{ name: "The Bakers", permissions: ViewAuditLog | ManageChannels | ManageRoles },
 	].map(({ name, permissions }) => ({
 		name,
 		owner: "owner",
@@ -70,10 +67,7 @@ test.each([1, 2, 3, 4])(
 	"mutated documents, seed %d",
 	async (number) => {
 		const random = seeded(number);
-		await using running = await startService({
-			hasRealRules: true,
-			simulator: { seed, ...anyRequests },
-		});
+		await using running = await startService({ hasRealRules: true, simulator: { seed, ...anyRequests } });
 		const { service, guild, bot } = running;
 		const counts = { invalid: 0, refused: 0, nothing: 0, done: 0, failed: 0 };
 		const toError = (error: unknown) => {

@@ -17,15 +17,8 @@ const seed = {
 		{
 			name: "The Cooks",
 			owner: "owner",
-			bots: [
-				{
-					username: "alpha",
-					permissions: PermissionFlagsBits.Administrator,
-				},
-			],
-			roles: ["Staff", "Regular", "Newcomer", "Guest"].map((name) => ({
-				name,
-			})),
+			bots: [{ username: "alpha", permissions: PermissionFlagsBits.Administrator }],
+			roles: ["Staff", "Regular", "Newcomer", "Guest"].map((name) => ({ name })),
 			channels: ["rules", "general", "staff", "off-topic"].map((name) => ({
 				name,
 				...(name === "staff" && { onlyFor: ["Staff"] }),
@@ -51,12 +44,7 @@ async function startCooks(denies: (tool: string) => boolean = () => false) {
 		hasRealRules: true,
 		denies,
 		simulator: { seed },
-		options: {
-			backups: {
-				list: async () => [backup],
-				read: async () => ({ ...backup, document }),
-			},
-		},
+		options: { backups: { list: async () => [backup], read: async () => ({ ...backup, document }) } },
 	});
 	const end = async (text: string) => {
 		const id = jobIn(text);
@@ -121,9 +109,7 @@ test("an earlier plan with changes is planned and carried out", async () => {
 	await using cooks = await startCooks();
 	const { bot, service, guild } = cooks.running;
 	const first = hashIn(
-		await service().plan(guild(), {
-			document: { version: 1, roles: [{ name: "Helpers", hoist: true }] },
-		}),
+		await service().plan(guild(), { document: { version: 1, roles: [{ name: "Helpers", hoist: true }] } }),
 	);
 	const plan = await service().plan(guild(), {
 		plan: first,
@@ -143,20 +129,10 @@ test("an earlier plan with changes is planned and carried out", async () => {
 test("a job outlives the tool call that starts it", async () => {
 	await using cooks = await startCooks();
 	const { service, guild } = cooks.running;
-	const hash = hashIn(
-		await service().plan(guild(), {
-			document: { version: 1, roles: [{ name: "Helpers" }] },
-		}),
-	);
+	const hash = hashIn(await service().plan(guild(), { document: { version: 1, roles: [{ name: "Helpers" }] } }));
 	const call = new AbortController();
-	const text = await withinRun(
-		{
-			signal: call.signal,
-			endsAt: Infinity,
-			reason: "of the call",
-			mayWrite: false,
-		},
-		() => service().apply(hash, "of the job"),
+	const text = await withinRun({ signal: call.signal, endsAt: Infinity, reason: "of the call", mayWrite: false }, () =>
+		service().apply(hash, "of the job"),
 	);
 	call.abort();
 	expect(await cooks.end(text)).toContain(": done, 1 of 1 step done");
@@ -191,11 +167,7 @@ test.each([
 	await using running = await startService({
 		hasRealRules: true,
 		simulator: {
-			seed: {
-				...seed,
-				developerHasMfa: false,
-				guilds: seed.guilds.map((guild) => ({ ...guild, mfa_level: level })),
-			},
+			seed: { ...seed, developerHasMfa: false, guilds: seed.guilds.map((guild) => ({ ...guild, mfa_level: level })) },
 		},
 	});
 	const asked = () => running.bot.simulator.requests.list("GET /users/@me").length;
@@ -221,12 +193,8 @@ test("other work gets its turn while a guild is compared and its steps are check
 		if (turns.isCounting) setImmediate(count);
 	};
 	setImmediate(count);
-	const roles = Array.from({ length: 9 }, (_, index) => ({
-		name: `New ${index}`,
-	}));
-	const { steps } = await rules.difference({ version: 1, roles }, state, {
-		prune: false,
-	});
+	const roles = Array.from({ length: 9 }, (_, index) => ({ name: `New ${index}` }));
+	const { steps } = await rules.difference({ version: 1, roles }, state, { prune: false });
 	// After the document is matched, and after each of its parts.
 	expect(turns.all).toBeGreaterThan(12);
 	turns.all = 0;

@@ -16,11 +16,7 @@ const channelRoute = "POST /guilds/:guild_id/channels";
 const document = {
 	roles: [{ name: "Mods", color: "#FF0000" }, { name: "Guests" }],
 	channels: [
-		{
-			name: "mod-chat",
-			topic: "For mods",
-			overwrites: [{ role: "Mods", allow: ["VIEW_CHANNEL"] }],
-		},
+		{ name: "mod-chat", topic: "For mods", overwrites: [{ role: "Mods", allow: ["VIEW_CHANNEL"] }] },
 		{ name: "general", topic: "Everything" },
 	],
 };
@@ -128,11 +124,7 @@ describe("a job", () => {
 
 	test("goes on after a refusal, without what needs the refused thing", async () => {
 		await using running = await startService();
-		running.bot.simulator.faults.refuse(roleRoute, 50013, {
-			status: 403,
-			message: "Missing Permissions",
-			times: 1,
-		});
+		running.bot.simulator.faults.refuse(roleRoute, 50013, { status: 403, message: "Missing Permissions", times: 1 });
 		const text = await ended(running, await running.apply(document));
 		expect(text).toContain("not everything was done, 2 of 4 steps done, 2 failed");
 		expect(text).toContain("failed: create role Mods: Discord refuses: Missing Permissions");
@@ -208,10 +200,7 @@ describe("a request to create something", () => {
 			},
 		});
 		const { bot } = running;
-		bot.simulator.faults.drop("POST /guilds/:guild_id/emojis", {
-			when: "after",
-			times: 1,
-		});
+		bot.simulator.faults.drop("POST /guilds/:guild_id/emojis", { when: "after", times: 1 });
 		const before = new Set(bot.guild.emojis.keys());
 		await ended(running, await running.apply({ emojis: [{ name: "party", picture: hash }] }));
 		const made = [...bot.guild.emojis.keys()].filter((id) => !before.has(id));
@@ -250,10 +239,7 @@ describe("a step", () => {
 		await using running = await startService();
 		const { simulator } = running.bot;
 		const held = simulator.faults.stall(roleRoute, { times: 1 });
-		const id = await running.apply({
-			roles: [{ name: "Mods" }],
-			channels: [{ name: "general", topic: "New" }],
-		});
+		const id = await running.apply({ roles: [{ name: "Mods" }], channels: [{ name: "general", topic: "New" }] });
 		await until("the job asks", () => held.hits > 0);
 		for (const channel of channelsCalled(running, "general")) simulator.world.channels.remove(channel);
 		held.release();
@@ -268,9 +254,7 @@ describe("a step", () => {
 		});
 		const { simulator, guild } = running.bot;
 		const held = simulator.faults.stall(roleRoute, { times: 1 });
-		const id = await running.apply({
-			roles: [{ name: "Mods" }, { name: "Guests" }],
-		});
+		const id = await running.apply({ roles: [{ name: "Mods" }, { name: "Guests" }] });
 		await until("the job asks", () => held.hits > 0);
 		for (const role of rolesCalled(running, "Guests")) simulator.world.roles.edit(guild, role, { color: 7 });
 		held.release();
@@ -310,9 +294,7 @@ describe("a step", () => {
 	});
 
 	test("is not done once someone has done it while the job did others", async () => {
-		await using running = await startService({
-			options: { maxStateAgeMs: () => 0 },
-		});
+		await using running = await startService({ options: { maxStateAgeMs: () => 0 } });
 		const { simulator, guild } = running.bot;
 		const held = simulator.faults.stall(roleRoute, { times: 1 });
 		const id = await running.apply(document);
@@ -325,9 +307,7 @@ describe("a step", () => {
 
 	test("is not done after a restart with a configuration that excludes the guild", async () => {
 		let mayTouch = true;
-		await using running = await startService({
-			options: { mayTouch: () => mayTouch },
-		});
+		await using running = await startService({ options: { mayTouch: () => mayTouch } });
 		const { bot } = running;
 		const held = bot.simulator.faults.stall(roleRoute, { times: 1 });
 		const id = await running.apply(document);
@@ -352,19 +332,14 @@ describe("a step", () => {
 			hasRealRules: true,
 			options: { arrivedAfterMs: 60_000 },
 			prepare(simulator) {
-				simulator.world.roles.add(simulator.guild("The Cooks"), {
-					name: "Guests",
-				});
+				simulator.world.roles.add(simulator.guild("The Cooks"), { name: "Guests" });
 			},
 			rules: {
 				async read(guild, parts) {
 					const read = await readGuildState(guild, parts, running.bot);
 					reads += 1;
 					// As if the event about the role was late: the plan and two reads of the job do not show it.
-					const members = read.state.members?.map((member) => ({
-						...member,
-						roles: [],
-					}));
+					const members = read.state.members?.map((member) => ({ ...member, roles: [] }));
 					return reads > 3 ? read : { ...read, state: { ...read.state, members } };
 				},
 			},
@@ -377,9 +352,7 @@ describe("a step", () => {
 
 	test("is refused by the guards right before it", async () => {
 		await using running = await startService({
-			rules: {
-				requireStep: async ({ name }) => (name === "Mods" ? "Mods is too high" : undefined),
-			},
+			rules: { requireStep: async ({ name }) => (name === "Mods" ? "Mods is too high" : undefined) },
 		});
 		const text = await ended(running, await running.apply(document));
 		expect(text).toContain("failed: create role Mods: Mods is too high");
@@ -389,10 +362,7 @@ describe("a step", () => {
 
 	test("waits for Discord's rate limit", async () => {
 		await using running = await startService();
-		const limited = running.bot.simulator.faults.rateLimit(roleRoute, {
-			retryAfterMs: 60_000,
-			times: 1,
-		});
+		const limited = running.bot.simulator.faults.rateLimit(roleRoute, { retryAfterMs: 60_000, times: 1 });
 		const id = await running.apply(document);
 		await until("the job waits", async () => {
 			const text = await running.service().job(id);
@@ -407,10 +377,7 @@ describe("a step", () => {
 		const clock = { ms: 0 };
 		const { renames } = realisticLimits;
 		await using running = await startService({
-			simulator: {
-				rateLimits: { ...generousLimits, ...(renames && { renames }) },
-				rateLimitNow: () => clock.ms,
-			},
+			simulator: { rateLimits: { ...generousLimits, ...(renames && { renames }) }, rateLimitNow: () => clock.ms },
 			options: { monotonicNow: () => clock.ms },
 		});
 		const { bot, service } = running;
@@ -419,9 +386,7 @@ describe("a step", () => {
 		const { rest } = bot.connection.discord;
 		for (const topic of ["Soup", "Bread"]) await rest.patch(Routes.channel(channel.id), { body: { topic } });
 		await until("the bot has heard", () => isTopic(running, channel.id, "Bread"));
-		const id = await running.apply({
-			channels: [{ name: "general", topic: "Stew" }],
-		});
+		const id = await running.apply({ channels: [{ name: "general", topic: "Stew" }] });
 		const text = await until("the job waits", async () => {
 			const text = await service().job(id);
 			return text.includes("Waiting") && text;
@@ -439,13 +404,9 @@ describe("a step", () => {
 	test("leaves the last request of a rate limit to others", async () => {
 		const route = { requests: 3, perMs: 60_000 };
 		await using running = await startService({
-			simulator: {
-				rateLimits: { ...generousLimits, routes: { [roleRoute]: route } },
-			},
+			simulator: { rateLimits: { ...generousLimits, routes: { [roleRoute]: route } } },
 		});
-		const id = await running.apply({
-			roles: ["a", "b", "c"].map((name) => ({ name })),
-		});
+		const id = await running.apply({ roles: ["a", "b", "c"].map((name) => ({ name })) });
 		await until("the job waits", async () => /Waiting \d+ s: Discord asks/.test(await running.service().job(id)));
 		expect(executed(running, roleRoute)).toBe(2);
 		await running.service().cancel(id);
@@ -475,9 +436,7 @@ onBoth((databases) => {
 		["before Discord has", false],
 		["after Discord has", true],
 	])("a bot that is killed %s created a role creates it once", async (_, after) => {
-		await using running = await startService({
-			place: await databases.place(),
-		});
+		await using running = await startService({ place: await databases.place() });
 		const { bot } = running;
 		const held = bot.simulator.faults.stall(roleRoute, { after, times: 1 });
 		const id = await running.apply(document);
@@ -490,9 +449,7 @@ onBoth((databases) => {
 	});
 
 	test("plans and jobs need the database", async () => {
-		await using running = await startService({
-			place: await databases.place(),
-		});
+		await using running = await startService({ place: await databases.place() });
 		const hash = hashIn(await running.plan(document));
 		await running.bot.store.close();
 		for (const call of [

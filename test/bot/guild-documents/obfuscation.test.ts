@@ -13,12 +13,8 @@ async function startHiding() {
 	const world = await startWorld();
 	const { simulator, guild } = world;
 	const { channels, guilds } = simulator.world;
-	const back = channels.add(guild, {
-		...{ name: "Back", type: ChannelType.GuildCategory },
-	});
-	const staff = channels.add(guild, {
-		...{ name: "staff", topic: "secret", parent_id: back.id },
-	});
+	const back = channels.add(guild, { name: "Back", type: ChannelType.GuildCategory });
+	const staff = channels.add(guild, { name: "staff", topic: "secret", parent_id: back.id });
 	const notes = channels.add(guild, { name: "notes", topic: "to do" });
 	guilds.edit(guild, { system_channel_id: notes.id });
 	const hidden = [back, staff, notes];
@@ -26,12 +22,12 @@ async function startHiding() {
 	const close = () => world[Symbol.asyncDispose]();
 	await world.heard();
 	return {
-		...{ world, hidden, staff, notes },
+		world,
+		hidden,
+		staff,
+		notes,
 		async hide() {
-			for (const one of hidden)
-				channels.setOverwrite(one, {
-					...{ ...bot, allow: "0", deny: String(ViewChannel) },
-				});
+			for (const one of hidden) channels.setOverwrite(one, { ...bot, allow: "0", deny: String(ViewChannel) });
 			await world.heard();
 		},
 		async show() {
@@ -48,10 +44,7 @@ async function startHiding() {
 async function exported({ call }: TestWorld) {
 	const { text } = await call("export_guild");
 	const at = text.indexOf("{");
-	return {
-		document: JSON.parse(text.slice(at)) as GuildDocument,
-		missing: text.slice(0, at),
-	};
+	return { document: JSON.parse(text.slice(at)) as GuildDocument, missing: text.slice(0, at) };
 }
 
 const planned = async ({ call }: TestWorld, document: object, args: object = {}) =>
@@ -64,7 +57,8 @@ test("an export names what the bot cannot see, and keeps references to it", asyn
 	const { world, hidden, notes, staff } = hiding;
 	const { guild, simulator } = world;
 	const open = simulator.world.channels.add(guild, {
-		...{ name: "Open", type: ChannelType.GuildCategory },
+		name: "Open",
+		type: ChannelType.GuildCategory,
 		permission_overwrites: [{ id: guild.id, type: 0, allow: String(ViewChannel), deny: "0" }],
 	});
 	await hiding.hide();
@@ -79,9 +73,7 @@ test("an export names what the bot cannot see, and keeps references to it", asyn
 	expect(missing).toStartWith("Missing: channels: the bot cannot see 3 of its channels");
 	for (const { id } of hidden) expect(missing).toContain(id);
 	const name = `unseen (ID ${notes.id})`;
-	expect(document.channels).toContainEqual({
-		...{ name, id: notes.id, unseen: true },
-	});
+	expect(document.channels).toContainEqual({ name, id: notes.id, unseen: true });
 	expect(document.settings?.system_channel).toBe(name);
 	expect(JSON.stringify(document)).not.toMatch(/___hidden___|secret|to do/);
 	const again = await exported(world);
@@ -102,10 +94,7 @@ test("a document from before the bot lost sight creates no seconds", async () =>
 		/^cannot: (.*(Back|staff|notes)){3}: the bot cannot see it, so it neither compares nor changes it$/m,
 	);
 	// What else the document changes is done.
-	const more = await planned(world, {
-		...document,
-		channels: [...(document.channels ?? []), { name: "new" }],
-	});
+	const more = await planned(world, { ...document, channels: [...(document.channels ?? []), { name: "new" }] });
 	expect(more).toContain("create 1");
 	expect(more).toContain("note: new channels: The guild may have them already: the bot cannot see 3");
 	const [, hash = ""] = /plan_hash=(\w+)/.exec(more) ?? [];
@@ -149,7 +138,9 @@ test("a channel of which the bot is about to hear that it is hidden is not creat
 	world.simulator.sockets.holdEvents(true);
 	for (const one of hiding.hidden)
 		world.simulator.world.channels.setOverwrite(one, {
-			...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+			id: world.simulator.bot("alpha").id,
+			type: 1,
+			allow: "0",
 			deny: String(ViewChannel),
 		});
 	const plan = await planned(world, document);

@@ -9,9 +9,7 @@ const dayMs = 86_400_000;
 test("a job of more than a week ago is not continued, and a later one is", async () => {
 	const now = 1_790_000_000_000;
 	let ageMs = 0;
-	await using running = await startService({
-		options: { now: () => now + ageMs },
-	});
+	await using running = await startService({ options: { now: () => now + ageMs } });
 	const { bot } = running;
 	const { faults } = bot.simulator;
 	for (const [days, name, note] of [
@@ -20,9 +18,7 @@ test("a job of more than a week ago is not continued, and a later one is", async
 	] as const) {
 		ageMs = 0;
 		const held = faults.stall("POST /guilds/:guild_id/roles", { times: 1 });
-		const id = await running.apply({
-			roles: [{ name }, { name: `${name} too` }],
-		});
+		const id = await running.apply({ roles: [{ name }, { name: `${name} too` }] });
 		await until("the job asks", () => held.hits > 0);
 		await bot.kill();
 		held.release();

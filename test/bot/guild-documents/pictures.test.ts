@@ -72,10 +72,7 @@ onBoth((databases) => {
 		const bytes = bytesOf("soup");
 		const hash = await pictures.add({ bytes, mediaType: "image/gif" });
 		expect(hash).toMatch(/^[0-9a-f]{32}$/);
-		expect(await pictures.read(hash)).toEqual({
-			bytes,
-			mediaType: "image/gif",
-		});
+		expect(await pictures.read(hash)).toEqual({ bytes, mediaType: "image/gif" });
 		expect(await pictures.dataUri(hash)).toBe(`data:image/gif;base64,${Buffer.from(bytes).toString("base64")}`);
 		expect(await pictures.known([hash, "0".repeat(32)])).toEqual(new Set([hash]));
 		expect(await pictures.read("0".repeat(32))).toBeUndefined();
@@ -85,10 +82,7 @@ onBoth((databases) => {
 	test("an uploaded picture keeps its hash, whatever Discord makes of it", async () => {
 		await using opened = await open();
 		const { pictures, asked } = startPictures(opened);
-		const hash = await pictures.add({
-			bytes: bytesOf("soup"),
-			mediaType: "image/png",
-		});
+		const hash = await pictures.add({ bytes: bytesOf("soup"), mediaType: "image/png" });
 		await pictures.remember(emoji(1), hash);
 		const { hashes } = await pictures.hashesOf([emoji(1)]);
 		expect([...hashes.values()]).toEqual([hash]);
@@ -163,10 +157,7 @@ onBoth((databases) => {
 		const { id } = emoji(3) as { id: string };
 		const { pictures, asked } = startPictures(opened, (source) =>
 			source === id
-				? Promise.resolve({
-						bytes: new Uint8Array(2 * 1024 * 1024 + 1),
-						mediaType: "image/gif",
-					})
+				? Promise.resolve({ bytes: new Uint8Array(2 * 1024 * 1024 + 1), mediaType: "image/gif" })
 				: undefined,
 		);
 		for (let times = 0; times < 2; times += 1) {
@@ -195,16 +186,21 @@ onBoth((databases) => {
 		await using opened = await open();
 		const { store } = opened;
 		let at = 1_790_000_000_000;
-		const { pictures, asked } = startPictures(opened, undefined, {
-			now: () => at,
-		});
+		const { pictures, asked } = startPictures(opened, undefined, { now: () => at });
 		const { hashes } = await pictures.hashesOf(emojis(3));
 		const [inBackup = "", used = "", unused = ""] = hashes.values();
 		await saveGuildBackup(
 			store,
 			{
-				...{ guild_id: "1", made_at: at, guild_name: "Cooks", length: 2 },
-				...{ sha256: "", channels: 1, roles: 1, omitted: "", document: "{}" },
+				guild_id: "1",
+				made_at: at,
+				guild_name: "Cooks",
+				length: 2,
+				sha256: "",
+				channels: 1,
+				roles: 1,
+				omitted: "",
+				document: "{}",
 				pictures: [inBackup],
 			},
 			{ keep: 2, keepReason: () => undefined },

@@ -5,15 +5,7 @@ import { planText, stepLine } from "../../../src/bot/guild-documents/plans/plan-
 import type { Plan, PlannedStep } from "../../../src/bot/guild-documents/plans/plans.ts";
 
 function step(changes: Partial<PlannedStep>): PlannedStep {
-	return {
-		id: "x",
-		action: "edit",
-		kind: "channel",
-		name: "general",
-		needs: [],
-		changes: [],
-		...changes,
-	};
+	return { id: "x", action: "edit", kind: "channel", name: "general", needs: [], changes: [], ...changes };
 }
 
 function planOf(changes: Partial<Plan>): Plan {
@@ -50,12 +42,7 @@ test.each([
 	],
 	[step({ action: "delete", kind: "category", name: "Old" }), "- category Old"],
 	[
-		step({
-			action: "order",
-			kind: "role",
-			name: "roles",
-			changes: [{ field: "Mods", after: "at the top" }],
-		}),
+		step({ action: "order", kind: "role", name: "roles", changes: [{ field: "Mods", after: "at the top" }] }),
 		'^ order of roles: Mods "at the top"',
 	],
 	[
@@ -74,10 +61,7 @@ test.each([
 	[
 		step({
 			changes: [
-				...Array.from({ length: 30 }, (_, index) => ({
-					field: `access of Role ${index}`,
-					after: "VIEW_CHANNEL",
-				})),
+				...Array.from({ length: 30 }, (_, index) => ({ field: `access of Role ${index}`, after: "VIEW_CHANNEL" })),
 				{ field: "access of Guests", after: "MANAGE_MESSAGES" },
 			],
 		}),
@@ -85,15 +69,7 @@ test.each([
 	],
 	[step({ kind: "welcome_screen", name: "welcome screen" }), "~ welcome screen"],
 	[
-		step({
-			changes: [
-				{
-					field: "topic",
-					before: `${"a ".repeat(300)}old`,
-					after: `${"a ".repeat(300)}new`,
-				},
-			],
-		}),
+		step({ changes: [{ field: "topic", before: `${"a ".repeat(300)}old`, after: `${"a ".repeat(300)}new` }] }),
 		'~ channel #general: topic "…a a a a a a a a a a old" → "…a a a a a a a a a a new"',
 	],
 	[
@@ -101,12 +77,7 @@ test.each([
 			action: "create",
 			kind: "role",
 			name: "Mods",
-			changes: [
-				{
-					field: "permissions",
-					after: `${usual}, MENTION_EVERYONE, ADMINISTRATOR`,
-				},
-			],
+			changes: [{ field: "permissions", after: `${usual}, MENTION_EVERYONE, ADMINISTRATOR` }],
 		}),
 		'+ role Mods: permissions "MENTION_EVERYONE, ADMINISTRATOR, SEND_MESSAGES, EMBED_LINKS, ATTACH_FILES, READ_MESSAGE_HISTORY and 2 more"',
 	],
@@ -114,25 +85,13 @@ test.each([
 		step({
 			kind: "role",
 			name: "Mods",
-			changes: [
-				{
-					field: "permissions",
-					before: `SPEAK, ${usual}`,
-					after: `${usual}, ADMINISTRATOR`,
-				},
-			],
+			changes: [{ field: "permissions", before: `SPEAK, ${usual}`, after: `${usual}, ADMINISTRATOR` }],
 		}),
 		'~ role Mods: permissions added "ADMINISTRATOR", removed "SPEAK"',
 	],
 	[
 		step({
-			changes: [
-				{
-					field: "access of Mods",
-					before: `${usual}, -VIEW_CHANNEL`,
-					after: `${usual}, VIEW_CHANNEL`,
-				},
-			],
+			changes: [{ field: "access of Mods", before: `${usual}, -VIEW_CHANNEL`, after: `${usual}, VIEW_CHANNEL` }],
 		}),
 		'~ channel #general: access of Mods added "VIEW_CHANNEL", removed "-VIEW_CHANNEL"',
 	],
@@ -163,10 +122,7 @@ Nothing was changed. apply_guild with this plan_hash does exactly this. The plan
 
 test("a plan names each role with its own members, also roles that do not exist yet", () => {
 	const assign = (member: string, role: string, name: string) =>
-		step({
-			...{ id: `${member} ${role}`, action: "assign", kind: "member", name },
-			targetId: `${member}/${role}`,
-		});
+		step({ id: `${member} ${role}`, action: "assign", kind: "member", name, targetId: `${member}/${role}` });
 	const steps = [
 		assign("11", "+role/Judge", "Judge"),
 		assign("12", "+role/Judge", "Judge"),
@@ -174,10 +130,7 @@ test("a plan names each role with its own members, also roles that do not exist 
 		assign("12", "+role/Press/Crew", "Press/Crew"),
 		assign("13", "77", "Judge"),
 	];
-	const text = planText(planOf({ steps }), {
-		...options,
-		memberName: (id) => `@m${id}`,
-	});
+	const text = planText(planOf({ steps }), { ...options, memberName: (id) => `@m${id}` });
 	expect(text.split("\n").filter((line) => line.startsWith("~"))).toEqual([
 		"~ role Judge to 2 members: @m11, @m12",
 		"~ role Press/Media to 1 member: @m12",
@@ -236,28 +189,17 @@ test("a long plan keeps the roles that get permissions of moderators", () => {
 			action: "create",
 			kind: "role",
 			name: `role-${index}`,
-			changes: [
-				{
-					field: "permissions",
-					after: index === 299 ? "SPEAK, ADMINISTRATOR" : "SPEAK",
-				},
-			],
+			changes: [{ field: "permissions", after: index === 299 ? "SPEAK, ADMINISTRATOR" : "SPEAK" }],
 		}),
 	);
-	const text = planText(planOf({ steps: roles }), {
-		...options,
-		maxBytes: 4_000,
-	});
+	const text = planText(planOf({ steps: roles }), { ...options, maxBytes: 4_000 });
 	expect(text).toContain('+ role role-299: permissions "SPEAK, ADMINISTRATOR"\n');
 	expect(text).not.toContain("role-298");
 });
 
 test("a plan that changes another shows what changed at the end of a long text", () => {
 	const withTopic = (end: string) =>
-		step({
-			action: "create",
-			changes: [{ field: "topic", after: "a ".repeat(300) + end }],
-		});
+		step({ action: "create", changes: [{ field: "topic", after: "a ".repeat(300) + end }] });
 	const text = planText(planOf({ steps: [withTopic("new")] }), {
 		...options,
 		earlier: { hash: "earlier", plan: planOf({ steps: [withTopic("old")] }) },

@@ -19,20 +19,11 @@ async function applied({ service }: Running, plan: string): Promise<string> {
 test("a deletion that Discord does not find and still lists is sent three times", async () => {
 	await using running = await startService({ hasRealRules: true });
 	const { faults } = running.bot.simulator;
-	const refused = faults.refuse("DELETE /channels/:channel_id", 10003, {
-		status: 404,
-	});
+	const refused = faults.refuse("DELETE /channels/:channel_id", 10003, { status: 404 });
 	const plan = await running.plan({ channels: [], categories: [{ name: "Talk" }] }, { prune: true });
 	expect(plan).toContain("no changes");
 	const pruned = await running.plan(
-		{
-			categories: [
-				{
-					name: "Talk",
-					channels: [{ name: "staff" }, { name: "Lounge", kind: "voice" }],
-				},
-			],
-		},
+		{ categories: [{ name: "Talk", channels: [{ name: "staff" }, { name: "Lounge", kind: "voice" }] }] },
 		{ prune: true },
 	);
 	expect(pruned).toContain("delete 1");
@@ -42,11 +33,7 @@ test("a deletion that Discord does not find and still lists is sent three times"
 
 test("what a document refers to and does not list is not pruned", async () => {
 	await using running = await startService({ hasRealRules: true });
-	const document = {
-		settings: { system_channel: "general" },
-		channels: [{ name: "other" }],
-		categories: [],
-	};
+	const document = { settings: { system_channel: "general" }, channels: [{ name: "other" }], categories: [] };
 	expect(await running.plan(document)).toContain("create 1, change 1\n");
 	await expect(running.plan(document, { prune: true })).rejects.toThrow(
 		'channel "general": the document refers to it and does not list it, so prune would delete it',
@@ -56,16 +43,12 @@ test("what a document refers to and does not list is not pruned", async () => {
 test.each(["role", "channel"] as const)("the place of a %s that Discord refuses is not asked for", async (kind) => {
 	await using running = await startService({ hasRealRules: true });
 	const { bot } = running;
-	bot.simulator.faults.refuse(`POST /guilds/:guild_id/${kind}s`, 50013, {
-		status: 403,
-	});
+	bot.simulator.faults.refuse(`POST /guilds/:guild_id/${kind}s`, 50013, { status: 403 });
 	const [first, second] = [{ name: "new" }, { name: "Guests" }];
 	const plan = await running.plan(
 		kind === "role"
 			? { roles: [first, second] }
-			: {
-					categories: [{ name: "Talk", channels: [first, { name: "general" }] }],
-				},
+			: { categories: [{ name: "Talk", channels: [first, { name: "general" }] }] },
 	);
 	expect(await applied(running, plan)).toContain("0 of ");
 	const route = `PATCH /guilds/:guild_id/${kind}s` as const;

@@ -19,13 +19,9 @@ async function scene(undo: (simulator: Simulator, times: number) => void) {
 			const guild = simulator.guild("The Cooks");
 			const { channels, roles } = simulator.world;
 			channels.add(guild, {
-				...{ name: "Season", type: ChannelType.GuildCategory },
-				permission_overwrites: [
-					{
-						...{ id: guild.id, type: 0, allow: "0" },
-						deny: String(PermissionFlagsBits.SendMessages),
-					},
-				],
+				name: "Season",
+				type: ChannelType.GuildCategory,
+				permission_overwrites: [{ id: guild.id, type: 0, allow: "0", deny: String(PermissionFlagsBits.SendMessages) }],
 			});
 			channels.add(guild, { name: "place", type: ChannelType.GuildText });
 			roles.add(guild, { name: "Guests" });
@@ -63,7 +59,9 @@ async function scene(undo: (simulator: Simulator, times: number) => void) {
 		return shown.includes("ended 2") && shown;
 	});
 	return {
-		...{ text, channel, category: named(bot.guild.channels, "Season") },
+		text,
+		channel,
+		category: named(bot.guild.channels, "Season"),
 		hasRole: () => held().includes(named(bot.guild.roles, "Guests").id),
 		[Symbol.asyncDispose]: running[Symbol.asyncDispose],
 	};
@@ -74,9 +72,7 @@ const place = (simulator: Simulator) => {
 	throw new Error("the channel exists");
 };
 const loseAccess = (simulator: Simulator) =>
-	simulator.world.channels.edit(place(simulator), {
-		permission_overwrites: [],
-	});
+	simulator.world.channels.edit(place(simulator), { permission_overwrites: [] });
 const loseRoles = (simulator: Simulator) => {
 	const guild = simulator.guild("The Cooks");
 	const owner = guild.members.get(guild.owner_id);

@@ -35,9 +35,7 @@ test("every part of a guild is read", async () => {
 		if (mona) world.bans.add(cooks, mona);
 	});
 	const { guild, connection, simulator } = world;
-	const { state, unreadable } = await readGuildState(guild, partNames, {
-		connection,
-	});
+	const { state, unreadable } = await readGuildState(guild, partNames, { connection });
 	const cooks = simulator.guild("The Cooks");
 	expect(unreadable).toEqual([]);
 	expect(state.guild.name).toBe("The Cooks");
@@ -89,16 +87,11 @@ test("parts that the bot may not read are named, and nothing is requested in vai
 		const member = cooks.members.get(bot("alpha").id);
 		for (const id of [cooks.id, ...(member?.roles ?? [])]) {
 			const role = cooks.roles.get(id);
-			if (role)
-				world.roles.edit(cooks, role, {
-					permissions: String(PermissionFlagsBits.ViewChannel),
-				});
+			if (role) world.roles.edit(cooks, role, { permissions: String(PermissionFlagsBits.ViewChannel) });
 		}
 	});
 	const { guild, connection, requested } = world;
-	const { state, unreadable } = await readGuildState(guild, partNames, {
-		connection,
-	});
+	const { state, unreadable } = await readGuildState(guild, partNames, { connection });
 	expect(unreadable).toEqual([
 		{ part: "automod", why: "the bot lacks MANAGE_GUILD" },
 		{ part: "webhooks", why: "the bot lacks MANAGE_WEBHOOKS" },
@@ -156,16 +149,9 @@ test("hashes of pictures come from the source, and missing ones are named", asyn
 			return { hashes: new Map([["1", hash]]), missing: "1 is missing" };
 		},
 	};
-	const { state, unreadable } = await readGuildState(guild, ["emojis"], {
-		connection,
-		pictures,
-	});
+	const { state, unreadable } = await readGuildState(guild, ["emojis"], { connection, pictures });
 	expect(asked).toEqual([
-		state.guild.emojis.map(({ id, animated = false }) => ({
-			kind: "emoji",
-			id: String(id),
-			animated,
-		})),
+		state.guild.emojis.map(({ id, animated = false }) => ({ kind: "emoji", id: String(id), animated })),
 	]);
 	expect(state.guild.emojis.map(({ name }) => name)).toContain("soup");
 	expect(state.pictures.get("1")).toBe(hash);
@@ -180,18 +166,11 @@ test("welcome screen and onboarding of a community are read", async () => {
 	const read = () => readGuildState(guild, ["welcome_screen", "onboarding"], { connection });
 	const never = await read();
 	expect(never.unreadable).toEqual([]);
-	expect(never.state.welcomeScreen).toEqual({
-		description: null,
-		welcome_channels: [],
-	});
+	expect(never.state.welcomeScreen).toEqual({ description: null, welcome_channels: [] });
 	expect(never.state.onboarding).toMatchObject({ enabled: false, prompts: [] });
 	const general = simulator.channel("The Cooks/general");
 	await connection.discord.rest.patch(`/guilds/${guild.id}/welcome-screen`, {
-		body: {
-			enabled: true,
-			description: "Hello",
-			welcome_channels: [{ channel_id: general.id, description: "Talk" }],
-		},
+		body: { enabled: true, description: "Hello", welcome_channels: [{ channel_id: general.id, description: "Talk" }] },
 	});
 	expect((await read()).state.welcomeScreen).toMatchObject({
 		description: "Hello",
@@ -211,9 +190,7 @@ test("a welcome screen that is off needs MANAGE_GUILD, and is not requested with
 		}
 	});
 	const { guild, connection, requested } = world;
-	const { unreadable } = await readGuildState(guild, ["welcome_screen"], {
-		connection,
-	});
+	const { unreadable } = await readGuildState(guild, ["welcome_screen"], { connection });
 	expect(unreadable).toEqual([{ part: "welcome_screen", why: "the bot lacks MANAGE_GUILD" }]);
 	expect(requested).not.toContain(`/guilds/${guild.id}/welcome-screen`);
 });

@@ -10,10 +10,7 @@ import { randomGuild } from "../../support/random-guild.ts";
 import { until } from "../../support/until.ts";
 import { startService } from "./running-service.ts";
 
-const alpha = {
-	username: "alpha",
-	permissions: PermissionFlagsBits.Administrator,
-};
+const alpha = { username: "alpha", permissions: PermissionFlagsBits.Administrator };
 const seed = {
 	bots: [{ username: "alpha" }],
 	users: [{ username: "owner" }, { username: "ada" }],
@@ -89,10 +86,7 @@ test.each([...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [number, 20, 35] as co
 	"random guild %d is copied by a bot that is killed",
 	async (number, maxRoles, maxChannels) => {
 		const random = seeded(number);
-		await using running = await startService({
-			hasRealRules: true,
-			simulator: { seed, rateLimits },
-		});
+		await using running = await startService({ hasRealRules: true, simulator: { seed, rateLimits } });
 		const { simulator } = running.bot;
 		const document = randomGuild(random, {
 			roles: maxRoles - random.below(15),

@@ -110,11 +110,7 @@ class Names {
 	}
 }
 
-type Given = Partial<Omit<Step, "request">> & {
-	path?: string;
-	body?: unknown;
-	picture?: ApiRequest["picture"];
-};
+type Given = Partial<Omit<Step, "request">> & { path?: string; body?: unknown; picture?: ApiRequest["picture"] };
 
 /** A step as the difference makes it. */
 function step(
@@ -158,12 +154,7 @@ const newRole = (name: string, permissions = 0n, body: object = {}) =>
 	});
 
 const editRole = (id: string, body: object = {}) =>
-	step("edit", "role", id, {
-		targetId: id,
-		guard: { roleIds: [id] },
-		path: `/guilds/1/roles/${id}`,
-		body,
-	});
+	step("edit", "role", id, { targetId: id, guard: { roleIds: [id] }, path: `/guilds/1/roles/${id}`, body });
 
 const deleteRole = (id: string) => step("delete", "role", id, { targetId: id, guard: { roleIds: [id] } });
 
@@ -188,12 +179,7 @@ const newChannel = (
 			parentId: (body as { parent_id?: string }).parent_id,
 			overwrites: overwrites && { before: [], after: overwrites },
 		},
-		body: {
-			name,
-			type: ChannelType.GuildText,
-			...body,
-			permission_overwrites: overwrites && texts(overwrites),
-		},
+		body: { name, type: ChannelType.GuildText, ...body, permission_overwrites: overwrites && texts(overwrites) },
 	});
 
 const newCategory = (name: string, overwrites?: readonly RawOverwrite[]) => ({
@@ -203,25 +189,18 @@ const newCategory = (name: string, overwrites?: readonly RawOverwrite[]) => ({
 });
 
 const editChannel = (id: string, body: object, guard: Step["guard"] = {}) =>
-	step("edit", "channel", id, {
-		targetId: id,
-		path: `/channels/${id}`,
-		guard,
-		body,
-	});
+	step("edit", "channel", id, { targetId: id, path: `/channels/${id}`, guard, body });
 
 const setAccess = (id: string, before: readonly RawOverwrite[], after: readonly RawOverwrite[]) =>
 	editChannel(id, { permission_overwrites: texts(after) }, { overwrites: { before, after } });
 
 const texts = (overwrites: readonly RawOverwrite[]) =>
-	overwrites.map(({ allow, deny, ...rest }) => ({
-		...rest,
-		allow: String(allow),
-		deny: String(deny),
-	}));
+	overwrites.map(({ allow, deny, ...rest }) => ({ ...rest, allow: String(allow), deny: String(deny) }));
 
 const overwrite = (id: string, allow: bigint, deny = 0n): RawOverwrite => ({
-	...{ id, allow, deny },
+	id,
+	allow,
+	deny,
 	type: OverwriteType.Role,
 });
 
@@ -230,9 +209,7 @@ const deleteChannel = (id: string) => step("delete", "channel", id, { targetId: 
 const newEmoji = (name: string) => step("create", "emoji", name, { body: { name } });
 
 const newRule = (trigger: Trigger, actions: readonly object[] = [{ type: AutoModerationActionType.BlockMessage }]) =>
-	step("create", "automod", "rule", {
-		body: { name: "rule", trigger_type: trigger, actions },
-	});
+	step("create", "automod", "rule", { body: { name: "rule", trigger_type: trigger, actions } });
 
 const newEvent = (body: object = {}, needs: readonly string[] = []) =>
 	step("create", "event", "party", {
@@ -247,11 +224,7 @@ const newEvent = (body: object = {}, needs: readonly string[] = []) =>
 	});
 
 const newWebhook = (channel: string, name = "news", needs: string[] = []) =>
-	step("create", "webhook", name, {
-		needs,
-		path: `/channels/${channel}/webhooks`,
-		body: { name },
-	});
+	step("create", "webhook", name, { needs, path: `/channels/${channel}/webhooks`, body: { name } });
 
 const settings = (body: object, fields: readonly string[] = []) =>
 	step("edit", "settings", "settings", { guard: { fields }, body });
@@ -260,10 +233,7 @@ const onboarding = (body: object, roleIds: string[] = []) =>
 	step("edit", "onboarding", "onboarding", { body, guard: { roleIds } });
 
 const assign = (userId: string, roleId: string) =>
-	step("assign", "member", "Role", {
-		targetId: `${userId}/${roleId}`,
-		guard: { roleIds: [roleId] },
-	});
+	step("assign", "member", "Role", { targetId: `${userId}/${roleId}`, guard: { roleIds: [roleId] } });
 
 const ban = (userId: string) => step("ban", "ban", userId, { targetId: userId });
 
@@ -336,10 +306,7 @@ const permissionRows: Row[] = (
 			"MANAGE_ROLES",
 			Permission.ManageRoles,
 			"the permissions of @everyone",
-			(names) => ({
-				...editRole(names.guild.id, { permissions: "0" }),
-				kind: "everyone" as const,
-			}),
+			(names) => ({ ...editRole(names.guild.id, { permissions: "0" }), kind: "everyone" as const }),
 		],
 		[
 			"MANAGE_ROLES",
@@ -365,10 +332,7 @@ const permissionRows: Row[] = (
 			"MANAGE_CHANNELS",
 			Permission.ManageChannels,
 			"the order of channels",
-			(names) =>
-				step("order", "channel", "channels", {
-					body: [{ id: names.channel("general"), position: 3 }],
-				}),
+			(names) => step("order", "channel", "channels", { body: [{ id: names.channel("general"), position: 3 }] }),
 		],
 		[
 			"MANAGE_ROLES",
@@ -403,21 +367,13 @@ const permissionRows: Row[] = (
 			"MOVE_MEMBERS",
 			Permission.MoveMembers,
 			"an event on a stage",
-			() =>
-				newEvent({
-					entity_type: EventType.StageInstance,
-					channel_id: "+channel/Stage",
-				}),
+			() => newEvent({ entity_type: EventType.StageInstance, channel_id: "+channel/Stage" }),
 		],
 		[
 			"CONNECT",
 			Permission.Connect,
 			"an event in a voice channel",
-			(names) =>
-				newEvent({
-					entity_type: EventType.Voice,
-					channel_id: names.channel("Lounge"),
-				}),
+			(names) => newEvent({ entity_type: EventType.Voice, channel_id: names.channel("Lounge") }),
 		],
 		[
 			"CONNECT",
@@ -493,10 +449,7 @@ const rows: readonly Row[] = [
 	{
 		name: "a move into a category where the bot lacks MANAGE_CHANNELS",
 		prepare: (simulator) => {
-			simulator.world.channels.add(simulator.guild("The Cooks"), {
-				name: "Closed",
-				type: ChannelType.GuildCategory,
-			});
+			simulator.world.channels.add(simulator.guild("The Cooks"), { name: "Closed", type: ChannelType.GuildCategory });
 			denied(simulator, Permission.ManageChannels, "Closed");
 		},
 		steps: (names) => [editChannel(names.channel("Lounge"), {}, { parentId: names.channel("Closed") })],
@@ -562,9 +515,7 @@ const rows: readonly Row[] = [
 		name: "onboarding that gives a role of moderators, which is only noted",
 		steps: () => [
 			newRole("New", Permission.BanMembers),
-			onboarding({
-				prompts: [{ options: [{ role_ids: ["+role/New"] }] }],
-			}),
+			onboarding({ prompts: [{ options: [{ role_ids: ["+role/New"] }] }] }),
 		],
 		note: "Every new member can choose to get the role New with BAN_MEMBERS.",
 		live: false,
@@ -575,16 +526,8 @@ const rows: readonly Row[] = [
 		steps: (names) => [ban(names.user("jose.garcia"))],
 		reason: "does not rank below the bot",
 	},
-	{
-		name: "banning the owner",
-		steps: (names) => [ban(names.guild.ownerId)],
-		reason: "owns the guild",
-	},
-	{
-		name: "banning the bot",
-		steps: (names) => [ban(names.guild.client.user.id)],
-		reason: "is the bot itself",
-	},
+	{ name: "banning the owner", steps: (names) => [ban(names.guild.ownerId)], reason: "owns the guild" },
+	{ name: "banning the bot", steps: (names) => [ban(names.guild.client.user.id)], reason: "is the bot itself" },
 
 	// Permissions that the bot does not have.
 	{
@@ -594,11 +537,7 @@ const rows: readonly Row[] = [
 	},
 	{
 		name: "giving a role a permission that the bot lacks",
-		steps: (names) => [
-			editRole(names.role("Regular"), {
-				permissions: String(Permission.Administrator),
-			}),
-		],
+		steps: (names) => [editRole(names.role("Regular"), { permissions: String(Permission.Administrator) })],
 		reason: "it lacks ADMINISTRATOR.",
 	},
 	{
@@ -609,12 +548,7 @@ const rows: readonly Row[] = [
 	{
 		name: "giving @everyone a permission that the bot lacks",
 		steps: (names) => [
-			{
-				...editRole(names.guild.id, {
-					permissions: String(Permission.KickMembers),
-				}),
-				kind: "everyone",
-			},
+			{ ...editRole(names.guild.id, { permissions: String(Permission.KickMembers) }), kind: "everyone" },
 		],
 		reason: "it lacks KICK_MEMBERS.",
 	},
@@ -761,10 +695,7 @@ function giveToBot(simulator: Simulator, name: string, bits: bigint): void {
 	const role = roleNamed(simulator, name);
 	simulator.world.roles.edit(guild, role, { permissions: String(bits) });
 	const member = guild.members.get(simulator.bot("alpha").id);
-	if (member)
-		simulator.world.members.edit(guild, member, {
-			roles: [...member.roles, role.id],
-		});
+	if (member) simulator.world.members.edit(guild, member, { roles: [...member.roles, role.id] });
 }
 
 describe("refused:", () => {
@@ -928,16 +859,10 @@ describe("Discord accepts every step that is not refused", () => {
 			bans: [{ id: simulator.user("bob_the_baker").id }],
 			categories: [
 				...(changes.categories ?? []),
-				{
-					name: "Closed",
-					channels: [{ name: "Lounge", id: lounge, kind: "voice" as const }],
-				},
+				{ name: "Closed", channels: [{ name: "Lounge", id: lounge, kind: "voice" as const }] },
 			],
 		};
-		const { steps } = difference(document, state, {
-			prune: true,
-			fixedRoles: fixedRoles(guild, state),
-		});
+		const { steps } = difference(document, state, { prune: true, fixedRoles: fixedRoles(guild, state) });
 		const refusals = atOnce(refusalsOf(steps, world.guild, world.state));
 		const refused = new Set(refusals.map(({ stepId }) => stepId));
 		expect(await carryOut(world.guild, steps, refused)).toEqual([]);
@@ -963,10 +888,7 @@ describe("Discord accepts every step that is not refused", () => {
 			memberIds: ["zoe", "liwei"].map((name) => simulator.user(name).id),
 			community: isAdministrator,
 		});
-		const { steps } = difference(document, state, {
-			prune: true,
-			fixedRoles: fixedRoles(guild, state),
-		});
+		const { steps } = difference(document, state, { prune: true, fixedRoles: fixedRoles(guild, state) });
 		const refusals = atOnce(refusalsOf(steps, guild, state));
 		const refused = new Set(refusals.map(({ stepId }) => stepId));
 		expect(steps.length).toBeGreaterThan(40);
@@ -1169,12 +1091,7 @@ function addMore(simulator: Simulator): void {
 	world.channels.add(guild, {
 		name: "Closed",
 		type: ChannelType.GuildCategory,
-		permission_overwrites: [
-			{
-				...{ id: guild.id, type: 0, allow: "0" },
-				deny: String(Permission.ViewChannel),
-			},
-		],
+		permission_overwrites: [{ id: guild.id, type: 0, allow: "0", deny: String(Permission.ViewChannel) }],
 	});
 	const role = world.roles.add(guild, { name: "Chefs" });
 	above(simulator, role.name);
@@ -1191,10 +1108,7 @@ const changes: Partial<GuildDocument> = {
 		{ name: "Regular", color: "#123456" },
 	],
 	channels: [
-		{
-			name: "welcome",
-			overwrites: [{ role: "Mods", deny: ["SEND_MESSAGES"] }],
-		},
+		{ name: "welcome", overwrites: [{ role: "Mods", deny: ["SEND_MESSAGES"] }] },
 		{ name: "Radio", kind: "voice", bitrate: 96_000 },
 	],
 	categories: [
@@ -1217,14 +1131,7 @@ const changes: Partial<GuildDocument> = {
 			duration_seconds: 60,
 		},
 	],
-	events: [
-		{
-			name: "party",
-			kind: "voice",
-			channel: "Radio",
-			start: "2040-01-01T00:00:00.000Z",
-		},
-	],
+	events: [{ name: "party", kind: "voice", channel: "Radio", start: "2040-01-01T00:00:00.000Z" }],
 	webhooks: [{ name: "news", channel: "general" }],
 	members: [],
 };
@@ -1241,10 +1148,7 @@ test("roles are put in order although one of them cannot be created", async () =
 			{ name: "Regular" },
 		],
 	};
-	const { steps } = difference(document, state, {
-		prune: false,
-		fixedRoles: new Set([botRole(world.simulator)]),
-	});
+	const { steps } = difference(document, state, { prune: false, fixedRoles: new Set([botRole(world.simulator)]) });
 	const refusals = atOnce(refusalsOf(steps, guild, state));
 	expect(refusals.map(({ subject }) => subject)).toEqual(["role Mods"]);
 	const refused = new Set(refusals.map(({ stepId }) => stepId));

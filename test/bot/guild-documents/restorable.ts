@@ -24,7 +24,8 @@ export const seed = {
 	users: members.map((username) => ({ username })),
 	guilds: [
 		{
-			...{ name: "The Cooks", owner: "owner" },
+			name: "The Cooks",
+			owner: "owner",
 			bots: [{ username: "alpha", permissions: PermissionFlagsBits.Administrator }],
 			members: members.slice(1).map((username) => ({ username })),
 		},
@@ -57,18 +58,15 @@ export async function startRestorable(more: number) {
 				if (user.username === "owner") simulator.world.emojis.add(guild, user, { name: "soup" });
 		},
 		create({ connection, store, log }) {
-			const pictures = createPictures({
-				store,
-				downloads: connection.pictures,
-			});
+			const pictures = createPictures({ store, downloads: connection.pictures });
 			const backups = new Backups({
 				settings: { every: backUpMs, keep: 14 },
 				guilds: undefined,
-				...{ connection, store, pictures, log },
-				timing: {
-					...{ now: () => clock.backupsMs, startDelayMs: 0, spacingMs: 0 },
-					maxSleepMs: 5,
-				},
+				connection,
+				store,
+				pictures,
+				log,
+				timing: { now: () => clock.backupsMs, startDelayMs: 0, spacingMs: 0, maxSleepMs: 5 },
 			});
 			made = backups;
 			return backups;
@@ -85,7 +83,11 @@ export async function startRestorable(more: number) {
 	/** Starts a service. `pass` is called before each step, and without one before each reading of the guild. */
 	function startService(pass: (step?: Step, route?: string) => unknown) {
 		const service = createGuildDocuments({
-			...{ connection, store, pictures, backups, log: bot.logged.log },
+			connection,
+			store,
+			pictures,
+			backups,
+			log: bot.logged.log,
 			mutex: new KeyedMutex(),
 			monotonicNow: () => clock.ms,
 			mayTouch: () => true,

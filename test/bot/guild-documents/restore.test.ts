@@ -26,16 +26,19 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 			const made = new Backups({
 				settings: { every: dayMs, keep: 14 },
 				guilds: undefined,
-				...{ connection, store, pictures, log },
-				timing: {
-					now: () => clock.now,
-					startDelayMs: 0,
-					spacingMs: 0,
-					maxSleepMs: 5,
-				},
+				connection,
+				store,
+				pictures,
+				log,
+				timing: { now: () => clock.now, startDelayMs: 0, spacingMs: 0, maxSleepMs: 5 },
 			});
 			const service = createGuildDocuments({
-				...{ connection, store, mutex, log, pictures, backups: made },
+				connection,
+				store,
+				mutex,
+				log,
+				pictures,
+				backups: made,
 				rules: createRules({ connection, pictures, denies: () => false }),
 				mayTouch: () => true,
 				backOffMs: [1, 20],
@@ -66,7 +69,12 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 		return row?.checked_at;
 	};
 	return {
-		...{ bot, guild, clock, backups, documents, pictures },
+		bot,
+		guild,
+		clock,
+		backups,
+		documents,
+		pictures,
 		/** Makes a backup, and returns the document of the latest one. */
 		async backUp() {
 			clock.now += dayMs;
@@ -81,10 +89,7 @@ async function startDocuments(prepare: (simulator: Simulator) => void) {
 
 /** A document without ids, which are new after a restore. */
 function withoutIds({ members, ...document }: GuildDocument): unknown {
-	return {
-		...JSON.parse(JSON.stringify(document, (key, value) => (key === "id" ? undefined : value))),
-		members,
-	};
+	return { ...JSON.parse(JSON.stringify(document, (key, value) => (key === "id" ? undefined : value))), members };
 }
 
 test("a guild that lost half of its channels, roles and emoji is restored to its backup", async () => {
@@ -96,9 +101,7 @@ test("a guild that lost half of its channels, roles and emoji is restored to its
 		const roles = Array.from({ length: 8 }, (_, number) =>
 			world.roles.add(cooks, { name: `chefs-${number}`, color: number }),
 		);
-		world.members.edit(cooks, zoeInGuild, {
-			roles: [...zoeInGuild.roles, ...roles.map(({ id }) => id)],
-		});
+		world.members.edit(cooks, zoeInGuild, { roles: [...zoeInGuild.roles, ...roles.map(({ id }) => id)] });
 		const category = world.channels.add(cooks, { name: "Recipes", type: 4 });
 		for (let number = 0; number < 8; number += 1)
 			world.channels.add(cooks, {

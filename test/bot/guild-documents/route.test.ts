@@ -19,9 +19,7 @@ async function post(base: string, name: string, input: unknown, headers: Headers
 	const response = await fetch(new URL(`/guild-document/${name}`, base), {
 		method,
 		headers: { "Content-Type": "application/json", ...headers },
-		...(method === "POST" && {
-			body: typeof input === "string" ? input : JSON.stringify(input),
-		}),
+		...(method === "POST" && { body: typeof input === "string" ? input : JSON.stringify(input) }),
 	});
 	const text = await response.text();
 	return { status: response.status, text };
@@ -55,9 +53,7 @@ describe("access", () => {
 
 	test("only POST is allowed", async () => {
 		for (const method of ["GET", "PUT", "DELETE"])
-			expect(await post(bot.url, "apply", {}, bearer, method)).toMatchObject({
-				status: 405,
-			});
+			expect(await post(bot.url, "apply", {}, bearer, method)).toMatchObject({ status: 405 });
 	});
 
 	test.each([
@@ -94,9 +90,7 @@ test("without a token, a request needs no token and must not come from a web pag
 	expect(await post(bot.url, "export", {})).toMatchObject({ status: 422 });
 	const { origin } = new URL(bot.url);
 	const page = { Origin: origin };
-	expect(await post(bot.url, "export", {}, page)).toMatchObject({
-		status: 403,
-	});
+	expect(await post(bot.url, "export", {}, page)).toMatchObject({ status: 403 });
 });
 
 describe("requests", () => {
@@ -115,10 +109,7 @@ describe("requests", () => {
 
 	test("a document that is larger than the gateway's limit is planned", async () => {
 		const topic = "a".repeat(1_000);
-		const channels = Array.from({ length: 150 }, (_, index) => ({
-			name: `room-${index}`,
-			topic,
-		}));
+		const channels = Array.from({ length: 150 }, (_, index) => ({ name: `room-${index}`, topic }));
 		const document = { version: 1, channels };
 		const plan = await ask("plan", { document });
 		expect(plan).toMatchObject({ status: 200, steps: 150, refusals: 0 });
@@ -133,12 +124,7 @@ describe("requests", () => {
 			const now = await ask("job", { job_id: job.job_id });
 			return now.state !== "running" && now;
 		});
-		expect(ended).toMatchObject({
-			state: "done",
-			done: 1,
-			total: 1,
-			failed: 0,
-		});
+		expect(ended).toMatchObject({ state: "done", done: 1, total: 1, failed: 0 });
 		expect(await ask("running-job", {})).toEqual({ status: 200 });
 		expect(await ask("apply", { plan_hash })).toMatchObject({
 			status: 422,
@@ -197,38 +183,26 @@ describe("requests", () => {
 		const bytes = Buffer.from("GIF89a and more");
 		const hash = pictureHash(bytes);
 		const data = bytes.toString("base64");
-		expect(await ask("missing-pictures", { hashes: [hash] })).toEqual({
-			status: 200,
-			hashes: [hash],
-		});
+		expect(await ask("missing-pictures", { hashes: [hash] })).toEqual({ status: 200, hashes: [hash] });
 		const other = "0".repeat(32);
 		expect(await ask("add-picture", { hash: other, data })).toMatchObject({
 			status: 422,
 			error: expect.stringContaining("another hash"),
 		});
 		const text = Buffer.from("text");
-		expect(
-			await ask("add-picture", {
-				hash: pictureHash(text),
-				data: text.toString("base64"),
-			}),
-		).toMatchObject({ status: 422 });
+		expect(await ask("add-picture", { hash: pictureHash(text), data: text.toString("base64") })).toMatchObject({
+			status: 422,
+		});
 		expect(await ask("picture", { hash })).toEqual({ status: 200 });
 		expect(await ask("add-picture", { hash, data })).toEqual({ status: 200 });
 		expect(await ask("picture", { hash })).toEqual({ status: 200, data });
-		expect(await ask("missing-pictures", { hashes: [hash] })).toEqual({
-			status: 200,
-			hashes: [],
-		});
+		expect(await ask("missing-pictures", { hashes: [hash] })).toEqual({ status: 200, hashes: [] });
 	});
 });
 
 test("at most 4 requests are carried out at the same time", async () => {
 	const gate = Promise.withResolvers<object>();
-	const route = createDocumentRoute({
-		handle: () => gate.promise,
-		log: recordLog().log,
-	});
+	const route = createDocumentRoute({ handle: () => gate.promise, log: recordLog().log });
 	const http = { timeout() {} } as unknown as Bun.Server<undefined>;
 	const send = () =>
 		route(

@@ -52,7 +52,11 @@ export function createTestDocuments(
 		...rules,
 	};
 	return createGuildDocuments({
-		...{ connection, store, mutex, log, pictures },
+		connection,
+		store,
+		mutex,
+		log,
+		pictures,
 		rules: hasRealRules ? { ...createRules({ connection, pictures, denies }), ...rules } : small,
 		mayTouch: () => true,
 		backups: noBackups,

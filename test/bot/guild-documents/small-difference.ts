@@ -33,11 +33,7 @@ function roleSteps({ roles }: GuildDocument, { guild }: GuildState, prune: boole
 				{
 					...step("create", "role", name, [{ field: "color", after: color }]),
 					placeholder: `+role/${name}`,
-					request: () => ({
-						method: "POST",
-						path: `/guilds/${guild.id}/roles`,
-						body,
-					}),
+					request: () => ({ method: "POST", path: `/guilds/${guild.id}/roles`, body }),
 				},
 			];
 		if (role.color === number && role.name === name) return [];
@@ -45,11 +41,7 @@ function roleSteps({ roles }: GuildDocument, { guild }: GuildState, prune: boole
 			{
 				...step("edit", "role", name, [{ field: "color", before: String(role.color), after: color }]),
 				targetId: role.id,
-				request: () => ({
-					method: "PATCH",
-					path: `/guilds/${guild.id}/roles/${role.id}`,
-					body,
-				}),
+				request: () => ({ method: "PATCH", path: `/guilds/${guild.id}/roles/${role.id}`, body }),
 			},
 		];
 	});
@@ -60,10 +52,7 @@ function roleSteps({ roles }: GuildDocument, { guild }: GuildState, prune: boole
 			steps.push({
 				...step("delete", "role", name, []),
 				targetId: id,
-				request: () => ({
-					method: "DELETE",
-					path: `/guilds/${guild.id}/roles/${id}`,
-				}),
+				request: () => ({ method: "DELETE", path: `/guilds/${guild.id}/roles/${id}` }),
 			});
 	return steps;
 }
@@ -98,11 +87,7 @@ function channelSteps(
 					...step("create", "channel", name, [{ field: "topic", after: topic }]),
 					placeholder: `+channel/${name}`,
 					needs,
-					request: (all) => ({
-						method: "POST",
-						path: `/guilds/${guild.id}/channels`,
-						body: body(all),
-					}),
+					request: (all) => ({ method: "POST", path: `/guilds/${guild.id}/channels`, body: body(all) }),
 				},
 			];
 		const { topic: before } = channel as { topic?: string | null };
@@ -111,11 +96,7 @@ function channelSteps(
 			{
 				...step("edit", "channel", name, [{ field: "topic", before: before ?? "", after: topic }]),
 				targetId: channel.id,
-				request: () => ({
-					method: "PATCH",
-					path: `/channels/${channel.id}`,
-					body: { topic },
-				}),
+				request: () => ({ method: "PATCH", path: `/channels/${channel.id}`, body: { topic } }),
 			},
 		];
 	});
@@ -137,8 +118,5 @@ function step(
 	name: string,
 	changes: readonly FieldChange[],
 ): Omit<Step, "request"> {
-	return {
-		id: `${action} ${kind} ${name}`,
-		...{ action, kind, name, changes, needs: [], guard: {} },
-	};
+	return { id: `${action} ${kind} ${name}`, action, kind, name, changes, needs: [], guard: {} };
 }

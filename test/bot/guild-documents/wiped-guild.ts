@@ -27,7 +27,9 @@ export function everything(memberIds: readonly string[], more: number): GuildDoc
 		},
 		everyone: ["VIEW_CHANNEL", "SEND_MESSAGES"],
 		roles: roles.map((name, index) => ({
-			...{ name, color: `#10000${index % 9}`, hoist: index % 2 === 0 },
+			name,
+			color: `#10000${index % 9}`,
+			hoist: index % 2 === 0,
 			permissions: ["@everyone", "KICK_MEMBERS"],
 		})),
 		channels: [
@@ -50,43 +52,28 @@ export function everything(memberIds: readonly string[], more: number): GuildDoc
 					})),
 				],
 			},
-			{
-				name: "Questions",
-				channels: [{ name: "help", kind: "forum", default_reaction: ":soup:" }],
-			},
+			{ name: "Questions", channels: [{ name: "help", kind: "forum", default_reaction: ":soup:" }] },
 		],
 		automod: [
 			{
-				...{ name: "Words", trigger: "keyword", keyword_filter: ["spoiler"] },
-				...{ actions: ["send_alert_message"], alert_channel: "mod-chat" },
-				...{ exempt_roles: ["Staff"], exempt_channels: ["a"] },
+				name: "Words",
+				trigger: "keyword",
+				keyword_filter: ["spoiler"],
+				actions: ["send_alert_message"],
+				alert_channel: "mod-chat",
+				exempt_roles: ["Staff"],
+				exempt_channels: ["a"],
 			},
 		],
-		events: [
-			{
-				...{ name: "Party", kind: "voice", channel: "Lounge" },
-				start: "2999-01-01T00:00:00.000Z",
-			},
-		],
+		events: [{ name: "Party", kind: "voice", channel: "Lounge", start: "2999-01-01T00:00:00.000Z" }],
 		webhooks: [{ name: "Feed", channel: "news" }],
-		welcome_screen: {
-			enabled: true,
-			channels: [{ channel: "a", description: "Hello", emoji: ":soup:" }],
-		},
+		welcome_screen: { enabled: true, channels: [{ channel: "a", description: "Hello", emoji: ":soup:" }] },
 		onboarding: {
 			enabled: true,
 			default_channels: onboardingChannels,
-			prompts: [
-				{
-					title: "Who?",
-					options: [{ title: "A guest", roles: ["Guests"], channels: ["e"] }],
-				},
-			],
+			prompts: [{ title: "Who?", options: [{ title: "A guest", roles: ["Guests"], channels: ["e"] }] }],
 		},
-		members: memberIds.map((id, index) => ({
-			id,
-			roles: ["Staff", roles[index % roles.length] ?? "Staff"],
-		})),
+		members: memberIds.map((id, index) => ({ id, roles: ["Staff", roles[index % roles.length] ?? "Staff"] })),
 	};
 }
 
@@ -144,9 +131,7 @@ export function stateIn({ world }: Simulator, guild: Guild): unknown {
 				? undefined
 				: field === "permission_overwrites"
 					? sorted(
-							value.map(({ id, ...rest }: { id: string }) => ({
-								...{ of: nameOf(id), ...rest },
-							})),
+							value.map(({ id, ...rest }: { id: string }) => ({ of: nameOf(id), ...rest })),
 							JSON.stringify,
 						)
 					: typeof value === "string"

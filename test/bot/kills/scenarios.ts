@@ -252,10 +252,7 @@ export const scenarios: Record<string, Scenario> = {
 			create(options) {
 				const { log_channel, spam } = options.config.toml.moderation ?? {};
 				if (!spam) return undefined;
-				const parts = {
-					...options,
-					moderationLog: createModerationLog({ ...options, defaultChannel: log_channel }),
-				};
+				const parts = { ...options, moderationLog: createModerationLog({ ...options, defaultChannel: log_channel }) };
 				const cases = new Cases({ ...parts, bans: new TempBans(parts), settings: { tell: [] } });
 				return {
 					...createSpam({
@@ -385,14 +382,7 @@ function backupsOf({ simulator, guild, clock, person }: World) {
 			...given,
 			settings: { every: dayMs, keep: 14 },
 			pictures: createPictures({ store, downloads: connection.pictures }),
-			timing: {
-				now: () => clock.now,
-				startDelayMs: 0,
-				spacingMs: 0,
-				maxSleepMs: 50,
-				backOffMs,
-				shutdownGraceMs: 1,
-			},
+			timing: { now: () => clock.now, startDelayMs: 0, spacingMs: 0, maxSleepMs: 50, backOffMs, shutdownGraceMs: 1 },
 		});
 		const notify = async ({ data }: { data: { description?: string } }) => void notices.push(data.description ?? "");
 		const settings = { deletions: 3, windowMs: 60_000 };

@@ -57,7 +57,9 @@ export interface ActionRow {
 }
 
 const stranger = (answer = "is not a member", argument = "user_ids") => ({
-	...{ argument, answer, isStranger: true as const },
+	argument,
+	answer,
+	isStranger: true as const,
 });
 
 const nobody = { argument: "user_ids", answer: "no user" };
@@ -71,12 +73,7 @@ function members(
 ): Made {
 	const made = Array.from({ length: count }, () => newMember(scene, scene.guild));
 	const ids = made.map(({ user }) => user.id);
-	return {
-		args: { user_ids: ids },
-		request: request(ids[0] ?? ""),
-		done: () => made.every(isDone),
-		users: ids,
-	};
+	return { args: { user_ids: ids }, request: request(ids[0] ?? ""), done: () => made.every(isDone), users: ids };
 }
 
 const memberOf = ({ guild }: ActionScene) => `/guilds/${guild.id}/members`;
@@ -125,7 +122,9 @@ function lockable(scene: ActionScene): Made {
 	const everyone = scene.guild.id;
 	const { SendMessages } = PermissionFlagsBits;
 	channels.setOverwrite(channel, {
-		...{ id: botUser(scene.world).id, type: 1, deny: "0" },
+		id: botUser(scene.world).id,
+		type: 1,
+		deny: "0",
 		allow: String(
 			bitsOf([
 				...(["SendMessages", "SendMessagesInThreads", "AddReactions"] as const),
@@ -173,9 +172,7 @@ function written(scene: ActionScene, args: (authorId: string) => Args): Made {
 async function byRoot({ world, guild }: ActionScene, tool: string, args: Args): Promise<void> {
 	// The bot has to hear of what was made before.
 	await world.heard();
-	const { text, isError } = await world.mcp.call(tool, {
-		...{ ...args, guild_id: guild.id },
-	});
+	const { text, isError } = await world.mcp.call(tool, { ...args, guild_id: guild.id });
 	if (isError) throw new Error(text);
 }
 
@@ -195,7 +192,9 @@ async function raid(scene: ActionScene, mode: "on" | "off"): Promise<Made> {
 
 export const actionRows: Record<string, ActionRow> = {
 	ban: {
-		...{ action: "ban", tool: "ban", recordedAs: "ban" },
+		action: "ban",
+		tool: "ban",
+		recordedAs: "ban",
 		make: (scene, count = 1) => banned(scene, count),
 		needs: "BanMembers",
 		below: "the member",
@@ -204,7 +203,9 @@ export const actionRows: Record<string, ActionRow> = {
 		ownText: { door: "chat command", why: "it asks for a duration" },
 	},
 	"temporary ban": {
-		...{ action: "ban", tool: "temp_ban", recordedAs: "temp_ban" },
+		action: "ban",
+		tool: "temp_ban",
+		recordedAs: "temp_ban",
 		make(scene, count = 1) {
 			const made = banned(scene, count);
 			return { ...made, args: { ...made.args, duration: "3d" } };
@@ -215,7 +216,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: nobody,
 	},
 	unban: {
-		...{ action: "unban", tool: "unban", recordedAs: "unban" },
+		action: "unban",
+		tool: "unban",
+		recordedAs: "unban",
 		make(scene, count = 1) {
 			const made = banned(scene, count);
 			const { guild, world } = scene;
@@ -233,7 +236,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: stranger("not banned"),
 	},
 	kick: {
-		...{ action: "kick", tool: "kick", recordedAs: "kick" },
+		action: "kick",
+		tool: "kick",
+		recordedAs: "kick",
 		make: (scene, count = 1) =>
 			members(
 				scene,
@@ -246,7 +251,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: stranger(),
 	},
 	timeout: {
-		...{ action: "timeout", tool: "timeout", recordedAs: "timeout" },
+		action: "timeout",
+		tool: "timeout",
+		recordedAs: "timeout",
 		make(scene, count = 1) {
 			const made = members(
 				scene,
@@ -262,7 +269,8 @@ export const actionRows: Record<string, ActionRow> = {
 	},
 	untimeout: {
 		action: "untimeout",
-		...{ tool: "remove_timeout", recordedAs: "remove_timeout" },
+		tool: "remove_timeout",
+		recordedAs: "remove_timeout",
 		make(scene, count = 1) {
 			const made = members(
 				scene,
@@ -284,7 +292,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: stranger(),
 	},
 	nickname: {
-		...{ action: "nick", tool: "set_nickname", recordedAs: "nickname" },
+		action: "nick",
+		tool: "set_nickname",
+		recordedAs: "nickname",
 		make(scene) {
 			const [id = ""] = members(
 				scene,
@@ -305,7 +315,8 @@ export const actionRows: Record<string, ActionRow> = {
 	},
 	"giving a role": {
 		action: "role add",
-		...{ tool: "bulk_role_update", recordedAs: "add_role" },
+		tool: "bulk_role_update",
+		recordedAs: "add_role",
 		make(scene, count = 1) {
 			const made = withRole(scene, count, false);
 			return { ...made, args: { ...made.args, action: "add" } };
@@ -316,7 +327,8 @@ export const actionRows: Record<string, ActionRow> = {
 	},
 	"taking a role": {
 		action: "role remove",
-		...{ tool: "bulk_role_update", recordedAs: "remove_role" },
+		tool: "bulk_role_update",
+		recordedAs: "remove_role",
 		make(scene, count = 1) {
 			const made = withRole(scene, count, true);
 			return { ...made, args: { ...made.args, action: "remove" } };
@@ -326,7 +338,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: { argument: "role_id", answer: "no role" },
 	},
 	move: {
-		...{ action: "move", tool: "edit_voice_members", recordedAs: "move" },
+		action: "move",
+		tool: "edit_voice_members",
+		recordedAs: "move",
 		make(scene, count = 1) {
 			const to = newChannel(scene, ChannelType.GuildVoice);
 			const made = speakers(scene, count, to.id);
@@ -337,7 +351,8 @@ export const actionRows: Record<string, ActionRow> = {
 	},
 	disconnect: {
 		action: "disconnect",
-		...{ tool: "edit_voice_members", recordedAs: "disconnect" },
+		tool: "edit_voice_members",
+		recordedAs: "disconnect",
 		make(scene, count = 1) {
 			const made = speakers(scene, count, undefined);
 			return { ...made, args: { ...made.args, channel_id: "" } };
@@ -346,13 +361,17 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: stranger(),
 	},
 	lock: {
-		...{ action: "lock", tool: "lock_channel", recordedAs: "lock" },
+		action: "lock",
+		tool: "lock_channel",
+		recordedAs: "lock",
 		make: (scene) => lockable(scene),
 		needs: "ManageRoles",
 		unknown: { argument: "channel_ids", answer: "no channel" },
 	},
 	unlock: {
-		...{ action: "unlock", tool: "lock_channel", recordedAs: "unlock" },
+		action: "unlock",
+		tool: "lock_channel",
+		recordedAs: "unlock",
 		async make(scene) {
 			const made = lockable(scene);
 			await byRoot(scene, "lock_channel", made.args);
@@ -368,7 +387,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: { argument: "channel_ids", answer: "no channel" },
 	},
 	warn: {
-		...{ action: "warn", tool: "warn_member", recordedAs: "warn" },
+		action: "warn",
+		tool: "warn_member",
+		recordedAs: "warn",
 		make: (scene, count = 1) => recorded(scene, count, { reason: "rude" }),
 		needs: "ModerateMembers",
 		botNeeds: false,
@@ -376,7 +397,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: stranger(),
 	},
 	note: {
-		...{ action: "note", tool: "note_member", recordedAs: "note" },
+		action: "note",
+		tool: "note_member",
+		recordedAs: "note",
 		make: (scene, count = 1) => recorded(scene, count, { note: "new here" }),
 		needs: "ModerateMembers",
 		botNeeds: false,
@@ -384,7 +407,9 @@ export const actionRows: Record<string, ActionRow> = {
 		unknown: { argument: "user_ids", answer: "no user" },
 	},
 	"slow mode": {
-		...{ action: "slowmode", tool: "edit_channel", recordedAs: "slow_mode" },
+		action: "slowmode",
+		tool: "edit_channel",
+		recordedAs: "slow_mode",
 		make(scene) {
 			const channel = newChannel(scene);
 			return {
@@ -409,7 +434,9 @@ const purges: Record<string, (authorId: string) => Args> = {
 for (const [name, purge] of Object.entries(purges))
 	actionRows[`purge ${name}`] = {
 		make: (scene) => written(scene, purge),
-		...{ action: `purge ${name}`, tool: "purge", recordedAs: "purge" },
+		action: `purge ${name}`,
+		tool: "purge",
+		recordedAs: "purge",
 		needs: "ManageMessages",
 		unknown: { argument: "channel_ids", answer: "no channel" },
 		isSilent: true,
@@ -417,7 +444,8 @@ for (const [name, purge] of Object.entries(purges))
 
 for (const mode of ["on", "off"] as const)
 	actionRows[`raid mode ${mode}`] = {
-		...{ action: `raid ${mode}`, tool: "raid_mode" },
+		action: `raid ${mode}`,
+		tool: "raid_mode",
 		recordedAs: `raid_${mode}`,
 		make: (scene) => raid(scene, mode),
 		isGuildWide: true,

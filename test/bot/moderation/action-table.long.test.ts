@@ -43,15 +43,16 @@ async function prepare(
 	const action = offered.actions.find(({ name }) => name === row.action);
 	if (!action) throw new Error(`there is no action ${row.action}`);
 	const order: Order = {
-		...{ action, tool: row.tool, args: made.args },
+		action,
+		tool: row.tool,
+		args: made.args,
 		...(row.isSilent && { isElsewhere: true }),
-		typed: {
-			...row.typed,
-			...(door.name === "chat command" && row.typedInChat),
-		},
+		typed: { ...row.typed, ...(door.name === "chat command" && row.typedInChat) },
 	};
 	return {
-		...{ made, person, order },
+		made,
+		person,
+		order,
 		give: (dryRun?: boolean) => door.give(scene, person, order, dryRun),
 		[Symbol.dispose]: () => limited?.[Symbol.dispose](),
 	};
@@ -98,14 +99,22 @@ function reasonIn({ reason, note }: Args): string | null {
 function expectCases(row: ActionRow, door: Door, person: Account, made: Made, state: CaseRow["state"]): void {
 	const { users } = made;
 	const cases = scene.newCases().map((one) => ({
-		...{ user: one.user_id, moderator: one.moderator_id, action: one.action },
-		...{ state: one.state, client: one.client, reason: one.reason },
+		user: one.user_id,
+		moderator: one.moderator_id,
+		action: one.action,
+		state: one.state,
+		client: one.client,
+		reason: one.reason,
 	}));
 	const concerned = users.length > 0 ? users : [null];
 	expect(cases).toEqual(
 		concerned.map((user) => ({
-			...{ user, moderator: person.user.id, action: row.recordedAs, state },
-			...{ client: door.client, reason: reasonIn(made.args) },
+			user,
+			moderator: person.user.id,
+			action: row.recordedAs,
+			state,
+			client: door.client,
+			reason: reasonIn(made.args),
 		})),
 	);
 }
@@ -139,9 +148,7 @@ function without({ needs }: ActionRow, role: "botRole" | "lacking") {
 	const one = scene[role];
 	const bits = all & ~PermissionFlagsBits[needs];
 	roles.edit(scene.guild, one, { permissions: String(bits) });
-	return {
-		[Symbol.dispose]: () => roles.edit(scene.guild, one, { permissions: String(all) }),
-	};
+	return { [Symbol.dispose]: () => roles.edit(scene.guild, one, { permissions: String(all) }) };
 }
 
 /** Lets what an order is about rank above the person. */
@@ -150,10 +157,7 @@ function outrank({ below }: ActionRow, made: Made): Made {
 	if (below === "the role") return { ...made, args: { ...made.args, role_id: higher.id } };
 	for (const id of made.users) {
 		const member = guild.members.get(id);
-		if (member)
-			world.simulator.world.members.edit(guild, member, {
-				roles: [...member.roles, higher.id],
-			});
+		if (member) world.simulator.world.members.edit(guild, member, { roles: [...member.roles, higher.id] });
 	}
 	return made;
 }

@@ -127,7 +127,10 @@ export async function startActionScene({
 	await world.heard();
 	return {
 		...scene,
-		...{ mods, lacking, higher, botRole },
+		mods,
+		lacking,
+		higher,
+		botRole,
 		newPerson(role = mods) {
 			const account = platform.users.addPerson({ username: freshName() });
 			const member = platform.members.add(guild, account.user);

@@ -50,7 +50,9 @@ const mcp: Door = {
 	client: "test",
 	async give({ world, guild }, { user }, { tool, args }, dryRun = false) {
 		const client = world.mcp.as({
-			...{ id: "key:test", name: "test", access: "all" },
+			id: "key:test",
+			name: "test",
+			access: "all",
 			person: { id: user.id, name: user.username, signedIn: false },
 		});
 		const whole = { ...args, ...(dryRun && { dry_run: true }) };

@@ -18,19 +18,14 @@ const waves = 100;
 async function startGuild() {
 	const scene = await startActionScene({
 		// The global limit is Discord's. Those of routes are higher than they are taken for, so that the test is short.
-		rateLimits: {
-			...realisticLimits,
-			each: { requests: 30, perMs: 2_000 },
-		},
+		rateLimits: { ...realisticLimits, each: { requests: 30, perMs: 2_000 } },
 		requestsPerSecond: 50,
 		// Longer than Discord's 3 s, in which a slow machine does not do all of this.
 		timing: { acknowledgeMs: 60_000 },
 		settings: ({ channel, guild }) => ({
 			features: { moderation: true, join_role: true, welcome: true },
 			welcome: { channel: channel("The Cooks/general").id },
-			join_role: {
-				role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Newcomer")?.id,
-			},
+			join_role: { role: [...guild("The Cooks").roles.values()].find(({ name }) => name === "Newcomer")?.id },
 		}),
 	});
 	const { world, guild } = scene;
@@ -69,7 +64,9 @@ async function moderate(scene: ActionScene, person: Account) {
 		const action = offered.actions.find((one) => one.name === row.action);
 		if (!action) throw new Error(`there is no action ${row.action}`);
 		const order = {
-			...{ action, tool: row.tool, args: made.args },
+			action,
+			tool: row.tool,
+			args: made.args,
 			...(row.typed && { typed: row.typed }),
 			...(row.isSilent && { isElsewhere: true as const }),
 		};

@@ -12,9 +12,7 @@ const chosen = "The Cooks/records";
 /** The guild has chosen `channel`; the operator's is the staff channel. */
 async function startWithChoice() {
 	const world = await startModerationWorld();
-	const channel = world.simulator.world.channels.add(world.guild, {
-		name: "records",
-	});
+	const channel = world.simulator.world.channels.add(world.guild, { name: "records" });
 	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toContain(`in #records (ID: ${channel.id}).`);
 	await world.noted(1);
 	await until("it is logged there", () => world.answers(chosen).length === 1);
@@ -114,15 +112,9 @@ test.each([true, false])(
 		const bits = String(PermissionFlagsBits.ViewChannel);
 		const overwrites = [
 			{ id: world.guild.id, type: 0 as const, allow: "0", deny: bits },
-			{
-				id: world.simulator.bot("alpha").id,
-				...{ type: 1 as const, allow: bits, deny: "0" },
-			},
+			{ id: world.simulator.bot("alpha").id, type: 1 as const, allow: bits, deny: "0" },
 		];
-		if (!isPublic)
-			world.simulator.world.channels.edit(channel, {
-				permission_overwrites: overwrites,
-			});
+		if (!isPublic) world.simulator.world.channels.edit(channel, { permission_overwrites: overwrites });
 		const warning = "everyone can see it, so notes and the reasons of warnings";
 		await until("the bot knows the channel", async () => (await where(world)).includes(warning) === isPublic);
 		const { call } = await connectTo(world.bot.url);

@@ -32,11 +32,7 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
-		toml: v.parse(toml, {
-			bot_name: "Alpha",
-			features: { moderation: true },
-			moderation: { log_channel: channel },
-		}),
+		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { log_channel: channel } }),
 		...(place && storeConfigOf(place)),
 		...changes,
 	});
@@ -60,7 +56,8 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 	const notes = (): Record<string, string>[] =>
 		answers(staffChannel).flatMap(({ embeds }) =>
 			(embeds as unknown as Embed[]).map(({ title, description, fields = [] }) => ({
-				...{ title, ...(description && { description }) },
+				title,
+				...(description && { description }),
 				...Object.fromEntries(fields.map(({ name, value }) => [name, value])),
 			})),
 		);

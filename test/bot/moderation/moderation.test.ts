@@ -66,10 +66,7 @@ onBoth((databases, kind) => {
 		expect(world.isBanned("mona_lisa")).toBe(true);
 		await world.start();
 		await until("it is lifted", () => !world.isBanned("mona_lisa"));
-		expect((await world.noted(2))[1]).toMatchObject({
-			title: "Ban expired",
-			User: `<@${mona}> (ID: ${mona})`,
-		});
+		expect((await world.noted(2))[1]).toMatchObject({ title: "Ban expired", User: `<@${mona}> (ID: ${mona})` });
 		expect(banWrites(world)).toEqual(["PUT", "DELETE"]);
 		expect(await world.ask(moderator, "!m banlist")).toBe("There are no temporary bans.");
 		expect(world.logged.join("\n")).not.toContain("rude");
@@ -148,10 +145,7 @@ onBoth((databases, kind) => {
 			`INSERT INTO temp_bans (guild_id, user_id, moderator_id, asked_at, ends_at, state, mark) VALUES ('${world.guild.id}', '${zoe}', '${world.id(moderator)}', ${Date.now() - hourMs}, ${Date.now() + hourMs}, 'asked', 'By someone')`,
 		);
 		await world.start();
-		expect((await world.noted(1))[0]).toMatchObject({
-			title: "Ban failed",
-			User: `<@${zoe}> (ID: ${zoe})`,
-		});
+		expect((await world.noted(1))[0]).toMatchObject({ title: "Ban failed", User: `<@${zoe}> (ID: ${zoe})` });
 		expect(await place.look("SELECT user_id FROM temp_bans")).toEqual([]);
 		expect(world.isBanned("zoe")).toBe(false);
 	});
@@ -319,11 +313,7 @@ describe("arguments", () => {
 		const list = await world.ask(moderator, "!m banlist");
 		expect(list.split("\n")).toHaveLength(2);
 		for (const { content, mentions, mention_everyone } of [...world.answers(), ...world.answers(staffChannel)])
-			expect({ content, mentions, mention_everyone }).toEqual({
-				content,
-				mentions: [],
-				mention_everyone: false,
-			});
+			expect({ content, mentions, mention_everyone }).toEqual({ content, mentions: [], mention_everyone: false });
 		for (const { body, actor } of simulator.journal.entries("POST /channels/:channel_id/messages"))
 			if (actor === simulator.bot("alpha").id) expect(body).toMatchObject({ allowed_mentions: { parse: [] } });
 		expect(world.logged.join("\n")).not.toContain("evil");
@@ -367,10 +357,7 @@ describe("arguments", () => {
 			);
 		}
 		expect(world.isBanned("mona_lisa")).toBe(false);
-		expect((await world.noted(4))[3]).toMatchObject({
-			title: "Unban",
-			Reason: "sorry",
-		});
+		expect((await world.noted(4))[3]).toMatchObject({ title: "Unban", Reason: "sorry" });
 		expect(await world.ask("ada", "!m banlist")).toBe("There are no temporary bans.");
 	});
 

@@ -61,10 +61,7 @@ onBoth((databases, kind) => {
 			if (fate === "lost") faults.drop(bulk, { when: "after" });
 			else faults.refuse(bulk, 50013);
 			const mcp = await connectTo(world.bot.url);
-			const { text } = await mcp.call("purge", {
-				user_ids: [zoe.id],
-				after: "1h",
-			});
+			const { text } = await mcp.call("purge", { user_ids: [zoe.id], after: "1h" });
 			expect(text).toContain("Deleted 2 of 5 message(s) in 2 channel(s).");
 			const [row] = await until("the case has ended", async () => {
 				const rows = await place.look<Record<string, string>>(
@@ -121,7 +118,9 @@ test("keeps messages of the bot, of staff and of the person who asks, who all jo
 	const mona = world.member("mona_lisa").user;
 	// Mona may delete messages in one channel only.
 	simulator.world.channels.setOverwrite(one, {
-		...{ id: mona.id, type: 1, deny: "0" },
+		id: mona.id,
+		type: 1,
+		deny: "0",
 		allow: String(PermissionFlagsBits.ManageMessages),
 	});
 	const kept = [moderator, "mona_lisa"].map((name) => write(world, two, world.member(name).user, 0).id);
@@ -137,10 +136,7 @@ test("keeps messages of the bot, of staff and of the person who asks, who all jo
 	expect(text).toMatch(/^Kept: messages of \d+ who joined then/m);
 	await mcp.call("purge", { joined_after: "10m" });
 	expect(left(world, two)).toEqual(kept);
-	const refused = await mcp.call("purge", {
-		joined_after: "10m",
-		user_ids: [simulator.bot("alpha").id],
-	});
+	const refused = await mcp.call("purge", { joined_after: "10m", user_ids: [simulator.bot("alpha").id] });
 	expect(refused.text).toContain("Only bots, staff or you joined then.");
 });
 
@@ -171,10 +167,7 @@ test("leaves the channels of the log and of reports, unless they are named", asy
 test("nobody joined then", async () => {
 	await using world = await startModerationWorld();
 	const mcp = await connectTo(world.bot.url);
-	const result = await mcp.call("purge", {
-		joined_after: "10m",
-		user_ids: ["123456789012345678"],
-	});
+	const result = await mcp.call("purge", { joined_after: "10m", user_ids: ["123456789012345678"] });
 	expect(result).toMatchObject({ isError: true });
 	expect(result.text).toContain("No member joined then. Nothing was done.");
 });
@@ -246,10 +239,7 @@ test("/purge user shows what it would delete, and deletes after the confirmation
 	for (let count = 0; count < 2; count += 1) write(world, one, zoe, 0);
 	const jose = simulator.user(moderator);
 	await until("the command is registered", () => jose.commands(general).some(({ name }) => name === "purge"));
-	const used = await jose.run(general, "purge user", {
-		user: zoe.id,
-		within: "1h",
-	});
+	const used = await jose.run(general, "purge user", { user: zoe.id, within: "1h" });
 	const asked = await used.reply();
 	expect(asked.content).toStartWith("Delete 2 messages");
 	expect(asked.content).toContain("? Nothing has been done yet.");
@@ -369,10 +359,7 @@ function write({ simulator }: ModerationWorld, channel: GuildChannel, author: Us
 	sequence += 1n;
 	const at = BigInt(Date.now() - agoMs) - 1_420_070_400_000n;
 	const id = String((at << 22n) + (sequence % 4_000_000n));
-	return simulator.world.messages.add(channel as never, author, {
-		id,
-		content: `message ${sequence}`,
-	});
+	return simulator.world.messages.add(channel as never, author, { id, content: `message ${sequence}` });
 }
 
 function left({ simulator }: ModerationWorld, { id }: GuildChannel): string[] {

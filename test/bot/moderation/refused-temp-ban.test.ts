@@ -22,9 +22,7 @@ test("a temporary ban that Discord refuses is over, and the caller is told why",
 	const { faults, journal } = world.simulator;
 	const user_id = world.simulator.user("zoe").id;
 	faults.refuse(route, 30035, { times: 1 });
-	const { text, isError } = await world.call("temp_ban", {
-		...{ user_ids: [user_id], duration: "1d", reason: "rude" },
-	});
+	const { text, isError } = await world.call("temp_ban", { user_ids: [user_id], duration: "1d", reason: "rude" });
 	expect(isError).toBe(true);
 	expect(text).not.toContain("try again if not");
 	expect(text).toContain("code 30035");

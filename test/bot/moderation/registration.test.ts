@@ -26,11 +26,7 @@ interface Definition {
 	options?: Option[];
 }
 
-const definitions = definitionsOf({
-	actions: offered.actions,
-	menus: offered.menus,
-	commands: [],
-}) as Definition[];
+const definitions = definitionsOf({ actions: offered.actions, menus: offered.menus, commands: [] }) as Definition[];
 
 const withSubcommands = (options: readonly Option[] = []): Option[] =>
 	options.flatMap((option) => [option, ...withSubcommands(option.options)]);
@@ -105,10 +101,7 @@ const isChange = ({ method, path }: { method: string; path: string }) =>
 	method !== "GET" && !path.includes("/members/@me");
 
 test("without the feature nothing is registered, offered, answered or written", async () => {
-	const settings = v.parse(toml, {
-		bot_name: "Alpha",
-		mcp: { toolsets: "all" },
-	});
+	const settings = v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" } });
 	await using world = await startWorld({}, { toml: settings });
 	await happen({ ...world });
 	expect(registered(world.simulator)).toEqual([]);

@@ -324,12 +324,7 @@ async function startBans(place?: Place, changes: Partial<TempBansOptions> = {}, 
 	const bot = await startFeature({
 		...(place && { place }),
 		...(beside && { beside }),
-		simulator: {
-			rateLimits: {
-				global: { requests: 10_000, perMs: 1_000 },
-				each: { requests: 1_000, perMs: 1_000 },
-			},
-		},
+		simulator: { rateLimits: { global: { requests: 10_000, perMs: 1_000 }, each: { requests: 1_000, perMs: 1_000 } } },
 		store: (store) =>
 			withSql(store, (...statement) => {
 				statements += 1;
@@ -361,10 +356,16 @@ async function startBans(place?: Place, changes: Partial<TempBansOptions> = {}, 
 		return found;
 	};
 	return {
-		...{ simulator, clock, bans: current(), id, guild, cooks },
+		simulator,
+		clock,
+		bans: current(),
+		id,
+		guild,
+		cooks,
 		ban: (person: string, ms: number | null, name = "@someone (ID: 1)") =>
 			current().ban(guild(), {
-				...{ userId: id(person), reason: null },
+				userId: id(person),
+				reason: null,
 				endsAt: ms === null ? null : clock.now + ms,
 				moderator: { id: "1", name },
 			}),

@@ -35,9 +35,7 @@ onBoth((databases, kind) => {
 	test("a second instance is refused with both names and a next step", async () => {
 		const place = await databases.place();
 		await using first = await openStore(place);
-		await using second = await openStore(place, {
-			instance: "Beta (pid 2 on there)",
-		});
+		await using second = await openStore(place, { instance: "Beta (pid 2 on there)" });
 		const { message } = await second.store.failed;
 		expect(message).toStartWith(`${variable}: `);
 		expect(message).toContain(place.shown);

@@ -85,10 +85,7 @@ test("the error codes of a really full disk are classified as refused", () => {
 	});
 	expect(postgres.explain(refused)).toMatchObject({ kind: "refused" });
 	const sqlite = createSqlite({ file: "/data/store.sqlite", variable: "DATA_DIR" }, user);
-	const full = new SQL.SQLiteError("database or disk is full", {
-		code: "SQLITE_FULL",
-		errno: 13,
-	});
+	const full = new SQL.SQLiteError("database or disk is full", { code: "SQLITE_FULL", errno: 13 });
 	expect(sqlite.explain(full)).toMatchObject({
 		kind: "refused",
 		reason: expect.stringContaining("DATA_DIR: the disk of /data/store.sqlite"),

@@ -39,18 +39,11 @@ onBoth((databases, kind) => {
 
 	test("a failed migration rolls all back, and the start fails", async () => {
 		const place = await databases.place();
-		const broken = {
-			...second,
-			text: `${second.text}; INSERT INTO nowhere (id) VALUES ('x')`,
-		};
-		await using opened = await openStore(place, {
-			migrations: [thingsTable, broken],
-		});
+		const broken = { ...second, text: `${second.text}; INSERT INTO nowhere (id) VALUES ('x')` };
+		await using opened = await openStore(place, { migrations: [thingsTable, broken] });
 		expect((await opened.store.failed).message).toStartWith("Database migration 2 (names) failed: ");
 		await opened.store.close();
-		await using fixed = await openStore(place, {
-			migrations: [thingsTable, second],
-		});
+		await using fixed = await openStore(place, { migrations: [thingsTable, second] });
 		expect(await fixed.store.sql`SELECT id FROM names`).toEqual([{ id: "first" }]);
 		expect(fixed.logged.lines.join()).toContain('"migrations_applied":2');
 	});
@@ -120,9 +113,7 @@ onBoth((databases, kind) => {
 	});
 
 	test("the current tables are created", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		expect(opened.store.reason).toBeUndefined();
 		const [row] = await opened.store.sql`SELECT max(number) AS last FROM migrations`;
 		expect(row).toEqual({ last: migrations.length });

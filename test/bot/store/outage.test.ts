@@ -30,10 +30,7 @@ onOwnPostgres((databases) => {
 		await databases.postgres.kill();
 		await until("it has noticed", () => store.state === "degraded");
 		const since = store.since;
-		expect(store.sql`SELECT 1`).rejects.toMatchObject({
-			name: "StoreUnavailable",
-			mayHaveRun: false,
-		});
+		expect(store.sql`SELECT 1`).rejects.toMatchObject({ name: "StoreUnavailable", mayHaveRun: false });
 		await until("it has tried again", () => store.reason?.startsWith("DATABASE_URL: nothing answers at 127.0.0.1:"));
 		expect(store.since).toBe(since);
 		await databases.postgres.start();
@@ -75,10 +72,7 @@ onOwnPostgres((databases) => {
 
 	test("on a stopped server a query ends at its timeout, outcome unknown", async () => {
 		const place = await databases.place();
-		await using opened = await openStore(place, {
-			queryTimeoutMs: 1_000,
-			connectTimeoutMs: 900,
-		});
+		await using opened = await openStore(place, { queryTimeoutMs: 1_000, connectTimeoutMs: 900 });
 		const { store } = opened;
 		await until("it is open", () => store.state === "ready");
 		await databases.postgres.stop();
@@ -204,10 +198,7 @@ onOwnPostgres((databases) => {
 		const { store } = opened;
 		await store.sql`SET default_transaction_read_only TO on`;
 		const write = store.sql`INSERT INTO things (id) VALUES (${"a"})`;
-		expect(await write.catch((error) => error)).toMatchObject({
-			name: "StoreUnavailable",
-			mayHaveRun: false,
-		});
+		expect(await write.catch((error) => error)).toMatchObject({ name: "StoreUnavailable", mayHaveRun: false });
 		expect(store.state).toBe("degraded");
 		expect(store.reason).toContain("is read-only");
 		expect(await store.sql`SELECT id FROM things`).toEqual([]);
@@ -225,17 +216,11 @@ onBoth((databases) => {
 		const { databaseUrl, schema, directory } = place.settings;
 		const other = databaseUrl
 			? new SQL({ url: databaseUrl, max: 1 })
-			: new SQL({
-					adapter: "sqlite",
-					filename: join(directory, "store.sqlite"),
-				});
+			: new SQL({ adapter: "sqlite", filename: join(directory, "store.sqlite") });
 		await other.unsafe("BEGIN");
 		await other.unsafe(databaseUrl ? `LOCK TABLE "${schema}".things` : "INSERT INTO things (id) VALUES ('theirs')");
 		const blocked = store.sql`INSERT INTO things (id) VALUES (${"ours"})`;
-		expect(await blocked.catch((error) => error)).toMatchObject({
-			name: "StoreUnavailable",
-			mayHaveRun: false,
-		});
+		expect(await blocked.catch((error) => error)).toMatchObject({ name: "StoreUnavailable", mayHaveRun: false });
 		expect(store.state).toBe("ready");
 		const waiting = store.transaction((sql) => sql`INSERT INTO things (id) VALUES (${"ours"})`);
 		await other.unsafe("ROLLBACK");
@@ -247,9 +232,7 @@ onBoth((databases) => {
 
 const directory = join(tmpdir(), `guildhall-outage-${process.pid}`);
 afterAll(() => rm(directory, { recursive: true, force: true }));
-const sqliteAt = (directory: string) => ({
-	settings: { databaseUrl: undefined, schema: undefined, directory },
-});
+const sqliteAt = (directory: string) => ({ settings: { databaseUrl: undefined, schema: undefined, directory } });
 
 test("the SQLite files are created with their directory, readable only by their owner", async () => {
 	const deep = join(directory, "made/on/the/way");

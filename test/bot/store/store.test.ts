@@ -137,18 +137,13 @@ onBoth((databases, kind) => {
 	});
 
 	test("a transaction that does not end is cancelled", async () => {
-		await using opened = await openStore(await databases.place(), {
-			queryTimeoutMs: 300,
-		});
+		await using opened = await openStore(await databases.place(), { queryTimeoutMs: 300 });
 		const { store } = opened;
 		const stuck = store.transaction(async (sql) => {
 			await sql`INSERT INTO things (id) VALUES (${"stuck"})`;
 			await new Promise(() => {});
 		});
-		expect(await stuck.catch((error) => error)).toMatchObject({
-			name: "StoreUnavailable",
-			mayHaveRun: false,
-		});
+		expect(await stuck.catch((error) => error)).toMatchObject({ name: "StoreUnavailable", mayHaveRun: false });
 		// Also reads end at the timeout, on a loaded machine.
 		const rows = await until(
 			"the store is back",
@@ -158,9 +153,7 @@ onBoth((databases, kind) => {
 	});
 
 	test("statements that wait for a cancelled transaction reject with nothing stored", async () => {
-		await using opened = await openStore(await databases.place(), {
-			queryTimeoutMs: 400,
-		});
+		await using opened = await openStore(await databases.place(), { queryTimeoutMs: 400 });
 		const { store } = opened;
 		const begun = Promise.withResolvers<void>();
 		const end = Promise.withResolvers<void>();
@@ -174,10 +167,7 @@ onBoth((databases, kind) => {
 		);
 		await long.catch(() => {});
 		for (const error of await Promise.all(waiting))
-			expect(error).toMatchObject({
-				name: "StoreUnavailable",
-				mayHaveRun: false,
-			});
+			expect(error).toMatchObject({ name: "StoreUnavailable", mayHaveRun: false });
 		end.resolve();
 		// Also reads end at the timeout, on a loaded machine.
 		const rows = await until(
@@ -228,10 +218,7 @@ test("on SQLite no other program writes during a transaction", async () => {
 	const directory = await mkdtemp(join(tmpdir(), "guildhall-store-"));
 	const settings = { databaseUrl: undefined, schema: undefined, directory };
 	await using opened = await openStore({ settings });
-	await using other = new SQL({
-		adapter: "sqlite",
-		filename: join(directory, "store.sqlite"),
-	});
+	await using other = new SQL({ adapter: "sqlite", filename: join(directory, "store.sqlite") });
 	await opened.store.transaction(async (sql) => {
 		await sql`SELECT id FROM things`;
 		const theirs = other`INSERT INTO things (id) VALUES ('theirs')`;

@@ -68,10 +68,7 @@ describe("a streamed answer", () => {
 		const other = await chat.ask("zoe", "https://zoe.example/x");
 		chat.ai.answer = () => `[Click here](https://evil.example/steal), discord.gg/evil https://zoe.example/x ${kept}`;
 		const content = `[Click here] ([link removed]), [link removed] [link removed] ${kept}`;
-		const answer = await chat.ask("ada", `${own}?`, {
-			to: other,
-			saying: content,
-		});
+		const answer = await chat.ask("ada", `${own}?`, { to: other, saying: content });
 		await chat.noted(answer);
 		expect(
 			await chat.feature.store.sql`
@@ -118,11 +115,7 @@ describe("a streamed answer", () => {
 	test("is one complete message when the response to sending it is lost", async () => {
 		const { ai, botId, mention, reply, feature, write, written } = chat();
 		const { person, channel } = await place();
-		feature.simulator.faults.drop("POST /channels/:channel_id/messages", {
-			when: "after",
-			times: 1,
-			actor: botId,
-		});
+		feature.simulator.faults.drop("POST /channels/:channel_id/messages", { when: "after", times: 1, actor: botId });
 		ai.answer = () => words(30);
 		ai.misbehave("slow-pieces");
 		const asked = await write(person, `${mention} Go`, { channel });
@@ -140,11 +133,7 @@ describe("a streamed answer", () => {
 			retryAfterMs: 50,
 			times: 2,
 		});
-		faults.fail("POST /channels/:channel_id/messages", 500, {
-			times: 1,
-			executed: true,
-			actor: botId,
-		});
+		faults.fail("POST /channels/:channel_id/messages", 500, { times: 1, executed: true, actor: botId });
 		const said = words(30);
 		ai.answer = () => said;
 		ai.misbehave("slow-pieces");
@@ -174,10 +163,7 @@ describe("a provider that fails", () => {
 		const { person, channel } = await place();
 		const before = feature.logged.lines.length;
 		ai.misbehave(kind, { times: 1 });
-		const answer = await ask(person, "top secret words", {
-			channel,
-			saying: sentence,
-		});
+		const answer = await ask(person, "top secret words", { channel, saying: sentence });
 		expect(answer.content.split("\n")).toHaveLength(1);
 		expect(written(channel)).toHaveLength(1);
 		const logged = feature.logged.lines.slice(before).join("\n");
@@ -207,18 +193,13 @@ describe("a provider that fails", () => {
 		const { ai, ask, told } = chat();
 		const { person, channel } = await place();
 		ai.misbehave("content-filter", { times: 1 });
-		const failed = await ask(person, "one", {
-			channel,
-			saying: /does not want/,
-		});
+		const failed = await ask(person, "one", { channel, saying: /does not want/ });
 		await ask(person, "try again", { to: failed });
 		expect(told()).toEqual([`user: ${person}: one`, `user: ${person}: try again`]);
 	});
 
 	test("that takes too long is cancelled", async () => {
-		await using late = await startChat({
-			timing: { answerTimeoutMs: 50 },
-		});
+		await using late = await startChat({ timing: { answerTimeoutMs: 50 } });
 		late.ai.misbehave("slow");
 		await late.ask("ada", "Hi", { saying: /took too long/ });
 	});

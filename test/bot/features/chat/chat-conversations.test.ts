@@ -63,11 +63,7 @@ describe("conversations", () => {
 	test("continue even before the response to the bot's own message arrives", async () => {
 		await using chat = await startChat();
 		const { faults } = chat.feature.simulator;
-		const held = faults.stall("POST /channels/:channel_id/messages", {
-			after: true,
-			times: 1,
-			actor: chat.botId,
-		});
+		const held = faults.stall("POST /channels/:channel_id/messages", { after: true, times: 1, actor: chat.botId });
 		const first = await chat.ask("ada", "one");
 		const replied = await chat.write("zoe", "two", { to: first });
 		// Requests to one channel are sent one after the other.
@@ -92,9 +88,7 @@ describe("conversations", () => {
 	});
 
 	test("do not keep an answer that was deleted while it was written", async () => {
-		await using chat = await startChat({
-			settings: () => ({ features: { chat: true }, chat: { keep_days: 0 } }),
-		});
+		await using chat = await startChat({ settings: () => ({ features: { chat: true }, chat: { keep_days: 0 } }) });
 		chat.ai.answer = () => "secret word after word after word";
 		chat.ai.misbehave("slow-pieces");
 		const asked = await chat.write("ada", `${chat.mention} one`);
@@ -109,9 +103,7 @@ describe("conversations", () => {
 	test("do not include replies to other messages of the bot", async () => {
 		await using chat = await startChat();
 		const { id } = chat.feature.simulator.channel(general);
-		await chat.as("alpha", `POST /channels/${id}/messages`, {
-			content: "An alert of another kind",
-		});
+		await chat.as("alpha", `POST /channels/${id}/messages`, { content: "An alert of another kind" });
 		const alert = await until("the alert", () => chat.written().at(-1));
 		await chat.write("ada", "I will see to it", { to: { ...alert } });
 		await chat.ask("zoe", "Hi");
@@ -183,10 +175,7 @@ onBoth((databases) => {
 		test("are deleted after keep_days, also with chat off", async () => {
 			let now = Date.UTC(2026, 0, 1);
 			let isOn = true;
-			await using chat = await start({
-				settings: () => ({ features: { chat: isOn } }),
-				timing: { now: () => now },
-			});
+			await using chat = await start({ settings: () => ({ features: { chat: isOn } }), timing: { now: () => now } });
 			const kept = () => chat.feature.store.sql`SELECT content FROM conversation_messages`;
 			const restartAfter = async (days: number) => {
 				await chat.feature.stop();
@@ -225,9 +214,7 @@ onBoth((databases) => {
 			const database = { away: false };
 			await using chat = await start({ store: withOutages(database) });
 			const kept = () =>
-				chat.feature.store.sql<{
-					content: string;
-				}>`SELECT content FROM conversation_messages WHERE role = 'user'`;
+				chat.feature.store.sql<{ content: string }>`SELECT content FROM conversation_messages WHERE role = 'user'`;
 			const channel = await chat.newChannel();
 			const opener = await chat.write("ada", "a thread", { channel });
 			const thread = await chat.as("ada", `POST /channels/${channel}/messages/${opener.id}/threads`, { name: "talk" });
@@ -247,9 +234,7 @@ onBoth((databases) => {
 
 		test("are only in memory with keep_days 0, and stored ones are deleted", async () => {
 			let keep_days = 30;
-			await using chat = await start({
-				settings: () => ({ features: { chat: true }, chat: { keep_days } }),
-			});
+			await using chat = await start({ settings: () => ({ features: { chat: true }, chat: { keep_days } }) });
 			const kept = () => chat.feature.store.sql`SELECT content FROM conversation_messages`;
 			await chat.noted(await chat.ask("ada", "one"));
 			expect(await kept()).toHaveLength(2);

@@ -11,11 +11,7 @@ const newYear = Date.UTC(2027, 0, 1, 4, 30);
 describe("the system prompt", () => {
 	test("has the personality, the local time and the fixed rules", () => {
 		const prompt = systemPrompt(
-			{
-				...instance,
-				personality: "You are a pirate.\n",
-				timezone: "America/New_York",
-			},
+			{ ...instance, personality: "You are a pirate.\n", timezone: "America/New_York" },
 			newYear,
 		);
 		expect(prompt).toStartWith("You are a pirate.\n\nIt is ");

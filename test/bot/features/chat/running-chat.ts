@@ -52,9 +52,7 @@ export async function startChat(options: ChatSetup = {}) {
 	const api_key_env = "SIMULATED_API_KEY";
 	const settings = {
 		order: ["simulated"],
-		providers: {
-			simulated: { url: ai.url, model: "m", api_key_env, ...provider },
-		},
+		providers: { simulated: { url: ai.url, model: "m", api_key_env, ...provider } },
 	};
 	// Hours between questions end the cooldown of a failed provider.
 	const now = () => ++hours * 3_600_000;
@@ -65,11 +63,7 @@ export async function startChat(options: ChatSetup = {}) {
 			const apiKeys = { [api_key_env]: ai.key };
 			const created = createAi({ settings, apiKeys, log: given.log, now });
 			return createChat(
-				{
-					...given,
-					config: { ...given.config, ...config },
-					ai: withoutAi ? undefined : created,
-				},
+				{ ...given, config: { ...given.config, ...config }, ai: withoutAi ? undefined : created },
 				{ editIntervalMs: 20, retryMs: 20, ...timing },
 			);
 		},
@@ -104,9 +98,7 @@ export async function startChat(options: ChatSetup = {}) {
 		const { id } = await as(person, `POST /channels/${channel_id}/messages`, {
 			content,
 			...(to && { message_reference: { message_id: to.id } }),
-			...(!ping && {
-				allowed_mentions: { parse: ["users"], replied_user: false },
-			}),
+			...(!ping && { allowed_mentions: { parse: ["users"], replied_user: false } }),
 		});
 		return { id, channel_id };
 	}

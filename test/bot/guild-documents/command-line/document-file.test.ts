@@ -35,19 +35,12 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const at = (name: string) => join(directory, name);
 const gif = Buffer.from("GIF89a and more");
 const png = Buffer.from("\x89PNG\r\n\x1a\n and more", "latin1");
-const document = readDocument({
-	version: 1,
-	roles: [{ name: "Müller: #1" }],
-	channels: [],
-});
+const document = readDocument({ version: 1, roles: [{ name: "Müller: #1" }], channels: [] });
 
 test.each(["guild.yaml", "guild.yml", "guild.JSON"])("%s is written and read", async (name) => {
 	writeDocument(at(name), formatDocument(name, document), new Map(), false);
 	expect(await readDocumentFile(at(name), undefined)).toEqual(document);
-	expect(await readDocumentFile(at(name), ["roles"])).toEqual({
-		version: 1,
-		roles: [{ name: "Müller: #1" }],
-	});
+	expect(await readDocumentFile(at(name), ["roles"])).toEqual({ version: 1, roles: [{ name: "Müller: #1" }] });
 	expect(readFileSync(at(name), "utf8").startsWith("{")).toBe(name.endsWith("JSON"));
 	expect(readdirSync(directory)).toEqual([name]);
 });
@@ -65,30 +58,20 @@ test("pictures are written beside the document, and read by their hashes", () =>
 
 test("a picture that was changed, is missing or is none is not used", () => {
 	const beside = at("a.pictures");
-	expect(readPicture(beside, pictureHash(gif))).toEqual({
-		issue: `there is no directory ${beside}`,
-	});
+	expect(readPicture(beside, pictureHash(gif))).toEqual({ issue: `there is no directory ${beside}` });
 	mkdirSync(beside);
-	expect(readPicture(beside, pictureHash(gif))).toEqual({
-		issue: `it is not in ${beside}`,
-	});
+	expect(readPicture(beside, pictureHash(gif))).toEqual({ issue: `it is not in ${beside}` });
 	writeFileSync(join(beside, `${pictureHash(gif)}.gif`), png);
-	expect(readPicture(beside, pictureHash(gif))).toMatchObject({
-		issue: expect.stringContaining("another hash"),
-	});
+	expect(readPicture(beside, pictureHash(gif))).toMatchObject({ issue: expect.stringContaining("another hash") });
 	const text = Buffer.from("text");
 	writeFileSync(join(beside, `${pictureHash(text)}.png`), text);
-	expect(readPicture(beside, pictureHash(text))).toMatchObject({
-		issue: expect.stringContaining("no PNG"),
-	});
+	expect(readPicture(beside, pictureHash(text))).toMatchObject({ issue: expect.stringContaining("no PNG") });
 	const endless = pictureHash(Buffer.from("endless"));
 	symlinkSync("/dev/zero", join(beside, `${endless}.png`));
 	expect(readPicture(beside, endless)).toMatchObject({
 		issue: expect.stringContaining("is no file of at most 10 MiB"),
 	});
-	expect(readPicture(undefined, pictureHash(gif))).toMatchObject({
-		issue: expect.stringContaining("standard input"),
-	});
+	expect(readPicture(undefined, pictureHash(gif))).toMatchObject({ issue: expect.stringContaining("standard input") });
 });
 
 test("a file that exists is replaced only with force", () => {

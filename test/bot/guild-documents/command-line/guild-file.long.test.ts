@@ -155,19 +155,12 @@ describe("without a running bot", () => {
 		const names = Array.from({ length: 12 }, (_, index) => `room-${index}`);
 		writeFileSync(inDirectory("rooms.yaml"), toYaml({ version: 1, channels: names.map((name) => ({ name })) }));
 		writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
-		const env = {
-			...envOf(simulator),
-			CONFIG_DIR: directory,
-			MCP_PORT: String(await freePort()),
-		};
+		const env = { ...envOf(simulator), CONFIG_DIR: directory, MCP_PORT: String(await freePort()) };
 		const args = ["--apply-guild", inDirectory("rooms.yaml"), "--yes"];
 		{
 			await using killed = startProgram("src/bot/main.ts", env, args);
 			// The first room is made, and the command does not learn of it.
-			const fault = simulator.faults.stall(createChannel, {
-				after: true,
-				times: 1,
-			});
+			const fault = simulator.faults.stall(createChannel, { after: true, times: 1 });
 			await until("a room is made", () => fault.hits === 1);
 			killed.kill("SIGKILL");
 			await killed.exited;
@@ -188,11 +181,7 @@ describe("without a running bot", () => {
 		writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
 		await using program = startProgram(
 			"src/bot/main.ts",
-			{
-				...envOf(simulator),
-				CONFIG_DIR: directory,
-				MCP_PORT: String(await freePort()),
-			},
+			{ ...envOf(simulator), CONFIG_DIR: directory, MCP_PORT: String(await freePort()) },
 			["--apply-guild", inDirectory("rooms.yaml"), "--yes"],
 		);
 		const fault = simulator.faults.stall(createChannel, { times: 1 });

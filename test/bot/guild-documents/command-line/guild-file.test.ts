@@ -27,7 +27,11 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const hash = "0".repeat(32);
 const job = (state: string, done: number) => ({
 	text: `Job 1: ${state}`,
-	...{ job_id: "1", state, done, total: 2, failed: 0 },
+	job_id: "1",
+	state,
+	done,
+	total: 2,
+	failed: 0,
 });
 const plan = { text: "the plan", plan_hash: hash, steps: 2, refusals: 0 };
 const nothing = { ...plan, steps: 0 };
@@ -81,8 +85,12 @@ async function run({
 		{
 			action: "apply",
 			file: join(directory, "a.yaml"),
-			...{ guildId: undefined, parts: undefined, backup: undefined },
-			...{ prune: false, force: false, yes: false },
+			guildId: undefined,
+			parts: undefined,
+			backup: undefined,
+			prune: false,
+			force: false,
+			yes: false,
 			...command,
 		},
 		botConfig(),
@@ -106,13 +114,9 @@ async function run({
 test("a plan exits with 0 if nothing differs, otherwise with 3", async () => {
 	const command = { action: "plan" } as const;
 	expect(await run({ command })).toMatchObject({ code: 3, sent: ["plan"] });
-	expect(await run({ command, answers: { plan: [nothing] } })).toMatchObject({
-		code: 0,
-	});
+	expect(await run({ command, answers: { plan: [nothing] } })).toMatchObject({ code: 0 });
 	const cannot = { ...nothing, refusals: 1 };
-	expect(await run({ command, answers: { plan: [cannot] } })).toMatchObject({
-		code: 3,
-	});
+	expect(await run({ command, answers: { plan: [cannot] } })).toMatchObject({ code: 3 });
 });
 
 test("nothing is applied unless it is confirmed", async () => {
@@ -123,25 +127,18 @@ test("nothing is applied unless it is confirmed", async () => {
 		code: 0,
 		sent: ["running-job", "plan", "apply", "job"],
 	});
-	expect(await run({ answers: { plan: [nothing] } })).toMatchObject({
-		code: 0,
-		sent: ["running-job", "plan"],
-	});
+	expect(await run({ answers: { plan: [nothing] } })).toMatchObject({ code: 0, sent: ["running-job", "plan"] });
 });
 
 test("a job that did not do everything exits with 3", async () => {
 	const failed = { ...job("failed", 1), failed: 1 };
 	expect(await run({ answers: { job: [failed] } })).toMatchObject({ code: 3 });
 	const refusing = { ...plan, refusals: 1 };
-	expect(await run({ answers: { plan: [refusing] } })).toMatchObject({
-		code: 3,
-	});
+	expect(await run({ answers: { plan: [refusing] } })).toMatchObject({ code: 3 });
 });
 
 test("an earlier job is finished before the guild is compared", async () => {
-	const { code, sent } = await run({
-		answers: { "running-job": [{ job: job("running", 1) }] },
-	});
+	const { code, sent } = await run({ answers: { "running-job": [{ job: job("running", 1) }] } });
 	expect(code).toBe(0);
 	expect(sent).toEqual(["running-job", "job", "plan", "apply", "job"]);
 });
@@ -194,9 +191,7 @@ test("a signal before the job ends the command, and nothing is changed", async (
 
 test("a bot that does not respond for a moment is asked again, and not for ever", async () => {
 	const silent = new NoResponse("the bot at http://a: the connection was lost");
-	const answers = {
-		job: [silent, new ToolError("not connected"), job("done", 2)],
-	};
+	const answers = { job: [silent, new ToolError("not connected"), job("done", 2)] };
 	expect(await run({ answers })).toMatchObject({ code: 0 });
 	const lost = await run({ answers: { job: [silent] }, silenceMs: 0 });
 	expect(lost).toMatchObject({ code: 1 });
@@ -207,16 +202,10 @@ test("a bot that does not respond for a moment is asked again, and not for ever"
 test("the errors of the bot and of the start are shown, and nothing is written", async () => {
 	const file = join(directory, "b.yaml");
 	const command = { action: "export", file } as const;
-	const refused = await run({
-		command,
-		answers: { export: [new ToolError("No guild was named.")] },
-	});
+	const refused = await run({ command, answers: { export: [new ToolError("No guild was named.")] } });
 	expect(refused).toMatchObject({ code: 1 });
 	expect(refused.text).toContain("No guild was named.");
-	const failed = await run({
-		command,
-		open: () => Promise.reject(new CheckFailed("the database is in use")),
-	});
+	const failed = await run({ command, open: () => Promise.reject(new CheckFailed("the database is in use")) });
 	expect(failed).toMatchObject({ code: 1 });
 	expect(failed.text).toContain("the database is in use");
 	expect(failed.text).toContain("is not known: MCP_PORT is 0");

@@ -32,13 +32,8 @@ onBoth(({ place }) => {
 	test("requests are carried out, and a bot can start afterwards", async () => {
 		const { simulator, config } = await setUp();
 		await using _ = simulator;
-		const own = await openGuildDocuments(config, log, {
-			...options,
-			needsMembers: true,
-		});
-		const { document, missing } = await own.send("export", {
-			parts: ["roles", "members"],
-		});
+		const own = await openGuildDocuments(config, log, { ...options, needsMembers: true });
+		const { document, missing } = await own.send("export", { parts: ["roles", "members"] });
 		expect(missing).toEqual([]);
 		expect(document.members?.length).toBeGreaterThan(0);
 		expect(document.channels).toBeUndefined();

@@ -9,10 +9,7 @@ import {
 } from "../../../../src/bot/guild-documents/command-line/options.ts";
 
 function commandOf(...args: string[]) {
-	const { values } = parseArgs({
-		args,
-		options: guildFileOptions,
-	});
+	const { values } = parseArgs({ args, options: guildFileOptions });
 	return guildFileCommand(values);
 }
 

@@ -18,10 +18,7 @@ onBoth((databases) => {
 			if (found) return found;
 			throw new Error(`there is no user ${name}`);
 		};
-		const by = (name: string, reason?: string) => ({
-			actor: bot.id(name),
-			reason,
-		});
+		const by = (name: string, reason?: string) => ({ actor: bot.id(name), reason });
 		return Object.assign(bot, {
 			ban: (name: string, reason?: string) => world.bans.add(bot.guild, user(name), 0, by(moderator, reason)),
 			unban(name: string) {
@@ -65,12 +62,7 @@ onBoth((databases) => {
 			{ action: "remove_timeout", userId: bot.id("mona_lisa") },
 			{ action: "kick", userId: bot.id("liwei") },
 		]);
-		for (const one of all)
-			expect(one).toMatchObject({
-				moderatorId,
-				state: "done",
-				client: undefined,
-			});
+		for (const one of all) expect(one).toMatchObject({ moderatorId, state: "done", client: undefined });
 		await logged(bot, 5);
 		expect(bot.entries.map(({ caseNumber }) => caseNumber)).toEqual([1, 2, 3, 4, 5]);
 	});
@@ -90,10 +82,18 @@ onBoth((databases) => {
 		await bot.checked();
 		const { world } = bot.simulator;
 		await saveSpamIncident(bot.store.sql, {
-			...{ guild_id: bot.guild.id, id: "1", user_id: bot.id("zoe") },
-			...{ rule: "x", detected_at: Date.now(), until: 0, state: "asked" },
-			...{ timeout: "asked", messages: "{}", case_number: null },
-			...{ log_channel_id: null, log_message_id: null },
+			guild_id: bot.guild.id,
+			id: "1",
+			user_id: bot.id("zoe"),
+			rule: "x",
+			detected_at: Date.now(),
+			until: 0,
+			state: "asked",
+			timeout: "asked",
+			messages: "{}",
+			case_number: null,
+			log_channel_id: null,
+			log_message_id: null,
 		});
 		const beta = world.users.get(bot.simulator.bot("beta").id);
 		if (!beta) throw new Error("beta is a bot");
@@ -185,10 +185,7 @@ onBoth((databases) => {
 			{ action: "prune", detail: "12 member(s), inactive for 7 day(s)" },
 			{ action: "prune", moderatorId: bot.id(moderator), userId: undefined },
 		]);
-		expect(second).toMatchObject({
-			...{ action: "prune", detail: "inactive for 30 day(s)" },
-			state: "done",
-		});
+		expect(second).toMatchObject({ action: "prune", detail: "inactive for 30 day(s)", state: "done" });
 	});
 
 	test("a ban for a chargeback is a case of the person who decided, other bans by the bot are not", async () => {
@@ -196,8 +193,11 @@ onBoth((databases) => {
 		await bot.checked();
 		const id = "ab".repeat(32);
 		const event = {
-			...{ id, uuid: "11111111-2222-4333-8444-555555555555" },
-			...{ username: "Zoe", chat_id: bot.id("zoe"), tier: "gold" },
+			id,
+			uuid: "11111111-2222-4333-8444-555555555555",
+			username: "Zoe",
+			chat_id: bot.id("zoe"),
+			tier: "gold",
 			happened_at: "2026-01-01T00:00:00.000Z",
 		};
 		await insertChargeback(bot.store.sql, event, new Date(0));
@@ -210,10 +210,7 @@ onBoth((databases) => {
 		bot.ban("liwei");
 		const all = await bot.count(2);
 		expect(all).toMatchObject([
-			{
-				...{ action: "ban", userId: bot.id("zoe"), reason },
-				moderatorId: bot.id(moderator),
-			},
+			{ action: "ban", userId: bot.id("zoe"), reason, moderatorId: bot.id(moderator) },
 			{ userId: bot.id("liwei") },
 		]);
 		expect(all).toHaveLength(2);
@@ -222,14 +219,9 @@ onBoth((databases) => {
 	test("timeouts by hand count for rules", async () => {
 		await using bot = await start({ rules: ["1 timeout in 1d: kick"] });
 		await bot.checked();
-		bot.edit("zoe", {
-			communication_disabled_until: "2100-01-01T00:00:00.000Z",
-		});
+		bot.edit("zoe", { communication_disabled_until: "2100-01-01T00:00:00.000Z" });
 		await bot.count(2);
-		expect(await bot.settled(2)).toMatchObject({
-			action: "kick",
-			state: "done",
-		});
+		expect(await bot.settled(2)).toMatchObject({ action: "kick", state: "done" });
 	});
 });
 

@@ -20,18 +20,14 @@ onBoth((databases) => {
 		expect(warned).toMatchObject({ isError: false });
 		expect(warned.text).toContain("Told by direct message: 1 of 1.");
 		expect(bot.directMessages("zoe")).toHaveLength(1);
-		const { text } = await bot.as(moderator, "list_cases", {
-			user_id: bot.id("zoe"),
-		});
+		const { text } = await bot.as(moderator, "list_cases", { user_id: bot.id("zoe") });
 		const lines = text.split("\n");
 		expect(lines).toHaveLength(3);
 		expect(lines[1]).toBe("In all: 1 Warning.");
 		expect(lines[2]).toContain("#1 |");
 		expect(lines[2]).toContain("x \\| ID\\: 1 #9 \\| ban");
 		expect(lines[2]).toContain("told by direct message");
-		const { text: whole } = await bot.as(moderator, "list_cases", {
-			number: 1,
-		});
+		const { text: whole } = await bot.as(moderator, "list_cases", { number: 1 });
 		expect(whole).not.toContain("18446744073709551615");
 		expect(whole).toContain("1 message");
 		const client = await bot.call("list_cases", { number: 1 });
@@ -63,10 +59,7 @@ onBoth((databases) => {
 	test("with since, the cases of each moderator are counted by action", async () => {
 		await using bot = await start();
 		const add = (by: string, action: "warn" | "kick", createdAt: number, state: "done" | "not done" = "done") =>
-			bot.cases.add(bot.guild.id, {
-				...{ action, createdAt, state, userId: bot.id("zoe") },
-				moderatorId: bot.id(by),
-			});
+			bot.cases.add(bot.guild.id, { action, createdAt, state, userId: bot.id("zoe"), moderatorId: bot.id(by) });
 		await add("ada", "warn", 1_000);
 		for (const action of ["warn", "warn", "kick"] as const) await add(moderator, action, 1_700_000_000_000);
 		await add("ada", "kick", 1_700_000_000_000);
@@ -81,9 +74,7 @@ onBoth((databases) => {
 		expect(lines[3]).toStartWith("1 | by ");
 		expect(lines[3]).toEndWith("| 1 kick");
 		expect(lines[4]).toBe("The cases:");
-		const ofOne = await list({
-			...{ since, moderator_id: bot.id("ada"), action: "kick" },
-		});
+		const ofOne = await list({ since, moderator_id: bot.id("ada"), action: "kick" });
 		expect(ofOne[2]).toEndWith("| 1 kick");
 		expect(ofOne[3]).toBe("The cases:");
 		for (const args of [{}, { since, user_id: bot.id("zoe") }])
@@ -95,12 +86,7 @@ onBoth((databases) => {
 	test("only its moderator and people with Manage Server change a case, and nobody a case about themselves", async () => {
 		await using bot = await start();
 		const add = (user: string, by: string) =>
-			bot.cases.add(bot.guild.id, {
-				action: "warn",
-				userId: bot.id(user),
-				moderatorId: bot.id(by),
-				reason: "spam",
-			});
+			bot.cases.add(bot.guild.id, { action: "warn", userId: bot.id(user), moderatorId: bot.id(by), reason: "spam" });
 		await add("zoe", moderator);
 		await add("zoe", "ada");
 		await add(moderator, moderator);
@@ -129,11 +115,7 @@ onBoth((databases) => {
 
 	test("cases are read by people with Moderate Members only, and of this guild only", async () => {
 		await using bot = await start();
-		await bot.cases.add("123456789012345678", {
-			action: "note",
-			moderatorId: bot.id(moderator),
-			reason: "elsewhere",
-		});
+		await bot.cases.add("123456789012345678", { action: "note", moderatorId: bot.id(moderator), reason: "elsewhere" });
 		expect((await bot.as("zoe", "list_cases")).isError).toBe(true);
 		const { text } = await bot.as(moderator, "list_cases", { number: 1 });
 		expect(text).toContain("no case 1");
@@ -142,11 +124,7 @@ onBoth((databases) => {
 	test("the moderator's own reasons are suggested first, each once, and cases by their number", async () => {
 		await using bot = await start();
 		const add = (by: string, reason: string) =>
-			bot.cases.add(bot.guild.id, {
-				action: "warn",
-				moderatorId: bot.id(by),
-				reason,
-			});
+			bot.cases.add(bot.guild.id, { action: "warn", moderatorId: bot.id(by), reason });
 		await add(moderator, "spam");
 		await add("ada", "insults");
 		await add(moderator, "Spam links");
@@ -157,16 +135,9 @@ onBoth((databases) => {
 			{ action: "warn", reason: "Report #1" } as const,
 			{ action: "kick", reason: "Rule …", source: "rule:1" } as const,
 		])
-			await bot.cases.add(bot.guild.id, {
-				moderatorId: bot.id(moderator),
-				...hidden,
-			});
+			await bot.cases.add(bot.guild.id, { moderatorId: bot.id(moderator), ...hidden });
 		const ask = (kind: "reason" | "case", text: string) =>
-			suggestCases(bot.cases, {
-				...{ kind, text },
-				guildId: bot.guild.id,
-				userId: bot.id(moderator),
-			});
+			suggestCases(bot.cases, { kind, text, guildId: bot.guild.id, userId: bot.id(moderator) });
 		expect((await ask("reason", "")).map(({ value }) => value)).toEqual(["spam", "Spam links", "insults"]);
 		expect((await ask("reason", "link")).map(({ value }) => value)).toEqual(["Spam links"]);
 		expect(await ask("case", "3")).toEqual([{ name: "3: Warning, Spam links", value: "3" }]);

@@ -44,9 +44,7 @@ export type CasesWorld = Awaited<ReturnType<typeof startCases>>;
 /** The bot "alpha" with its moderation record. Nobody is told by default. */
 export async function startCases(setup: CasesSetup = {}) {
 	const entries: LogEntry[] = [];
-	const moderationLog = {
-		add: (_: string, entry: LogEntry) => void entries.push(entry),
-	};
+	const moderationLog = { add: (_: string, entry: LogEntry) => void entries.push(entry) };
 	let cases: Cases | undefined;
 	let bans: TempBans | undefined;
 	const mutex = new KeyedMutex();
@@ -55,14 +53,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		...(setup.prepare && { prepare: setup.prepare }),
 		...(setup.store && { store: setup.store }),
 		create({ connection, store, log }) {
-			const madeBans = new TempBans({
-				connection,
-				store,
-				log,
-				mutex,
-				moderationLog: { add() {} },
-				backOffMs: [5, 50],
-			});
+			const madeBans = new TempBans({ connection, store, log, mutex, moderationLog: { add() {} }, backOffMs: [5, 50] });
 			const made = new Cases({
 				connection,
 				store,
@@ -105,11 +96,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		guildId: guild.id,
 		mutex,
 		audit: { recent: async () => [] },
-		self: {
-			toml: {
-				mcp: { sign_in_permission: "MODERATE_MEMBERS", sign_in_roles: [] },
-			},
-		} as never,
+		self: { toml: { mcp: { sign_in_permission: "MODERATE_MEMBERS", sign_in_roles: [] } } } as never,
 		// These tools use none of these.
 		locks: {} as never,
 		guildDocuments: {} as never,
@@ -117,15 +104,15 @@ export async function startCases(setup: CasesSetup = {}) {
 		cases: current().cases,
 		log: logged.log,
 	});
-	const callAs = createCallAs({
-		tools,
-		context,
-		record() {},
-		log: logged.log,
-	});
+	const callAs = createCallAs({ tools, context, record() {}, log: logged.log });
 	const id = (name: string) => simulator.user(name).id;
 	return {
-		...{ feature, simulator, guild, logged, entries, id },
+		feature,
+		simulator,
+		guild,
+		logged,
+		entries,
+		id,
 		get cases() {
 			return current().cases;
 		},
@@ -134,11 +121,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		},
 		/** Calls a tool in the name of a member of the Cooks, as a slash command does. */
 		as: (name: string, tool: string, args: JsonObject = {}) =>
-			callAs({
-				guildId: guild.id,
-				person: { id: id(name), name },
-				...{ tool, args, door: "/try" },
-			}),
+			callAs({ guildId: guild.id, person: { id: id(name), name }, tool, args, door: "/try" }),
 		/** Calls a tool as the holder of the root key, or as `caller` says. */
 		async call(name: string, args: JsonObject, caller: Partial<Pick<BotContext, "principal" | "approvedBy">> = {}) {
 			const tool = tools().find((one) => one.name === name);
@@ -191,8 +174,4 @@ export async function startCases(setup: CasesSetup = {}) {
 export const staffedCases =
 	(databases: Databases) =>
 	async (setup: CasesSetup = {}): Promise<CasesWorld> =>
-		startCases({
-			place: await databases.place(),
-			prepare: allowStaff,
-			...setup,
-		});
+		startCases({ place: await databases.place(), prepare: allowStaff, ...setup });

@@ -7,10 +7,7 @@ import { caseOfEntry } from "../../../../src/bot/moderation/cases/entry-case.ts"
 const [bot, person] = ["100000000000000001", "100000000000000002"];
 const guild = {
 	id: "1",
-	client: {
-		user: { id: "9" },
-		users: { cache: new Map([[bot, { bot: true }]]) },
-	},
+	client: { user: { id: "9" }, users: { cache: new Map([[bot, { bot: true }]]) } },
 } as unknown as Guild;
 const end = "2100-01-01T00:00:00.000Z";
 const timeout = [{ key: "communication_disabled_until", old: undefined, new: end }];
@@ -24,8 +21,12 @@ test.each([
 	"near spam that this bot has found, only timeouts by bots are no cases: %s",
 	async (_, action, changes, executorId, expected) => {
 		const found = await caseOfEntry(async () => [{ id: "1" }] as never, guild, {
-			...{ id: "900000000000000000", action: AuditLogEvent[action] },
-			...{ executorId, targetId: "3", reason: null, changes },
+			id: "900000000000000000",
+			action: AuditLogEvent[action],
+			executorId,
+			targetId: "3",
+			reason: null,
+			changes,
 		});
 		expect(found?.action).toBe(expected as never);
 	},

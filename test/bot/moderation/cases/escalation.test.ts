@@ -17,9 +17,7 @@ onBoth((databases) => {
 	};
 
 	test("the third warning is followed by a timeout, the fourth by none, and it is a case of the bot", async () => {
-		await using bot = await start({
-			rules: ["3 warnings in 30d: timeout 1d", "9 warnings in 30d: ban"],
-		});
+		await using bot = await start({ rules: ["3 warnings in 30d: timeout 1d", "9 warnings in 30d: ban"] });
 		const results = [];
 		for (let count = 0; count < 4; count += 1) results.push((await bot.warn("zoe")).text);
 		expect(results[2]).toMatch(/Case 4 follows: Timeout until \S+\. Rule "3 warnings in 30d: timeout 1d" \(case 3\)\./);
@@ -52,10 +50,7 @@ onBoth((databases) => {
 		await bot.warn("zoe");
 		await bot.warn("zoe");
 		await bot.settled(3);
-		await bot.as(moderator, "note_member", {
-			user_ids: [bot.id("zoe")],
-			note: "again",
-		});
+		await bot.as(moderator, "note_member", { user_ids: [bot.id("zoe")], note: "again" });
 		await bot.cases.add(bot.guild.id, {
 			action: "warn",
 			userId: bot.id("zoe"),
@@ -70,10 +65,7 @@ onBoth((databases) => {
 
 	test("warnings outside the window do not count", async () => {
 		const clock = { now: 1_700_000_000_000 };
-		await using bot = await start({
-			rules: ["2 warnings in 30d: timeout 1h"],
-			now: () => clock.now,
-		});
+		await using bot = await start({ rules: ["2 warnings in 30d: timeout 1h"], now: () => clock.now });
 		await bot.warn("zoe");
 		clock.now += 31 * 86_400_000;
 		await bot.warn("zoe");
@@ -82,10 +74,7 @@ onBoth((databases) => {
 
 	test("what the bot hears of a day later leads to a case that says so, and to nothing else", async () => {
 		const clock = { now: 1_700_000_000_000 };
-		await using bot = await start({
-			rules: ["1 timeout in 30d: kick"],
-			now: () => clock.now,
-		});
+		await using bot = await start({ rules: ["1 timeout in 30d: kick"], now: () => clock.now });
 		await bot.cases.add(bot.guild.id, {
 			action: "timeout",
 			userId: bot.id("zoe"),
@@ -108,11 +97,7 @@ onBoth((databases) => {
 		});
 		await bot.warn("zoe");
 		const one = await bot.settled(2);
-		expect(one).toMatchObject({
-			action: "temp_ban",
-			state: "done",
-			told: "yes",
-		});
+		expect(one).toMatchObject({ action: "temp_ban", state: "done", told: "yes" });
 		expect(bot.guild.bans.has(bot.id("zoe"))).toBe(true);
 		expect(bot.directMessages("zoe")).toHaveLength(1);
 		const [row] = await bot.store.sql`SELECT ends_at FROM temp_bans WHERE state = 'banned'`;
@@ -135,9 +120,7 @@ onBoth((databases) => {
 	test("a member who ranks at or above the moderator by now is left alone", async () => {
 		await using bot = await start({ rules: ["1 warning in 1d: kick"] });
 		// Between the warning and the rule.
-		const held = bot.simulator.faults.stall("GET /guilds/:guild_id/audit-logs", {
-			times: 1,
-		});
+		const held = bot.simulator.faults.stall("GET /guilds/:guild_id/audit-logs", { times: 1 });
 		await bot.warn("zoe");
 		const staff = [...bot.feature.member(moderator).roles];
 		const zoe = bot.feature.member("zoe");
@@ -158,10 +141,7 @@ onBoth((databases) => {
 
 	test("a timeout of a rule that a moderator ended before the bot knew of it is not set again", async () => {
 		await using bot = await start({ rules: ["1 warning in 1d: timeout 1d"] });
-		const held = bot.simulator.faults.stall(memberRoute, {
-			after: true,
-			times: 1,
-		});
+		const held = bot.simulator.faults.stall(memberRoute, { after: true, times: 1 });
 		await bot.warn("zoe");
 		await bot.reached(held);
 		await bot.kill();
@@ -202,10 +182,7 @@ onBoth((databases) => {
 						: action === "kick"
 							? "DELETE /guilds/:guild_id/members/:user_id"
 							: "PUT /guilds/:guild_id/bans/:user_id";
-				const held = bot.simulator.faults.stall(route, {
-					after: when === "after",
-					times: 1,
-				});
+				const held = bot.simulator.faults.stall(route, { after: when === "after", times: 1 });
 				await bot.warn("zoe");
 				await bot.reached(held);
 				await bot.kill();

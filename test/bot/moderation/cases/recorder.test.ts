@@ -15,10 +15,7 @@ onBoth((databases) => {
 
 	test("a ban by a person is a case with its reason, settled, in the log once", async () => {
 		await using bot = await start();
-		const result = await bot.as(moderator, "ban", {
-			user_ids: [bot.id("zoe")],
-			reason: "spam",
-		});
+		const result = await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")], reason: "spam" });
 		expect(result).toMatchObject({ isError: false });
 		expect(result.text).toContain("Case 1.");
 		expect(await bot.all()).toEqual([
@@ -52,14 +49,7 @@ onBoth((databases) => {
 		await bot.call(
 			"remove_timeout",
 			{ user_ids },
-			{
-				principal: {
-					id: "key:ci",
-					name: "ci",
-					client: "an assistant",
-					access: "all",
-				},
-			},
+			{ principal: { id: "key:ci", name: "ci", client: "an assistant", access: "all" } },
 		);
 		const [first, second] = await bot.all();
 		expect(first).toMatchObject({
@@ -93,9 +83,7 @@ onBoth((databases) => {
 		const note = { user_ids: zoe.user_ids, note: "see case 2" };
 		await bot.call("note_member", note, { principal: root });
 		const moderatorId = bot.id(moderator);
-		const approvedCase = {
-			...{ moderatorId, client: "Claude", detail: "approved by ada" },
-		};
+		const approvedCase = { moderatorId, client: "Claude", detail: "approved by ada" };
 		expect(await bot.all()).toMatchObject([
 			{ action: "warn", ...approvedCase },
 			{ action: "ban", ...approvedCase },
@@ -142,11 +130,7 @@ onBoth((databases) => {
 	test("a person is told before the ban, with guild, reason and appeal, and texts escaped", async () => {
 		await using bot = await start({ appeal: "Write to appeals@example.com." });
 		bot.simulator.world.guilds.edit(bot.guild, { name: "The *Cooks*" });
-		await bot.as(moderator, "ban", {
-			user_ids: [bot.id("zoe")],
-			reason: "spam @everyone\n**now**",
-			tell: true,
-		});
+		await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")], reason: "spam @everyone\n**now**", tell: true });
 		const [message = ""] = bot.directMessages("zoe");
 		expect(message.split("\n")).toEqual([
 			expect.stringContaining("You are banned from **The"),
@@ -167,10 +151,7 @@ onBoth((databases) => {
 	test("a direct message that is refused blocks nothing", async () => {
 		await using bot = await start();
 		bot.simulator.world.users.closedDms.add(bot.id("zoe"));
-		const { text, isError } = await bot.as(moderator, "ban", {
-			user_ids: [bot.id("zoe")],
-			tell: true,
-		});
+		const { text, isError } = await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")], tell: true });
 		expect(isError).toBe(false);
 		expect(text).toContain("The direct message was not delivered");
 		expect(bot.guild.bans.has(bot.id("zoe"))).toBe(true);
@@ -184,10 +165,7 @@ onBoth((databases) => {
 		test(`a direct message is given up after 2 s if Discord does not respond to ${route}, and the ban goes on`, async () => {
 			await using bot = await start();
 			const held = bot.simulator.faults.stall(route);
-			const { isError } = await bot.as(moderator, "ban", {
-				user_ids: [bot.id("zoe")],
-				tell: true,
-			});
+			const { isError } = await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")], tell: true });
 			held.release();
 			expect(isError).toBe(false);
 			expect(await bot.all()).toMatchObject([{ told, state: "done" }]);
@@ -195,9 +173,7 @@ onBoth((databases) => {
 
 	test("a rate limit on direct messages does not hold up a ban", async () => {
 		await using bot = await start();
-		bot.simulator.faults.rateLimit("POST /users/@me/channels", {
-			retryAfterMs: 600_000,
-		});
+		bot.simulator.faults.rateLimit("POST /users/@me/channels", { retryAfterMs: 600_000 });
 		const ban = (name: string) => bot.as(moderator, "ban", { user_ids: [bot.id(name)], tell: true });
 		expect((await ban("zoe")).isError).toBe(false);
 		expect((await ban("liwei")).isError).toBe(false);
@@ -211,10 +187,7 @@ onBoth((databases) => {
 		await using bot = await start();
 		bot.simulator.faults.refuse(`PUT ${banRoute}`, 50013);
 		const user_ids = [bot.id("zoe")];
-		const { isError } = await bot.as(moderator, "ban", {
-			user_ids,
-			tell: true,
-		});
+		const { isError } = await bot.as(moderator, "ban", { user_ids, tell: true });
 		expect(isError).toBe(true);
 		const [one] = await bot.all();
 		expect(one).toMatchObject({ told: "yes", state: "not done" });
@@ -225,9 +198,7 @@ onBoth((databases) => {
 		await using bot = await start();
 		const robot = bot.simulator.world.users.addBot({ username: "robot" }).user;
 		bot.simulator.world.members.add(bot.guild, robot);
-		const outsider = bot.simulator.world.users.addPerson({
-			username: "outsider",
-		}).user;
+		const outsider = bot.simulator.world.users.addPerson({ username: "outsider" }).user;
 		const before = bot.simulator.world.messages;
 		await bot.call("ban", { user_ids: [robot.id], tell: true });
 		await bot.call("ban", { user_ids: [outsider.id], tell: true });
@@ -244,12 +215,7 @@ onBoth((databases) => {
 	test("concurrent calls get consecutive numbers", async () => {
 		await using bot = await start();
 		await Promise.all(
-			Array.from({ length: 20 }, () =>
-				bot.as(moderator, "note_member", {
-					user_ids: [bot.id("zoe")],
-					note: "note",
-				}),
-			),
+			Array.from({ length: 20 }, () => bot.as(moderator, "note_member", { user_ids: [bot.id("zoe")], note: "note" })),
 		);
 		const numbers = (await bot.all()).map(({ number }) => number);
 		expect(numbers).toEqual(numbers.map((_, index) => index + 1));
@@ -273,10 +239,7 @@ onBoth((databases) => {
 		const { text, isError } = await bot.as(moderator, "ban", { user_ids });
 		expect(isError).toBe(false);
 		expect(text).toContain("the case is not stored yet");
-		const warned = await bot.as(moderator, "warn_member", {
-			user_ids: [bot.id("mona_lisa")],
-			reason: "spam",
-		});
+		const warned = await bot.as(moderator, "warn_member", { user_ids: [bot.id("mona_lisa")], reason: "spam" });
 		expect(warned.isError).toBe(true);
 		expect(warned.text).toContain("Nothing was stored");
 		expect(bot.directMessages("mona_lisa")).toEqual([]);
@@ -304,8 +267,10 @@ onBoth((databases) => {
 		await bot.cases.open({
 			guild,
 			draft: { action: "lock", userIds: [], channelIds: ["1"] },
-			...{ reason: undefined, tell: undefined },
-			...{ principal: undefined, approvedBy: undefined },
+			reason: undefined,
+			tell: undefined,
+			principal: undefined,
+			approvedBy: undefined,
 		});
 		await guild.bans.create(bot.id("zoe"));
 		await bot.kill();
@@ -360,9 +325,7 @@ onBoth((databases) => {
 				const role = roleNamed(simulator, "alpha");
 				const { ViewAuditLog } = PermissionFlagsBits;
 				const permissions = BigInt(role.permissions) & ~ViewAuditLog;
-				simulator.world.roles.edit(simulator.guild("The Cooks"), role, {
-					permissions: String(permissions),
-				});
+				simulator.world.roles.edit(simulator.guild("The Cooks"), role, { permissions: String(permissions) });
 			},
 		});
 		const guild = bot.guildOfBot();
@@ -371,8 +334,10 @@ onBoth((databases) => {
 			await bot.cases.open({
 				guild,
 				draft: { action, userIds: [bot.id("zoe")], endsAt },
-				...{ reason: undefined, tell: undefined },
-				...{ principal: undefined, approvedBy: undefined },
+				reason: undefined,
+				tell: undefined,
+				principal: undefined,
+				approvedBy: undefined,
 			});
 		await guild.bans.create(bot.id("zoe"));
 		await bot.kill();

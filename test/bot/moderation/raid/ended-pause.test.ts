@@ -7,8 +7,14 @@ import type { RaidMode } from "../../../../src/bot/store/tables/raid-modes.ts";
 const hourMs = 3_600_000;
 const end = Date.UTC(2026, 0, 1);
 const mode: RaidMode = {
-	...{ guild_id: "1", wanted: "on", run: 1, moderator_id: null, mark: "" },
-	...{ slowmode: 30, asked_at: end - 23 * hourMs, ended_at: end - hourMs },
+	guild_id: "1",
+	wanted: "on",
+	run: 1,
+	moderator_id: null,
+	mark: "",
+	slowmode: 30,
+	asked_at: end - 23 * hourMs,
+	ended_at: end - hourMs,
 };
 
 test.each([
@@ -17,10 +23,19 @@ test.each([
 	["after its end is renewed", 1, end + 23 * hourMs, "asked"],
 ] as const)("a pause that is over %s", (_, ms, send, state) => {
 	const move = nextMove({
-		...{ mode, thing: "invites", value: 0, now: end + ms },
+		mode,
+		thing: "invites",
+		value: 0,
+		now: end + ms,
 		step: {
-			...{ guild_id: "1", thing: "invites", run: 1, state: "set" },
-			...{ value_before: 0, value_asked: end, value_set: end, note: null },
+			guild_id: "1",
+			thing: "invites",
+			run: 1,
+			state: "set",
+			value_before: 0,
+			value_asked: end,
+			value_set: end,
+			note: null,
 		},
 		refusal: () => undefined,
 	});

@@ -25,9 +25,7 @@ function watch(view?: RaidView, failures = 0) {
 	};
 	const watched = createJoinWatch({
 		rate: { joins: 20, windowMs: minuteMs },
-		connection: {
-			discord: { channels: { cache: new Map([["1", channel]]) } },
-		} as never,
+		connection: { discord: { channels: { cache: new Map([["1", channel]]) } } } as never,
 		modes: { view: async () => view },
 		moderationLog: { channelOf: async () => "1" },
 		log,
@@ -36,11 +34,7 @@ function watch(view?: RaidView, failures = 0) {
 	watched.attach(client);
 	return {
 		join(at: number, { bot = false, guild = "1" } = {}) {
-			const member = {
-				guild: { id: guild },
-				user: { bot },
-				joinedTimestamp: at,
-			};
+			const member = { guild: { id: guild }, user: { bot }, joinedTimestamp: at };
 			client.emit(Events.GuildMemberAdd, member as never);
 		},
 		/** The number of suggestions, when those that were begun are sent. */

@@ -21,24 +21,12 @@ onBoth(({ place }, kind) => {
 		const { simulator, cooks } = bot;
 		const { world } = simulator;
 		world.channels.edit(bot.channel("general"), { rate_limit_per_user: 5 });
-		const slow = world.channels.add(cooks, {
-			name: "slow",
-			rate_limit_per_user: 600,
-		});
-		const forum = world.channels.add(cooks, {
-			name: "posts",
-			type: ChannelType.GuildForum,
-		});
+		const slow = world.channels.add(cooks, { name: "slow", rate_limit_per_user: 600 });
+		const forum = world.channels.add(cooks, { name: "posts", type: ChannelType.GuildForum });
 		await bot.knows(forum);
 		const before = bot.settings();
 		await bot.turn("on");
-		expect(bot.settings()).toMatchObject({
-			level: 3,
-			general: 30,
-			slow: 600,
-			posts: 30,
-			staff: 0,
-		});
+		expect(bot.settings()).toMatchObject({ level: 3, general: 30, slow: 600, posts: 30, staff: 0 });
 		expect(bot.pausedForMs()).toBeWithin(22 * hourMs, 24 * hourMs);
 		expect(bot.titles()).toEqual(["Raid mode is on"]);
 		expect(bot.last()).toContain("at least as long before in 1 channel");
@@ -141,10 +129,7 @@ test("a moderator changes no channel that they could not change by hand, and ano
 	await using bot = await startRaids();
 	const { world } = bot.simulator;
 	const mona = bot.simulator.user("mona_lisa").id;
-	const role = world.roles.add(bot.cooks, {
-		name: "Guards",
-		permissions: String(PermissionFlagsBits.ManageGuild),
-	});
+	const role = world.roles.add(bot.cooks, { name: "Guards", permissions: String(PermissionFlagsBits.ManageGuild) });
 	const member = bot.cooks.members.get(mona);
 	if (!member) throw new Error("Mona is a member");
 	world.members.edit(bot.cooks, member, { roles: [role.id] });
@@ -277,10 +262,7 @@ test("a pause that somebody ended is not made again, and that is logged once", a
 test("direct messages stay paused", async () => {
 	await using bot = await startRaids();
 	const until = new Date(Date.now() + 3 * hourMs).toISOString();
-	const incidents_data = {
-		invites_disabled_until: null,
-		dms_disabled_until: until,
-	};
+	const incidents_data = { invites_disabled_until: null, dms_disabled_until: until };
 	bot.simulator.world.guilds.edit(bot.cooks, { incidents_data });
 	await bot.turn("on");
 	await bot.turn("off");
@@ -332,7 +314,10 @@ async function startRaids(place?: Pick<Place, "settings">) {
 			}),
 		create({ connection, store, mutex, log }) {
 			modes = new RaidModes({
-				...{ connection, store, mutex, log },
+				connection,
+				store,
+				mutex,
+				log,
 				moderationLog: { add: (_, entry) => void entries.push(entry) },
 				now: () => clock.now,
 				backOffMs: [5, 50],
@@ -350,13 +335,7 @@ async function startRaids(place?: Pick<Place, "settings">) {
 	const channels = () =>
 		[...cooks.channels.values()].filter((one): one is GuildChannel => "rate_limit_per_user" in one);
 	const ask = (wanted: "on" | "off", asked: Asked = {}) =>
-		current().turn(cooks.id, {
-			wanted,
-			moderator_id: null,
-			slowmode: 30,
-			mark: `Raid mode ${wanted}`,
-			...asked,
-		});
+		current().turn(cooks.id, { wanted, moderator_id: null, slowmode: 30, mark: `Raid mode ${wanted}`, ...asked });
 	const ended = (wanted: "on" | "off") =>
 		until(`raid mode is ${wanted}`, async () => {
 			const view = await current().view(cooks.id);
@@ -364,7 +343,11 @@ async function startRaids(place?: Pick<Place, "settings">) {
 		});
 	return {
 		...running,
-		...{ clock, entries, ask, ended, cooks },
+		clock,
+		entries,
+		ask,
+		ended,
+		cooks,
 		get simulator() {
 			return simulator;
 		},

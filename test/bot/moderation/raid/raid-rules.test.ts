@@ -44,10 +44,7 @@ class Setting {
 	 */
 	move(fate: "done" | "lost" | "unsent" = "done"): boolean {
 		const { mode, thing, step, value, now } = this;
-		const move = nextMove({
-			...{ mode, thing, step, value, now },
-			refusal: () => this.refusal,
-		});
+		const move = nextMove({ mode, thing, step, value, now, refusal: () => this.refusal });
 		if (!move) return false;
 		this.step = move.step;
 		if (move.send === undefined) return true;
@@ -141,10 +138,7 @@ test("a pause is renewed although the moderator has left, and nothing else is ch
 	}
 	expect(invites.settle().value).toBe(invites.now + 23 * hourMs);
 	expect(fresh.settle()).toMatchObject({ value: 0, step: { state: "failed" } });
-	expect(slow.turn("off").settle()).toMatchObject({
-		value: 30,
-		step: { state: "stuck", note: slow.refusal },
-	});
+	expect(slow.turn("off").settle()).toMatchObject({ value: 30, step: { state: "stuck", note: slow.refusal } });
 	slow.refusal = undefined;
 	expect(slow.turn("off").settle().value).toBe(0);
 });

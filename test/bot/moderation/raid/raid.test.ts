@@ -33,10 +33,7 @@ test("the result says what was done, each is done once, and a case is kept", asy
 	expect(on.text).toContain("Raid mode is on");
 	expect(on.text).toContain("Slow mode: 60 s in");
 	expect(slowModeOf(world)).toBe(60);
-	const again = await mcp.call("raid_mode", {
-		mode: "on",
-		slowmode_seconds: 60,
-	});
+	const again = await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
 	expect(again).toMatchObject({ isError: true });
 	expect(again.text).toContain("Nothing was done.");
 	const status = await mcp.call("raid_status");
@@ -58,7 +55,9 @@ test("a channel that the bot has lost sight of counts as not restored, not as de
 	await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
 	const { id, channel } = simulator.channel(general);
 	simulator.world.channels.setOverwrite(channel as never, {
-		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(PermissionFlagsBits.ViewChannel),
 	});
 	await until("the bot has heard of it", async () =>
@@ -91,19 +90,12 @@ test("/raid on shows what would change, and changes it after the confirmation; c
 				PermissionFlagsBits.UseApplicationCommands,
 		),
 	});
-	simulator.world.members.edit(guild, world.member("mona_lisa"), {
-		roles: [role.id],
-	});
+	simulator.world.members.edit(guild, world.member("mona_lisa"), { roles: [role.id] });
 	const mona = simulator.user("mona_lisa");
 	const secret = simulator.world.channels.add(guild, {
 		name: "secret-lounge",
 		permission_overwrites: [
-			{
-				id: world.id("mona_lisa"),
-				type: 1,
-				allow: "0",
-				deny: String(PermissionFlagsBits.ViewChannel),
-			},
+			{ id: world.id("mona_lisa"), type: 1, allow: "0", deny: String(PermissionFlagsBits.ViewChannel) },
 		],
 	});
 	await until("the command is offered", () => mona.commands(general).some(({ name }) => name === "raid"));
@@ -151,9 +143,7 @@ test("joins above the rate suggest raid mode once, without pings, and the button
 
 test("the setting is parsed, with clear errors", () => {
 	const parse = (raid: string) => v.safeParse(toml, { bot_name: "Alpha", moderation: { raid } });
-	expect(parse("20 joins in 60s").output).toMatchObject({
-		moderation: { raid: { joins: 20, windowMs: 60_000 } },
-	});
+	expect(parse("20 joins in 60s").output).toMatchObject({ moderation: { raid: { joins: 20, windowMs: 60_000 } } });
 	for (const wrong of [
 		"20",
 		"1 joins in 60s",
@@ -168,11 +158,7 @@ test("the setting is parsed, with clear errors", () => {
 
 function startWithRate(raid: string) {
 	return startModerationWorld(undefined, {
-		toml: v.parse(toml, {
-			bot_name: "Alpha",
-			features: { moderation: true },
-			moderation: { raid },
-		}),
+		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { raid } }),
 	}).then(async (world) => {
 		await world.ask("ada", `!m setlog <#${world.simulator.channel(staffChannel).id}>`);
 		return world;

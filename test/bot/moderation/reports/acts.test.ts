@@ -10,11 +10,7 @@ import { until } from "../../../support/until.ts";
 import { startFeature } from "../../features/running-feature.ts";
 import { shownIn, staffChannel } from "./reports-world.ts";
 
-const done: PersonResult = {
-	text: "Banned.\nCase 7.",
-	isError: false,
-	wrote: true,
-};
+const done: PersonResult = { text: "Banned.\nCase 7.", isError: false, wrote: true };
 const staff = { id: "11111111111111111", name: "José" };
 const other = { id: "11111111111111112", name: "Zoë" };
 const hourMs = 3_600_000;
@@ -43,7 +39,9 @@ async function start(answer: CallAs = async () => done) {
 		create: ({ connection, store, log }, simulator) => {
 			reports = new Reports({
 				channelId: simulator.channel(staffChannel).id,
-				...{ connection, store, log },
+				connection,
+				store,
+				log,
 				callAs: (call) => {
 					calls.push(call);
 					return answer(call);
@@ -73,14 +71,18 @@ async function start(answer: CallAs = async () => done) {
 	await file(bot.simulator.user("zoe").id);
 	return {
 		file,
-		...{ bot, clock, calls, outage, entries },
+		bot,
+		clock,
+		calls,
+		outage,
+		entries,
 		act: (person = staff) =>
 			current().act({
-				...{ guildId, number: 1, act: "ban", person },
-				call: ({ author_id }) => ({
-					tool: "ban",
-					args: { user_ids: [author_id] },
-				}),
+				guildId,
+				number: 1,
+				act: "ban",
+				person,
+				call: ({ author_id }) => ({ tool: "ban", args: { user_ids: [author_id] } }),
 			}),
 		end: () => current().end(guildId, 1, { state: "dismissed", by: null, case: null }),
 		row: () => selectReport(bot.store.sql, { guild_id: guildId, number: 1 }),

@@ -24,10 +24,7 @@ function crowd(world: Awaited<ReturnType<typeof startReportsWorld>>): string[] {
 }
 
 test("many people report the same message: one entry, few requests, all answered", async () => {
-	await using world = await startReportsWorld(undefined, {
-		rateLimits: realisticLimits,
-		timing,
-	});
+	await using world = await startReportsWorld(undefined, { rateLimits: realisticLimits, timing });
 	const names = crowd(world);
 	const message = await world.say("mona_lisa", "cheap watches");
 	const answers = await Promise.all(names.map((name) => world.report(name, message)));
@@ -45,9 +42,7 @@ test("many messages are reported: each has an entry, and all are answered", asyn
 		rateLimits: {
 			...generousLimits,
 			// As at Discord, but faster.
-			routes: {
-				"POST /channels/:channel_id/messages": { requests: 5, perMs: 300 },
-			},
+			routes: { "POST /channels/:channel_id/messages": { requests: 5, perMs: 300 } },
 		},
 	});
 	const names = crowd(world).slice(0, 60);
@@ -56,11 +51,7 @@ test("many messages are reported: each has an entry, and all are answered", asyn
 	const mona = world.simulator.world.users.get(world.id("mona_lisa"));
 	if (!mona) throw new Error("mona is a user");
 	for (const [index] of names.entries())
-		messages.push(
-			world.simulator.world.messages.add(channel, mona, {
-				content: `message ${index}`,
-			}),
-		);
+		messages.push(world.simulator.world.messages.add(channel, mona, { content: `message ${index}` }));
 	const answers = await Promise.all(names.map((name, index) => world.report(name, messages[index] as Message)));
 	expect(answers.filter((answer) => !sent.test(answer))).toEqual([]);
 	await until("all entries", () => world.entries().length >= names.length);

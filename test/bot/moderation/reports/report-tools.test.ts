@@ -113,9 +113,7 @@ test("list_reports counts the cases of a person, for readers of cases; resolve_r
 	const user_ids = [world.id("mona_lisa")];
 	const message_ids = ["https://discord.com/channels/10000000000000001/10000000000000002/18446744073709551615"];
 	const reason = "rude";
-	await world.call(moderator, "warn_member", {
-		...{ user_ids, reason, message_ids },
-	});
+	await world.call(moderator, "warn_member", { user_ids, reason, message_ids });
 	const shown = (await world.call(moderator, "list_reports", {})).text;
 	expect(shown).toContain("| their cases: 1 warn |");
 	const { id } = world.simulator.user(moderator);
@@ -131,9 +129,7 @@ test("list_reports counts the cases of a person, for readers of cases; resolve_r
 		const { text } = await world.call(moderator, "list_reports", {});
 		return text.includes("3 open reports") && !text.includes("their cases");
 	});
-	const ended = await world.call(undefined, "resolve_report", {
-		...{ report: 2, outcome: "handled", case: 1 },
-	});
+	const ended = await world.call(undefined, "resolve_report", { report: 2, outcome: "handled", case: 1 });
 	expect(ended.text.split("\n")).toEqual(["Report #2 is handled.", "Still open about the same person: #1, #3."]);
 });
 

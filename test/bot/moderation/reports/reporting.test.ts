@@ -71,37 +71,26 @@ describe("members", () => {
 		["themselves", (world: ReportsWorld) => ({ user: world.id("zoe"), reason: "me" }), "You cannot report yourself."],
 		[
 			"this bot",
-			(world: ReportsWorld) => ({
-				user: world.simulator.bot("alpha").id,
-				reason: "it",
-			}),
+			(world: ReportsWorld) => ({ user: world.simulator.bot("alpha").id, reason: "it" }),
 			"This bot cannot be reported",
 		],
 		["something that is no link", () => ({ message: "hello" }), "That is not a link to a message of this server"],
 		[
 			"a message of another guild",
-			() => ({
-				message: "https://discord.com/channels/11111111111111111/11111111111111112/11111111111111113",
-			}),
+			() => ({ message: "https://discord.com/channels/11111111111111111/11111111111111112/11111111111111113" }),
 			"That is not a link to a message of this server",
 		],
 		[
 			"a message that does not exist",
 			(world: ReportsWorld) => ({
-				message: linkOf(world, {
-					id: "11111111111111113",
-					channel_id: world.simulator.channel(general).id,
-				}),
+				message: linkOf(world, { id: "11111111111111113", channel_id: world.simulator.channel(general).id }),
 			}),
 			notFound,
 		],
 		[
 			"a message in a channel that does not exist",
 			(world: ReportsWorld) => ({
-				message: linkOf(world, {
-					id: "11111111111111113",
-					channel_id: "11111111111111112",
-				}),
+				message: linkOf(world, { id: "11111111111111113", channel_id: "11111111111111112" }),
 			}),
 			notFound,
 		],
@@ -129,9 +118,7 @@ describe("members", () => {
 			name: "secret",
 			type: ChannelType.PrivateThread,
 		});
-		const secret = simulator.world.messages.add(thread, owner, {
-			content: "a secret",
-		});
+		const secret = simulator.world.messages.add(thread, owner, { content: "a secret" });
 		const message = linkOf(world, secret);
 		expect(await world.command("zoe", { message })).toBe(notFound);
 		expect(await world.command("mona_lisa", { message })).toBe(notFound);
@@ -274,10 +261,7 @@ describe("hostile texts", () => {
 			proxy_url: "https://cdn.example/a.png",
 		}));
 		const { channel } = world.simulator.channel(general);
-		const message = platform.messages.add(channel, mona, {
-			content: "\u202e`".repeat(2_000),
-			attachments,
-		} as never);
+		const message = platform.messages.add(channel, mona, { content: "\u202e`".repeat(2_000), attachments } as never);
 		for (const person of ["zoe", "liwei", "ada", moderator]) await world.report(person, message, "*".repeat(500));
 		const entry = await world.entry(1, (text) => text.includes("by 4"));
 		const size = entry.embeds
@@ -301,10 +285,7 @@ describe("other authors", () => {
 		if (!mona) throw new Error("mona is a user");
 		const id = "11111111111111119";
 		const author = { ...mona, id, username: "Hook", bot: true };
-		const message = platform.messages.add(channel, author, {
-			content: "from a webhook",
-			webhook_id: id,
-		} as never);
+		const message = platform.messages.add(channel, author, { content: "from a webhook", webhook_id: id } as never);
 		expect(await world.report("zoe", message)).toStartWith(sent);
 		const entry = await world.entry(1);
 		expect(shownIn(entry)).toContain("a webhook");

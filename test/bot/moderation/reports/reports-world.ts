@@ -43,11 +43,7 @@ export async function startReportsWorld(place?: Pick<Place, "settings">, options
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
 		mcpToken: token,
-		toml: v.parse(toml, {
-			bot_name: "Alpha",
-			features: { moderation: true },
-			moderation: { reports: channelId },
-		}),
+		toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { reports: channelId } }),
 		...(place && storeConfigOf(place)),
 	});
 	const start = async () => {
@@ -76,7 +72,13 @@ export async function startReportsWorld(place?: Pick<Place, "settings">, options
 	const id = (person: string) => simulator.user(person).id;
 	const textOf = async (used: InteractionHandle) => (await used.reply()).content;
 	return {
-		...{ simulator, guild, logged, channelId, entries, id, stop },
+		simulator,
+		guild,
+		logged,
+		channelId,
+		entries,
+		id,
+		stop,
 		/** Writes a message in a channel. */
 		say: (person: string, text: string, name = general) => simulator.user(person).say(name, text),
 		/** Reports a message through its menu. Resolves with the bot's answer. */

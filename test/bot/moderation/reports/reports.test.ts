@@ -55,10 +55,7 @@ onBoth((databases) => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message, "an advertisement");
 		await world.entry(1);
-		faults.answer("PATCH /channels/:channel_id/messages/:message_id", {
-			status: 500,
-			times: 1_000,
-		});
+		faults.answer("PATCH /channels/:channel_id/messages/:message_id", { status: 500, times: 1_000 });
 		const report = { report: 1, outcome: "dismissed" };
 		await world.call(undefined, "resolve_report", report);
 		await world.stop();
@@ -89,14 +86,9 @@ describe("staff", () => {
 		const message = await world.say("mona_lisa", "cheap watches");
 		await world.report("ada", message);
 		const entry = await world.entry(1);
-		const warned = await world.fill(moderator, entry, "Warn", {
-			reason: "no advertising",
-		});
+		const warned = await world.fill(moderator, entry, "Warn", { reason: "no advertising" });
 		expect(warned).toContain("Warned MONA LISA");
-		const out = await world.fill(moderator, entry, "Time out", {
-			duration: "1h",
-			reason: "",
-		});
+		const out = await world.fill(moderator, entry, "Time out", { duration: "1h", reason: "" });
 		expect(out).toContain("Timed out MONA LISA");
 		const after = await world.entry(1, (text) => text.includes("Time out by"));
 		expect(shownIn(after)).toMatch(/Warn by <@\d+>, case #1\nTime out by/);
@@ -117,10 +109,7 @@ describe("staff", () => {
 		expect(await world.fill(moderator, entry, "Ban", { days: "9" })).toContain(
 			"The number of days must be from 0 to 7.",
 		);
-		const wrong = await world.fill(moderator, entry, "Time out", {
-			duration: "soon",
-			reason: "",
-		});
+		const wrong = await world.fill(moderator, entry, "Time out", { duration: "soon", reason: "" });
 		expect(wrong).toContain("duration");
 		const { text } = await world.call(undefined, "list_reports", {});
 		expect(text).not.toContain("Ban");
@@ -178,10 +167,7 @@ describe("staff", () => {
 		expect(buttonsOf(after)).toEqual(["Warn", "Time out", "Ban", "Done"]);
 		// The copy stays although the message is gone.
 		expect(shownIn(after)).toContain("cheap watches");
-		const answer = await world.fill(moderator, entry, "Ban", {
-			reason: "advertising",
-			days: "1",
-		});
+		const answer = await world.fill(moderator, entry, "Ban", { reason: "advertising", days: "1" });
 		expect(answer).toContain("Case 2.");
 		expect(world.guild.bans.has(world.id("mona_lisa"))).toBe(true);
 		await world.entry(1, (text) => text.includes("case #2"));

@@ -73,23 +73,14 @@ test("a menu is replaced by its id, and keeps its text; other messages with butt
 	await using world = await startMenuWorld();
 	const menu = await world.menu({ title: "Colors", max: 1 });
 	const [red] = world.ids("Red");
-	const replaced = await world.create({
-		role_ids: [red],
-		message_id: menu.id,
-		style: "select",
-	});
+	const replaced = await world.create({ role_ids: [red], message_id: menu.id, style: "select" });
 	expect(replaced.text).toStartWith(`Replaced the role menu ${menu.id} in `);
 	expect(menu.content).toBe("## Colors");
 	expect(await world.select("zoe", menu, "Red")).toStartWith("Added");
 	const { simulator, channel } = world;
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!alpha) throw new Error("it is there");
-	const button = {
-		type: 2,
-		style: 1,
-		custom_id: "approve:1",
-		label: "Approve",
-	};
+	const button = { type: 2, style: 1, custom_id: "approve:1", label: "Approve" };
 	const other = simulator.world.messages.add(channel, alpha, {
 		content: "Approve?",
 		components: [{ type: 1, id: 1, components: [{ ...button, id: 2 }] }] as never,
@@ -124,10 +115,7 @@ test("a menu cannot be changed by edit_message", async () => {
 for (const style of ["buttons", "select"] as const)
 	test(`after a press, ${style} of renamed and deleted roles are updated once`, async () => {
 		await using world = await startMenuWorld();
-		const menu = await world.menu({
-			style,
-			labels: ["", "My green", ""],
-		});
+		const menu = await world.menu({ style, labels: ["", "My green", ""] });
 		const { simulator, guild } = world;
 		const { roles } = simulator.world;
 		roles.edit(guild, world.roleNamed("Red"), { name: "Crimson" });
@@ -153,9 +141,7 @@ test("a menu that is deleted while its labels are updated is left alone", async 
 	await using world = await startMenuWorld();
 	const menu = await world.menu();
 	const { simulator, guild, channel } = world;
-	simulator.world.roles.edit(guild, world.roleNamed("Red"), {
-		name: "Crimson",
-	});
+	simulator.world.roles.edit(guild, world.roleNamed("Red"), { name: "Crimson" });
 	await world.heard();
 	const read = "GET /channels/:channel_id/messages/:message_id";
 	const stall = simulator.faults.stall(read);
@@ -203,10 +189,7 @@ test("a replacement whose response is lost is reported as unknown, and the menu 
 	const patch = "PATCH /channels/:channel_id/messages/:message_id";
 	for (const when of ["before", "after"] as const) {
 		simulator.faults.drop(patch, { when, times: 1 });
-		const { text, isError } = await world.create({
-			role_ids: world.ids("Blue"),
-			message_id: menu.id,
-		});
+		const { text, isError } = await world.create({ role_ids: world.ids("Blue"), message_id: menu.id });
 		expect(isError).toBe(true);
 		expect(text).toContain("unknown");
 		expect(world.labels(menu)).toEqual(when === "before" ? [...colors] : ["Blue"]);

@@ -92,8 +92,5 @@ export async function startMenuWorld(options: SimulatorOptions = {}, changes: Re
 }
 
 interface Row {
-	components: {
-		custom_id: string;
-		options: { label: string; value: string }[];
-	}[];
+	components: { custom_id: string; options: { label: string; value: string }[] }[];
 }

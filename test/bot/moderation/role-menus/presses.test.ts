@@ -26,10 +26,7 @@ async function startPresses(
 	const bot = await startFeature({
 		...setup,
 		create(options) {
-			const menus = createRoleMenus(options, {
-				...defaultPressLimits,
-				...limits,
-			});
+			const menus = createRoleMenus(options, { ...defaultPressLimits, ...limits });
 			const [handler] = menus.components;
 			return {
 				...menus,
@@ -55,10 +52,7 @@ async function startPresses(
 		return { roleId: id, label: name, isNamed: true };
 	});
 	const { id: channelId } = simulator.channel("The Cooks/general");
-	const components = menuComponents("buttons", entries, {
-		max: rules.max,
-		requires: undefined,
-	});
+	const components = menuComponents("buttons", entries, { max: rules.max, requires: undefined });
 	const { rest } = bot.connection.discord;
 	const menu = (await rest.post(Routes.channelMessages(channelId), {
 		body: { content: "Roles", components },
@@ -154,11 +148,7 @@ test("a custom_id that its message does not have, or of a message by another aut
 });
 
 test("a full queue answers everyone at once, lets others of the person wait, and goes on", async () => {
-	await using bot = await startPresses({
-		running: 1,
-		waiting: 2,
-		perPerson: 2,
-	});
+	await using bot = await startPresses({ running: 1, waiting: 2, perPerson: 2 });
 	const { simulator } = bot;
 	const stall = simulator.faults.stall(`GET ${memberRoute}`);
 	const first = bot.press("liwei", "Regular");

@@ -107,17 +107,12 @@ describe("the tool refuses", () => {
 		["no role", () => ({ role_ids: [] }), "at least 1"],
 		[
 			"26 roles",
-			() => ({
-				role_ids: Array.from({ length: 26 }, (_, at) => `1000000000000000${10 + at}`),
-			}),
+			() => ({ role_ids: Array.from({ length: 26 }, (_, at) => `1000000000000000${10 + at}`) }),
 			"at most 25",
 		],
 		[
 			"@everyone as a requirement",
-			({ ids, guild }) => ({
-				role_ids: ids("Red"),
-				requires_role_id: guild.id,
-			}),
+			({ ids, guild }) => ({ role_ids: ids("Red"), requires_role_id: guild.id }),
 			"Leave it out",
 		],
 		[
@@ -134,19 +129,12 @@ describe("the tool refuses", () => {
 		["a text that is no emoji", ({ ids }) => ({ role_ids: ids("Red"), emojis: ["red"] }), "expected a Unicode emoji"],
 		[
 			"an emoji of another guild",
-			({ ids }) => ({
-				role_ids: ids("Red"),
-				emojis: ["<:x:123456789012345678>"],
-			}),
+			({ ids }) => ({ role_ids: ids("Red"), emojis: ["<:x:123456789012345678>"] }),
 			"There is no emoji",
 		],
 		[
 			"a text that is too long with its title",
-			({ ids }) => ({
-				role_ids: ids("Red"),
-				title: "T",
-				content: "x".repeat(1999),
-			}),
+			({ ids }) => ({ role_ids: ids("Red"), title: "T", content: "x".repeat(1999) }),
 			"expected at most 2000 characters together, received 2004",
 		],
 		[
@@ -158,10 +146,7 @@ describe("the tool refuses", () => {
 	for (const [what, args, problem] of rows)
 		test(what, async () => {
 			await using world = await startMenuWorld();
-			world.simulator.world.roles.add(world.guild, {
-				name: "Booster",
-				managed: true,
-			});
+			world.simulator.world.roles.add(world.guild, { name: "Booster", managed: true });
 			await world.heard();
 			const before = world.simulator.world.messages.in(world.channel.id).length;
 			const { text, isError } = await world.create(args(world));
@@ -202,9 +187,7 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 			role_ids: [named(name).id],
 		});
 	expect((await create("Regular")).text).toContain("You lack MANAGE_ROLES");
-	simulator.world.roles.edit(guild, named("Staff"), {
-		permissions: String(Permission.ManageRoles),
-	});
+	simulator.world.roles.edit(guild, named("Staff"), { permissions: String(Permission.ManageRoles) });
 	const high = simulator.world.roles.add(guild, { name: "High", position: 5 });
 	await world.heard();
 	expect((await create(high.name)).text).toContain("does not rank below your highest role");
@@ -248,10 +231,7 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 			toml: (simulator) =>
 				v.parse(toml, {
 					bot_name: "Alpha",
-					mcp: {
-						toolsets: "all",
-						approval_roles: [roleIn(simulator, "Regular").id],
-					},
+					mcp: { toolsets: "all", approval_roles: [roleIn(simulator, "Regular").id] },
 					features: { moderation: true },
 					moderation: {},
 				}),
@@ -260,10 +240,7 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 	const { simulator, guild } = world;
 	const { id } = roleIn(simulator, "Regular");
 	const channel = channelNamed(world, "general");
-	const { text, isError } = await world.call("create_role_menu", {
-		channel_id: channel.id,
-		role_ids: [id],
-	});
+	const { text, isError } = await world.call("create_role_menu", { channel_id: channel.id, role_ids: [id] });
 	expect(isError).toBe(true);
 	expect(text).toContain("is in the setting mcp.approval_roles of this bot");
 	const entry = { roleId: id, label: "Regular", isNamed: true };
@@ -286,12 +263,7 @@ test("roles with rights or a restriction in the configuration are reserved", () 
 		bot_name: "Alpha",
 		mcp: { sign_in_roles: [one(1)], approval_roles: [one(2)] },
 		moderation: { spam: { exempt_roles: [one(3)] } },
-		game: {
-			restricted_role: one(4),
-			chargeback: true,
-			staff_roles: [one(5)],
-			staff_channel: one(9),
-		},
+		game: { restricted_role: one(4), chargeback: true, staff_roles: [one(5)], staff_channel: one(9) },
 	});
 	expect(Object.fromEntries(reservedRoles(config))).toEqual({
 		[one(1)]: "mcp.sign_in_roles",

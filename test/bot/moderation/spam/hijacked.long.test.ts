@@ -30,7 +30,9 @@ test("under Discord's rate limits: copies are deleted long before all accounts a
 	if (process.env.FIGURES !== "1") return;
 	const seconds = (ms: number) => (ms / 1_000).toFixed(1);
 	console.log({
-		...{ accounts, channels, messages: taken },
+		accounts,
+		channels,
+		messages: taken,
 		seconds_until_detected: seconds(detected - start),
 		seconds_from_detection: {
 			last_message_posted: seconds(written - detected),

@@ -11,11 +11,7 @@ import { general, moderator, staffChannel, startModerationWorld } from "../moder
 import { advert } from "./spam-world.ts";
 
 const config = {
-	toml: v.parse(toml, {
-		bot_name: "Alpha",
-		features: { moderation: true },
-		moderation: { spam: { channels: 3 } },
-	}),
+	toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: { spam: { channels: 3 } } }),
 };
 
 onBoth((databases) => {
@@ -28,10 +24,7 @@ onBoth((databases) => {
 		const staff = simulator.channel(staffChannel).id;
 		await world.ask(owner?.username ?? "", `!m setlog <#${staff}>`);
 		const channels = [0, 1, 2].map((n) =>
-			simulator.world.channels.add(guild, {
-				name: `c${n}`,
-				type: ChannelType.GuildText,
-			}),
+			simulator.world.channels.add(guild, { name: `c${n}`, type: ChannelType.GuildText }),
 		);
 		const spam = (user: (typeof people)[number]) => {
 			for (const channel of channels) simulator.world.messages.add(channel, user, { content: advert });

@@ -149,11 +149,7 @@ test("files are compared by content: the same is spam, another of the same size 
 		const { user } = simulator.world.users.addPerson({ username: name });
 		simulator.world.members.add(guild, user);
 		for (const [channel, content] of contents.entries()) {
-			const file = {
-				filename: "image.png",
-				content,
-				content_type: "image/png",
-			};
+			const file = { filename: "image.png", content, content_type: "image/png" };
 			await simulator
 				.user(name)
 				.say(`The Cooks/c${channel}`, "", { attachments: [file] })

@@ -71,27 +71,21 @@ export async function startSpam(
 		prepare(simulator) {
 			const guild = simulator.guild("The Cooks");
 			for (let number = 0; number < count; number += 1)
-				channels.push(
-					simulator.world.channels.add(guild, {
-						name: `c${number}`,
-						type: ChannelType.GuildText,
-					}),
-				);
+				channels.push(simulator.world.channels.add(guild, { name: `c${number}`, type: ChannelType.GuildText }));
 			setup.prepare?.(simulator);
 		},
 		create(options, simulator) {
 			const { moderation } = options.config.toml;
 			if (!moderation?.spam) return undefined;
-			const moderationLog = createModerationLog({
-				...options,
-				defaultChannel: moderation.log_channel,
-			});
+			const moderationLog = createModerationLog({ ...options, defaultChannel: moderation.log_channel });
 			return createSpam({
 				...options,
 				settings: moderation.spam,
 				cdn: simulator.cdn,
 				cases: new Cases({
-					...{ ...options, moderationLog, settings: moderation },
+					...options,
+					moderationLog,
+					settings: moderation,
 					bans: new TempBans({ ...options, moderationLog }),
 				}),
 				moderationLog,

@@ -166,9 +166,7 @@ test("a longer timeout of a moderator stays", async () => {
 	const member = guild.members.get(user.id);
 	if (!member) throw new Error("no member");
 	const until28 = "2099-01-01T00:00:00.000Z";
-	simulator.world.members.edit(guild, member, {
-		communication_disabled_until: until28,
-	});
+	simulator.world.members.edit(guild, member, { communication_disabled_until: until28 });
 	await world.heard();
 	for (const [channel, text] of everywhere(advert)) world.post(user, channel, text);
 	await until("the log entry", () => world.entries().length > 0);
@@ -210,10 +208,7 @@ test("staff, members with an exempt role, bots and the owner may repeat themselv
 	await using world = await startSpam({}, {});
 	const { simulator, guild } = world;
 	const roles = staffBits.map((name) =>
-		simulator.world.roles.add(guild, {
-			name,
-			permissions: String(PermissionFlagsBits[name]),
-		}),
+		simulator.world.roles.add(guild, { name, permissions: String(PermissionFlagsBits[name]) }),
 	);
 	const members = roles.map(({ id, name }) => world.join(name, { roles: [id] }));
 	const owner = simulator.world.users.get(guild.owner_id);
@@ -248,12 +243,7 @@ test("a configured role is exempt", async () => {
 });
 
 test("one message in a honeypot is enough", async () => {
-	await using world = await startSpam(
-		{},
-		{
-			spam: (channels) => ({ honeypots: [channels[4]?.id] }),
-		},
-	);
+	await using world = await startSpam({}, { spam: (channels) => ({ honeypots: [channels[4]?.id] }) });
 	const { user } = world.join("mallory");
 	world.post(user, 0, "hey, look at this great gift card");
 	world.post(user, 4, "hey, look at this great gift card");
@@ -265,9 +255,7 @@ test("one message in a honeypot is enough", async () => {
 });
 
 test("one link on the list is enough, on a subdomain too, and after an edit", async () => {
-	await using world = await startSpam({
-		links: ["evil.example", "site.example/bad"],
-	});
+	await using world = await startSpam({ links: ["evil.example", "site.example/bad"] });
 	const posts = [
 		"https://evil.example",
 		"see http://WWW.Sub.EVIL.example/x?y#z",
@@ -286,9 +274,7 @@ test("one link on the list is enough, on a subdomain too, and after an edit", as
 	await world.heard();
 	const [channel] = world.channels;
 	if (!channel) throw new Error("no channel");
-	world.simulator.world.messages.edit(channel, message, {
-		content: "https://evil.example",
-	});
+	world.simulator.world.messages.edit(channel, message, { content: "https://evil.example" });
 	await until("the log entries", () => world.entries().length > posts.length);
 	expect([...users, editor].map(world.isTimedOut)).not.toContain(false);
 	expect(innocents.map(world.isTimedOut)).not.toContain(true);
@@ -386,9 +372,7 @@ test("after somebody ends the timeout by hand, a single post is let through, and
 	await until("it is over", async () => (await rows()).length === 1);
 	const member = guild.members.get(user.id);
 	if (!member) throw new Error("no member");
-	simulator.world.members.edit(guild, member, {
-		communication_disabled_until: null,
-	});
+	simulator.world.members.edit(guild, member, { communication_disabled_until: null });
 	await world.heard();
 	world.post(user, 0, "hello again, sorry for all of that, my account was taken");
 	await world.heard();
@@ -428,9 +412,16 @@ test("a forwarded message counts with what it contains", async () => {
 	await using world = await startSpam();
 	const { user } = world.join("mallory");
 	const snapshot = {
-		...{ type: 0, content: advert, mentions: [], mention_roles: [] },
-		...{ attachments: [], embeds: [], components: [], flags: 0 },
-		...{ timestamp: "2026-01-01T00:00:00.000Z", edited_timestamp: null },
+		type: 0,
+		content: advert,
+		mentions: [],
+		mention_roles: [],
+		attachments: [],
+		embeds: [],
+		components: [],
+		flags: 0,
+		timestamp: "2026-01-01T00:00:00.000Z",
+		edited_timestamp: null,
 	};
 	for (const channel of world.channels)
 		world.simulator.world.messages.add(channel, user, {

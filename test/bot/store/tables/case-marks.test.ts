@@ -7,9 +7,7 @@ import { onBoth, openStore } from "../../../support/stores.ts";
 
 onBoth((databases) => {
 	test("a guild has one mark, which the next one replaces", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { sql } = opened.store;
 		await saveCaseMark(sql, "1", "18446744073709551614");
 		await saveCaseMark(sql, "1", "18446744073709551615");

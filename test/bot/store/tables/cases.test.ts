@@ -44,9 +44,7 @@ const insert = (store: Store, rows: Row[], guildId = guild) =>
 
 onBoth((databases, kind) => {
 	test("concurrent calls get numbers without gaps or duplicates, in each guild from 1", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
 		const stored = await Promise.all(
 			Array.from({ length: 60 }, (_, index) =>
@@ -65,9 +63,7 @@ onBoth((databases, kind) => {
 	});
 
 	test("a case is read back unchanged, and only the first with its source is stored", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
 		const whole = row({
 			client: "an assistant",
@@ -92,9 +88,7 @@ onBoth((databases, kind) => {
 	});
 
 	test("a failed transaction leaves no gap", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
 		await insert(store, [row()]);
 		await expect(

@@ -34,9 +34,7 @@ const other = { ...ofEveryone, channel_id: "123456789012345678" };
 
 onBoth((databases) => {
 	test("a lock is read back unchanged, roles first, and deleted alone", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { sql } = opened.store;
 		expect(await selectChannelLock(sql, channel_id)).toEqual([]);
 		await insertChannelLock(sql, [ofBot, ofEveryone]);
@@ -49,9 +47,7 @@ onBoth((databases) => {
 	});
 
 	test("a second lock of the same channel inserts nothing", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { sql } = opened.store;
 		await insertChannelLock(sql, [ofEveryone]);
 		const again = { ...ofEveryone, denies: "1" };

@@ -21,19 +21,19 @@ onBoth((databases) => {
 		["is another person's", "8", "ban", at, 0, false],
 		["was dismissed", "7", "dismiss", at, 0, false],
 	] as const)("another chargeback that %s", async (_, chat_id, decision, decided_at, closed, isKept) => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { sql } = opened.store;
 		const event = (id: string, chat_id: string): ChargebackEvent => ({
-			...{ id, chat_id, uuid: "5", username: "zoe", tier: "gold" },
+			id,
+			chat_id,
+			uuid: "5",
+			username: "zoe",
+			tier: "gold",
 			happened_at: "2026-01-01T00:00:00Z",
 		});
 		await insertChargeback(sql, event("this", "7"), new Date(at));
 		await insertChargeback(sql, event("other", chat_id), new Date(at - 9));
-		await updateChargebacks(sql, ["other"], {
-			...{ decision, decided_at, closed },
-		});
+		await updateChargebacks(sql, ["other"], { decision, decided_at, closed });
 		const one = await selectChargeback(sql, "this");
 		if (!one) throw new Error("it is stored");
 		expect(await hasBanBeside(sql, one)).toBe(isKept);

@@ -20,9 +20,7 @@ const other: ListEntry[] = [["323456789012345678", "silver"]];
 
 onBoth((databases) => {
 	test("lists are read as stored, and an accepted list deletes the doubted one", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
 		const lists = () => selectDonatorLists(store.sql);
 		expect(await lists()).toEqual({ accepted: undefined, doubted: undefined });
@@ -39,9 +37,7 @@ onBoth((databases) => {
 	});
 
 	test("a list can hold 50,000 entries", async () => {
-		await using opened = await openStore(await databases.place(), {
-			migrations,
-		});
+		await using opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
 		const many = Array.from({ length: 50_000 }, (_, index): ListEntry => [String(10n ** 17n + BigInt(index)), "gold"]);
 		await saveAccepted(store, many);

@@ -44,12 +44,7 @@ const backup = (text: string, changes: Partial<NewGuildBackup> = {}) => ({
 	...changes,
 });
 const options = { keep: 3, keepReason: () => undefined };
-const picture = (hash: string, used_at = at) => ({
-	hash,
-	media_type: "image/png",
-	data: "AAAA",
-	used_at,
-});
+const picture = (hash: string, used_at = at) => ({ hash, media_type: "image/png", data: "AAAA", used_at });
 
 onBoth((databases) => {
 	const open = async () => openStore(await databases.place(), { migrations });
@@ -60,28 +55,14 @@ onBoth((databases) => {
 		expect(await selectGuildBackups(store.sql, guild_id)).toEqual([]);
 		await saveGuildBackup(store, backup("one"), options);
 		const second = backup("two", { made_at: at - 5, omitted: "no webhooks" });
-		expect(await saveGuildBackup(store, second, options)).toEqual({
-			outcome: "made",
-			number: 2,
-		});
+		expect(await saveGuildBackup(store, second, options)).toEqual({ outcome: "made", number: 2 });
 		const { pictures: _, document, ...rest } = second;
-		const row = {
-			...rest,
-			number: 2,
-			kept_at: null,
-			kept_reason: null,
-			notice_due: 0,
-		};
-		expect(await selectGuildBackup(store.sql, guild_id, undefined)).toEqual({
-			...row,
-			document,
-		} as never);
+		const row = { ...rest, number: 2, kept_at: null, kept_reason: null, notice_due: 0 };
+		expect(await selectGuildBackup(store.sql, guild_id, undefined)).toEqual({ ...row, document } as never);
 		const [latest, first] = await selectGuildBackups(store.sql, guild_id);
 		expect(latest).toEqual(row as never);
 		expect(first).toMatchObject({ number: 1, made_at: at });
-		expect(await selectGuildBackup(store.sql, guild_id, 1)).toMatchObject({
-			document: "one",
-		});
+		expect(await selectGuildBackup(store.sql, guild_id, 1)).toMatchObject({ document: "one" });
 		expect(await selectGuildBackup(store.sql, guild_id, 3)).toBeUndefined();
 		expect(await selectGuildBackup(store.sql, "1", undefined)).toBeUndefined();
 	});
@@ -91,9 +72,7 @@ onBoth((databases) => {
 		const { store } = opened;
 		await saveGuildBackup(store, backup("one"), options);
 		const later = backup("one", { made_at: at + 7 });
-		expect(await saveGuildBackup(store, later, options)).toEqual({
-			outcome: "unchanged",
-		});
+		expect(await saveGuildBackup(store, later, options)).toEqual({ outcome: "unchanged" });
 		expect(await selectGuildBackups(store.sql, guild_id)).toHaveLength(1);
 		expect(await selectBackupChecks(store.sql)).toEqual(new Map([[guild_id, at + 7]]));
 		await saveGuildBackup(store, backup("two"), options);
@@ -105,14 +84,7 @@ onBoth((databases) => {
 		await using opened = await open();
 		const { store } = opened;
 		for (const number of [1, 2, 3, 4, 5])
-			await saveGuildBackup(
-				store,
-				backup(`document ${number}`, {
-					made_at: at - number,
-					pictures: [soup],
-				}),
-				options,
-			);
+			await saveGuildBackup(store, backup(`document ${number}`, { made_at: at - number, pictures: [soup] }), options);
 		const rows = await selectGuildBackups(store.sql, guild_id);
 		expect(rows.map(({ number }) => number)).toEqual([5, 4, 3]);
 		expect(await store.sql`SELECT number FROM guild_backup_pictures ORDER BY number`).toEqual([
@@ -138,11 +110,7 @@ onBoth((databases) => {
 		expect(rows.map(({ number }) => number)).toEqual([12, 11, 10, 5, 4, 3]);
 		const [due, ...others] = await selectDueNotices(store.sql);
 		expect(others).toEqual([]);
-		expect(due).toMatchObject({
-			number: 5,
-			kept_at: at + 5,
-			kept_reason: "reason 5",
-		});
+		expect(due).toMatchObject({ number: 5, kept_at: at + 5, kept_reason: "reason 5" });
 		await setNoticed(store.sql, { guild_id, number: 5 });
 		expect(await selectDueNotices(store.sql)).toEqual([]);
 	});

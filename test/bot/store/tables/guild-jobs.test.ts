@@ -17,9 +17,16 @@ import { onBoth, openStore } from "../../../support/stores.ts";
 const at = 1_790_000_000_000;
 
 const job = (id: string): GuildJobRow => ({
-	...{ id, guild_id: `guild of ${id}`, plan_hash: "5", content: "{}" },
-	...{ reason: "", state: "running", cancel_asked: 0, note: null },
-	...{ started_at: at - 9, ended_at: null },
+	id,
+	guild_id: `guild of ${id}`,
+	plan_hash: "5",
+	content: "{}",
+	reason: "",
+	state: "running",
+	cancel_asked: 0,
+	note: null,
+	started_at: at - 9,
+	ended_at: null,
 });
 
 onBoth((databases) => {
@@ -33,10 +40,18 @@ onBoth((databases) => {
 			await insertGuildJob(sql, job(id));
 			await saveGuildJobSteps(sql, [
 				{
-					...{ job_id: id, step_id: "create role/Mods", state: "done" },
-					...{ action: "create", kind: "role", name: "Mods", mark: "1.1" },
-					...{ after_id: "1", placeholder: null, target_id: "2" },
-					...{ done_count: 1, error: null },
+					job_id: id,
+					step_id: "create role/Mods",
+					state: "done",
+					action: "create",
+					kind: "role",
+					name: "Mods",
+					mark: "1.1",
+					after_id: "1",
+					placeholder: null,
+					target_id: "2",
+					done_count: 1,
+					error: null,
 				},
 			]);
 			await endGuildJob(sql, { id, state: "done", note: null, ended_at });
@@ -53,9 +68,7 @@ onBoth((databases) => {
 		const { sql } = opened.store;
 		await insertGuildJob(sql, job("one"));
 		expect(await askToCancel(sql, "one")).toBe(true);
-		await endGuildJob(sql, {
-			...{ id: "one", state: "cancelled", note: null, ended_at: at },
-		});
+		await endGuildJob(sql, { id: "one", state: "cancelled", note: null, ended_at: at });
 		expect(await askToCancel(sql, "one")).toBe(false);
 		expect(await askToCancel(sql, "two")).toBe(false);
 	});

@@ -34,11 +34,7 @@ onBoth((databases) => {
 		await addMessages(sql, otherRole, [{ ...ada, messages: 50 }]);
 		await addMessages(sql, guild, [{ ...bob, joined_at: 9_000, messages: 7 }]);
 		const rows = await selectActivity(sql, guild, [ada.user_id, bob.user_id]);
-		expect(
-			rows.map(({ joined_at, messages, promoted }) => ({
-				...{ joined_at, messages, promoted },
-			})),
-		).toEqual([
+		expect(rows.map(({ joined_at, messages, promoted }) => ({ joined_at, messages, promoted }))).toEqual([
 			{ joined_at: 1_000, messages: 5, promoted: 0 },
 			{ joined_at: 9_000, messages: 7, promoted: 0 },
 		]);

@@ -31,25 +31,32 @@ function refusing(index: number) {
 	return { sql, count: () => count };
 }
 
-const inTransaction = (sql: Sql) => ({
-	transaction: <T>(work: (sql: Sql) => Promise<T>) => work(sql),
-});
+const inTransaction = (sql: Sql) => ({ transaction: <T>(work: (sql: Sql) => Promise<T>) => work(sql) });
 const backup = {
-	...{ guild_id, made_at: at, guild_name: "Cooks", length: 2, sha256: "5" },
-	...{ channels: 1, roles: 1, omitted: "", document: "{}", pictures: ["6"] },
+	guild_id,
+	made_at: at,
+	guild_name: "Cooks",
+	length: 2,
+	sha256: "5",
+	channels: 1,
+	roles: 1,
+	omitted: "",
+	document: "{}",
+	pictures: ["6"],
 };
 const turn = {
-	...{
-		message_id: "2",
-		parent_id: null,
-		channel_id: "3",
-		user_id: "4",
-		name: "A",
-	},
+	message_id: "2",
+	parent_id: null,
+	channel_id: "3",
+	user_id: "4",
+	name: "A",
 	...({ role: "user", content: "hello", at } as const),
 };
 const ban = {
-	...{ guild_id, user_id: "2", reason: null, moderator_id: "3" },
+	guild_id,
+	user_id: "2",
+	reason: null,
+	moderator_id: "3",
 	...({ asked_at: at, ends_at: at, state: "asked", mark: "by" } as const),
 };
 
@@ -61,10 +68,7 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 	["setTold", (sql) => cases.setTold(sql, guild_id, number, "yes")],
 	[
 		"setCaseMessages",
-		(sql) =>
-			cases.setCaseMessages(sql, guild_id, number, {
-				...{ message_ids: "[]", channel_ids: "[]", detail: null },
-			}),
+		(sql) => cases.setCaseMessages(sql, guild_id, number, { message_ids: "[]", channel_ids: "[]", detail: null }),
 	],
 	[
 		"editCase",
@@ -83,20 +87,11 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 	["saveDoubted", (sql) => donators.saveDoubted(sql, [])],
 	[
 		"saveGuildBackup",
-		(sql) =>
-			backups.saveGuildBackup(inTransaction(sql), backup, {
-				...{ keep: 0, keepReason: () => "it lost channels" },
-			}),
+		(sql) => backups.saveGuildBackup(inTransaction(sql), backup, { keep: 0, keepReason: () => "it lost channels" }),
 	],
 	["keepGuildBackup", (sql) => backups.keepGuildBackup(sql, key, { at, reason: "why", notice: true })],
 	["setNoticed", (sql) => backups.setNoticed(sql, key)],
-	[
-		"endGuildJob",
-		(sql) =>
-			jobs.endGuildJob(sql, {
-				...{ id: "1", state: "done", note: null, ended_at: at },
-			}),
-	],
+	["endGuildJob", (sql) => jobs.endGuildJob(sql, { id: "1", state: "done", note: null, ended_at: at })],
 	["deleteGuildJobsBefore", (sql) => jobs.deleteGuildJobsBefore(sql, at)],
 	["deleteEndedRaidSteps", (sql) => raidModes.deleteEndedRaidSteps(sql, guild_id)],
 	["setShown", (sql) => reports.setShown(sql, key, "2", 1)],

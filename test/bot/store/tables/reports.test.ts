@@ -26,13 +26,7 @@ const guild_id = "12345678901234567890";
 const now = 1_790_000_000_000;
 const hourMs = 3_600_000;
 
-const limits: ReportLimits = {
-	openOf: 3,
-	recentOf: 4,
-	windowMs: hourMs,
-	open: 5,
-	reporters: 3,
-};
+const limits: ReportLimits = { openOf: 3, recentOf: 4, windowMs: hourMs, open: 5, reporters: 3 };
 
 /** The report of a message, by the person with this letter. */
 function report(message: number, reporter: string, more: Partial<NewReport> = {}): NewReport {
@@ -52,18 +46,9 @@ function report(message: number, reporter: string, more: Partial<NewReport> = {}
 }
 
 const person = (reporter: string): NewReport =>
-	report(0, reporter, {
-		target: "user 1",
-		channel_id: null,
-		message_id: null,
-	});
+	report(0, reporter, { target: "user 1", channel_id: null, message_id: null });
 
-const ended = {
-	state: "dismissed",
-	ended_at: now,
-	ended_by: "9",
-	case_number: null,
-} as const;
+const ended = { state: "dismissed", ended_at: now, ended_by: "9", case_number: null } as const;
 
 onBoth((databases) => {
 	async function open() {
@@ -74,7 +59,10 @@ onBoth((databases) => {
 			store.transaction((sql) => endReport(sql, { guild_id, number }, how));
 		const { sql }: { sql: Sql } = store;
 		return {
-			...{ store, sql, file, end },
+			store,
+			sql,
+			file,
+			end,
 			key: (number: number) => ({ guild_id, number }),
 			[Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
 		};
@@ -83,10 +71,7 @@ onBoth((databases) => {
 	test("reports of one message are one entry, with ids of 64 bits", async () => {
 		await using at = await open();
 		expect(await at.file(report(1, "a"))).toEqual({ kind: "new", number: 1 });
-		expect(await at.file(report(1, "b"))).toEqual({
-			kind: "joined",
-			number: 1,
-		});
+		expect(await at.file(report(1, "b"))).toEqual({ kind: "joined", number: 1 });
 		expect(await at.file(report(1, "a"))).toEqual({ kind: "again", number: 1 });
 		expect(await at.file(report(2, "a"))).toEqual({ kind: "new", number: 2 });
 		expect(await selectReport(at.sql, at.key(1))).toMatchObject({
@@ -123,10 +108,7 @@ onBoth((databases) => {
 		expect(await at.file(report(6, "a"))).toEqual({ kind: "queue full" });
 		expect(await at.file(report(1, "a"))).toMatchObject({ kind: "joined" });
 		expect(await at.file(report(1, "b"))).toMatchObject({ kind: "joined" });
-		expect(await at.file(report(1, "c"))).toEqual({
-			kind: "crowded",
-			number: 1,
-		});
+		expect(await at.file(report(1, "c"))).toEqual({ kind: "crowded", number: 1 });
 		const other = report(6, "a", { guild_id: "2" });
 		expect(await at.file(other)).toEqual({ kind: "new", number: 1 });
 	});
@@ -152,10 +134,7 @@ onBoth((databases) => {
 		expect(await at.file(report(1, "b"))).toEqual({ kind: "new", number: 4 });
 		const row = await selectReport(at.sql, at.key(4));
 		if (!row) throw new Error("report 4 is stored");
-		expect(await selectEarlierReport(at.sql, row)).toMatchObject({
-			number: 1,
-			state: "dismissed",
-		});
+		expect(await selectEarlierReport(at.sql, row)).toMatchObject({ number: 1, state: "dismissed" });
 	});
 
 	test("counts a reporter's other reports, and those that were dismissed", async () => {
@@ -174,10 +153,7 @@ onBoth((databases) => {
 		for (const message of [1, 2, 3, 4, 5]) await at.file(report(message, `${message}`));
 		for (const number of [1, 3]) await at.end(number, ended);
 		const page = async (isOpen: boolean, limit: number, offset: number) => {
-			const { rows, total } = await selectReports(at.sql, guild_id, isOpen, {
-				limit,
-				offset,
-			});
+			const { rows, total } = await selectReports(at.sql, guild_id, isOpen, { limit, offset });
 			return [total, ...rows.map(({ number }) => number)];
 		};
 		expect(await page(true, 2, 0)).toEqual([3, 2, 4]);
@@ -216,10 +192,7 @@ onBoth((databases) => {
 		const clean = (instant: number) => at.store.transaction((sql) => deleteReportsBefore(sql, instant));
 		expect(await clean(now)).toBe(0);
 		expect(await clean(now + 1)).toBe(1);
-		expect(await selectReporters(at.sql, at.key(1), 5)).toEqual({
-			rows: [],
-			total: 0,
-		});
+		expect(await selectReporters(at.sql, at.key(1), 5)).toEqual({ rows: [], total: 0 });
 		expect(await at.file(report(3, "b"))).toEqual({ kind: "new", number: 3 });
 	});
 });
