@@ -10,7 +10,6 @@ import { consoleMethods, readConsoleResult } from "../../mcp/console.ts";
 import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { RecentCall } from "../calls/recent-calls.ts";
-import { read } from "./keys.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { createState } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
@@ -134,7 +133,7 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 			});
 		},
 		async decide(request: Request, viewer: Viewer): Promise<Response> {
-			const { instance, ...params } = read(given, await readJson(request));
+			const { instance, ...params } = await readJson(request, given);
 			const known = await state.botsFor(viewer);
 			const backend = known.find(({ name }) => name === instance);
 			if (!backend) throw new ConsoleError("not_found", "There is no bot of this name.");

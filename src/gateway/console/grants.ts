@@ -2,7 +2,6 @@ import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../../lib/store/store.ts";
 import { type Grant, Grants } from "../oauth/grants/grants.ts";
-import { read } from "./keys.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -29,7 +28,7 @@ export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
 			return jsonResponse({ grants: all.map(describe), reason: null });
 		},
 		async end(request: Request, { person }: Viewer): Promise<Response> {
-			const { id } = read(chosen, await readJson(request));
+			const { id } = await readJson(request, chosen);
 			if (!(await grants?.end(id, person?.person.id)))
 				throw new ConsoleError("not_found", "This connection no longer exists. Reload the list.");
 			log.info("ended a connection in the console", {

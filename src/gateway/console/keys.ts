@@ -67,7 +67,7 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 		},
 		async create(request: Request, viewer: Viewer): Promise<Response> {
 			const database = requireStore(viewer);
-			const given = read(newKey, await readJson(request));
+			const given = await readJson(request, newKey);
 			const unknown = given.instances?.find((one) => !instances.includes(one));
 			if (unknown !== undefined)
 				throw new ConsoleError("invalid", `instances: there is no bot ${JSON.stringify(unknown.slice(0, 100))}.`);
@@ -96,7 +96,7 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 		},
 		async revoke(request: Request, viewer: Viewer): Promise<Response> {
 			const database = requireStore(viewer);
-			const { name: key } = read(v.strictObject({ name }), await readJson(request));
+			const { name: key } = await readJson(request, v.strictObject({ name }));
 			if (!(await revokeKey(database, key))) throw new ConsoleError("not_found", `There is no key ${key}.`);
 			log.info("revoked a key in the console", { key });
 			return jsonResponse({});
@@ -107,12 +107,4 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 function requireRoot({ person }: Viewer): void {
 	if (!person) return;
 	throw new ConsoleError("forbidden", "Only the holder of MCP_AUTH_TOKEN can see and change keys.");
-}
-
-/** Throws a ConsoleError that names what is wrong. */
-export function read<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-	const result = v.safeParse(schema, body);
-	if (result.success) return result.output;
-	const issues = result.issues.map((issue) => `${v.getDotPath(issue) ?? "body"}: ${issue.message}`);
-	throw new ConsoleError("invalid", issues.join("; ").slice(0, 1_000));
 }

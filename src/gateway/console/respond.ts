@@ -1,6 +1,7 @@
 // Requests and responses of the console's API: JSON, never cached, with the security headers of the pages.
 
-import { isObject, type JsonObject, parseJson } from "../../lib/json.ts";
+import * as v from "valibot";
+import { isObject, parseJson } from "../../lib/json.ts";
 import { readBody } from "../../lib/program/listen.ts";
 import { securityHeaders } from "../../pages/static-files.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
@@ -65,8 +66,13 @@ function toConsoleError(error: unknown): ConsoleError {
 	return new ConsoleError("unavailable", "The gateway cannot reach its database. Try again later.", 5);
 }
 
+const anyObject = v.record(v.string(), v.unknown());
+
 /** Throws a ConsoleError unless it is a JSON object as application/json, which a form of another site cannot send. */
-export async function readJson(request: Request): Promise<JsonObject> {
+export async function readJson<Schema extends v.GenericSchema = typeof anyObject>(
+	request: Request,
+	schema: Schema | typeof anyObject = anyObject,
+): Promise<v.InferOutput<Schema>> {
 	const type = request.headers.get("content-type") ?? "";
 	if (!/^application\/json\s*(;|$)/i.test(type))
 		throw new ConsoleError("content_type", "Send the body with Content-Type: application/json.");
@@ -74,6 +80,9 @@ export async function readJson(request: Request): Promise<JsonObject> {
 	if (body === "too long" || body === "late")
 		throw new ConsoleError("too_large", "The request is too long or did not arrive in time.");
 	const value = parseJson(new TextDecoder().decode(body));
-	if (isObject(value)) return value;
-	throw new ConsoleError("invalid", "The body is not a JSON object.");
+	if (!isObject(value)) throw new ConsoleError("invalid", "The body is not a JSON object.");
+	const result = v.safeParse(schema, value);
+	if (result.success) return result.output;
+	const issues = result.issues.map((issue) => `${v.getDotPath(issue) ?? "body"}: ${issue.message}`);
+	throw new ConsoleError("invalid", issues.join("; ").slice(0, 1_000));
 }

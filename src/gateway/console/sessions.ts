@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
+import { isSameSecret } from "../oauth/protocol/secrets.ts";
 import { createEndedSessions, type EndedSessionsStore } from "./ended-sessions.ts";
 import { isOnLoopback } from "./origin.ts";
 
@@ -60,9 +61,9 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 	let key: Promise<Buffer> | undefined;
 	const ended = createEndedSessions(now, store);
 
-	async function mac(text: string): Promise<Buffer> {
+	async function mac(text: string): Promise<string> {
 		key ??= deriveKey(token);
-		return new Bun.CryptoHasher("sha256", await key).update(text).digest();
+		return new Bun.CryptoHasher("sha256", await key).update(text).digest("base64url");
 	}
 
 	async function sessionOf({ id, since, person }: v.InferOutput<typeof stored>, isHttps: boolean): Promise<Session> {
@@ -72,16 +73,13 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 			person,
 			isHttps,
 			expiresAt: since + sessionLifetimeMs,
-			csrf: (await mac(`csrf ${id}`)).toString("base64url"),
+			csrf: await mac(`csrf ${id}`),
 		};
 	}
 
 	async function readCookie({ value, isHttps }: SessionCookie): Promise<Session | undefined> {
 		const [, payload = "", given = ""] = /^([\w-]+)\.([\w-]{43})$/.exec(value) ?? [];
-		const expected = await mac(`session ${payload}`);
-		const actual = Buffer.from(given, "base64url");
-		if (actual.length !== expected.length) return undefined;
-		if (!crypto.timingSafeEqual(actual, expected)) return undefined;
+		if (!isSameSecret(given, await mac(`session ${payload}`))) return undefined;
 		const json = parseJson(Buffer.from(payload, "base64url").toString());
 		const content = v.safeParse(stored, json);
 		return content.success ? sessionOf(content.output, isHttps) : undefined;
@@ -103,7 +101,7 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 				...(person && { person: { id: person.id, name: person.name } }),
 			};
 			const payload = Buffer.from(JSON.stringify(content)).toString("base64url");
-			const proof = (await mac(`session ${payload}`)).toString("base64url");
+			const proof = await mac(`session ${payload}`);
 			return {
 				session: await sessionOf({ person: undefined, ...content }, isHttps),
 				cookie: sessionCookie(`${payload}.${proof}`, isHttps),
@@ -130,9 +128,7 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 
 /** Compares in constant time. */
 export function isCsrfToken(given: string | null, { csrf }: Session): boolean {
-	const expected = Buffer.from(csrf);
-	const actual = Buffer.from(given ?? "");
-	return actual.length === expected.length && crypto.timingSafeEqual(actual, expected);
+	return isSameSecret(given ?? "", csrf);
 }
 
 /** Set-Cookie; `value` undefined deletes the session. */

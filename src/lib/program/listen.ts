@@ -135,10 +135,17 @@ export function readBody(
 async function readAtMost(request: Request, maxBytes: number): Promise<Uint8Array | "too long"> {
 	const announced = request.headers.get("content-length");
 	if (announced !== null) return Number(announced) > maxBytes ? "too long" : request.bytes();
-	if (!request.body) return new Uint8Array();
+	return bytesAtMost(request.body, maxBytes);
+}
+
+/** "too long" as soon as it exceeds `maxBytes`. */
+export async function bytesAtMost(
+	body: ReadableStream<Uint8Array> | null,
+	maxBytes: number,
+): Promise<Buffer | "too long"> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
-	for await (const chunk of request.body) {
+	for await (const chunk of body ?? []) {
 		length += chunk.length;
 		if (length > maxBytes) return "too long";
 		chunks.push(chunk);

@@ -4,11 +4,11 @@
 import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
-import { readBody } from "../../../lib/program/listen.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import { SenderLimit } from "../../http/sender-limit.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
-import { errorResponse, jsonResponse } from "../protocol/oauth-error.ts";
+import { asJson, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
+import { readText } from "../protocol/parameters.ts";
 import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
 import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
 
@@ -27,8 +27,6 @@ export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 	clocks?: Clocks;
 }
 
-const maxBodyBytes = 16 * 1024;
-const bodyTimeoutMs = 10_000;
 const maxNameLength = 200;
 const maxPerMinute = 60;
 const maxPerNetwork = 20;
@@ -103,12 +101,10 @@ export function createClients({
 	}
 
 	async function register(request: Request, address: string) {
-		if (registrations.waitMs(address) > 0) return tooMany();
-		const metadata = await readMetadata(request);
-		if (metadata instanceof Response) return metadata;
+		if (registrations.waitMs(address) > 0) throw tooMany();
+		const { client_name, client_uri, redirect_uris } = await readMetadata(request);
 		// Only now: requests that are refused do not keep clients from registering.
-		if (!registrations.take(address)) return tooMany();
-		const { client_name, client_uri, redirect_uris } = metadata;
+		if (!registrations.take(address)) throw tooMany();
 		const client: OAuthClient = {
 			id: `client_${crypto.getRandomValues(Buffer.alloc(16)).toString("base64url")}`,
 			name: clientName(client_name, redirect_uris),
@@ -118,7 +114,7 @@ export function createClients({
 		};
 		if (!(await add(client))) {
 			log.warn("refused to register an OAuth client: the limit of clients is reached");
-			return tooMany();
+			throw tooMany();
 		}
 		const { id, name, uri, redirectUris } = client;
 		log.info("registered a client", { client: id, name, redirectUris });
@@ -138,46 +134,33 @@ export function createClients({
 
 	return {
 		findClient: (id, address = "") => (isDocumentId(id) ? findDocument(id, address) : findRegistered(id)),
-		async registerClient(request, address = "") {
-			try {
-				return await register(request, address);
-			} catch (error) {
-				return errorResponse(error);
-			}
-		},
+		registerClient: (request, address = "") => asJson(() => register(request, address)),
 	};
 }
 
 async function readMetadata(request: Request) {
-	const invalid = (text: string) => refuse(400, "invalid_client_metadata", text);
-	const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
-	if (type.trim().toLowerCase() !== "application/json") return invalid("The Content-Type must be application/json.");
-	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
-	if (body === "too long" || body === "late") return invalid(`The body is ${body}.`);
-	const given = parseJson(new TextDecoder().decode(body));
+	const given = parseJson(await readText(request, "application/json", "invalid_client_metadata"));
 	const result = v.safeParse(clientMetadata, given);
 	if (!result.success) {
 		const [issue] = result.issues;
 		const where = v.getDotPath(issue) ?? "the body";
-		return where.startsWith("redirect_uris")
-			? refuse(400, "invalid_redirect_uri", `${where}: ${issue.message}.`)
-			: invalid(`${where}: ${issue.message}.`);
+		const isRedirect = where.startsWith("redirect_uris");
+		throw new OAuthError(
+			isRedirect ? "invalid_redirect_uri" : "invalid_client_metadata",
+			`${where}: ${issue.message}.`,
+		);
 	}
 	const { client_name = "", redirect_uris } = result.output;
 	const issue = redirectUrisIssue(redirect_uris);
-	if (issue) return refuse(400, "invalid_redirect_uri", issue);
-	if (client_name.length > maxNameLength) return invalid(`client_name has more than ${maxNameLength} characters.`);
+	if (issue) throw new OAuthError("invalid_redirect_uri", issue);
+	if (client_name.length > maxNameLength)
+		throw new OAuthError("invalid_client_metadata", `client_name has more than ${maxNameLength} characters.`);
 	return result.output;
 }
 
-function tooMany(): Response {
-	return refuse(429, "temporarily_unavailable", "Too many clients have registered. Try again in a minute.", {
-		"Retry-After": "60",
+function tooMany(): OAuthError {
+	return new OAuthError("temporarily_unavailable", "Too many clients have registered. Try again in a minute.", {
+		status: 429,
+		retryAfterSeconds: 60,
 	});
-}
-
-function refuse(status: number, error: string, description: string, headers?: Record<string, string>): Response {
-	// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
-	const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
-	return jsonResponse({ error, error_description }, status, headers);
 }

@@ -1,10 +1,10 @@
-// Fetches a document from a stranger's host without reaching what only this machine can reach. The name is resolved
-// once,
+// Fetches a document from a stranger's host without reaching what only this machine can reach. The name is resolved once,
 // every address is checked, and the connection goes to a checked one (against DNS rebinding). TLS verifies the name.
 
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { describeConnectionError } from "../../../lib/http.ts";
+import { bytesAtMost } from "../../../lib/program/listen.ts";
 import { raceSignal } from "../../../lib/wait.ts";
 import { isPublicAddress } from "../../http/ip-addresses.ts";
 
@@ -133,12 +133,7 @@ async function readJson(response: Response, maxBytes: number): Promise<string> {
 			isTemporary: status >= 500 || status === 429,
 		});
 	}
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	for await (const chunk of body ?? []) {
-		length += chunk.length;
-		if (length > maxBytes) throw new FetchRefused(`the response is larger than ${maxBytes} bytes`);
-		chunks.push(chunk);
-	}
-	return new TextDecoder().decode(Buffer.concat(chunks));
+	const bytes = await bytesAtMost(body, maxBytes);
+	if (bytes === "too long") throw new FetchRefused(`the response is larger than ${maxBytes} bytes`);
+	return new TextDecoder().decode(bytes);
 }

@@ -7,7 +7,7 @@ import { matchesRedirect } from "../clients/redirect-uris.ts";
 import type { AuthorizationRequest } from "../grants/attempts.ts";
 import { errorPage, redirect } from "../pages/page.ts";
 import { accessAt, readResource } from "../protocol/metadata.ts";
-import { errorResponse, OAuthError } from "../protocol/oauth-error.ts";
+import { asJson, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, queryOf } from "../protocol/parameters.ts";
 import { asPage, backLink, beginSignIn, type OAuthContext } from "./context.ts";
 
@@ -74,14 +74,7 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 		return redirect(url, cookie);
 	}
 
-	return async (request, address) => {
-		if (!isProgram(request)) return asPage(() => begin(request, address()));
-		try {
-			return await begin(request, address());
-		} catch (error) {
-			return errorResponse(error);
-		}
-	};
+	return (request, address) => (isProgram(request) ? asJson : asPage)(() => begin(request, address()));
 }
 
 /**

@@ -9,7 +9,7 @@ import { type BackLink, errorPage } from "../pages/page.ts";
 import type { Browsers } from "../people/browser.ts";
 import type { Discord } from "../people/discord.ts";
 import type { AskRights } from "../people/rights.ts";
-import { OAuthError, retryAfterSeconds, toOAuthError } from "../protocol/oauth-error.ts";
+import { OAuthError, orResponse } from "../protocol/oauth-error.ts";
 import { newSecret } from "../protocol/secrets.ts";
 
 export interface OAuthContext {
@@ -73,23 +73,10 @@ export function backLink(
 }
 
 /** An error page if it rejects with an OAuthError, or without the database. */
-export async function asPage(run: () => Promise<Response>): Promise<Response> {
-	try {
-		return await run();
-	} catch (error) {
-		const { code, message } = toOAuthError(error);
-		if (code !== "temporarily_unavailable")
-			return errorPage({
-				status: 400,
-				title: "This request is not valid",
-				text: message,
-			});
-		const response = errorPage({
-			status: 503,
-			title: "Not available right now",
-			text: message,
-		});
-		response.headers.set("Retry-After", `${retryAfterSeconds}`);
-		return response;
-	}
+export function asPage(run: () => Promise<Response>): Promise<Response> {
+	return orResponse(run, ({ code, message: text }) =>
+		code === "temporarily_unavailable"
+			? errorPage({ status: 503, title: "Not available right now", text })
+			: errorPage({ status: 400, title: "This request is not valid", text }),
+	);
 }

@@ -6,7 +6,7 @@ import { isDocumentId } from "../clients/client-document.ts";
 import { accessLifetimeMs, type Refusal, type StoredToken, type Tokens } from "../grants/grants.ts";
 import { guildsOf } from "../people/rights.ts";
 import { accessOf, readResource, scopeOf } from "../protocol/metadata.ts";
-import { errorResponse, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
+import { asJson, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, readForm } from "../protocol/parameters.ts";
 import type { OAuthContext } from "./context.ts";
 
@@ -65,8 +65,7 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 	}
 
 	function reused({ grant }: StoredToken): Refusal {
-		const fields = fieldsOf({ grant });
-		log.warn("ended a connection: its refresh token was used twice", fields);
+		log.warn("ended a connection: its refresh token was used twice", fieldsOf({ grant }));
 		return "reused";
 	}
 
@@ -76,9 +75,7 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 			await guildsOf({ ...grant.person, signedIn: true }, askRights);
 		} catch (error) {
 			if (!(error instanceof OAuthError) || error.code !== "access_denied") throw error;
-			log.info("refused to refresh tokens: the person may not sign in for any guild now", {
-				...fieldsOf({ grant }),
-			});
+			log.info("refused to refresh tokens: the person may not sign in for any guild now", fieldsOf({ grant }));
 			throw new OAuthError("invalid_grant", error.message);
 		}
 	}
@@ -106,13 +103,7 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		});
 	}
 
-	return async (request) => {
-		try {
-			return await respond(request);
-		} catch (error) {
-			return errorResponse(error);
-		}
-	};
+	return (request) => asJson(() => respond(request));
 }
 
 /** https://www.rfc-editor.org/rfc/rfc7009. Ending the refresh token ends the connection. */
@@ -140,13 +131,7 @@ export function createRevocationEndpoint({ grants, log }: OAuthContext): (reques
 		return jsonResponse({});
 	}
 
-	return async (request) => {
-		try {
-			return await respond(request);
-		} catch (error) {
-			return errorResponse(error);
-		}
-	};
+	return (request) => asJson(() => respond(request));
 }
 
 function fieldsOf({ grant }: Pick<Tokens, "grant">) {

@@ -8,7 +8,7 @@ import type { TokenOwner } from "../../keys/authenticator.ts";
 import { createToken, hashToken, type TokenKind } from "../../keys/token.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
-import { codeChallenge, hashSecret, newSecret } from "../protocol/secrets.ts";
+import { codeChallenge, hashSecret, isSameSecret, newSecret } from "../protocol/secrets.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
 
 export const codeLifetimeMs = 60_000;
@@ -267,15 +267,11 @@ function isFor(
 	{ clientId, redirectUri, codeVerifier, resource }: Redemption,
 ): boolean {
 	return (
-		equals(codeChallenge(codeVerifier), challenge) &&
+		isSameSecret(codeChallenge(codeVerifier), challenge) &&
 		clientId === request.client.id &&
 		(redirectUri === undefined || redirectUri === request.redirectUri) &&
 		(resource === undefined || resource === request.resource)
 	);
-}
-
-function equals(a: string, b: string): boolean {
-	return crypto.timingSafeEqual(Bun.SHA256.hash(a), Bun.SHA256.hash(b));
 }
 
 function grantOf(id: string, { request, person, access }: Consent, now: number): Grant {

@@ -1,6 +1,8 @@
 // The browser of a person who signs in, known by a cookie with a secret. What is begun in one browser can only be
 // continued in the same one.
 
+import { isSameSecret } from "../protocol/secrets.ts";
+
 const maxAgeSeconds = 3600;
 
 export class Browsers {
@@ -49,7 +51,5 @@ export function formToken(browserSecret: string, purpose: string): string {
 
 /** Compares in constant time. */
 export function isFormToken(given: string | undefined, browserSecret: string, purpose: string): boolean {
-	const expected = Buffer.from(formToken(browserSecret, purpose));
-	const actual = Buffer.from(given ?? "");
-	return actual.length === expected.length && crypto.timingSafeEqual(actual, expected);
+	return isSameSecret(given ?? "", formToken(browserSecret, purpose));
 }

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { describeConnectionError } from "../../../lib/http.ts";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
+import { bytesAtMost } from "../../../lib/program/listen.ts";
 
 export interface DiscordOptions {
 	/** Without the version, such as `https://discord.com/api`. */
@@ -118,7 +119,9 @@ export class Discord {
 				// A redirect would send secrets to another address.
 				redirect: "manual",
 			});
-			text = await readText(response);
+			const body = await bytesAtMost(response.body, maxBodyBytes);
+			if (body === "too long") throw new Error("the response is too large");
+			text = body.toString();
 		} catch (cause) {
 			const message = `${path}: ${describeConnectionError(cause)}`;
 			throw new DiscordFailure(message, undefined, { cause });
@@ -126,17 +129,6 @@ export class Discord {
 		if (response.ok) return parseJson(text);
 		throw new DiscordFailure(`${path}: HTTP ${response.status}${describeError(parseJson(text))}`, response.status);
 	}
-}
-
-async function readText({ body }: Response): Promise<string> {
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	for await (const chunk of body ?? []) {
-		length += chunk.length;
-		if (length > maxBodyBytes) throw new Error("the response is too large");
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks).toString();
 }
 
 function parse<const S extends v.GenericSchema>(schema: S, value: unknown) {

@@ -2,11 +2,13 @@
 
 import { StoreUnavailable } from "../../store/unavailable.ts";
 
-/** Of RFC 6749 (OAuth 2.0), RFC 8707 (invalid_target) and OpenID Connect Core, section 3.1.2.6. */
+/** Of RFC 6749 (OAuth 2.0), RFC 7591 (registration), RFC 8707 (invalid_target) and OpenID Connect Core, section 3.1.2.6. */
 export type OAuthErrorCode =
 	| "access_denied"
 	| "invalid_client"
+	| "invalid_client_metadata"
 	| "invalid_grant"
+	| "invalid_redirect_uri"
 	| "invalid_request"
 	| "invalid_scope"
 	| "invalid_target"
@@ -17,37 +19,60 @@ export type OAuthErrorCode =
 	| "unsupported_grant_type"
 	| "unsupported_response_type";
 
-/** The client receives the message, which must be ASCII without quotes. */
+interface ErrorResponse {
+	status: number;
+	retryAfterSeconds?: number;
+}
+
+const responses: Partial<Record<OAuthErrorCode, ErrorResponse>> = {
+	invalid_client: { status: 401 },
+	temporarily_unavailable: { status: 503, retryAfterSeconds: 5 },
+};
+
+/** The client receives the message. */
 export class OAuthError extends Error {
 	override name = "OAuthError";
 	constructor(
 		readonly code: OAuthErrorCode,
 		message: string,
+		readonly response: ErrorResponse = responses[code] ?? { status: 400 },
 	) {
 		super(message);
 	}
 }
 
 const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
-/** After a failure for a temporary reason, such as an unavailable database. */
-export const retryAfterSeconds = 5;
 
 /** Never cached, as RFC 6749 (section 5.1) demands. */
-export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
-	return Response.json(body, { status, headers: { ...noStore, ...headers } });
+export function jsonResponse(body: unknown, status = 200): Response {
+	return Response.json(body, { status, headers: noStore });
 }
 
-/** RFC 6749, section 5.2. Rethrows unexpected errors, which are bugs. */
-export function errorResponse(error: unknown): Response {
-	const known = toOAuthError(error);
-	const body = { error: known.code, error_description: known.message };
-	if (known.code === "temporarily_unavailable")
-		return jsonResponse(body, 503, { "Retry-After": `${retryAfterSeconds}` });
-	return jsonResponse(body, known.code === "invalid_client" ? 401 : 400);
+/** JSON with the error (RFC 6749, section 5.2) if it rejects with an OAuthError, or without the database. */
+export function asJson(run: () => Promise<Response>): Promise<Response> {
+	return orResponse(run, ({ code, message, response: { status } }) => {
+		// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
+		return jsonResponse({ error: code, error_description: message.replace(/[^ !#-[\]-~]/g, "'") }, status);
+	});
 }
 
-/** Rethrows unexpected errors, which are bugs. */
-export function toOAuthError(error: unknown): OAuthError {
+/** What `run` resolves with, or the response to the error. Rejects with unexpected errors, which are bugs. */
+export async function orResponse(
+	run: () => Promise<Response>,
+	respond: (error: OAuthError) => Response,
+): Promise<Response> {
+	try {
+		return await run();
+	} catch (error) {
+		const known = toOAuthError(error);
+		const { retryAfterSeconds } = known.response;
+		const response = respond(known);
+		if (retryAfterSeconds !== undefined) response.headers.set("Retry-After", `${retryAfterSeconds}`);
+		return response;
+	}
+}
+
+function toOAuthError(error: unknown): OAuthError {
 	if (error instanceof OAuthError) return error;
 	if (!(error instanceof StoreUnavailable)) throw error;
 	// The store has logged why: not again for each request that anybody can send.

@@ -2,7 +2,7 @@
 // https://www.rfc-editor.org/rfc/rfc6749#section-3.1
 
 import { readBody } from "../../../lib/program/listen.ts";
-import { OAuthError } from "./oauth-error.ts";
+import { OAuthError, type OAuthErrorCode } from "./oauth-error.ts";
 
 const maxBodyBytes = 16 * 1024;
 const bodyTimeoutMs = 10_000;
@@ -46,11 +46,15 @@ export function queryOf(request: Request): Parameters {
 
 /** Rejects with an OAuthError if the body is no form, is too long, or takes more than 10 s to arrive. */
 export async function readForm(request: Request): Promise<Parameters> {
-	const type = request.headers.get("content-type") ?? "";
-	const [mediaType = ""] = type.split(";");
-	if (mediaType.trim().toLowerCase() !== "application/x-www-form-urlencoded")
-		throw new OAuthError("invalid_request", "The Content-Type must be application/x-www-form-urlencoded.");
+	const text = await readText(request, "application/x-www-form-urlencoded", "invalid_request");
+	return parametersOf(new URLSearchParams(text));
+}
+
+/** Rejects with an OAuthError if the body is of another media type, is too long, or takes more than 10 s to arrive. */
+export async function readText(request: Request, mediaType: string, code: OAuthErrorCode): Promise<string> {
+	const [given = ""] = (request.headers.get("content-type") ?? "").split(";");
+	if (given.trim().toLowerCase() !== mediaType) throw new OAuthError(code, `The Content-Type must be ${mediaType}.`);
 	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
-	if (body === "too long" || body === "late") throw new OAuthError("invalid_request", `The body is ${body}.`);
-	return parametersOf(new URLSearchParams(new TextDecoder().decode(body)));
+	if (body === "too long" || body === "late") throw new OAuthError(code, `The body is ${body}.`);
+	return new TextDecoder().decode(body);
 }

@@ -11,6 +11,11 @@ export function hashSecret(secret: string): string {
 	return Bun.SHA256.hash(secret, "hex");
 }
 
+/** Compares in constant time. */
+export function isSameSecret(given: string, expected: string): boolean {
+	return crypto.timingSafeEqual(Bun.SHA256.hash(given), Bun.SHA256.hash(expected));
+}
+
 /** Method S256 (RFC 7636, section 4.2). */
 export function codeChallenge(verifier: string): string {
 	return Bun.SHA256.hash(verifier, "base64url");
