@@ -16,15 +16,14 @@ export const trimmedName = ({ name }: Thing) => name.trim() || name;
 const hasPlainName = (kind: string) => !["voice", "stage", "category"].includes(kind);
 
 /** For comparing: trimmed, and for kinds such as text channels in lower case with "-" for spaces. */
-export function channelNameOf(kind: string, name: string): string {
-	const trimmed = name.trim() || name;
-	return hasPlainName(kind) ? trimmed.toLowerCase().replace(/\s+/g, "-") : trimmed;
+export function channelNameOf(kind: string, name: string, spaces = /\s+/g): string {
+	const trimmed = trimmedName({ name });
+	return hasPlainName(kind) ? trimmed.toLowerCase().replace(spaces, "-") : trimmed;
 }
 
 /** What Discord does with Unicode spaces other than the ASCII space is not known: they stay. */
 export function newChannelName(kind: string, name: string): string {
-	const trimmed = name.trim() || name;
-	return hasPlainName(kind) ? trimmed.toLowerCase().replace(/ +/g, "-") : trimmed;
+	return channelNameOf(kind, name, / +/g);
 }
 
 /** The same for kinds that Discord can convert into each other. */

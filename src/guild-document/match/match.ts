@@ -101,16 +101,8 @@ class Matching {
 	readonly referred = new Map<string, string>();
 	readonly refusals: Refusal[] = [];
 	readonly #found = new Map<object, Identity>();
-	readonly #keys: Record<"role" | "channel" | "emoji", IdsByKey> = {
-		role: new Map(),
-		channel: new Map(),
-		emoji: new Map(),
-	};
-	readonly #names: Record<"role" | "channel" | "emoji", IdsByKey> = {
-		role: new Map(),
-		channel: new Map(),
-		emoji: new Map(),
-	};
+	readonly #keys = emptyTables();
+	readonly #names = emptyTables();
 
 	constructor(
 		readonly given: GuildDocument,
@@ -305,6 +297,10 @@ class Matching {
 function shownName(name: string, key: string): string {
 	const base = key.replace(/ \(\d+\)$/, "");
 	return [key, base].some((one) => one === name || one.endsWith(`/${name}`)) ? key : `${name} (key ${key})`;
+}
+
+function emptyTables(): Record<"role" | "channel" | "emoji", IdsByKey> {
+	return { role: new Map(), channel: new Map(), emoji: new Map() };
 }
 
 /** "channel" also for categories; undefined if documents never refer to this kind. */
