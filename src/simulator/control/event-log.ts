@@ -12,14 +12,6 @@ const defaultHeartbeatMs = 15_000;
 
 const idPattern = /^([0-9a-f]{8})-(\d{1,15})$/;
 
-interface Reader {
-	next: number;
-	/** Why the reader has missed events and must reload; undefined if it has not. */
-	reload: string | undefined;
-	greeted: boolean;
-	closed: boolean;
-}
-
 /**
  * A log of events with consecutive ids, which readers follow as a stream of server-sent events. Nothing is queued per
  * reader: each has a position in the log. A reader that is too slow, or connects again too late, receives the event
@@ -68,17 +60,18 @@ export class EventLog {
 	open(after: string | undefined): Response {
 		if (this.#readers >= maxReaders) return new Response(`at most ${maxReaders} readers\n`, { status: 503 });
 		this.#readers += 1;
-		const reader = this.#readerAfter(after);
+		const texts = this.#follow(after);
 		const encoder = new TextEncoder();
+		let isClosed = false;
 		const stream = new ReadableStream<Uint8Array>(
 			{
 				// Called when the reader has taken the previous piece.
 				pull: async (controller) => {
-					const text = await this.#read(reader);
-					if (!reader.closed) controller.enqueue(encoder.encode(text));
+					const { value } = await texts.next();
+					if (!isClosed) controller.enqueue(encoder.encode(value));
 				},
 				cancel: () => {
-					reader.closed = true;
+					isClosed = true;
 					this.#readers -= 1;
 				},
 			},
@@ -93,37 +86,33 @@ export class EventLog {
 		});
 	}
 
-	#readerAfter(after: string | undefined): Reader {
-		const next = this.#last + 1;
-		const reader = { next, reload: undefined, greeted: false, closed: false };
-		if (after === undefined) return reader;
-		const [, name, number = ""] = idPattern.exec(after) ?? [];
-		if (name !== this.#name || Number(number) > this.#last)
-			return { ...reader, reload: "The simulator was restarted." };
-		return { ...reader, next: Number(number) + 1 };
+	/** Never ends. */
+	async *#follow(after: string | undefined): AsyncGenerator<string, never> {
+		const known = this.#numberOf(after);
+		let next = (known ?? this.#last) + 1;
+		const reload = (reason: string) => {
+			next = this.#last + 1;
+			return frameOf(this.lastId, "reload", { reason });
+		};
+		yield `retry: ${reconnectMs}\n${frameOf(this.#id(next - 1), "hello", {})}`;
+		if (known === undefined) yield reload("The simulator was restarted.");
+		for (;;) {
+			if (next < this.#first) yield reload("Some events are no longer kept.");
+			let text = "";
+			for (const frame of this.#frames.slice(next - this.#first)) {
+				if (text.length >= batchLength) break;
+				text += frame;
+				next += 1;
+			}
+			if (text !== "") yield text;
+			else if (await this.#isQuiet()) yield ": no new events\n\n";
+		}
 	}
 
-	async #read(reader: Reader): Promise<string> {
-		if (!reader.greeted) {
-			reader.greeted = true;
-			const id = this.#id(reader.next - 1);
-			return `retry: ${reconnectMs}\n${frameOf(id, "hello", {})}`;
-		}
-		if (reader.reload === undefined && reader.next < this.#first) reader.reload = "Some events are no longer kept.";
-		if (reader.reload !== undefined) {
-			const { reload: reason } = reader;
-			Object.assign(reader, { next: this.#last + 1, reload: undefined });
-			return frameOf(this.lastId, "reload", { reason });
-		}
-		const texts: string[] = [];
-		for (let length = 0; length < batchLength; reader.next += 1) {
-			const frame = this.#frames[reader.next - this.#first];
-			if (frame === undefined) break;
-			texts.push(frame);
-			length += frame.length;
-		}
-		if (texts.length > 0) return texts.join("");
-		return (await this.#isQuiet()) ? ": no new events\n\n" : this.#read(reader);
+	/** By default that of the latest event; undefined for the id of another log. */
+	#numberOf(id = this.lastId): number | undefined {
+		const [, name, number = ""] = idPattern.exec(id) ?? [];
+		return name === this.#name && Number(number) <= this.#last ? Number(number) : undefined;
 	}
 
 	async #isQuiet(): Promise<boolean> {
