@@ -24,7 +24,7 @@ const budgets: Record<string, number> = {
 	build: 400,
 	demo: 750,
 	discord: 6850,
-	gateway: 10_800,
+	gateway: 10_750,
 	"guild-document": 4650,
 	guildhall: 100,
 	install: 1150,

@@ -12,6 +12,7 @@ import { realisticLimits } from "./rest/rate-limits.ts";
 import { addInvites } from "./seed.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
+import type { Account } from "./world/state/entities.ts";
 
 const localGateway = ["127.0.0.1", "localhost"].map((host) => `http://${host}:9100/oauth/callback`);
 
@@ -74,8 +75,8 @@ await runProgram(
 			log,
 		});
 		addInvites(simulator.world);
-		for (const { user } of simulator.world.accounts.values())
-			if (user.bot) simulator.world.authorizations.configure(user.id, { redirectUris });
+		for (const { user } of simulator.world.users.bots)
+			simulator.world.authorizations.configure(user.id, { redirectUris });
 		gameServer.issueCode({ username: "Steve" });
 		console.log(json ? JSON.stringify(endpoints(simulator, gameServer, ai)) : instructions(simulator, gameServer, ai));
 		return {
@@ -92,22 +93,17 @@ await runProgram(
 
 function endpoints({ world, url, api, cdn, documentGuilds }: Simulator, game: GameServer, ai: AiSimulation) {
 	const guilds = [...world.guilds.values()];
-	const accounts = Array.from(world.accounts.values(), ({ user, token }) => ({
-		bot: user.bot === true,
-		listed: { id: user.id, username: user.username, token },
-	}));
+	const listed = ({ user: { id, username }, token }: Account) => ({ id, username, token });
 	return {
 		url,
 		api,
 		cdn,
-		bots: accounts
-			.filter(({ bot }) => bot)
-			.map(({ listed }) => ({
-				...listed,
-				...oauth2Summary(world, listed.id),
-				guilds: guilds.filter(({ members }) => members.has(listed.id)).map(({ id, name }) => ({ id, name })),
-			})),
-		users: accounts.filter(({ bot }) => !bot).map(({ listed }) => listed),
+		bots: world.users.bots.map((bot) => ({
+			...listed(bot),
+			...oauth2Summary(world, bot.user.id),
+			guilds: guilds.filter(({ members }) => members.has(bot.user.id)).map(({ id, name }) => ({ id, name })),
+		})),
+		users: world.users.people.map(listed),
 		guilds: guilds.map(({ id, name, channels }) => ({
 			id,
 			name,

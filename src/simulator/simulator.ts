@@ -129,7 +129,7 @@ export class Simulator implements Controllable, AsyncDisposable {
 		const { world } = this;
 		// The requests that make guilds are in no list, and have no rate limits.
 		const builder = this.#newRouter(new Journal(), new RequestLog(), new RateLimiter(generousLimits));
-		const people = [...world.accounts.values()].filter(({ user }) => !user.bot);
+		const { people } = world.users;
 		const callAs = (account: Account) => callerOf(builder, account);
 		for (const given of worlds)
 			this.documentGuilds.push(await buildGuild({ world, people, callAs }, given, worldOptions));

@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { type ControlRoutes, serveControlled, withBody } from "../control/control.ts";
+import { type ControlRoutes, count, serveControlled, withBody } from "../control/control.ts";
 import { Misbehaviours } from "../control/misbehaviours.ts";
 import {
 	type AiMisbehaviour,
@@ -47,7 +47,7 @@ const maxRequests = 1_000;
 
 const misbehaveRequest = v.strictObject({
 	kind: v.picklist(aiMisbehaviours),
-	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	times: v.optional(count),
 });
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

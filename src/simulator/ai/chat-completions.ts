@@ -1,6 +1,7 @@
 // Chat completions in OpenAI's format, and the ways in which the simulated provider can misbehave.
 
 import * as v from "valibot";
+import { count } from "../control/control.ts";
 
 const part = v.object({ type: v.literal("text"), text: v.string() });
 
@@ -16,8 +17,8 @@ export const chatRequest = v.looseObject({
 		v.minLength(1),
 	),
 	stream: v.nullish(v.boolean(), false),
-	max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
-	max_completion_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	max_tokens: v.nullish(count),
+	max_completion_tokens: v.nullish(count),
 });
 
 export type ChatRequest = v.InferOutput<typeof chatRequest>;

@@ -63,6 +63,9 @@ export class BadRequest extends Error {
 	override name = "BadRequest";
 }
 
+/** A whole number of at least 1. */
+export const count = v.pipe(v.number(), v.integer(), v.minValue(1));
+
 /** A route whose JSON body must match the schema; an empty one counts as {}. */
 export function withBody<const S extends v.GenericSchema>(schema: S, run: (given: v.InferOutput<S>) => unknown) {
 	return async (request: Request) => {

@@ -5,7 +5,7 @@ import { type InjectedFault, isMatch } from "../rest/faults.ts";
 import { allRoutes } from "../rest/routes/all.ts";
 import { type Guild, isGuildChannel, isVoice, type Member } from "../world/state/entities.ts";
 import { channelPermissions, guildPermissions } from "../world/state/permissions.ts";
-import { BadRequest, type ControlRoutes, withBody, withQuery } from "./control.ts";
+import { BadRequest, type ControlRoutes, count, withBody, withQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
 import { EventLog } from "./event-log.ts";
 import {
@@ -21,7 +21,7 @@ import { watch } from "./watch.ts";
 const match = v.pipe(v.string(), v.check(isMatch, 'expected a method and a route such as "POST /channels/*/messages"'));
 const limits = {
 	match,
-	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	times: v.optional(count),
 	actor: v.optional(v.string()),
 };
 const integer = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
@@ -252,7 +252,7 @@ function personRoutes(simulator: Controllable): ControlRoutes {
 				intents: v.array(v.picklist(["GuildMembers", "GuildPresences", "MessageContent"])),
 			}),
 			({ bot_id, intents }) => {
-				const bot = world.accounts.values().find(({ user }) => user.bot && user.id === bot_id);
+				const bot = world.users.bots.find(({ user }) => user.id === bot_id);
 				if (!bot) throw new BadRequest(`bot_id: ${bot_id} is not the id of a bot`);
 				bot.privilegedIntents = intents;
 				sockets.disconnect({ botId: bot_id, resumable: false });

@@ -67,8 +67,6 @@ export function summarizeInteraction(interactions: Interactions, interaction: In
 
 /** Returns bots, people, tokens, guilds, channels and roles of the simulator as JSON. */
 export function summarizeState({ world, sockets, url, api, cdn }: Controllable) {
-	const accounts = [...world.accounts.values()];
-	const isBot = ({ user }: Account) => user.bot === true;
 	const summarize = ({ user, token }: Account) => ({
 		id: user.id,
 		username: user.username,
@@ -81,12 +79,12 @@ export function summarizeState({ world, sockets, url, api, cdn }: Controllable) 
 		api,
 		cdn,
 		connected: sockets.connected,
-		bots: accounts.filter(isBot).map((account) => ({
+		bots: world.users.bots.map((account) => ({
 			...summarize(account),
 			...oauth2Summary(world, account.user.id),
 			intents: account.privilegedIntents,
 		})),
-		users: accounts.filter((account) => !isBot(account)).map(summarize),
+		users: world.users.people.map(summarize),
 		guilds: [...world.guilds.values()].map((guild) => ({
 			id: guild.id,
 			name: guild.name,
@@ -158,8 +156,8 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 
 /** Each subcommand is a command of its own: `name` is "name group subcommand", `path` the group and subcommand. */
 export function summarizeCommands(world: World, guild: Guild, permissions: bigint) {
-	return [...world.accounts.values()]
-		.filter(({ user }) => user.bot && guild.members.has(user.id))
+	return world.users.bots
+		.filter(({ user }) => guild.members.has(user.id))
 		.flatMap(({ user }) =>
 			world.commands
 				.usable(user.id, guild)

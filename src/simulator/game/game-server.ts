@@ -5,7 +5,7 @@ import { hash, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { type ControlRoutes, serveControlled, withBody } from "../control/control.ts";
+import { type ControlRoutes, count, serveControlled, withBody } from "../control/control.ts";
 import { Misbehaviours } from "../control/misbehaviours.ts";
 import {
 	type Chargeback,
@@ -109,7 +109,7 @@ const newChargeback = v.strictObject({
 const misbehaveRequest = v.strictObject({
 	kind: v.picklist(misbehaviours),
 	route: v.optional(v.picklist(gameRoutes)),
-	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	times: v.optional(count),
 	executed: v.optional(v.boolean()),
 });
 

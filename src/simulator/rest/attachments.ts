@@ -3,23 +3,23 @@
 
 import type { Attachment, Channel } from "../world/state/entities.ts";
 import { formError } from "./errors.ts";
-import * as f from "./fields/fields.ts";
+import { list, nullable, object, type Read, text, unchecked } from "./fields/fields.ts";
 import type { Call } from "./route.ts";
 
 const maxFiles = 10;
 
 /** Uploaded files, and the attachments that an edited message keeps. */
-export const describedFiles = f.list(
-	f.object({
-		id: f.unchecked,
-		filename: f.nullable(f.text(0, 1024)),
-		description: f.nullable(f.text(0, 1024)),
+export const describedFiles = list(
+	object({
+		id: unchecked,
+		filename: nullable(text(0, 1024)),
+		description: nullable(text(0, 1024)),
 	}),
 	0,
 	maxFiles,
 );
 
-type Described = f.Read<typeof describedFiles> & object;
+type Described = Read<typeof describedFiles> & object;
 
 /** Stores the uploaded files of a message. Returns their attachment objects. */
 export function storeAttachments(call: Call, channel: Channel, described: Described): Attachment[] {

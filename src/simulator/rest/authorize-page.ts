@@ -160,8 +160,7 @@ function readScopes(scopes: readonly string[]): readonly Scope[] {
 }
 
 function renderForm(world: World, { client, scopes, redirectUri }: Query) {
-	const people = [...world.accounts.values()].filter(({ user }) => !user.bot);
-	const choices = people.map(
+	const choices = world.users.people.map(
 		({ user: { id, username, global_name } }, index) =>
 			`<label><input type="radio" name="user_id" value="${id}"${index === 0 ? " checked" : ""}> ${Bun.escapeHTML(global_name ?? username)} <small>@${Bun.escapeHTML(username)}</small></label>`,
 	);

@@ -3,24 +3,24 @@
 
 import { type Picture, recognizePicture } from "../world/guilds/pictures.ts";
 import { formError } from "./errors.ts";
-import * as f from "./fields/fields.ts";
+import { refine, text } from "./fields/fields.ts";
 
 // A character of base64 has 6 bits; the rest is for "data:image/…;base64,".
 const maxLength = (maxBytes: number) => Math.ceil(maxBytes * 2);
 
 /** The field with the avatar of a user or webhook as a data URL. Only a hash of the image is stored. */
-export const avatar = f.refine(f.text(0, 10_000_000), (data) => {
+export const avatar = refine(text(0, 10_000_000), (data) => {
 	if (data.startsWith("data:image/")) return hashOf(data);
 	throw formError("IMAGE_INVALID", "Invalid image");
 });
 
-export function hashOf(text: string): string {
-	return Bun.hash(text).toString(16).padStart(32, "0");
+export function hashOf(data: string): string {
+	return Bun.hash(data).toString(16).padStart(32, "0");
 }
 
 /** A request field with an image of at most `maxBytes` bytes as a data URI. */
 export function image(maxBytes: number) {
-	return f.refine(f.text(0, maxLength(maxBytes)), (uri) => readImage(uri, maxBytes));
+	return refine(text(0, maxLength(maxBytes)), (uri) => readImage(uri, maxBytes));
 }
 
 function readImage(uri: string, maxBytes: number): Picture {

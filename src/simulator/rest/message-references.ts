@@ -8,19 +8,19 @@ import { has } from "../world/state/permissions.ts";
 import { isReadable, readerOf } from "../world/state/serialize.ts";
 import { permissionsIn } from "./access.ts";
 import { apiError, formError, found, missingField } from "./errors.ts";
-import * as f from "./fields/fields.ts";
+import { boolean, choice, object, type Read, snowflake } from "./fields/fields.ts";
 import type { Content } from "./message-body.ts";
 import type { Call } from "./route.ts";
 
-export const messageReference = f.object({
-	type: f.choice(0, 1),
-	message_id: f.snowflake,
-	channel_id: f.snowflake,
-	guild_id: f.snowflake,
-	fail_if_not_exists: f.boolean,
+export const messageReference = object({
+	type: choice(0, 1),
+	message_id: snowflake,
+	channel_id: snowflake,
+	guild_id: snowflake,
+	fail_if_not_exists: boolean,
 });
 
-type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
+type Reference = Exclude<Read<typeof messageReference>, undefined>;
 
 /** Undefined if the message does not exist and `fail_if_not_exists` is false; otherwise throws then. */
 export function repliedTo(call: Call, channel: Channel, reference: Reference): Message | undefined {

@@ -148,6 +148,13 @@ export function guildPlaceOf({ channel }: Call<":channel_id">): GuildPlace {
 	return channel;
 }
 
+export function applicationOf(world: World, id: string): Account {
+	return found(
+		world.users.bots.find(({ user }) => user.id === id),
+		"UnknownApplication",
+	);
+}
+
 /** Returns the channel of the request path. Throws in DMs and threads. */
 export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 	const place = guildPlaceOf(call);

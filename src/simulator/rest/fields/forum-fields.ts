@@ -7,41 +7,41 @@ import { type ForumTag, type GuildChannel, type GuildChannelType, holdsPosts } f
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
 import type { Call, ReadForm } from "../route.ts";
-import * as f from "./fields.ts";
+import { boolean, choice, integer, list, nullable, object, required, snowflake, text } from "./fields.ts";
 
 const tagLimit = 20;
 const tagsPerPost = 5;
 
 /** A request field: the number of minutes without messages after which Discord archives a thread. */
-export const archiveDuration = f.nullable(f.choice(60, 1440, 4320, 10_080));
-export const slowMode = f.nullable(f.integer(0, 21_600));
-export const appliedTags = f.list(f.snowflake, 0, tagsPerPost);
+export const archiveDuration = nullable(choice(60, 1440, 4320, 10_080));
+export const slowMode = nullable(integer(0, 21_600));
+export const appliedTags = list(snowflake, 0, tagsPerPost);
 
 export const forumFields = {
 	default_auto_archive_duration: archiveDuration,
 	default_thread_rate_limit_per_user: slowMode,
-	available_tags: f.nullable(
-		f.list(
-			f.object({
-				id: f.nullable(f.snowflake),
-				name: f.required(f.text(1, 20)),
-				moderated: f.nullable(f.boolean),
-				emoji_id: f.nullable(f.snowflake),
-				emoji_name: f.nullable(f.text(0, 100)),
+	available_tags: nullable(
+		list(
+			object({
+				id: nullable(snowflake),
+				name: required(text(1, 20)),
+				moderated: nullable(boolean),
+				emoji_id: nullable(snowflake),
+				emoji_name: nullable(text(0, 100)),
 			}),
 			0,
 			tagLimit,
 		),
 	),
-	default_reaction_emoji: f.nullable(
-		f.object({
-			emoji_id: f.nullable(f.snowflake),
-			emoji_name: f.nullable(f.text(0, 100)),
+	default_reaction_emoji: nullable(
+		object({
+			emoji_id: nullable(snowflake),
+			emoji_name: nullable(text(0, 100)),
 		}),
 	),
-	default_sort_order: f.nullable(f.choice(0, 1)),
-	default_forum_layout: f.nullable(f.choice(0, 1, 2)),
-	flags: f.nullable(f.integer(0, Number.MAX_SAFE_INTEGER)),
+	default_sort_order: nullable(choice(0, 1)),
+	default_forum_layout: nullable(choice(0, 1, 2)),
+	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
 };
 
 type ForumBody = ReadForm<typeof forumFields>;

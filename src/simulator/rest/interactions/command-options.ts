@@ -3,7 +3,7 @@
 import { ApplicationCommandOptionType as Option } from "discord.js";
 import type { Channel, CommandOption } from "../../world/state/entities.ts";
 import { formError, missingField } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, list, object, required, text, unchecked } from "../fields/fields.ts";
 import { isSubcommand } from "../fields/option-fields.ts";
 import type { Call } from "../route.ts";
 import { type OptionValue, type Resolved, resolve, resolveFile } from "./resolved.ts";
@@ -16,15 +16,15 @@ interface GivenOption {
 }
 
 const givenFields = {
-	name: f.required(f.text(1, 32)),
-	value: f.unchecked,
-	focused: f.boolean,
+	name: required(text(1, 32)),
+	value: unchecked,
+	focused: boolean,
 };
-const inSubcommand = f.list(f.object(givenFields), 0, 25);
-const inGroup = f.list(f.object({ ...givenFields, options: inSubcommand }), 0, 25);
+const inSubcommand = list(object(givenFields), 0, 25);
+const inGroup = list(object({ ...givenFields, options: inSubcommand }), 0, 25);
 
 /** The options of a command that a person uses, with subcommands and groups. */
-export const givenOptions = f.list(f.object({ ...givenFields, options: inGroup }), 0, 25);
+export const givenOptions = list(object({ ...givenFields, options: inGroup }), 0, 25);
 
 /** An option as the application receives it. */
 export type SentOption = {

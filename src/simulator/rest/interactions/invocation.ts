@@ -22,11 +22,10 @@ import {
 } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import type { World } from "../../world/world.ts";
 import { permissionsIn, permissionsOf } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
-import type { Call, ReadForm } from "../route.ts";
+import { choice, integer, list, nullable, object, required, snowflake, text } from "../fields/fields.ts";
+import { applicationOf, type Call, type ReadForm } from "../route.ts";
 import { focusedOptions, givenOptions, resolveOptions } from "./command-options.ts";
 import { submission, submitted } from "./modals.ts";
 import { type Resolved, resolveUser } from "./resolved.ts";
@@ -37,22 +36,22 @@ import { chosenIn, invalidComponent } from "./select-menus.ts";
  * https://docs.discord.food/interactions/receiving-and-responding#create-interaction
  */
 export const invocationFields = {
-	type: f.required(f.integer(InteractionType.ApplicationCommand, InteractionType.ModalSubmit)),
-	application_id: f.required(f.snowflake),
-	guild_id: f.nullable(f.snowflake),
-	channel_id: f.required(f.snowflake),
-	message_id: f.nullable(f.snowflake),
-	data: f.required(
-		f.object({
+	type: required(integer(InteractionType.ApplicationCommand, InteractionType.ModalSubmit)),
+	application_id: required(snowflake),
+	guild_id: nullable(snowflake),
+	channel_id: required(snowflake),
+	message_id: nullable(snowflake),
+	data: required(
+		object({
 			/** The id of the command; in the submission of a modal, that of the interaction which opened it. */
-			id: f.snowflake,
-			type: f.choice(CommandKind.ChatInput, CommandKind.User, CommandKind.Message),
-			name: f.text(1, 32),
+			id: snowflake,
+			type: choice(CommandKind.ChatInput, CommandKind.User, CommandKind.Message),
+			name: text(1, 32),
 			options: givenOptions,
-			target_id: f.snowflake,
-			component_type: f.choice(ComponentType.Button, ...selectTypes),
-			custom_id: f.text(1, 100),
-			values: f.list(f.text(0, 100), 0, 25),
+			target_id: snowflake,
+			component_type: choice(ComponentType.Button, ...selectTypes),
+			custom_id: text(1, 100),
+			values: list(text(0, 100), 0, 25),
 			components: submitted,
 		}),
 	),
@@ -173,11 +172,6 @@ function componentData(call: InvocationCall, channel: Channel, { components }: M
 	// https://docs.discord.com/developers/components/reference#button-examples
 	const { id, type: component_type } = button;
 	return { id, custom_id, component_type };
-}
-
-function applicationOf(world: World, id: string): Account {
-	for (const account of world.accounts.values()) if (account.user.bot && account.user.id === id) return account;
-	throw apiError("UnknownApplication");
 }
 
 function commandOf(call: InvocationCall, channel: Channel, guild: Guild | undefined): Command {

@@ -4,7 +4,7 @@ import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireAbove } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { integer, list, nullable, required, snowflake } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";
 
@@ -21,9 +21,9 @@ export const banRoutes = [
 	route(`GET ${all}`, {
 		needs: "BanMembers",
 		query: {
-			limit: f.integer(1, 1000),
-			before: f.snowflake,
-			after: f.snowflake,
+			limit: integer(1, 1000),
+			before: snowflake,
+			after: snowflake,
 		},
 		run: ({ guild, query }) => pageById(guild.bans.values(), ({ user }) => user.id, query, 1000),
 	}),
@@ -31,11 +31,11 @@ export const banRoutes = [
 	route(`PUT ${one}`, {
 		needs: "BanMembers",
 		body: {
-			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
-			delete_message_days: f.nullable(f.integer(0, 7)),
+			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
+			delete_message_days: nullable(integer(0, 7)),
 		},
 		// Undocumented: discord.py sends it here (http.py, ban).
-		query: { delete_message_seconds: f.integer(0, 7 * daySeconds) },
+		query: { delete_message_seconds: integer(0, 7 * daySeconds) },
 		run: (call) => {
 			const { world, body, query, by, guild } = call;
 			const user = found(world.users.get(call.params.user_id), "UnknownUser");
@@ -49,8 +49,8 @@ export const banRoutes = [
 	route("POST /guilds/:guild_id/bulk-ban", {
 		needs: ["BanMembers", "ManageGuild"],
 		body: {
-			user_ids: f.required(f.list(f.snowflake, 1, bulkLimit)),
-			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
+			user_ids: required(list(snowflake, 1, bulkLimit)),
+			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
 		},
 		run: (call) => {
 			const { world, actor, body, by, guild } = call;

@@ -16,7 +16,7 @@ import { guildPermissions, has, isShown } from "../../world/state/permissions.ts
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requireMfa, requirePermissions } from "../access.ts";
 import { apiError, formError, found, missingField, notSimulated } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, choice, integer, list, nullable, object, required, snowflake, text } from "../fields/fields.ts";
 import { forumChanges, forumFields } from "../fields/forum-fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 import { isRequired } from "./guilds.ts";
@@ -30,21 +30,21 @@ export const bitrateLimits = [96_000, 128_000, 256_000, 384_000];
 
 const channelFields = {
 	...forumFields,
-	name: f.nullable(f.text(1, 100)),
-	position: f.nullable(f.integer(0, 0x7fffffff)),
+	name: nullable(text(1, 100)),
+	position: nullable(integer(0, 0x7fffffff)),
 	// The limit depends on the type: a forum's guidelines may be longer than a topic.
-	topic: f.nullable(f.text(0, 4096)),
-	nsfw: f.nullable(f.boolean),
-	rate_limit_per_user: f.nullable(f.integer(0, 21_600)),
-	bitrate: f.nullable(f.integer(8000, 384_000)),
-	user_limit: f.nullable(f.integer(0, 10_000)),
-	rtc_region: f.nullable(f.text(0, 100)),
-	video_quality_mode: f.nullable(f.choice(1, 2)),
-	permission_overwrites: f.nullable(overwriteList),
-	parent_id: f.nullable(f.snowflake),
+	topic: nullable(text(0, 4096)),
+	nsfw: nullable(boolean),
+	rate_limit_per_user: nullable(integer(0, 21_600)),
+	bitrate: nullable(integer(8000, 384_000)),
+	user_limit: nullable(integer(0, 10_000)),
+	rtc_region: nullable(text(0, 100)),
+	video_quality_mode: nullable(choice(1, 2)),
+	permission_overwrites: nullable(overwriteList),
+	parent_id: nullable(snowflake),
 };
 
-const creatable = f.choice(
+const creatable = choice(
 	ChannelType.GuildText,
 	ChannelType.GuildVoice,
 	ChannelType.GuildCategory,
@@ -184,8 +184,8 @@ export const channelRoutes = [
 		status: 201,
 		body: {
 			...channelFields,
-			name: f.required(f.text(1, 100)),
-			type: f.nullable(creatable),
+			name: required(text(1, 100)),
+			type: nullable(creatable),
 		},
 		run: (call) => {
 			const { guild } = call;
@@ -206,13 +206,13 @@ export const channelRoutes = [
 		},
 	}),
 	route("PATCH /guilds/:guild_id/channels", {
-		body: f.required(
-			f.list(
-				f.object({
-					id: f.required(f.snowflake),
-					position: f.nullable(f.integer(0, 0x7fffffff)),
-					parent_id: f.nullable(f.snowflake),
-					lock_permissions: f.nullable(f.boolean),
+		body: required(
+			list(
+				object({
+					id: required(snowflake),
+					position: nullable(integer(0, 0x7fffffff)),
+					parent_id: nullable(snowflake),
+					lock_permissions: nullable(boolean),
 				}),
 				0,
 				channelLimit,
@@ -254,7 +254,7 @@ export const channelRoutes = [
 		body: {
 			...channelFields,
 			...threadFields,
-			type: f.nullable(f.choice(...convertible)),
+			type: nullable(choice(...convertible)),
 		},
 		run: (call) => {
 			const place = call.channel;

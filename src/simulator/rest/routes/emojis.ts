@@ -6,7 +6,7 @@ import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { list, nullable, required, snowflake, text } from "../fields/fields.ts";
 import { image } from "../images.ts";
 import { type Call, route } from "../route.ts";
 
@@ -21,8 +21,8 @@ const imageLimitBytes = 256 * 1024;
 /** Larger images are refused as a field: https://github.com/Mephisto5558/Teufelsbot/issues/233 */
 const formLimitBytes = 2048 * 1024;
 
-const name = f.text(2, 32);
-const roles = f.nullable(f.list(f.snowflake, 0, 250));
+const name = text(2, 32);
+const roles = nullable(list(snowflake, 0, 250));
 
 const { CreateGuildExpressions, ManageGuildExpressions } = Permission;
 
@@ -69,8 +69,8 @@ export const emojiRoutes = [
 		needs: CreateGuildExpressions,
 		status: 201,
 		body: {
-			name: f.required(name),
-			image: f.required(image(formLimitBytes)),
+			name: required(name),
+			image: required(image(formLimitBytes)),
 			roles,
 		},
 		run: (call) => {

@@ -175,8 +175,7 @@ export const guildRoutes = [
 	}),
 	route("GET /guilds/:guild_id/integrations", {
 		needs: "ManageGuild",
-		run: ({ guild, world }) =>
-			[...world.accounts.values()].filter(({ user }) => user.bot && guild.members.has(user.id)).map(integration),
+		run: ({ guild, world }) => world.users.bots.filter(({ user }) => guild.members.has(user.id)).map(integration),
 	}),
 	route("GET /guilds/:guild_id/widget", {
 		needs: "ManageGuild",

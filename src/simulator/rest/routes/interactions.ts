@@ -9,7 +9,7 @@ import {
 import type { Choice, Interaction, Response } from "../../interactions/interaction.ts";
 import { isThread, type Message } from "../../world/state/entities.ts";
 import { apiError, atKey, notSimulated } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, integer, notOneOf, nullable, object, required, unchecked } from "../fields/fields.ts";
 import { choicesOf } from "../fields/option-fields.ts";
 import { focusedIn, type SentOption } from "../interactions/command-options.ts";
 import { checkInvocation, invocationFields } from "../interactions/invocation.ts";
@@ -49,12 +49,12 @@ function answersTo({ type, message }: Interaction): InteractionResponseType[] {
 	}
 }
 
-const messageData = f.object({ ...contentFields, tts: f.boolean });
-const noData = f.required(messageData).read({});
+const messageData = object({ ...contentFields, tts: boolean });
+const noData = required(messageData).read({});
 
 const callback = {
-	type: f.required(f.integer(0, 255)),
-	data: f.unchecked,
+	type: required(integer(0, 255)),
+	data: unchecked,
 };
 
 type Callback = ReadForm<typeof callback>;
@@ -72,7 +72,7 @@ export const interactionRoutes = [
 	}),
 	route("POST /interactions/:interaction_id/:interaction_token/callback", {
 		body: callback,
-		query: { with_response: f.boolean },
+		query: { with_response: boolean },
 		run: (call) => {
 			const { interaction } = call;
 			if (interaction.state === "failed") throw apiError("UnknownInteraction");
@@ -89,7 +89,7 @@ function answerType(interaction: Interaction, type: number): InteractionResponse
 	if (otherAnswers.has(type)) throw notSimulated(`responses to interactions of type ${type}`);
 	const known = answersTo(interaction);
 	if (known.includes(type)) return type;
-	throw f.notOneOf(known, "type");
+	throw notOneOf(known, "type");
 }
 
 function answer(
@@ -128,10 +128,10 @@ function answer(
 function choicesFor({ data }: Interaction, given: unknown): readonly Choice[] {
 	const { options } = data as { options: readonly SentOption[] };
 	const [focused] = focusedIn(options);
-	const form = f.object({
-		choices: f.nullable(choicesOf(focused?.type ?? Option.String)),
+	const form = object({
+		choices: nullable(choicesOf(focused?.type ?? Option.String)),
 	});
-	return f.required(form).read(given).choices ?? [];
+	return required(form).read(given).choices ?? [];
 }
 
 function serializeCallback(call: Call<"", Callback>, { id, type, answer }: Interaction, message: Message | undefined) {

@@ -8,7 +8,7 @@ import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, integer, list, nullable, present, snowflake, text } from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
@@ -97,19 +97,19 @@ export const inviteRoutes = [
 	route("POST /channels/:channel_id/invites", {
 		needs: "CreateInstantInvite",
 		body: {
-			max_age: f.nullable(f.integer(0, longestSeconds)),
-			max_uses: f.nullable(f.integer(0, 100)),
-			temporary: f.nullable(f.boolean),
-			unique: f.nullable(f.boolean),
+			max_age: nullable(integer(0, longestSeconds)),
+			max_uses: nullable(integer(0, 100)),
+			temporary: nullable(boolean),
+			unique: nullable(boolean),
 			target_type: notSimulatedField("invites to streams and activities"),
-			role_ids: f.list(f.snowflake, 0, 250),
+			role_ids: list(snowflake, 0, 250),
 		},
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
 			// https://github.com/Rapptz/discord.py/pull/6063
 			if (channel.type === ChannelType.GuildCategory) throw apiError("UnknownChannel");
-			const { role_ids = [] } = body;
+			const { max_age, max_uses, temporary, role_ids = [] } = body;
 			const guild = world.guilds.of(channel);
 			requireGrantable(call, guild, role_ids);
 			if (arePaused(guild)) {
@@ -118,10 +118,8 @@ export const inviteRoutes = [
 			}
 			const settings = {
 				inviter: actor.user,
-				max_age: body.max_age ?? 86_400,
-				max_uses: body.max_uses ?? 0,
-				temporary: body.temporary ?? false,
 				role_ids,
+				...present({ max_age, max_uses, temporary }),
 			};
 			const known = body.unique ? undefined : world.invites.findSame(channel, settings);
 			if (known) {
@@ -135,7 +133,7 @@ export const inviteRoutes = [
 	}),
 	route("GET /invites/:invite_code", {
 		withoutToken: true,
-		query: { with_counts: f.boolean, with_expiration: f.boolean },
+		query: { with_counts: boolean, with_expiration: boolean },
 		run: (call) => {
 			const invite = inviteOf(call);
 			const { world, query } = call;
@@ -147,7 +145,7 @@ export const inviteRoutes = [
 		},
 	}),
 	route("POST /invites/:invite_code", {
-		body: { session_id: f.nullable(f.text(1, 100)) },
+		body: { session_id: nullable(text(1, 100)) },
 		run: (call) => {
 			if (call.actor.user.bot) throw apiError("BotsCannotUseThisEndpoint");
 			const invite = inviteOf(call);

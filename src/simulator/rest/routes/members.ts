@@ -6,7 +6,7 @@ import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireAbove, requireAboveRole, requireGuildPermissions, requireMembersIntent } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, integer, list, nullable, required, snowflake, text, timestamp } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, memberOfActor, route } from "../route.ts";
 import { checkVoice } from "./voice.ts";
@@ -18,7 +18,7 @@ const oneRole = "/guilds/:guild_id/members/:user_id/roles/:role_id";
 
 export const memberRoutes = [
 	route("GET /guilds/:guild_id/members", {
-		query: { limit: f.integer(1, 1000), after: f.snowflake },
+		query: { limit: integer(1, 1000), after: snowflake },
 		run: (call) => {
 			requireMembersIntent(call);
 			const members = call.guild.members.values();
@@ -27,26 +27,26 @@ export const memberRoutes = [
 		},
 	}),
 	route("GET /guilds/:guild_id/members/search", {
-		query: { query: f.required(f.text(1, 100)), limit: f.integer(1, 1000) },
+		query: { query: required(text(1, 100)), limit: integer(1, 1000) },
 		run: ({ guild, query: { query, limit = 1 } }) => membersNamed(guild, query, limit).map(serialize.member),
 	}),
 	route("GET /guilds/:guild_id/members/:user_id", ({ member }) => serialize.member(member)),
 	route("PATCH /guilds/:guild_id/members/@me", {
-		body: { nick: f.nullable(f.text(0, 32)) },
+		body: { nick: nullable(text(0, 32)) },
 		run: (call) => serialize.member(editOwnNick(call)),
 	}),
 	route("PATCH /guilds/:guild_id/members/@me/nick", {
-		body: { nick: f.nullable(f.text(0, 32)) },
+		body: { nick: nullable(text(0, 32)) },
 		run: (call) => ({ nick: editOwnNick(call).nick }),
 	}),
 	route("PATCH /guilds/:guild_id/members/:user_id", {
 		body: {
-			nick: f.nullable(f.text(0, 32)),
-			roles: f.nullable(f.list(f.snowflake, 0, 250)),
-			mute: f.nullable(f.boolean),
-			deaf: f.nullable(f.boolean),
-			channel_id: f.nullable(f.snowflake),
-			communication_disabled_until: f.nullable(f.timestamp),
+			nick: nullable(text(0, 32)),
+			roles: nullable(list(snowflake, 0, 250)),
+			mute: nullable(boolean),
+			deaf: nullable(boolean),
+			channel_id: nullable(snowflake),
+			communication_disabled_until: nullable(timestamp),
 		},
 		run: (call) => {
 			const { guild, member } = call;

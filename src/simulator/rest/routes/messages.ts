@@ -9,7 +9,7 @@ import { timeOf } from "../../world/state/snowflake.ts";
 import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
 import { moderate } from "../automod-actions.ts";
 import { ApiError, apiError, formError, found, rateLimited } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, integer, list, nullable, refine, required, snowflake, unchecked } from "../fields/fields.ts";
 import {
 	contentFields,
 	editedContent,
@@ -32,7 +32,7 @@ function textChannelOf({ channel }: Call<":channel_id">): Channel {
 	return channel;
 }
 
-const nonce = f.refine(f.unchecked, (value) => {
+const nonce = refine(unchecked, (value) => {
 	if (typeof value === "number" && Number.isSafeInteger(value)) return value;
 	if (typeof value === "string" && value.length <= 25) return value;
 	throw formError("NONCE_TYPE_TOO_LONG", "Must be an integer, or a string of 25 or fewer in length.");
@@ -40,11 +40,11 @@ const nonce = f.refine(f.unchecked, (value) => {
 
 const newMessage = {
 	...contentFields,
-	tts: f.boolean,
-	nonce: f.nullable(nonce),
-	enforce_nonce: f.boolean,
-	message_reference: f.nullable(messageReference),
-	poll: f.nullable(pollForm),
+	tts: boolean,
+	nonce: nullable(nonce),
+	enforce_nonce: boolean,
+	message_reference: nullable(messageReference),
+	poll: nullable(pollForm),
 };
 
 type NewMessage = ReadForm<typeof newMessage>;
@@ -140,10 +140,10 @@ function checkLocked(call: Call, channel: Channel): void {
 export const messageRoutes = [
 	route("GET /channels/:channel_id/messages", {
 		query: {
-			limit: f.integer(1, 100),
-			around: f.snowflake,
-			before: f.snowflake,
-			after: f.snowflake,
+			limit: integer(1, 100),
+			around: snowflake,
+			before: snowflake,
+			after: snowflake,
 		},
 		run: (call) => {
 			const channel = textChannelOf(call);
@@ -225,7 +225,7 @@ export const messageRoutes = [
 		needs: "ManageMessages",
 		inArchived: true,
 		botsOnly: true,
-		body: { messages: f.required(f.list(f.snowflake, 2, 100)) },
+		body: { messages: required(list(snowflake, 2, 100)) },
 		run: (call) => {
 			const channel = guildPlaceOf(call);
 			const ids = call.body.messages;

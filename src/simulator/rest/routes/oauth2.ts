@@ -7,9 +7,9 @@
 
 import type { Authorization } from "../../world/accounts/authorizations.ts";
 import type { World } from "../../world/world.ts";
-import { ApiError, found, notSimulated } from "../errors.ts";
+import { ApiError, notSimulated } from "../errors.ts";
 import { type Field, unchecked } from "../fields/fields.ts";
-import { type Call, route } from "../route.ts";
+import { applicationOf, type Call, route } from "../route.ts";
 import { publicApplication } from "./applications.ts";
 
 type Form = Readonly<Record<string, string>>;
@@ -57,14 +57,6 @@ export const oauth2Routes = [
 		},
 	}),
 ];
-
-function applicationOf(world: World, clientId: string) {
-	const bots = world.accounts.values();
-	return found(
-		bots.find(({ user }) => user.id === clientId),
-		"UnknownApplication",
-	);
-}
 
 function issueToken(call: FormCall): Authorization {
 	const { world, body } = call;

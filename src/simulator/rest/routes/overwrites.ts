@@ -6,19 +6,19 @@ import type { Guild, GuildChannel, Overwrite } from "../../world/state/entities.
 import { has, mayOverwrite, permissionsOfEveryone } from "../../world/state/permissions.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { choice, list, nullable, object, permissionBits, required, snowflake } from "../fields/fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
 const overwriteLimit = 1000;
 
 const overwriteFields = {
-	type: f.choice(0, 1),
-	allow: f.nullable(f.permissionBits),
-	deny: f.nullable(f.permissionBits),
+	type: choice(0, 1),
+	allow: nullable(permissionBits),
+	deny: nullable(permissionBits),
 };
 
 /** The field `permission_overwrites` of a request body that creates or edits a channel. */
-export const overwriteList = f.list(f.object({ ...overwriteFields, id: f.required(f.snowflake) }), 0, overwriteLimit);
+export const overwriteList = list(object({ ...overwriteFields, id: required(snowflake) }), 0, overwriteLimit);
 
 type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
@@ -85,18 +85,18 @@ function overwriteOf(call: Call<typeof one>) {
 	const channel = guildChannelOf(call);
 	const { overwrite_id: id } = call.params;
 	const old = channel.permission_overwrites.find((known) => known.id === id);
-	return { channel, guild: call.world.guilds.of(channel), id, old };
+	const others = channel.permission_overwrites.filter((one) => one !== old);
+	return { channel, guild: call.world.guilds.of(channel), id, old, others };
 }
 
 export const overwriteRoutes = [
 	route(`PUT ${one}`, {
 		needs: "ManageRoles",
-		body: { ...overwriteFields, type: f.required(f.choice(0, 1)) },
+		body: { ...overwriteFields, type: required(choice(0, 1)) },
 		run: (call) => {
-			const { channel, guild, id, old } = overwriteOf(call);
+			const { channel, guild, id, old, others } = overwriteOf(call);
 			const now = stored(guild, { id, ...call.body });
 			requireOverwrite(call, guild, channel, changedBits(old, now));
-			const others = channel.permission_overwrites.filter((one) => one !== old);
 			keepReadable(guild, channel, [...others, now]);
 			call.world.channels.setOverwrite(channel, now, call.by);
 		},
@@ -104,10 +104,9 @@ export const overwriteRoutes = [
 	route(`DELETE ${one}`, {
 		needs: "ManageRoles",
 		run: (call) => {
-			const { channel, guild, old } = overwriteOf(call);
+			const { channel, guild, old, others } = overwriteOf(call);
 			if (!old) throw apiError("UnknownPermissionOverwrite");
 			requireOverwrite(call, guild, channel, changedBits(old, undefined));
-			const others = channel.permission_overwrites.filter((one) => one !== old);
 			keepReadable(guild, channel, others);
 			call.world.channels.removeOverwrite(channel, old, call.by);
 		},

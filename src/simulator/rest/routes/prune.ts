@@ -6,13 +6,13 @@ import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { atKey, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, integer, list, snowflake, text } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const path = "/guilds/:guild_id/prune";
 const needs = Permission.ManageGuild | Permission.KickMembers;
-const days = f.integer(1, 30);
-const roles = f.list(f.snowflake, 0, 250);
+const days = integer(1, 30);
+const roles = list(snowflake, 0, 250);
 const defaultDays = 7;
 
 function prunable(call: Call<typeof path>, days: number, roleIds: readonly string[]): Member[] {
@@ -25,7 +25,7 @@ function prunable(call: Call<typeof path>, days: number, roleIds: readonly strin
 export const pruneRoutes = [
 	route(`GET ${path}`, {
 		needs,
-		query: { days, include_roles: f.text(0, 6000) },
+		query: { days, include_roles: text(0, 6000) },
 		run: (call) => {
 			const { days = defaultDays, include_roles } = call.query;
 			const ids = include_roles ? include_roles.split(",") : undefined;
@@ -35,7 +35,7 @@ export const pruneRoutes = [
 	}),
 	route(`POST ${path}`, {
 		needs,
-		body: { days, compute_prune_count: f.boolean, include_roles: roles },
+		body: { days, compute_prune_count: boolean, include_roles: roles },
 		run: (call) => {
 			const { world, body, by, guild } = call;
 			const { days = defaultDays, include_roles = [] } = body;

@@ -11,36 +11,36 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, integer, oneOf, queryList, snowflake, text } from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, route } from "../route.ts";
 
 function negatable(words: readonly string[]) {
-	return f.oneOf(...words, ...words.map((one) => `-${one}`));
+	return oneOf(...words, ...words.map((one) => `-${one}`));
 }
 
-const ids = f.queryList(f.snowflake, 100);
+const ids = queryList(snowflake, 100);
 
 export const searchRoutes = [
 	route("GET /guilds/:guild_id/messages/search", {
 		query: {
-			limit: f.integer(1, 25),
-			offset: f.integer(0, 9975),
-			max_id: f.snowflake,
-			min_id: f.snowflake,
-			content: f.text(0, 1024),
-			channel_id: f.queryList(f.snowflake, 500),
-			author_type: f.queryList(negatable(authorTypes), 6),
+			limit: integer(1, 25),
+			offset: integer(0, 9975),
+			max_id: snowflake,
+			min_id: snowflake,
+			content: text(0, 1024),
+			channel_id: queryList(snowflake, 500),
+			author_type: queryList(negatable(authorTypes), 6),
 			author_id: ids,
 			mentions: ids,
 			mentions_role_id: ids,
-			mention_everyone: f.boolean,
+			mention_everyone: boolean,
 			replied_to_message_id: ids,
-			pinned: f.boolean,
-			has: f.queryList(negatable(hasTypes), 18),
-			sort_by: f.oneOf("timestamp", "relevance"),
-			sort_order: f.oneOf("asc", "desc"),
-			include_nsfw: f.boolean,
+			pinned: boolean,
+			has: queryList(negatable(hasTypes), 18),
+			sort_by: oneOf("timestamp", "relevance"),
+			sort_order: oneOf("asc", "desc"),
+			include_nsfw: boolean,
 			slop: notSimulatedField("slop of a search"),
 			replied_to_user_id: notSimulatedField("searching for replies to a user"),
 			embed_type: notSimulatedField("searching by embeds"),

@@ -7,16 +7,16 @@ import { type GuildChannel, isGuildChannel, type StageInstance } from "../../wor
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, found, notSimulated } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, choice, nullable, required, snowflake, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 const moderator = Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers;
 
 const one = "/stage-instances/:channel_id";
 const fields = {
-	topic: f.text(1, 120),
+	topic: text(1, 120),
 	// GUILD_ONLY. Discord has ended public stages.
-	privacy_level: f.choice(StageInstancePrivacyLevel.GuildOnly),
+	privacy_level: choice(StageInstancePrivacyLevel.GuildOnly),
 };
 
 function namedChannel(call: Call, id: string): GuildChannel {
@@ -37,10 +37,10 @@ export const stageRoutes = [
 	route("POST /stage-instances", {
 		body: {
 			...fields,
-			topic: f.required(fields.topic),
-			channel_id: f.required(f.snowflake),
-			send_start_notification: f.boolean,
-			guild_scheduled_event_id: f.nullable(f.snowflake),
+			topic: required(fields.topic),
+			channel_id: required(snowflake),
+			send_start_notification: boolean,
+			guild_scheduled_event_id: nullable(snowflake),
 		},
 		run: (call) => {
 			const { stages } = call.world;

@@ -9,7 +9,7 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, missingField } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, choice, integer, nullable, object, required, snowflake, text, timestamp } from "../fields/fields.ts";
 import { appliedTags, archiveDuration, checkedTags, slowMode } from "../fields/forum-fields.ts";
 import { contentFields, newContent, requireContent, requireEmbedsAndFiles, serializeMessage } from "../message-body.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
@@ -17,7 +17,7 @@ import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 const activeLimit = 1000;
 
 const startFields = {
-	name: f.required(f.text(1, 100)),
+	name: required(text(1, 100)),
 	auto_archive_duration: archiveDuration,
 	rate_limit_per_user: slowMode,
 };
@@ -26,11 +26,11 @@ type Start = ReadForm<typeof startFields>;
 
 /** The fields of a request body that edits a thread, without its name and slow mode. */
 export const threadFields = {
-	archived: f.nullable(f.boolean),
+	archived: nullable(boolean),
 	auto_archive_duration: archiveDuration,
-	locked: f.nullable(f.boolean),
-	invitable: f.nullable(f.boolean),
-	applied_tags: f.nullable(appliedTags),
+	locked: nullable(boolean),
+	invitable: nullable(boolean),
+	applied_tags: nullable(appliedTags),
 };
 
 function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
@@ -49,13 +49,13 @@ function requireThreadable({ type }: GuildChannel): void {
 	if (type !== GuildText && type !== GuildAnnouncement) throw apiError("CannotExecuteActionOnThisChannelType");
 }
 
-const post = f.object(contentFields);
+const post = object(contentFields);
 const newThread = {
 	...startFields,
-	type: f.nullable(f.choice(ChannelType.AnnouncementThread, ChannelType.PublicThread, ChannelType.PrivateThread)),
-	invitable: f.nullable(f.boolean),
-	message: f.nullable(post),
-	applied_tags: f.nullable(appliedTags),
+	type: nullable(choice(ChannelType.AnnouncementThread, ChannelType.PublicThread, ChannelType.PrivateThread)),
+	invitable: nullable(boolean),
+	message: nullable(post),
+	applied_tags: nullable(appliedTags),
 };
 type Body = ReadForm<typeof newThread>;
 
@@ -157,9 +157,9 @@ function archivedIn(call: Call<":channel_id">, fits: (thread: Thread) => boolean
 }
 
 const byTime = {
-	before: f.timestamp,
+	before: timestamp,
 	// The range in Discord's OpenAPI document: list_public_archived_threads.
-	limit: f.integer(2, 100),
+	limit: integer(2, 100),
 };
 
 function pageByTime(call: Call<"", unknown, ReadForm<typeof byTime>>, all: readonly Thread[]) {
@@ -223,7 +223,7 @@ export const threadRoutes = [
 	}),
 	route("GET /channels/:channel_id/users/@me/threads/archived/private", {
 		needs: "ReadMessageHistory",
-		query: { before: f.snowflake, limit: f.integer(2, 100) },
+		query: { before: snowflake, limit: integer(2, 100) },
 		run: (call) => {
 			const { before, limit } = call.query;
 			const joined = archivedIn(

@@ -25,11 +25,7 @@ export const voiceRoutes = [
 	route("GET /guilds/:guild_id/voice-states/:user_id", (call) => {
 		const { guild, member } = call;
 		if (!guild.voiceStates.has(member.user.id)) throw apiError("UnknownVoiceState");
-		return {
-			...serialize.voiceState(guild, member),
-			guild_id: guild.id,
-			member: serialize.member(member),
-		};
+		return serialize.memberVoiceState(guild, member);
 	}),
 	route("PUT /channels/:channel_id/voice-status", {
 		needs: "SetVoiceChannelStatus",

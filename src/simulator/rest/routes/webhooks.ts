@@ -8,7 +8,7 @@ import { type GuildChannel, holdsPosts, isGuildChannel, isThread, type Webhook }
 import type { World } from "../../world/world.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, nullable, refine, required, snowflake, text } from "../fields/fields.ts";
 import { avatar, hashOf } from "../images.ts";
 import {
 	contentFields,
@@ -24,10 +24,10 @@ const webhookLimit = 15;
 const byId = "/webhooks/:webhook_id";
 const byToken = `${byId}/:webhook_token` as const;
 const oneMessage = `${byToken}/messages/:message_id` as const;
-const threadId = { thread_id: f.snowflake };
+const threadId = { thread_id: snowflake };
 
 /** The field with the name of a webhook. Discord allows no name that contains "discord" or "clyde". */
-const name = f.refine(f.text(1, 80), (given) => {
+const name = refine(text(1, 80), (given) => {
 	const [word] = /discord|clyde/i.exec(given) ?? [];
 	if (word === undefined) return given.trim();
 	throw formError("USERNAME_INVALID_CONTAINS", `Username cannot contain "${word.toLowerCase()}"`);
@@ -97,7 +97,7 @@ const managing = [
 	}),
 	route("POST /channels/:channel_id/webhooks", {
 		needs: "ManageWebhooks",
-		body: { name: f.required(name), avatar: f.nullable(avatar) },
+		body: { name: required(name), avatar: nullable(avatar) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
@@ -116,8 +116,8 @@ const managing = [
 	route(`PATCH ${byId}`, {
 		body: {
 			name,
-			avatar: f.nullable(avatar),
-			channel_id: f.nullable(f.snowflake),
+			avatar: nullable(avatar),
+			channel_id: nullable(snowflake),
 		},
 		run: (call) => {
 			const webhook = managedWebhook(call);
@@ -137,7 +137,7 @@ const byItsToken = { actor: null };
 const actingByToken = [
 	route(`GET ${byToken}`, ({ webhook }) => withoutUser(webhook)),
 	route(`PATCH ${byToken}`, {
-		body: { name, avatar: f.nullable(avatar) },
+		body: { name, avatar: nullable(avatar) },
 		run: ({ world, webhook, body }) => {
 			world.webhooks.edit(webhook, body, byItsToken);
 			return withoutUser(webhook);
@@ -148,12 +148,12 @@ const actingByToken = [
 
 const writing = [
 	route(`POST ${byToken}`, {
-		query: { ...threadId, wait: f.boolean, with_components: f.boolean },
+		query: { ...threadId, wait: boolean, with_components: boolean },
 		body: {
 			...contentFields,
-			tts: f.boolean,
-			username: f.nullable(name),
-			avatar_url: f.nullable(f.text(0, 2048)),
+			tts: boolean,
+			username: nullable(name),
+			avatar_url: nullable(text(0, 2048)),
 			thread_name: notSimulatedField("forum posts by webhooks"),
 			applied_tags: notSimulatedField("forum posts by webhooks"),
 		},
@@ -180,7 +180,7 @@ const writing = [
 		run: (call) => serializeMessage(call, ownMessage(call).message),
 	}),
 	route(`PATCH ${oneMessage}`, {
-		query: { ...threadId, with_components: f.boolean },
+		query: { ...threadId, with_components: boolean },
 		body: contentFields,
 		run: (call) => {
 			const { place, message } = ownMessage(call);

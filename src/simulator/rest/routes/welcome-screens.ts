@@ -5,17 +5,17 @@ import { ChannelType } from "discord.js";
 import { holdsPosts, type WelcomeScreen } from "../../world/state/entities.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields/fields.ts";
+import { boolean, list, nullable, object, type Read, required, snowflake, text } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 import { optionalEmoji } from "./onboarding.ts";
 
 const path = "/guilds/:guild_id/welcome-screen";
 
-const welcomeChannel = f.object({
-	channel_id: f.required(f.snowflake),
-	description: f.required(f.text(1, 50)),
-	emoji_id: f.nullable(f.snowflake),
-	emoji_name: f.nullable(f.text(0, 152_133)),
+const welcomeChannel = object({
+	channel_id: required(snowflake),
+	description: required(text(1, 50)),
+	emoji_id: nullable(snowflake),
+	emoji_name: nullable(text(0, 152_133)),
 });
 
 /**
@@ -25,7 +25,7 @@ const welcomeChannel = f.object({
  */
 function welcomeChannels(
 	{ guild }: Call<":guild_id">,
-	given: readonly (f.Read<typeof welcomeChannel> & object)[],
+	given: readonly (Read<typeof welcomeChannel> & object)[],
 ): WelcomeScreen["welcome_channels"] {
 	return given.map(({ channel_id, description, emoji_id, emoji_name }) => {
 		const { type } = found(guild.channels.get(channel_id), "UnknownChannel");
@@ -50,9 +50,9 @@ export const welcomeScreenRoutes = [
 	route(`PATCH ${path}`, {
 		needs: "ManageGuild",
 		body: {
-			enabled: f.nullable(f.boolean),
-			description: f.nullable(f.text(0, 140)),
-			welcome_channels: f.nullable(f.list(welcomeChannel, 0, 5)),
+			enabled: nullable(boolean),
+			description: nullable(text(0, 140)),
+			welcome_channels: nullable(list(welcomeChannel, 0, 5)),
 		},
 		run: (call) => {
 			const { guild, body, world, by } = call;

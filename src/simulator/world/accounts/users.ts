@@ -24,6 +24,14 @@ export class Users {
 		this.developer = this.add({ username: "developer" });
 	}
 
+	get bots(): Account[] {
+		return [...this.accounts.values()].filter(({ user }) => user.bot);
+	}
+
+	get people(): Account[] {
+		return [...this.accounts.values()].filter(({ user }) => !user.bot);
+	}
+
 	get(id: string): User | undefined {
 		return this.state.users.get(id);
 	}

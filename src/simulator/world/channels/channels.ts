@@ -59,10 +59,7 @@ export class Channels {
 	edit(channel: GuildChannel, changes: ChannelChanges, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const before = { ...channel };
-		const synced = changes.permission_overwrites ? syncedChannels(guild, channel) : [];
-		apply(channel, changes);
-		this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		this.#sync(guild, channel, synced);
+		this.#change(guild, channel, changes);
 		// Positions are not logged: https://github.com/discord/discord-api-docs/issues/4345
 		const { position: _, ...logged } = changes;
 		if (Object.values(logged).some((value) => value !== undefined))
@@ -95,12 +92,9 @@ export class Channels {
 	setOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const overwrites = channel.permission_overwrites;
-		const synced = syncedChannels(guild, channel);
 		const old = overwrites.find(({ id }) => id === overwrite.id);
 		const others = overwrites.filter((other) => other !== old);
-		channel.permission_overwrites = [...others, overwrite];
-		this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		this.#sync(guild, channel, synced);
+		this.#change(guild, channel, { permission_overwrites: [...others, overwrite] });
 		const { allow, deny } = overwrite;
 		const [log, before, after] = old
 			? [auditOverwrite.update, old, { allow, deny }]
@@ -111,13 +105,9 @@ export class Channels {
 
 	removeOverwrite(channel: GuildChannel, overwrite: Overwrite, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
-		const synced = syncedChannels(guild, channel);
-		channel.permission_overwrites = channel.permission_overwrites.filter((other) => other !== overwrite);
-		this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		this.#sync(guild, channel, synced);
-		const options = overwriteOptions(guild, overwrite);
-		const { state } = this;
-		auditOverwrite.delete(state, guild, channel, overwrite, {}, by, options);
+		const permission_overwrites = channel.permission_overwrites.filter((other) => other !== overwrite);
+		this.#change(guild, channel, { permission_overwrites });
+		auditOverwrite.delete(this.state, guild, channel, overwrite, {}, by, overwriteOptions(guild, overwrite));
 	}
 
 	/** Whether a channel is age-restricted. For a thread, whether its parent channel is. */
@@ -158,6 +148,13 @@ export class Channels {
 			channel.permission_overwrites = structuredClone(category.permission_overwrites);
 			this.#dispatch("CHANNEL_UPDATE", guild, channel);
 		}
+	}
+
+	#change(guild: Guild, channel: GuildChannel, changes: ChannelChanges): void {
+		const synced = changes.permission_overwrites ? syncedChannels(guild, channel) : [];
+		apply(channel, changes);
+		this.#dispatch("CHANNEL_UPDATE", guild, channel);
+		this.#sync(guild, channel, synced);
 	}
 
 	#dispatch(type: `CHANNEL_${Verb}`, guild: Guild, channel: GuildChannel): void {

@@ -51,10 +51,6 @@ export class Voice {
 	}
 
 	dispatch(guild: Guild, member: Member): void {
-		this.state.dispatchToGuild("VOICE_STATE_UPDATE", guild, {
-			...serialize.voiceState(guild, member),
-			guild_id: guild.id,
-			member: serialize.member(member),
-		});
+		this.state.dispatchToGuild("VOICE_STATE_UPDATE", guild, serialize.memberVoiceState(guild, member));
 	}
 }

@@ -8,9 +8,12 @@ import { randomBytes } from "node:crypto";
 import type { EventPayloads, SentInvite } from "../state/api-types.ts";
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, Invite } from "../state/entities.ts";
-import { type Attribution, permittedIn, placeOf, type State } from "../state/state.ts";
+import { type Attribution, isIn, type Place, permittedIn, placeOf, type State } from "../state/state.ts";
 
 type NewInvite = Pick<Invite, "inviter"> & Partial<Omit<Invite, "guild_id" | "channel_id" | "uses">>;
+
+/** It expires after one day, and can be used any number of times. */
+const defaults = { max_age: 86_400, max_uses: 0, temporary: false, role_ids: [] };
 
 const audit = auditOf("Invite");
 
@@ -20,10 +23,8 @@ export class Invites {
 	constructor(private readonly state: State) {}
 
 	/** The invites of a guild or of a channel, without expired ones. */
-	list(of: { guild_id: string } | { channel_id: string }): Invite[] {
-		return [...this.#all.values()]
-			.filter((one) => ("guild_id" in of ? one.guild_id === of.guild_id : one.channel_id === of.channel_id))
-			.filter((one) => this.#isValid(one));
+	list(place: Place): Invite[] {
+		return [...this.#all.values()].filter(isIn(place)).filter((one) => this.#isValid(one));
 	}
 
 	get(code: string): Invite | undefined {
@@ -42,12 +43,9 @@ export class Invites {
 			code: randomBytes(5).toString("hex").slice(0, 8),
 			guild_id: channel.guild_id,
 			channel_id: channel.id,
-			max_age: 86_400,
-			max_uses: 0,
-			temporary: false,
-			role_ids: [],
 			created_at: new Date().toISOString(),
 			uses: 0,
+			...defaults,
 			...given,
 		};
 		this.#all.set(invite.code, invite);
@@ -68,15 +66,9 @@ export class Invites {
 
 	/** Finds an existing invite to a channel that has the same inviter and settings as the invite to create. */
 	findSame(channel: GuildChannel, given: NewInvite): Invite | undefined {
-		const { inviter, max_age = 86_400, max_uses = 0 } = given;
-		const { temporary = false, role_ids = [] } = given;
-		return this.list({ channel_id: channel.id }).find(
-			(one) =>
-				one.inviter === inviter &&
-				one.max_age === max_age &&
-				one.max_uses === max_uses &&
-				one.temporary === temporary &&
-				Bun.deepEquals(one.role_ids, role_ids),
+		const wanted = Object.entries({ ...defaults, ...given });
+		return this.list({ channel_id: channel.id }).find((one) =>
+			wanted.every(([key, value]) => Bun.deepEquals(one[key as keyof Invite], value)),
 		);
 	}
 

@@ -10,7 +10,7 @@ import type { Sent } from "../state/api-types.ts";
 import { auditOf, changesBetween } from "../state/audit-log.ts";
 import { newUserProfile } from "../state/defaults.ts";
 import type { Account, GuildChannel, User, Webhook } from "../state/entities.ts";
-import { type Attribution, apply, type Changes, permittedIn, type State } from "../state/state.ts";
+import { type Attribution, apply, type Changes, isIn, type Place, permittedIn, type State } from "../state/state.ts";
 
 type NewWebhook = Pick<Webhook, "name"> &
 	Partial<Pick<Webhook, "type" | "user" | "avatar" | "source_guild" | "source_channel">>;
@@ -23,9 +23,9 @@ export class Webhooks {
 	constructor(private readonly state: State) {}
 
 	/** The webhooks of a guild or of a channel, sorted by id. Webhooks of deleted channels are left out. */
-	list(of: { guild_id: string } | { channel_id: string }): Webhook[] {
+	list(place: Place): Webhook[] {
 		return [...this.#all.values()]
-			.filter((one) => ("guild_id" in of ? one.guild_id === of.guild_id : one.channel_id === of.channel_id))
+			.filter(isIn(place))
 			.filter(({ channel_id }) => this.state.channels.has(channel_id))
 			.sort((a, b) => compareIds(a.id, b.id));
 	}

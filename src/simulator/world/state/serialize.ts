@@ -229,6 +229,11 @@ export function voiceState(guild: Guild, { user, deaf, mute }: Member): Sent<API
 	};
 }
 
+/** With the guild and the member, as it is outside of guild objects. */
+export function memberVoiceState(guild: Guild, of: Member) {
+	return { ...voiceState(guild, of), guild_id: guild.id, member: member(of) };
+}
+
 /** Converts a custom emoji to Discord's API object, without the user who created it. */
 export function emoji({ user: _, ...rest }: GuildEmoji): Sent<APIEmoji> {
 	return rest;

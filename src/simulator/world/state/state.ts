@@ -157,6 +157,14 @@ export function placeOf(channel: Channel): {
 	};
 }
 
+/** A guild or a channel, as in an invite or a webhook. */
+export type Place = { guild_id: string } | { channel_id: string };
+
+export function isIn(place: Place) {
+	return ({ guild_id, channel_id }: { guild_id?: string; channel_id: string }) =>
+		"guild_id" in place ? guild_id === place.guild_id : channel_id === place.channel_id;
+}
+
 /** Returns the conditions that restrict a Gateway event to users who can view a channel. */
 export function viewersOf(channel: Channel): Pick<WorldEvent, "guildId" | keyof Audience> {
 	if (!inGuild(channel)) return { only: channel.recipients.map(({ id }) => id) };
