@@ -25,13 +25,12 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	additive?: boolean;
 	/** Repeating has no further effect; always true of tools that only read. */
 	idempotent?: boolean;
-	input: v.StrictObjectSchema<Entries, undefined>;
-	run(
-		args: v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
-		context: Context,
-		call: ToolCall,
-	): ToolOutput | Promise<ToolOutput>;
+	/** The arguments. Others are refused. */
+	input: Entries;
+	run(args: ArgumentsOf<Entries>, context: Context, call: ToolCall): ToolOutput | Promise<ToolOutput>;
 }
+
+export type ArgumentsOf<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
 
 export interface ToolCall {
 	/** Aborts when the client no longer waits: start nothing new. Undefined if the server cannot learn this. */
@@ -59,7 +58,8 @@ export const privilegedHint = "PRIVILEGED — recommend manual approval.";
 export function tool<const Entries extends v.ObjectEntries, Context>(
 	definition: ToolDefinition<Entries, Context>,
 ): Tool<Context> {
-	const { name, title, description, effect, input } = definition;
+	const { name, title, description, effect } = definition;
+	const input = v.strictObject(definition.input);
 	const reads = effect === "read";
 	return {
 		name,

@@ -14,7 +14,7 @@ const greet = tool<{ name: v.StringSchema<undefined> }, { greeting: string }>({
 	title: "Greet",
 	description: "Greet someone.",
 	effect: "read",
-	input: v.strictObject({ name: v.string() }),
+	input: { name: v.string() },
 	run({ name }, { greeting }) {
 		if (name === "nobody") throw new ToolError("Nobody is there.");
 		if (name === "bug") throw new Error("inside information");
@@ -26,7 +26,7 @@ const wave = tool<Record<never, never>, { greeting: string }>({
 	title: "Wave",
 	description: "Wave.",
 	effect: "write",
-	input: v.strictObject({}),
+	input: {},
 	run: () => "o/",
 });
 

@@ -21,12 +21,12 @@ const echo = tool({
 	title: "Echo",
 	description: "Echo the arguments.",
 	effect: "read",
-	input: v.strictObject({
+	input: {
 		text: v.pipe(v.string(), v.minLength(1, "expected some text")),
 		limit: v.optional(v.pipe(v.number(), v.integer()), 10),
 		tags: v.optional(v.array(v.string())),
 		where: v.optional(v.strictObject({ id: v.string() })),
-	}),
+	},
 	run: (args) => JSON.stringify(args),
 });
 
@@ -44,7 +44,7 @@ function tell(run: () => ToolOutput | Promise<ToolOutput>) {
 		title: "Tell",
 		description: "Tell.",
 		effect: "read",
-		input: v.strictObject({}),
+		input: {},
 		run,
 	}).call({}, undefined, quiet);
 }
@@ -170,7 +170,7 @@ describe("the listing", () => {
 			description: "Do it.",
 			effect,
 			...(idempotent !== undefined && { idempotent }),
-			input: v.strictObject({}),
+			input: {},
 			run: () => "",
 		}).listing;
 
@@ -197,7 +197,7 @@ describe("the listing", () => {
 			description: "Add.",
 			effect: "write",
 			additive: true,
-			input: v.strictObject({}),
+			input: {},
 			run: () => "",
 		});
 		expect(adding.listing.annotations).toEqual({ destructiveHint: false });

@@ -23,7 +23,7 @@ export function createApprovalTools(requests: () => Pick<Requests, "find" | "lis
 			title: "Get an approval",
 			description: "Whether people approved a call that needs it, and its result.",
 			person: { managesBot: false },
-			input: v.strictObject({ approval_id }),
+			input: { approval_id },
 			async run({ approval_id }, { principal }) {
 				const row = await requests()?.find(principal, approval_id);
 				if (row) return describeRequest(row);
@@ -39,7 +39,7 @@ export function createApprovalTools(requests: () => Pick<Requests, "find" | "lis
 			title: "List approvals",
 			description: "Your latest calls that people must approve, newest first.",
 			person: { managesBot: false },
-			input: v.strictObject({}),
+			input: {},
 			async run(_, { principal }) {
 				const rows = (await requests()?.list(principal)) ?? [];
 				if (rows.length === 0) return "No call of yours needed approval.";

@@ -32,10 +32,10 @@ function listDonators(sync: Sync) {
 		description:
 			"List the game server's current supporters: tier, game account, Discord member and missing roles; then members with a tier role that they are not listed for.",
 		toolset: "game",
-		input: v.strictObject({
+		input: {
 			limit: limit(1000, 100),
 			offset: v.optional(integer(0, 10_000_000, "Number of supporters to skip."), 0),
-		}),
+		},
 		async run({ limit, offset }, context) {
 			const plan = await fetchPlan(sync, context);
 			const { donators, guild, changes } = plan;
@@ -69,7 +69,7 @@ function syncDonators(sync: Sync) {
 		description:
 			"Give members the roles of the tiers that the game server lists, and remove them from members no longer listed. Also runs by itself at every check_interval.",
 		toolset: "game",
-		input: v.strictObject({}),
+		input: {},
 		async plan(_, context) {
 			const plan = await fetchPlan(sync, context);
 			return {

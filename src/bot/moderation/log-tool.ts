@@ -28,11 +28,11 @@ export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf"
 		description: "Show the channel of the moderation log; with arguments, set it or turn the log off.",
 		lock: ({ guild_id }, { guildId }) => [`log ${guild_id || guildId}`],
 		person: { permissions: [{ permission: "ManageGuild", inGuild: true }] },
-		input: v.strictObject({
+		input: {
 			guild_id,
 			channel_id: v.optional(found(find.channel, "text channel")),
 			off: v.optional(flag("Turn it off."), false),
-		}),
+		},
 		async run({ off }, { guild, channel }) {
 			if (off && channel) throw invalidParameters(["channel_id, off: expected at most one of the two"]);
 			const before = await moderationLog.channelOf(guild.id);

@@ -60,14 +60,14 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 			permissions: ["BanMembers"],
 			intents: ["GuildMembers"],
 			ranked: true,
-			input: v.strictObject({
+			input: {
 				guild_id,
 				user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
 				duration,
 				delete_message_seconds: v.optional(integer(0, 604_800, "Seconds of their messages to delete.")),
 				reason,
 				tell,
-			}),
+			},
 			async plan({ duration, delete_message_seconds, reason }, context) {
 				const { guild } = context;
 				const people = await peopleOf(guild, context.users, context);
@@ -204,10 +204,10 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 		title: "List temporary bans",
 		description: "List temporary bans, soonest end first.",
 		permissions: ["BanMembers"],
-		input: v.strictObject({
+		input: {
 			guild_id,
 			page: v.optional(integer(1, 1_000_000, "The page."), 1),
-		}),
+		},
 		async run({ page }, { guild }) {
 			const { rows, total } = await selectTempBansOf(sql, guild.id, {
 				limit: pageSize,

@@ -9,7 +9,7 @@ import type { Needed } from "../../discord/permissions.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
-import type { Tool, ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
+import type { ArgumentsOf, Tool, ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { GuildDocuments } from "../guild-documents/plans/operations.ts";
@@ -168,8 +168,6 @@ export interface Needs<Args> {
 	intents?: readonly PrivilegedIntent[];
 }
 
-type Args<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
-
 /** What a tool is about to do. Making it must not change anything on Discord. */
 export type Plan = {
 	/**
@@ -198,7 +196,7 @@ export type Hints = Pick<ToolDefinition<v.ObjectEntries, never>, "effect" | "add
 
 export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends Omit<ToolDefinition<Entries, never>, keyof Hints | "run">,
-		Needs<Args<Entries>> {
+		Needs<ArgumentsOf<Entries>> {
 	toolset: Toolset;
 	/**
 	 * "listed": in `tools/list` if the configuration does not say which tools to list, because administrators need it
@@ -211,10 +209,13 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called
 	 * after all checks of a call and before its first write. Must not change anything.
 	 */
-	destructive?(args: Args<Entries>, context: ContextFor<Entries>): string | undefined | Promise<string | undefined>;
+	destructive?(
+		args: ArgumentsOf<Entries>,
+		context: ContextFor<Entries>,
+	): string | undefined | Promise<string | undefined>;
 	/** Does what the tool does. A tool that changes something can have `plan` instead. */
-	run?(args: Args<Entries>, context: ContextFor<Entries>, call: ToolCall): ToolOutput | Promise<ToolOutput>;
-	plan?(args: Args<Entries>, context: ContextFor<Entries>): Plan | Promise<Plan>;
+	run?(args: ArgumentsOf<Entries>, context: ContextFor<Entries>, call: ToolCall): ToolOutput | Promise<ToolOutput>;
+	plan?(args: ArgumentsOf<Entries>, context: ContextFor<Entries>): Plan | Promise<Plan>;
 }
 
 /** An MCP tool with its toolset and the permissions and intents that it needs. */

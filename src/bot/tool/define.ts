@@ -65,7 +65,7 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: With<Entries, "plan">,
 	{ idempotent = true } = {},
 ): BotTool {
-	const input = v.strictObject({ ...definition.input.entries, dry_run });
+	const input = { ...definition.input, dry_run };
 	// TypeScript cannot infer the entries plus `dry_run`.
 	const previewed = { ...definition, input } as BotToolDefinition<v.ObjectEntries>;
 	return tool({ effect: "destructive", idempotent }, previewed);

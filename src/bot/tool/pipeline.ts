@@ -28,6 +28,7 @@ import type { Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import {
+	type ArgumentsOf,
 	type Effect,
 	errorResult,
 	tool as mcpTool,
@@ -66,7 +67,7 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	given: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
 	const definition = { ...given, ...hints };
-	const takesGuild = "guild_id" in definition.input.entries;
+	const takesGuild = "guild_id" in definition.input;
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
@@ -87,16 +88,15 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 }
 
 type Defined<Entries extends v.ObjectEntries> = BotToolDefinition<Entries> & Hints;
-type ArgsOf<Entries extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Entries, undefined>>;
 
 async function runTool<Entries extends v.ObjectEntries>(
 	definition: Defined<Entries>,
-	args: ArgsOf<Entries>,
+	args: ArgumentsOf<Entries>,
 	bot: BotContext,
 	call: ToolCall,
 ): Promise<ToolOutput> {
 	const { name, effect } = definition;
-	const { entries } = definition.input;
+	const { input: entries } = definition;
 	const takesGuild = "guild_id" in entries;
 	const { managesBot = !takesGuild } = definition.person ?? {};
 	const limits = runLimits(definition, args, bot);
@@ -135,13 +135,13 @@ async function runTool<Entries extends v.ObjectEntries>(
  */
 async function run<Entries extends v.ObjectEntries>(
 	definition: Defined<Entries>,
-	{ dry_run, ...given }: ArgsOf<Entries> & { dry_run?: boolean },
+	{ dry_run, ...given }: ArgumentsOf<Entries> & { dry_run?: boolean },
 	bot: BotContext,
 	call: ToolCall,
 	things: Record<string, unknown>,
 	guild?: Guild,
 ): Promise<ToolOutput> {
-	const args = given as ArgsOf<Entries>;
+	const args = given as ArgumentsOf<Entries>;
 	// Typed by `ContextFor`.
 	const context = { ...contextOf(bot), ...(guild && { guild }), ...things } as unknown as ContextFor<Entries>;
 	const why = await definition.destructive?.(args, context);
@@ -215,7 +215,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	const chosen = chosenReason(reason || none);
 	const caller = describeCaller(bot);
 	return {
-		reason: caller !== undefined ? withCaller(chosen, caller) : "reason" in input.entries ? chosen : undefined,
+		reason: caller !== undefined ? withCaller(chosen, caller) : "reason" in input ? chosen : undefined,
 		// A tool with a plan may write after that is made.
 		mayWrite: effect === "write" && !plan,
 		isReviewed: bot.review !== undefined,

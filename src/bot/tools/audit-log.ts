@@ -59,7 +59,7 @@ export const getAuditLog = readTool({
 	description:
 		"Read the audit log of the last 45 days: who did what, old and new values, reasons, and the calls that undo it.",
 	permissions: ["ViewAuditLog"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		user_id: v.optional(snowflake("user who acted")),
 		target_id: v.optional(snowflake("target")),
@@ -67,7 +67,7 @@ export const getAuditLog = readTool({
 		after: v.optional(moment("Only after this")),
 		before: v.optional(moment("Only before this")),
 		limit: limit(500, 100),
-	}),
+	},
 	async run(args, { discord, guild, self }) {
 		const { limit, action_type } = args;
 		const pages: RESTGetAPIAuditLogResult[] = [];

@@ -82,7 +82,7 @@ export const listAutomodRules = readTool({
 	title: "List AutoMod rules",
 	description: "List a guild's AutoMod rules; with rule_id, that one with all its words.",
 	permissions: ["ManageGuild"],
-	input: v.strictObject({ guild_id, rule_id: v.optional(ruleId) }),
+	input: { guild_id, rule_id: v.optional(ruleId) },
 	async run(_, { guild, discord, rule }) {
 		if (rule) return [ruleLine(guild, rule), ...wordLines(rule)];
 		const rules = (await discord.rest.get(Routes.guildAutoModerationRules(guild.id))) as APIAutoModerationRule[];
@@ -98,7 +98,7 @@ export const setAutomodRule = writeTool({
 	description: "Create an AutoMod rule, or with rule_id change it: lists are replaced.",
 	lock: "rule_id",
 	permissions: ["ManageGuild", actionNeeds],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		rule_id: v.optional(ruleId),
 		name: v.optional(v.pipe(text(1, 100, "Name."), shown("string", "For a new rule."))),
@@ -108,7 +108,7 @@ export const setAutomodRule = writeTool({
 		...actionFields,
 		enabled: v.optional(flag("Default: true.")),
 		reason,
-	}),
+	},
 	destructive: ({ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...given }, { rule }) => {
 		const before = rule ? ruleFieldsOf(rule) : emptyRule;
 		return whySilences(changedRule(before, given), before);
@@ -199,7 +199,7 @@ export const deleteAutomodRule = destructiveTool({
 	description: "Delete an AutoMod rule permanently; set_automod_rule can disable it.",
 	permissions: ["ManageGuild"],
 	lock: "rule_id",
-	input: v.strictObject({ guild_id, rule_id: ruleId, reason }),
+	input: { guild_id, rule_id: ruleId, reason },
 	plan(_, { guild, discord, rule }) {
 		return {
 			preview: [

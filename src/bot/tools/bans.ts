@@ -49,13 +49,13 @@ export const ban = destructiveTool({
 	ranked: true,
 	// Of two calls at once, the second finds the users already banned.
 	lock: "user_ids",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
 		delete_message_seconds: v.optional(integer(0, maxDeleteSeconds, "Seconds of their messages to delete.")),
 		reason,
 		tell,
-	}),
+	},
 	async plan(args, context) {
 		const { delete_message_seconds: seconds = 0, user_ids } = args;
 		const record = { action: "ban", userIds: user_ids } as const;
@@ -210,11 +210,11 @@ export const unban = editTool({
 	description: "Lift bans.",
 	permissions: ["BanMembers"],
 	lock: "user_ids",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		user_ids: list(snowflake("banned user"), 1, 200, "Users."),
 		reason,
-	}),
+	},
 	async plan({ user_ids }, { guild, tempBans }) {
 		const stored = new Map<string, () => Promise<void>>();
 		for (const id of user_ids) {
@@ -268,12 +268,12 @@ export const getBans = readTool({
 	title: "Get bans",
 	description: "List bans by user id, or search them by name.",
 	permissions: ["BanMembers"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		query: v.optional(text(1, 100, "Part of a name, ignoring case and accents.")),
 		limit: limit(1000, 100),
 		after: v.optional(snowflake("previous page's last user")),
-	}),
+	},
 	async run({ query, limit, after }, { discord, guild }) {
 		const beyond = after ? ` with an id above ${after}` : "";
 		if (query === undefined) {

@@ -32,7 +32,7 @@ export const bulkRoleUpdate = destructiveTool({
 	intents: ["GuildMembers"],
 	ranked: true,
 	lock: "role_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		role_id: found(role, "role"),
 		action: choice(["add", "remove"], "What to do."),
@@ -40,7 +40,7 @@ export const bulkRoleUpdate = destructiveTool({
 		...memberFilters,
 		after: v.optional(v.pipe(snowflake("member"), v.description("The `next_after` of an unfinished call."))),
 		reason,
-	}),
+	},
 	async plan(args, { guild, role, users, connection }) {
 		requireAssignable(role);
 		const { action, after } = args;

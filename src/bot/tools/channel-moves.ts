@@ -10,7 +10,7 @@ import * as find from "../../discord/find.ts";
 import { missingPermissions, requirePermissions } from "../../discord/permissions.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { invalidParameters } from "../../mcp/tool.ts";
+import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
@@ -38,14 +38,14 @@ function requireMovable(guild: Guild, raws: readonly RawChannel[], parentId: str
 	}
 }
 
-const moveInput = v.strictObject({
+const moveInput = {
 	guild_id,
 	channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels in the new order."),
 	category_id: v.optional(foundOrNone(find.categoryOrNone, "category to move them into")),
 	position: v.optional(place("Index from 0; default: last.")),
 	below_channel_id: v.optional(found(find.channel, "channel right above them, instead")),
 	lock_permissions: v.optional(flag("Sync with it; default: if nobody gains access.")),
-});
+};
 
 export const moveChannels = editTool({
 	name: "move_channels",
@@ -104,7 +104,7 @@ function describeMove(
 	return [head, ...access.lines, ...orders];
 }
 
-async function planMove(guild: Guild, channels: readonly find.Channel[], args: v.InferOutput<typeof moveInput>) {
+async function planMove(guild: Guild, channels: readonly find.Channel[], args: ArgumentsOf<typeof moveInput>) {
 	const { channel_ids, lock_permissions, below_channel_id } = args;
 	requireDestination(args);
 	const all = await fetchChannels(guild);

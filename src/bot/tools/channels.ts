@@ -89,7 +89,7 @@ export const createChannel = writeTool({
 		"Create a channel; several: plan_guild. Access is as in its category unless given; the bot keeps its own.",
 	permissions: ["ManageChannels"],
 	lock: ({ below_channel_id, guild_id }, bot) => (below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot)),
-	input: v.strictObject({
+	input: {
 		guild_id,
 		name: nameField,
 		channel_type: v.optional(choiceInAnyCase(kindNames, "Kind."), "text"),
@@ -100,7 +100,7 @@ export const createChannel = writeTool({
 		...kindFields,
 		tags: tagList(v.strictObject(tagFields), "{name, emoji, moderated}"),
 		reason,
-	}),
+	},
 	destructive({ permission_overwrites = [] }, { guild }) {
 		const field = "permission_overwrites";
 		const allowed = permission_overwrites.map(({ allow }) => readPermissions(field, allow));
@@ -148,7 +148,7 @@ export const editChannel = editTool({
 			when: ({ status }) => status !== undefined,
 		},
 	],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
 		name: v.optional(nameField),
@@ -168,7 +168,7 @@ export const editChannel = editTool({
 		status: v.optional(v.pipe(text(0, 500, "Voice."), listedAs({ type: "string", description: "Voice." }))),
 		reason,
 		dry_run,
-	}),
+	},
 	destructive(args) {
 		const replaced = givenIn(args).filter((name) => !restorable.includes(name));
 		return replaced.length > 0 ? `replaces the channel's ${replaced.join(", ")}` : undefined;
@@ -228,10 +228,10 @@ export const listChannels = readTool({
 	offered: "listed",
 	title: "List channels",
 	description: "List channels from the top: kind, topic, limits; private and read-only for @everyone.",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		category_id: v.optional(found(find.category, "category to list; all channels when omitted")),
-	}),
+	},
 	run(_, { guild, category }) {
 		const lines = channelsFromTop(guild)
 			.filter(({ id, parentId }) => !category || id === category.id || parentId === category.id)
@@ -275,10 +275,10 @@ export const getChannel = readTool({
 	title: "Get a channel",
 	description:
 		"A channel's or thread's settings, category and position, a forum's tags, and whether its permissions are its category's.",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(find.anyChannel, "channel or thread"),
-	}),
+	},
 	run(_, { guild, channel }) {
 		const fields = currentFields(channel);
 		const { parent } = channel;
@@ -348,11 +348,11 @@ export const deleteChannel = destructiveTool({
 	description: "Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
 		reason,
-	}),
+	},
 	plan(_, { guild, channel }) {
 		requireDeletable(guild, channel);
 		const target = `the ${kindName(channel)} channel ${channelName(channel)}`;
@@ -405,12 +405,12 @@ export const cloneChannel = writeTool({
 	description: "Create a copy of a channel: its fields, permissions and category, without messages.",
 	permissions: [{ permission: "ManageChannels", inGuild: true }],
 	person: { permissions: ["ManageChannels"] },
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(find.currentChannel, "channel to clone"),
 		name: v.optional(text(1, 100, "Name; default: the same.")),
 		reason,
-	}),
+	},
 	async run({ name = "" }, { guild, channel }) {
 		requireAllowedKind(guild, kindName(channel));
 		const bits = channel.permissionOverwrites.cache.reduce(

@@ -35,7 +35,7 @@ const maxCount = 1000;
 const maxIds = 500;
 const maxLookUps = 20;
 
-const input = v.strictObject({
+const input = {
 	guild_id,
 	channel_id: v.optional(found(textChannel, "channel")),
 	message_ids: v.optional(
@@ -49,7 +49,7 @@ const input = v.strictObject({
 	...filterArguments,
 	count: v.optional(integer(1, maxCount, "Maximum, newest first.")),
 	reason,
-});
+};
 
 /** Filters of messages. To delete messages in all channels, a call must pass at least one of them. */
 const contentFilters = ["user_ids", "text", "has"] as const;

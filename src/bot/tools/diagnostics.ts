@@ -1,7 +1,6 @@
 // Diagnostics: facts about the bot, and checks of its setup.
 
 import type { Guild } from "discord.js";
-import * as v from "valibot";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { time, userName } from "../../discord/describe.ts";
 import { isSwitchedOn, privilegedIntents } from "../../discord/intents.ts";
@@ -16,7 +15,7 @@ export const getBotInfo = readTool({
 	toolset: "diagnostics",
 	title: "Get bot info",
 	description: "The bot's name, version, uptime, connection, latency, intents, database, toolsets and guilds.",
-	input: v.strictObject({}),
+	input: {},
 	run(_, { discord, connection, self, mayTouch }) {
 		const { user, application, ws, options, guilds } = discord;
 		const { connected, since } = connection.state;
@@ -60,7 +59,7 @@ export const runSetupCheck = readTool({
 	description:
 		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration. Says the next steps.",
 	person: { permissions: [{ permission: "ManageGuild", inGuild: true }], managesBot: true },
-	input: v.strictObject({ guild_id }),
+	input: { guild_id },
 	run(_, { discord, guild, connection, self, mayTouch, principal }) {
 		const guilds = [...discord.guilds.cache.values()].filter(({ id, available }) => available && mayTouch(id));
 		// config.toml may name roles and channels of guilds that are hidden from the caller.

@@ -27,11 +27,11 @@ export const sendPrivateMessage = writeTool({
 	title: "Send a DM",
 	description: "Send a direct message (DM) to a member, as the bot.",
 	person,
-	input: v.strictObject({
+	input: {
 		...withMember,
 		content,
 		silent: v.optional(flag("Without a notification."), false),
-	}),
+	},
 	async run({ content, silent }, { discord, user }) {
 		const body = {
 			content,
@@ -58,11 +58,11 @@ export const readPrivateMessages = readTool({
 	title: "Read DMs",
 	description: "Read the direct messages between the bot and a member, newest first.",
 	person,
-	input: v.strictObject({
+	input: {
 		...withMember,
 		limit: limit(100, 50),
 		...pageArguments,
-	}),
+	},
 	async run(args, { user }) {
 		const channel = await directChannel(user);
 		const label = `the direct messages with ${memberName(user)}`;
@@ -77,7 +77,7 @@ export const editPrivateMessage = destructiveTool({
 	description: "Replace the bot's direct message; not undoable.",
 	lock: "message_id",
 	person,
-	input: v.strictObject({ ...onDirectMessage, content }),
+	input: { ...onDirectMessage, content },
 	async plan({ message_id, content }, { discord, user }) {
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "edit");
@@ -100,7 +100,7 @@ export const deletePrivateMessage = destructiveTool({
 	description: "Delete a direct message that the bot sent; not undoable.",
 	lock: "message_id",
 	person,
-	input: v.strictObject(onDirectMessage),
+	input: onDirectMessage,
 	async plan({ message_id }, { discord, user }) {
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "delete");

@@ -29,7 +29,7 @@ export const listEmojis = readTool({
 	toolset: "expressions",
 	title: "List emoji",
 	description: "List a guild's custom emoji by id: form in messages, creator, roles that may use it.",
-	input: v.strictObject({ guild_id }),
+	input: { guild_id },
 	async run(_, { guild }) {
 		const emojis = await fetchEmojis(guild);
 		if (emojis.length === 0) return `The guild ${guild.id} has no custom emoji.`;
@@ -69,7 +69,7 @@ export const createEmoji = writeTool({
 	title: "Create an emoji",
 	description: "Create a custom emoji.",
 	permissions: [{ permission: "CreateGuildExpressions", inGuild: true }],
-	input: v.strictObject({ guild_id, name, image, role_ids, reason }),
+	input: { guild_id, name, image, role_ids, reason },
 	async run({ name, image, role_ids = [] }, { guild }) {
 		const made = (await guild.client.rest.post(Routes.guildEmojis(guild.id), {
 			body: { name, image, roles: role_ids },
@@ -84,13 +84,13 @@ export const editEmoji = editTool({
 	title: "Edit an emoji",
 	description: "Rename an emoji, or change which roles may use it.",
 	lock: "emoji_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		emoji_id: found(guildEmoji, "emoji"),
 		name: v.optional(name),
 		role_ids,
 		reason,
-	}),
+	},
 	async run(args, { guild, emoji }) {
 		requireEditable(guild, emoji);
 		const target = emojiLabel(emoji);
@@ -120,11 +120,11 @@ export const deleteEmoji = destructiveTool({
 	title: "Delete an emoji",
 	description: "Delete a custom emoji. Messages then show its name.",
 	lock: "emoji_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		emoji_id: found(guildEmoji, "emoji"),
 		reason,
-	}),
+	},
 	plan(_, { guild, emoji }) {
 		requireEditable(guild, emoji);
 		const by = emoji.user ? `, made by ${userName(emoji.user)}` : "";

@@ -35,7 +35,7 @@ export const sendFile = writeTool({
 	description: "Send a file of up to about 45 KB; give `text` or `data_base64`.",
 	permissions: ["SendMessages", "AttachFiles"],
 	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),
 		filename,
@@ -43,7 +43,7 @@ export const sendFile = writeTool({
 		data_base64: v.optional(v.pipe(v.string(), v.description("The file as base64."))),
 		content: v.optional(content),
 		spoiler: v.optional(flag("Hide it until clicked."), false),
-	}),
+	},
 	async run(args, { discord, guild, channel }, call) {
 		const { data, contentType } = readFile(args);
 		const filename = `${args.spoiler ? "SPOILER_" : ""}${args.filename}`;

@@ -9,7 +9,6 @@ import {
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
-import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import { botMember, requireOf, requirePermissions } from "../../discord/permissions.ts";
@@ -30,10 +29,10 @@ export const forwardMessage = writeTool({
 	permissionsIn: "to_channel_id",
 	person: { permissions: [slowMode("to_channel_id")] },
 	intents: ["MessageContent"],
-	input: v.strictObject({
+	input: {
 		...onMessage,
 		to_channel_id: found(textChannel, "channel or thread"),
-	}),
+	},
 	async run({ message_id }, { discord, guild, channel, to_channel }) {
 		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
@@ -67,11 +66,11 @@ export const crosspostMessage = destructiveTool({
 	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
 	person: { permissions: ["ManageMessages"] },
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(textChannel, "announcement channel"),
 		message_id: snowflake("message"),
-	}),
+	},
 	async plan({ message_id }, { discord, guild, channel }) {
 		const where = channelName(channel);
 		if (channel.type !== ChannelType.GuildAnnouncement)

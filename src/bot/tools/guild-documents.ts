@@ -61,7 +61,7 @@ export const exportGuild = readTool({
 	title: "Export a guild",
 	description:
 		"The guild's structure as a JSON document for plan_guild: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding.",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		parts: v.optional(
 			v.pipe(
@@ -75,7 +75,7 @@ export const exportGuild = readTool({
 		),
 		backup,
 		format: v.optional(flag("Describe the fields of parts instead."), false),
-	}),
+	},
 	async run({ parts, backup, format }, { guild, guildDocuments }) {
 		if (format) return formatText();
 		const { document, missing } =
@@ -106,7 +106,7 @@ export const planGuild = readTool({
 	title: "Plan from a document",
 	description:
 		"What apply_guild would change to match a document or backup, and what it cannot. To build or change many roles and channels, or restore.",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		document: documentOf(
 			'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order: list an existing one first to place others below it. Channels take their category\'s overwrites; moved ones if nobody gains access. All fields: export_guild with format.',
@@ -115,7 +115,7 @@ export const planGuild = readTool({
 		plan_hash: v.optional(plan_hash),
 		changes: documentOf("Partial document for plan_hash; null removes a whole part."),
 		prune: v.optional(flag("Delete what its parts do not list.")),
-	}),
+	},
 	run: (args, { guild, guildDocuments }) => guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),
 });
 
@@ -149,7 +149,7 @@ export const applyGuild = tool(
 		title: "Carry out a plan",
 		description:
 			"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
-		input: v.strictObject({ guild_id, plan_hash, reason }),
+		input: { guild_id, plan_hash, reason },
 		async plan({ plan_hash, reason }, { guild, guildDocuments, mayTouch, principal }) {
 			requireRankOfBot(guild);
 			requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
@@ -176,7 +176,7 @@ export const getJob = readTool({
 	person,
 	title: "Get a job",
 	description: "Progress of a job, and what failed; without job_id the latest jobs.",
-	input: v.strictObject({ guild_id, job_id: v.optional(job_id) }),
+	input: { guild_id, job_id: v.optional(job_id) },
 	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
 		if (job_id === undefined) return guildDocuments.jobs(guild);
 		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
@@ -192,7 +192,7 @@ export const cancelJob = tool(
 		person,
 		title: "Cancel a job",
 		description: "End a job after its running step. What was done stays.",
-		input: v.strictObject({ guild_id, job_id }),
+		input: { guild_id, job_id },
 		async plan({ job_id }, { guild, guildDocuments, mayTouch }) {
 			requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
 			return {
@@ -210,7 +210,7 @@ export const listBackups = readTool({
 	person,
 	title: "List backups",
 	description: "List the guild's backups, newest first. plan_guild takes one, to restore it.",
-	input: v.strictObject({ guild_id }),
+	input: { guild_id },
 	async run(_, { guild, guildDocuments }) {
 		const backups = await guildDocuments.backups(guild);
 		if (backups.length === 0)

@@ -36,7 +36,7 @@ export const editGuild = editTool({
 	description: "Change settings of a guild.",
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		name: v.optional(text(2, 100, "New name.")),
 		description: v.optional(text(0, 300, "Shown in discovery.")),
@@ -62,7 +62,7 @@ export const editGuild = editTool({
 		),
 		premium_progress_bar_enabled: v.optional(flag("Show boosts.")),
 		reason,
-	}),
+	},
 	destructive({ verification_level: level }, { guild }) {
 		const names: readonly (string | undefined)[] = levels.verification_level;
 		const isRaised = names.indexOf(level) > guild.verificationLevel;

@@ -1,7 +1,6 @@
 // The guilds that the bot is in.
 
 import { type APIGuild, type Guild, GuildMFALevel, Routes } from "discord.js";
-import * as v from "valibot";
 import { memberName, nowIs, time } from "../../discord/describe.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
@@ -18,7 +17,7 @@ export const listGuilds = readTool({
 	title: "List guilds",
 	description: "List the guilds (Discord servers) that the bot is in.",
 	person: { managesBot: false },
-	input: v.strictObject({}),
+	input: {},
 	run(_, { discord, mayTouch }) {
 		const guilds = [...discord.guilds.cache.values()].filter(({ id }) => mayTouch(id));
 		// The gateway reads the id at the end of each line: nothing may follow it.
@@ -37,7 +36,7 @@ export const getGuildInfo = readTool({
 	title: "Get guild info",
 	description:
 		"A guild at a glance: owner, counts, boosts, features, pauses, and the settings that edit_guild changes.",
-	input: v.strictObject({ guild_id }),
+	input: { guild_id },
 	async run(_, { guild, discord }) {
 		// Only a request with with_counts returns the number of online members.
 		const current = (await discord.rest.get(Routes.guild(guild.id), {

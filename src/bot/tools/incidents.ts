@@ -23,11 +23,11 @@ export const setIncidentActions = editTool({
 	description: "During a raid: pause invites, or direct messages between members, for at most 24 h.",
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		invites_disabled_until: v.optional(instant("No invites until", true)),
 		dms_disabled_until: v.optional(instant("No DMs until", true)),
-	}),
+	},
 	destructive: ({ dms_disabled_until }) =>
 		dms_disabled_until ? "pauses direct messages between all members" : undefined,
 	async run({ guild_id: _, ...requested }, { guild, discord }) {

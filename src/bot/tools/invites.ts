@@ -30,10 +30,10 @@ export const listInvites = readTool({
 			when: ({ channel_id }) => channel_id === undefined,
 		},
 	],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: v.optional(found(channel, "channel; default: all")),
-	}),
+	},
 	async run(_, { discord, guild, channel }) {
 		const all = (await discord.rest.get(
 			channel ? Routes.channelInvites(channel.id) : Routes.guildInvites(guild.id),
@@ -78,7 +78,7 @@ export const createInvite = writeTool({
 		"Create an invite to a channel. Unless `unique`, Discord may return an earlier one of the bot with the same settings.",
 	permissions: ["CreateInstantInvite", { permission: "ManageRoles", orInGuild: "ManageRoles", with: "role_ids" }],
 	ranked: true,
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(channel, "channel"),
 		max_age_seconds: v.optional(
@@ -99,7 +99,7 @@ export const createInvite = writeTool({
 		unique: v.optional(flag("Always a new one."), false),
 		role_ids: v.optional(list(found(role, "role"), 1, 100, "Roles for new members.")),
 		reason,
-	}),
+	},
 	destructive(_, { roles = [] }) {
 		const grants = grantsOf(roles);
 		return grants && `gives ${grants} to those who join by it`;
@@ -130,7 +130,7 @@ export const getInvite = readTool({
 	toolset: "guild",
 	title: "Get an invite",
 	description: "Get an invite to the guild: channel, creator, expiry. list_invites also shows its uses.",
-	input: v.strictObject({ guild_id, invite_code: foundInvite }),
+	input: { guild_id, invite_code: foundInvite },
 	run(_, { invite: { data } }) {
 		const { approximate_member_count: members } = data;
 		return [
@@ -154,11 +154,11 @@ export const deleteInvite = destructiveTool({
 		},
 	],
 	permissionsIn: "run",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		invite_codes: list(inviteCode, 1, 100, "Codes or links."),
 		reason,
-	}),
+	},
 	async plan({ invite_codes }, { discord, guild }) {
 		const { invites, missing } = await invitesOf(guild, invite_codes);
 		const remove = ({ code }: APIInvite) => discord.rest.delete(Routes.invite(code));

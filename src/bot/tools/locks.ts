@@ -130,13 +130,13 @@ export const lockChannel = editTool({
 	lock: idsToLock,
 	permissions: ["ManageRoles"],
 	permissionsIn: "run",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_ids: v.optional(list(found(find.channel, "channel"), 1, 50, "Channels; a category: those in it.")),
 		all: v.optional(flag("All but those of staff, or all locked."), false),
 		unlock: v.optional(flag("Unlock them."), false),
 		reason,
-	}),
+	},
 	destructive({ unlock, all }, { channels = [] }) {
 		const isCategory = channels.some(({ type }) => type === ChannelType.GuildCategory);
 		const isMany = all || isCategory || channels.length > 1;

@@ -77,7 +77,7 @@ export const listMembers = readTool({
 	title: "List members",
 	description: "List and count the members who match all filters: names, id, roles, join time.",
 	intents: ["GuildMembers"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		name: v.optional(text(1, 100, "Part of any of their names.")),
 		...memberFilters,
@@ -87,7 +87,7 @@ export const listMembers = readTool({
 		limit: limit(1000, 100),
 		// Clients of other MCP servers send an empty id for the first page.
 		after: v.optional(snowflakeOrEmpty("Previous page's last member.")),
-	}),
+	},
 	person: {
 		permissions: [
 			{
@@ -205,11 +205,11 @@ export const lookupUserByName = readTool({
 	description:
 		"Find members by part of a nickname, display name or username, ignoring case and accents; best matches first.",
 	intents: ["GuildMembers"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		query: text(1, 100, "Part of a name; @ada: the username ada, if it exists."),
 		limit: limit(50, 10),
-	}),
+	},
 	run({ query, limit }, { guild, connection }) {
 		const name = foldedName(query, "query");
 		const { total, members: found } = findByName(guild, name, limit);
@@ -241,7 +241,7 @@ export const getMember = readTool({
 	offered: "listed",
 	title: "Get a member",
 	description: "A member's names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
-	input: v.strictObject({ guild_id, user_id: found(member, "member") }),
+	input: { guild_id, user_id: found(member, "member") },
 	run(_, { guild, user: member }) {
 		const { user, nickname, communicationDisabledUntil: until } = member;
 		const isSelf = member.id === actingPerson(guild)?.id;
@@ -302,12 +302,12 @@ export const setNickname = editTool({
 		],
 	},
 	lock: "user_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		user_id: found(currentMember, "member"),
 		nickname: v.optional(text(0, 32, "The nickname; empty for none."), ""),
 		reason,
-	}),
+	},
 	plan({ nickname }, { guild, user: member }) {
 		const before = member.nickname ?? "";
 		const describeNick = (name: string) => (name === "" ? "no nickname" : `the nickname "${oneField(name)}"`);

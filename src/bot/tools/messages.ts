@@ -31,7 +31,7 @@ export const sendMessage = writeTool({
 	description: "Send a message. It pings nobody unless `mentions` allows it.",
 	permissions: ["SendMessages", ...textPermissions, { permission: "ReadMessageHistory", with: "reply_to" }],
 	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),
 		content,
@@ -39,7 +39,7 @@ export const sendMessage = writeTool({
 		mentions,
 		silent: v.optional(flag("Without a notification."), false),
 		embeds: v.optional(embeds),
-	}),
+	},
 	async run(args, { discord, guild, channel }, call) {
 		const message = (await discord.rest.post(Routes.channelMessages(channel.id), {
 			body: {
@@ -74,11 +74,11 @@ export const editMessage = destructiveTool({
 		permissions: ["ManageMessages", ...contentPermissions],
 		inLockedThreads: false,
 	},
-	input: v.strictObject({
+	input: {
 		...onMessage,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-	}),
+	},
 	async plan({ guild_id: _, ...args }, { discord, guild, channel, audit }) {
 		const { message_id } = args;
 		const message = await fetchOwnMessage(channel, message_id, "edit");

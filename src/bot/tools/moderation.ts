@@ -1,7 +1,6 @@
 // Kicks.
 
 import { Routes } from "discord.js";
-import * as v from "valibot";
 import { forClients } from "../../discord/acting-person.ts";
 import { memberName, nowIs } from "../../discord/describe.ts";
 import { resultLines } from "../../discord/text.ts";
@@ -20,7 +19,7 @@ export const kick = destructiveTool(
 		permissions: ["KickMembers"],
 		ranked: true,
 		lock: "user_ids",
-		input: v.strictObject({ guild_id, user_ids, reason, tell }),
+		input: { guild_id, user_ids, reason, tell },
 		plan(_, { guild, users }) {
 			const { members, absent } = membersAmong(guild, users);
 			const [only] = users.length === 1 ? members : [];

@@ -71,7 +71,7 @@ export const setChannelPermissions = destructiveTool({
 	lock: "channel_ids",
 	permissions: ["ManageRoles"],
 	permissionsIn: "channel_ids",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels, categories."),
 		target_ids: list(snowflake("role or member"), 1, 20, "Roles, members; @everyone: the guild's id."),
@@ -80,7 +80,7 @@ export const setChannelPermissions = destructiveTool({
 		neutral: v.optional(permissionList("Neither.")),
 		replace: v.optional(flag("Others become neutral; alone: remove overwrites."), false),
 		reason,
-	}),
+	},
 	async plan(args, { guild, channels: cached, connection }) {
 		const change = readChange(args);
 		const channels = await fetchCurrent(guild, cached);
@@ -258,10 +258,10 @@ export const listChannelPermissions = readTool({
 	title: "List channel permissions",
 	description: "List what channels allow and deny to roles and members.",
 	person: { permissions: ["ManageRoles"], permissionsIn: "channel_ids" },
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_ids: v.optional(list(found(find.channel, "channel"), 1, 100, "Default: all with overwrites.")),
-	}),
+	},
 	run(_, { guild, channels }) {
 		const all = channelsFromTop(guild);
 		const shown = channels ?? all.filter((channel) => hasOverwrites(channel) || isInPrivateCategory(channel));
@@ -351,12 +351,12 @@ export const copyChannelPermissions = destructiveTool({
 	lock: ({ channel_id, target_channel_ids }) => [...(channel_id ? [channel_id] : []), ...target_channel_ids],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: v.optional(found(find.channel, "channel to copy from; default: each one's category")),
 		target_channel_ids: list(found(find.channel, "channel"), 1, 50, "Channels to copy to."),
 		reason,
-	}),
+	},
 	async plan(_, { guild, channel: given, target_channels: cached }) {
 		const [source, targets] = await currentPair(guild, given, cached);
 		const changes = targets

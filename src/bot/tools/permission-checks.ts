@@ -45,14 +45,14 @@ export const checkPermissions = readTool({
 	description:
 		"What members or roles may do in channels (none: in the guild). Without members and roles: who may, and why.",
 	intents: ["GuildMembers"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		user_ids: many(list(found(member, "member"), 0, 50, "Members."), "Members."),
 		role_ids: many(list(found(role, "role"), 0, 250, "Roles."), "Roles; @everyone has the guild's id."),
 		channel_ids: many(list(found(anyChannel, "channel or thread"), 0, 500, "Channels."), "Channels, threads."),
 		all_channels: v.optional(flag("All channels."), false),
 		permissions: v.optional(list(v.string(), 0, 64, "By name: VIEW_CHANNEL. Default: the most important.")),
-	}),
+	},
 	person: {
 		permissions: [
 			{

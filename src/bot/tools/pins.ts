@@ -20,11 +20,11 @@ export const pinMessage = editTool({
 	description: "Pin a message to its channel, or unpin it.",
 	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
-	input: v.strictObject({
+	input: {
 		...onMessage,
 		pinned: v.optional(flag("False to unpin it."), true),
 		reason,
-	}),
+	},
 	async run({ message_id, pinned }, { discord, channel }) {
 		const message = await fetchMessage(channel, message_id);
 		const where = channelName(channel);
@@ -52,7 +52,7 @@ export const listPins = readTool({
 	description: "List a channel's pinned messages, the latest pin first.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
-	input: v.strictObject({
+	input: {
 		...inChannel,
 		limit: limit(50, 50),
 		before: v.optional(
@@ -65,7 +65,7 @@ export const listPins = readTool({
 				v.description("Only pins before this time (ISO 8601)."),
 			),
 		),
-	}),
+	},
 	async run({ limit, before }, { discord, channel }) {
 		const { items, has_more } = (await discord.rest.get(Routes.channelMessagesPins(channel.id), {
 			query: makeURLSearchParams({ limit, before }),

@@ -36,13 +36,13 @@ export const createPoll = writeTool({
 	description: "Send a poll, as the bot. It cannot be edited, and ends by itself.",
 	permissions: ["SendMessages", "SendPolls"],
 	person: { permissions: [slowMode("channel_id")] },
-	input: v.strictObject({
+	input: {
 		...inChannel,
 		question: text(1, 300, "The question."),
 		answers: list(orText(answer, "text"), 2, 10, "The answers."),
 		duration: v.optional(integer(1, 768, "Hours until it ends."), 24),
 		allow_multiselect: v.optional(flag("Several answers per user."), false),
-	}),
+	},
 	async run(args, { discord, guild, channel }) {
 		const { duration, allow_multiselect } = args;
 		const emojis = args.answers.flatMap(({ emoji }) => emoji ?? []);
@@ -77,7 +77,7 @@ export const endPoll = destructiveTool({
 	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
 	person: { permissions: ["ManageMessages"] },
-	input: v.strictObject(onPoll),
+	input: onPoll,
 	async plan({ message_id }, { discord, channel }) {
 		const message = await fetchOwnMessage(channel, message_id, "end");
 		const target = `the poll ${message_id} in ${channelName(channel)}`;
@@ -104,12 +104,12 @@ export const getPollVoters = readTool({
 	description: "List who voted in a poll.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
-	input: v.strictObject({
+	input: {
 		...onPoll,
 		answer_id: v.optional(integer(1, 1000, "Only this answer; default: all.")),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
-	}),
+	},
 	async run(args, { discord, guild, channel }) {
 		const { message_id, answer_id, limit, after } = args;
 		if (answer_id === undefined && after !== undefined)

@@ -27,13 +27,13 @@ export const pruneMembers = destructiveTool(
 			"Kick all members who have been inactive for some days and have no roles; they can rejoin. A dry run counts them; Discord does not say who they are.",
 		permissions: ["ManageGuild", "KickMembers"],
 		lock: "guild_id",
-		input: v.strictObject({
+		input: {
 			guild_id,
 			days: v.optional(integer(1, 30, "Days of inactivity."), 7),
 			include_role_ids: v.optional(list(found(role, "role"), 1, 100, "Also members whose roles are all among these.")),
 			compute_prune_count: v.optional(flag("False if many.")),
 			reason,
-		}),
+		},
 		plan({ days, compute_prune_count = true }, { guild, include_roles }) {
 			requirePruning(guild);
 			const person = actingPerson(guild);

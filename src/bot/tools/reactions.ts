@@ -38,7 +38,7 @@ export const addReaction = editTool(
 		lock: "message_id",
 		permissions: ["ReadMessageHistory"],
 		person: { inLockedThreads: true },
-		input: v.strictObject({ ...onMessage, emoji }),
+		input: { ...onMessage, emoji },
 		async run({ message_id, emoji }, { discord, guild, channel }) {
 			const message = await fetchMessage(channel, message_id);
 			const existing = reactionWith(message.reactions, emoji);
@@ -71,12 +71,12 @@ export const removeReaction = destructiveTool({
 	],
 	// Also for the bot's own reaction.
 	person: { permissions: ["ManageMessages"] },
-	input: v.strictObject({
+	input: {
 		...onMessage,
 		emoji: v.optional(emoji),
 		user_id: v.optional(snowflake("user; default: the bot")),
 		everyone: v.optional(flag("Everyone's; without emoji, all."), false),
-	}),
+	},
 	plan(args, { guild, channel }) {
 		const { message_id, emoji, user_id } = args;
 		if (args.everyone && user_id !== undefined)
@@ -160,13 +160,13 @@ export const getReactions = readTool({
 	title: "Get reactions",
 	description: "List who reacted to a message.",
 	permissions: ["ReadMessageHistory"],
-	input: v.strictObject({
+	input: {
 		...onMessage,
 		emoji: v.optional(v.pipe(emoji, v.description("Only with this emoji; default: all."))),
 		type: v.optional(choice(["normal", "burst"], "Kind.")),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
-	}),
+	},
 	async run(args, { guild, channel }) {
 		const { message_id, emoji, type = "normal", limit, after } = args;
 		if (!emoji && after !== undefined) throw invalidParameters(["after: expected only together with emoji"]);

@@ -1,7 +1,6 @@
 // Reading messages: a page of a channel, or a single message.
 
 import type { GuildTextBasedChannel } from "discord.js";
-import * as v from "valibot";
 import { channelName } from "../../discord/describe.ts";
 import { isForum } from "../../discord/find.ts";
 import { oneField } from "../../discord/text.ts";
@@ -20,11 +19,11 @@ export const getRecentMessages = readTool({
 	description: "Read a channel or thread, newest first: text, files, embeds, components, replies, forwards, reactions.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
-	input: v.strictObject({
+	input: {
 		...inChannel,
 		limit: limit(100, 50),
 		...pageArguments,
-	}),
+	},
 	run: (args, { channel }) => readPage(channel, placeName(channel), args),
 });
 
@@ -46,7 +45,7 @@ export const getMessage = readTool({
 	description: "Read one message in full.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
-	input: v.strictObject(onMessage),
+	input: onMessage,
 	async run({ message_id }, { discord, channel }) {
 		const message = await fetchMessage(channel, message_id);
 		return [fullMessageLine(message), ...hiddenContent(discord, [message])];

@@ -25,13 +25,13 @@ export const moveRoles = editTool({
 	lock: "guild_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
-	input: v.strictObject({
+	input: {
 		guild_id,
 		role_ids: list(found(role, "role"), 1, 250, "Role ids, the highest first."),
 		below_role_id: v.optional(found(role, "role right above them")),
 		above_role_id: v.optional(found(role, "role right below them; give one of the two")),
 		reason,
-	}),
+	},
 	destructive: ({ role_ids, ...place }, { guild }) => whyReordered(guild, role_ids, place),
 	async run({ role_ids, ...place }, { guild }) {
 		const move = await planMove(guild, role_ids, place);

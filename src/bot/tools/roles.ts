@@ -43,7 +43,7 @@ export const listRoles = readTool({
 	offered: "listed",
 	title: "List roles",
 	description: "List roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
-	input: v.strictObject({ guild_id }),
+	input: { guild_id },
 	run(_, { guild, connection }) {
 		const roles = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 		const counts = memberCounts(guild);
@@ -113,7 +113,7 @@ export const createRole = writeTool({
 		...user_ids,
 		...(below_role_id ? orderLock(guild_id, guildId) : []),
 	],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		name: text(1, 100, "Its name."),
 		color: v.optional(color),
@@ -121,7 +121,7 @@ export const createRole = writeTool({
 		...fields,
 		user_ids: v.optional(list(found(knownMember, "member"), 1, 100, "Members who get it.")),
 		reason,
-	}),
+	},
 	destructive({ permissions = [] }, { guild, below_role }) {
 		const given = readPermissions("permissions", permissions);
 		const powers = powersIn(given, guild, undefined, grantingPermissions);
@@ -181,7 +181,7 @@ export const editRole = editTool({
 	],
 	permissions: ["ManageRoles"],
 	ranked: true,
-	input: v.strictObject({
+	input: {
 		guild_id,
 		role_id: found(currentRole, "role"),
 		name: v.optional(text(1, 100, "New name.")),
@@ -190,7 +190,7 @@ export const editRole = editTool({
 		remove_permissions: v.optional(permissionList("Likewise.")),
 		...fields,
 		reason,
-	}),
+	},
 	destructive(args, { guild, role }) {
 		const before = role.permissions.bitfield;
 		const after = requestedPermissions(args, before) ?? before;
@@ -319,11 +319,11 @@ export const deleteRole = destructiveTool({
 	permissions: ["ManageRoles"],
 	ranked: true,
 	lock: "role_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		role_id: found(currentRole, "role"),
 		reason,
-	}),
+	},
 	plan(_, { guild, role, connection }) {
 		if (role.id === guild.id || role.managed)
 			throw new ToolError(`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`);

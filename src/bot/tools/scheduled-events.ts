@@ -64,7 +64,7 @@ export const listScheduledEvents = readTool({
 	toolset: "events",
 	title: "List scheduled events",
 	description: "List a guild's scheduled events, the earliest first: status, location, times, interested users.",
-	input: v.strictObject({ guild_id }),
+	input: { guild_id },
 	async run(_, { guild, discord }) {
 		const all = (await discord.rest.get(Routes.guildScheduledEvents(guild.id), {
 			query: makeURLSearchParams({ with_user_count: true }),
@@ -95,7 +95,7 @@ export const createScheduledEvent = writeTool({
 			}),
 		),
 	],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		name,
 		entity_type,
@@ -104,7 +104,7 @@ export const createScheduledEvent = writeTool({
 		scheduled_end_time,
 		description: v.optional(shortText(1, 1000, "At most 1000 characters.")),
 		reason,
-	}),
+	},
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
 		const { channel_id = "", location = "", scheduled_end_time = "" } = given;
 		validateEvent(guild, { ...given, channel_id, location, scheduled_end_time }, given);
@@ -131,7 +131,7 @@ export const editScheduledEvent = editTool({
 	description: "Change, start (active), end (completed) or cancel a scheduled event; what is omitted stays.",
 	lock: "event_id",
 	permissions: [othersEvents],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		event_id: eventId,
 		name: v.optional(name),
@@ -142,7 +142,7 @@ export const editScheduledEvent = editTool({
 		description: v.optional(shortText(0, 1000, "Empty: none.")),
 		status: v.optional(choice(["active", "completed", "canceled"], "Status.")),
 		reason,
-	}),
+	},
 	destructive: ({ status }) =>
 		status === "completed" || status === "canceled" ? "ends the event for good" : undefined,
 	async run(args, { guild, discord, event }) {
@@ -173,7 +173,7 @@ export const deleteScheduledEvent = destructiveTool({
 	description: "Delete a scheduled event permanently, with all repetitions; edit_scheduled_event can cancel it.",
 	lock: "event_id",
 	permissions: [othersEvents],
-	input: v.strictObject({ guild_id, event_id: eventId, reason }),
+	input: { guild_id, event_id: eventId, reason },
 	plan(_, { guild, discord, event }) {
 		requireEventPermissions(guild, event, eventFieldsOf(event));
 		const interested = event.user_count ?? 0;
@@ -212,12 +212,12 @@ export const getEventUsers = readTool({
 	toolset: "events",
 	title: "List an event's interested users",
 	description: "List the users interested in an event, by id.",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		event_id: eventId,
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
-	}),
+	},
 	async run({ limit, after }, { guild, discord, event }) {
 		const query = makeURLSearchParams({ limit, with_member: true, after });
 		const users = (await discord.rest.get(Routes.guildScheduledEventUsers(guild.id, event.id), {

@@ -6,6 +6,7 @@ import { time } from "../../discord/describe.ts";
 import { PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, resultLines } from "../../discord/text.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
+import type { ArgumentsOf } from "../../mcp/tool.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
 import { type Count, type Grouping, groupings, sortCounts, sumOf } from "../messages/message-counts.ts";
 import { filterArguments, matcher, userIds } from "../messages/message-filter.ts";
@@ -53,7 +54,7 @@ const countBy = v.pipe(
 	}),
 );
 
-const input = v.strictObject({
+const input = {
 	guild_id,
 	...filterArguments,
 	not_user_ids: userIds("Not by these."),
@@ -61,9 +62,9 @@ const input = v.strictObject({
 	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(countBy),
 	limit: limit(1000, defaultLimit),
-});
+};
 
-type Args = v.InferOutput<typeof input>;
+type Args = ArgumentsOf<typeof input>;
 
 export const searchMessages = readTool({
 	name: "search_messages",

@@ -43,14 +43,14 @@ export const setStage = destructiveTool({
 		"Start the stage of a stage channel or change its topic (topic), or end it (end). Discord ends it when nobody speaks for some minutes.",
 	lock: "channel_id",
 	permissions: [...moderatorPermissions, { permission: "MentionEveryone", with: "send_start_notification" }],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(stageChannel, "stage channel"),
 		topic: v.optional(text(1, 120, "The topic.")),
 		send_start_notification: v.optional(flag("Notify @everyone of the start."), false),
 		end: v.optional(flag("End it; members stay connected."), false),
 		reason,
-	}),
+	},
 	plan({ topic, send_start_notification, end }, { channel }) {
 		if (end === (topic !== undefined)) throw invalidParameters(["topic, end: expected exactly one of the two"]);
 		if (topic === undefined) return planEnd(channel);

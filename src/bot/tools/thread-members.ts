@@ -29,12 +29,12 @@ export const listThreadMembers = readTool({
 	title: "List thread members",
 	description: "List the members of a thread or forum post, by id.",
 	intents: ["GuildMembers"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		thread_id: found(find.thread, "thread or forum post"),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last member")),
-	}),
+	},
 	async run({ limit, after }, { discord, guild, thread }) {
 		const query = makeURLSearchParams({ with_member: true, limit, after });
 		const members = (await discord.rest.get(Routes.threadMembers(thread.id), {
@@ -68,12 +68,12 @@ export const editThreadMembers = destructiveTool({
 	lock: "thread_id",
 	permissions: [{ permission: "SendMessagesInThreads", with: "add_user_ids" }],
 	permissionsIn: "thread_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		thread_id: found(find.currentThread, "thread or forum post"),
 		add_user_ids: v.optional(members),
 		remove_user_ids: v.optional(members),
-	}),
+	},
 	plan(args, { guild, thread, add_users = [], remove_users = [] }) {
 		requireOneOf(args, ["add_user_ids", "remove_user_ids"]);
 		if (add_users.some(({ id }) => args.remove_user_ids?.includes(id)))

@@ -21,7 +21,7 @@ import { oneField } from "../../discord/text.ts";
 import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { invalidParameters } from "../../mcp/tool.ts";
+import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
 import {
 	allowedMentions,
 	content,
@@ -44,7 +44,7 @@ function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 
 const tag = text(1, 20, "");
 
-const createInput = v.strictObject({
+const createInput = {
 	guild_id,
 	channel_id: found(find.threadedChannel, "channel or forum"),
 	name: text(1, 100, "Name of the thread, title of the post."),
@@ -54,9 +54,9 @@ const createInput = v.strictObject({
 	private: v.optional(flag("Visible only to its members."), false),
 	tag_ids: v.optional(list(tag, 0, 5, "Tags of the post, by id or name.")),
 	reason,
-});
+};
 
-type NewThread = v.InferOutput<typeof createInput>;
+type NewThread = ArgumentsOf<typeof createInput>;
 
 export const createThread = writeTool({
 	name: "create_thread",
@@ -176,7 +176,7 @@ export const listThreads = readTool({
 	title: "List threads and forum posts",
 	description: "List active threads or forum posts, on request a channel's archived ones after them.",
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: v.optional(found(find.threadedChannel, "channel or forum; default: all")),
 		include_archived: v.optional(flag("Also archived ones; needs channel_id."), false),
@@ -184,7 +184,7 @@ export const listThreads = readTool({
 		tag_ids: v.optional(list(tag, 1, 20, "Posts with one of these tags, by id or name.")),
 		limit: limit(100, 50),
 		before: threadCursor,
-	}),
+	},
 	async run(args, { guild, channel }) {
 		const { include_archived: archived, tag_ids } = args;
 		let tagIds: string[] | undefined;
@@ -219,7 +219,7 @@ export const editThread = editTool({
 	lock: "thread_id",
 	permissions: [needsManageThreads("locked"), needsManageThreads("slowmode_seconds")],
 	permissionsIn: "thread_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		thread_id: found(find.currentThread, "thread or forum post"),
 		name: v.optional(text(1, 100, "New name.")),
@@ -232,7 +232,7 @@ export const editThread = editTool({
 		invitable: v.optional(flag("Members may invite.")),
 		applied_tag_ids: v.optional(list(tag, 0, 5, "All tags of the post, by id or name.")),
 		reason,
-	}),
+	},
 	async run(args, { guild, thread }) {
 		const { invitable, applied_tag_ids: tags } = args;
 		const isPrivate = thread.type === ChannelType.PrivateThread;
@@ -333,11 +333,11 @@ export const deleteThread = destructiveTool({
 	permissions: ["ManageThreads"],
 	permissionsIn: "thread_id",
 	lock: "thread_id",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		thread_id: found(find.currentThread, "thread or forum post"),
 		reason,
-	}),
+	},
 	plan(_, { guild, thread }) {
 		const parent = thread.parent ? ` of ${channelName(thread.parent)}` : "";
 		const target = `the ${kindName(thread)} ${channelName(thread)}${parent}`;

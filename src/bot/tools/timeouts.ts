@@ -52,7 +52,7 @@ export const timeout = destructiveTool(
 		permissions: ["ModerateMembers"],
 		ranked: true,
 		lock: "user_ids",
-		input: v.strictObject({ guild_id, user_ids, duration, reason, tell }),
+		input: { guild_id, user_ids, duration, reason, tell },
 		async plan({ duration }, { guild, users }) {
 			const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
 			const { members, absent, only } = await currentAmong(guild, users);
@@ -103,7 +103,7 @@ export const removeTimeout = editTool({
 	permissions: ["ModerateMembers"],
 	ranked: true,
 	lock: "user_ids",
-	input: v.strictObject({ guild_id, user_ids, reason, tell }),
+	input: { guild_id, user_ids, reason, tell },
 	async plan(_, { guild, users }) {
 		const { members, absent, only } = await currentAmong(guild, users);
 		const items = members.filter(timedOutUntil);

@@ -25,10 +25,10 @@ export const findTools = readTool({
 	title: "Find tools",
 	description: "Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
 	person: { managesBot: false },
-	input: v.strictObject({
+	input: {
 		query: text(1, 500, 'What to do, in a few words; several purposes separated by ";".'),
 		limit: limit(10, 1, "How many with arguments, per purpose."),
-	}),
+	},
 	run({ query, limit }, { self, principal }) {
 		const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");
 		if (purposes.length > maxPurposes)
@@ -102,13 +102,13 @@ function parametersOf({ properties, required }: Record<string, unknown>) {
 	return JSON.stringify(briefSchema({ properties: own, required }));
 }
 
-const input = v.strictObject({
+const input = {
 	name: v.pipe(v.string(), v.description("The tool.")),
 	arguments: v.optional(
 		v.pipe(v.record(v.string(), v.unknown()), v.description("Its arguments, without instance and guild_id.")),
 	),
 	guild_id,
-});
+};
 
 const neverRuns = () => {
 	throw new Error(

@@ -19,7 +19,7 @@ export const listRecentToolCalls = readTool({
 	title: "List recent tool calls",
 	description:
 		"List the latest calls of this bot's tools, newest first: outcome, duration, client, arguments with texts replaced by their length.",
-	input: v.strictObject({
+	input: {
 		limit: limit(100, 20),
 		tool: v.optional(v.pipe(v.string(), v.description("Only calls of this tool."))),
 		outcome: v.optional(
@@ -36,7 +36,7 @@ export const listRecentToolCalls = readTool({
 				v.description("Only before this: 6h (ago), date, time or `next_before`."),
 			),
 		),
-	}),
+	},
 	async run({ limit, tool, outcome, before }, context) {
 		const found = await readCalls(context, {
 			limit: limit + 1,

@@ -30,10 +30,10 @@ export const listVoiceMembers = readTool({
 	offered: "extra",
 	title: "List voice members",
 	description: "List the members in voice and stage channels, and whether they are muted or deafened.",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: v.optional(found(find.voiceChannel, "voice or stage channel; default: all")),
-	}),
+	},
 	run(_, { guild, channel }) {
 		const lines = channelsFromTop(guild)
 			.filter(({ id }) => !channel || id === channel.id)
@@ -88,7 +88,7 @@ export const editVoiceMembers = destructiveTool({
 		{ permission: "DeafenMembers", with: "deafen" },
 	],
 	permissionsIn: "run",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		user_ids: v.pipe(
 			list(found(find.voiceMember, "member"), 1, 50, description.users),
@@ -105,7 +105,7 @@ export const editVoiceMembers = destructiveTool({
 		mute: v.optional(flag("Nobody hears them.")),
 		deafen: v.optional(flag("They hear nobody.")),
 		reason,
-	}),
+	},
 	plan({ channel_id, mute, deafen }, { guild, users, channel }) {
 		requireOneOf({ channel_id, mute, deafen }, ["channel_id", "mute", "deafen"]);
 		if (channel === null && (mute ?? deafen) !== undefined)

@@ -46,10 +46,10 @@ export const listWebhooks = readTool({
 	title: "List webhooks",
 	description: "List webhooks with channel, creator and latest known message.",
 	permissions: ["ManageWebhooks"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: v.optional(found(channel, "channel; default: all")),
-	}),
+	},
 	async run(_, { discord, guild, channel }) {
 		const all = (await discord.rest.get(
 			channel ? Routes.channelWebhooks(channel.id) : Routes.guildWebhooks(guild.id),
@@ -96,12 +96,12 @@ export const createWebhook = writeTool({
 	title: "Create a webhook",
 	description: "Create a webhook that sends messages to a channel (at most 15 each).",
 	permissions: ["ManageWebhooks"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		channel_id: found(channel, "channel"),
 		name: name("Author name of its messages."),
 		reason,
-	}),
+	},
 	async run({ name }, { discord, channel }) {
 		const made = (await discord.rest.post(Routes.channelWebhooks(channel.id), {
 			body: { name },
@@ -118,13 +118,13 @@ export const editWebhook = editTool({
 	description: "Rename a webhook, or move it to another channel.",
 	lock: "webhook_id",
 	permissions: ["ManageWebhooks"],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		webhook_id,
 		name: v.optional(name("New name.")),
 		channel_id: v.optional(found(channel, "channel to move it to")),
 		reason,
-	}),
+	},
 	async run(args, { discord, webhook, channel }) {
 		const current = { name: webhook.name, channel_id: webhook.channel.id };
 		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
@@ -147,11 +147,11 @@ export const deleteWebhook = destructiveTool({
 	lock: "webhook_ids",
 	permissions: ["ManageWebhooks"],
 	permissionsIn: "run",
-	input: v.strictObject({
+	input: {
 		guild_id,
 		webhook_ids: list(snowflake("webhook"), 1, 50, "Ids of the webhooks."),
 		reason,
-	}),
+	},
 	async plan({ webhook_ids }, { discord, guild }) {
 		const looked = await Promise.all(
 			webhook_ids.map(async (id) => ({
@@ -208,7 +208,7 @@ export const sendWebhookMessage = writeTool({
 	// Clients of other MCP servers may send the token; this bot fetches it from Discord.
 	// Discord lets any webhook ping everyone, so the bot requires the permission that it would need itself.
 	permissions: ["ManageWebhooks", pingsMany],
-	input: v.strictObject({
+	input: {
 		guild_id,
 		webhook_id,
 		content,
@@ -222,7 +222,7 @@ export const sendWebhookMessage = writeTool({
 		thread_id,
 		mentions,
 		embeds: v.optional(embeds),
-	}),
+	},
 	async run(args, { guild, webhook, thread }) {
 		const { content, username, avatar_url } = args;
 		const destination = webhook.targetFor(thread);
@@ -259,11 +259,11 @@ export const editWebhookMessage = destructiveTool({
 	lock: "message_id",
 	permissions: ["ManageWebhooks"],
 	person: { inLockedThreads: false },
-	input: v.strictObject({
+	input: {
 		...sentByWebhook,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-	}),
+	},
 	async plan({ message_id, ...args }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);
 		const message = await webhook.fetchMessage(message_id, destination);
@@ -285,7 +285,7 @@ export const deleteWebhookMessage = destructiveTool({
 	description: "Delete a message that a webhook sent. Not undoable.",
 	lock: "message_id",
 	permissions: ["ManageWebhooks"],
-	input: v.strictObject(sentByWebhook),
+	input: sentByWebhook,
 	async plan({ message_id }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);
 		const message = await webhook.fetchMessage(message_id, destination);

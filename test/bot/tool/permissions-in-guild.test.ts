@@ -2,14 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import * as v from "valibot";
 import { found, guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import { writeTool } from "../../../src/bot/tool/define.ts";
 import * as find from "../../../src/discord/find.ts";
 import { until } from "../../support/until.ts";
 import { about, startRecording } from "./recording.ts";
 
-const input = v.strictObject({ guild_id, channel_id: found(find.currentChannel, "channel") });
+const input = { guild_id, channel_id: found(find.currentChannel, "channel") };
 const run = async () => "Done.";
 const given = { with: "channel_id", permission: "ManageChannels" } as const;
 

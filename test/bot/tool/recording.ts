@@ -110,12 +110,12 @@ export async function startRecording(options: RecordingOptions) {
 export const about = { toolset: "moderation", title: "Try", description: "Try it." } as const;
 
 /** Arguments of a tool about people. */
-export const peopleInput = v.strictObject({
+export const peopleInput = {
 	guild_id,
 	user_ids: v.array(v.string()),
 	reason: v.optional(v.string()),
 	tell: v.optional(v.boolean()),
-});
+};
 
 export const draftFor = (userIds: readonly string[]): CaseDraft => ({ action: "ban", userIds });
 

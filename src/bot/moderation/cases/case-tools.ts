@@ -67,13 +67,13 @@ function warnMember({ cases, escalate = [] }: ToolOptions) {
 		title: "Warn members",
 		description: "Warn members: recorded as a case, and told by DM.",
 		person,
-		input: v.strictObject({
+		input: {
 			guild_id,
 			user_ids,
 			reason: text(1, maxReasonLength, "What they did; they are told."),
 			message_ids: v.optional(list(messageId, 1, 100, "Messages that it is about: ids or links.")),
 			tell,
-		}),
+		},
 		async destructive(_, { guild, users }) {
 			const rules = escalate.filter(({ actions }) => actions.includes("warn"));
 			for (const { id } of rules.length > 0 ? users : []) {
@@ -107,7 +107,7 @@ function noteMember({ cases }: ToolOptions) {
 		title: "Note about users",
 		description: "Record a note about users, for moderators only.",
 		person,
-		input: v.strictObject({ guild_id, user_ids, note: text(1, maxReasonLength, "The note.") }),
+		input: { guild_id, user_ids, note: text(1, maxReasonLength, "The note.") },
 		async run({ note }, context) {
 			const { guild, users } = context;
 			const names = [];
@@ -158,7 +158,7 @@ function listCases({ cases }: ToolOptions) {
 		description:
 			"List what moderators did (warnings, bans, …), newest first; with `since`, also how many of which kind each moderator has; or one case with its history.",
 		person,
-		input: v.strictObject({
+		input: {
 			guild_id,
 			number: v.optional(number),
 			user_id: v.optional(snowflake("person concerned")),
@@ -168,7 +168,7 @@ function listCases({ cases }: ToolOptions) {
 			until: v.optional(moment("Only before this")),
 			before: v.optional(integer(1, maxNumber, "Previous page's last case.")),
 			limit: limit(100, 20),
-		}),
+		},
 		async run(args, { guild }) {
 			if (args.number !== undefined) {
 				const one = await find(cases, guild, args.number);
@@ -229,12 +229,12 @@ function editCase({ cases }: ToolOptions) {
 		description: "Change the reason of a case, delete it or restore it; its history is kept.",
 		person,
 		lock: ({ guild_id, number }) => [`case ${guild_id} ${number}`],
-		input: v.strictObject({
+		input: {
 			guild_id,
 			number,
 			reason: v.optional(text(1, maxReasonLength, "The new reason.")),
 			deleted: v.optional(flag("true deletes, false restores.")),
-		}),
+		},
 		async run({ number, reason, deleted }, { guild }) {
 			if (reason === undefined && deleted === undefined)
 				throw invalidParameters(["reason, deleted: expected at least one of the two"]);

@@ -10,7 +10,7 @@ import { matcherFor } from "../../../discord/members/member-filter.ts";
 import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
-import { invalidParameters } from "../../../mcp/tool.ts";
+import { type ArgumentsOf, invalidParameters } from "../../../mcp/tool.ts";
 import { cut, planMatching, type Selected } from "../../messages/matching-deletion.ts";
 import { flag, guild_id, integer, list, moment, reason, snowflake } from "../../tool/arguments/arguments.ts";
 import type { BotTool } from "../../tool/context.ts";
@@ -21,7 +21,7 @@ export const purgeToolName = "purge";
 const maxCount = 10_000;
 const maxUsers = 100;
 
-const input = v.strictObject({
+const input = {
 	guild_id,
 	user_ids: v.optional(list(snowflake("author"), 1, maxUsers, "Authors, including people who have left.")),
 	joined_after: v.optional(moment("Or of members who joined after")),
@@ -34,9 +34,9 @@ const input = v.strictObject({
 	count: v.optional(integer(1, maxCount, "Maximum, newest first.")),
 	pinned: v.optional(flag("Delete pinned messages, too."), false),
 	reason,
-});
+};
 
-type Args = v.InferOutput<typeof input>;
+type Args = ArgumentsOf<typeof input>;
 
 export interface PurgeToolOptions {
 	/** Resolves with the ids of the channels in which the bot keeps records of a guild, such as its moderation log. */

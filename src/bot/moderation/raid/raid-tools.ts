@@ -46,12 +46,12 @@ function raidMode(modes: Modes) {
 		toolset: "moderation",
 		permissions: ["ManageGuild"],
 		lock: ({ guild_id }, { guildId }) => [`raid ${guild_id ?? guildId}`],
-		input: v.strictObject({
+		input: {
 			guild_id,
 			mode: choice(["on", "off"], "On or off."),
 			slowmode_seconds: v.optional(integer(5, maxSlowmode, "Slow mode."), defaultSlowmode),
 			reason,
-		}),
+		},
 		async plan({ mode: wanted, slowmode_seconds }, { guild }): Promise<Plan> {
 			const view = await modes.view(guild.id);
 			requireChange(guild, view, wanted, slowmode_seconds);
@@ -93,7 +93,7 @@ function raidStatus(modes: Modes) {
 		description: "Whether raid mode is on, and what it changed or restored.",
 		toolset: "moderation",
 		person: { permissions: ["ManageGuild"] },
-		input: v.strictObject({ guild_id }),
+		input: { guild_id },
 		async run(_, { guild }) {
 			const view = await modes.view(guild.id);
 			if (!view) return `Raid mode was never on in ${guildName(guild)}.`;

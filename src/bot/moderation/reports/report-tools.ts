@@ -62,12 +62,12 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			description:
 				"What members reported to staff, oldest first: message, copy of its text, reporters, reasons, and earlier cases of the person.",
 			permissionsIn: "run",
-			input: v.strictObject({
+			input: {
 				guild_id,
 				ended: v.optional(flag("Ended ones instead, newest first."), false),
 				limit: limit(25, 10),
 				offset: v.optional(integer(0, 1_000_000, "How many to skip."), 0),
-			}),
+			},
 			async run({ ended, limit, offset }, { guild }) {
 				requireReader(guild);
 				const page = { limit, offset };
@@ -100,12 +100,12 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			permissionsIn: "run",
 			person: { permissions: [{ permission: "ModerateMembers", inGuild: true }] },
 			lock: ({ report }, { guildId }) => [`report ${guildId} ${report}`],
-			input: v.strictObject({
+			input: {
 				guild_id,
 				report: integer(1, maxNumber, "Its number."),
 				outcome: choice(["handled", "dismissed"], "How it ends."),
 				case: v.optional(integer(1, maxNumber, "If handled: the case.")),
-			}),
+			},
 			async run({ report, outcome, case: number }, { guild, principal }) {
 				requireReader(guild);
 				if (number !== undefined) {

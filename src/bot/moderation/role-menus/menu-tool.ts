@@ -76,7 +76,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 			permissions: [slowMode("channel_id"), { permission: "ManageMessages", with: "message_id" }, ...textPermissions],
 		},
 		ranked: true,
-		input: v.strictObject({
+		input: {
 			guild_id,
 			channel_id: found(textChannel, "channel or thread"),
 			role_ids: list(found(role, "role"), 1, maxRoles, "The roles."),
@@ -88,7 +88,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 			labels: perRole(shortText(maxLabelLength.select, ""), 'One per role, "" for its name.'),
 			emojis: perRole(innerEmoji, 'One per role, "" for none.'),
 			message_id: v.optional(snowflake("menu to replace")),
-		}),
+		},
 		destructive({ message_id }, { roles }) {
 			const grants = grantsOf(roles);
 			if (grants !== undefined) return `gives ${grants} to those who use it`;
