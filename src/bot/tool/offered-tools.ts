@@ -157,14 +157,7 @@ function refusalOf(tool: BotTool, { toolsets = "all", read_only, tools: { deny }
 		return `${name} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
 	if (read_only && !isReadOnly(tool))
 		return `${name} is not allowed: the operator of this bot allows only tools that read (read_only in config.toml). Nothing was done.`;
-	if (
-		tool.offered === "always" ||
-		toolsets === "all" ||
-		toolsets.includes(toolset) ||
-		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||
-		accessorNames.has(name)
-	)
-		return undefined;
+	if (isInToolsets(tool, toolsets === "all" ? undefined : toolsets)) return undefined;
 	return `${name} is not allowed: the operator of this bot does not allow the toolset "${toolset}" (toolsets in config.toml). Nothing was done.`;
 }
 
