@@ -251,7 +251,7 @@ describe("access of an existing channel", () => {
 		expect(dry.text.split("\n").slice(1)).toEqual([
 			`Would change #general (ID: ${general.id}):`,
 			...lines,
-			"Counts as destructive: it replaces the channel's topic, view_role_ids.",
+			"Counts as destructive: it replaces the channel's view_role_ids, topic.",
 		]);
 		expect(writes(it.world)).toEqual([]);
 		const { text } = await it.edit(general, args);
