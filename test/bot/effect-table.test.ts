@@ -151,8 +151,7 @@ beforeAll(async () => {
 		},
 	});
 	const { id } = world.simulator.user("jose.garcia");
-	const args = { user_ids: [id], reason: "Spam", tell: false };
-	await world.call(undefined, "warn_member", args);
+	await world.call(undefined, "warn_member", { user_ids: [id], reason: "Spam", tell: false });
 	const named = namedIn(world.simulator);
 	const ofRows = rows.flatMap(([name, { effects }]) => (effects ? [[name, effects(named)] as const] : []));
 	const all = [...ofRows, ...Object.entries(otherEffects(named))];

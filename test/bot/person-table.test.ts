@@ -223,8 +223,7 @@ describe.each(all)("%s", (name, { person: demand }) => {
 			if (below === "the member" && target) members.edit(guild, target, { roles: [higher.id] });
 			// The call's roles were made before.
 			const lower = newRole(cast, guild);
-			const bits = { permissions: cast.role.permissions };
-			world.simulator.world.roles.edit(guild, lower, bits);
+			world.simulator.world.roles.edit(guild, lower, { permissions: cast.role.permissions });
 			members.edit(guild, person, { roles: [lower.id] });
 			try {
 				const text = await refused(cast, name, made);

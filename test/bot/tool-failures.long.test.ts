@@ -43,8 +43,7 @@ describe.each(writing)("%s", (name, row) => {
 	test("a stall ends when its time is up, executed once, its outcome unknown unless a nonce tells it", async () => {
 		const scene = await enter(name);
 		const act = await prepareAct(scene, row);
-		const once = { after: true, times: 1 };
-		const stall = scene.world.simulator.faults.stall(act.request, once);
+		const stall = scene.world.simulator.faults.stall(act.request, { after: true, times: 1 });
 		const { text, isError } = await expired(scene, stall, name, act.args);
 		expect(isError).toBe(!hasNonce(act));
 		if (isError) {
@@ -69,8 +68,7 @@ describe.each(writing)("%s", (name, row) => {
 	test("a server error after the execution leaves the outcome unknown unless a nonce tells it", async () => {
 		const scene = await enter(name);
 		const act = await prepareAct(scene, row);
-		const once = { executed: true, times: 1 };
-		scene.world.simulator.faults.fail(act.request, 502, once);
+		scene.world.simulator.faults.fail(act.request, 502, { executed: true, times: 1 });
 		const { text, isError } = await scene.world.call(name, act.args);
 		expect(isError).toBe(!hasNonce(act));
 		if (isError) {

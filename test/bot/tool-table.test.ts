@@ -211,8 +211,7 @@ describe.each(writing)("%s", (name, row) => {
 		async (when) => {
 			const scene = await enter(name);
 			const act = await prepareAct(scene, row);
-			const once = { when, times: 1 };
-			scene.world.simulator.faults.drop(act.request, once);
+			scene.world.simulator.faults.drop(act.request, { when, times: 1 });
 			const { text, isError } = await scene.world.call(name, act.args);
 			expect(isError).toBe(!hasNonce(act));
 			if (isError) {
@@ -296,8 +295,7 @@ describe.each([...asking, ...writing])("%s", (name, row) => {
 			using forbidden = forbid(scene, made.args, needs, made.channel);
 			const { role, thing } = forbidden;
 			await settle(scene);
-			const args = { ...made.args, ...needs.args };
-			const { text, isError } = await call(name, args);
+			const { text, isError } = await call(name, { ...made.args, ...needs.args });
 			expect(isError).toBe(true);
 			expect(text).toContain(`lacks ${needs.name} in `);
 			expect(text).toContain(String(thing));

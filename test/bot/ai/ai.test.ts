@@ -263,8 +263,7 @@ describe("several providers", () => {
 	});
 
 	test("after the idle timeout of the first the second is asked", async () => {
-		const settings = { silence_seconds: 1.5 };
-		await using world = await startWorld({ count: 2, settings });
+		await using world = await startWorld({ count: 2, settings: { silence_seconds: 1.5 } });
 		world.at(0).misbehave("slow");
 		expect((await ask(world.ai)).text).toBe(expectedAnswer);
 	});

@@ -11,8 +11,7 @@ test("messages of channels that were not asked for are left out, such as of priv
 	const guild = { id: "3", client } as unknown as Guild;
 	const idsFor = async (channel_id: string[] | undefined) => {
 		const query = { channel_id };
-		const options = { limit: 25, reserveMs: 0 };
-		const { messages = [] } = (await searchIndex(guild, query, options)) ?? {};
+		const { messages = [] } = (await searchIndex(guild, query, { limit: 25, reserveMs: 0 })) ?? {};
 		return messages.map(({ id }) => id);
 	};
 	expect(await idsFor(["1"])).toEqual(["0", "2"]);

@@ -90,8 +90,7 @@ async function startAudited(
 	/** Without a session, unless `more` names one; under the id "call-1", "call-2" … */
 	const call = async (name: unknown, args: unknown = {}, more: Record<string, string> = {}): Promise<Answer> => {
 		calls += 1;
-		const params = { name, arguments: args };
-		const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+		const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
 		const id = { "X-Request-Id": `call-${calls}` };
 		const response = await post(JSON.stringify(body), { ...id, ...more });
 		return readAnswer(await response.text());
@@ -99,8 +98,7 @@ async function startAudited(
 	/** A session's header, of a client that calls itself so. */
 	const openSession = async (client: string) => {
 		const params = { protocolVersion: "2025-11-25", clientInfo: { name: client } };
-		const body = { jsonrpc: "2.0", id: 1, method: "initialize", params };
-		const response = await post(JSON.stringify(body));
+		const response = await post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
 		await response.text();
 		return { "Mcp-Session-Id": String(response.headers.get("mcp-session-id")) };
 	};

@@ -44,8 +44,7 @@ test("a GET for an event stream gets 405", async () => {
 	const Accept = "application/json, text/event-stream";
 	const refused = await fetch(offline.url, { headers: { Accept } });
 	expect(refused.status).toBe(401);
-	const headers = { Accept, Authorization: `Bearer ${token}` };
-	const response = await fetch(offline.url, { headers });
+	const response = await fetch(offline.url, { headers: { Accept, Authorization: `Bearer ${token}` } });
 	expect(response.status).toBe(405);
 	expect(response.headers.get("allow")).toBe("POST, DELETE");
 });
@@ -101,8 +100,7 @@ test("without a token only listed origins are allowed, and the log warns at the 
 	await using stack = new AsyncDisposableStack();
 	stack.defer(() => open.close());
 	const ask = async (Origin: string, path: string, init?: RequestInit) => {
-		const headers = { Origin };
-		return (await fetch(new URL(path, open.url), { ...init, headers })).status;
+		return (await fetch(new URL(path, open.url), { ...init, headers: { Origin } })).status;
 	};
 	const post = { method: "POST", body: call };
 	for (const [Origin, status] of [

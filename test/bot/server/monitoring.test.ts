@@ -56,8 +56,7 @@ function startTestBot(config: Partial<BotConfig> = {}, tools?: readonly Tool<Bot
 	const headers = { Authorization: `Bearer ${token}` };
 	const rpc = async (method: string, params: unknown, more: Record<string, string> = {}) => {
 		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-		const init = { method: "POST", body, headers: { ...headers, ...more } };
-		return (await fetch(bot.url, init)).text();
+		return (await fetch(bot.url, { method: "POST", body, headers: { ...headers, ...more } })).text();
 	};
 	return {
 		...recorded,
@@ -237,15 +236,13 @@ describe.each(["/status", "/metrics"])("%s", (path) => {
 		await using offline = startTestBot({ allowedHosts: ["bot.example"], allowedOrigins: ["https://chat.example"] });
 		expect((await offline.get(path, { headers })).status).toBe(status);
 		const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
-		const init = { method: "POST", body, headers };
-		expect((await offline.get("/mcp", init)).status).toBe(status);
+		expect((await offline.get("/mcp", { method: "POST", body, headers })).status).toBe(status);
 	});
 
 	test("needs no token if calls need none", async () => {
 		await using open = startTestBot({ mcpToken: undefined });
 		expect((await open.get(path)).status).toBe(200);
-		const headers = { Host: "evil.example" };
-		expect((await open.get(path, { headers })).status).toBe(403);
+		expect((await open.get(path, { headers: { Host: "evil.example" } })).status).toBe(403);
 	});
 });
 

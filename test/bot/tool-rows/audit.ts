@@ -15,8 +15,7 @@ export const auditRows: Record<string, Row> = {
 		person: person.inGuild(["ViewAuditLog"], {
 			leavesOut({ world, guild }, hidden) {
 				const { channels } = world.simulator.world;
-				const actor = { actor: guild.owner_id };
-				channels.edit(hidden, { topic: "for few" }, actor);
+				channels.edit(hidden, { topic: "for few" }, { actor: guild.owner_id });
 				return { args: {}, secrets: [hidden.id, hidden.name, "for few"] };
 			},
 		}),
@@ -25,8 +24,7 @@ export const auditRows: Record<string, Row> = {
 			const ada = simulator.user("ada").id;
 			const name = freshName();
 			guild.auditLog.length = 0;
-			const doing = { actor: ada, reason: "spring" };
-			const role = simulator.world.roles.add(guild, { name }, doing);
+			const role = simulator.world.roles.add(guild, { name }, { actor: ada, reason: "spring" });
 			return {
 				args: {},
 				request: `GET /guilds/${guild.id}/audit-logs`,

@@ -55,8 +55,7 @@ export const diagnosticsRows: Record<string, Row> = {
 				leavesOut(scene, hidden) {
 					const deny = "1024";
 					const { id } = botUser(scene.world);
-					const overwrite = { id, type: 1, allow: "0", deny } as const;
-					scene.world.simulator.world.channels.setOverwrite(hidden, overwrite);
+					scene.world.simulator.world.channels.setOverwrite(hidden, { id, type: 1, allow: "0", deny });
 					return { args: {}, secrets: [hidden.id] };
 				},
 			},

@@ -8,8 +8,7 @@ import { channelId, inChannel, newChannel, newRole, type Row, refusedByBot, type
 const denied = String(PermissionFlagsBits.SendMessages);
 
 function denyWriting({ world }: Scene, channel: GuildChannel, id: string) {
-	const overwrite = { id, type: 0, allow: "0", deny: denied } as const;
-	world.simulator.world.channels.setOverwrite(channel, overwrite);
+	world.simulator.world.channels.setOverwrite(channel, { id, type: 0, allow: "0", deny: denied });
 }
 
 export const overwritesRows: Record<string, Row> = {

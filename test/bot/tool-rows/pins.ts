@@ -8,8 +8,7 @@ function oneWritten(scene: Scene) {
 	const channel = newChannel(scene);
 	const message = written(scene, channel);
 	const path = `/channels/${channel.id}/messages/pins`;
-	const args = { channel_id: channel.id, message_id: message.id };
-	return { message, path, args };
+	return { message, path, args: { channel_id: channel.id, message_id: message.id } };
 }
 
 export const pinsRows: Record<string, Row> = {

@@ -188,8 +188,7 @@ describe("a call that fails", () => {
 	});
 
 	botTest("because of a bug is logged without what the person wrote", async (bot) => {
-		const args = { user_ids: [], reason: "between us" };
-		expect(await bot.as("zoe", "broken", args)).toEqual({
+		expect(await bot.as("zoe", "broken", { user_ids: [], reason: "between us" })).toEqual({
 			text: "Internal error. The bot's log has the details.",
 			isError: true,
 			wrote: false,

@@ -115,8 +115,7 @@ describe("a call", () => {
 	});
 
 	test("of use_reading_tool refuses what does not only read", () => {
-		const call = { name: "ban", arguments: { user_ids } };
-		expect(offer({}).resolve("use_reading_tool", call)).toEqual({
+		expect(offer({}).resolve("use_reading_tool", { name: "ban", arguments: { user_ids } })).toEqual({
 			tool: ban as BotTool,
 			args: { user_ids },
 			refusal: "ban can change something on Discord: call it with use_tool. Nothing was done.",

@@ -139,8 +139,7 @@ async function startTwoGuilds() {
 	const as = (principal: Principal) => async (method: string, params: object) => {
 		const signal = AbortSignal.timeout(90_000);
 		const text = JSON.stringify(params);
-		const options = { principal };
-		const { message } = await client.request(...([session, method, text, signal, options] as const));
+		const { message } = await client.request(...([session, method, text, signal, { principal }] as const));
 		return JSON.stringify(message.error ?? message.result);
 	};
 	return { world, as };
@@ -203,8 +202,7 @@ describe("a principal that is limited to one guild", () => {
 	test("cannot tell by prompts whether another guild exists", async () => {
 		const { ask, cooks, bakers } = await start();
 		const get = async (guild_id: string) => {
-			const params = { name: "weekly_report", arguments: { guild_id } };
-			return (await ask("prompts/get", params)).replaceAll(guild_id, "ID");
+			return (await ask("prompts/get", { name: "weekly_report", arguments: { guild_id } })).replaceAll(guild_id, "ID");
 		};
 		expect(await get(bakers)).toBe(await get(unknown));
 		expect(await get(cooks)).toContain("messages");

@@ -266,7 +266,6 @@ worldTest("changes are shown in words, objects by name and id", async (world) =>
 			{ target_id: zoe },
 		),
 	).toBe(`changed member @zoe (ID: ${zoe}) | nickname none → "Zed"; timeout until none → 2026-03-01T12:00:00Z`);
-	const options = { id: zoe, type: "1" } as const;
 	expect(
 		await change(
 			"ChannelOverwriteUpdate",
@@ -274,7 +273,7 @@ worldTest("changes are shown in words, objects by name and id", async (world) =>
 				{ key: "allow", old_value: bits("ViewChannel"), new_value: bits("BanMembers") },
 				{ key: "deny", old_value: "0", new_value: bits("SendMessages") },
 			],
-			{ target_id: general, options },
+			{ target_id: general, options: { id: zoe, type: "1" } },
 		),
 	).toBe(
 		`changed permissions in channel #general (ID: ${general}) | for: @zoe (ID: ${zoe}) | +BAN_MEMBERS, −SEND_MESSAGES, VIEW_CHANNEL reset`,

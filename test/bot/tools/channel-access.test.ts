@@ -322,8 +322,7 @@ describe("below_channel_id", () => {
 		await using it = await places();
 		await makeCommunity(it.world);
 		const below_channel_id = it.id(below);
-		const args = { name: "X", channel_type, below_channel_id };
-		const { text } = await it.make(args);
+		const { text } = await it.make({ name: "X", channel_type, below_channel_id });
 		const where =
 			below === "Attic"
 				? `at the top of #Attic (ID: ${it.attic.id})`

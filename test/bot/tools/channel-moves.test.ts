@@ -190,8 +190,7 @@ rowTest(
 			});
 		expect(await move(f, { position: 0 })).not.toContain("lacks");
 		expect(await move(a, { position: 1 })).toContain(`lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole`);
-		const args = { category_id: box.id, position: 0 };
-		expect(await move(a, args)).not.toContain("lacks");
+		expect(await move(a, { category_id: box.id, position: 0 })).not.toContain("lacks");
 		expect(scene.inBox()).toBe("afg");
 		const sent = simulator.journal.entries();
 		expect(sent).toHaveLength(3);

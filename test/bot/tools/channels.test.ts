@@ -412,8 +412,7 @@ describe("delete_channel", () => {
 		await world.heard();
 		for (const [setting, channel_id] of Object.entries(settings))
 			for (const dry_run of [true, false]) {
-				const args = { channel_id, dry_run };
-				const { text, isError } = await world.call("delete_channel", args);
+				const { text, isError } = await world.call("delete_channel", { channel_id, dry_run });
 				expect(isError).toBe(true);
 				expect(text).toContain(
 					`(ID: ${channel_id}) is the ${setting} of the guild, which a community must have: set another one with edit_guild first.`,

@@ -194,8 +194,7 @@ worldTest("a thread has its channel's permissions, with another one for writing"
 worldTest("permissions are named as in Discord's API, in its client, or by bits", async (world) => {
 	const role_ids = [world.guild.id];
 	const ask = async (...permissions: string[]) => {
-		const args = { role_ids, permissions };
-		return (await world.call("check_permissions", args)).text;
+		return (await world.call("check_permissions", { role_ids, permissions })).text;
 	};
 	const expected = await ask("MODERATE_MEMBERS", "VIEW_CHANNEL", "USE_VAD");
 	expect(expected).toContain("VIEW_CHANNEL | allowed");

@@ -55,8 +55,7 @@ worldTest("an invalid image or name is refused before Discord is asked", async (
 		["name", { name: "süp" }],
 	];
 	for (const [field, args] of refused) {
-		const call = { name: "soup", image: png, ...args };
-		const { code, text } = await world.call("create_emoji", call);
+		const { code, text } = await world.call("create_emoji", { name: "soup", image: png, ...args });
 		expect(code).toBe(-32602);
 		expect(text).toContain(`${field}: expected `);
 	}

@@ -109,8 +109,7 @@ worldTest("posts are listed by tag, archived ones page by page, each once", asyn
 	expect(named(await list({ tag_ids: [soup.id] }))).toBe("g");
 	expect(await list({ tag_ids: [soup.id] })).toContain(" | tags: soup");
 	for (const limit of [1, 2, 3, 4]) {
-		const args = { tag_ids: [soup.id], include_archived: true, limit };
-		const pages = await pagesOf(call, "list_threads", args);
+		const pages = await pagesOf(call, "list_threads", { tag_ids: [soup.id], include_archived: true, limit });
 		expect(pages.map(named).join("")).toBe("geca");
 	}
 });

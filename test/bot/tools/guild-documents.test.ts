@@ -287,8 +287,7 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 		person: { id: user.id, name: "baker", signedIn: false },
 	});
 	const errorOf = async (tool: string, args: object, secret: string) => {
-		const call = { guild_id: guild.id, ...args };
-		const { text, isError } = await baker.call(tool, call);
+		const { text, isError } = await baker.call(tool, { guild_id: guild.id, ...args });
 		expect({ tool, args, text, isError }).toMatchObject({ isError: true });
 		return text.replaceAll(secret, "ID");
 	};
@@ -301,8 +300,7 @@ test("administrators reach no backups, plans or jobs of guilds in which they are
 			expect(text).toBe(await call(unknown));
 		}
 	const document = { roles: [{ name: "New" }] };
-	const args = { guild_id: other.id, document };
-	const planned = await world.call("plan_guild", args);
+	const planned = await world.call("plan_guild", { guild_id: other.id, document });
 	const hash = /plan_hash=(\w+)/.exec(planned.text)?.[1] ?? "";
 	const wrong = [...hash].reverse().join("");
 	const applied = await world.call("apply_guild", { guild_id: other.id, plan_hash: hash });

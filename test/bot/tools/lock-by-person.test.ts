@@ -40,8 +40,7 @@ function add(type: ChannelType, parent?: GuildChannel): GuildChannel {
 
 async function change(channel: GuildChannel, unlock: boolean) {
 	await settle(cast);
-	const args = { channel_ids: [channel.id], unlock };
-	return cast.client.call("lock_channel", args);
+	return cast.client.call("lock_channel", { channel_ids: [channel.id], unlock });
 }
 
 test("a moderator can undo the lock of a voice channel", async () => {

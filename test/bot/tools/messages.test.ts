@@ -351,8 +351,7 @@ worldTest("the latest messages are deleted, whatever they contain", async (world
 		...answer,
 		body: JSON.stringify((JSON.parse(body) as object[]).map((one) => ({ ...one, ...odd }))),
 	}));
-	const args = { channel_id: channel.id, count: 2 };
-	const { text } = await world.call("delete_messages", args);
+	const { text } = await world.call("delete_messages", { channel_id: channel.id, count: 2 });
 	expect(text).toStartWith("Deleted 2 message(s)");
 	expect(left(world, channel)).toEqual(["a"]);
 });
@@ -633,8 +632,7 @@ worldTest(
 		const { channel } = write(world, ["soup"]);
 		const { thread, said } = archivedThread(world, channel);
 		const remove = async (more: object) => {
-			const args = { text: "soup", after: "1d", ...more };
-			return (await world.call("delete_messages", args)).text;
+			return (await world.call("delete_messages", { text: "soup", after: "1d", ...more })).text;
 		};
 		// The notice about the thread has its name.
 		const first = await remove({ channel_ids: [channel.id] });

@@ -98,8 +98,7 @@ describe("what the bot made is not the person's", () => {
 		const channel = newChannel(cast);
 		const { messages } = platform();
 		const { id } = messages.add(channel, person(), { content: "mine" });
-		const args = { channel_id: channel.id, message_ids: [id] };
-		await runs("delete_messages", args, ["ReadMessageHistory"]);
+		await runs("delete_messages", { channel_id: channel.id, message_ids: [id] }, ["ReadMessageHistory"]);
 		expect(messages.in(channel.id)).toEqual([]);
 	});
 
@@ -133,8 +132,7 @@ describe("what the bot made is not the person's", () => {
 	test("people may edit threads that they started", async () => {
 		const { threads } = platform();
 		const thread = threads.add(newChannel(cast), person(), { name: freshName() });
-		const args = { thread_id: thread.id, name: "changed" };
-		await runs("edit_thread", args, ["SendMessagesInThreads"]);
+		await runs("edit_thread", { thread_id: thread.id, name: "changed" }, ["SendMessagesInThreads"]);
 		expect(thread.name).toBe("changed");
 	});
 
@@ -309,8 +307,7 @@ describe("channels", () => {
 	test("a channel is not cloned by those who do not manage it", async () => {
 		const channel = newChannel(cast);
 		deny(channel, "ManageChannels");
-		const args = { channel_id: channel.id };
-		expect(await refused("clone_channel", args, ["ManageChannels"])).toContain(
+		expect(await refused("clone_channel", { channel_id: channel.id }, ["ManageChannels"])).toContain(
 			`You lack MANAGE_CHANNELS in #${channel.name}`,
 		);
 	});
@@ -323,8 +320,7 @@ describe("channels", () => {
 		const manages = ["ManageRoles"] as const;
 		const deleting = { role_id: role.id, dry_run: true };
 		expect(await runs("delete_role", deleting, manages)).toContain("for which 0 channel(s) have overwrites");
-		const who = { permissions: ["PRIORITY_SPEAKER"] };
-		expect(await runs("check_permissions", who, manages)).not.toContain(channel.name);
+		expect(await runs("check_permissions", { permissions: ["PRIORITY_SPEAKER"] }, manages)).not.toContain(channel.name);
 	});
 
 	test("slow mode holds for the person, too", async () => {
@@ -430,8 +426,7 @@ describe("channels", () => {
 		const [one, other] = [newChannel(cast), newChannel(cast)];
 		for (const channel of [one, other]) platform().channels.edit(channel, { parent_id: category.id });
 		hide(cast, other, person().id);
-		const args = { channel_ids: [one.id], position: 1 };
-		const text = await runs("move_channels", args, ["ManageChannels"]);
+		const text = await runs("move_channels", { channel_ids: [one.id], position: 1 }, ["ManageChannels"]);
 		expect(text).toContain(one.name);
 		expect(text).not.toContain(other.name);
 	});
@@ -457,8 +452,7 @@ describe("channels", () => {
 		const inside = newChannel(cast);
 		platform().channels.edit(inside, { parent_id: category.id });
 		hide(cast, inside, person().id);
-		const args = { channel_id: category.id, dry_run: true };
-		const text = await runs("delete_channel", args, ["ManageChannels"]);
+		const text = await runs("delete_channel", { channel_id: category.id, dry_run: true }, ["ManageChannels"]);
 		expect(text).not.toContain(inside.name);
 		expect(text).not.toContain("channel(s) in it");
 	});
@@ -468,8 +462,7 @@ describe("channels", () => {
 		const channel = hidden(ChannelType.GuildVoice);
 		const member = newMember(cast, cast.guild);
 		voice.join(channel, member);
-		const args = { user_ids: [member.user.id], channel_id: "" };
-		const text = await refused("edit_voice_members", args, ["MoveMembers"]);
+		const text = await refused("edit_voice_members", { user_ids: [member.user.id], channel_id: "" }, ["MoveMembers"]);
 		expect(text).toContain("is not in a voice channel");
 		expect(text).not.toContain(channel.id);
 	});

@@ -18,8 +18,7 @@ worldTest("pins are listed page by page, the latest first", async (world) => {
 	for (const [index, message] of messages.entries())
 		message.pinned_at = new Date(1_790_000_000_000 + index).toISOString();
 	await world.heard();
-	const args = { channel_id, limit: 1 };
-	const pages = await pagesOf(world.call, "list_pins", args);
+	const pages = await pagesOf(world.call, "list_pins", { channel_id, limit: 1 });
 	const seen = pages.map((page) => /\| text: (\w)/.exec(page)?.[1]);
 	expect(seen).toEqual(["c", "b", "a"]);
 });

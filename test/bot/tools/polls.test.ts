@@ -134,8 +134,7 @@ worldTest("voters are listed page by page, by id", async (world) => {
 			.slice(1)
 			.map((line) => line.replace(/, ID: \d+/g, "")),
 	).toEqual(["answer 1 (Soup): Ada (@ada), Zoë 🍞 (@zoe), 李伟 (@liwei)", "answer 2 (Bread): nobody"]);
-	const args = { ...where, answer_id: 1, limit: 2 };
-	const pages = await pagesOf(world.call, "get_poll_voters", args);
+	const pages = await pagesOf(world.call, "get_poll_voters", { ...where, answer_id: 1, limit: 2 });
 	const seen = pages.map((page) => page.match(/@\w+(?=\) \|)/gm));
 	expect(seen).toEqual([["@ada", "@zoe"], ["@liwei"]]);
 	const none = await world.call("get_poll_voters", { ...where, answer_id: 2 });

@@ -111,8 +111,7 @@ worldTest("who reacted is listed page by page", async (world) => {
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names) made.world.reactions.add(channel, message, userOf(name), { id: null, name: "👍" });
 	await world.heard();
-	const args = { ...at, emoji: "👍", limit: 2 };
-	const pages = await pagesOf(world.call, "get_reactions", args);
+	const pages = await pagesOf(world.call, "get_reactions", { ...at, emoji: "👍", limit: 2 });
 	const seen = pages.flatMap((page) => page.match(/(?<=\| ID: )\d+$/gm));
 	expect(seen).toEqual(names.map((name) => userOf(name).id).toSorted());
 });

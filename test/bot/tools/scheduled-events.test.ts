@@ -216,8 +216,7 @@ worldTest("interested users are listed page by page, including those who left", 
 	});
 	const [jose, , liwei] = people;
 	if (liwei) simulator.world.members.remove(guild, liwei);
-	const args = { event_id: shown.id, limit: 2 };
-	const pages = await pagesOf(world.call, "get_event_users", args);
+	const pages = await pagesOf(world.call, "get_event_users", { event_id: shown.id, limit: 2 });
 	const lines = pages.flatMap((page) => page.split("\n")).filter((line) => line.includes("(@"));
 	expect(lines).toHaveLength(3);
 	expect(lines[0]).toBe(`Chef José (@jose.garcia) | ID: ${jose?.user.id}`);

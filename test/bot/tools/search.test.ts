@@ -100,8 +100,7 @@ test("a rate limit ends the search with the matches so far and a cursor", async 
 	});
 	const { channel_id, ids } = write(world, numbered(300));
 	await world.heard();
-	const args = { channel_ids: [channel_id], text: "m150" };
-	const { text, isError } = await world.call("search_messages", args);
+	const { text, isError } = await world.call("search_messages", { channel_ids: [channel_id], text: "m150" });
 	expect(isError).toBe(false);
 	expect(found(text)).toEqual(["m150"]);
 	expect(text).toContain("1 match among 200 messages");
@@ -236,8 +235,7 @@ worldTest("a category stands for its channels, and a forum for its posts", async
 	messages.add(channels.add(guild, { name: "out" }), ada, { content: "no" });
 	await world.heard();
 	const search = async (id: string) => {
-		const args = { channel_ids: [id], after: "2016-01-01" };
-		return found((await world.call("search_messages", args)).text);
+		return found((await world.call("search_messages", { channel_ids: [id], after: "2016-01-01" })).text);
 	};
 	expect(await search(category.id)).toEqual(["two", "one"]);
 	expect(await search(forum.id)).toEqual(["two"]);
@@ -322,8 +320,7 @@ test("days without messages count 0, and notices of Discord are not counted", as
 	await world.heard();
 	const args = { channel_ids: [channel_id], before: "2020-03-02" };
 	const count = async (more: object) => {
-		const call = { ...args, count_by: "day", ...more };
-		return (await world.call("search_messages", call)).text.split("\n");
+		return (await world.call("search_messages", { ...args, count_by: "day", ...more })).text.split("\n");
 	};
 	const lines = [
 		"1 | 2020-02-27",
@@ -348,8 +345,7 @@ const indexRoute = "GET /guilds/:guild_id/messages/search";
 worldTest("without after, Discord's index answers, and pages continue with before", async (world) => {
 	const { oven, channel_ids } = writeInTwo(world, 30);
 	await world.heard();
-	const args = { text: "Leek", limit: 40 };
-	const pages = await pagesOf(world.call, "search_messages", args);
+	const pages = await pagesOf(world.call, "search_messages", { text: "Leek", limit: 40 });
 	const all = Array.from({ length: 30 }, (_, n) => [`o${29 - n}`, `s${29 - n}`]);
 	expect(pages.flatMap(found)).toEqual(all.flat());
 	expect(pages[0]).toStartWith("60 matches in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ");
@@ -576,8 +572,7 @@ worldTest("a forum whose posts are all archived is searched, by reading and in D
 	archive(world, forum, ["leek two", 2]);
 	await world.heard();
 	for (const range of [{ after }, {}]) {
-		const args = { channel_ids: [forum.id], text: "leek", ...range };
-		const { text } = await world.call("search_messages", args);
+		const { text } = await world.call("search_messages", { channel_ids: [forum.id], text: "leek", ...range });
 		if ("after" in range) expect(text).toStartWith("2 matches among 2 messages of 2 archived threads");
 		expect(text.match(/text: leek \w+$/gm)).toEqual(["text: leek two", "text: leek one"]);
 	}

@@ -15,8 +15,7 @@ worldTest("a timed out bot says until when, and sends nothing", async (world) =>
 	});
 	const { id: channel_id } = simulator.channel("The Cooks/general");
 	await until("the bot has heard of it", async () => {
-		const args = { channel_id, count: 1, dry_run: true };
-		return (await world.call("delete_messages", args)).isError;
+		return (await world.call("delete_messages", { channel_id, count: 1, dry_run: true })).isError;
 	});
 	const { text } = await world.call("send_message", { channel_id, content: "hello" });
 	expect(text).toMatch(/^The bot is timed out in the guild \d+ until \S+Z, /);
@@ -27,8 +26,7 @@ worldTest("editing a voice channel requires CONNECT", async (world) => {
 	const channel = channelNamed(world, "Lounge");
 	denyBot(world, channel, PermissionFlagsBits.Connect);
 	await world.heard();
-	const args = { channel_id: channel.id, name: "Quiet" };
-	const { text } = await world.call("edit_channel", args);
+	const { text } = await world.call("edit_channel", { channel_id: channel.id, name: "Quiet" });
 	expect(text).toStartWith("The bot lacks CONNECT in #");
 });
 

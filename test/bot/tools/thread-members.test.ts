@@ -95,8 +95,7 @@ worldTest("the members of a thread are listed page by page, by id", async (test)
 	const thread = start();
 	for (const name of ["zoe", "liwei"]) world.threads.join(thread, user(name));
 	await test.heard();
-	const args = { thread_id: thread.id, limit: 2 };
-	const pages = await pagesOf(test.call, "list_thread_members", args);
+	const pages = await pagesOf(test.call, "list_thread_members", { thread_id: thread.id, limit: 2 });
 	const seen = pages.flatMap((page) => page.match(/@\S+(?=\) \|)/gm));
 	const sorted = [...thread.members.keys()].sort();
 	expect(seen).toEqual(sorted.map((id) => `@${world.users.get(id)?.username}`));

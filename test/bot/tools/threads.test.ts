@@ -135,8 +135,7 @@ worldTest("active and archived threads are listed page by page, each once", asyn
 	expect(whole.text).toContain(`#c | ID: ${threads[2]?.id} | private | `);
 	expect(whole.text).not.toContain("next_before");
 	for (const limit of [1, 2, 3, 5]) {
-		const args = { channel_id, include_archived: true, limit };
-		const seen = (await pagesOf(call, "list_threads", args)).map(named);
+		const seen = (await pagesOf(call, "list_threads", { channel_id, include_archived: true, limit })).map(named);
 		for (const { length } of seen) expect(length).toBeLessThanOrEqual(limit);
 		expect(seen.join("")).toBe("fedcba");
 	}

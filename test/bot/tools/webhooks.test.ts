@@ -71,8 +71,7 @@ worldTest("a token argument, as other servers take it, is refused, not listed an
 	const { platform, channel, hook } = made(world);
 	await world.heard();
 	const token = "a-secret-of-the-client";
-	const args = { webhook_id: hook.id, content: "hear", token };
-	const { text } = await world.call("send_webhook_message", args);
+	const { text } = await world.call("send_webhook_message", { webhook_id: hook.id, content: "hear", token });
 	expect(text).toContain("token: this tool has no such parameter");
 	expect(platform.messages.in(channel.id)).toEqual([]);
 	const listed = await world.mcp.listTools();
