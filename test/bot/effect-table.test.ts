@@ -13,6 +13,7 @@ import type { Access, Principal } from "../../src/lib/principal.ts";
 import type { Effect } from "../../src/mcp/tool.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { until } from "../support/until.ts";
+import { memberOverwrite } from "../support/world.ts";
 import { type ApprovalWorld, staffChannel, startApprovalWorld } from "./approval/approval-world.ts";
 import { grant } from "./features/running-feature.ts";
 import type { Effects, Named, Row } from "./tool-rows/scene.ts";
@@ -306,12 +307,10 @@ test("a role counts as one with power while the bot does not see all channels", 
 	expect((await give()).isError).toBe(false);
 	const lounge = guild.channels.get(simulator.channel("The Cooks/Lounge").id);
 	if (!lounge) throw new Error("the seed has a lounge");
-	simulator.world.channels.setOverwrite(lounge, {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.ViewChannel),
-	});
+	simulator.world.channels.setOverwrite(
+		lounge,
+		memberOverwrite(simulator.bot("alpha").id, { deny: PermissionFlagsBits.ViewChannel }),
+	);
 	await until("the bot has heard", async () =>
 		(await give()).text.includes("gives access to channels that the bot does not see"),
 	);

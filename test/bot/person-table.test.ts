@@ -7,7 +7,7 @@ import { tools } from "../../src/bot/tools/index.ts";
 import { officialName } from "../../src/discord/permissions.ts";
 import { type GuildChannel, isThread } from "../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../support/mcp.ts";
-import { userNamed } from "../support/world.ts";
+import { memberOverwrite, userNamed } from "../support/world.ts";
 import { type Cast, castOf, clientOf, permit } from "./person-cast.ts";
 import { toolsOfPlans } from "./tool-rows/guild-documents.ts";
 import { administrator, hiddenChannel, hide } from "./tool-rows/person.ts";
@@ -197,12 +197,10 @@ describe.each(all)("%s", (name, { person: demand }) => {
 				permitAll(cast, demand);
 				const made = await prepare(cast, name);
 				const channel = channelOf(cast, made);
-				cast.world.simulator.world.channels.setOverwrite(channel, {
-					id: cast.person.user.id,
-					type: 1,
-					allow: "0",
-					deny: String(PermissionFlagsBits[permission]),
-				});
+				cast.world.simulator.world.channels.setOverwrite(
+					channel,
+					memberOverwrite(cast.person.user.id, { deny: PermissionFlagsBits[permission] }),
+				);
 				const text = await refused(cast, name, made);
 				expect(text).toContain(lackOf(permission));
 			});

@@ -144,6 +144,22 @@ export async function makeCommunity(world: TestWorld): Promise<void> {
 	await world.heard();
 }
 
+interface OverwriteBits {
+	allow?: bigint;
+	deny?: bigint;
+}
+
+/** A permission overwrite of a role, as channels have them. */
+export const roleOverwrite = (id: string, { allow = 0n, deny = 0n }: OverwriteBits) => ({
+	id,
+	type: 0 as const,
+	allow: String(allow),
+	deny: String(deny),
+});
+
+/** A permission overwrite of a member. */
+export const memberOverwrite = (id: string, bits: OverwriteBits) => ({ ...roleOverwrite(id, bits), type: 1 as const });
+
 /** Denies the bot these permissions, and no others, in a channel. */
 export function denyBot({ simulator }: Pick<TestWorld, "simulator">, channel: GuildChannel, bits: bigint): void {
 	const { id } = simulator.bot("alpha");

@@ -14,6 +14,7 @@ import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
+import { roleOverwrite } from "../../support/world.ts";
 import { testWith } from "../../support/world-test.ts";
 
 /** An id that nothing has. */
@@ -508,12 +509,9 @@ fixtureTest("a permission granted only in some channels is a warning", async (fi
 	for (const channel of [fixture.general, fixture.staff])
 		fixture.simulator.world.channels.edit(channel, {
 			permission_overwrites: [
-				{
-					id: alphaRole(fixture).id,
-					type: 0,
-					allow: String(PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages),
-					deny: "0",
-				},
+				roleOverwrite(alphaRole(fixture).id, {
+					allow: PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages,
+				}),
 			],
 		});
 	const { passed, marked } = await check(fixture.config());

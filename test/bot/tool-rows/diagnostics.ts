@@ -1,5 +1,6 @@
 // The rows of src/bot/tools/diagnostics.ts.
 
+import { memberOverwrite } from "../../support/world.ts";
 import * as person from "./person.ts";
 import { botUser, channelId, memberId, newChannel, newMember, type Row, roleId } from "./scene.ts";
 
@@ -10,12 +11,7 @@ export const diagnosticsRows: Record<string, Row> = {
 		args(scene) {
 			const member = newMember(scene, scene.guild);
 			const channel = newChannel(scene);
-			scene.world.simulator.world.channels.setOverwrite(channel, {
-				id: member.user.id,
-				type: 1,
-				allow: "0",
-				deny: "2048",
-			});
+			scene.world.simulator.world.channels.setOverwrite(channel, memberOverwrite(member.user.id, { deny: 2048n }));
 			return {
 				user_ids: [member.user.id],
 				channel_ids: [channel.id],

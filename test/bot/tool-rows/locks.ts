@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/locks.ts.
 
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import { memberOverwrite, roleOverwrite } from "../../support/world.ts";
 import * as person from "./person.ts";
 import { botUser, channelId, inChannel, newChannel, type Row, type Scene } from "./scene.ts";
 
@@ -37,19 +38,15 @@ export const locksRows: Record<string, Row> = {
 		act(scene) {
 			const { channel, args, request, denied } = oneChannel(scene);
 			// Otherwise nobody could write there, and there would be nothing to lock.
-			scene.world.simulator.world.channels.setOverwrite(channel, {
-				id: scene.guild.id,
-				type: 0,
-				deny: "0",
-				allow: String(SendMessages),
-			});
+			scene.world.simulator.world.channels.setOverwrite(
+				channel,
+				roleOverwrite(scene.guild.id, { allow: SendMessages }),
+			);
 			// What the bot would keep by itself, it needs no request for.
-			scene.world.simulator.world.channels.setOverwrite(channel, {
-				id: botUser(scene.world).id,
-				type: 1,
-				deny: "0",
-				allow: String((1n << 53n) - 1n),
-			});
+			scene.world.simulator.world.channels.setOverwrite(
+				channel,
+				memberOverwrite(botUser(scene.world).id, { allow: (1n << 53n) - 1n }),
+			);
 			return { args, request, channel: channel.id, done: () => (denied() & SendMessages) !== 0n };
 		},
 		reason: AuditLogEvent.ChannelOverwriteUpdate,

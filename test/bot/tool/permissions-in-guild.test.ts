@@ -6,6 +6,7 @@ import { found, guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import { writeTool } from "../../../src/bot/tool/define.ts";
 import * as find from "../../../src/discord/find.ts";
 import { until } from "../../support/until.ts";
+import { memberOverwrite } from "../../support/world.ts";
 import { about, startRecording } from "./recording.ts";
 
 const input = { guild_id, channel_id: found(find.currentChannel, "channel") };
@@ -26,12 +27,10 @@ test.each([
 	await using bot = await startRecording({ tools });
 	const { world } = bot.simulator;
 	const channel = world.channels.add(bot.guild, { name: "closed", type: ChannelType.GuildVoice });
-	world.channels.setOverwrite(channel, {
-		id: bot.simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.Connect),
-	});
+	world.channels.setOverwrite(
+		channel,
+		memberOverwrite(bot.simulator.bot("alpha").id, { deny: PermissionFlagsBits.Connect }),
+	);
 	const guild = bot.connection.guilds.find(({ id }) => id === bot.guild.id);
 	await until("the bot has heard of it", () => {
 		const known = guild?.channels.cache.get(channel.id);

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
-import { denyBot, roleNamed, startWorld, writes } from "../../support/world.ts";
+import { denyBot, memberOverwrite, roleNamed, startWorld, writes } from "../../support/world.ts";
 import { testWith } from "../../support/world-test.ts";
 
 /** Channels a to e in no category, f and g in Box, and their order in the simulator. */
@@ -182,12 +182,10 @@ rowTest(
 		simulator.world.roles.edit(guild, own, { permissions });
 		expect(await move(f, { position: 0 })).toContain(`lacks MANAGE_CHANNELS in #Box (ID: ${box.id})`);
 		for (const channel of [box, a])
-			simulator.world.channels.setOverwrite(channel, {
-				id: simulator.bot("alpha").id,
-				type: 1,
-				deny: "0",
-				allow: String(ManageChannels),
-			});
+			simulator.world.channels.setOverwrite(
+				channel,
+				memberOverwrite(simulator.bot("alpha").id, { allow: ManageChannels }),
+			);
 		expect(await move(f, { position: 0 })).not.toContain("lacks");
 		expect(await move(a, { position: 1 })).toContain(`lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole`);
 		expect(await move(a, { category_id: box.id, position: 0 })).not.toContain("lacks");

@@ -9,7 +9,9 @@ import {
 	denyBot,
 	makeCommunity,
 	memberNamed,
+	memberOverwrite,
 	roleNamed,
+	roleOverwrite,
 	startWorld,
 	type TestWorld,
 	writes,
@@ -321,12 +323,10 @@ describe("list_channels", () => {
 			[news, SendMessages],
 			[lounge, Connect],
 		] as const)
-			world.simulator.world.channels.setOverwrite(id === news.id ? news : lounge, {
-				id: world.guild.id,
-				type: 0,
-				allow: "0",
-				deny: String(bits),
-			});
+			world.simulator.world.channels.setOverwrite(
+				id === news.id ? news : lounge,
+				roleOverwrite(world.guild.id, { deny: bits }),
+			);
 		await world.heard();
 		const later = (await world.call("list_channels")).text.split("\n");
 		expect(later).toContain(`#news | ID: ${news.id} | text | read-only`);
@@ -572,12 +572,7 @@ describe("moving one channel", () => {
 
 	rowTest("requires the permissions that it would copy", async ({ world, move }) => {
 		const talk = channelNamed(world, "Talk");
-		world.simulator.world.channels.setOverwrite(talk, {
-			id: world.guild.id,
-			type: 0,
-			deny: "0",
-			allow: String(PrioritySpeaker),
-		});
+		world.simulator.world.channels.setOverwrite(talk, roleOverwrite(world.guild.id, { allow: PrioritySpeaker }));
 		await world.heard();
 		const { text } = await move("a", { category_id: talk.id, lock_permissions: true });
 		expect(text).toContain("it lacks PRIORITY_SPEAKER");
@@ -603,12 +598,10 @@ describe("clone_channel", () => {
 		const general = channelNamed(world, "general");
 		const alpha = roleNamed(world, "alpha");
 		simulator.world.roles.edit(guild, alpha, { permissions: String(BigInt(alpha.permissions) & ~ManageChannels) });
-		simulator.world.channels.setOverwrite(general, {
-			id: simulator.bot("alpha").id,
-			type: 1,
-			deny: "0",
-			allow: String(ManageChannels),
-		});
+		simulator.world.channels.setOverwrite(
+			general,
+			memberOverwrite(simulator.bot("alpha").id, { allow: ManageChannels }),
+		);
 		await world.heard();
 		const { text } = await world.call("clone_channel", { channel_id: general.id });
 		expect(text).toStartWith(`The bot lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole.`);
@@ -623,12 +616,7 @@ describe("clone_channel", () => {
 	])("a permission %d that the clone would have is refused: %p", async (bits, refused, said) => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
-		world.simulator.world.channels.setOverwrite(general, {
-			id: world.guild.id,
-			type: 0,
-			deny: "0",
-			allow: String(bits),
-		});
+		world.simulator.world.channels.setOverwrite(general, roleOverwrite(world.guild.id, { allow: bits }));
 		await world.heard();
 		const { text, isError } = await world.call("clone_channel", { channel_id: general.id });
 		expect(isError).toBe(refused);

@@ -6,7 +6,7 @@ import { bitsByName } from "../../../src/discord/permissions.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelPermissions } from "../../../src/simulator/world/state/permissions.ts";
 import { seeded } from "../../support/random.ts";
-import { memberNamed, roleNamed, type TestWorld } from "../../support/world.ts";
+import { memberNamed, roleNamed, roleOverwrite, type TestWorld } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const bitsIn = (text: string) => /allowed permissions as bits: (\d+)/.exec(text)?.[1];
@@ -476,12 +476,7 @@ describe("who has a permission", () => {
 		}
 		const channels = Array.from({ length: 30 }, (_, index) => {
 			const channel = platform.channels.add(guild, { name: `c-${index}` });
-			platform.channels.setOverwrite(channel, {
-				id: roles[index]?.id ?? "",
-				type: 0,
-				allow: "0",
-				deny: String(Bit.SendMessages),
-			});
+			platform.channels.setOverwrite(channel, roleOverwrite(roles[index]?.id ?? "", { deny: Bit.SendMessages }));
 			return channel;
 		});
 		await world.heard();

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { roleOverwrite } from "../../support/world.ts";
 import { type Cast, permit, startCast } from "../person-cast.ts";
 import { freshName } from "../tool-rows/scene.ts";
 import { settle } from "../tool-scene.ts";
@@ -70,12 +71,7 @@ test("in a category, a channel that the moderator cannot change is left, and the
 	const category = add(ChannelType.GuildCategory);
 	const text = add(ChannelType.GuildText, category);
 	const closed = add(ChannelType.GuildVoice, category);
-	cast.world.simulator.world.channels.setOverwrite(closed, {
-		id: cast.guild.id,
-		type: 0,
-		allow: "0",
-		deny: String(Connect),
-	});
+	cast.world.simulator.world.channels.setOverwrite(closed, roleOverwrite(cast.guild.id, { deny: Connect }));
 	const locked = await change(category, false);
 	expect(locked).toMatchObject({ isError: false });
 	expect(locked.text).toMatch(/Not locked: .*: You lack CONNECT/);

@@ -20,6 +20,7 @@ import {
 	memberNamed,
 	quickTiming,
 	roleNamed,
+	roleOverwrite,
 	startWorld,
 	type TestWorld,
 	writes,
@@ -283,12 +284,10 @@ placeTest(
 		await lock();
 		const { id } = world.guild;
 		const platform = world.simulator.world;
-		platform.channels.setOverwrite(channel, {
-			id,
-			type: 0,
-			allow: String(SendMessages),
-			deny: String(CreatePublicThreads | Speak),
-		});
+		platform.channels.setOverwrite(
+			channel,
+			roleOverwrite(id, { allow: SendMessages, deny: CreatePublicThreads | Speak }),
+		);
 		const mine = overwriteOf(bot);
 		if (mine) platform.channels.removeOverwrite(channel, mine);
 		expect((await lock()).text).toContain(

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import { roleNamed, type TestWorld, writes } from "../../support/world.ts";
+import { roleNamed, roleOverwrite, type TestWorld, writes } from "../../support/world.ts";
 
 const { AddReactions, ManageRoles, ReadMessageHistory, SendMessages, ViewChannel } = PermissionFlagsBits;
 
@@ -143,12 +143,9 @@ test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => 
 		const { guild, simulator } = world;
 		const { channels, roles } = simulator.world;
 		const listOf = (access: Access) =>
-			Object.entries(access).map(([role, { allow = 0n, deny = 0n }]) => ({
-				id: role === "@everyone" ? guild.id : roleNamed(world, role).id,
-				type: 0 as const,
-				allow: String(allow),
-				deny: String(deny),
-			}));
+			Object.entries(access).map(([role, { allow = 0n, deny = 0n }]) =>
+				roleOverwrite(role === "@everyone" ? guild.id : roleNamed(world, role).id, { allow, deny }),
+			);
 		const add = (name: string, type: 0 | 4, access: Access, parent?: string) =>
 			channels.add(guild, { name, type, parent_id: parent ?? null, permission_overwrites: listOf(access) });
 		const category = ChannelType.GuildCategory;

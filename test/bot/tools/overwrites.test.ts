@@ -10,6 +10,7 @@ import {
 	denyBot,
 	memberNamed,
 	roleNamed,
+	roleOverwrite,
 	startWorld,
 	type TestWorld,
 	writes,
@@ -145,12 +146,10 @@ describe("set_channel_permissions", () => {
 			expect(text).toContain("it lacks PRIORITY_SPEAKER");
 			expect(text).toContain("The owner, or anyone with MANAGE_ROLES");
 		}
-		world.simulator.world.channels.setOverwrite(channelNamed(world, "general"), {
-			id: regular,
-			type: 0,
-			allow: String(PrioritySpeaker),
-			deny: "0",
-		});
+		world.simulator.world.channels.setOverwrite(
+			channelNamed(world, "general"),
+			roleOverwrite(regular, { allow: PrioritySpeaker }),
+		);
 		const replace = { deny: ["SPEAK"], replace: true };
 		expect((await set(replace)).text).toContain("it lacks PRIORITY_SPEAKER");
 		const { text } = await set({ allow: String(ManageRoles) });
@@ -295,12 +294,7 @@ describe("set_channel_permissions for several channels and targets", () => {
 	);
 
 	severalTest("checks everything before the first request", async ({ world, one, two, alone, regular, set }) => {
-		world.simulator.world.channels.setOverwrite(alone, {
-			id: regular,
-			type: 0,
-			deny: "0",
-			allow: String(PrioritySpeaker),
-		});
+		world.simulator.world.channels.setOverwrite(alone, roleOverwrite(regular, { allow: PrioritySpeaker }));
 		denyBot(world, two, ManageRoles);
 		await world.heard();
 		const refused = async (places: GuildChannel[], args: object) => (await set(places, args)).text;
@@ -613,12 +607,7 @@ describe("set_channel_permissions with replace alone", () => {
 
 	worldTest("requires the permissions that it would remove", async (world) => {
 		const general = channelNamed(world, "general");
-		world.simulator.world.channels.setOverwrite(general, {
-			id: world.guild.id,
-			type: 0,
-			allow: "0",
-			deny: String(PrioritySpeaker),
-		});
+		world.simulator.world.channels.setOverwrite(general, roleOverwrite(world.guild.id, { deny: PrioritySpeaker }));
 		const { text } = await world.call("set_channel_permissions", {
 			channel_ids: [general.id],
 			target_ids: [world.guild.id],
@@ -661,12 +650,7 @@ describe("copy_channel_permissions without channel_id", () => {
 	worldTest("a channel in no category, and permissions that the bot lacks, are refused", async (world) => {
 		const talk = channelNamed(world, "Talk");
 		expect((await sync(world, talk)).text).toContain("is in no category");
-		world.simulator.world.channels.setOverwrite(talk, {
-			id: world.guild.id,
-			type: 0,
-			allow: "0",
-			deny: String(PrioritySpeaker),
-		});
+		world.simulator.world.channels.setOverwrite(talk, roleOverwrite(world.guild.id, { deny: PrioritySpeaker }));
 		expect((await sync(world, channelNamed(world, "staff"))).text).toContain("it lacks PRIORITY_SPEAKER");
 		expect(writes(world)).toEqual([]);
 	});
