@@ -30,6 +30,14 @@ export type Sql = <Row extends object = Record<string, unknown>>(
 	...values: Value[]
 ) => Promise<Row[]>;
 
+export async function firstRow<Row>(rows: Promise<readonly Row[]>): Promise<Row | undefined> {
+	return (await rows)[0];
+}
+
+export async function hasRow(rows: Promise<readonly unknown[]>): Promise<boolean> {
+	return (await rows).length > 0;
+}
+
 export function statementsOf(session: Pick<Session, "run">): Sql {
 	return async <Row extends object>(strings: TemplateStringsArray, ...values: Value[]) => {
 		const rows = await session.run((sql) =>

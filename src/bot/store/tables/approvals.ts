@@ -1,7 +1,7 @@
 // Table "approvals": tool calls that a person has to approve before they run. Every change of a state is one conditional
 // statement, so that a call runs at most once. Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** "approved": checked again, nothing changed yet. "unknown": stopped while running. "withdrawn": the key ended. */
 export type ApprovalState =
@@ -87,16 +87,14 @@ export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): P
 }
 
 /** Decided by the user of the MCP client. False if the id is stored already: the call must then not run. */
-export async function insertDecided(sql: Sql, row: ApprovalRow): Promise<boolean> {
-	const rows = await sql`
+export function insertDecided(sql: Sql, row: ApprovalRow): Promise<boolean> {
+	return hasRow(sql`
 		INSERT INTO approvals ${many([{ ...row }])}
-		ON CONFLICT (id) DO NOTHING RETURNING id`;
-	return rows.length > 0;
+		ON CONFLICT (id) DO NOTHING RETURNING id`);
 }
 
-export async function selectApproval(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
-	const [row] = await sql<ApprovalRow>`SELECT * FROM approvals WHERE id = ${id}`;
-	return row;
+export function selectApproval(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
+	return firstRow(sql<ApprovalRow>`SELECT * FROM approvals WHERE id = ${id}`);
 }
 
 /** Newest first. */
@@ -130,7 +128,7 @@ export async function setShownState(sql: Sql, id: string, state: ApprovalState):
 }
 
 /** Undefined if decided before, expired at `now`, or the plan shown now has another token. */
-export async function decideApproval(
+export function decideApproval(
 	sql: Sql,
 	{ id, token }: Pick<ApprovalRow, "id" | "token">,
 	state: "approved" | "denied",
@@ -138,19 +136,17 @@ export async function decideApproval(
 	now: number,
 ): Promise<ApprovalRow | undefined> {
 	const ended = state === "denied" ? now : null;
-	const [row] = await sql<ApprovalRow>`
+	return firstRow(sql<ApprovalRow>`
 		UPDATE approvals SET state = ${state}, decided_by = ${userId}, decided_at = ${now}, ended_at = ${ended}
 		WHERE id = ${id} AND token = ${token} AND state = ${"pending"} AND expires_at > ${now}
-		RETURNING *`;
-	return row;
+		RETURNING *`);
 }
 
 /** False if the call must not run, because the state is not "approved". */
-export async function beginApproved(sql: Sql, id: string): Promise<boolean> {
-	const rows = await sql`
+export function beginApproved(sql: Sql, id: string): Promise<boolean> {
+	return hasRow(sql`
 		UPDATE approvals SET state = ${"running"}
-		WHERE id = ${id} AND state = ${"approved"} RETURNING id`;
-	return rows.length > 0;
+		WHERE id = ${id} AND state = ${"approved"} RETURNING id`);
 }
 
 /** Only for requests whose call has certainly changed nothing, in one of the states `from`. */
@@ -161,40 +157,37 @@ export async function reopenApproval(sql: Sql, id: string, from: readonly Approv
 }
 
 /** Makes the request pending again. Undefined if it is not "approved". */
-export async function replacePlan(
+export function replacePlan(
 	sql: Sql,
 	{ id, plan, hash, token }: Pick<ApprovalRow, "id" | "plan" | "hash" | "token">,
 ): Promise<ApprovalRow | undefined> {
-	const [row] = await sql<ApprovalRow>`
+	return firstRow(sql<ApprovalRow>`
 		UPDATE approvals SET state = ${"pending"}, plan = ${plan}, hash = ${hash}, token = ${token},
 			message_id = NULL, decided_by = NULL, decided_at = NULL
-		WHERE id = ${id} AND state = ${"approved"} RETURNING *`;
-	return row;
+		WHERE id = ${id} AND state = ${"approved"} RETURNING *`);
 }
 
 /** Undefined unless the request has this token and one of the states `from`. */
-export async function endApproval(
+export function endApproval(
 	sql: Sql,
 	{ id, token }: Pick<ApprovalRow, "id" | "token">,
 	from: readonly ApprovalState[],
 	{ state, result, ended_at }: Pick<ApprovalRow, "state" | "result" | "ended_at">,
 ): Promise<ApprovalRow | undefined> {
-	const [row] = await sql<ApprovalRow>`
+	return firstRow(sql<ApprovalRow>`
 		UPDATE approvals SET state = ${state}, result = ${result}, ended_at = ${ended_at}
-		WHERE id = ${id} AND token = ${token} AND state IN ${many(from)} RETURNING *`;
-	return row;
+		WHERE id = ${id} AND token = ${token} AND state IN ${many(from)} RETURNING *`);
 }
 
 /** Undefined if the request has a message or is not pending. */
-export async function endUnposted(
+export function endUnposted(
 	sql: Sql,
 	id: string,
 	{ result, ended_at }: Pick<ApprovalRow, "result" | "ended_at">,
 ): Promise<ApprovalRow | undefined> {
-	const [row] = await sql<ApprovalRow>`
+	return firstRow(sql<ApprovalRow>`
 		UPDATE approvals SET state = ${"failed"}, result = ${result}, ended_at = ${ended_at}
-		WHERE id = ${id} AND state = ${"pending"} AND message_id IS NULL RETURNING *`;
-	return row;
+		WHERE id = ${id} AND state = ${"pending"} AND message_id IS NULL RETURNING *`);
 }
 
 /** Only requests that have changed nothing yet. */

@@ -1,7 +1,7 @@
 // Tables "cases" and "case_edits": the actions of moderators and of the bot, and later changes to these records. Rows
 // are never deleted, so the case numbers of a guild have no gaps. Times are in epoch milliseconds.
 
-import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 const maxBatch = 50;
 
@@ -119,29 +119,26 @@ export async function insertCases(
 	return stored;
 }
 
-export async function selectCase(sql: Sql, guildId: string, number: number): Promise<CaseRow | undefined> {
-	const [row] = await sql<CaseRow>`
-		SELECT * FROM cases WHERE guild_id = ${guildId} AND number = ${number}`;
-	return row;
+export function selectCase(sql: Sql, guildId: string, number: number): Promise<CaseRow | undefined> {
+	return firstRow(sql<CaseRow>`
+		SELECT * FROM cases WHERE guild_id = ${guildId} AND number = ${number}`);
 }
 
-export async function selectCaseBySource(sql: Sql, guildId: string, source: string): Promise<CaseRow | undefined> {
-	const [row] = await sql<CaseRow>`
-		SELECT * FROM cases WHERE guild_id = ${guildId} AND source = ${source}`;
-	return row;
+export function selectCaseBySource(sql: Sql, guildId: string, source: string): Promise<CaseRow | undefined> {
+	return firstRow(sql<CaseRow>`
+		SELECT * FROM cases WHERE guild_id = ${guildId} AND source = ${source}`);
 }
 
 /** Undefined if an outcome was stored before, which is kept. */
-export async function settleCase(
+export function settleCase(
 	sql: Sql,
 	guildId: string,
 	number: number,
 	{ state, why }: Pick<CaseRow, "state" | "why">,
 ): Promise<CaseRow | undefined> {
-	const [row] = await sql<CaseRow>`
+	return firstRow(sql<CaseRow>`
 		UPDATE cases SET state = ${state}, why = ${why}
-		WHERE guild_id = ${guildId} AND number = ${number} AND state = 'asked' RETURNING *`;
-	return row;
+		WHERE guild_id = ${guildId} AND number = ${number} AND state = 'asked' RETURNING *`);
 }
 
 export async function setTold(sql: Sql, guildId: string, number: number, told: Told): Promise<void> {

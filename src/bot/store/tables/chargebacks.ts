@@ -1,7 +1,7 @@
 // Table "chargebacks": reversed payments, and the progress of the bot with each. Columns that are not part of the event
 // only move forward. Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface ChargebackEvent {
 	/** 64 hexadecimal digits; the same if the chargeback is reported again. */
@@ -96,7 +96,7 @@ function read(row: Row): Chargeback {
 	};
 }
 
-export async function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: Date): Promise<boolean> {
+export function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: Date): Promise<boolean> {
 	const onDiscord = event.chat_id === null ? "none" : "pending";
 	const row: Row = {
 		...event,
@@ -121,9 +121,8 @@ export async function insertChargeback(sql: Sql, event: ChargebackEvent, receive
 		lost_roles: "[]",
 		closed: 0,
 	};
-	const inserted = await sql`
-		INSERT INTO chargebacks ${many([{ ...row }])} ON CONFLICT (id) DO NOTHING RETURNING id`;
-	return inserted.length > 0;
+	return hasRow(sql`
+		INSERT INTO chargebacks ${many([{ ...row }])} ON CONFLICT (id) DO NOTHING RETURNING id`);
 }
 
 export async function selectChargeback(sql: Sql, id: string): Promise<Chargeback | undefined> {
@@ -145,21 +144,19 @@ export async function selectOpenChargebacksOf(sql: Sql, chatId: string): Promise
 }
 
 /** Another chargeback of the user led to a ban, and is open or was decided after this one arrived. */
-export async function hasBanBeside(sql: Sql, { id, chat_id, received_at }: Chargeback): Promise<boolean> {
-	const found = await sql`
+export function hasBanBeside(sql: Sql, { id, chat_id, received_at }: Chargeback): Promise<boolean> {
+	return hasRow(sql`
 		SELECT id FROM chargebacks
 		WHERE chat_id = ${chat_id} AND id <> ${id} AND decision = ${"ban"}
 			AND (closed = ${0} OR decided_at >= ${received_at})
-		LIMIT 1`;
-	return found.length > 0;
+		LIMIT 1`);
 }
 
-export async function hasBanSince(sql: Sql, chatId: string, since: number): Promise<boolean> {
-	const found = await sql`
+export function hasBanSince(sql: Sql, chatId: string, since: number): Promise<boolean> {
+	return hasRow(sql`
 		SELECT id FROM chargebacks
 		WHERE chat_id = ${chatId} AND decision = ${"ban"} AND decided_at >= ${since}
-		LIMIT 1`;
-	return found.length > 0;
+		LIMIT 1`);
 }
 
 /** Newest decision first, at most 20. */
@@ -171,13 +168,12 @@ export function selectBansFor(sql: Sql, chatId: string): Promise<Pick<Chargeback
 }
 
 /** Whether an open chargeback took roles, or is about to, and they are not back. */
-export async function hasRestriction(sql: Sql, chatId: string): Promise<boolean> {
-	const found = await sql`
+export function hasRestriction(sql: Sql, chatId: string): Promise<boolean> {
+	return hasRow(sql`
 		SELECT id FROM chargebacks
 		WHERE chat_id = ${chatId} AND closed = ${0}
 			AND restoration IN ${many(["pending", "absent"])}
-		LIMIT 1`;
-	return found.length > 0;
+		LIMIT 1`);
 }
 
 /** Ids of all users that `hasRestriction` is true of. */
@@ -197,11 +193,10 @@ export async function saveRoles(sql: Sql, id: string, roles: readonly string[], 
 		WHERE id = ${id}`;
 }
 
-export async function decide(sql: Sql, id: string, decision: Decision, by: string): Promise<boolean> {
-	const decided = await sql`
+export function decide(sql: Sql, id: string, decision: Decision, by: string): Promise<boolean> {
+	return hasRow(sql`
 		UPDATE chargebacks SET decision = ${decision}, decided_by = ${by}, decided_at = ${Date.now()}
-		WHERE id = ${id} AND decision IS NULL RETURNING id`;
-	return decided.length > 0;
+		WHERE id = ${id} AND decision IS NULL RETURNING id`);
 }
 
 export async function updateChargebacks(

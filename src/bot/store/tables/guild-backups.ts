@@ -1,7 +1,7 @@
 // Tables of backups: "guild_backups" with the documents, "guild_backup_pictures" with the pictures they refer to, and
 // "guild_backup_checks" with when each guild was last compared with its latest backup. Times are in epoch milliseconds.
 
-import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 /** Without the guild document. */
@@ -141,16 +141,15 @@ export function selectGuildBackups(sql: Sql, guildId: string): Promise<GuildBack
 }
 
 /** The latest if `number` is undefined. */
-export async function selectGuildBackup(
+export function selectGuildBackup(
 	sql: Sql,
 	guildId: string,
 	number: number | undefined,
 ): Promise<(GuildBackupRow & { document: string }) | undefined> {
-	const [row] = await sql<GuildBackupRow & { document: string }>`
+	return firstRow(sql<GuildBackupRow & { document: string }>`
 		SELECT * FROM guild_backups
 		WHERE guild_id = ${guildId} AND number <= ${number ?? maxNumber} AND number >= ${number ?? 0}
-		ORDER BY number DESC LIMIT 1`;
-	return row;
+		ORDER BY number DESC LIMIT 1`);
 }
 
 const maxNumber = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 // Tables "guild_jobs" and "guild_job_steps": plans that are carried out, and what became of each step. A job is a row
 // before anything is sent, and so is each step. Times are in epoch milliseconds.
 
-import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** "failed": ended without making all changes. */
 export type GuildJobState = "running" | "done" | "failed" | "cancelled";
@@ -73,10 +73,9 @@ export const guildJobsTables = `
 	)`;
 
 /** False if the guild already has a running job. */
-export async function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
-	const rows = await sql`
-		INSERT INTO guild_jobs ${many([{ ...job }])} ON CONFLICT DO NOTHING RETURNING id`;
-	return rows.length > 0;
+export function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
+	return hasRow(sql`
+		INSERT INTO guild_jobs ${many([{ ...job }])} ON CONFLICT DO NOTHING RETURNING id`);
 }
 
 export function selectRunningGuildJobs(sql: Sql): Promise<RunningGuildJob[]> {
@@ -85,10 +84,9 @@ export function selectRunningGuildJobs(sql: Sql): Promise<RunningGuildJob[]> {
 		WHERE ended_at IS NULL ORDER BY started_at, id`;
 }
 
-export async function selectGuildJob(sql: Sql, id: string): Promise<GuildJobRow | undefined> {
-	const [row] = await sql<GuildJobRow>`
-		SELECT * FROM guild_jobs WHERE id = ${id}`;
-	return row;
+export function selectGuildJob(sql: Sql, id: string): Promise<GuildJobRow | undefined> {
+	return firstRow(sql<GuildJobRow>`
+		SELECT * FROM guild_jobs WHERE id = ${id}`);
 }
 
 export async function selectGuildJobIds(sql: Sql, guildId: string, limit: number): Promise<string[]> {
@@ -98,11 +96,10 @@ export async function selectGuildJobIds(sql: Sql, guildId: string, limit: number
 	return rows.map(({ id }) => id);
 }
 
-export async function askToCancel(sql: Sql, id: string): Promise<boolean> {
-	const rows = await sql`
+export function askToCancel(sql: Sql, id: string): Promise<boolean> {
+	return hasRow(sql`
 		UPDATE guild_jobs SET cancel_asked = ${1}
-		WHERE id = ${id} AND ended_at IS NULL RETURNING id`;
-	return rows.length > 0;
+		WHERE id = ${id} AND ended_at IS NULL RETURNING id`);
 }
 
 export async function endGuildJob(

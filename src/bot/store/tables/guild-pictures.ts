@@ -1,7 +1,7 @@
 // Tables of pictures of guilds: "guild_pictures" has each picture once, by its hash, and "guild_picture_sources" which
 // picture an emoji or icon of Discord has, so that it is downloaded only once. Times are in epoch milliseconds.
 
-import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 export interface GuildPictureRow {
@@ -62,10 +62,9 @@ export async function savePictureSource(sql: Sql, source: string, hash: string):
 		ON CONFLICT (source) DO UPDATE SET hash = excluded.hash`;
 }
 
-export async function selectGuildPicture(sql: Sql, hash: string): Promise<GuildPictureRow | undefined> {
-	const [row] = await sql<GuildPictureRow>`
-		SELECT hash, media_type, data, used_at FROM guild_pictures WHERE hash = ${hash}`;
-	return row;
+export function selectGuildPicture(sql: Sql, hash: string): Promise<GuildPictureRow | undefined> {
+	return firstRow(sql<GuildPictureRow>`
+		SELECT hash, media_type, data, used_at FROM guild_pictures WHERE hash = ${hash}`);
 }
 
 export async function selectKnownPictures(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {

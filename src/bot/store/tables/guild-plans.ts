@@ -1,6 +1,6 @@
 // Table "guild_plans": plans of changes to guilds, as people and assistants saw them.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface GuildPlanRow {
 	hash: string;
@@ -38,8 +38,7 @@ export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void>
 		)`;
 }
 
-export async function selectGuildPlan(sql: Sql, hash: string): Promise<GuildPlanRow | undefined> {
-	const [row] = await sql<GuildPlanRow>`
-		SELECT * FROM guild_plans WHERE hash = ${hash}`;
-	return row;
+export function selectGuildPlan(sql: Sql, hash: string): Promise<GuildPlanRow | undefined> {
+	return firstRow(sql<GuildPlanRow>`
+		SELECT * FROM guild_plans WHERE hash = ${hash}`);
 }

@@ -1,7 +1,7 @@
 // Table "member_activity": messages that a member has written since joining, and whether they earned a role.
 // Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface Activity {
 	user_id: string;
@@ -73,13 +73,13 @@ export function selectClaimed(sql: Sql, guildId: string, limit: number): Promise
 }
 
 /** False if the member has had the role and must not get it again. */
-export async function claimPromotion(
+export function claimPromotion(
 	sql: Sql,
 	guildId: string,
 	{ user_id, joined_at }: Membership,
 	roleId: string,
 ): Promise<boolean> {
-	const claimed = await sql`
+	return hasRow(sql`
 		INSERT INTO member_activity (guild_id, user_id, joined_at, messages, promoted, role_id, claimed, withheld)
 		VALUES (${guildId}, ${user_id}, ${joined_at}, 0, 1, ${roleId}, 1, 0)
 		ON CONFLICT (guild_id, user_id) DO UPDATE SET
@@ -87,8 +87,7 @@ export async function claimPromotion(
 			promoted = 1, role_id = excluded.role_id, claimed = 1, withheld = 0, joined_at = excluded.joined_at
 		WHERE member_activity.promoted = 0 OR member_activity.role_id <> excluded.role_id
 			OR (member_activity.withheld = 0 AND member_activity.joined_at <> excluded.joined_at)
-		RETURNING user_id`;
-	return claimed.length > 0;
+		RETURNING user_id`);
 }
 
 export async function settlePromotion(sql: Sql, guildId: string, id: string): Promise<void> {

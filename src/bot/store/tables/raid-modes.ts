@@ -1,7 +1,7 @@
 // Tables "raid_modes" and "raid_steps": the state of each guild's raid mode, and the settings that raid mode changed,
 // with the values from before, which turning it off restores. Times are in epoch milliseconds.
 
-import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** The latest request to turn raid mode on or off; kept afterwards. */
 export interface RaidMode {
@@ -80,10 +80,9 @@ export async function saveRaidMode(sql: Sql, mode: RaidMode): Promise<void> {
 			slowmode = excluded.slowmode, asked_at = excluded.asked_at, ended_at = excluded.ended_at`;
 }
 
-export async function selectRaidMode(sql: Sql, guildId: string): Promise<RaidMode | undefined> {
-	const [row] = await sql<RaidMode>`
-		SELECT * FROM raid_modes WHERE guild_id = ${guildId}`;
-	return row;
+export function selectRaidMode(sql: Sql, guildId: string): Promise<RaidMode | undefined> {
+	return firstRow(sql<RaidMode>`
+		SELECT * FROM raid_modes WHERE guild_id = ${guildId}`);
 }
 
 /** `paused_until`: end of the invite pause in epoch milliseconds. */
@@ -100,15 +99,14 @@ export function selectOpenRaidModes(sql: Sql): Promise<OpenRaidMode[]> {
 }
 
 /** False if that was stored before or there is a newer run. */
-export async function endRaidRun(
+export function endRaidRun(
 	sql: Sql,
 	{ guild_id, run }: Pick<RaidMode, "guild_id" | "run">,
 	at: number,
 ): Promise<boolean> {
-	const rows = await sql`
+	return hasRow(sql`
 		UPDATE raid_modes SET ended_at = ${at}
-		WHERE guild_id = ${guild_id} AND run = ${run} AND ended_at IS NULL RETURNING run`;
-	return rows.length > 0;
+		WHERE guild_id = ${guild_id} AND run = ${run} AND ended_at IS NULL RETURNING run`);
 }
 
 export function selectRaidSteps(sql: Sql, guildId: string): Promise<RaidStep[]> {

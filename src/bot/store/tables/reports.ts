@@ -2,7 +2,7 @@
 // messages are never stored. The reasons of those who report are stored until the report ends.
 // Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 /** "dismissed": staff decided that nothing is to be done. */
 export type ReportState = "open" | "handled" | "dismissed";
@@ -217,10 +217,9 @@ async function countReporters(sql: Sql, guildId: string, { number }: Pick<Report
 	return row?.total ?? 0;
 }
 
-export async function selectReport(sql: Sql, { guild_id, number }: ReportKey): Promise<ReportRow | undefined> {
-	const [row] = await sql<ReportRow>`
-		SELECT * FROM reports WHERE guild_id = ${guild_id} AND number = ${number}`;
-	return row;
+export function selectReport(sql: Sql, { guild_id, number }: ReportKey): Promise<ReportRow | undefined> {
+	return firstRow(sql<ReportRow>`
+		SELECT * FROM reports WHERE guild_id = ${guild_id} AND number = ${number}`);
 }
 
 export async function selectReporters(
@@ -251,15 +250,14 @@ export function selectReporterRecords(
 		GROUP BY report_reporters.user_id`;
 }
 
-export async function selectEarlierReport(
+export function selectEarlierReport(
 	sql: Sql,
 	{ guild_id, number, target }: Pick<ReportRow, keyof ReportKey | "target">,
 ): Promise<ReportRow | undefined> {
-	const [row] = await sql<ReportRow>`
+	return firstRow(sql<ReportRow>`
 		SELECT * FROM reports
 		WHERE guild_id = ${guild_id} AND target = ${target} AND number < ${number}
-		ORDER BY number DESC LIMIT 1`;
-	return row;
+		ORDER BY number DESC LIMIT 1`);
 }
 
 export async function selectOpenAbout(sql: Sql, guildId: string, authorId: string, limit: number): Promise<number[]> {

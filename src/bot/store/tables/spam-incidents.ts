@@ -2,7 +2,7 @@
 // before the requests are sent to Discord. Table "spam_allowances": people whose posts a moderator marked as fine.
 // Neither table has texts of messages or hashes of them. Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface SpamIncidentRow {
 	guild_id: string;
@@ -55,22 +55,20 @@ export async function saveSpamIncident(sql: Sql, row: SpamIncidentRow): Promise<
 			log_message_id = excluded.log_message_id`;
 }
 
-export async function selectSpamIncident(sql: Sql, guildId: string, id: string): Promise<SpamIncidentRow | undefined> {
-	const [row] = await sql<SpamIncidentRow>`
-		SELECT * FROM spam_incidents WHERE guild_id = ${guildId} AND id = ${id}`;
-	return row;
+export function selectSpamIncident(sql: Sql, guildId: string, id: string): Promise<SpamIncidentRow | undefined> {
+	return firstRow(sql<SpamIncidentRow>`
+		SELECT * FROM spam_incidents WHERE guild_id = ${guildId} AND id = ${id}`);
 }
 
 /** Within a minute before or after `time`. */
-export async function hasSpamNear(
+export function hasSpamNear(
 	sql: Sql,
 	{ guild_id, user_id }: Pick<SpamIncidentRow, "guild_id" | "user_id">,
 	time: number,
 ): Promise<boolean> {
-	const rows = await sql`
+	return hasRow(sql`
 		SELECT id FROM spam_incidents WHERE guild_id = ${guild_id} AND user_id = ${user_id}
-			AND detected_at BETWEEN ${time - 60_000} AND ${time + 60_000}`;
-	return rows.length > 0;
+			AND detected_at BETWEEN ${time - 60_000} AND ${time + 60_000}`);
 }
 
 export function selectOpenSpamIncidents(sql: Sql, limit: number): Promise<SpamIncidentRow[]> {

@@ -1,7 +1,7 @@
 // Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
 // nothing is left to do. Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
 
 export interface TempBan {
 	guild_id: string;
@@ -39,10 +39,9 @@ export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 
 export type TempBanKey = Pick<TempBan, "guild_id" | "user_id">;
 
-export async function selectTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<TempBan | undefined> {
-	const [row] = await sql<TempBan>`
-		SELECT * FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
-	return row;
+export function selectTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<TempBan | undefined> {
+	return firstRow(sql<TempBan>`
+		SELECT * FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`);
 }
 
 export async function setBanned(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<void> {
@@ -52,11 +51,10 @@ export async function setBanned(sql: Sql, { guild_id, user_id }: TempBanKey): Pr
 }
 
 /** Not on Discord. Returns whether the ban was stored. */
-export async function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<boolean> {
-	const rows = await sql`
+export function deleteTempBan(sql: Sql, { guild_id, user_id }: TempBanKey): Promise<boolean> {
+	return hasRow(sql`
 		DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}
-		RETURNING user_id`;
-	return rows.length > 0;
+		RETURNING user_id`);
 }
 
 /** Bans that ended at `now`, those not confirmed by Discord, and the next to end. */
