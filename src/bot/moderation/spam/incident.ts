@@ -57,15 +57,23 @@ export function newIncident(
 		rule,
 		detectedAt,
 		until,
+		...untouched(),
 		hashes: new Set(hashes),
-		messages: new Map(),
-		begun: new Set(),
-		ends: new Map(),
+	};
+}
+
+/** The state of an incident about which nothing was done. */
+function untouched() {
+	return {
+		hashes: new Set<string>(),
+		messages: new Map<string, string>(),
+		begun: new Set<string>(),
+		ends: new Map<string, RequestEnd>(),
 		timeout: undefined,
 		isTimeoutSeen: false,
 		mayDelete: false,
 		isReleased: false,
-		state: "asked",
+		state: "asked" as const,
 		told: undefined,
 		caseNumber: undefined,
 		entry: undefined,
@@ -114,18 +122,11 @@ export function fromRow(row: SpamIncidentRow): Incident {
 		rule: row.rule,
 		detectedAt: row.detected_at,
 		until: row.until,
-		hashes: new Set(),
+		...untouched(),
 		messages: new Map(
 			Object.entries(byChannel).flatMap(([channelId, ids]) => ids.map((id) => [id, channelId] as const)),
 		),
-		begun: new Set(),
-		ends: new Map(),
 		timeout: timeout === "asked" ? undefined : timeout === "done" ? "done" : { failure: timeout },
-		isTimeoutSeen: false,
-		mayDelete: false,
-		isReleased: false,
-		state: "asked",
-		told: undefined,
 		caseNumber: row.case_number ?? undefined,
 		entry: log_channel_id && log_message_id ? { channelId: log_channel_id, messageId: log_message_id } : undefined,
 	};
