@@ -82,7 +82,7 @@ function comparable(value: unknown): unknown {
 	);
 }
 
-test.each([...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [number, 20, 35] as const), [10, 115, 225]])(
+test.each([...[1, 2, 3, 4].map((number) => [number, 20, 35] as const), [10, 60, 110]])(
 	"random guild %d is copied by a bot that is killed",
 	async (number, maxRoles, maxChannels) => {
 		const random = seeded(number);

@@ -9,7 +9,7 @@ import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { allowStaff, type CasesSetup, moderator, staffedCases } from "./cases-world.ts";
 
-onBoth((databases) => {
+onBoth((databases, kind) => {
 	const start = async (setup: CasesSetup = {}) => {
 		const bot = await staffedCases(databases)(setup);
 		const { world } = bot.simulator;
@@ -144,27 +144,32 @@ onBoth((databases) => {
 		expect(await bot.count(3)).toMatchObject([{ action: "ban" }, { action: "kick" }, { action: "unban" }]);
 	});
 
-	test("thousands of entries that the bot missed become cases in their order", async () => {
-		await using bot = await start();
-		await bot.checked();
-		await bot.kill();
-		// More than are read at once, of two kinds.
-		for (let count = 0; count < 1_050; count += 1) {
-			bot.ban("zoe", String(count));
-			bot.unban("zoe");
-		}
-		await bot.start();
-		await bot.count(1_000);
-		const all = await until("all are stored", async () => {
-			const page = { limit: 3_000 };
-			const found = await bot.cases.list(bot.guild.id, {}, page);
-			return found.length === 2_100 && found.reverse();
-		});
-		expect(all.map(({ number }) => number)).toEqual(all.map((_, index) => index + 1));
-		expect(all.flatMap(({ action, reason }) => (action === "ban" ? reason : []))).toEqual(
-			Array.from({ length: 1_050 }, (_, count) => String(count)),
-		);
-	}, 120_000);
+	// What is read at once does not depend on the database.
+	test.skipIf(kind === "PostgreSQL")(
+		"thousands of entries that the bot missed become cases in their order",
+		async () => {
+			await using bot = await start();
+			await bot.checked();
+			await bot.kill();
+			// More than are read at once, of two kinds.
+			for (let count = 0; count < 1_050; count += 1) {
+				bot.ban("zoe", String(count));
+				bot.unban("zoe");
+			}
+			await bot.start();
+			await bot.count(1_000);
+			const all = await until("all are stored", async () => {
+				const page = { limit: 3_000 };
+				const found = await bot.cases.list(bot.guild.id, {}, page);
+				return found.length === 2_100 && found.reverse();
+			});
+			expect(all.map(({ number }) => number)).toEqual(all.map((_, index) => index + 1));
+			expect(all.flatMap(({ action, reason }) => (action === "ban" ? reason : []))).toEqual(
+				Array.from({ length: 1_050 }, (_, count) => String(count)),
+			);
+		},
+		120_000,
+	);
 
 	test("a prune is one case, by hand and by the bot, also one that the bot missed", async () => {
 		await using bot = await start();
