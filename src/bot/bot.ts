@@ -1,29 +1,27 @@
 // startBot: wires Discord, tools, features and the MCP server.
 
-import { Connection, type ConnectionOptions } from "../discord/connection/connection.ts";
-import { sessionStartsFile } from "../discord/connection/session-starts.ts";
+import type { ConnectionOptions } from "../discord/connection/connection.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Log } from "../lib/log.ts";
 import { approvalCapability, type Principal, principalCapability } from "../lib/principal.ts";
-import { type Listener, type ListenOptions, listen } from "../lib/program/listen.ts";
+import { listen } from "../lib/program/listen.ts";
 import { type Running, version } from "../lib/program/program.ts";
 import { within } from "../lib/wait.ts";
 import { consoleMethods } from "../mcp/console.ts";
 import type { Prompt } from "../mcp/prompts.ts";
 import { rightsMethod } from "../mcp/rights.ts";
-import { createServer, promptSource, toolSet, toolSource } from "../mcp/server.ts";
+import { createServer, promptSource, type Selection, type Server, toolSet, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAi } from "./ai/ai.ts";
-import { type ApprovalOptions, createApproval } from "./approval/approval.ts";
+import { type Approval, type ApprovalOptions, createApproval } from "./approval/approval.ts";
 import { createApprovalTools } from "./approval/approval-tools.ts";
 import { isOfApproval } from "./approval/request-text.ts";
-import { createDoors } from "./commands/doors.ts";
+import type { Part } from "./commands/feature.ts";
+import { createFrontEnds } from "./commands/front-ends.ts";
 import { peopleText } from "./commands/people-text.ts";
-import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "./config/config.ts";
+import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "./config/config.ts";
 import { createFeatures, knownCommands } from "./features/index.ts";
-import type { BackupsStatus } from "./guild-documents/backups/backups.ts";
-import { DeletionWatch } from "./guild-documents/backups/deletion-watch.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
 import { wireGuildDocuments } from "./guild-documents/wiring.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
@@ -33,16 +31,18 @@ import { observe } from "./server/instrumentation.ts";
 import { addGauges, createMetrics } from "./server/metrics.ts";
 import { createRights } from "./server/rights.ts";
 import { type StartLimits, waitForLogin } from "./server/starting.ts";
-import { warnWithoutGuild } from "./setup/no-guild.ts";
-import { instanceName, startStore } from "./store/store.ts";
-import { type AuditedCall, createAudit } from "./tool/audit.ts";
-import { type CallAs, createCallAs } from "./tool/call-as.ts";
+import { describeBot, serverName } from "./server/status.ts";
+import { createConnection } from "./setup/check.ts";
+import { noGuildWarning } from "./setup/no-guild.ts";
+import { createStore, instanceName } from "./store/store.ts";
+import { Audit, type AuditedCall } from "./tool/audit.ts";
+import { type CallAs, PersonCalls } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
 import { offerTools } from "./tool/offered-tools.ts";
 import { scopeTo } from "./tool/scope.ts";
 import { tools as allTools, callingTools } from "./tools/index.ts";
-import { createPrompts } from "./tools/prompts.ts";
+import { promptsFor } from "./tools/prompts.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /**
@@ -87,262 +87,175 @@ export interface BotOptions {
 	start?: StartLimits | undefined;
 }
 
-/** Starts the bot: opens its MCP endpoint at once and logs in to Discord in the background, with retries. */
-export function startBot(
-	config: BotConfig,
-	log: Log,
-	{
-		tools: toolsOverride,
-		prompts: promptsOverride,
-		timeoutSignal,
-		requestsPerSecond,
-		timing,
-		approval: approvalTiming,
-		start,
-	}: BotOptions = {},
-): Bot {
-	const store = startStore({
+/** All parts of the bot, inert, each made of those before it. */
+function createParts(config: BotConfig, log: Log, options: BotOptions) {
+	const { toml } = config;
+	const store = createStore({
 		databaseUrl: config.databaseUrl,
 		schema: config.dbSchema,
 		directory: config.dataDirectory,
 		instance: instanceName(config.botName),
 		log,
 	});
-	const audit = createAudit(store, {
-		log,
-		keepDays: config.toml.mcp.audit_days,
-	});
-	const locks = createLocks(store, log);
 	const metrics = createMetrics();
-	const connection = new Connection({
-		token: config.discordToken,
-		api: config.discordApiUrl,
-		cdn: config.discordCdnUrl,
-		shards: config.shards,
-		log,
-		onResponse: (outcome) => metrics.platformRequests.add([outcome]),
-		needsMessageContent: needsMessageContent(config),
-		timeoutSignal,
-		requestsPerSecond,
-		timing,
-		needsModerationEvents: config.toml.features.moderation || config.toml.backup !== undefined,
-		sessionStartsFile: sessionStartsFile(config.dataDirectory),
-		attach(client) {
-			doors.attach(client);
-			warnWithoutGuild(client, config.toml, log);
-			locks.attach(client);
-			guildDocuments.attach(client);
-			backups.attach(client);
-			deletionWatch?.attach(client);
-			features.attach(client);
-			approval?.attach(client);
-		},
-	});
 	const { registry } = metrics;
-	const mutex = new KeyedMutex();
-	const toolAs = createCallAs({
-		tools: () => [...allTools, ...features.tools],
-		context: () => context,
-		record: (call) => recordCall(call),
-		log,
+	const connection = createConnection(config, log, {
+		onResponse: (outcome) => metrics.platformRequests.add([outcome]),
+		timeoutSignal: options.timeoutSignal,
+		requestsPerSecond: options.requestsPerSecond,
+		timing: options.timing,
+		needsModerationEvents: toml.features.moderation || toml.backup !== undefined,
 	});
+	const audit = new Audit(store, { log, keepDays: toml.mcp.audit_days });
+	const auditChannel =
+		config.auditChannelId === undefined ? undefined : createAuditChannel(config.auditChannelId, connection, log);
+	const record = (call: AuditedCall) => {
+		audit.record(call);
+		if (call.effect !== "read") auditChannel?.announce(call);
+	};
+	const locks = createLocks(store, log);
+	const mutex = new KeyedMutex();
+	const calls = new PersonCalls({ record, log });
 	const callAs: CallAs = async (call) => {
-		const result = await toolAs(call);
+		const result = await calls.callAs(call);
 		return { ...result, text: peopleText(result.text, result) };
 	};
-	const features = createFeatures({
-		config,
+	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
+	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs });
+	const frontEnds = createFrontEnds({
+		...features,
+		callAs,
+		log,
+		prefix: config.command,
+		scope: toml.commands,
+		known: knownCommands,
+		deleteSecrets: toml.game?.delete_code_message ?? false,
+	});
+	const needsApproval = toml.mcp.approval !== "off";
+	const ownTools = [...allTools, ...features.tools];
+	const approvalTools = needsApproval ? createApprovalTools(store) : [];
+	const offer = offerTools([...ownTools, ...approvalTools, ...callingTools], toml.mcp);
+	const offered = offer(undefined);
+	const guilds = toml.mcp.guilds && new Set(toml.mcp.guilds);
+	const documents = wireGuildDocuments({
 		connection,
 		store,
 		mutex,
 		log,
 		registry,
-		ai: createAi({
-			settings: config.toml.ai,
-			apiKeys: config.apiKeys,
-			log,
-			registry,
-		}),
-		callAs,
-	});
-	const doors = createDoors({
-		...features,
-		...{ callAs, log },
-		prefix: config.command,
-		scope: config.toml.commands,
-		known: knownCommands,
-		deleteSecrets: config.toml.game?.delete_code_message ?? false,
-	});
-	const needsApproval = config.toml.mcp.approval !== "off";
-	const offer = offerTools(
-		[
-			...allTools,
-			...features.tools,
-			...(needsApproval ? createApprovalTools(() => approval?.requests) : []),
-			...callingTools,
-		],
-		config.toml.mcp,
-	);
-	const offered = offer(undefined);
-	const touchable = config.toml.mcp.guilds && new Set(config.toml.mcp.guilds);
-	const { backup } = config.toml;
-	const { pictures, backups, guildDocuments, mayTouch } = wireGuildDocuments({
-		...{ connection, store, mutex, log, registry, backup },
+		backup: toml.backup,
 		denies: offered.denies,
-		guilds: touchable,
+		guilds,
+		notify: auditChannel?.notify,
 	});
-	const override = toolsOverride && toolSet(toolsOverride);
-	const { auditChannelId } = config;
-	const auditChannel = auditChannelId === undefined ? undefined : createAuditChannel(auditChannelId, connection, log);
-	const recordCall = (call: AuditedCall) => {
-		audit.record(call);
-		if (call.effect !== "read") auditChannel?.announce(call);
-	};
-	const deletionWatch =
-		backup && backup.alarm_deletions > 0
-			? new DeletionWatch({
-					settings: {
-						deletions: backup.alarm_deletions,
-						windowMs: backup.alarm_window,
-					},
-					guilds: touchable,
-					notify: auditChannel?.notify,
-					...{ connection, backups, store, log, registry },
-				})
-			: undefined;
-	const sessions = new Sessions(sessionLimits);
-	const info = { name: "guildhall-bot", title: config.botName, version };
 	const context: BotContext = {
 		connection,
 		guildId: config.guildId,
 		mutex,
 		audit,
-		self: {
-			name: config.botName,
-			toml: config.toml,
-			tools: offered.allowed,
-			listed: offered.listed,
-			beyond: [],
-			store,
-		},
+		self: { name: config.botName, toml, tools: offered.allowed, listed: offered.listed, beyond: [], store },
 		locks,
-		guildDocuments,
+		guildDocuments: documents.guildDocuments,
 		log,
 		cases: features.cases,
 		tempBans: features.tempBans,
-		guilds: touchable,
+		guilds,
 		principal: undefined,
 	};
+	calls.begin(ownTools, context);
+	const override = options.tools && toolSet(options.tools);
 	const unlimited = { set: override ?? offered, context };
 	const select = (principal: Principal | undefined) => {
 		if (!principal) return unlimited;
 		const set = offer(principal);
 		return { set: override ?? set, context: scopeTo(principal, context, set) };
 	};
-	const promptsOf = ({ self, guilds, guildId, principal }: BotContext): readonly Prompt[] => {
-		if (promptsOverride) return promptsOverride;
-		const person = principal?.person;
-		const known = () =>
-			connection.guilds.filter(
-				({ id, members }) => (guilds?.has(id) ?? true) && (!person || members.cache.has(person.id)),
-			);
-		return createPrompts({
-			guilds: known,
-			// People are not told of a guild that they are not in.
-			guildId: person && !known().some(({ id }) => id === guildId) ? undefined : guildId,
-			allowed: new Set(self.tools.map(({ name }) => name)),
-		});
-	};
-	const allPrompts = promptsOf(context);
 	const approval = needsApproval
 		? createApproval({
-				settings: config.toml.mcp,
-				record: recordCall,
+				settings: toml.mcp,
+				record,
 				hasConsole: config.mcpToken !== undefined,
-				...{ connection, store, log, select },
-				...approvalTiming,
+				connection,
+				store,
+				log,
+				select,
+				...options.approval,
 			})
 		: undefined;
-	const source = toolSource(select);
+	const parts: (Part | undefined)[] = [
+		frontEnds,
+		noGuildWarning(toml, log),
+		locks,
+		documents.guildDocuments,
+		documents.backups,
+		documents.deletionWatch,
+		features,
+		approval,
+	];
+	return {
+		store,
+		metrics,
+		connection,
+		audit,
+		auditChannel,
+		record,
+		features,
+		frontEnds,
+		offered,
+		documents,
+		select,
+		approval,
+		parts,
+	};
+}
+
+/** Starts the bot: opens its MCP endpoint at once and logs in to Discord in the background, with retries. */
+export function startBot(config: BotConfig, log: Log, options: BotOptions = {}): Bot {
+	const bot = createParts(config, log, options);
+	const { store, metrics, connection, audit, auditChannel, record, frontEnds, offered, documents, select, approval } =
+		bot;
+	const parts = bot.parts.filter((part) => part !== undefined);
+	const { registry } = metrics;
 	const login = Promise.withResolvers<void>();
 	const server = observe(
 		waitForLogin(
-			createServer({
-				info,
-				instructions,
-				tools: approval?.guard(source) ?? source,
-				prompts: promptSource((principal) => (principal ? promptsOf(select(principal).context) : allPrompts)),
-				// Without a token, anyone could send a principal.
-				experimental: config.mcpToken ? [principalCapability, ...(approval ? [approvalCapability] : [])] : [],
-				methods: {
-					[rightsMethod]: createRights((principal) => select(principal).context),
-					...approval?.methods,
-					// Without a token, anyone could send this request.
-					...(config.mcpToken !== undefined && {
-						[consoleMethods.auditedCall]: createAuditedCall(audit),
-					}),
-				},
-				log,
-			}),
+			createMcpServer({ config, log, select, approval, audit, prompts: options.prompts }),
 			login.promise,
-			start,
+			options.start,
 		),
-		{
-			...{ select, metrics, log },
-			audit: recordCall,
-			isRecorded: approval && isOfApproval,
-		},
+		{ select, metrics, log, audit: record, isRecorded: approval && isOfApproval },
 	);
-	addGauges(registry, { connection, store, audit, sessions, server });
+	const sessions = new Sessions(sessionLimits);
+	const observed = { connection, store, audit, sessions, server };
+	addGauges(registry, observed);
 	let isDraining = false;
-	const routes = createRoutes({
-		server,
-		isDraining: () => isDraining,
-		sessions,
-		token: config.mcpToken,
-		allowedHosts: config.allowedHosts,
-		allowedOrigins: config.allowedOrigins,
-		readiness: () => (!connection.ready ? "starting" : store.state === "ready" ? "ready" : "degraded"),
-		monitor: {
-			notReady: () => (isOnline(connection) ? undefined : "Discord is not connected"),
-			// Without the database or a shard the bot is degraded, but its tools work.
-			degraded: () => store.state !== "ready" || !connection.state.connected,
-			status: () => ({
-				name: info.name,
-				version,
-				bot_name: config.botName,
-				uptime_seconds: Math.floor(process.uptime()),
-				discord: describeConnection(connection),
-				store: {
-					state: store.state,
-					since: store.since.toISOString(),
-					reason: store.reason,
-					audit_queued: audit.queued,
-					audit_dropped: audit.dropped,
-				},
-				backups: describeBackups(backups.status),
-				sessions: sessions.size,
-				calls_in_flight: server.callsInFlight,
-			}),
-			registry,
-		},
-		respond: features.respond,
-		documents: {
-			handle: createDocumentRequests({
-				documents: guildDocuments,
-				...{ pictures, connection, mayTouch, log },
-				guildId: config.guildId,
-				denies: offered.denies,
-				audit: recordCall,
-			}),
-			log,
-		},
-	});
-	const listener = listenOr(() => void store.close(), {
+	const listener = listen({
 		hostname: config.mcpBindAddress,
 		port: config.mcpPort,
 		settings: { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" },
-		fetch: routes,
+		fetch: createRoutes({
+			config,
+			server,
+			sessions,
+			connection,
+			store,
+			isDraining: () => isDraining,
+			status: () => describeBot({ ...observed, botName: config.botName, backups: documents.backups }),
+			registry,
+			respond: bot.features.respond,
+			documents: {
+				handle: createDocumentRequests({
+					...documents,
+					documents: documents.guildDocuments,
+					connection,
+					guildId: config.guildId,
+					denies: offered.denies,
+					audit: record,
+					log,
+				}),
+				log,
+			},
+		}),
 		log,
 		responses: metrics.responses,
 	});
@@ -355,47 +268,40 @@ export function startBot(
 	});
 	if (config.mcpToken === undefined) log.warn(withoutToken);
 	if (hasIdleApproval(config)) log.warn(idleApproval);
-	const opened = connection.open();
-	login.resolve(opened);
-	features.start();
-	guildDocuments.start();
-	backups.start();
-	deletionWatch?.start();
-	approval?.start();
 
+	store.start();
+	audit.start();
+	const opened = connection.open((client) => {
+		for (const part of parts) part.attach?.(client);
+	});
+	login.resolve(opened);
+	for (const part of parts) part.start?.();
 	let graceMs = shutdownGraceMs;
+	const stop = () => {
+		for (const part of parts) part.stop?.();
+	};
 	return {
 		url,
 		get ready() {
 			return connection.ready;
 		},
 		get loaded() {
-			return (
-				connection.ready &&
-				connection.hasLoadedMembers &&
-				doors.registration?.hasRun === true &&
-				store.state === "ready"
-			);
+			const hasRegistered = frontEnds.registration?.hasRun === true;
+			return connection.ready && connection.hasLoadedMembers && hasRegistered && store.state === "ready";
 		},
 		failed: Promise.race([connection.failed, store.failed]),
 		async drain() {
 			isDraining = true;
-			approval?.stop();
+			stop();
 			const from = performance.now();
 			await listener.drain(within(shutdownGraceMs, server.idle()));
 			graceMs = Math.max(0, from + shutdownGraceMs - performance.now());
 		},
 		async close() {
-			approval?.stop();
+			stop();
 			await listener.close(graceMs);
 			await within(auditChannelGraceMs, auditChannel?.settled());
-			await Promise.all([
-				features.close(),
-				guildDocuments.close(),
-				backups.close(),
-				deletionWatch?.close(),
-				approval?.close(),
-			]);
+			await Promise.all(parts.map((part) => part.close?.()));
 			await connection.close();
 			await opened;
 			await audit.close();
@@ -404,71 +310,30 @@ export function startBot(
 	};
 }
 
-function listenOr(undo: () => void, options: ListenOptions): Listener {
-	try {
-		return listen(options);
-	} catch (error) {
-		undo();
-		throw error;
-	}
+interface McpServerOptions extends Pick<BotOptions, "prompts"> {
+	config: BotConfig;
+	log: Log;
+	select(principal: Principal | undefined): Selection<BotContext>;
+	approval: Approval | undefined;
+	audit: Audit;
 }
 
-function describeBackups({ every, lastAt, failing }: BackupsStatus) {
-	if (every === undefined) return null;
-	return {
-		every_seconds: every / 1000,
-		last_at: lastAt?.toISOString() ?? null,
-		failing: [...failing].map(([guild, reason]) => ({ guild, reason })),
-	};
-}
-
-function isOnline({ ready, shards }: Connection): boolean {
-	return ready && shards.some(({ connected }) => connected);
-}
-
-function describeConnection(connection: Connection) {
-	const { state, user, guilds, requests, droppedEvents } = connection;
-	const hasShards = connection.shards.length > 1;
-	const { connected, since, reason } = state;
-	const { pause } = requests;
-	const dropped = droppedEvents.counts.values();
-	return {
-		connected,
-		since: since.toISOString(),
-		reason: connected ? undefined : reason,
-		refused_intents: connection.refusedIntents,
-		requests_paused: pause
-			? {
-					reason: pause.why,
-					status: pause.status,
-					seconds_left: Math.ceil(pause.waitMs / 1000),
-				}
-			: null,
-		sockets: connection.sockets,
-		shards: hasShards ? describeShards(connection) : undefined,
-		logins_in_24_hours: connection.sessionStarts,
-		events_dropped: dropped.reduce((sum, { count }) => sum + count, 0),
-		user: user?.username ?? null,
-		guilds: guilds.map(({ id, name, memberCount: members }) => ({
-			id,
-			name,
-			members,
-			...(hasShards && { shard: connection.shardOf({ id }) }),
-		})),
-	};
-}
-
-function describeShards(connection: Connection) {
-	const counts = new Map<number, number>();
-	for (const guild of connection.guilds) {
-		const shard = connection.shardOf(guild);
-		counts.set(shard, (counts.get(shard) ?? 0) + 1);
-	}
-	return connection.shards.map(({ id, connected, since, reason }) => ({
-		id,
-		connected,
-		since: since.toISOString(),
-		reason: connected ? undefined : reason,
-		guilds: counts.get(id) ?? 0,
-	}));
+function createMcpServer({ config, log, select, approval, audit, prompts }: McpServerOptions): Server {
+	const { botName, mcpToken } = config;
+	const source = toolSource(select);
+	return createServer({
+		info: { name: serverName, title: botName, version },
+		instructions,
+		tools: approval?.guard(source) ?? source,
+		prompts: promptSource((principal) => prompts ?? promptsFor(select(principal).context)),
+		// Without a token, anyone could send a principal.
+		experimental: mcpToken ? [principalCapability, ...(approval ? [approvalCapability] : [])] : [],
+		methods: {
+			[rightsMethod]: createRights((principal) => select(principal).context),
+			...approval?.methods,
+			// Without a token, anyone could send this request.
+			...(mcpToken && { [consoleMethods.auditedCall]: createAuditedCall(audit) }),
+		},
+		log,
+	});
 }

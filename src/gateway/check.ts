@@ -88,11 +88,11 @@ async function checkPort(config: GatewayConfig, log: Log): Promise<Found> {
 	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${hostname}:${port} is free`;
-	const occupant = await askPortOwner(config);
-	if (occupant === "this gateway") return `${hostname}:${port} is in use by this gateway, which is running`;
+	const owner = await askPortOwner(config);
+	if (owner === "this gateway") return `${hostname}:${port} is in use by this gateway, which is running`;
 	return {
 		warning:
-			occupant === "another gateway"
+			owner === "another gateway"
 				? `the address ${hostname}:${port} is in use by a gateway with other INSTANCES`
 				: `the address ${hostname}:${port} is in use (is a gateway running?)`,
 	};

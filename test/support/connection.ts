@@ -1,12 +1,18 @@
 // The bot's connection to Discord, without the rest of the bot, and a stub of Discord's Gateway.
 
+import type { Client } from "discord.js";
 import { Connection, type ConnectionOptions } from "../../src/discord/connection/connection.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { recordLog } from "./log.ts";
 import { startSimulator } from "./simulator.ts";
 
+export interface OpenOptions extends Partial<ConnectionOptions> {
+	/** For each new client, before it logs in. */
+	attach?: (client: Client) => void;
+}
+
 /** A connection that is being opened, and reconnects at once. */
-export function openConnection(api: string, options: Partial<ConnectionOptions> = {}) {
+export function openConnection(api: string, { attach, ...options }: OpenOptions = {}) {
 	const recorded = recordLog("info");
 	const connection = new Connection({
 		token: "token",
@@ -17,7 +23,7 @@ export function openConnection(api: string, options: Partial<ConnectionOptions> 
 		...options,
 		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0, ...options.timing },
 	});
-	const opened = connection.open();
+	const opened = connection.open(attach);
 	return {
 		connection,
 		recorded,
@@ -35,10 +41,7 @@ export function openConnection(api: string, options: Partial<ConnectionOptions> 
 }
 
 /** The connection of the bot "alpha" to a simulator of its own. */
-export async function startConnection(
-	prepare: (simulator: Simulator) => void = () => {},
-	options: Partial<ConnectionOptions> = {},
-) {
+export async function startConnection(prepare: (simulator: Simulator) => void = () => {}, options: OpenOptions = {}) {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(await startSimulator());
 	prepare(simulator);

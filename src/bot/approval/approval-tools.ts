@@ -2,14 +2,18 @@
 
 import * as v from "valibot";
 import { ToolError } from "../../lib/tool-error.ts";
+import type { Store } from "../store/store.ts";
+import { selectApprovalOf, selectApprovalsOf } from "../store/tables/approvals.ts";
 import { expected } from "../tool/arguments/arguments.ts";
 import type { BotTool } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
+import { idOf } from "./needs-approval.ts";
 import { describeRequest, requestLine } from "./request-text.ts";
-import type { Requests } from "./requests.ts";
+
+const shownRequests = 20;
 
 /** `get_approval` and `list_approvals`. Callers see only the approvals of their own calls. */
-export function createApprovalTools(requests: () => Pick<Requests, "find" | "list"> | undefined): BotTool[] {
+export function createApprovalTools({ sql }: Pick<Store, "sql">): BotTool[] {
 	const approval_id = v.pipe(
 		v.string(),
 		v.regex(/^[0-9a-f]{12}$/, expected("the approval_id of a call")),
@@ -25,7 +29,7 @@ export function createApprovalTools(requests: () => Pick<Requests, "find" | "lis
 			person: { managesBot: false },
 			input: { approval_id },
 			async run({ approval_id }, { principal }) {
-				const row = await requests()?.find(principal, approval_id);
+				const row = await selectApprovalOf(sql, idOf(principal), approval_id);
 				if (row) return describeRequest(row);
 				throw new ToolError(
 					`There is no request for approval ${approval_id}. A request is kept for a day after its end; list_approvals shows yours.`,
@@ -41,7 +45,7 @@ export function createApprovalTools(requests: () => Pick<Requests, "find" | "lis
 			person: { managesBot: false },
 			input: {},
 			async run(_, { principal }) {
-				const rows = (await requests()?.list(principal)) ?? [];
+				const rows = await selectApprovalsOf(sql, idOf(principal), shownRequests);
 				if (rows.length === 0) return "No call of yours needed approval.";
 				return [`${rows.length} request(s) for approval, newest first, times in UTC:`, ...rows.map(requestLine)];
 			},

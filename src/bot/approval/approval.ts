@@ -8,12 +8,13 @@ import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mc
 import { modernClientName } from "../../mcp/modern.ts";
 import { type Caller, type OtherMethod, type ToolSource, toolResponse } from "../../mcp/server.ts";
 import { invalidParameters, isErrorResult, readToolCall } from "../../mcp/tool.ts";
+import { selectApprovalOf } from "../store/tables/approvals.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
 import { CallStopped } from "./call-preview.ts";
 import { ClientApproval } from "./client-approval.ts";
 import { createConsoleApprovals } from "./console-approvals.ts";
 import { createDeciding } from "./deciding.ts";
-import { needsApproval } from "./needs-approval.ts";
+import { idOf, needsApproval } from "./needs-approval.ts";
 import { finalResult, pendingResult } from "./request-text.ts";
 import { type RequestedCall, Requests, type RequestsOptions } from "./requests.ts";
 
@@ -31,8 +32,6 @@ export interface ApprovalOptions extends RequestsOptions {
 export interface Approval {
 	/** Calls that need approval run only after it. */
 	guard(source: ToolSource): ToolSource;
-	/** For the tools with which callers ask about their calls. */
-	requests: Pick<Requests, "find" | "list">;
 	/** MCP methods: with one a gateway asks for the decision, the others are for its console. */
 	methods: Readonly<Record<string, OtherMethod>>;
 	attach(client: Client): void;
@@ -84,7 +83,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 
 	async function decisionOf(id: unknown, caller: Caller): Promise<ApprovalAnswer> {
 		if (typeof id !== "string") throw invalidParameters(["id: expected a string"]);
-		const row = await requests.find(caller.principal, id).catch((error) => {
+		const row = await selectApprovalOf(options.store.sql, idOf(caller.principal), id).catch((error) => {
 			if (!(error instanceof ToolError)) throw error;
 			throw new RpcError(errorCode.internal, error.message);
 		});
@@ -93,7 +92,6 @@ export function createApproval(options: ApprovalOptions): Approval {
 	}
 
 	return {
-		requests,
 		guard: (source) => ({
 			...source,
 			async call(request, caller) {

@@ -30,7 +30,6 @@ import {
 	reopenApproval,
 	replacePlan,
 	selectApproval,
-	selectApprovalsOf,
 	selectUnfinishedApprovals,
 	setApprovalMessage,
 	setShownState,
@@ -54,7 +53,6 @@ export const maxOpen = 10;
 export const expiryMs = 86_400_000;
 const keptMs = 86_400_000;
 const maxPostMs = 12_000;
-const shownRequests = 20;
 
 export interface RequestsOptions extends Pick<DurableOptions, "log" | "backOffMs"> {
 	settings: ApprovalSettings;
@@ -518,16 +516,6 @@ export class Requests {
 		const rows = await selectUnfinishedApprovals(this.#sql);
 		const open = rows.filter(({ ended_at }) => ended_at === null);
 		return [...new Set(open.map(({ principal_id }) => principal_id))];
-	}
-
-	/** Undefined unless this principal made the call. Rejects with StoreUnavailable. */
-	async find(principal: Principal | undefined, id: string): Promise<ApprovalRow | undefined> {
-		const row = await selectApproval(this.#sql, id);
-		return row?.principal_id === idOf(principal) ? row : undefined;
-	}
-
-	list(principal: Principal | undefined): Promise<ApprovalRow[]> {
-		return selectApprovalsOf(this.#sql, idOf(principal), shownRequests);
 	}
 
 	async ended({ id }: ApprovalRow, ms: number, signal: Signal | undefined): Promise<ApprovalRow | undefined> {

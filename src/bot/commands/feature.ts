@@ -29,7 +29,18 @@ export interface FeatureOptions {
 	callAs: CallAs;
 }
 
-export interface Feature {
+/** A part of the bot, made inert. */
+export interface Part {
+	/** Called again for each new client, before it logs in. */
+	attach?(client: Client): void;
+	start?(): void;
+	/** The bot shuts down: answer at once what waits for something. */
+	stop?(): void;
+	/** Unfinished work continues at the next start. */
+	close?(): Promise<void>;
+}
+
+export interface Feature extends Part {
 	commands?: readonly Command[];
 	tools?: readonly BotTool[];
 	actions?: readonly Action[];
@@ -43,9 +54,4 @@ export interface Feature {
 	tempBans?: StoredBans | undefined;
 	/** Undefined if the feature has no route for `path`. */
 	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
-	/** Called again for each new client. */
-	attach?(client: Client): void;
-	start?(): void;
-	/** Unfinished work continues at the next start. */
-	close?(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface Place {
 	at: number;
 	person: PersonCall["person"];
 	/** Such as "/ban" or "!m ban", for logs and the audit log. */
-	door: string;
+	command: string;
 }
 
 /** `question`: id of the pending action that the text asks to confirm. */
@@ -84,12 +84,12 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 		async perform(
 			action: Action,
 			values: Values,
-			{ guildId, channelId, at, person, door }: Place,
+			{ guildId, channelId, at, person, command }: Place,
 		): Promise<Ran<Answer>> {
 			let call: PersonCall;
 			try {
 				const toCall = toToolCall(action, values, { channelId, at });
-				call = { guildId, person, door, ...toCall };
+				call = { guildId, person, command, ...toCall };
 			} catch (error) {
 				if (!(error instanceof ToolError)) throw error;
 				return { answer: { text: error.message }, isMistake: true };

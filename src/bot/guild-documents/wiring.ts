@@ -7,8 +7,9 @@ import type { Registry } from "../../lib/metrics.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
 import { Backups } from "./backups/backups.ts";
-import { createGuildDocuments, type GuildDocumentsService } from "./guild-documents.ts";
-import { createPictures, type Pictures } from "./read/pictures.ts";
+import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
+import { createGuildDocuments } from "./guild-documents.ts";
+import { createPictures } from "./read/pictures.ts";
 import { createRules } from "./rules.ts";
 
 export interface WiringOptions {
@@ -22,14 +23,9 @@ export interface WiringOptions {
 	guilds: ReadonlySet<string> | undefined;
 	/** Undefined: no backups. */
 	backup: BotConfig["toml"]["backup"];
+	/** Tells the operators of a mass deletion. */
+	notify?: DeletionWatchOptions["notify"];
 	registry?: Registry | undefined;
-}
-
-export interface WiredDocuments {
-	pictures: Pictures;
-	backups: Backups;
-	guildDocuments: GuildDocumentsService;
-	mayTouch(guildId: string): boolean;
 }
 
 /** Starts nothing. */
@@ -41,12 +37,26 @@ export function wireGuildDocuments({
 	denies,
 	guilds,
 	backup,
+	notify,
 	registry,
-}: WiringOptions): WiredDocuments {
+}: WiringOptions) {
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const backups = new Backups({ settings: backup, guilds, connection, store, pictures, log, registry });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
 	const rules = createRules({ connection, pictures, denies });
 	const guildDocuments = createGuildDocuments({ connection, store, mutex, log, pictures, backups, mayTouch, rules });
-	return { pictures, backups, guildDocuments, mayTouch };
+	const deletionWatch =
+		backup && backup.alarm_deletions > 0
+			? new DeletionWatch({
+					settings: { deletions: backup.alarm_deletions, windowMs: backup.alarm_window },
+					guilds,
+					notify,
+					connection,
+					backups,
+					store,
+					log,
+					registry,
+				})
+			: undefined;
+	return { pictures, backups, deletionWatch, guildDocuments, mayTouch };
 }

@@ -35,7 +35,7 @@ export function createDeleteAndWarn(callAs: CallAs): {
 				const reason = interaction.fields.getTextInputValue("reason").trim();
 				const { user, guildId } = interaction;
 				const person = { id: user.id, name: user.globalName ?? user.username };
-				const call = { guildId, person, door: deleteAndWarnName };
+				const call = { guildId, person, command: deleteAndWarnName };
 				const deleted = await callAs({
 					...call,
 					tool: "delete_messages",

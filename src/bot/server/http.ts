@@ -1,5 +1,6 @@
 // The bot's HTTP routes: the MCP endpoint with its readiness probe, the monitor, and routes of features.
 
+import type { Connection } from "../../discord/connection/connection.ts";
 import { decodePrincipal, type Principal, principalHeader } from "../../lib/principal.ts";
 import { pathOf } from "../../lib/program/listen.ts";
 import { createMonitor, type MonitorOptions } from "../../lib/program/monitor.ts";
@@ -8,54 +9,56 @@ import { notFound } from "../../mcp/http-response.ts";
 import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
+import type { BotConfig } from "../config/config.ts";
 import { routePrefix } from "../guild-documents/request-schemas.ts";
 import { createDocumentRoute, type DocumentRouteOptions } from "../guild-documents/route.ts";
+import type { Store } from "../store/store.ts";
 
 // Larger than the gateway's limit, because the gateway may lengthen the requests that it forwards.
 const maxBodyBytes = 128 * 1024;
 
-export interface RoutesOptions {
+export interface RoutesOptions extends Pick<MonitorOptions, "status" | "registry"> {
+	config: Pick<BotConfig, "mcpToken" | "allowedHosts" | "allowedOrigins">;
 	server: Server;
 	sessions: Sessions;
-	/** Bearer token; undefined if none is required. */
-	token: string | undefined;
-	allowedHosts: readonly string[];
-	allowedOrigins: readonly string[];
-	/** "degraded": connected to Discord, but without the database. */
-	readiness(): "starting" | "degraded" | "ready";
-	/** Refuses calls and new sessions. Default: never. */
-	isDraining?: (() => boolean) | undefined;
-	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
+	connection: Pick<Connection, "ready" | "shards" | "state">;
+	store: Pick<Store, "state">;
+	/** Refuses calls and new sessions. */
+	isDraining(): boolean;
 	/** The features authenticate these requests themselves. Undefined if `path` is not theirs. */
-	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
-	/** Export, plan and apply of guild documents; undefined: no routes for them. */
-	documents?: DocumentRouteOptions | undefined;
+	respond(request: Request, path: string): Response | Promise<Response> | undefined;
+	/** Export, plan and apply of guild documents. */
+	documents: DocumentRouteOptions;
 }
 
 export function createRoutes({
+	config: { mcpToken: token, allowedHosts, allowedOrigins },
 	server,
 	sessions,
-	token,
-	allowedHosts,
-	allowedOrigins,
-	readiness,
-	isDraining = () => false,
-	monitor: monitorOptions,
-	respond = () => undefined,
+	connection,
+	store,
+	isDraining,
+	status,
+	registry,
+	respond,
 	documents,
 }: RoutesOptions) {
-	const endpoint = createEndpoint({
-		...{ server, sessions, maxBodyBytes, isDraining },
-	});
+	const endpoint = createEndpoint({ server, sessions, maxBodyBytes, isDraining });
 	const checkHost = createHostCheck(allowedHosts);
 	const checkOrigin = createOriginCheck(allowedOrigins, {
 		// Without a token, any page open in a local browser could call every tool.
 		allowLoopback: token !== undefined,
 	});
-	const answerDocuments = documents && createDocumentRoute(documents);
+	const answerDocuments = createDocumentRoute(documents);
+	const readiness = () => (!connection.ready ? "starting" : store.state === "ready" ? "ready" : "degraded");
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
 	const monitor = createMonitor({
-		...monitorOptions,
+		notReady: () =>
+			connection.ready && connection.shards.some(({ connected }) => connected) ? undefined : "Discord is not connected",
+		// Without the database or a shard the bot is degraded, but its tools work.
+		degraded: () => store.state !== "ready" || !connection.state.connected,
+		status,
+		registry,
 		refuse: (request) => checkHost(request) ?? checkOrigin(request) ?? checkBearer(request),
 		// Probes may use any host name.
 		refuseUnauthenticated: checkOrigin,
@@ -70,8 +73,7 @@ export function createRoutes({
 		}
 		const refusal = checkHost(request) ?? checkOrigin(request);
 		if (refusal) return refusal;
-		if (answerDocuments && path.startsWith(routePrefix))
-			return checkBearer(request) ?? answerDocuments(request, http, path);
+		if (path.startsWith(routePrefix)) return checkBearer(request) ?? answerDocuments(request, http, path);
 		// Before the token check: a client that gets 401 for OAuth metadata waits for a login that never comes.
 		if (path !== "/mcp") return notFound();
 		// A GET that accepts a stream is an MCP client's; the endpoint refuses it. Any other is the readiness probe.

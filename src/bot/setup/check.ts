@@ -25,7 +25,7 @@ import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, wit
 import type { StoreSettings } from "../store/settings.ts";
 import { checkStore } from "../store/store.ts";
 import { checkPermissions, guildName, inviteTo, referenceChecks } from "./guild-checks.ts";
-import { askOccupant } from "./occupant.ts";
+import { askPortOwner } from "./port-owner.ts";
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	/** Rejects with a CheckFailed. Default: opens the configured database. */
@@ -188,7 +188,7 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const settings = { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${address} is free`;
-	const { bot } = await askOccupant(config);
+	const { bot } = await askPortOwner(config);
 	if (bot === config.botName) return `${address} is in use by this bot, which is running`;
 	const other = bot === undefined ? "another program" : `another bot, ${bot}`;
 	throw new CheckFailed(

@@ -24,8 +24,8 @@ export function instanceName(botName: string): string {
 	return `pid ${process.pid} on ${hostname()} (${botName})`;
 }
 
-/** Throws a ConfigError for invalid settings. */
-export function startStore({ databaseUrl, schema, directory, instance, ...options }: StoreOptions): Store {
+/** Not started yet. Throws a ConfigError for invalid settings. */
+export function createStore({ databaseUrl, schema, directory, instance, ...options }: StoreOptions): Store {
 	const settings = { databaseUrl, schema, directory };
 	const issues = storeIssues(settings);
 	if (databaseUrl === undefined) {
@@ -34,7 +34,11 @@ export function startStore({ databaseUrl, schema, directory, instance, ...option
 	}
 	if (issues.length > 0) throw new ConfigError("the environment", issues);
 	const unavailable = (...args: ConstructorParameters<typeof StoreUnavailable>) => new StoreUnavailable(...args);
-	return new Store(databaseOf(settings, instance), { migrations, unavailable, ...options }).start();
+	return new Store(databaseOf(settings, instance), { migrations, unavailable, ...options });
+}
+
+export function startStore(options: StoreOptions): Store {
+	return createStore(options).start();
 }
 
 /** Resolves with a description of the database, or rejects with a CheckFailed. Takes no claim from a running bot. */

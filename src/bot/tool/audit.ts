@@ -43,76 +43,90 @@ export interface AuditOptions {
 	batchDelayMs?: number;
 }
 
-export interface Audit {
-	record(call: AuditedCall): void;
-	/** Newest first. Rejects with StoreUnavailable. */
-	recent(filter: ToolCallFilter): Promise<ToolCallRow[]>;
-	readonly queued: number;
-	/** Calls not logged because the queue was full or the database rejected them. */
-	readonly dropped: number;
-	/** Deletes what is older than `keepDays`, also every hour. Rejects with StoreUnavailable. */
-	prune(): Promise<number>;
-	/** Writes the queued calls, for at most `graceMs` milliseconds. Call it before closing the store. */
-	close(graceMs?: number): Promise<void>;
-}
-
 const writeBatch = 250;
 const pruneIntervalMs = 3_600_000;
 const dayMs = 86_400_000;
 const maxNameLength = 200;
 
-export function createAudit(store: Pick<Store, "sql" | "opened">, options: AuditOptions): Audit {
-	const { log, keepDays = 90, maxQueued = 10_000, deleteBatch = 500 } = options;
-	const { batchDelayMs = 50, backOffMs: range = [500, 5_000] } = options;
-	const queue: ToolCallRow[] = [];
-	let isClosed = false;
-	let dropped = 0;
-	let isFull = false;
-	let writing: Promise<void> | undefined;
-	let flush = () => {};
+export class Audit {
+	readonly #queue: ToolCallRow[] = [];
+	#isClosed = false;
+	#dropped = 0;
+	#isFull = false;
+	#writing: Promise<void> | undefined;
+	#flush = () => {};
+	#pruning: Timer | undefined;
 
-	function record(call: AuditedCall): void {
-		if (isClosed || queue.length >= maxQueued) {
-			dropped += 1;
-			if (isClosed || isFull) return;
-			isFull = true;
-			const queued = queue.length;
-			log.error("tool calls not recorded in the bot's audit log: queue full", {
-				queued,
-			});
+	constructor(
+		private readonly store: Pick<Store, "sql" | "opened">,
+		private readonly options: AuditOptions,
+	) {}
+
+	/** Also deletes what is older than `keepDays`, now and every hour. */
+	start(): void {
+		this.#pruning = setInterval(() => this.#pruneInBackground(), pruneIntervalMs);
+		void this.store.opened.then(() => this.#pruneInBackground());
+	}
+
+	get queued(): number {
+		return this.#queue.length;
+	}
+
+	/** Calls not logged because the queue was full or the database rejected them. */
+	get dropped(): number {
+		return this.#dropped;
+	}
+
+	record(call: AuditedCall): void {
+		const { maxQueued = 10_000, log } = this.options;
+		const { queued } = this;
+		if (this.#isClosed || queued >= maxQueued) {
+			this.#dropped += 1;
+			if (this.#isClosed || this.#isFull) return;
+			this.#isFull = true;
+			log.error("tool calls not recorded in the bot's audit log: queue full", { queued });
 			return;
 		}
-		queue.push(toRow(call));
-		startWriting();
+		this.#queue.push(toRow(call));
+		this.#startWriting();
 	}
 
-	function startWriting(): void {
+	/** Newest first. Rejects with StoreUnavailable. */
+	async recent(filter: ToolCallFilter): Promise<ToolCallRow[]> {
+		// Include the current batch: the store runs statements in order.
+		this.#flush();
+		await new Promise(setImmediate);
+		return selectToolCalls(this.store.sql, filter);
+	}
+
+	#startWriting(): void {
 		// Calls are collected for a batch: SQLite blocks the process at every commit, which is most of the cost of a call.
-		writing ??= pause(batchDelayMs)
-			.then(write)
+		this.#writing ??= this.#pause(this.options.batchDelayMs ?? 50)
+			.then(() => this.#write())
 			.finally(() => {
-				writing = undefined;
+				this.#writing = undefined;
 				// A call may have been queued meanwhile.
-				if (queue.length > 0 && !isClosed) startWriting();
+				if (this.queued > 0 && !this.#isClosed) this.#startWriting();
 			});
 	}
 
-	function pause(ms: number): Promise<unknown> {
+	#pause(ms: number): Promise<unknown> {
 		const { promise, resolve } = Promise.withResolvers<void>();
-		flush = resolve;
+		this.#flush = resolve;
 		return within(ms, promise);
 	}
 
-	async function write(): Promise<void> {
+	async #write(): Promise<void> {
+		const { log, backOffMs: range = [500, 5_000] } = this.options;
 		let size = writeBatch;
-		for (let attempt = 0; queue.length > 0; ) {
-			const batch = queue.slice(0, size);
+		for (let attempt = 0; this.queued > 0; ) {
+			const batch = this.#queue.slice(0, size);
 			try {
-				await insertToolCalls(store.sql, batch);
+				await insertToolCalls(this.store.sql, batch);
 			} catch (error) {
 				if (error instanceof StoreUnavailable) {
-					if (isClosed) return;
-					await pause(backOffMs(attempt++, range));
+					if (this.#isClosed) return;
+					await this.#pause(backOffMs(attempt++, range));
 					continue;
 				}
 				// Write one by one, so that only the rejected row is lost.
@@ -120,73 +134,50 @@ export function createAudit(store: Pick<Store, "sql" | "opened">, options: Audit
 					size = 1;
 					continue;
 				}
-				log.error("could not record a tool call in the bot's audit log", {
-					error,
-				});
-				dropped += 1;
+				log.error("could not record a tool call in the bot's audit log", { error });
+				this.#dropped += 1;
 			}
-			queue.splice(0, batch.length);
+			this.#queue.splice(0, batch.length);
 			attempt = 0;
-			if (isFull && queue.length === 0) {
+			if (this.#isFull && this.queued === 0) {
 				log.warn("the bot's audit log works again after it could not record some tool calls", {
-					dropped,
+					dropped: this.#dropped,
 				});
-				isFull = false;
+				this.#isFull = false;
 			}
 		}
 	}
 
-	async function prune(): Promise<number> {
+	/** Deletes what is older than `keepDays`. Rejects with StoreUnavailable. */
+	async prune(): Promise<number> {
+		const { keepDays = 90, deleteBatch = 500, log } = this.options;
 		const limit = new Date(Date.now() - keepDays * dayMs);
-		let sum = 0;
-		for (let last = deleteBatch; last === deleteBatch && !isClosed; sum += last)
-			last = await deleteToolCallsBefore(store.sql, limit, deleteBatch);
-		if (sum > 0)
-			log.info("deleted old tool calls from the bot's audit log", {
-				calls: sum,
-			});
-		return sum;
+		let calls = 0;
+		for (let last = deleteBatch; last === deleteBatch && !this.#isClosed; calls += last)
+			last = await deleteToolCallsBefore(this.store.sql, limit, deleteBatch);
+		if (calls > 0) log.info("deleted old tool calls from the bot's audit log", { calls });
+		return calls;
 	}
 
-	function pruneInBackground(): void {
-		prune().catch((error) => {
+	#pruneInBackground(): void {
+		this.prune().catch((error) => {
 			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not delete old tool calls from the bot's audit log", {
-					error,
-				});
+				this.options.log.error("could not delete old tool calls from the bot's audit log", { error });
 		});
 	}
-	const pruning = setInterval(pruneInBackground, pruneIntervalMs);
-	void store.opened.then(pruneInBackground);
 
-	return {
-		record,
-		async recent(filter) {
-			// Include the current batch: the store runs statements in order.
-			flush();
-			await new Promise(setImmediate);
-			return selectToolCalls(store.sql, filter);
-		},
-		get queued() {
-			return queue.length;
-		},
-		get dropped() {
-			return dropped;
-		},
-		prune,
-		async close(graceMs = 2_000) {
-			isClosed = true;
-			clearInterval(pruning);
-			flush();
-			await within(graceMs, writing);
-			const calls = queue.length;
-			if (calls > 0)
-				log.error("the program stopped before all tool calls were stored in the bot's audit log", {
-					missing: calls,
-				});
-		},
-	};
+	/** Writes the queued calls, for at most `graceMs` milliseconds. Call it before closing the store. */
+	async close(graceMs = 2_000): Promise<void> {
+		this.#isClosed = true;
+		clearInterval(this.#pruning);
+		this.#flush();
+		await within(graceMs, this.#writing);
+		if (this.queued > 0)
+			this.options.log.error("the program stopped before all tool calls were stored in the bot's audit log", {
+				missing: this.queued,
+			});
+	}
 }
 
 function toRow(call: AuditedCall): ToolCallRow {

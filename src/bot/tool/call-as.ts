@@ -21,7 +21,7 @@ export interface PersonCall {
 	/** Without `guild_id`, not validated yet. */
 	args: JsonObject;
 	/** Such as "/ban" or "!m ban", for logs and Discord's audit log. */
-	door: string;
+	command: string;
 	/** Default for the case: its messages and channels if the tool's draft names none, or all of it without a draft. */
 	draft?: CaseDraft;
 }
@@ -39,25 +39,34 @@ export interface PersonResult {
 /** Never rejects: an error is returned in the result. */
 export type CallAs = (call: PersonCall) => Promise<PersonResult>;
 
-export interface CallAsOptions {
-	/** All tools: the settings that limit MCP clients do not apply to people on Discord. */
-	tools(): readonly BotTool[];
-	context(): BotContext;
+export interface PersonCallsOptions {
 	record(call: AuditedCall): void;
 	log: Log;
 }
 
-export function createCallAs(options: CallAsOptions): CallAs {
-	const { tools, context, record, log } = options;
-	return async ({ guildId, person, tool: name, args, door, draft }) => {
-		const tool = tools().find((one) => one.name === name);
-		if (!tool) {
+/** Features call tools, and some tools are theirs: calls work once `begin` has been told all tools. */
+export class PersonCalls {
+	#tools: readonly BotTool[] = [];
+	#context: BotContext | undefined;
+
+	constructor(private readonly options: PersonCallsOptions) {}
+
+	/** `tools`: all, as the settings that limit MCP clients do not apply to people on Discord. */
+	begin(tools: readonly BotTool[], context: BotContext): void {
+		this.#tools = tools;
+		this.#context = context;
+	}
+
+	readonly callAs: CallAs = async ({ guildId, person, tool: name, args, command, draft }) => {
+		const { record, log } = this.options;
+		const tool = this.#tools.find((one) => one.name === name);
+		if (!tool || !this.#context) {
 			const error = new Error(`the bot has no tool ${name}`);
 			return { text: failed(name, error, log), isError: true, wrote: false };
 		}
 		const principal: Principal = {
 			id: `${commandIdStart}${guildId}`,
-			name: door,
+			name: command,
 			person: { ...person, signedIn: false },
 			access: "all",
 			guilds: [guildId],
@@ -70,12 +79,11 @@ export function createCallAs(options: CallAsOptions): CallAs {
 		const onDryRun = (of: readonly string[]) => {
 			basis = of;
 		};
-		const bot = context();
 		const scoped = scopeTo(
 			principal,
 			// The setting mcp.guilds limits only MCP clients.
-			{ ...bot, guilds: undefined, beforeWrite, onDryRun, draft },
-			{ allowed: tools(), listed: [], beyond: [] },
+			{ ...this.#context, guilds: undefined, beforeWrite, onDryRun, draft },
+			{ allowed: this.#tools, listed: [], beyond: [] },
 		);
 		const from = performance.now();
 		const takesGuild = Object.hasOwn(tool.listing.inputSchema.properties ?? {}, "guild_id");
@@ -87,7 +95,7 @@ export function createCallAs(options: CallAsOptions): CallAs {
 		record({
 			at: new Date(Date.now() - ms),
 			requestId: crypto.randomUUID().slice(0, 8),
-			client: door,
+			client: command,
 			principal,
 			tool: name,
 			guildId,

@@ -3,6 +3,7 @@
 
 import { completeByName, type Prompt, type PromptArguments } from "../../mcp/prompts.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import type { BotContext } from "../tool/context.ts";
 
 interface TouchableGuild {
 	id: string;
@@ -104,6 +105,20 @@ const guildArgument = {
 	name: "guild_id",
 	description: "The guild. Default: the bot's own.",
 };
+
+/** Returns the MCP prompts for whom `context` is limited to. People are not told of a guild that they are not in. */
+export function promptsFor({ connection, guildId, guilds: touchable, self, principal }: BotContext): Prompt[] {
+	const person = principal?.person;
+	const guilds = () =>
+		connection.guilds.filter(
+			({ id, members }) => (touchable?.has(id) ?? true) && (!person || members.cache.has(person.id)),
+		);
+	return createPrompts({
+		guilds,
+		guildId: person && !guilds().some(({ id }) => id === guildId) ? undefined : guildId,
+		allowed: new Set(self.tools.map(({ name }) => name)),
+	});
+}
 
 /** Returns the MCP prompts that a bot offers: those for which clients may call all required tools. */
 export function createPrompts(options: PromptsOptions): Prompt[] {

@@ -105,8 +105,6 @@ export interface ConnectionOptions {
 	timing?: Partial<typeof connectionTiming> | undefined;
 	/** Counts logins across restarts. Without it they are counted in memory only. */
 	sessionStartsFile?: string;
-	/** Called with each new client before it logs in. Failed logins can need several. */
-	attach?(client: Client): void;
 	/** Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
 	/** Default: 50, Discord's global limit. */
@@ -238,12 +236,15 @@ export class Connection {
 		return !isLost && this.#members.isComplete(guild);
 	}
 
-	/** Retries until the login succeeds, retries cannot help, or the connection is closed. Never rejects. */
-	async open(): Promise<void> {
+	/**
+	 * Retries until the login succeeds, retries cannot help, or the connection is closed. Never rejects. `attach` gets
+	 * each new client before it logs in; failed logins can need several.
+	 */
+	async open(attach?: (client: Client) => void): Promise<void> {
 		const { log } = this.#options;
 		const delay = new ReconnectDelay(this.#timing);
 		while (!this.#closing.signal.aborted) {
-			const client = this.#createClient();
+			const client = this.#createClient(attach);
 			try {
 				// Without this a Gateway that accepts the connection but sends nothing would block `close`.
 				await raceSignal(this.#logIn(client), this.#closing.signal);
@@ -305,7 +306,7 @@ export class Connection {
 		return this.#starts.wait(fetchLimit, signal, note, sessions);
 	}
 
-	#createClient(): Client {
+	#createClient(attach: ((client: Client) => void) | undefined): Client {
 		const { api, onResponse } = this.#options;
 		const { needsMessageContent, needsModerationEvents } = this.#options;
 		const intents = GatewayIntentBits;
@@ -343,7 +344,7 @@ export class Connection {
 		});
 		resolveLostMessages(client.rest, this.#closing.signal);
 
-		this.#options.attach?.(client);
+		attach?.(client);
 		client.once(Events.ClientReady, () => {
 			this.#passDeferredEvents();
 		});

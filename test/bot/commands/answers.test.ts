@@ -52,7 +52,7 @@ const perform = (
 		...place,
 		guildId: "1",
 		person: { id: "1", name: "Ada" },
-		door: "/timeout",
+		command: "/timeout",
 	});
 };
 

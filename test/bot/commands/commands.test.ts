@@ -11,7 +11,7 @@ import {
 } from "discord.js";
 import { type Command, readCommand } from "../../../src/bot/commands/commands.ts";
 import { Limiter } from "../../../src/bot/commands/cooldown.ts";
-import { createDoors, type DoorsOptions } from "../../../src/bot/commands/doors.ts";
+import { createFrontEnds, type FrontEndsOptions } from "../../../src/bot/commands/front-ends.ts";
 import { holdsOf } from "../../../src/bot/commands/help.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
@@ -324,7 +324,7 @@ test("disabled slash commands are deleted, and others stay", async () => {
 	]);
 	expect(await registered()).toEqual(["another", "verify"]);
 	const again = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api } });
-	createDoors({
+	createFrontEnds({
 		prefix: "!m",
 		commands: [],
 		known: ["verify"],
@@ -346,7 +346,7 @@ async function startStage(
 	{
 		before,
 		...options
-	}: Partial<DoorsOptions> & { before?(simulator: Awaited<ReturnType<typeof startSimulator>>): void } = {},
+	}: Partial<FrontEndsOptions> & { before?(simulator: Awaited<ReturnType<typeof startSimulator>>): void } = {},
 ) {
 	const simulator = await startSimulator(simulated);
 	before?.(simulator);
@@ -356,7 +356,7 @@ async function startStage(
 		intents: [Intent.Guilds, Intent.GuildMessages, Intent.MessageContent],
 		rest: { api: simulator.api },
 	});
-	createDoors({
+	createFrontEnds({
 		prefix: "!m",
 		callAs: noTools,
 		commands: commands.map((command) => ({

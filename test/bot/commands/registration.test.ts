@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Client, GatewayIntentBits as Intent } from "discord.js";
 import type { Action } from "../../../src/bot/commands/action.ts";
-import { createDoors } from "../../../src/bot/commands/doors.ts";
+import { createFrontEnds } from "../../../src/bot/commands/front-ends.ts";
 import type { CommandScope } from "../../../src/bot/commands/registration.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -36,7 +36,7 @@ async function login(scope: CommandScope, retryMs: readonly number[] = []) {
 	const client = new Client({ intents: [Intent.Guilds], rest: { api: simulator.api, retries: 0 } });
 	clients.push(client);
 	const logged = recordLog("debug");
-	createDoors({
+	createFrontEnds({
 		prefix: "!m",
 		commands: [],
 		actions: [action],

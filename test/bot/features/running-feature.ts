@@ -62,7 +62,7 @@ export async function startFeature(setup: FeatureSetup) {
 		const backOffMs = [10, 20] as const;
 		const store = startStore({ ...place, instance: "Alpha", log, backOffMs });
 		await store.opened;
-		const connection: Connection = new Connection({
+		const connection = new Connection({
 			token: simulator.bot(name).token,
 			api: simulator.api,
 			cdn: simulator.cdn,
@@ -70,7 +70,6 @@ export async function startFeature(setup: FeatureSetup) {
 			onResponse() {},
 			needsModerationEvents: true,
 			needsMessageContent: setup.messageContent ?? false,
-			attach: (client) => feature?.attach?.(client),
 			timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 			requestsPerSecond: setup.requestsPerSecond,
 		});
@@ -82,7 +81,7 @@ export async function startFeature(setup: FeatureSetup) {
 			simulator,
 		);
 		if (!feature) throw new Error("the feature is off");
-		const opened = connection.open();
+		const opened = connection.open((client) => feature.attach?.(client));
 		feature.start?.();
 		await until("the bot is ready", () => connection.ready);
 		if (setup.withMembers !== false)

@@ -1,4 +1,4 @@
-// An order of every action of moderators that sends a request, each held there when the bot is killed. Every door calls
+// An order of every action of moderators that sends a request, each held there when the bot is killed. Every front end calls
 // the same function, so one stands for all.
 
 import { expect } from "bun:test";
@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { createFeatures } from "../../../src/bot/features/index.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
-import { createCallAs } from "../../../src/bot/tool/call-as.ts";
+import { type CallAs, PersonCalls } from "../../../src/bot/tool/call-as.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";
@@ -23,8 +23,6 @@ import { type Life, startLife, type Work } from "./life.ts";
 /** The age from which the bot decides a case whose process has ended: more than its 40 s. */
 const agedMs = 45_000;
 
-type CallAs = ReturnType<typeof createCallAs>;
-
 /** A bot with the feature `moderation`, and the function with which people call its tools. */
 function moderating() {
 	let callAs: CallAs | undefined;
@@ -38,19 +36,16 @@ function moderating() {
 			const { cases, tempBans } = features;
 			const given = { connection, mutex, log, cases, tempBans, locks };
 			const self = { toml: v.parse(toml, config.toml) } as never;
-			callAs = createCallAs({
-				tools: () => [...tools, ...features.tools],
-				context: () => ({
-					...given,
-					audit: none,
-					self,
-					guildDocuments: none,
-					guildId: undefined,
-					principal: undefined,
-				}),
-				record() {},
-				log,
+			const calls = new PersonCalls({ record() {}, log });
+			calls.begin([...tools, ...features.tools], {
+				...given,
+				audit: none,
+				self,
+				guildDocuments: none,
+				guildId: undefined,
+				principal: undefined,
 			});
+			callAs = calls.callAs;
 			return {
 				...features,
 				attach(client) {
@@ -82,7 +77,7 @@ function newGuild(simulator: Simulator, { connection }: Life, call: CallAs): Act
 		await until("the bot has heard of the guild", () => known() === nick);
 	};
 	const byOwner = (tool: string, args: Args) =>
-		call({ guildId: guild.id, person: { id: owner.id, name: "ada" }, tool, args: args as never, door: "/try" });
+		call({ guildId: guild.id, person: { id: owner.id, name: "ada" }, tool, args: args as never, command: "/try" });
 	const world = { simulator, guild, heard, mcp: { call: byOwner } } as unknown as ActionScene["world"];
 	const scene = { world, guild, other: guild };
 	const mods = newRole(scene, guild);
@@ -128,7 +123,7 @@ async function prepare(simulator: Simulator, life: Life, call: CallAs, row: Acti
 		person: { id: person.id, name: "" },
 		tool: row.tool,
 		args: made.args as never,
-		door: "/try",
+		command: "/try",
 	};
 	return [{ made, row, held, earlier, guildId, order }];
 }

@@ -94,14 +94,13 @@ export async function startLife(
 		sql: (...statement: Parameters<Sql>) => kill.statement(isWrite(statement[0]), () => real.sql(...statement)),
 		transaction: (work: Parameters<Store["transaction"]>[0]) => kill.statement(true, () => real.transaction(work)),
 	} as unknown as Store;
-	const connection: Connection = new Connection({
+	const connection = new Connection({
 		token: simulator.bot("alpha").token,
 		api: `${discord.url.origin}/api`,
 		cdn: discord.url.origin,
 		log,
 		onResponse() {},
 		needsModerationEvents: true,
-		attach: (client) => feature?.attach?.(client),
 		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
 		requestsPerSecond: 1_000,
 	});
@@ -109,7 +108,7 @@ export async function startLife(
 	const mutex = new KeyedMutex();
 	const feature = create({ config, connection, store, log, mutex, callAs: noTools }, gameServer.url.origin);
 	if (!feature) throw new Error("the feature is off");
-	const opened = connection.open();
+	const opened = connection.open((client) => feature.attach?.(client));
 	await until("the bot is ready", () => connection.ready);
 	await until("its members are known", () => connection.guilds.every((one) => connection.hasAllMembers(one)));
 	const [guild] = connection.guilds;

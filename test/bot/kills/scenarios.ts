@@ -19,7 +19,7 @@ import { createSpam } from "../../../src/bot/moderation/spam/spam.ts";
 import { TempBans } from "../../../src/bot/moderation/temp-bans.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
-import { createCallAs } from "../../../src/bot/tool/call-as.ts";
+import { PersonCalls } from "../../../src/bot/tool/call-as.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { noTools } from "../features/running-feature.ts";
 import { createChargebackFixture, pressable, staff } from "../game/chargeback-world.ts";
@@ -319,22 +319,26 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 				const cases = new Cases({ ...parts, bans, decideAfterMs: 0, settings });
 				const none = {} as never;
 				const unused = { audit: none, self: none, locks: none, guildDocuments: none, guildId: undefined };
-				const callAs = createCallAs({
-					tools: () => [...tools, ...createCaseTools({ cases })],
-					context: () => ({ ...unused, connection, mutex, log, cases, tempBans: bans, principal: undefined }),
-					record() {},
+				const calls = new PersonCalls({ record() {}, log });
+				calls.begin([...tools, ...createCaseTools({ cases })], {
+					...unused,
+					connection,
+					mutex,
 					log,
+					cases,
+					tempBans: bans,
+					principal: undefined,
 				});
 				return {
 					...featureOf(bans, cases),
 					async begin({ isSecond }) {
 						if (isSecond) return;
-						const { isError } = await callAs({
+						const { isError } = await calls.callAs({
 							guildId: guild.id,
 							person: { id: simulator.user("jose.garcia").id, name: "" },
 							tool,
 							args: { user_ids: [id], reason: "because" },
-							door: "/try",
+							command: "/try",
 						});
 						// A life that was killed gets an error.
 						if (!isError) hasEnded = true;

@@ -1,5 +1,5 @@
 // The table of actions: how an order of each succeeds, what Discord and the record then show, and what stands in its way.
-// The tests try each row through each door.
+// The tests try each row through each front end.
 
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { CaseAction } from "../../../src/bot/tool/case-record.ts";
@@ -52,8 +52,8 @@ export interface ActionRow {
 	finishes?: true;
 	/** Whether people cannot write in the channel that it is about. */
 	isSilent?: true;
-	/** Why a door has another text than the others. */
-	ownText?: { door: string; why: string };
+	/** Why a front end has another text than the others. */
+	ownText?: { frontEnd: string; why: string };
 }
 
 const stranger = (answer = "is not a member", argument = "user_ids") => ({
@@ -200,7 +200,7 @@ export const actionRows: Record<string, ActionRow> = {
 		below: "the member",
 		unknown: nobody,
 		typedInChat: { duration: "forever" },
-		ownText: { door: "chat command", why: "it asks for a duration" },
+		ownText: { frontEnd: "chat command", why: "it asks for a duration" },
 	},
 	"temporary ban": {
 		action: "ban",

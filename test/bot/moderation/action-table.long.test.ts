@@ -1,4 +1,4 @@
-// Every action through every door: the MCP tool in a person's name, the slash command, and the chat command. Whatever
+// Every action through every front end: the MCP tool in a person's name, the slash command, and the chat command. Whatever
 // happens, Discord's state, the cases and the answer are the same.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -10,7 +10,7 @@ import { until } from "../../support/until.ts";
 import { type Args, freshName } from "../tool-rows/scene.ts";
 import { type ActionRow, actionRows, type Made, withoutRow } from "./action-rows.ts";
 import { type ActionScene, bitsOf, moderatorPermissions, offered, startActionScene } from "./action-world.ts";
-import { type Door, type DoorAnswer, doors, type Order } from "./doors.ts";
+import { type FrontEnd, type FrontEndAnswer, frontEnds, type Order } from "./front-ends.ts";
 
 let scene: ActionScene & AsyncDisposable;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const unknownId = "123456789012345678";
 /** An order of a row by a new person. */
 async function prepare(
 	row: ActionRow,
-	door: Door,
+	frontEnd: FrontEnd,
 	{
 		change = (made: Made) => made,
 		limit,
@@ -47,13 +47,13 @@ async function prepare(
 		tool: row.tool,
 		args: made.args,
 		...(row.isSilent && { isElsewhere: true }),
-		typed: { ...row.typed, ...(door.name === "chat command" && row.typedInChat) },
+		typed: { ...row.typed, ...(frontEnd.name === "chat command" && row.typedInChat) },
 	};
 	return {
 		made,
 		person,
 		order,
-		give: (dryRun?: boolean) => door.give(scene, person, order, dryRun),
+		give: (dryRun?: boolean) => frontEnd.give(scene, person, order, dryRun),
 		[Symbol.dispose]: () => limited?.[Symbol.dispose](),
 	};
 }
@@ -66,28 +66,28 @@ function executions({ request }: Made): number {
 		.filter((one) => one.path === path && (method === "*" || one.method === method)).length;
 }
 
-/** The answers through the doors so far, to be compared. */
-const answers = new Map<string, { door: string; text: string }>();
+/** The answers through the front ends so far, to be compared. */
+const answers = new Map<string, { frontEnd: string; text: string }>();
 
 /**
- * Checks that an answer on Discord is that of the other door there, apart from the names of what the tests made. MCP
+ * Checks that an answer on Discord is that of the other front end there, apart from the names of what the tests made. MCP
  * clients get advice on tools and Discord's names of permissions, too.
  */
-function expectSame(situation: string, row: ActionRow, door: Door, answer: DoorAnswer | undefined): void {
-	if (door.name === "MCP tool") return;
-	if (!answer || row.ownText?.door === door.name) return;
+function expectSame(situation: string, row: ActionRow, frontEnd: FrontEnd, answer: FrontEndAnswer | undefined): void {
+	if (frontEnd.name === "MCP tool") return;
+	if (!answer || row.ownText?.frontEnd === frontEnd.name) return;
 	const text = answer.text
 		.replaceAll(/thing(\\?)-\d+/g, "thing")
 		.replaceAll(/\d{17,20}/g, "ID")
 		.replaceAll(/<t:\d+:\w>/g, "TIME")
 		.replaceAll(/#\d+/g, "#1")
 		.replaceAll(/\b[Cc]ase \d+/g, "case 1")
-		// Each door has a new moderator, who has joined then, too.
+		// Each front end has a new moderator, who has joined then, too.
 		.replaceAll(/messages of \d+ (who joined then, [^:]+): .*/g, "$1")
 		.trim();
 	const first = answers.get(situation);
-	if (first) expect([door.name, text]).toEqual([door.name, first.text]);
-	else answers.set(situation, { door: door.name, text });
+	if (first) expect([frontEnd.name, text]).toEqual([frontEnd.name, first.text]);
+	else answers.set(situation, { frontEnd: frontEnd.name, text });
 }
 
 /** The reason of the case of an order. */
@@ -96,7 +96,7 @@ function reasonIn({ reason, note }: Args): string | null {
 	return typeof text === "string" ? text : null;
 }
 
-function expectCases(row: ActionRow, door: Door, person: Account, made: Made, state: CaseRow["state"]): void {
+function expectCases(row: ActionRow, frontEnd: FrontEnd, person: Account, made: Made, state: CaseRow["state"]): void {
 	const { users } = made;
 	const cases = scene.newCases().map((one) => ({
 		user: one.user_id,
@@ -113,7 +113,7 @@ function expectCases(row: ActionRow, door: Door, person: Account, made: Made, st
 			moderator: person.user.id,
 			action: row.recordedAs,
 			state,
-			client: door.client,
+			client: frontEnd.client,
 			reason: reasonIn(made.args),
 		})),
 	);
@@ -194,77 +194,77 @@ describe.each(Object.entries(actionRows))("%s", (name, row) => {
 			scene = await startActionScene();
 		});
 
-	const each = (situation: string, run: (door: Door, key: string) => Promise<void>) =>
+	const each = (situation: string, run: (frontEnd: FrontEnd, key: string) => Promise<void>) =>
 		describe(situation, () => {
-			for (const door of doors) test(door.name, () => run(door, `${name}: ${situation}`));
+			for (const frontEnd of frontEnds) test(frontEnd.name, () => run(frontEnd, `${name}: ${situation}`));
 		});
 
-	each("allowed", async (door, key) => {
-		const { made, person, give } = await prepare(row, door);
+	each("allowed", async (frontEnd, key) => {
+		const { made, person, give } = await prepare(row, frontEnd);
 		expect(made.done()).toBe(false);
 		const answer = await give();
 		await until("it is done", made.done);
 		if (made.request) expect(executions(made)).toBe(1);
-		expectCases(row, door, person, made, "done");
-		expectSame(key, row, door, answer);
+		expectCases(row, frontEnd, person, made, "done");
+		expectSame(key, row, frontEnd, answer);
 	});
 
-	each("the person lacks the permission", async (door, key) => {
-		using prepared = await prepare(row, door, { limit: "lacking" });
+	each("the person lacks the permission", async (frontEnd, key) => {
+		using prepared = await prepare(row, frontEnd, { limit: "lacking" });
 		const { made, give } = prepared;
 		const answer = await give();
 		expectNothing(made);
 		expect(answer?.text).toMatch(/lack|need/);
-		expectSame(key, row, door, answer);
+		expectSame(key, row, frontEnd, answer);
 	});
 
 	if (row.botNeeds !== false)
-		each("the bot lacks the permission", async (door, key) => {
-			using prepared = await prepare(row, door, { limit: "botRole" });
+		each("the bot lacks the permission", async (frontEnd, key) => {
+			using prepared = await prepare(row, frontEnd, { limit: "botRole" });
 			const { made, give } = prepared;
 			const answer = await give();
 			expectNothing(made);
 			expect(answer?.text).toContain("bot");
-			expectSame(key, row, door, answer);
+			expectSame(key, row, frontEnd, answer);
 		});
 
 	if (row.below)
-		each("it ranks above the person", async (door, key) => {
+		each("it ranks above the person", async (frontEnd, key) => {
 			const change = (made: Made) => outrank(row, made);
-			const { made, give } = await prepare(row, door, { change });
+			const { made, give } = await prepare(row, frontEnd, { change });
 			const answer = await give();
 			expectNothing(made);
-			expectSame(key, row, door, answer);
+			expectSame(key, row, frontEnd, answer);
 		});
 
 	const { unknown } = row;
 	if (unknown)
-		each("there is no such thing", async (door, key) => {
+		each("there is no such thing", async (frontEnd, key) => {
 			// Discord offers only what there is.
-			if (door.name === "slash command" && !unknown.isStranger) return;
+			if (frontEnd.name === "slash command" && !unknown.isStranger) return;
 			const change = (made: Made) => withUnknown(unknown, made);
-			const { made, give } = await prepare(row, door, { change });
+			const { made, give } = await prepare(row, frontEnd, { change });
 			const answer = await give();
 			expectNothing(made);
 			expect(answer?.text).toContain(unknown.answer);
-			expectSame(key, row, door, answer);
+			expectSame(key, row, frontEnd, answer);
 		});
 
-	each("a preview", async (door) => {
-		const { made, give, order } = await prepare(row, door, { count: 4 });
-		if (door.name === "MCP tool" && !hasDryRun(row)) return;
+	each("a preview", async (frontEnd) => {
+		const { made, give, order } = await prepare(row, frontEnd, { count: 4 });
+		if (frontEnd.name === "MCP tool" && !hasDryRun(row)) return;
 		const answer = await give(true);
 		if (!answer) return;
 		expectNothing(made);
-		if (door.name === "MCP tool") return;
+		if (frontEnd.name === "MCP tool") return;
 		expect(order.action.confirm?.(order.args as never)).toBe(true);
 		expect(answer.buttons).toEqual(["Do it", "Cancel"]);
 		expect(await answer.press("Cancel")).toContain("Nothing was done");
 		expectNothing(made);
 	});
 
-	each("Discord does not answer", async (door, key) => {
-		const { made, person, give } = await prepare(row, door);
+	each("Discord does not answer", async (frontEnd, key) => {
+		const { made, person, give } = await prepare(row, frontEnd);
 		if (!made.request) return;
 		const { faults } = scene.world.simulator;
 		const stall = faults.stall(made.request, { after: true, times: 1 });
@@ -275,21 +275,21 @@ describe.each(Object.entries(actionRows))("%s", (name, row) => {
 		expect(answer?.text).toMatch(/unknown|did not confirm/);
 		expect(executions(made)).toBe(1);
 		expect(made.done()).toBe(true);
-		expectCases(row, door, person, made, undecided(row));
-		expectSame(key, row, door, answer);
+		expectCases(row, frontEnd, person, made, undecided(row));
+		expectSame(key, row, frontEnd, answer);
 		stall.release();
 	});
 
 	for (const when of ["before", "after"] as const)
-		each(`the connection drops ${when} it is executed`, async (door, key) => {
-			const { made, person, give } = await prepare(row, door);
+		each(`the connection drops ${when} it is executed`, async (frontEnd, key) => {
+			const { made, person, give } = await prepare(row, frontEnd);
 			if (!made.request) return;
 			const { faults } = scene.world.simulator;
 			faults.drop(made.request, { when, times: 1 });
 			const answer = await give();
 			expect(answer?.text).toMatch(/unknown|did not confirm/);
-			expectCases(row, door, person, made, undecided(row));
-			expectSame(key, row, door, answer);
+			expectCases(row, frontEnd, person, made, undecided(row));
+			expectSame(key, row, frontEnd, answer);
 			if (row.finishes) await until("the bot has finished it", made.done);
 			const isDone = when === "after" || row.finishes === true;
 			expect(made.done()).toBe(isDone);

@@ -1,4 +1,4 @@
-// The bot with the feature `moderation` and its database, moderators who use it through each door, and what comes of it:
+// The bot with the feature `moderation` and its database, moderators who use it through each front end, and what comes of it:
 // Discord's state, the answer, and the cases in the database.
 
 import { Database } from "bun:sqlite";
@@ -67,7 +67,7 @@ function offeredBy(settings: TomlSettings) {
 /** All actions, whatever the ids in the settings are. */
 export const offered = offeredBy(moderationToml({ channel: () => ({ id: "1".repeat(18) }) as never }));
 
-/** Converts the text of a tool's error for people, as the doors do. */
+/** Converts the text of a tool's error for people, as the front ends do. */
 export const forPeople = (text: string) => peopleText(text, { isError: true });
 
 export interface ActionScene extends Scene {

@@ -8,7 +8,7 @@ import { until } from "../../support/until.ts";
 import { freshName } from "../tool-rows/scene.ts";
 import { type ActionRow, actionRows, type Made } from "./action-rows.ts";
 import { type ActionScene, offered, startActionScene } from "./action-world.ts";
-import { doors } from "./doors.ts";
+import { frontEnds } from "./front-ends.ts";
 
 const people = 500;
 /** As many as commands of people without permissions run at once. */
@@ -70,7 +70,7 @@ async function moderate(scene: ActionScene, person: Account) {
 			...(row.typed && { typed: row.typed }),
 			...(row.isSilent && { isElsewhere: true as const }),
 		};
-		const slash = doors.find((door) => door.name === "slash command");
+		const slash = frontEnds.find((frontEnd) => frontEnd.name === "slash command");
 		// Throws if the bot does not respond.
 		const answer = await slash?.give(scene, person, order);
 		outcomes.push({ name, made, text: answer?.text ?? "" });

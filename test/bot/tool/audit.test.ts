@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import type { Store, StoreOptions } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
-import { type AuditedCall, type AuditOptions, createAudit } from "../../../src/bot/tool/audit.ts";
+import { Audit, type AuditedCall, type AuditOptions } from "../../../src/bot/tool/audit.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
 import { type RecordedLog, recordLog } from "../../support/log.ts";
 import { onBoth, onOwnPostgres, openStore, type Place } from "../../support/stores.ts";
@@ -34,7 +34,9 @@ function startAudit(
 	options: Partial<AuditOptions> = {},
 	{ log }: RecordedLog = recordLog(),
 ) {
-	return createAudit(store, { log, backOffMs: [10, 50], ...options });
+	const audit = new Audit(store, { log, backOffMs: [10, 50], ...options });
+	audit.start();
+	return audit;
 }
 
 /** Number of promises in memory. */

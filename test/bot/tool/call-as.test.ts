@@ -122,7 +122,7 @@ describe("a call in a person's name", () => {
 			person: { id: "100000000000000001", name: "gone" },
 			tool: "ban",
 			args: { user_ids: [id("zoe")] },
-			door: "/try",
+			command: "/try",
 		});
 		expect(result).toMatchObject({ isError: true, wrote: false });
 		expect(bot.events).toEqual([]);

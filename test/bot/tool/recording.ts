@@ -4,7 +4,7 @@ import { type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { AuditedCall } from "../../../src/bot/tool/audit.ts";
-import { createCallAs } from "../../../src/bot/tool/call-as.ts";
+import { PersonCalls } from "../../../src/bot/tool/call-as.ts";
 import type { CaseCall, CaseDraft, CaseEnd, OpenCases } from "../../../src/bot/tool/case-record.ts";
 import type { BotContext, BotTool } from "../../../src/bot/tool/context.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
@@ -70,12 +70,9 @@ export async function startRecording(options: RecordingOptions) {
 		log: logged.log,
 		...changes,
 	};
-	const callAs = createCallAs({
-		tools: () => options.tools,
-		context: () => context,
-		record: (call) => audited.push(call),
-		log: logged.log,
-	});
+	const personCalls = new PersonCalls({ record: (call) => audited.push(call), log: logged.log });
+	personCalls.begin(options.tools, context);
+	const { callAs } = personCalls;
 	const id = (name: string) => simulator.user(name).id;
 	return {
 		simulator,
@@ -99,7 +96,7 @@ export async function startRecording(options: RecordingOptions) {
 		},
 		/** Calls a tool in the name of a member of the Cooks. */
 		as: (name: string, tool: string, args: JsonObject = {}) =>
-			callAs({ guildId: guild.id, person: { id: id(name), name }, tool, args, door: "/try" }),
+			callAs({ guildId: guild.id, person: { id: id(name), name }, tool, args, command: "/try" }),
 		/** Times out all pending requests to Discord. */
 		expire: () => expiry.abort(new DOMException("The time is up", "TimeoutError")),
 		[Symbol.asyncDispose]: () => alpha[Symbol.asyncDispose](),

@@ -1,4 +1,4 @@
-// Channels that move into another category, by every door: edit_channel, move_channels, and a guild document.
+// Channels that move into another category, by every front end: edit_channel, move_channels, and a guild document.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
@@ -23,8 +23,8 @@ async function moveBy(move: Move, tool: string, args: object): Promise<string> {
 	return (await move.world.call(tool, { ...args, ...lockOf(move) })).text;
 }
 
-/** Each door moves the channel and returns all that it says. */
-const doors: Record<string, (move: Move) => Promise<string>> = {
+/** Each front end moves the channel and returns all that it says. */
+const frontEnds: Record<string, (move: Move) => Promise<string>> = {
 	edit_channel: (move) => moveBy(move, "edit_channel", { channel_id: move.channel.id, category_id: move.category.id }),
 	"edit_channel below another": (move) =>
 		moveBy(move, "edit_channel", { channel_id: move.channel.id, below_channel_id: move.category.id }),
@@ -55,7 +55,7 @@ interface Case {
 	lacks?: bigint;
 	/** What becomes of it. */
 	access: "follows" | "keeps" | "stays";
-	/** What the door says. */
+	/** What the front end says. */
 	says?: RegExp;
 	/** What it does not say. */
 	never?: RegExp;
@@ -135,9 +135,9 @@ const cases: Record<string, Case> = {
 	"moves without Manage Roles if it keeps its access": { to: quiet, lacks: ManageRoles, lock: false, access: "keeps" },
 };
 
-test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => [door, name] as const)))(
+test.each(Object.keys(frontEnds).flatMap((frontEnd) => Object.keys(cases).map((name) => [frontEnd, name] as const)))(
 	"by %s a channel %s",
-	async (door, name) => {
+	async (frontEnd, name) => {
 		const { own = {}, from, to, lock, lacks = 0n, ...expected } = cases[name] as Case;
 		const world = await shared();
 		const { guild, simulator } = world;
@@ -156,7 +156,7 @@ test.each(Object.keys(doors).flatMap((door) => Object.keys(cases).map((name) => 
 		const { permissions } = role;
 		roles.edit(guild, role, { permissions: String(BigInt(permissions) & ~lacks) });
 		await world.heard();
-		const text = await doors[door]?.({ world, channel, category: fresh, lock });
+		const text = await frontEnds[frontEnd]?.({ world, channel, category: fresh, lock });
 		roles.edit(guild, role, { permissions });
 		const parent = expected.access === "stays" ? (old?.id ?? null) : fresh.id;
 		const access = expected.access === "follows" ? to : own;

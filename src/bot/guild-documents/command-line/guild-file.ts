@@ -9,7 +9,7 @@ import { askOnTerminal } from "../../../lib/program/ask.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { BotConfig } from "../../config/config.ts";
-import { askOccupant, botUrl, type Occupant } from "../../setup/occupant.ts";
+import { askPortOwner, botUrl, type PortOwner } from "../../setup/port-owner.ts";
 import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "../request-schemas.ts";
 import {
 	formatDocument,
@@ -148,9 +148,9 @@ async function findWay(
 		reportMs,
 	}: Pick<Work, "report" | "reportMs"> & Pick<GuildFileOptions, "open"> & { needsMembers: boolean },
 ) {
-	const occupant: Occupant = config.mcpPort === 0 ? { why: "is not known: MCP_PORT is 0" } : await askOccupant(config);
+	const owner: PortOwner = config.mcpPort === 0 ? { why: "is not known: MCP_PORT is 0" } : await askPortOwner(config);
 	const url = botUrl(config);
-	if (occupant.bot === config.botName) {
+	if (owner.bot === config.botName) {
 		report(`Using the running bot ${config.botName} at ${url}.`);
 		return {
 			send: createBotClient(config),
@@ -160,7 +160,7 @@ async function findWay(
 		};
 	}
 	report(
-		`No bot of this configuration runs at ${url} (it ${occupant.why}). Logging in to Discord and opening the database.`,
+		`No bot of this configuration runs at ${url} (it ${owner.why}). Logging in to Discord and opening the database.`,
 	);
 	try {
 		const own = await withProgress(
@@ -177,7 +177,7 @@ async function findWay(
 		throw new CheckFailed(
 			error.message,
 			error.nextStep ??
-				`No bot answered at ${url}: the program there ${occupant.why}. If the bot runs on another machine, run this command there. If the bot runs on this machine at another address, stop it and run this command again.`,
+				`No bot answered at ${url}: the program there ${owner.why}. If the bot runs on another machine, run this command there. If the bot runs on this machine at another address, stop it and run this command again.`,
 			{ cause: error },
 		);
 	}

@@ -10,7 +10,7 @@ import { within } from "../../../lib/wait.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { createConnection, logIn } from "../../setup/check.ts";
 import { instanceName, startStore } from "../../store/store.ts";
-import { createAudit } from "../../tool/audit.ts";
+import { Audit } from "../../tool/audit.ts";
 import { OfferedTools } from "../../tool/offered-tools.ts";
 import { tools as allTools, callingTools } from "../../tools/index.ts";
 import { wireGuildDocuments } from "../wiring.ts";
@@ -51,7 +51,7 @@ export async function openGuildDocuments(
 			`The bot's database is unavailable: ${store.reason}`,
 			"Start the database, or correct its settings; --check tests them.",
 		);
-	const audit = createAudit(store, { log, keepDays: toml.mcp.audit_days });
+	const audit = new Audit(store, { log });
 	stack.defer(() => audit.close());
 	const connection = createConnection(config, log, { timing });
 	stack.defer(() => connection.close());

@@ -7,7 +7,7 @@ import { describeConnectionError } from "../../../lib/http.ts";
 import { isObject } from "../../../lib/json.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { BotConfig } from "../../config/config.ts";
-import { botHeaders, botUrl } from "../../setup/occupant.ts";
+import { botHeaders, botUrl } from "../../setup/port-owner.ts";
 import {
 	type DocumentRequest,
 	documentRequests,

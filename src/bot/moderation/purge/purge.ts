@@ -196,7 +196,7 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 			const { text, isError, wrote } = await callAs({
 				guildId: guild.id,
 				person: { id: member.id, name: member.user.username },
-				door: name,
+				command: name,
 				tool: purgeToolName,
 				args: {
 					channel_ids: [channel.id],

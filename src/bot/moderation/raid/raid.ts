@@ -95,7 +95,7 @@ function raidButtonHandler(callAs: CallAs): ComponentHandler {
 				person: { id: user.id, name: user.username },
 				tool: "raid_mode",
 				args: { mode: "on" },
-				door: "the button Turn on raid mode",
+				command: "the button Turn on raid mode",
 			});
 			await answerPrivately(interaction, text);
 			if (!isError && message.editable) await message.edit({ components: [] });

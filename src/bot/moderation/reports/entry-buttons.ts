@@ -94,7 +94,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		const { text } = await callAs({
 			guildId: row.guild_id,
 			person,
-			door: `report #${row.number}: ${done.length > 0 ? "Done" : "Dismiss"}`,
+			command: `report #${row.number}: ${done.length > 0 ? "Done" : "Dismiss"}`,
 			tool: "resolve_report",
 			args: {
 				report: row.number,

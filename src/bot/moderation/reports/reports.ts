@@ -195,7 +195,7 @@ export class Reports {
 			const result = await this.options.callAs({
 				guildId,
 				person,
-				door: `report #${number}: ${actTitles[act]}`,
+				command: `report #${number}: ${actTitles[act]}`,
 				draft: draftOf(row, act),
 				...call,
 			});

@@ -48,7 +48,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			person: { id: user.id, name: userName(user) },
 			tool,
 			args: { user_ids: [userId], ...more },
-			door: "spam button",
+			command: "spam button",
 		});
 	}
 

@@ -97,6 +97,12 @@ export function selectApproval(sql: Sql, id: string): Promise<ApprovalRow | unde
 	return firstRow(sql<ApprovalRow>`SELECT * FROM approvals WHERE id = ${id}`);
 }
 
+/** Undefined also for a request of another principal. */
+export async function selectApprovalOf(sql: Sql, principalId: string, id: string): Promise<ApprovalRow | undefined> {
+	const row = await selectApproval(sql, id);
+	return row?.principal_id === principalId ? row : undefined;
+}
+
 /** Newest first. */
 export function selectApprovalsOf(sql: Sql, principalId: string, limit: number): Promise<ApprovalRow[]> {
 	return sql<ApprovalRow>`

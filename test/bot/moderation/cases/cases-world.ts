@@ -9,7 +9,7 @@ import { Cases } from "../../../../src/bot/moderation/cases/cases.ts";
 import type { LogEntry } from "../../../../src/bot/moderation/moderation-log.ts";
 import { TempBans } from "../../../../src/bot/moderation/temp-bans.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
-import { createCallAs } from "../../../../src/bot/tool/call-as.ts";
+import { PersonCalls } from "../../../../src/bot/tool/call-as.ts";
 import type { BotContext, BotTool } from "../../../../src/bot/tool/context.ts";
 import { tools as allTools } from "../../../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../../../src/lib/json.ts";
@@ -104,7 +104,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		cases: current().cases,
 		log: logged.log,
 	});
-	const callAs = createCallAs({ tools, context, record() {}, log: logged.log });
+	const calls = new PersonCalls({ record() {}, log: logged.log });
 	const id = (name: string) => simulator.user(name).id;
 	return {
 		feature,
@@ -120,8 +120,10 @@ export async function startCases(setup: CasesSetup = {}) {
 			return feature.store;
 		},
 		/** Calls a tool in the name of a member of the Cooks, as a slash command does. */
-		as: (name: string, tool: string, args: JsonObject = {}) =>
-			callAs({ guildId: guild.id, person: { id: id(name), name }, tool, args, door: "/try" }),
+		as(name: string, tool: string, args: JsonObject = {}) {
+			calls.begin(tools(), context());
+			return calls.callAs({ guildId: guild.id, person: { id: id(name), name }, tool, args, command: "/try" });
+		},
 		/** Calls a tool as the holder of the root key, or as `caller` says. */
 		async call(name: string, args: JsonObject, caller: Partial<Pick<BotContext, "principal" | "approvedBy">> = {}) {
 			const tool = tools().find((one) => one.name === name);

@@ -1,4 +1,4 @@
-// The three doors through which a person reaches an action. A row has the arguments of the tool; what a person types or
+// The three front ends through which a person reaches an action. A row has the arguments of the tool; what a person types or
 // picks follows from the action's options.
 
 import type { Action, ActionOption } from "../../../src/bot/commands/action.ts";
@@ -21,7 +21,7 @@ export interface Order {
 	isElsewhere?: boolean;
 }
 
-export interface DoorAnswer {
+export interface FrontEndAnswer {
 	/** As a person on Discord reads it. */
 	text: string;
 	/** The labels of the buttons below it. */
@@ -30,12 +30,12 @@ export interface DoorAnswer {
 	press(label: string): Promise<string>;
 }
 
-export interface Door {
+export interface FrontEnd {
 	name: string;
 	/** Whether cases name an MCP client. */
 	client: string | null;
-	/** Gives the order. With `dryRun`, only asks what would happen; resolves with undefined if the door cannot. */
-	give(scene: ActionScene, person: Account, order: Order, dryRun?: boolean): Promise<DoorAnswer | undefined>;
+	/** Gives the order. With `dryRun`, only asks what would happen; resolves with undefined if the front end cannot. */
+	give(scene: ActionScene, person: Account, order: Order, dryRun?: boolean): Promise<FrontEndAnswer | undefined>;
 }
 
 const noButtons = {
@@ -45,7 +45,7 @@ const noButtons = {
 	},
 };
 
-const mcp: Door = {
+const mcp: FrontEnd = {
 	name: "MCP tool",
 	client: "test",
 	async give({ world, guild }, { user }, { tool, args }, dryRun = false) {
@@ -61,7 +61,7 @@ const mcp: Door = {
 	},
 };
 
-const slash: Door = {
+const slash: FrontEnd = {
 	name: "slash command",
 	client: null,
 	async give(scene, { user }, given, dryRun = false) {
@@ -75,7 +75,7 @@ const slash: Door = {
 		const reply = await handle.reply();
 		if (reply.failed) throw new Error(`/${action.name} was not answered`);
 		const last = reply.followUps.at(-1) ?? reply;
-		const answer: DoorAnswer = {
+		const answer: FrontEndAnswer = {
 			text: [reply, ...reply.followUps].map((one) => one.content).join("\n"),
 			buttons: last.buttons.map(({ label }) => label ?? ""),
 			async press(label) {
@@ -99,7 +99,7 @@ function sayCommand(scene: ActionScene, person: UserClient, order: Order) {
 	return person.say(channel.id, `!m ${chatLine(order, channel)}`);
 }
 
-const chat: Door = {
+const chat: FrontEnd = {
 	name: "chat command",
 	client: null,
 	async give(scene, { user }, order, dryRun = false) {
@@ -110,7 +110,7 @@ const chat: Door = {
 		const person = scene.world.simulator.user(user.username);
 		const sent = await sayCommand(scene, person, order);
 		const reply = await replyTo(scene, sent);
-		const answer: DoorAnswer = {
+		const answer: FrontEndAnswer = {
 			text: reply.content,
 			buttons: labelsIn(reply.components),
 			async press(label) {
@@ -129,10 +129,10 @@ function replyTo({ world }: ActionScene, sent: SentMessage) {
 	);
 }
 
-export const doors: readonly Door[] = [mcp, slash, chat];
+export const frontEnds: readonly FrontEnd[] = [mcp, slash, chat];
 
 /** Confirms a question, unless the order was refused before it was asked. */
-async function finish(answer: DoorAnswer, isAsked: boolean) {
+async function finish(answer: FrontEndAnswer, isAsked: boolean) {
 	if (!isAsked || answer.buttons.length === 0) return answer;
 	return { text: await answer.press("Do it"), ...noButtons };
 }

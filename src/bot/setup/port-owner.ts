@@ -6,9 +6,9 @@ import { reachableHost } from "../../lib/program/listen.ts";
 import { askPort } from "../../lib/program/own-port.ts";
 import type { BotConfig } from "../config/config.ts";
 
-const occupantTimeoutMs = 2_000;
+const timeoutMs = 2_000;
 
-export interface Occupant {
+export interface PortOwner {
 	/** Undefined if no bot was found. */
 	bot?: string | undefined;
 	/** End of a sentence, such as "is another program". */
@@ -29,8 +29,8 @@ export function botHeaders({ mcpPort, mcpToken }: Pick<BotConfig, "mcpPort" | "m
 	};
 }
 
-export async function askOccupant(config: BotConfig): Promise<Occupant> {
-	const signal = AbortSignal.timeout(occupantTimeoutMs);
+export async function askPortOwner(config: BotConfig): Promise<PortOwner> {
+	const signal = AbortSignal.timeout(timeoutMs);
 	const { mcpBindAddress: hostname, mcpPort: port } = config;
 	const ask = askPort({ hostname, port }, signal);
 	try {
@@ -46,7 +46,7 @@ export async function askOccupant(config: BotConfig): Promise<Occupant> {
 	} catch (error) {
 		if (signal.aborted)
 			return {
-				why: `does not respond within ${occupantTimeoutMs / 1_000} seconds`,
+				why: `does not respond within ${timeoutMs / 1_000} seconds`,
 			};
 		if (error instanceof SyntaxError) return { why: "is another program" };
 		return { why: `does not respond: ${describeConnectionError(error)}` };

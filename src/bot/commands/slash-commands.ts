@@ -28,7 +28,7 @@ import type { MenuHandler } from "./menus.ts";
 import type { Answer, Perform, Place } from "./perform.ts";
 import type { Values } from "./tool-call.ts";
 
-export interface SlashDoorOptions {
+export interface SlashCommandsOptions {
 	actions: readonly Action[];
 	menus: readonly MenuHandler[];
 	/** Those with `slash` are also slash commands. */
@@ -46,7 +46,7 @@ type MenuInteraction = UserContextMenuCommandInteraction | MessageContextMenuCom
 
 const busy = "Too many commands are running. Try again in a moment.";
 
-export function createSlashDoor(options: SlashDoorOptions) {
+export function createSlashCommands(options: SlashCommandsOptions) {
 	const { actions, menus, commands, performing, log } = options;
 	const byName = new Map(actions.map((action) => [action.name, action]));
 	const commandNamed = new Map(
@@ -91,9 +91,9 @@ export function createSlashDoor(options: SlashDoorOptions) {
 		);
 	}
 
-	function act(interaction: Answering, action: Action, values: Values, door: string, given?: JsonObject): void {
+	function act(interaction: Answering, action: Action, values: Values, command: string, given?: JsonObject): void {
 		const weight = weightOf(action, holdsIn(interaction));
-		const place = placeOf(interaction, door);
+		const place = placeOf(interaction, command);
 		const fixed = { ...action.fixed, ...given };
 		respond(interaction, { weight }, () => performing.perform({ ...action, fixed }, values, place));
 	}
@@ -254,13 +254,13 @@ function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Val
 	return values;
 }
 
-function placeOf({ guildId, channelId, createdTimestamp, user }: Answering, door: string): Place {
+function placeOf({ guildId, channelId, createdTimestamp, user }: Answering, command: string): Place {
 	return {
 		guildId: guildId ?? "",
 		channelId: channelId ?? "",
 		at: createdTimestamp,
 		person: { id: user.id, name: user.globalName ?? user.username },
-		door,
+		command,
 	};
 }
 

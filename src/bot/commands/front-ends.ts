@@ -5,7 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import type { CallAs } from "../tool/call-as.ts";
 import type { Action } from "./action.ts";
 import type { Suggest } from "./autocomplete.ts";
-import { createChatDoor } from "./chat-door.ts";
+import { createChatCommands } from "./chat-commands.ts";
 import type { Command } from "./commands.ts";
 import { type ComponentHandler, serveComponents } from "./components.ts";
 import type { Limiter } from "./cooldown.ts";
@@ -14,9 +14,9 @@ import { createCommandLimits, createConcurrencyLimit } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import { createPerform } from "./perform.ts";
 import { type CommandScope, keepRegistered, type Registration } from "./registration.ts";
-import { createSlashDoor } from "./slash-door.ts";
+import { createSlashCommands } from "./slash-commands.ts";
 
-export interface DoorsOptions {
+export interface FrontEndsOptions {
 	/** Such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
@@ -42,14 +42,14 @@ export interface DoorsOptions {
 	log: Log;
 }
 
-export interface Doors {
+export interface FrontEnds {
 	/** Also registers the slash commands. */
 	attach(client: Client): void;
 	/** Undefined before `attach`. */
 	readonly registration: Registration | undefined;
 }
 
-export function createDoors(options: DoorsOptions): Doors {
+export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 	const { actions = [], menus = [], components = [] } = options;
 	const { suggest = async () => [], log } = options;
 	const { callAs, questionMs } = options;
@@ -64,12 +64,12 @@ export function createDoors(options: DoorsOptions): Doors {
 		performing: createPerform({ callAs, questionMs }),
 	};
 	const isAny = options.commands.length + actions.length > 0;
-	const attachChat = createChatDoor({
+	const attachChat = createChatCommands({
 		...shared,
 		prefix: options.prefix,
 		deleteSecrets: options.deleteSecrets,
 	});
-	const slash = createSlashDoor(shared);
+	const slash = createSlashCommands(shared);
 	const definitions = definitionsOf(shared);
 	const known = new Set([...(options.known ?? []), ...definitions.map(({ name }) => name)]);
 	let registration: Registration | undefined;

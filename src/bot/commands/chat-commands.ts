@@ -18,7 +18,7 @@ import { chatHelp, type Holds, holdsOf } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from "./limits.ts";
 import type { Answer, Perform } from "./perform.ts";
 
-export interface ChatDoorOptions {
+export interface ChatCommandsOptions {
 	/** Such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
@@ -38,7 +38,7 @@ interface ChatCommand extends Pick<Command, "name" | "secret"> {
 	run(context: CommandContext, rest: string, holds: Holds): Promise<Ran<Answer | undefined>>;
 }
 
-export function createChatDoor(options: ChatDoorOptions): (client: Client) => void {
+export function createChatCommands(options: ChatCommandsOptions): (client: Client) => void {
 	const { prefix, commands, actions, performing, log } = options;
 	const help: ChatCommand = {
 		name: helpCommand.name,
@@ -168,7 +168,7 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 					channelId: channel.id,
 					at: message.createdTimestamp,
 					person: { id: member.id, name: member.displayName },
-					door: `${prefix} ${name}`,
+					command: `${prefix} ${name}`,
 				});
 			} catch (error) {
 				if (!(error instanceof ToolError)) throw error;
@@ -240,7 +240,7 @@ async function deleteSecret(
 	message: Message<true>,
 	{ secret }: Pick<Command, "secret">,
 	rest: string,
-	{ deleteSecrets, log }: Pick<ChatDoorOptions, "deleteSecrets" | "log">,
+	{ deleteSecrets, log }: Pick<ChatCommandsOptions, "deleteSecrets" | "log">,
 ): Promise<void> {
 	if (!secret || !deleteSecrets || rest === "") return;
 	if (!hasPermission(message, PermissionFlagsBits.ManageMessages)) return;

@@ -1,0 +1,92 @@
+// What /status tells of a bot.
+
+import type { Connection } from "../../discord/connection/connection.ts";
+import { version } from "../../lib/program/program.ts";
+import type { BackupsStatus } from "../guild-documents/backups/backups.ts";
+import type { Store } from "../store/store.ts";
+import type { Observed } from "./metrics.ts";
+
+/** In MCP, too. */
+export const serverName = "guildhall-bot";
+
+export interface Described extends Observed {
+	botName: string;
+	store: Pick<Store, "state" | "since" | "reason">;
+	backups: { readonly status: BackupsStatus };
+}
+
+export function describeBot({ botName, connection, store, audit, backups, sessions, server }: Described) {
+	return {
+		name: serverName,
+		version,
+		bot_name: botName,
+		uptime_seconds: Math.floor(process.uptime()),
+		discord: describeConnection(connection),
+		store: {
+			state: store.state,
+			since: store.since.toISOString(),
+			reason: store.reason,
+			audit_queued: audit.queued,
+			audit_dropped: audit.dropped,
+		},
+		backups: describeBackups(backups.status),
+		sessions: sessions.size,
+		calls_in_flight: server.callsInFlight,
+	};
+}
+
+function describeBackups({ every, lastAt, failing }: BackupsStatus) {
+	if (every === undefined) return null;
+	return {
+		every_seconds: every / 1000,
+		last_at: lastAt?.toISOString() ?? null,
+		failing: [...failing].map(([guild, reason]) => ({ guild, reason })),
+	};
+}
+
+function describeConnection(connection: Connection) {
+	const { state, user, guilds, requests, droppedEvents } = connection;
+	const hasShards = connection.shards.length > 1;
+	const { connected, since, reason } = state;
+	const { pause } = requests;
+	const dropped = droppedEvents.counts.values();
+	return {
+		connected,
+		since: since.toISOString(),
+		reason: connected ? undefined : reason,
+		refused_intents: connection.refusedIntents,
+		requests_paused: pause
+			? {
+					reason: pause.why,
+					status: pause.status,
+					seconds_left: Math.ceil(pause.waitMs / 1000),
+				}
+			: null,
+		sockets: connection.sockets,
+		shards: hasShards ? describeShards(connection) : undefined,
+		logins_in_24_hours: connection.sessionStarts,
+		events_dropped: dropped.reduce((sum, { count }) => sum + count, 0),
+		user: user?.username ?? null,
+		guilds: guilds.map(({ id, name, memberCount: members }) => ({
+			id,
+			name,
+			members,
+			...(hasShards && { shard: connection.shardOf({ id }) }),
+		})),
+	};
+}
+
+function describeShards(connection: Connection) {
+	const counts = new Map<number, number>();
+	for (const guild of connection.guilds) {
+		const shard = connection.shardOf(guild);
+		counts.set(shard, (counts.get(shard) ?? 0) + 1);
+	}
+	return connection.shards.map(({ id, connected, since, reason }) => ({
+		id,
+		connected,
+		since: since.toISOString(),
+		reason: connected ? undefined : reason,
+		guilds: counts.get(id) ?? 0,
+	}));
+}
