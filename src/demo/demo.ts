@@ -49,8 +49,6 @@ export async function startDemo(options: DemoOptions) {
 	const { gatewayPort, gatewayBindAddress, progress, onTrouble } = options;
 	await using stack = new AsyncDisposableStack();
 	const token = randomBytes(16).toString("hex");
-	const failed = Promise.withResolvers<Error>();
-	let closing = false;
 
 	progress("starting the simulated Discord, game server and AI provider");
 	const simulator = stack.use(
@@ -63,54 +61,16 @@ export async function startDemo(options: DemoOptions) {
 	);
 	addInvites(simulator.world);
 	const { documentGuilds } = simulator;
-	const isDemo = documentGuilds.length === 0;
-	const names = isDemo ? demoBots : documentGuilds.map(({ bot }) => bot.user.username);
+	const names = documentGuilds.length === 0 ? demoBots : documentGuilds.map(({ bot }) => bot.user.username);
 	const game = stack.use(await startGameServer());
 	const ai = stack.use(await startAiProvider());
 	const codes = ["steve", "alex"].map((username) => game.issueCode({ username }).code);
 
 	progress(`starting the bots ${names.join(" and ")}`);
 	const directory = await createTemporaryDirectory();
-	const bots = await Promise.all(
-		names.map(async (name) => {
-			const account = simulator.bot(name);
-			const guilds = [...simulator.world.guilds.values()];
-			const guild = guilds.find(({ members }) => members.has(account.id));
-			if (!guild) throw new Error(`the simulator has no guild for the bot ${name}`);
-			const channels = [...guild.channels.values()];
-			const child = await keepRunning("MCP_PORT", {
-				name,
-				program: "bot",
-				env: {
-					CONFIG_DIR: writeConfig(directory, name, {
-						aiUrl: ai.url,
-						// A role for the game would not be in the document.
-						game: isDemo ? gameConfig(simulator.world, guild) : "",
-					}),
-					DISCORD_TOKEN: account.token,
-					DISCORD_API_URL: simulator.api,
-					DISCORD_CDN_URL: simulator.cdn,
-					GUILD_ID: guild.id,
-					MCP_PORT: "0",
-					MCP_AUTH_TOKEN: token,
-					GAME_VERIFY_URL: game.url,
-					GAME_VERIFY_SECRET: game.secret,
-					SIMULATED_API_KEY: ai.key,
-				},
-			});
-			return {
-				name,
-				url: new URL(child.url).origin,
-				token,
-				discord_token: account.token,
-				user_id: account.id,
-				guild_id: guild.id,
-				channel_ids: Object.fromEntries(channels.map((c) => [c.name, c.id])),
-				chat_channel_id: chatChannelOf(guild)?.id,
-				command: command.prefix + command.root,
-			};
-		}),
-	);
+	const programs = stack.use(new Programs(onTrouble));
+	const around = { simulator, game, ai, directory, programs, token };
+	const bots = await Promise.all(names.map((name) => startDemoBot(name, around)));
 	for (const { name, url } of bots) {
 		progress(`waiting for ${name} to log in`);
 		await respondsWith(`${url}/mcp`, "ready");
@@ -121,7 +81,7 @@ export async function startDemo(options: DemoOptions) {
 	const port = gatewayPort === 0 ? Number(await tryPort(0)) : gatewayPort;
 	const publicUrl = publicUrlOf(gatewayBindAddress, port);
 	const database = join(directory, "gateway.sqlite");
-	const gateway = await keepRunning("GATEWAY_PORT", {
+	const gateway = await programs.keepRunning("GATEWAY_PORT", {
 		name: "gateway",
 		program: "gateway",
 		env: {
@@ -163,38 +123,98 @@ export async function startDemo(options: DemoOptions) {
 			game: { url: game.url, secret: game.secret, codes },
 			ai: { url: ai.url, key: ai.key },
 		},
-		failed: failed.promise,
+		failed: programs.failed.promise,
 		close: () => running.disposeAsync(),
 	};
+}
 
-	async function keepRunning(portSetting: string, options: Program): Promise<{ url: string }> {
-		let child = await start(options);
+interface AroundBot {
+	simulator: Simulator;
+	game: Awaited<ReturnType<typeof startGameServer>>;
+	ai: Awaited<ReturnType<typeof startAiProvider>>;
+	directory: string;
+	programs: Programs;
+	token: string;
+}
+
+async function startDemoBot(name: string, { simulator, game, ai, directory, programs, token }: AroundBot) {
+	const account = simulator.bot(name);
+	const guild = [...simulator.world.guilds.values()].find(({ members }) => members.has(account.id));
+	if (!guild) throw new Error(`the simulator has no guild for the bot ${name}`);
+	const channels = [...guild.channels.values()];
+	// A role for the game would not be in a document.
+	const gameLines = simulator.documentGuilds.length === 0 ? gameConfig(simulator.world, guild) : "";
+	const child = await programs.keepRunning("MCP_PORT", {
+		name,
+		program: "bot",
+		env: {
+			CONFIG_DIR: writeConfig(directory, name, { aiUrl: ai.url, game: gameLines }),
+			DISCORD_TOKEN: account.token,
+			DISCORD_API_URL: simulator.api,
+			DISCORD_CDN_URL: simulator.cdn,
+			GUILD_ID: guild.id,
+			MCP_PORT: "0",
+			MCP_AUTH_TOKEN: token,
+			GAME_VERIFY_URL: game.url,
+			GAME_VERIFY_SECRET: game.secret,
+			SIMULATED_API_KEY: ai.key,
+		},
+	});
+	return {
+		name,
+		url: new URL(child.url).origin,
+		token,
+		discord_token: account.token,
+		user_id: account.id,
+		guild_id: guild.id,
+		channel_ids: Object.fromEntries(channels.map((c) => [c.name, c.id])),
+		chat_channel_id: chatChannelOf(guild)?.id,
+		command: command.prefix + command.root,
+	};
+}
+
+/** Child processes that are started again, on the same port, when they end. */
+class Programs implements AsyncDisposable {
+	/** A program cannot be started again. */
+	readonly failed = Promise.withResolvers<Error>();
+	/** Each the latest of its program. */
+	readonly #children: Child[] = [];
+	#isClosing = false;
+
+	constructor(private readonly onTrouble: (line: string) => void) {}
+
+	async keepRunning(portSetting: string, program: Program): Promise<{ url: string }> {
+		const child = await this.#start(program);
 		const { url } = child;
-		const env = { ...options.env, [portSetting]: new URL(url).port };
-		const restart = async () => {
-			for (;;) {
-				const code = await child.exited;
-				if (closing) return;
-				onTrouble(`${child.name} ended with exit code ${code}, restarting it`);
-				await Bun.sleep(restartPauseMs);
-				if (closing) return;
-				child = await start({ ...options, env });
-			}
-		};
-		stack.defer(() => {
-			closing = true;
-			return child[Symbol.asyncDispose]();
-		});
-		void restart().catch(failed.resolve);
+		const at = this.#children.push(child) - 1;
+		const env = { ...program.env, [portSetting]: new URL(url).port };
+		this.#restart(at, { ...program, env }).catch(this.failed.resolve);
 		return { url };
 	}
 
-	async function start(options: Program): Promise<Child> {
+	async #restart(at: number, program: Program): Promise<void> {
+		for (let child = this.#children[at]; child; child = await this.#start(program)) {
+			this.#children[at] = child;
+			const code = await child.exited;
+			if (this.#isClosing) return;
+			this.onTrouble(`${child.name} ended with exit code ${code}, restarting it`);
+			await Bun.sleep(restartPauseMs);
+			if (this.#isClosing) return;
+		}
+	}
+
+	async #start(program: Program): Promise<Child> {
 		try {
-			return await startChild({ ...options, onTrouble });
+			return await startChild({ ...program, onTrouble: this.onTrouble });
 		} catch (error) {
 			throw new ConfigError("the start of the Guildhall demo", [String((error as Error).message)]);
 		}
+	}
+
+	/** The last one first. */
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isClosing = true;
+		for (const child of this.#children.toReversed()) await child[Symbol.asyncDispose]();
 	}
 }
 

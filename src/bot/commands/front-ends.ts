@@ -14,7 +14,7 @@ import { createCommandLimits, createConcurrencyLimit } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import { createPerform } from "./perform.ts";
 import { type CommandScope, keepRegistered, type Registration } from "./registration.ts";
-import { createSlashCommands } from "./slash-commands.ts";
+import { SlashCommands } from "./slash-commands.ts";
 
 export interface FrontEndsOptions {
 	/** Such as "!m". */
@@ -69,7 +69,7 @@ export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 		prefix: options.prefix,
 		deleteSecrets: options.deleteSecrets,
 	});
-	const slash = createSlashCommands(shared);
+	const slash = new SlashCommands(shared);
 	const definitions = definitionsOf(shared);
 	const known = new Set([...(options.known ?? []), ...definitions.map(({ name }) => name)]);
 	let registration: Registration | undefined;

@@ -19,7 +19,7 @@ import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
 import { autocomplete, type Suggest } from "./autocomplete.ts";
 import type { Command } from "./commands.ts";
-import type { ComponentHandler } from "./components.ts";
+import type { ComponentHandler, ComponentInteraction } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
 import { formFor, formPrefix, questionButtons, questionPrefix, readForm } from "./forms.ts";
 import { type Holds, slashHelp } from "./help.ts";
@@ -42,179 +42,150 @@ export interface SlashCommandsOptions {
 
 type Answering = RepliableInteraction;
 
+type Work = () => Promise<Ran<Answer>>;
+
 type MenuInteraction = UserContextMenuCommandInteraction | MessageContextMenuCommandInteraction;
 
 const busy = "Too many commands are running. Try again in a moment.";
 
-export function createSlashCommands(options: SlashCommandsOptions) {
-	const { actions, menus, commands, performing, log } = options;
-	const byName = new Map(actions.map((action) => [action.name, action]));
-	const commandNamed = new Map(
-		commands.flatMap((command) => (command.slash ? [[command.slash.name, command] as const] : [])),
-	);
+export class SlashCommands {
+	/** The answers to forms and questions. */
+	readonly components: readonly ComponentHandler[] = [
+		{ prefix: formPrefix, run: async (interaction, rest) => this.#onForm(interaction, rest) },
+		{ prefix: questionPrefix, run: (interaction, rest) => this.#onDecision(interaction, rest) },
+	];
 
-	function respond(
-		interaction: Answering,
-		limited: Omit<LimitedRun, "userId" | "guildId" | "tellsOnce">,
-		work: () => Promise<Ran<Answer>>,
-	): void {
+	constructor(private readonly options: SlashCommandsOptions) {}
+
+	attach(client: Client): void {
+		client.on(Events.InteractionCreate, (interaction: Interaction) => {
+			if (interaction.isChatInputCommand()) this.#onChatInput(interaction);
+			else if (interaction.isUserContextMenuCommand() || interaction.isMessageContextMenuCommand())
+				this.#onMenu(interaction);
+			else if (interaction.isAutocomplete())
+				autocomplete(interaction, this.#actionOf(interaction), this.options.suggest).catch((error) =>
+					this.options.log.debug("could not send suggestions", { reason: String((error as Error).message) }),
+				);
+		});
+	}
+
+	#actionOf({ commandName, options }: Named): Action | undefined {
+		const subcommand = options.getSubcommand(false);
+		const name = subcommand === null ? commandName : `${commandName} ${subcommand}`;
+		return this.options.actions.find((action) => action.name === name);
+	}
+
+	#respond(interaction: Answering, { limiter, weight }: Pick<LimitedRun, "limiter" | "weight">, work: Work): void {
 		const guildId = interaction.guildId ?? "";
 		const run = async () => {
 			try {
 				// Discord expects a response within 3 s.
 				await deferPrivately(interaction);
-				const answer = await options.limits.run(
-					{
-						...limited,
-						guildId,
-						userId: interaction.user.id,
-						tellsOnce: false,
-					},
-					work,
-				);
+				const limited = { weight, limiter, guildId, userId: interaction.user.id, tellsOnce: false };
+				const answer = await this.options.limits.run(limited, work);
 				await show(interaction, typeof answer === "object" ? answer : { text: answer ?? "" });
 			} catch (error) {
-				await fail(interaction, error);
+				await this.#fail(interaction, error);
 			}
 		};
-		if (!options.concurrency.run(guildId, limited.weight, run)) answerPrivately(interaction, busy).catch(() => {});
+		if (!this.options.concurrency.run(guildId, weight, run)) answerPrivately(interaction, busy).catch(() => {});
 	}
 
-	async function fail(interaction: Answering, error: unknown): Promise<void> {
-		const name = interaction.isCommand() ? interaction.commandName : "button";
-		const text = describeFailure(error, log, { command: name });
+	async #fail(interaction: Answering, error: unknown): Promise<void> {
+		const { log } = this.options;
+		const command = interaction.isCommand() ? interaction.commandName : "button";
+		const text = describeFailure(error, log, { command });
 		await answerPrivately(interaction, text).catch((failure) =>
-			log.warn("could not answer a slash command", {
-				command: name,
-				reason: String((failure as Error).message),
-			}),
+			log.warn("could not answer a slash command", { command, reason: String((failure as Error).message) }),
 		);
 	}
 
-	function act(interaction: Answering, action: Action, values: Values, command: string, given?: JsonObject): void {
+	#act(interaction: Answering, action: Action, values: Values, command: string, given?: JsonObject): void {
 		const weight = weightOf(action, holdsIn(interaction));
 		const place = placeOf(interaction, command);
 		const fixed = { ...action.fixed, ...given };
-		respond(interaction, { weight }, () => performing.perform({ ...action, fixed }, values, place));
+		this.#respond(interaction, { weight }, () => this.options.performing.perform({ ...action, fixed }, values, place));
 	}
 
-	function onChatInput(interaction: ChatInputCommandInteraction): void {
+	#onChatInput(interaction: ChatInputCommandInteraction): void {
 		const { commandName } = interaction;
-		const command = commandNamed.get(commandName);
+		const command = this.options.commands.find(({ slash }) => slash?.name === commandName);
 		if (command?.slash) {
 			const { slash, limiter, isVerbatim } = command;
 			const rest = interaction.options.getString(slash.option.name) ?? "";
-			respond(interaction, { weight: "open", limiter }, async () => ({
-				answer: {
-					text: await slash.run(interaction.user.id, rest.trim()),
-					isVerbatim,
-				},
+			this.#respond(interaction, { weight: "open", limiter }, async () => ({
+				answer: { text: await slash.run(interaction.user.id, rest.trim()), isVerbatim },
 				isMistake: false,
 			}));
 			return;
 		}
 		if (!interaction.inGuild()) return;
 		if (commandName === helpCommand.name) {
-			const text = slashHelp(options, holdsIn(interaction));
-			respond(interaction, { weight: "open" }, async () => ({
-				answer: { text },
-				isMistake: false,
-			}));
+			const text = slashHelp(this.options, holdsIn(interaction));
+			this.#respond(interaction, { weight: "open" }, async () => ({ answer: { text }, isMistake: false }));
 			return;
 		}
-		for (const menu of menus) {
+		for (const menu of this.options.menus) {
 			if (menu.type !== "slash" || menu.name !== commandName) continue;
-			menu.run(interaction).catch((error) => fail(interaction, error));
+			menu.run(interaction).catch((error) => this.#fail(interaction, error));
 			return;
 		}
-		const name = nameOf(interaction);
-		const action = byName.get(name);
-		if (action) act(interaction, action, valuesOf(interaction, action), `/${name}`);
+		const action = this.#actionOf(interaction);
+		if (action) this.#act(interaction, action, valuesOf(interaction, action), `/${action.name}`);
 	}
 
-	function onMenu(interaction: MenuInteraction): void {
+	#onMenu(interaction: MenuInteraction): void {
 		if (!interaction.inGuild()) return;
 		const type = interaction.isUserContextMenuCommand() ? "user" : "message";
 		const isThis = (menu: { type: string; name: string }) =>
 			menu.type === type && menu.name === interaction.commandName;
-		const handler = menus.find(isThis);
+		const handler = this.options.menus.find(isThis);
 		if (handler) {
 			// The type of the interaction is the type of the handler, which TypeScript cannot infer.
 			const run = handler.run as (one: MenuInteraction) => Promise<void>;
-			run(interaction).catch((error) => fail(interaction, error));
+			run(interaction).catch((error) => this.#fail(interaction, error));
 			return;
 		}
-		for (const action of actions)
-			for (const menu of action.menus ?? []) if (isThis(menu)) openMenu(interaction, action, menu);
+		for (const action of this.options.actions)
+			for (const menu of action.menus ?? []) if (isThis(menu)) this.#openMenu(interaction, action, menu);
 	}
 
-	function openMenu(interaction: MenuInteraction, action: Action, menu: ActionMenu): void {
+	#openMenu(interaction: MenuInteraction, action: Action, menu: ActionMenu): void {
 		const target = targetOf(interaction);
-		if (menu.asks === undefined) {
-			act(interaction, action, new Map(), menu.name, menu.args(target));
-			return;
-		}
-		interaction.showModal(formFor(action, menu, target)).catch((error) => fail(interaction, error));
+		if (menu.asks === undefined) this.#act(interaction, action, new Map(), menu.name, menu.args(target));
+		else interaction.showModal(formFor(action, menu, target)).catch((error) => this.#fail(interaction, error));
 	}
 
-	const form: ComponentHandler = {
-		prefix: formPrefix,
-		async run(interaction, rest) {
-			if (!interaction.isModalSubmit()) return;
-			const { action, menu, target, values } = readForm(interaction, rest, actions);
-			act(interaction, action, values, menu.name, menu.args(target));
-		},
-	};
+	#onForm(interaction: ComponentInteraction, rest: string): void {
+		if (!interaction.isModalSubmit()) return;
+		const { action, menu, target, values } = readForm(interaction, rest, this.options.actions);
+		this.#act(interaction, action, values, menu.name, menu.args(target));
+	}
 
-	const confirmation: ComponentHandler = {
-		prefix: questionPrefix,
-		async run(interaction, rest) {
-			if (!interaction.isButton()) return;
-			const [question = "", decision] = rest.split(":");
-			const asker = performing.askedBy(question);
-			if (asker !== undefined && asker !== interaction.user.id) {
-				await answerPrivately(interaction, "Only the person who used the command can answer this.");
-				return;
-			}
-			await interaction.deferUpdate();
-			const settled = await performing.answer(question, decision === "yes");
-			if (settled.state === "answered") {
-				// The message shows the result of the first answer, or will when the action has ended.
-				await answerPrivately(interaction, "This was answered before.");
-				return;
-			}
-			const [content = "", ...more] = answerPieces(
-				settled.state === "done"
-					? settled.text
-					: "This is older than five minutes, or the bot was restarted. Nothing was done now.",
-			);
-			await interaction.editReply({
-				content,
-				allowedMentions: noMentions,
-				components: [],
-			});
-			if (more.length > 0) await answerPrivately(interaction, "", more);
-		},
-	};
-
-	return {
-		components: [form, confirmation],
-		attach(client: Client): void {
-			client.on(Events.InteractionCreate, (interaction: Interaction) => {
-				if (interaction.isChatInputCommand()) onChatInput(interaction);
-				else if (interaction.isUserContextMenuCommand() || interaction.isMessageContextMenuCommand())
-					onMenu(interaction);
-				else if (interaction.isAutocomplete()) {
-					const action = byName.get(nameOf(interaction));
-					autocomplete(interaction, action, options.suggest).catch((error) =>
-						log.debug("could not send suggestions", {
-							reason: String((error as Error).message),
-						}),
-					);
-				}
-			});
-		},
-	};
+	async #onDecision(interaction: ComponentInteraction, rest: string): Promise<void> {
+		if (!interaction.isButton()) return;
+		const { performing } = this.options;
+		const [question = "", decision] = rest.split(":");
+		const asker = performing.askedBy(question);
+		if (asker !== undefined && asker !== interaction.user.id) {
+			await answerPrivately(interaction, "Only the person who used the command can answer this.");
+			return;
+		}
+		await interaction.deferUpdate();
+		const settled = await performing.answer(question, decision === "yes");
+		if (settled.state === "answered") {
+			// The message shows the result of the first answer, or will when the action has ended.
+			await answerPrivately(interaction, "This was answered before.");
+			return;
+		}
+		const [content = "", ...more] = answerPieces(
+			settled.state === "done"
+				? settled.text
+				: "This is older than five minutes, or the bot was restarted. Nothing was done now.",
+		);
+		await interaction.editReply({ content, allowedMentions: noMentions, components: [] });
+		if (more.length > 0) await answerPrivately(interaction, "", more);
+	}
 }
 
 async function show(interaction: Answering, { text, question, isVerbatim }: Answer): Promise<void> {
@@ -237,11 +208,6 @@ interface Named {
 	options: {
 		getSubcommand(required: false): string | null;
 	};
-}
-
-function nameOf({ commandName, options }: Named): string {
-	const subcommand = options.getSubcommand(false);
-	return subcommand === null ? commandName : `${commandName} ${subcommand}`;
 }
 
 function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Values {
