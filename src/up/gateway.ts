@@ -3,12 +3,36 @@
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
+import type { Level, Log } from "../lib/log.ts";
 import { within } from "../lib/wait.ts";
 import { type Env, gatewayEnvironment, shownLevel } from "./environment.ts";
 import { fixedPort } from "./ports.ts";
-import type { ProgramsOptions } from "./programs.ts";
+import type { ChildProcess } from "./process.ts";
 import type { Shared } from "./shared.ts";
-import { type Started, Supervisor } from "./supervisor.ts";
+import { type Started, Supervisor, type Timing } from "./supervisor.ts";
+
+export interface ProgramStart {
+	program: "bot" | "gateway";
+	/** Of the instance, or "gateway". */
+	name: string;
+	env: Record<string, string>;
+	/** Of the lines to show. */
+	level: Level;
+}
+
+export interface ProgramsOptions {
+	/** Absolute. */
+	directory: string;
+	env: Env;
+	/** By SO_REUSEPORT, while the first gateway drains. */
+	sharePort: boolean;
+	log: Log;
+	timing: Timing;
+	spawn(start: ProgramStart): ChildProcess;
+	/** Why a bot cannot start with it; undefined if valid. */
+	checkBot(env: Record<string, string>): Promise<string | undefined>;
+	isFree(hostname: string, port: number): Promise<boolean>;
+}
 
 interface Setup {
 	env: Record<string, string>;

@@ -6,37 +6,12 @@ import { ConfigError } from "../lib/config.ts";
 import { gatewayEnvFile } from "../lib/instances/gateway-env.ts";
 import { type Entry, fingerprintOf, readTable, sameTokenIssue } from "../lib/instances/table.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
-import type { Level, Log } from "../lib/log.ts";
 import { within } from "../lib/wait.ts";
-import { botEnvironment, type Env, shownLevel } from "./environment.ts";
-import { GatewayProgram } from "./gateway.ts";
+import { botEnvironment, shownLevel } from "./environment.ts";
+import { GatewayProgram, type ProgramStart, type ProgramsOptions } from "./gateway.ts";
 import { assignPorts, fixedPort } from "./ports.ts";
-import type { ChildProcess } from "./process.ts";
 import { readShared, type Shared, tokensOf } from "./shared.ts";
-import { type Started, Supervisor, type Timing } from "./supervisor.ts";
-
-export interface ProgramStart {
-	program: "bot" | "gateway";
-	/** Of the instance, or "gateway". */
-	name: string;
-	env: Record<string, string>;
-	/** Of the lines to show. */
-	level: Level;
-}
-
-export interface ProgramsOptions {
-	/** Absolute. */
-	directory: string;
-	env: Env;
-	/** By SO_REUSEPORT, while the first gateway drains. */
-	sharePort: boolean;
-	log: Log;
-	timing: Timing;
-	spawn(start: ProgramStart): ChildProcess;
-	/** Why a bot cannot start with it; undefined if valid. */
-	checkBot(env: Record<string, string>): Promise<string | undefined>;
-	isFree(hostname: string, port: number): Promise<boolean>;
-}
+import { type Started, Supervisor } from "./supervisor.ts";
 
 /** As of its last start. */
 export interface Bot {

@@ -26,17 +26,6 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 interface Import {
 	file: string;
 	from: string;
-	/** Whether only types are imported: they are gone at run time. */
-	isType: boolean;
-}
-
-/** Whether a statement imports nothing but types. What is imported later, by a call, cannot meet a half-loaded file. */
-function isTypeOnly(statement: string): boolean {
-	if (/^(?:import|export) type\b/.test(statement)) return true;
-	const names = /\{([^}]*)\}/.exec(statement)?.[1];
-	if (names === undefined) return false;
-	const each = names.split(",").map((name) => name.trim());
-	return each.every((name) => name === "" || name.startsWith("type "));
 }
 
 const imports: Import[] = [];
@@ -44,10 +33,10 @@ const files = [...new Bun.Glob("**/*.ts").scanSync(src)];
 for (const file of files) {
 	const source = await Bun.file(join(src, file)).text();
 	// Types count too: knowing a shape is knowing its owner.
-	for (const [statement, from = "", dynamic = ""] of source.matchAll(
+	for (const [, from = "", dynamic = ""] of source.matchAll(
 		/^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm,
 	))
-		imports.push({ file, from: from || dynamic, isType: dynamic !== "" || isTypeOnly(statement) });
+		imports.push({ file, from: from || dynamic });
 }
 
 test("every folder of src is in the table", () => {
@@ -173,19 +162,9 @@ function circlesOf(among: readonly Import[]): string[][] {
 	return circles;
 }
 
-test("no file imports itself through others, but for types", () => {
-	expect(circlesOf(imports.filter(({ isType }) => !isType))).toEqual([]);
+test("no file imports itself through others, types included", () => {
+	expect(circlesOf(imports)).toEqual([]);
 });
-
-/** The folders that have circles of types. */
-const withTypeCircles: readonly string[] = ["bot", "up"];
-
-test.each(Object.keys(allowed).filter((part) => !withTypeCircles.includes(part)))(
-	"no file of %s imports itself through others, types included",
-	(part) => {
-		expect(circlesOf(imports.filter(({ file }) => file.startsWith(`${part}/`)))).toEqual([]);
-	},
-);
 
 test("only the run-time dependencies that were decided on are installed", async () => {
 	const manifest = await Bun.file(join(src, "../package.json")).json();

@@ -2,7 +2,8 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type ProgramStart, Programs } from "../../src/up/programs.ts";
+import type { ProgramStart } from "../../src/up/gateway.ts";
+import { Programs } from "../../src/up/programs.ts";
 import { recordLog } from "../support/log.ts";
 import { type FakeProcess, FakeTiming, fakeProcess, settle } from "./fakes.ts";
 

@@ -1,11 +1,8 @@
 // AI providers: built-in ones, those of config.toml, and their failover order.
 
 import { type ConfigIssue, didYouMean } from "../../lib/config.ts";
-import type { TomlSettings } from "./settings.ts";
+import { apiKeyPattern, maxTokensFields, type TomlSettings } from "./settings.ts";
 import type { TomlValues } from "./toml.ts";
-
-/** OpenAI's newer models accept only `max_completion_tokens`, most others `max_tokens`. */
-export const maxTokensFields = ["max_tokens", "max_completion_tokens"] as const;
 
 export type AiSettings = TomlSettings["ai"];
 
@@ -67,9 +64,6 @@ export const providerDefaults = {
 	timeout_seconds: 60,
 	silence_seconds: 30,
 } as const;
-
-/** Such as OPENAI_API_KEY. */
-export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
 
 /** By the name of their variable. */
 export type ApiKeys = Readonly<Record<string, string>>;
@@ -177,19 +171,4 @@ function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
 		idleTimeoutMs: (settings.silence_seconds ?? silence_seconds) * 1_000,
 		extra: settings.extra ?? {},
 	};
-}
-
-/** An https URL, or a host that is local or in a private network. */
-export function isPrivateEnough(url: string): boolean {
-	const { protocol, hostname } = URL.parse(url) ?? {};
-	if (protocol !== "http:") return protocol === "https:";
-	return isPrivateHost(hostname ?? "");
-}
-
-function isPrivateHost(hostname: string): boolean {
-	if (/^[\d.]+$/.test(hostname)) return /^(127|10|172\.(1[6-9]|2\d|3[01])|192\.168)\./.test(hostname);
-	// Unique local and link-local addresses.
-	if (hostname.startsWith("[")) return /^\[(::1\]|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/.test(hostname);
-	// A name without a dot is local or in a container network.
-	return !hostname.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/.test(hostname);
 }

@@ -23,9 +23,17 @@ import { readLogOptions } from "../../lib/log.ts";
 import type { HealthAddress } from "../../lib/program/health.ts";
 import { runs } from "../../lib/program/program.ts";
 import { storeIssues } from "../store/settings.ts";
-import { aiIssues, apiKeyPattern, keyVariables } from "./ai-providers.ts";
+import { aiIssues, keyVariables } from "./ai-providers.ts";
 import { describePlaceholder } from "./example.ts";
-import { address, environment, missingSections, type TomlSettings, toml, variables } from "./settings.ts";
+import {
+	address,
+	apiKeyPattern,
+	environment,
+	missingSections,
+	type TomlSettings,
+	toml,
+	variables,
+} from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
 import { toolNameIssues } from "./tool-choice.ts";
 

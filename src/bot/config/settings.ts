@@ -14,7 +14,6 @@ import {
 } from "../../lib/config.ts";
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
-import { apiKeyPattern, isPrivateEnough, maxTokensFields } from "./ai-providers.ts";
 import { escalationRules, tellable } from "./escalation.ts";
 import {
 	defaultGreeting,
@@ -248,6 +247,27 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(key: keyof G
 		(game) => !game.chargeback || game[key] !== undefined,
 		"is required while game.chargeback is true",
 	);
+}
+
+/** OpenAI's newer models accept only `max_completion_tokens`, most others `max_tokens`. */
+export const maxTokensFields = ["max_tokens", "max_completion_tokens"] as const;
+
+/** Such as OPENAI_API_KEY. */
+export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
+
+/** An https URL, or a host that is local or in a private network. */
+export function isPrivateEnough(url: string): boolean {
+	const { protocol, hostname } = URL.parse(url) ?? {};
+	if (protocol !== "http:") return protocol === "https:";
+	return isPrivateHost(hostname ?? "");
+}
+
+function isPrivateHost(hostname: string): boolean {
+	if (/^[\d.]+$/.test(hostname)) return /^(127|10|172\.(1[6-9]|2\d|3[01])|192\.168)\./.test(hostname);
+	// Unique local and link-local addresses.
+	if (hostname.startsWith("[")) return /^\[(::1\]|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/.test(hostname);
+	// A name without a dot is local or in a container network.
+	return !hostname.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/.test(hostname);
 }
 
 // API keys and messages are sent there.

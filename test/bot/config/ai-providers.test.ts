@@ -4,11 +4,10 @@ import { expect, test } from "bun:test";
 import {
 	type AiSettings,
 	type ApiKeys,
-	apiKeyPattern,
 	builtInProviders,
 	chooseProviders,
-	isPrivateEnough,
 } from "../../../src/bot/config/ai-providers.ts";
+import { apiKeyPattern, isPrivateEnough } from "../../../src/bot/config/settings.ts";
 import { issuesIn } from "./instance.ts";
 
 const names = (settings: AiSettings, apiKeys: ApiKeys = {}) =>
