@@ -108,7 +108,8 @@ export class Durable {
 
 	/** While `work` runs, no scanned step with this key is started. */
 	async hold<T>(key: string, work: () => Promise<T>): Promise<T> {
-		const held = work();
+		// A promise of its own: the work of several keys may be one promise.
+		const held = work().then((result) => result);
 		this.#held.set(held, key);
 		try {
 			return await held;
