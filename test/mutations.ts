@@ -28,10 +28,7 @@ const areas: Record<string, { src: string[]; tests: string[] }> = {
 		tests: ["test/guild-document", "test/bot/guild-documents", "test/bot/tools/guild-documents.test.ts"],
 	},
 	store: { src: ["src/bot/store"], tests: ["test/bot/store"] },
-	moderation: {
-		src: ["src/bot/moderation"],
-		tests: ["test/bot/moderation", "test/bot/moderation"],
-	},
+	moderation: { src: ["src/bot/moderation"], tests: ["test/bot/moderation", "test/bot/moderation"] },
 	tool: {
 		src: ["src/bot/tool"],
 		tests: ["test/bot/tool", "test/bot/tool-table.test.ts", "test/bot/person-table.test.ts", "test/bot/tools.test.ts"],
@@ -99,14 +96,7 @@ async function mutationsOf(area: string, file: string): Promise<Mutation[]> {
 				const indent = by === ";" ? (/^\t*/.exec(match[0])?.[0] ?? "") : "";
 				const after = `${text.slice(0, match.index)}${indent}${by}${text.slice(match.index + match[0].length)}`;
 				const key = [values.seed, file, text, nth, at, match.index].join("\n");
-				found.push({
-					id: Bun.SHA256.hash(key, "hex").slice(0, 12),
-					area,
-					file,
-					line: index + 1,
-					before: text,
-					after,
-				});
+				found.push({ id: Bun.SHA256.hash(key, "hex").slice(0, 12), area, file, line: index + 1, before: text, after });
 			}
 	}
 	return found;

@@ -60,12 +60,7 @@ export async function compileGuildhall(options: CompileOptions): Promise<string>
 		"src/guildhall/main.ts",
 	];
 	try {
-		const child = Bun.spawn(command, {
-			cwd: root,
-			stdout: "pipe",
-			stderr: "pipe",
-			timeout: timeoutMs,
-		});
+		const child = Bun.spawn(command, { cwd: root, stdout: "pipe", stderr: "pipe", timeout: timeoutMs });
 		const output = await Promise.all([child.stdout.text(), child.stderr.text()]);
 		if ((await child.exited) !== 0) {
 			const end = child.signalCode ?? `exit code ${child.exitCode}`;

@@ -25,12 +25,7 @@ export function readSource(root: string, env: Record<string, string | undefined>
 	// A checkout that contains `root` is another project.
 	const own = git(root, "rev-parse", "--show-prefix") === "";
 	const commit = own ? git(root, "rev-parse", "HEAD") : undefined;
-	if (!commit)
-		return {
-			commit: env.BUILD_COMMIT?.trim().slice(0, commitLength) || "unknown",
-			dirty: false,
-			time: 0,
-		};
+	if (!commit) return { commit: env.BUILD_COMMIT?.trim().slice(0, commitLength) || "unknown", dirty: false, time: 0 };
 	return {
 		commit: commit.slice(0, commitLength),
 		dirty: git(root, "status", "--porcelain", "--", ...inputs) !== "",
@@ -40,10 +35,7 @@ export function readSource(root: string, env: Record<string, string | undefined>
 
 function git(root: string, ...args: string[]): string | undefined {
 	try {
-		const { success, stdout } = Bun.spawnSync(["git", ...args], {
-			cwd: root,
-			stderr: "ignore",
-		});
+		const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" });
 		return success ? stdout.toString().trim() : undefined;
 	} catch {
 		return undefined; // Git is not installed.

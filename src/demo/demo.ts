@@ -230,9 +230,7 @@ function signInSettings({ world, api }: Simulator, publicUrl: string): Record<st
 	const bots = world.accounts.values();
 	const clientId = bots.find(({ user }) => user.bot)?.user.id;
 	if (!clientId) throw new Error("the simulator has no bot");
-	const { clientSecret } = world.authorizations.configure(clientId, {
-		redirectUris: [`${publicUrl}/oauth/callback`],
-	});
+	const { clientSecret } = world.authorizations.configure(clientId, { redirectUris: [`${publicUrl}/oauth/callback`] });
 	return {
 		PUBLIC_URL: publicUrl,
 		DISCORD_API_URL: api,

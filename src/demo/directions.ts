@@ -53,11 +53,7 @@ export function details(facts: DemoFacts): string {
 	};
 	const postMessage = (content: string) =>
 		`curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ content })}'`;
-	const server = {
-		type: "http",
-		url: gateway.url,
-		headers: { Authorization: `Bearer ${gateway.token}` },
-	};
+	const server = { type: "http", url: gateway.url, headers: { Authorization: `Bearer ${gateway.token}` } };
 	/** VS Code names the key `servers`, other clients `mcpServers`. */
 	const file = (key: "mcpServers" | "servers") => {
 		const text = JSON.stringify({ [key]: { guildhall: server } }, undefined, 2);

@@ -11,12 +11,7 @@ export interface RawChannel {
 	type: ChannelType;
 	position: number;
 	parent_id?: string | null;
-	permission_overwrites?: {
-		id: string;
-		type: number;
-		allow: string;
-		deny: string;
-	}[];
+	permission_overwrites?: { id: string; type: number; allow: string; deny: string }[];
 }
 
 /** Those without a category, then each category with its channels. */

@@ -133,11 +133,7 @@ export function computePermissions(holder: Holder, place: Place): Computed {
 	const { roles, timedOutUntil: until } = holder;
 	const fromRoles = roleStep(roles);
 	const everything = causeOfAll(holder, fromRoles);
-	if (everything)
-		return {
-			...applySteps([{ allow: allBits, deny: 0n, cause: () => everything }]),
-			everything,
-		};
+	if (everything) return { ...applySteps([{ allow: allBits, deny: 0n, cause: () => everything }]), everything };
 	const steps: Step[] = [fromRoles];
 	if (place.channel) {
 		steps.push(...overwriteStep(fromRoles.allow, holder, place));
@@ -157,10 +153,7 @@ export function computePermissions(holder: Holder, place: Place): Computed {
 function applySteps(steps: readonly Step[]): Pick<Computed, "bits" | "causeOf"> {
 	let bits = 0n;
 	for (const { allow, deny } of steps) bits = (bits & ~deny) | allow;
-	return {
-		bits,
-		causeOf: (bit) => steps.findLast(({ allow, deny }) => ((allow | deny) & bit) !== 0n)?.cause(bit),
-	};
+	return { bits, causeOf: (bit) => steps.findLast(({ allow, deny }) => ((allow | deny) & bit) !== 0n)?.cause(bit) };
 }
 
 function roleStep(roles: readonly Role[]): Step {
@@ -209,11 +202,7 @@ function privateThreadStep({ memberId }: Holder, { channel, threadMembers }: Pla
 		threadMembers !== undefined &&
 		!threadMembers.has(memberId ?? "") &&
 		(bits & ManageThreads) === 0n;
-	return {
-		allow: 0n,
-		deny: isHidden ? bits : 0n,
-		cause: () => ({ kind: "private_thread" }),
-	};
+	return { allow: 0n, deny: isHidden ? bits : 0n, cause: () => ({ kind: "private_thread" }) };
 }
 
 /** Without these (VIEW_CHANNEL, in voice CONNECT) nothing is allowed in the channel; 0 without a channel. */

@@ -56,14 +56,8 @@ export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): 
 	const me = botMember(guild);
 	refuseAny("member(s) out of the bot's reach", members, (member) => {
 		const name = memberName(member);
-		if (member.id === me.id)
-			return {
-				problem: `${name} is the bot itself: the bot cannot act on itself`,
-			};
-		if (member.id === guild.ownerId)
-			return {
-				problem: `${name} owns the guild: the bot cannot act on the owner`,
-			};
+		if (member.id === me.id) return { problem: `${name} is the bot itself: the bot cannot act on itself` };
+		if (member.id === guild.ownerId) return { problem: `${name} owns the guild: the bot cannot act on the owner` };
 		const { highest } = member.roles;
 		if (isAbove(me, highest)) return undefined;
 		return {

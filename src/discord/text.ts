@@ -3,11 +3,7 @@
 import { escapeMarkdown } from "discord.js";
 import { escapeUnseen, unicodeEscape } from "../lib/text.ts";
 
-const shortForms: Record<string, string> = {
-	"\n": "\\n",
-	"\r": "\\r",
-	"\t": "\\t",
-};
+const shortForms: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** With control and invisible characters escaped. */
 export function oneLine(text: string): string {

@@ -64,11 +64,7 @@ export function canSee(channel: GuildBasedChannel): boolean | Promise<boolean> {
 /** The thread need not be cached. See `canSee`. https://discord.com/developers/docs/topics/threads#private-threads */
 export function canSeeThread(
 	guild: Guild,
-	thread: {
-		id: string;
-		type: ChannelType;
-		parent_id?: string | null | undefined;
-	},
+	thread: { id: string; type: ChannelType; parent_id?: string | null | undefined },
 ): boolean | Promise<boolean> {
 	const person = actingPerson(guild);
 	if (!person) return true;

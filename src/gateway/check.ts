@@ -62,21 +62,12 @@ function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 function checksOf(config: GatewayConfig, asked: readonly Asked[], log: Log): Check[] {
 	const { store, signIn } = config;
 	const checks: Check[] = [
-		{
-			title: "configuration",
-			run: () => `${config.instances.length} instance(s)`,
-		},
-		...config.warnings.map((warning) => ({
-			title: "configuration",
-			run: () => ({ warning }),
-		})),
+		{ title: "configuration", run: () => `${config.instances.length} instance(s)` },
+		...config.warnings.map((warning) => ({ title: "configuration", run: () => ({ warning }) })),
 		{ title: "port", run: () => checkPort(config, log) },
 		...(store ? [{ title: "database", run: () => checkStore(store) }] : []),
 		...(signIn ? [{ title: "sign-in", run: () => checkSignIn(signIn, log) }] : []),
-		...asked.map((one) => ({
-			title: `${one.instance.name} (${one.instance.url})`,
-			run: () => checkInstance(one),
-		})),
+		...asked.map((one) => ({ title: `${one.instance.name} (${one.instance.url})`, run: () => checkInstance(one) })),
 	];
 	if (asked.length > 1) checks.push({ title: "guilds", run: () => checkGuilds(asked) });
 	return checks;
@@ -112,10 +103,7 @@ async function checkInstance({ instance, backend, answered }: Asked): Promise<Fo
 	const versionAndTools = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
 	const notes = describePins(backend).map((one) => `; ${one}`);
 	if (dropped.length > 0) notes.push(`; not listed: ${describeDropped(dropped)}`);
-	if (guilds.size === 0)
-		return {
-			warning: `the bot is in no guild (${versionAndTools})${notes.join("")}`,
-		};
+	if (guilds.size === 0) return { warning: `the bot is in no guild (${versionAndTools})${notes.join("")}` };
 	const found = `${versionAndTools}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;
 	return notes.length > 0 ? { warning: found + notes.join("") } : found;
 }

@@ -262,10 +262,7 @@ export async function startGateway(
 	log.info("gateway is starting", { instances: config.instances.length });
 	for (const { name, url } of config.instances) {
 		const route = `${name} -> ${url}`;
-		log.info("read a bot from the gateway's configuration", {
-			instance: name,
-			route,
-		});
+		log.info("read a bot from the gateway's configuration", { instance: name, route });
 	}
 
 	const issue = config.store && loadStoreFile().fileIssue(config.store);

@@ -5,42 +5,24 @@ import { basename } from "node:path";
 import { parseCommandLine } from "../lib/program/program.ts";
 
 const programs: Record<string, { description: string; run: () => Promise<unknown> }> = {
-	up: {
-		description: "the gateway and all bots of a directory",
-		run: () => import("../up/main.ts"),
-	},
-	gateway: {
-		description: "one MCP endpoint in front of several bots",
-		run: () => import("../gateway/main.ts"),
-	},
-	bot: {
-		description: "a Discord bot with an MCP server",
-		run: () => import("../bot/main.ts"),
-	},
+	up: { description: "the gateway and all bots of a directory", run: () => import("../up/main.ts") },
+	gateway: { description: "one MCP endpoint in front of several bots", run: () => import("../gateway/main.ts") },
+	bot: { description: "a Discord bot with an MCP server", run: () => import("../bot/main.ts") },
 	"new-instance": {
 		description: "makes the directory of another bot",
 		run: () => import("../bot/setup/new-instance-main.ts"),
 	},
-	check: {
-		description: "checks all bots of a directory and the gateway",
-		run: () => import("../up/check-main.ts"),
-	},
+	check: { description: "checks all bots of a directory and the gateway", run: () => import("../up/check-main.ts") },
 	install: {
 		description: "installs this executable on a server, as a service",
 		run: () => import("../install/main.ts"),
 	},
-	uninstall: {
-		description: "removes what install made",
-		run: () => import("../install/uninstall-main.ts"),
-	},
+	uninstall: { description: "removes what install made", run: () => import("../install/uninstall-main.ts") },
 	simulator: {
 		description: "Discord in memory, with a game server and an AI provider",
 		run: () => import("../simulator/main.ts"),
 	},
-	demo: {
-		description: "a simulator, two bots and the gateway",
-		run: () => import("../demo/main.ts"),
-	},
+	demo: { description: "a simulator, two bots and the gateway", run: () => import("../demo/main.ts") },
 };
 
 function usage(): string {

@@ -32,11 +32,7 @@ const otherUnit = "/etc/systemd/system/guildhall-gateway.service";
 function allSteps(
 	system: System,
 	record: InstallRecord,
-	options: {
-		executable: string;
-		domain: string | undefined;
-		deletesData: boolean;
-	},
+	options: { executable: string; domain: string | undefined; deletesData: boolean },
 ): Step[] {
 	const { executable, domain, deletesData } = options;
 	return [
@@ -60,11 +56,7 @@ export async function install(
 	const record = new InstallRecord(system);
 	const domain = named === undefined ? record.content.domain : parseDomain(named);
 	if (domain !== undefined) checkCaddy(system);
-	const steps = allSteps(system, record, {
-		executable,
-		domain,
-		deletesData: false,
-	});
+	const steps = allSteps(system, record, { executable, domain, deletesData: false });
 	const plan = planSteps(steps);
 	if (plan.changes.length === 0) {
 		operator.write(`guildhall ${version} is installed; nothing to do.`);

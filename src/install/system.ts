@@ -29,9 +29,7 @@ export function openSystem(image?: string): System {
 }
 
 function runCommand(command: readonly string[]): string {
-	const { success, stdout, stderr, exitCode } = Bun.spawnSync([...command], {
-		stdin: "ignore",
-	});
+	const { success, stdout, stderr, exitCode } = Bun.spawnSync([...command], { stdin: "ignore" });
 	if (success) return stdout.toString();
 	const text = `${stderr}${stdout}`.trim().slice(-2_000);
 	throw new Error(`"${command.join(" ")}" failed (exit code ${exitCode})${text && `: ${text}`}`);

@@ -47,12 +47,7 @@ export function createLog({ format, level: lowest }: LogOptions, write: (line: s
 		levels.indexOf(level) < levels.indexOf(lowest)
 			? () => {}
 			: (message, fields = {}) => write(encode(timeText(), level, message, fields));
-	return {
-		debug: at("debug"),
-		info: at("info"),
-		warn: at("warn"),
-		error: at("error"),
-	};
+	return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 export const silentLog: Log = createLog({ format: "text", level: "error" }, () => {});

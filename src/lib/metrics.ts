@@ -161,10 +161,7 @@ interface SeriesNode<State> {
 
 function createSeries<State>(name: string, labelNames: readonly string[], begin: () => State) {
 	const all: Series<State>[] = [];
-	const createNode = (): SeriesNode<State> => ({
-		series: undefined,
-		next: new Map(),
-	});
+	const createNode = (): SeriesNode<State> => ({ series: undefined, next: new Map() });
 	const root = createNode();
 	const start = (node: SeriesNode<State>, labelValues: LabelValues) => {
 		const labels = labelText(labelNames, labelValues);

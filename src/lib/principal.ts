@@ -49,11 +49,7 @@ export const principalCapability = "guildhall/principal";
 export const approvalCapability = "guildhall/approval";
 
 /** The holder of MCP_AUTH_TOKEN, for code that needs an object in place of undefined. */
-export const rootPrincipal: Principal = {
-	id: "root",
-	name: "root",
-	access: "all",
-};
+export const rootPrincipal: Principal = { id: "root", name: "root", access: "all" };
 
 const text = v.pipe(v.string(), v.maxLength(200));
 const list = v.optional(v.pipe(v.array(text), v.maxLength(maxPrincipalItems)));
@@ -63,11 +59,7 @@ const sent = v.strictObject({
 	name: text,
 	client: v.optional(text),
 	person: v.optional(
-		v.strictObject({
-			id: v.pipe(v.string(), v.regex(/^\d{17,20}$/)),
-			name: text,
-			signedIn: v.boolean(),
-		}),
+		v.strictObject({ id: v.pipe(v.string(), v.regex(/^\d{17,20}$/)), name: text, signedIn: v.boolean() }),
 	),
 	access: v.picklist(accessLevels),
 	narrowed: v.optional(v.boolean()),

@@ -106,10 +106,7 @@ export function unauthorized({ headers }: Request, parameters?: string): Respons
 	const isWrong = /^Bearer +\S/i.test(headers.get("authorization") ?? "");
 	const all = [isWrong ? 'error="invalid_token"' : undefined, parameters];
 	const given = all.filter((one) => one !== undefined).join(", ");
-	return new Response("Unauthorized\n", {
-		status: 401,
-		headers: { "WWW-Authenticate": `Bearer ${given}`.trim() },
-	});
+	return new Response("Unauthorized\n", { status: 401, headers: { "WWW-Authenticate": `Bearer ${given}`.trim() } });
 }
 
 function digest(text: string) {

@@ -193,11 +193,7 @@ export function createClient(options: ClientOptions): Client {
 	return {
 		request: exchange,
 		async connect(signal) {
-			const params = JSON.stringify({
-				protocolVersion: "2025-11-25",
-				capabilities: {},
-				clientInfo: options.info,
-			});
+			const params = JSON.stringify({ protocolVersion: "2025-11-25", capabilities: {}, clientInfo: options.info });
 			let id: string | undefined;
 			const { message } = await exchange(
 				undefined,

@@ -39,14 +39,9 @@ const approval = v.object({
 
 export type WaitingApproval = v.InferOutput<typeof approval>;
 
-const approvals = v.object({
-	approvals: v.pipe(v.array(approval), v.maxLength(maxApprovals)),
-});
+const approvals = v.object({ approvals: v.pipe(v.array(approval), v.maxLength(maxApprovals)) });
 
-const decision = v.object({
-	message: text(10_000),
-	done: v.boolean(),
-});
+const decision = v.object({ message: text(10_000), done: v.boolean() });
 
 export type DecisionResult = v.InferOutput<typeof decision>;
 
@@ -66,11 +61,7 @@ export type AuditedCallDetails = v.InferOutput<typeof auditedCall>;
 
 const found = v.object({ call: v.nullable(auditedCall) });
 
-export const readConsoleResult = {
-	approvals: reader(approvals),
-	decide: reader(decision),
-	auditedCall: reader(found),
-};
+export const readConsoleResult = { approvals: reader(approvals), decide: reader(decision), auditedCall: reader(found) };
 
 function reader<Schema extends v.GenericSchema>(schema: Schema) {
 	return (result: unknown): v.InferOutput<Schema> | undefined => {

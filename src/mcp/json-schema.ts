@@ -93,9 +93,7 @@ function convertOne(schema: Node): JsonSchema {
 			return { type: typeOf(options), enum: options };
 		}
 		case "union":
-			return {
-				anyOf: need(schema.options, "options").map((one) => convert(one as Node)),
-			};
+			return { anyOf: need(schema.options, "options").map((one) => convert(one as Node)) };
 		case "array":
 			return { type: "array", items: convert(need(schema.item, "item")) };
 		case "optional": {

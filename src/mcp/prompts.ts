@@ -46,9 +46,7 @@ export interface Completion {
 }
 
 export function listPrompts(prompts: readonly Prompt[]): string {
-	return JSON.stringify({
-		prompts: prompts.map(({ get: _get, complete: _complete, ...listing }) => listing),
-	});
+	return JSON.stringify({ prompts: prompts.map(({ get: _get, complete: _complete, ...listing }) => listing) });
 }
 
 /** Throws an RpcError for an unknown prompt or invalid arguments. */
@@ -101,10 +99,7 @@ export function completeByName(things: readonly { id: string; name: string }[], 
 }
 
 /** Empty arguments count as absent. Throws an RpcError if the params are invalid. */
-export function readPromptRequest({ name, arguments: given }: JsonObject): {
-	name: string;
-	args: PromptArguments;
-} {
+export function readPromptRequest({ name, arguments: given }: JsonObject): { name: string; args: PromptArguments } {
 	if (typeof name !== "string") throw invalidParameters(["name: expected the name of a prompt"]);
 	return { name, args: readTexts(given, "arguments") };
 }

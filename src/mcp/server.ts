@@ -121,9 +121,7 @@ export function createServer(options: ServerOptions): Server {
 		tools: {},
 		prompts: {},
 		completions: {},
-		...(experimental.length > 0 && {
-			experimental: Object.fromEntries(experimental.map((name) => [name, {}])),
-		}),
+		...(experimental.length > 0 && { experimental: Object.fromEntries(experimental.map((name) => [name, {}])) }),
 	};
 	const from = { _meta: { [serverInfoKey]: serverInfo } };
 
@@ -228,12 +226,7 @@ export function createServer(options: ServerOptions): Server {
 }
 
 function failure(id: string, error: RpcError): TextResponse {
-	return {
-		kind: "text",
-		text: errorResponse(id, error),
-		outcome: "rpc_error",
-		errorCode: error.code,
-	};
+	return { kind: "text", text: errorResponse(id, error), outcome: "rpc_error", errorCode: error.code };
 }
 
 function refuseCursor({ cursor }: JsonObject, method: string): void {

@@ -72,10 +72,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			// Annotations with the default value are left out.
 			annotations: reads
 				? { readOnlyHint: true }
-				: {
-						destructiveHint: !definition.additive,
-						...(definition.idempotent && { idempotentHint: true }),
-					},
+				: { destructiveHint: !definition.additive, ...(definition.idempotent && { idempotentHint: true }) },
 		},
 		async call(args, context, call) {
 			const unknown = unknownKeys(input, args);
@@ -129,10 +126,7 @@ export function isErrorResult(result: string): boolean {
 }
 
 /** Missing arguments and null become `{}`. Throws an RpcError for invalid params. */
-export function readToolCall(params: JsonObject): {
-	name: string;
-	args: JsonObject;
-} {
+export function readToolCall(params: JsonObject): { name: string; args: JsonObject } {
 	const { name } = params;
 	if (typeof name !== "string") throw invalidParameters(["name: expected the name of a tool"]);
 	const args = params.arguments ?? {};

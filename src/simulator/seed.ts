@@ -64,11 +64,7 @@ export function applySeed(world: World, seed: Seed): void {
 
 function applyGuild(world: World, seed: SeedGuild, users: ReadonlyMap<string, User>): void {
 	const user = (name: string) => lookUp(users, name, "user");
-	const guild = world.guilds.add({
-		name: seed.name,
-		owner: user(seed.owner),
-		id: seed.id,
-	});
+	const guild = world.guilds.add({ name: seed.name, owner: user(seed.owner), id: seed.id });
 	guild.mfa_level = seed.mfa_level ?? 0;
 
 	const roles = new Map<string, string>();
@@ -81,17 +77,11 @@ function applyGuild(world: World, seed: SeedGuild, users: ReadonlyMap<string, Us
 		});
 		roles.set(role.name, id);
 	}
-	for (const bot of seed.bots ?? [])
-		world.members.add(guild, user(bot.username), {
-			botPermissions: bot.permissions,
-		});
+	for (const bot of seed.bots ?? []) world.members.add(guild, user(bot.username), { botPermissions: bot.permissions });
 	moveBotRolesUp(world, guild);
 
 	for (const { username, nick, roles: held = [] } of seed.members ?? []) {
-		const changes = {
-			nick: nick ?? null,
-			roles: held.map((name) => lookUp(roles, name, "role")),
-		};
+		const changes = { nick: nick ?? null, roles: held.map((name) => lookUp(roles, name, "role")) };
 		const known = guild.members.get(user(username).id);
 		if (known) world.members.edit(guild, known, changes);
 		else world.members.add(guild, user(username), changes);
@@ -145,11 +135,7 @@ export function addInvites(world: World): void {
 			.replaceAll(/[^a-z0-9]+/g, "-")
 			.replaceAll(/^-+|-+$/g, "");
 		const isFree = code !== "" && !world.invites.get(code);
-		world.invites.add(channel, {
-			inviter,
-			max_age: 0,
-			...(isFree && { code }),
-		});
+		world.invites.add(channel, { inviter, max_age: 0, ...(isFree && { code }) });
 	}
 }
 

@@ -63,10 +63,7 @@ export interface ChannelView {
 const bodyLimitBytes = 64 * 1024 * 1024;
 const maxFiles = 1_000;
 
-const fileHeaders = {
-	"Content-Security-Policy": "sandbox; default-src 'none'",
-	"X-Content-Type-Options": "nosniff",
-};
+const fileHeaders = { "Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff" };
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
 	const simulator = new Simulator(options);

@@ -41,11 +41,7 @@ export async function programsToCheck(directory: string, env: Env): Promise<Chec
 	const bots = entries.map(({ name, path, env: ofBot }) => ({
 		name,
 		program: "bot" as const,
-		env: botEnvironment(env, ofBot, {
-			path,
-			port: ports.get(name) ?? 0,
-			token,
-		}),
+		env: botEnvironment(env, ofBot, { path, port: ports.get(name) ?? 0, token }),
 	}));
 	const gateway = gatewayEnvironment(env, own, {
 		database: join(directory, "gateway.sqlite"),

@@ -53,10 +53,7 @@ function privacyIssue(stat: Stats): string | undefined {
 }
 
 /** Until `release` or the end of the process. ConfigError if others can open it, or another process has the lock. */
-export function claimState(instances: string): {
-	path: string;
-	release(): void;
-} {
+export function claimState(instances: string): { path: string; release(): void } {
 	const path = statePath(instances);
 	try {
 		mkdirSync(path, { mode: 0o700 });

@@ -122,13 +122,9 @@ export async function respond(
 		if (command === "status") return { status: await status() };
 		const bots = programs.bots.map(({ entry }) => entry.name);
 		if (name === "gateway" && command !== "restart")
-			return {
-				error: `the gateway can only be restarted; end up itself to ${command} it`,
-			};
+			return { error: `the gateway can only be restarted; end up itself to ${command} it` };
 		if (name !== "gateway" && !bots.includes(name))
-			return {
-				error: `there is no instance ${shownName(name)}; there are: ${bots.join(", ") || "none"}`,
-			};
+			return { error: `there is no instance ${shownName(name)}; there are: ${bots.join(", ") || "none"}` };
 		if (command === "stop") {
 			await programs.stop(name);
 			return { stopped: true };

@@ -32,12 +32,7 @@ type ChildLevel = "debug" | "info";
 
 const common = (env: Env, level: string | undefined) => {
 	const child: ChildLevel = level === "debug" ? "debug" : "info";
-	return {
-		...pick(env, machine),
-		LOG_FORMAT: "json",
-		LOG_LEVEL: child,
-		STOP_WITH_STDIN: "1",
-	};
+	return { ...pick(env, machine), LOG_FORMAT: "json", LOG_LEVEL: child, STOP_WITH_STDIN: "1" };
 };
 
 /** `env` of this process, `own` from the bot's .env. */

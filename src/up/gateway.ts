@@ -61,12 +61,7 @@ export class GatewayProgram {
 			spawn: () => {
 				const { env = {}, level = "info" } = this.#applied ?? {};
 				const port = this.#portOf(env);
-				return spawn({
-					program: "gateway",
-					name: "gateway",
-					env: { ...env, GATEWAY_PORT: port },
-					level,
-				});
+				return spawn({ program: "gateway", name: "gateway", env: { ...env, GATEWAY_PORT: port }, level });
 			},
 			stopMs: () => stopMs + shutdownMs(this.#applied?.env),
 		});
@@ -121,10 +116,7 @@ export class GatewayProgram {
 			this.#refused = undefined;
 			return started;
 		}
-		if (issue)
-			this.#options.log.error("could not replace the gateway", {
-				reason: issue,
-			});
+		if (issue) this.#options.log.error("could not replace the gateway", { reason: issue });
 		if (before && wasRunning) {
 			const { key } = setup;
 			this.#refused = { key, at: this.#options.timing.now(), ...started };

@@ -32,11 +32,7 @@ While it runs, in another terminal:
 const words: string[] = [];
 const values = parseCommandLine(
 	usage,
-	{
-		directory: { type: "string" },
-		json: { type: "boolean" },
-		all: { type: "boolean" },
-	},
+	{ directory: { type: "string" }, json: { type: "boolean" }, all: { type: "boolean" } },
 	words,
 );
 const env = { ...process.env };
@@ -58,11 +54,7 @@ await runProgram(
 		if (!settings) throw new ConfigError("the environment", issues);
 		const log = readLogOptions(settings);
 		({ format } = log);
-		return {
-			directory: readDirectory(),
-			env,
-			log: { ...log, format: "json" as const },
-		};
+		return { directory: readDirectory(), env, log: { ...log, format: "json" as const } };
 	},
 	(config, log) => startUp(config, log, write),
 	(line) => write(parseLine("up", line, new Date().toISOString())),

@@ -68,12 +68,7 @@ export function startChildProcess(options: ChildOptions): ChildProcess {
 		if (isListening) options.onErrorLine(line);
 		else if (reason.length < maxReasonLines) reason.push(line);
 	});
-	return {
-		pid: child.pid,
-		listening: listening.promise,
-		exited: exit(),
-		kill: (signal) => child.kill(signal),
-	};
+	return { pid: child.pid, listening: listening.promise, exited: exit(), kill: (signal) => child.kill(signal) };
 
 	async function exit(): Promise<Exit> {
 		await Promise.allSettled([out, errors, child.exited]);

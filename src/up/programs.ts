@@ -177,11 +177,7 @@ export class Programs {
 			// A running bot keeps its port until its next start, which will find out whether the wanted one is taken.
 			const isRunning = this.#bots.get(entry.name)?.supervisor.pid;
 			if (!isRunning && wanted !== undefined && wanted !== port)
-				this.#warnOnce("MCP_PORT of an instance is taken: assigned another port", {
-					name: entry.name,
-					wanted,
-					port,
-				});
+				this.#warnOnce("MCP_PORT of an instance is taken: assigned another port", { name: entry.name, wanted, port });
 			const start = this.#updateBot(entry, port, token);
 			if (start) started.push(start);
 		}
@@ -217,9 +213,7 @@ export class Programs {
 	#removeOthers(entries: readonly Entry[]): void {
 		for (const [name, bot] of this.#bots) {
 			if (entries.some((entry) => entry.name === name)) continue;
-			this.#options.log.info("instance was removed: ending its bot", {
-				name,
-			});
+			this.#options.log.info("instance was removed: ending its bot", { name });
 			this.#bots.delete(name);
 			const { supervisor } = bot;
 			this.#leaving.add(supervisor);
@@ -249,22 +243,13 @@ export class Programs {
 
 	async #updateGateway(): Promise<void> {
 		if (this.#isClosed) return;
-		if (this.#bots.size === 0)
-			this.#warnOnce("there are no instances yet", {
-				directory: this.#options.directory,
-			});
+		if (this.#bots.size === 0) this.#warnOnce("there are no instances yet", { directory: this.#options.directory });
 		await this.#gateway.update(this.#shared, this.#ports);
 	}
 
 	#supervise(name: string, describe: () => Omit<ProgramStart, "name">): Supervisor {
 		const { log, timing, spawn } = this.#options;
-		return new Supervisor({
-			name,
-			log,
-			timing,
-			spawn: () => spawn({ name, ...describe() }),
-			stopMs: () => botStopMs,
-		});
+		return new Supervisor({ name, log, timing, spawn: () => spawn({ name, ...describe() }), stopMs: () => botStopMs });
 	}
 
 	#warnOnce(message: string, fields: Record<string, unknown>): void {

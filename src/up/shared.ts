@@ -19,20 +19,13 @@ export interface Shared {
 export function readShared(directory: string, entries: readonly Entry[], log: Log, before?: string): Shared {
 	const found = readGatewayEnv(directory);
 	if (found?.wasExposed)
-		log.warn("other users could read the file: removed their permissions", {
-			file: gatewayEnvFile,
-		});
+		log.warn("other users could read the file: removed their permissions", { file: gatewayEnvFile });
 	const ignored = ownVariables.filter((name) => found?.variables[name]);
-	if (ignored.length > 0)
-		log.warn("variables in gateway.env are ignored: up sets them itself", {
-			variables: ignored,
-		});
+	if (ignored.length > 0) log.warn("variables in gateway.env are ignored: up sets them itself", { variables: ignored });
 	if (found?.token !== undefined) return { variables: found.variables, token: found.token };
 	const token = before ?? commonToken(entries) ?? newSharedToken();
 	writeSharedToken(directory, token);
-	log.info("wrote the token that gateway and bots share", {
-		file: gatewayEnvFile,
-	});
+	log.info("wrote the token that gateway and bots share", { file: gatewayEnvFile });
 	return { variables: found?.variables ?? {}, token };
 }
 

@@ -41,10 +41,7 @@ export function programStatus(programs: Programs, now: number): Promise<ProgramS
 	return Promise.all(
 		programs.all.map(async (supervisor) => ({
 			...describeProgram(supervisor, now),
-			...(supervisor === programs.gateway &&
-				programs.gatewayIssue !== undefined && {
-					issue: programs.gatewayIssue,
-				}),
+			...(supervisor === programs.gateway && programs.gatewayIssue !== undefined && { issue: programs.gatewayIssue }),
 			health:
 				supervisor.state === "running" && supervisor.url !== undefined ? await askHealth(supervisor.url) : undefined,
 		})),

@@ -112,10 +112,7 @@ export class Supervisor {
 		if ("reason" in started || this.#isClosed) {
 			next.kill("SIGKILL");
 			await next.exited;
-			log.error("could not replace a program: the old process continues", {
-				name: this.name,
-				...started,
-			});
+			log.error("could not replace a program: the old process continues", { name: this.name, ...started });
 			return started;
 		}
 		this.#cancelRetry?.();
@@ -234,10 +231,7 @@ export class Supervisor {
 		const { timing, stopMs, log } = this.#options;
 		process.kill("SIGTERM");
 		const cancel = timing.after(stopMs(), () => {
-			log.warn("program did not end in time: killing it", {
-				name: this.name,
-				pid: process.pid,
-			});
+			log.warn("program did not end in time: killing it", { name: this.name, pid: process.pid });
 			process.kill("SIGKILL");
 		});
 		await process.exited;
@@ -254,9 +248,7 @@ export class Supervisor {
 function startOf(process: ChildProcess): Promise<Started> {
 	return Promise.race([
 		process.listening.then((url) => ({ url })),
-		process.exited.then(({ code, signal, reason }) => ({
-			reason: reason || howItEnded(code, signal),
-		})),
+		process.exited.then(({ code, signal, reason }) => ({ reason: reason || howItEnded(code, signal) })),
 	]);
 }
 

@@ -102,10 +102,7 @@ export async function startUp(config: UpConfig, log: Log, write: (line: LogLine)
 			lastProblem = "";
 		} catch (error) {
 			const { message } = error as Error;
-			if (message !== lastProblem)
-				log.error("could not read the directory of the instances", {
-					reason: message,
-				});
+			if (message !== lastProblem) log.error("could not read the directory of the instances", { reason: message });
 			lastProblem = message;
 		}
 		isLooking = false;
@@ -140,11 +137,6 @@ function checkDirectory(directory: string, log: Log): void {
 
 async function isFree(hostname: string, port: number): Promise<boolean> {
 	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
-	const found = await tryListening({
-		hostname,
-		port,
-		settings,
-		log: silentLog,
-	});
+	const found = await tryListening({ hostname, port, settings, log: silentLog });
 	return found === "free";
 }

@@ -43,19 +43,14 @@ async function startSdk(answer: string): Promise<AsyncDisposable & { target?: Ta
 		stderr: "inherit",
 	});
 	const { value } = await child.stdout.getReader().read();
-	const { url } = JSON.parse(new TextDecoder().decode(value)) as {
-		url: string;
-	};
+	const { url } = JSON.parse(new TextDecoder().decode(value)) as { url: string };
 	const target: Target = {
 		name: "SDK",
 		url,
 		token,
 		async usage() {
 			const response = await fetch(new URL("/usage", url));
-			const { cpu, rss } = (await response.json()) as {
-				cpu: NodeJS.CpuUsage;
-				rss: number;
-			};
+			const { cpu, rss } = (await response.json()) as { cpu: NodeJS.CpuUsage; rss: number };
 			return { cpuMicros: cpu.user + cpu.system, rss };
 		},
 	};

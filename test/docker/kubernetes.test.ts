@@ -82,10 +82,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one.spec.template]))("a
 		const stage = (await readStages()).find((one) => one.name === "guildhall");
 		const user = stage?.instructions.find(({ word }) => word === "USER");
 		if (name === "postgres") return;
-		const { runAsUser, runAsGroup } = spec.securityContext as {
-			runAsUser: number;
-			runAsGroup: number;
-		};
+		const { runAsUser, runAsGroup } = spec.securityContext as { runAsUser: number; runAsGroup: number };
 		expect(`${runAsUser}:${runAsGroup}`).toBe(user?.rest ?? "none");
 	});
 });

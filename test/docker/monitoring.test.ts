@@ -34,9 +34,7 @@ interface Panel {
 	targets?: { expr: string }[];
 }
 
-const { groups } = YAML.parse(read("alerts.yaml")) as {
-	groups: { rules: Alert[] }[];
-};
+const { groups } = YAML.parse(read("alerts.yaml")) as { groups: { rules: Alert[] }[] };
 const alerts = groups.flatMap(({ rules }) => rules);
 const dashboard: { panels: Panel[] } = JSON.parse(read("dashboard.json"));
 /** The expressions of the dashboard, with what Grafana puts in place of its variables. */

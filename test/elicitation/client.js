@@ -6,12 +6,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 const { url, token, call, answers, capabilities, version } = JSON.parse(process.argv[2]);
 const client = new Client(
 	{ name: "assistant", version: "1" },
-	{
-		capabilities,
-		versionNegotiation: {
-			mode: version === "2026-07-28" ? { pin: version } : "legacy",
-		},
-	},
+	{ capabilities, versionNegotiation: { mode: version === "2026-07-28" ? { pin: version } : "legacy" } },
 );
 const questions = [];
 if (capabilities.elicitation)
@@ -20,9 +15,7 @@ if (capabilities.elicitation)
 		return answers[questions.length - 1] ?? { action: "cancel" };
 	});
 await client.connect(
-	new StreamableHTTPClientTransport(new URL(url), {
-		requestInit: { headers: { Authorization: `Bearer ${token}` } },
-	}),
+	new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization: `Bearer ${token}` } } }),
 );
 const outcome = await client.callTool(call).then(
 	(result) => ({ result }),

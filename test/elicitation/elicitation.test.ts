@@ -29,11 +29,7 @@ beforeAll(async () => {
 			mcpToken: gatewayToken,
 			toml: v.parse(toml, {
 				bot_name: "Alpha",
-				mcp: {
-					approval: "destructive",
-					approval_by: "client",
-					approval_for_root: true,
-				},
+				mcp: { approval: "destructive", approval_by: "client", approval_for_root: true },
 			}),
 		},
 	);
@@ -55,10 +51,7 @@ beforeEach(() => {
 
 const isBanned = () => world.guild.bans.has(world.simulator.user("zoe").id);
 
-const ban = () => ({
-	guild_id: world.guild.id,
-	user_ids: [world.simulator.user("zoe").id],
-});
+const ban = () => ({ guild_id: world.guild.id, user_ids: [world.simulator.user("zoe").id] });
 
 async function callWith(
 	target: "bot" | "gateway",
@@ -160,10 +153,7 @@ test("the lack of elicitation is HTTP status 400", async () => {
 test("one approval that is sent twice through the gateway runs once", async () => {
 	const send = async (more: object) => (await callGateway({ elicitation: {} }, more)).message().result;
 	const question = await send({});
-	const retry = {
-		requestState: question?.requestState,
-		inputResponses: { approval: approve },
-	};
+	const retry = { requestState: question?.requestState, inputResponses: { approval: approve } };
 	const results = await Promise.all([send(retry), send(retry)]);
 	expect(results.filter((result) => result?.isError)).toHaveLength(1);
 	expect(isBanned()).toBe(true);

@@ -109,10 +109,10 @@ test.each(["alpha", "beta"])("each tool does its work on %s, by instance and by 
 		const content = `by ${Object.keys(target)}`;
 		const sent = await mcp.call("send_message", { ...target, channel_id, content });
 		const [id] = /\d{17,19}/.exec(sent.text) ?? [];
-		const message = await platform<{
-			content: string;
-			author: { username: string };
-		}>(`/api/v10/channels/${channel_id}/messages/${id}`, { token: `Bot ${instance(name).discord_token}` });
+		const message = await platform<{ content: string; author: { username: string } }>(
+			`/api/v10/channels/${channel_id}/messages/${id}`,
+			{ token: `Bot ${instance(name).discord_token}` },
+		);
 		expect(message).toMatchObject({ content, author: { username: name } });
 
 		const found = await mcp.call("lookup_user_by_name", { ...target, query: "zoe" });

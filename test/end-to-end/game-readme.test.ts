@@ -83,9 +83,7 @@ test("the person who typed a code is answered by the bot, and linked", async () 
 	});
 	expect(contents[0]).toBe("Your account is linked to the game account `alex`.");
 	const state = await fetch(`${facts.game.url}/simulator/state`);
-	const { links } = (await state.json()) as {
-		links: Record<string, { username: string }>;
-	};
+	const { links } = (await state.json()) as { links: Record<string, { username: string }> };
 	expect(links[ada?.id ?? ""]?.username).toBe("alex");
 });
 

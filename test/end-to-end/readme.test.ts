@@ -308,11 +308,8 @@ describe("the clients", () => {
 		Codex: () => {
 			const [, after = ""] = readme.text.split("**Codex**");
 			const [, text = ""] = /```toml\n([\s\S]*?)```/.exec(after) ?? [];
-			const { guildhall } = (
-				Bun.TOML.parse(text) as {
-					mcp_servers: Record<string, Record<string, string>>;
-				}
-			).mcp_servers;
+			const { guildhall } = (Bun.TOML.parse(text) as { mcp_servers: Record<string, Record<string, string>> })
+				.mcp_servers;
 			const [, name, token] = /`export (\w+)=(\S+)`/.exec(after) ?? [];
 			expect(guildhall?.bearer_token_env_var).toBe(name ?? "");
 			return { url: guildhall?.url, authorization: `Bearer ${token}` };

@@ -750,9 +750,7 @@ describe("a bot's tools that clients refuse", () => {
 			"| not listed: the rest (over the limit of 500 tools), tool 1 (name: is missing), ",
 		);
 		const response = await fetch(`${world.url}/status`, { headers: { Authorization: `Bearer ${gatewayToken}` } });
-		const { backends } = (await response.json()) as {
-			backends: { tools_dropped: unknown[] }[];
-		};
+		const { backends } = (await response.json()) as { backends: { tools_dropped: unknown[] }[] };
 		expect(backends[0]?.tools_dropped).toHaveLength(502);
 	});
 });

@@ -283,9 +283,7 @@ test("/status tells of every backend", async () => {
 			},
 		],
 	});
-	const { backends } = status as {
-		backends: { since: string; next_attempt: string }[];
-	};
+	const { backends } = status as { backends: { since: string; next_attempt: string }[] };
 	const [, beta] = backends;
 	const since = Date.parse(beta?.since ?? "");
 	expect(Math.abs(before - since)).toBeLessThan(60_000);

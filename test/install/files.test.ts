@@ -81,10 +81,9 @@ describe("the site of Caddy", () => {
 		);
 		expect(exitCode).toBe(0);
 		const { servers } = JSON.parse(stdout).apps.http;
-		const hosts = Object.values<{
-			listen: string[];
-			routes: { match?: { host: string[] }[] }[];
-		}>(servers).map(({ listen, routes }) => [listen, routes[0]?.match?.[0]?.host]);
+		const hosts = Object.values<{ listen: string[]; routes: { match?: { host: string[] }[] }[] }>(servers).map(
+			({ listen, routes }) => [listen, routes[0]?.match?.[0]?.host],
+		);
 		expect(hosts).toContainEqual([[":443"], ["mcp.other.example.org"]]);
 	});
 });

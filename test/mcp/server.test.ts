@@ -60,11 +60,7 @@ async function handle(
 	method: string,
 	params?: unknown,
 	id: string | number = 1,
-): Promise<{
-	text: string;
-	message: Record<string, unknown>;
-	initialized: string | undefined;
-}> {
+): Promise<{ text: string; message: Record<string, unknown>; initialized: string | undefined }> {
 	const request = parseMessage(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
 	if (request.kind !== "request") throw new Error("not a request");
 	const response = await server.handle(request, legacy);

@@ -37,10 +37,7 @@ async function send(
 	{ headers, body }: Sent,
 	acceptEncoding?: string,
 ): Promise<{ headers: Record<string, unknown>; body: Buffer }> {
-	const { promise, resolve, reject } = Promise.withResolvers<{
-		headers: Record<string, unknown>;
-		body: Buffer;
-	}>();
+	const { promise, resolve, reject } = Promise.withResolvers<{ headers: Record<string, unknown>; body: Buffer }>();
 	const sent = request(url, {
 		method: "POST",
 		headers: {

@@ -39,14 +39,11 @@ async function call(args: Record<string, unknown>): Promise<unknown> {
 }
 
 function tell(run: () => ToolOutput | Promise<ToolOutput>) {
-	return tool({
-		name: "tell",
-		title: "Tell",
-		description: "Tell.",
-		effect: "read",
-		input: {},
-		run,
-	}).call({}, undefined, quiet);
+	return tool({ name: "tell", title: "Tell", description: "Tell.", effect: "read", input: {}, run }).call(
+		{},
+		undefined,
+		quiet,
+	);
 }
 
 describe("arguments", () => {

@@ -57,10 +57,7 @@ interface Named {
 interface State {
 	readonly bots: readonly { username: string; token: string }[];
 	readonly users: readonly { id: string; username: string; token: string }[];
-	readonly guilds: readonly (Named & {
-		readonly channels: readonly Named[];
-		readonly roles: readonly Named[];
-	})[];
+	readonly guilds: readonly (Named & { readonly channels: readonly Named[]; readonly roles: readonly Named[] })[];
 }
 
 /** What `GET /simulator/interactions` says of one. */

@@ -103,9 +103,7 @@ export function createAi({
 				kind,
 				reason: details.detail ?? "",
 				...(hasStarted && { part_of_answer_sent: true }),
-				...(cooldownMs > 0 && {
-					cooldown_seconds: Math.ceil(cooldownMs / second),
-				}),
+				...(cooldownMs > 0 && { cooldown_seconds: Math.ceil(cooldownMs / second) }),
 			});
 			throw new AiError(kind, { ...details, midway: hasStarted });
 		} finally {

@@ -34,9 +34,7 @@ function explain({ kind, details }: AiError, provider: AiProvider): Found {
 	const section = `ai.providers.${name}`;
 	switch (kind) {
 		case "limited":
-			return {
-				warning: `the AI provider limits the rate of requests at the moment (${reason})`,
-			};
+			return { warning: `the AI provider limits the rate of requests at the moment (${reason})` };
 		case "key":
 			throw new CheckFailed(
 				keyVariable === undefined

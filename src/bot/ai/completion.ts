@@ -33,12 +33,7 @@ const chunk = v.object({
 	choices: v.nullish(
 		v.array(
 			v.object({
-				delta: v.nullish(
-					v.object({
-						content: v.nullish(v.string()),
-						refusal: v.nullish(v.string()),
-					}),
-				),
+				delta: v.nullish(v.object({ content: v.nullish(v.string()), refusal: v.nullish(v.string()) })),
 				finish_reason: v.nullish(v.string()),
 			}),
 		),
@@ -60,9 +55,7 @@ export async function* complete(
 			messages,
 			stream: true,
 			[provider.maxTokensField]: Math.min(maxTokens ?? provider.maxTokens, provider.maxTokens),
-			...(provider.temperature !== undefined && {
-				temperature: provider.temperature,
-			}),
+			...(provider.temperature !== undefined && { temperature: provider.temperature }),
 		});
 		if (!response.ok) {
 			const body = await readErrorBody(response, timeouts);
@@ -124,9 +117,7 @@ async function* readCompletion(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 		throw invalidResponse(`the AI provider's response stream has an event larger than ${maxEventLength / 1024} KiB`);
 	}
 	throw hasEvents
-		? new AiError("cut", {
-				detail: "the AI provider's response stream ended early",
-			})
+		? new AiError("cut", { detail: "the AI provider's response stream ended early" })
 		: invalidResponse("the AI provider's response is not an event stream");
 }
 
@@ -141,13 +132,9 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 		case undefined:
 			return { text };
 		case "content_filter":
-			throw new AiError("refused", {
-				detail: "the AI provider's content filter stopped the answer",
-			});
+			throw new AiError("refused", { detail: "the AI provider's content filter stopped the answer" });
 		case "error":
-			throw new AiError("unavailable", {
-				detail: "the AI provider ended the response stream with an error",
-			});
+			throw new AiError("unavailable", { detail: "the AI provider ended the response stream with an error" });
 		default:
 			return { text, finish: reason === "length" ? "length" : "stop" };
 	}

@@ -19,10 +19,7 @@ export function toAiError(status: number, headers: Headers, body: unknown): AiEr
 	const kind = kindOf(effectiveStatus, `${codes.join(" ")} ${message}`);
 	const errorCode = codes.find((code) => /^[a-z_]{1,60}$/.test(code));
 	const suffix = errorCode === undefined ? "" : `, ${errorCode}`;
-	return new AiError(kind, {
-		detail: `HTTP ${effectiveStatus}${suffix}`,
-		retryAfterMs: retryAfterMs(headers),
-	});
+	return new AiError(kind, { detail: `HTTP ${effectiveStatus}${suffix}`, retryAfterMs: retryAfterMs(headers) });
 }
 
 function kindOf(status: number, text: string): AiErrorKind {

@@ -61,18 +61,12 @@ export function createApprovalButtons(
 				if (error instanceof StoreUnavailable) return error.message;
 				throw error;
 			});
-			await interaction.editReply({
-				content: safeText(text),
-				allowedMentions: noMentions,
-			});
+			await interaction.editReply({ content: safeText(text), allowedMentions: noMentions });
 		} catch (error) {
 			const refusal = toToolError(error);
 			const fields = { approval: id, decision };
 			if (refusal)
-				log.warn("could not respond to a press of an approval button", {
-					...fields,
-					reason: refusal.message,
-				});
+				log.warn("could not respond to a press of an approval button", { ...fields, reason: refusal.message });
 			else log.error("could not handle a press of an approval button: internal error", { ...fields, error });
 		}
 	};

@@ -44,9 +44,7 @@ export function createConsoleApprovals({
 	requests,
 	deciding,
 	now = Date.now,
-}: DecidingOptions & {
-	deciding: Deciding;
-}): Readonly<Record<string, OtherMethod>> {
+}: DecidingOptions & { deciding: Deciding }): Readonly<Record<string, OtherMethod>> {
 	async function deciderOf(principal: Principal | undefined, method: string): Promise<Decider> {
 		if (!principal) return operator;
 		const { person } = principal;
@@ -108,25 +106,15 @@ export function createConsoleApprovals({
 	async function decide({ id, token, decision }: JsonObject, decider: Decider): Promise<DecisionResult> {
 		if (typeof id !== "string" || typeof token !== "string") throw invalidParameters(["id, token: expected strings"]);
 		if (decision !== "approve" && decision !== "deny") throw invalidParameters(["decision: expected approve or deny"]);
-		const unknown: DecisionResult = {
-			message: "This request no longer exists. Nothing was done.",
-			done: false,
-		};
+		const unknown: DecisionResult = { message: "This request no longer exists. Nothing was done.", done: false };
 		const row = await selectApproval(sql, id);
 		if (!row) return unknown;
 		if (!(await mayPress(row, decider, true)))
 			return isOwn(row, decider)
-				? {
-						message: `You cannot decide: ${notAllowed} Nothing was done.`,
-						done: false,
-					}
+				? { message: `You cannot decide: ${notAllowed} Nothing was done.`, done: false }
 				: unknown;
 		const tooLong = decision === "approve" ? whyTooLong(row) : undefined;
-		if (tooLong !== undefined)
-			return {
-				message: `You cannot approve this call: ${tooLong}`,
-				done: false,
-			};
+		if (tooLong !== undefined) return { message: `You cannot approve this call: ${tooLong}`, done: false };
 		const given = { id, token, decision } as const;
 		const { message, done } = await deciding.decide(given, decider);
 		return { message: truncate(message, maxMessageLength), done };

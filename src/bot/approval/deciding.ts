@@ -141,12 +141,7 @@ export function createDeciding(options: DecidingOptions) {
 						(current && decidedText(current, now())) ?? "The request has changed in the meantime. Nothing was done.",
 					);
 				}
-				log.info("a person decided on a tool call", {
-					approval: id,
-					tool: row.tool,
-					decision,
-					decided_by: decider.id,
-				});
+				log.info("a person decided on a tool call", { approval: id, tool: row.tool, decision, decided_by: decider.id });
 				if (decision === "deny") {
 					requests.settle(decided);
 					return done(`Denied. ${row.tool} is not run.`);
@@ -162,10 +157,7 @@ export function createDeciding(options: DecidingOptions) {
 }
 
 const done = (message: string): DecisionOutcome => ({ message, done: true });
-const notDone = (message: string): DecisionOutcome => ({
-	message,
-	done: false,
-});
+const notDone = (message: string): DecisionOutcome => ({ message, done: false });
 
 function decidedText(row: ApprovalRow, now: number): string | undefined {
 	const { decided_by } = row;

@@ -55,11 +55,7 @@ export function questionAbout(
 		params: {
 			mode: "form",
 			message,
-			requestedSchema: {
-				type: "object",
-				properties: { decision },
-				required: ["decision"],
-			},
+			requestedSchema: { type: "object", properties: { decision }, required: ["decision"] },
 		},
 	};
 }

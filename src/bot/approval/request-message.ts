@@ -75,13 +75,7 @@ export function requestMessage(
 		...(mentions !== "" && { content: mentions }),
 		embeds: [embed],
 		files:
-			blocks === undefined
-				? [
-						new AttachmentBuilder(Buffer.from(textOf(row)), {
-							name: `request-${row.id}.txt`,
-						}),
-					]
-				: [],
+			blocks === undefined ? [new AttachmentBuilder(Buffer.from(textOf(row)), { name: `request-${row.id}.txt` })] : [],
 		components: [
 			{
 				type: ComponentType.ActionRow,
@@ -118,15 +112,17 @@ function embedOf(row: ApprovalRow, guildName: string | undefined): EmbedBuilder 
 	const { decided_by, guild_id, ended_at } = row;
 	const inline = true;
 	const at = (ms: number) => `<t:${Math.floor(ms / 1000)}:R>`;
-	const embed = new EmbedBuilder().setColor(colours[row.state]).addFields(
-		{ name: "For", value: requesterText(row), inline },
-		{ name: "Client", value: clientText(row), inline },
-		{
-			name: "Server",
-			value: guild_id === null ? "none" : `${name(guildName ?? "unknown")} (ID: ${guild_id})`,
-			inline,
-		},
-	);
+	const embed = new EmbedBuilder()
+		.setColor(colours[row.state])
+		.addFields(
+			{ name: "For", value: requesterText(row), inline },
+			{ name: "Client", value: clientText(row), inline },
+			{
+				name: "Server",
+				value: guild_id === null ? "none" : `${name(guildName ?? "unknown")} (ID: ${guild_id})`,
+				inline,
+			},
+		);
 	if (ended_at === null) embed.addFields({ name: "Expires", value: at(row.expires_at), inline });
 	if (decided_by !== null)
 		embed.addFields({

@@ -173,11 +173,7 @@ export class Requests {
 		state: ApprovalState,
 		result: string | null,
 	): Promise<ApprovalRow | undefined> {
-		const row = await endApproval(this.#sql, request, from, {
-			state,
-			result,
-			ended_at: this.#now(),
-		});
+		const row = await endApproval(this.#sql, request, from, { state, result, ended_at: this.#now() });
 		if (row) this.settle(row);
 		return row;
 	}
@@ -428,12 +424,7 @@ export class Requests {
 			milliseconds: performance.now() - from,
 			...facts.recorded(tool, args),
 		});
-		const ended = {
-			...row,
-			state: isFailed ? ("failed" as const) : ("done" as const),
-			result,
-			ended_at: this.#now(),
-		};
+		const ended = { ...row, state: isFailed ? ("failed" as const) : ("done" as const), result, ended_at: this.#now() };
 		this.settle(ended);
 		// The call was run: this must be stored, whatever the state of the database is now.
 		const saved = this.#persist(row.id, async () => {

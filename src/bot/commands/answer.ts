@@ -46,12 +46,7 @@ export async function answerPrivately(
 	if (interaction.deferred && interaction.ephemeral) await interaction.editReply(body);
 	else if (interaction.deferred || interaction.replied) await interaction.followUp({ ...body, flags });
 	else await interaction.reply({ ...body, flags });
-	for (const content of more)
-		await interaction.followUp({
-			content,
-			allowedMentions: noMentions,
-			flags,
-		});
+	for (const content of more) await interaction.followUp({ content, allowedMentions: noMentions, flags });
 }
 
 /** Between lines where possible. Cut after 5 messages; a last one says so. */

@@ -25,10 +25,7 @@ function chatOptions({ chat, options }: Action): ActionOption[] {
 		...options.filter((option) => !isRest(option) && option.kind !== "flag"),
 		...options.filter(isRest).slice(0, 1),
 	];
-	return chosen.map((option) => ({
-		...option,
-		required: option.required === true || required.includes(option.name),
-	}));
+	return chosen.map((option) => ({ ...option, required: option.required === true || required.includes(option.name) }));
 }
 
 function isRest({ kind }: ActionOption): boolean {

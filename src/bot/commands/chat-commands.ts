@@ -42,10 +42,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	const { prefix, commands, actions, performing, log } = options;
 	const help: ChatCommand = {
 		name: helpCommand.name,
-		run: async (_context, _rest, holds) => ({
-			answer: { text: chatHelp(options, holds) },
-			isMistake: false,
-		}),
+		run: async (_context, _rest, holds) => ({ answer: { text: chatHelp(options, holds) }, isMistake: false }),
 	};
 	const all: ChatCommand[] = [
 		help,
@@ -120,11 +117,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	function logFailure(command: string, error: unknown): void {
 		const refusal = error instanceof ToolError ? error : toToolError(error);
 		// If Discord rejected the reply, it is no bug of this program.
-		if (refusal)
-			log.warn("could not reply to a chat command", {
-				command,
-				reason: refusal.message,
-			});
+		if (refusal) log.warn("could not reply to a chat command", { command, reason: refusal.message });
 		else log.error("chat command failed: internal error", { command, error });
 	}
 
@@ -197,10 +190,7 @@ function usageLine(action: Action, prefix: string): string {
 function usageOnly(name: string, usage: readonly string[]): ChatCommand {
 	return {
 		name,
-		run: async () => ({
-			answer: { text: ["Write one of these:", ...usage].join("\n") },
-			isMistake: false,
-		}),
+		run: async () => ({ answer: { text: ["Write one of these:", ...usage].join("\n") }, isMistake: false }),
 	};
 }
 
@@ -219,10 +209,7 @@ async function reply(message: Message<true>, { text, question, isVerbatim }: Ans
 // Replies need Read Message History.
 async function send(
 	message: Message<true>,
-	sent: {
-		content: string;
-		components: ReturnType<typeof questionButtons>[];
-	},
+	sent: { content: string; components: ReturnType<typeof questionButtons>[] },
 ): Promise<void> {
 	const options = { ...sent, allowedMentions: noMentions };
 	if (hasPermission(message, PermissionFlagsBits.ReadMessageHistory))
@@ -247,8 +234,6 @@ async function deleteSecret(
 	try {
 		await message.delete();
 	} catch (error) {
-		log.warn("could not delete a message with a verification code", {
-			reason: String((error as Error).message),
-		});
+		log.warn("could not delete a message with a verification code", { reason: String((error as Error).message) });
 	}
 }

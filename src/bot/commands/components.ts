@@ -66,9 +66,7 @@ export function serveComponents(client: Client, { handlers, log }: ComponentsOpt
 		const handler = byPrefix.get(prefix);
 		if (!handler) return;
 		if (running >= maxConcurrent) {
-			log.debug("component interaction ignored: too many are being handled", {
-				component: prefix,
-			});
+			log.debug("component interaction ignored: too many are being handled", { component: prefix });
 			return;
 		}
 		running += 1;

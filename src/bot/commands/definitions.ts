@@ -26,10 +26,7 @@ export interface Offered {
 	commands: readonly Command[];
 }
 
-export const helpCommand = {
-	name: "help",
-	description: "Show what you can use here",
-} as const;
+export const helpCommand = { name: "help", description: "Show what you can use here" } as const;
 
 // Discord accepts these fields only for commands of all guilds.
 const inGuilds = {
@@ -68,14 +65,7 @@ export function definitionsOf(offered: Offered): Definition[] {
 	];
 	const all = [...own, ...slash, ...menus];
 	if (slash.length === 0 && menus.length === 0) return all;
-	return [
-		{
-			type: ApplicationCommandType.ChatInput,
-			...helpCommand,
-			...inGuilds,
-		},
-		...all,
-	];
+	return [{ type: ApplicationCommandType.ChatInput, ...helpCommand, ...inGuilds }, ...all];
 }
 
 function slashCommands(actions: readonly Action[]): RESTPostAPIChatInputApplicationCommandsJSONBody[] {
@@ -112,9 +102,7 @@ function slashCommand({
 	description,
 	options,
 	permission,
-}: MenuHandler & {
-	type: "slash";
-}): RESTPostAPIChatInputApplicationCommandsJSONBody {
+}: MenuHandler & { type: "slash" }): RESTPostAPIChatInputApplicationCommandsJSONBody {
 	return {
 		type: ApplicationCommandType.ChatInput,
 		name,
@@ -142,10 +130,7 @@ function optionsOf({
 function toOption(option: Omit<ActionOption, "argument">): APIApplicationCommandBasicOption {
 	const { kind, name, description, required = false, min, max } = option;
 	const base = { name, description, required };
-	const length = {
-		...(min !== undefined && { min_length: min }),
-		...(max !== undefined && { max_length: max }),
-	};
+	const length = { ...(min !== undefined && { min_length: min }), ...(max !== undefined && { max_length: max }) };
 	switch (kind) {
 		case "user":
 			return { ...base, type: Option.User };
@@ -155,9 +140,7 @@ function toOption(option: Omit<ActionOption, "argument">): APIApplicationCommand
 			return {
 				...base,
 				type: Option.Channel,
-				...(option.channelTypes && {
-					channel_types: [...option.channelTypes] as never,
-				}),
+				...(option.channelTypes && { channel_types: [...option.channelTypes] as never }),
 			};
 		case "flag":
 			return { ...base, type: Option.Boolean };
@@ -169,33 +152,13 @@ function toOption(option: Omit<ActionOption, "argument">): APIApplicationCommand
 				...(max !== undefined && { max_value: max }),
 			};
 		case "case":
-			return {
-				...base,
-				type: Option.Integer,
-				min_value: 1,
-				autocomplete: true,
-			};
+			return { ...base, type: Option.Integer, min_value: 1, autocomplete: true };
 		case "choice":
-			return {
-				...base,
-				type: Option.String,
-				choices: [...(option.choices ?? [])],
-			};
+			return { ...base, type: Option.String, choices: [...(option.choices ?? [])] };
 		case "duration":
-			return {
-				...base,
-				type: Option.String,
-				max_length: 40,
-				autocomplete: true,
-			};
+			return { ...base, type: Option.String, max_length: 40, autocomplete: true };
 		case "reason":
-			return {
-				...base,
-				type: Option.String,
-				max_length: maxReasonLength,
-				...length,
-				autocomplete: true,
-			};
+			return { ...base, type: Option.String, max_length: maxReasonLength, ...length, autocomplete: true };
 		case "message":
 			return { ...base, type: Option.String, max_length: 200 };
 		case "text":

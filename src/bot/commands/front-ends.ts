@@ -64,11 +64,7 @@ export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 		performing: createPerform({ callAs, questionMs }),
 	};
 	const isAny = options.commands.length + actions.length > 0;
-	const attachChat = createChatCommands({
-		...shared,
-		prefix: options.prefix,
-		deleteSecrets: options.deleteSecrets,
-	});
+	const attachChat = createChatCommands({ ...shared, prefix: options.prefix, deleteSecrets: options.deleteSecrets });
 	const slash = new SlashCommands(shared);
 	const definitions = definitionsOf(shared);
 	const known = new Set([...(options.known ?? []), ...definitions.map(({ name }) => name)]);
@@ -83,9 +79,7 @@ export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 			const handlers = [...slash.components, ...components];
 			serveComponents(client, { handlers, log });
 			const { scope, retryMs } = options;
-			registration = keepRegistered(client, {
-				...{ scope, definitions, known, log, retryMs },
-			});
+			registration = keepRegistered(client, { ...{ scope, definitions, known, log, retryMs } });
 		},
 	};
 }

@@ -73,9 +73,7 @@ export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 		ignored += 1;
 		if (ignored > 1) return;
 		setTimeout(() => {
-			log.warn("commands ignored: too many were running at once", {
-				commands: ignored,
-			});
+			log.warn("commands ignored: too many were running at once", { commands: ignored });
 			ignored = 0;
 		}, logIntervalMs).unref();
 	}
@@ -102,13 +100,7 @@ export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
 export function weightOf(
-	{
-		permission,
-		heavy = false,
-	}: {
-		permission?: Action["permission"] | undefined;
-		heavy?: boolean | undefined;
-	},
+	{ permission, heavy = false }: { permission?: Action["permission"] | undefined; heavy?: boolean | undefined },
 	holds: Holds,
 ): Weight {
 	if (permission === undefined || !holds(permission)) return "open";

@@ -20,11 +20,7 @@ function inPeoplesWords(text: string): string {
 }
 
 function forDiscord(line: string): string {
-	const escaped = escapeMarkdown(line, {
-		maskedLink: true,
-		heading: true,
-		bulletedList: true,
-	})
+	const escaped = escapeMarkdown(line, { maskedLink: true, heading: true, bulletedList: true })
 		.replaceAll("<", "\\<")
 		.replace(/^>/, "\\>");
 	return escaped.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) => {

@@ -74,10 +74,7 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 		const limited = limitTo ? limitTo(args, result.basis ?? []) : args;
 		const text = questionOf(ran.answer.text);
 		if (!limited || text === undefined) return ran;
-		return {
-			...ran,
-			answer: { text, question: ask({ ...call, args: limited }) },
-		};
+		return { ...ran, answer: { text, question: ask({ ...call, args: limited }) } };
 	}
 
 	return {
@@ -127,10 +124,7 @@ function withOptionName({ options }: Action, text: string): string {
 }
 
 function ranOf({ text, isError, wrote }: PersonResult): Ran<Answer> {
-	return {
-		answer: { text: text || (isError ? "That failed." : "Done.") },
-		isMistake: isError && !wrote,
-	};
+	return { answer: { text: text || (isError ? "That failed." : "Done.") }, isMistake: isError && !wrote };
 }
 
 /** "Would delete 5 messages." becomes "Delete 5 messages? …". Undefined if nothing would be done. */

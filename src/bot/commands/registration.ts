@@ -80,11 +80,7 @@ async function sync(
 	if (!wanted || definitions.length === 0) {
 		const stale = found.filter(({ name }) => known.has(name));
 		for (const command of stale) await rest.delete(`${route}/${command.id}`);
-		if (stale.length > 0)
-			log.info("deleted slash commands from Discord", {
-				guild: guildId,
-				commands: stale.length,
-			});
+		if (stale.length > 0) log.info("deleted slash commands from Discord", { guild: guildId, commands: stale.length });
 		return;
 	}
 	const isForGuild = guildId !== undefined;
@@ -95,10 +91,7 @@ async function sync(
 	// The request replaces all commands. Discord refuses it if it leaves out an activity's entry point.
 	const others = found.filter((command) => !isOwn(command)).map(sendable);
 	await rest.put(route, { body: [...body, ...others] });
-	log.info("registered slash commands with Discord", {
-		guild: guildId,
-		commands: body.length,
-	});
+	log.info("registered slash commands with Discord", { guild: guildId, commands: body.length });
 }
 
 function sendable(command: APIApplicationCommand): object {

@@ -194,20 +194,14 @@ async function show(interaction: Answering, { text, question, isVerbatim }: Answ
 	const pieces = answerPieces(text);
 	const last = pieces.pop() ?? "";
 	if (pieces.length > 0) await answerPrivately(interaction, text, pieces);
-	const body = {
-		content: last,
-		allowedMentions: noMentions,
-		components: [questionButtons(question)],
-	};
+	const body = { content: last, allowedMentions: noMentions, components: [questionButtons(question)] };
 	if (pieces.length === 0) await interaction.editReply(body);
 	else await interaction.followUp({ ...body, flags: MessageFlags.Ephemeral });
 }
 
 interface Named {
 	commandName: string;
-	options: {
-		getSubcommand(required: false): string | null;
-	};
+	options: { getSubcommand(required: false): string | null };
 }
 
 function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Values {

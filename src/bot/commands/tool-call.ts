@@ -27,10 +27,7 @@ export function toToolCall(
 	const { here, hereIsList, tool } = action;
 	if (here !== undefined && args[here] === undefined) args[here] = hereIsList ? [channelId] : channelId;
 	const byName = Object.fromEntries([...values].map(([name, all]) => [name, all.length > 1 ? all : all[0]]));
-	return {
-		tool: typeof tool === "string" ? tool : tool(byName),
-		args: action.complete?.(args, at) ?? args,
-	};
+	return { tool: typeof tool === "string" ? tool : tool(byName), args: action.complete?.(args, at) ?? args };
 }
 
 function convert(option: ActionOption, value: OptionValue): unknown {

@@ -38,24 +38,11 @@ export const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
 		extra: { reasoning_effort: "low" },
 	},
 	// https://docs.anthropic.com/en/api/openai-sdk
-	anthropic: {
-		url: "https://api.anthropic.com/v1",
-		model: "claude-haiku-4-5",
-		api_key_env: "ANTHROPIC_API_KEY",
-	},
+	anthropic: { url: "https://api.anthropic.com/v1", model: "claude-haiku-4-5", api_key_env: "ANTHROPIC_API_KEY" },
 	// https://openrouter.ai/docs
-	openrouter: {
-		url: "https://openrouter.ai/api/v1",
-		model: "openrouter/auto",
-		api_key_env: "OPENROUTER_API_KEY",
-	},
+	openrouter: { url: "https://openrouter.ai/api/v1", model: "openrouter/auto", api_key_env: "OPENROUTER_API_KEY" },
 	// https://docs.ollama.com/api/openai-compatibility; it may have to load the model first.
-	ollama: {
-		url: "http://127.0.0.1:11434/v1",
-		model: "llama3.2",
-		timeout_seconds: 300,
-		silence_seconds: 120,
-	},
+	ollama: { url: "http://127.0.0.1:11434/v1", model: "llama3.2", timeout_seconds: 300, silence_seconds: 120 },
 };
 
 export const providerDefaults = {

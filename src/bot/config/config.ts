@@ -230,12 +230,7 @@ function mergeVariables(directory: string | undefined, env: Env) {
 function readEnvFile(directory: string | undefined) {
 	const path = directory && join(directory, ".env");
 	const { text = "", issue, isAbsent } = path ? readText(path) : absentFile;
-	return {
-		variables: parseEnv(text),
-		issues: issue === undefined ? [] : [`.env: ${issue}`],
-		text,
-		isAbsent,
-	};
+	return { variables: parseEnv(text), issues: issue === undefined ? [] : [`.env: ${issue}`], text, isAbsent };
 }
 
 function readTomlFile(

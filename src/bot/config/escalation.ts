@@ -4,12 +4,7 @@ import * as v from "valibot";
 import { formatValue } from "../../lib/config.ts";
 
 const dayMs = 86_400_000;
-const unitMs: Readonly<Record<string, number>> = {
-	m: 60_000,
-	h: 3_600_000,
-	d: dayMs,
-	w: 7 * dayMs,
-};
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs };
 // https://docs.discord.com/developers/resources/guild#modify-guild-member
 const maxTimeoutMs = 28 * dayMs;
 const maxBanMs = 5 * 366 * dayMs;
@@ -17,12 +12,7 @@ const maxWindowMs = 5 * 366 * dayMs;
 const maxCount = 100;
 const maxRules = 20;
 
-const counted = {
-	warning: ["warn"],
-	timeout: ["timeout"],
-	kick: ["kick"],
-	ban: ["ban", "temp_ban"],
-} as const;
+const counted = { warning: ["warn"], timeout: ["timeout"], kick: ["kick"], ban: ["ban", "temp_ban"] } as const;
 
 export interface EscalationRule {
 	/** In one form: "3 warnings in 30d: timeout 1d". */

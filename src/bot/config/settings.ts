@@ -113,10 +113,7 @@ export const variables = {
 };
 
 /** Those that `--help` lists. */
-export const helpVariables = {
-	...variables,
-	"<NAME>_API_KEY": optional(secret, "Keys of AI providers"),
-};
+export const helpVariables = { ...variables, "<NAME>_API_KEY": optional(secret, "Keys of AI providers") };
 
 export const environment = v.pipe(
 	v.object(variables),
@@ -178,9 +175,7 @@ const duration = v.pipe(
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
 		const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(dataset.value) ?? [];
 		if (count && unit) return Number(count) * unitMs[unit as keyof typeof unitMs];
-		addIssue({
-			message: `expected a duration such as "30m", "12h" or "3d", received ${formatValue(dataset.value)}`,
-		});
+		addIssue({ message: `expected a duration such as "30m", "12h" or "3d", received ${formatValue(dataset.value)}` });
 		return NEVER;
 	}),
 );
@@ -459,10 +454,7 @@ export const toml = v.strictObject({
 		}),
 	),
 	ai: v.optional(
-		v.strictObject({
-			order: v.optional(v.array(text(50))),
-			providers: v.optional(v.record(providerName, provider)),
-		}),
+		v.strictObject({ order: v.optional(v.array(text(50))), providers: v.optional(v.record(providerName, provider)) }),
 		{},
 	),
 	chat: v.optional(v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }), {}),

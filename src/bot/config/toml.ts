@@ -233,10 +233,7 @@ function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
 	if (!issue.message.startsWith(unknownKey)) return issue;
 	const key = issue.path.at(-1) ?? "";
 	if (holdsSecret(key) && issue.message === unknownKey)
-		return {
-			...issue,
-			message: `${unknownKey} here; secrets belong into .env`,
-		};
+		return { ...issue, message: `${unknownKey} here; secrets belong into .env` };
 	const [section, ...others] = sectionsWith(schema, key);
 	if (section === undefined || others.length > 0) return issue;
 	const where = section.length === 0 ? "the top of the file" : `[${section.join(".")}]`;

@@ -82,11 +82,6 @@ function nameIssues(list: unknown, path: string[], what: string, names: readonly
 	return list.flatMap((name: unknown) =>
 		typeof name !== "string" || names.includes(name)
 			? []
-			: [
-					{
-						path,
-						message: `there is no ${what} ${formatValue(name)}${didYouMean(name, names)}`,
-					},
-				],
+			: [{ path, message: `there is no ${what} ${formatValue(name)}${didYouMean(name, names)}` }],
 	);
 }

@@ -99,11 +99,7 @@ export class ActivityBuffer {
 			addMessages(
 				this.#sql,
 				guildId,
-				batch.map(([user_id, { joinedAt, messages }]) => ({
-					user_id,
-					joined_at: joinedAt,
-					messages,
-				})),
+				batch.map(([user_id, { joinedAt, messages }]) => ({ user_id, joined_at: joinedAt, messages })),
 			),
 		);
 		if (this.#dropped > 0)

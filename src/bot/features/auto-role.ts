@@ -26,11 +26,7 @@ export interface AutoRoleTiming {
 	now(): number;
 }
 
-const defaultTiming: AutoRoleTiming = {
-	sweepIntervalMs: 60_000,
-	flushIntervalMs: 5_000,
-	now: Date.now,
-};
+const defaultTiming: AutoRoleTiming = { sweepIntervalMs: 60_000, flushIntervalMs: 5_000, now: Date.now };
 
 type Settings = NonNullable<TomlSettings["auto_role"]>;
 

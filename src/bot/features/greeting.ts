@@ -9,11 +9,7 @@ import { withoutLinks } from "./ai-links.ts";
 
 /** At most one Discord message. Placeholders in the inserted values, such as a guild's name, are not replaced. */
 export function fillTemplate(template: string, guild: Guild, values: Readonly<Record<string, string>>): string {
-	const filled = fillPlaceholders(template, {
-		guild: guild.name,
-		member_count: String(guild.memberCount),
-		...values,
-	});
+	const filled = fillPlaceholders(template, { guild: guild.name, member_count: String(guild.memberCount), ...values });
 	const [first = ""] = splitMessage(filled);
 	return first;
 }

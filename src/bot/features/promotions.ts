@@ -87,10 +87,7 @@ export function createPromotions(
 			lastWarning = undefined;
 			counter?.add(["promoted"]);
 			await settlePromotion(sql, guild.id, id);
-			log.info("auto_role feature: gave a member the role for active members", {
-				guild: guild.id,
-				user: id,
-			});
+			log.info("auto_role feature: gave a member the role for active members", { guild: guild.id, user: id });
 			return true;
 		}
 		const isUnknown = typeof written === "object" && "outcomeUnknown" in written;

@@ -201,10 +201,7 @@ async function post(guild: Guild, channel: string, content: string, newcomer?: s
 	requirePermissions(guild, channel);
 	if (content.trim() === "") throw new GreetingError("the welcome message is empty");
 	await guild.client.rest.post(Routes.channelMessages(channel), {
-		body: {
-			content,
-			allowed_mentions: { parse: [], users: newcomer ? [newcomer] : [] },
-		},
+		body: { content, allowed_mentions: { parse: [], users: newcomer ? [newcomer] : [] } },
 	});
 }
 

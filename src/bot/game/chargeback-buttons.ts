@@ -32,11 +32,7 @@ export function createButtonHandler({
 	): Promise<string> {
 		try {
 			if (await decide(sql, id, decision, user.id)) {
-				log.info("a staff member decided on a chargeback", {
-					chargeback: shortId(id),
-					decision,
-					decided_by: user.id,
-				});
+				log.info("a staff member decided on a chargeback", { chargeback: shortId(id), decision, decided_by: user.id });
 				return `Decision saved: ${decisionLabels[decision]}. The alert shows the progress.`;
 			}
 			const row = await selectChargeback(sql, id);
@@ -58,10 +54,7 @@ export function createButtonHandler({
 		try {
 			// The roles in the interaction are current; the cache may be older.
 			if (!rolesOf(interaction).some((role) => staffRoles.includes(role))) {
-				await interaction.reply({
-					content: "Only staff can decide on chargebacks.",
-					flags: MessageFlags.Ephemeral,
-				});
+				await interaction.reply({ content: "Only staff can decide on chargebacks.", flags: MessageFlags.Ephemeral });
 				return;
 			}
 			// Discord allows 3 s to respond. Deferring first: a decision is stored only if its answer can be shown.
@@ -72,15 +65,8 @@ export function createButtonHandler({
 			const refusal = toToolError(error);
 			const chargeback = shortId(button.id);
 			if (refusal)
-				log.warn("could not respond to a press of a chargeback button", {
-					chargeback,
-					reason: refusal.message,
-				});
-			else
-				log.error("could not handle a press of a chargeback button: internal error", {
-					chargeback,
-					error,
-				});
+				log.warn("could not respond to a press of a chargeback button", { chargeback, reason: refusal.message });
+			else log.error("could not handle a press of a chargeback button: internal error", { chargeback, error });
 		}
 	};
 }

@@ -202,11 +202,7 @@ export class ChargebackSteps {
 		if (row.channel_id === null || row.message_id === null) {
 			const found = await this.#findAlert(row);
 			const message = found ?? (await this.#sendAlert(row, body));
-			await this.#update(row, {
-				channel_id: message.channel_id,
-				message_id: message.id,
-				shown: found ? null : digest,
-			});
+			await this.#update(row, { channel_id: message.channel_id, message_id: message.id, shown: found ? null : digest });
 			// The content of an earlier alert is unknown: the next step updates it.
 			if (found) return;
 		} else if (row.shown !== digest) {
@@ -217,12 +213,7 @@ export class ChargebackSteps {
 			);
 			// The alert was deleted while it is still needed: the next step sends a new one.
 			if (edited === undefined && !isDone(row))
-				return this.#update(row, {
-					channel_id: null,
-					message_id: null,
-					shown: null,
-					alerts_lost: row.alerts_lost + 1,
-				});
+				return this.#update(row, { channel_id: null, message_id: null, shown: null, alerts_lost: row.alerts_lost + 1 });
 			await this.#update(row, { shown: digest });
 		}
 		if (isDone(row)) await this.#update(row, { closed: 1 });

@@ -45,10 +45,7 @@ export function createChargebackWebhook({
 		if (body === "too long") return refuse(413, `the request body exceeds ${maxBodyBytes} bytes`);
 		const { event, error } = readEvent(body);
 		if (!event) return refuse(400, error);
-		const unavailable = () =>
-			refuse(503, "the bot's database is unavailable: try again", {
-				"Retry-After": "30",
-			});
+		const unavailable = () => refuse(503, "the bot's database is unavailable: try again", { "Retry-After": "30" });
 		try {
 			if ((await within(storeTimeoutMs, accept(event))) === "late") return unavailable();
 		} catch (error) {
@@ -98,10 +95,7 @@ function readEvent(
 	const fields = new Set(issues?.map(({ path }) => String(path?.[0]?.key)));
 	// Required, although it may be null: a misspelt key must not pass for an unlinked account.
 	if (!("chat_id" in json || "discord_id" in json)) fields.add("chat_id");
-	if (fields.size > 0 || issues)
-		return {
-			error: [...fields].map((name) => `${name}: ${expected[name]}`).join("; "),
-		};
+	if (fields.size > 0 || issues) return { error: [...fields].map((name) => `${name}: ${expected[name]}`).join("; ") };
 	const { uuid, username, tier, timestamp } = output;
 	const chat_id = output.chat_id ?? output.discord_id ?? null;
 	const happened_at = timestamp.toISOString();

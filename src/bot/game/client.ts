@@ -85,11 +85,7 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 		try {
 			const response = await fetch(url + path, {
 				method,
-				headers: {
-					Authorization: `Bearer ${secret}`,
-					"Content-Type": "application/json",
-					Accept: "application/json",
-				},
+				headers: { Authorization: `Bearer ${secret}`, "Content-Type": "application/json", Accept: "application/json" },
 				...(body && { body: JSON.stringify(body) }),
 				signal,
 				// Following a redirect would send the secret to another server.

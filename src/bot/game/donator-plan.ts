@@ -47,12 +47,7 @@ export function planRoles({ guild, donators, tiers, isRestricted }: RolePlanOpti
 			const granting = memberTiers.filter((tier) => roleTiers.includes(tier));
 			const hasRole = member.roles.cache.has(role.id);
 			if (granting.length > 0 && !hasRole)
-				changes.push({
-					kind: "give",
-					member,
-					role,
-					reason: auditReason(`supporter of tier ${granting.join(", ")}`),
-				});
+				changes.push({ kind: "give", member, role, reason: auditReason(`supporter of tier ${granting.join(", ")}`) });
 			else if (hasRole && granting.length === 0)
 				changes.push({
 					kind: "take",

@@ -32,10 +32,7 @@ function listDonators(sync: Sync) {
 		description:
 			"List the game server's current supporters: tier, game account, Discord member and missing roles; then members with a tier role that they are not listed for.",
 		toolset: "game",
-		input: {
-			limit: limit(1000, 100),
-			offset: v.optional(integer(0, 10_000_000, "Number of supporters to skip."), 0),
-		},
+		input: { limit: limit(1000, 100), offset: v.optional(integer(0, 10_000_000, "Number of supporters to skip."), 0) },
 		async run({ limit, offset }, context) {
 			const plan = await fetchPlan(sync, context);
 			const { donators, guild, changes } = plan;

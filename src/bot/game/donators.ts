@@ -246,9 +246,7 @@ export class DonatorSync {
 				not_tried: left,
 				restricted: syncPlan.restricted.size,
 				not_members: syncPlan.absent.size,
-				...(removalsHeld !== undefined && {
-					no_removals_because: removalsHeld,
-				}),
+				...(removalsHeld !== undefined && { no_removals_because: removalsHeld }),
 			});
 			this.#counters.runs?.add([left > 0 ? "interrupted" : "done"]);
 			if (left > 0) throw new NotNow();
@@ -264,9 +262,7 @@ export class DonatorSync {
 	#warnOnce(problems: readonly string[]): void {
 		for (const problem of problems)
 			if (!this.#lastProblems.has(problem))
-				this.options.log.warn("problem while syncing supporter roles with the game server", {
-					reason: problem,
-				});
+				this.options.log.warn("problem while syncing supporter roles with the game server", { reason: problem });
 		this.#lastProblems = new Set(problems);
 	}
 
@@ -302,15 +298,8 @@ function checkList(
 	const { accepted, doubted } = lists;
 	const accept = () => saveAccepted(store, entries);
 	if (entries.length === 0)
-		return {
-			removalsHeld: "nobody on the list has a tier with a role",
-			saveList: () => forgetDoubted(store.sql),
-		};
-	if (!accepted)
-		return {
-			removalsHeld: "this is the first list; the next one is compared with it",
-			saveList: accept,
-		};
+		return { removalsHeld: "nobody on the list has a tier with a role", saveList: () => forgetDoubted(store.sql) };
+	if (!accepted) return { removalsHeld: "this is the first list; the next one is compared with it", saveList: accept };
 	const current = new Set(entries.map(keyOf));
 	const isListed = (entry: ListEntry) => current.has(keyOf(entry));
 	const lost = accepted.filter((entry) => !isListed(entry)).length;

@@ -72,10 +72,6 @@ function createChargebacksIfOn(
 		guildId,
 		secret,
 		mutex,
-		settings: {
-			restrictedRole: restricted_role,
-			staffChannel: staff_channel,
-			staffRoles: staff_roles,
-		},
+		settings: { restrictedRole: restricted_role, staffChannel: staff_channel, staffRoles: staff_roles },
 	});
 }

@@ -28,11 +28,7 @@ export interface VerifyOptions {
 export type Verify = (chatId: string, code: string) => Promise<string>;
 
 export function createVerify({ command, game, missing, log, now }: VerifyOptions): Verify {
-	const limiter = new Limiter({
-		max: maxPerMinute,
-		windowMs: minuteMs,
-		...(now && { now }),
-	});
+	const limiter = new Limiter({ max: maxPerMinute, windowMs: minuteMs, ...(now && { now }) });
 	const inFlight = new Set<string>();
 
 	return async (chatId, text) => {
@@ -50,9 +46,7 @@ export function createVerify({ command, game, missing, log, now }: VerifyOptions
 			return `Your account is linked to the game account ${formatAccount(result.account)}.`;
 		} catch (error) {
 			if (!(error instanceof GameServerError)) throw error;
-			log.warn("could not check a verification code with the game server", {
-				reason: error.message,
-			});
+			log.warn("could not check a verification code with the game server", { reason: error.message });
 			return `Could not reach the game server: ${error.message}`;
 		} finally {
 			inFlight.delete(chatId);

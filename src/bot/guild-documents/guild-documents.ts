@@ -266,10 +266,7 @@ function createJobViews(
 		const ms = wait ? wait.until - monotonicNow() : 0;
 		return jobText(job, {
 			guildName: guild ? guildName(guild) : `the guild ${job.row.guild_id}`,
-			waiting: wait && {
-				why: wait.why,
-				seconds: Math.max(0, Math.ceil(ms / 1000)),
-			},
+			waiting: wait && { why: wait.why, seconds: Math.max(0, Math.ceil(ms / 1000)) },
 		});
 	}
 

@@ -59,22 +59,10 @@ export const documentRequests = {
 		input: v.strictObject({ plan_hash: hash, reason: v.optional(v.string()) }),
 		output: v.object({ job: v.optional(job) }),
 	},
-	job: {
-		tool: "get_job",
-		input: v.strictObject({ job_id: v.string() }),
-		output: job,
-	},
-	"running-job": {
-		tool: "get_job",
-		input: v.strictObject({ guild_id }),
-		output: v.object({ job: v.optional(job) }),
-	},
+	job: { tool: "get_job", input: v.strictObject({ job_id: v.string() }), output: job },
+	"running-job": { tool: "get_job", input: v.strictObject({ guild_id }), output: v.object({ job: v.optional(job) }) },
 	/** Completes the current change. */
-	cancel: {
-		tool: "cancel_job",
-		input: v.strictObject({ job_id: v.string() }),
-		output: job,
-	},
+	cancel: { tool: "cancel_job", input: v.strictObject({ job_id: v.string() }), output: job },
 	"missing-pictures": {
 		tool: "plan_guild",
 		input: v.strictObject({ hashes: v.pipe(v.array(hash), v.maxLength(10_000)) }),

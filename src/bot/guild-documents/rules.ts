@@ -30,10 +30,7 @@ export function createRules({ connection, pictures, denies, sliceMs = 50 }: Rule
 				return why === undefined ? [] : { part, why };
 			});
 			const allowed = parts.filter((part) => !denied.some((one) => one.part === part));
-			const { state, unreadable } = await readGuildState(guild, allowed, {
-				connection,
-				pictures,
-			});
+			const { state, unreadable } = await readGuildState(guild, allowed, { connection, pictures });
 			return { state, unreadable: [...denied, ...unreadable] };
 		},
 		whyNotRead: (part) => whyNotRead(part, denies),

@@ -26,9 +26,5 @@ export async function bulkDelete(
 	if (first === undefined) return;
 	const options = reason === undefined ? {} : { reason };
 	if (others.length === 0) await rest.delete(Routes.channelMessage(id, first), options);
-	else
-		await rest.post(Routes.channelBulkDelete(id), {
-			body: { messages: ids },
-			...options,
-		});
+	else await rest.post(Routes.channelBulkDelete(id), { body: { messages: ids }, ...options });
 }

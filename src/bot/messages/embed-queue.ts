@@ -51,11 +51,7 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 				const channel = connection.discord.channels.cache.get(channelId);
 				if (!channel?.isSendable()) throw new Error(`the channel ${channelId} does not exist, or cannot hold messages`);
 				const content = `${omitted} more ${noun} were not logged.`;
-				const message = {
-					embeds,
-					...(omitted > 0 && { content }),
-					allowedMentions: noMentions,
-				};
+				const message = { embeds, ...(omitted > 0 && { content }), allowedMentions: noMentions };
 				await inBackground(async () => channel.send(message));
 			} catch (error) {
 				log.warn("could not send log entries to a Discord channel", {

@@ -21,10 +21,7 @@ import { choice, flag, found, guild_id, instant, snowflake, text } from "../tool
 import { color } from "../tool/arguments/colors.ts";
 import { authorName } from "./message-lines.ts";
 
-export const inChannel = {
-	guild_id,
-	channel_id: found(textChannel, "channel or thread"),
-};
+export const inChannel = { guild_id, channel_id: found(textChannel, "channel or thread") };
 
 export const onMessage = { ...inChannel, message_id: snowflake("message") };
 

@@ -128,10 +128,7 @@ async function deleteBatches(
 		notes,
 		again,
 		onEnd,
-	}: Pick<Selection, "notes" | "again"> & {
-		where: string;
-		onEnd(deleted: readonly Target[], unknown: number): void;
-	},
+	}: Pick<Selection, "notes" | "again"> & { where: string; onEnd(deleted: readonly Target[], unknown: number): void },
 	call: ToolCall,
 ): Promise<ToolOutput> {
 	const write = ({ channel, ids }: Batch) => bulkDelete(channel, ids);

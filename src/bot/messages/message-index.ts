@@ -72,11 +72,7 @@ export async function searchIndex(
 		limit,
 		reserveMs,
 		matches = () => true,
-	}: {
-		limit: number;
-		reserveMs: number;
-		matches?: ((message: APIMessage) => boolean) | undefined;
-	},
+	}: { limit: number; reserveMs: number; matches?: ((message: APIMessage) => boolean) | undefined },
 ): Promise<Indexed | undefined> {
 	const messages: APIMessage[] = [];
 	const channelIds = query.channel_id === undefined ? undefined : new Set<unknown>([query.channel_id].flat());

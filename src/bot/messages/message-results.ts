@@ -63,12 +63,7 @@ export function readResult(search: Search, read: Found): string[] {
 	if (searched === 0 && read.stopped === undefined)
 		return resultLines(`There are no messages in this range of ${scopeLabel(scope)}.`, read.notes, scopeNotes(scope));
 	const range = `${countOf(searched, "message")} of ${scopeLabel(scope)}, ${rangeOf(args, read)}`;
-	const naming = {
-		guild,
-		threads: namesIn(scope),
-		userIds: args.user_ids,
-		isAcross: readableIn(scope).length > 1,
-	};
+	const naming = { guild, threads: namesIn(scope), userIds: args.user_ids, isAcross: readableIn(scope).length > 1 };
 	return resultLines(
 		matches.length > 0
 			? `${countOfMatches(matches.length)} among ${range}, newest first, times in UTC:`

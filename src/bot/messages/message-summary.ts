@@ -36,10 +36,7 @@ function outlineOf(message: APIMessage): string {
 	return outline.length < minSimilarLength ? message.id : outline;
 }
 
-function foldSimilar(messages: readonly APIMessage[]): {
-	shown: APIMessage[];
-	folded: Map<string, APIMessage[]>;
-} {
+function foldSimilar(messages: readonly APIMessage[]): { shown: APIMessage[]; folded: Map<string, APIMessage[]> } {
 	const folded = new Map<string, APIMessage[]>();
 	const hidden = new Set<APIMessage>();
 	for (const series of Map.groupBy(messages, outlineOf).values()) {

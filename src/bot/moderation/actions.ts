@@ -85,16 +85,7 @@ const bans: readonly Action[] = [
 		name: "banlist",
 		description: "List temporary bans",
 		tool: "list_temp_bans",
-		options: [
-			{
-				name: "page",
-				description: "Which page",
-				kind: "integer",
-				argument: "page",
-				min: 1,
-				max: 100_000,
-			},
-		],
+		options: [{ name: "page", description: "Which page", kind: "integer", argument: "page", min: 1, max: 100_000 }],
 		permission: "BanMembers",
 	},
 ];
@@ -130,12 +121,7 @@ const people: readonly Action[] = [
 		permission: "ModerateMembers",
 		heavy: true,
 		menus: [
-			{
-				type: "user",
-				name: "Time out",
-				args: ({ userId }) => ({ user_ids: [userId] }),
-				asks: ["duration", "reason"],
-			},
+			{ type: "user", name: "Time out", args: ({ userId }) => ({ user_ids: [userId] }), asks: ["duration", "reason"] },
 		],
 	},
 	{
@@ -151,13 +137,7 @@ const people: readonly Action[] = [
 		description: "Set or remove someone's nickname",
 		tool: "set_nickname",
 		options: [
-			{
-				name: "user",
-				description: "Whose nickname",
-				kind: "user",
-				argument: "user_id",
-				required: true,
-			},
+			{ name: "user", description: "Whose nickname", kind: "user", argument: "user_id", required: true },
 			{
 				name: "nickname",
 				description: "The nickname; without it, the nickname is removed",
@@ -178,13 +158,7 @@ const people: readonly Action[] = [
 			fixed: { action },
 			options: [
 				member,
-				{
-					name: "role",
-					description: "The role",
-					kind: "role",
-					argument: "role_id",
-					required: true,
-				},
+				{ name: "role", description: "The role", kind: "role", argument: "role_id", required: true },
 				reason,
 			],
 			permission: "ManageRoles",
@@ -268,12 +242,7 @@ const channels: readonly Action[] = [
 				longestMs: 6 * 3_600_000,
 				convert: readSlowMode,
 			},
-			{
-				name: "channel",
-				description: "Which channel; default: this one",
-				kind: "channel",
-				argument: "channel_id",
-			},
+			{ name: "channel", description: "Which channel; default: this one", kind: "channel", argument: "channel_id" },
 			reason,
 		],
 		here: "channel_id",

@@ -55,12 +55,7 @@ export interface ModerationLogOptions {
 }
 
 export function createModerationLog({ defaultChannel, connection, store: { sql }, log }: ModerationLogOptions) {
-	const queue = createEmbedQueue({
-		connection,
-		log,
-		noun: "action(s)",
-		setting: "moderation.log_channel",
-	});
+	const queue = createEmbedQueue({ connection, log, noun: "action(s)", setting: "moderation.log_channel" });
 	const configured = new Map<string, string | null | undefined>();
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
@@ -102,10 +97,7 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 			return await channelOf(guildId);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not read the guild's moderation log channel from the database", {
-					guild: guildId,
-					error,
-				});
+				log.error("could not read the guild's moderation log channel from the database", { guild: guildId, error });
 			return defaultIn(guildId);
 		}
 	}

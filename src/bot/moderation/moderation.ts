@@ -37,27 +37,12 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 	const { config, connection, store, log, mutex, callAs } = featureOptions;
 	const { features, moderation: settings } = config.toml;
 	if (!features.moderation || !settings) return undefined;
-	const moderationLog = createModerationLog({
-		connection,
-		store,
-		log,
-		defaultChannel: settings.log_channel,
-	});
-	const bans = new TempBans({
-		connection,
-		store,
-		log,
-		mutex,
-		moderationLog,
-		decided: () => cases.retry(),
-	});
+	const moderationLog = createModerationLog({ connection, store, log, defaultChannel: settings.log_channel });
+	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.retry() });
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
 	const deleteAndWarn = createDeleteAndWarn(callAs);
 	const parts: readonly (Feature | undefined)[] = [
-		{
-			tools: createCaseTools({ cases, escalate: settings.escalate }),
-			actions: caseRows,
-		},
+		{ tools: createCaseTools({ cases, escalate: settings.escalate }), actions: caseRows },
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
 		createRaid({ ...featureOptions, moderationLog }),

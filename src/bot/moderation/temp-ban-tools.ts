@@ -204,15 +204,9 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 		title: "List temporary bans",
 		description: "List temporary bans, soonest end first.",
 		permissions: ["BanMembers"],
-		input: {
-			guild_id,
-			page: v.optional(integer(1, 1_000_000, "The page."), 1),
-		},
+		input: { guild_id, page: v.optional(integer(1, 1_000_000, "The page."), 1) },
 		async run({ page }, { guild }) {
-			const { rows, total } = await selectTempBansOf(sql, guild.id, {
-				limit: pageSize,
-				offset: (page - 1) * pageSize,
-			});
+			const { rows, total } = await selectTempBansOf(sql, guild.id, { limit: pageSize, offset: (page - 1) * pageSize });
 			if (total === 0) return "There are no temporary bans.";
 			const pages = Math.ceil(total / pageSize);
 			if (rows.length === 0)

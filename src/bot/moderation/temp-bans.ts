@@ -46,10 +46,7 @@ const staleMs = 600_000;
 const maxUnchecked = 10_000;
 
 const notBanned = { title: "Ban failed", message: "could not ban a user for a time" };
-const notLifted = {
-	title: "Expired ban not lifted",
-	message: "could not lift an expired temporary ban",
-};
+const notLifted = { title: "Expired ban not lifted", message: "could not lift an expired temporary ban" };
 
 export interface BanRequest {
 	userId: string;
@@ -150,10 +147,7 @@ export class TempBans implements StoredBans {
 			this.#made.delete(keyOf(key));
 			if (isReplaced) await liftReplaced(guild, userId);
 			if (isReplaced || !existing)
-				await putBan(guild, userId, {
-					reason: auditText(`By ${moderator.name}`, reason),
-					deleteSeconds,
-				});
+				await putBan(guild, userId, { reason: auditText(`By ${moderator.name}`, reason), deleteSeconds });
 			return outcome;
 		}
 		const row: TempBan = {
@@ -259,11 +253,7 @@ export class TempBans implements StoredBans {
 		this.#made.delete(keyOf(row));
 		if (row.state === "asked") this.options.decided?.();
 		const { guild_id: guild, user_id: user } = row;
-		this.options.log.info("removed a temporary ban from the bot's database", {
-			guild,
-			user,
-			reason,
-		});
+		this.options.log.info("removed a temporary ban from the bot's database", { guild, user, reason });
 	}
 
 	#requireBanPermission(guild: Guild, row: TempBan): void {
@@ -309,11 +299,7 @@ export class TempBans implements StoredBans {
 		failure = "The ban was requested too long ago",
 	): void {
 		this.options.log.warn(message, { guild: row.guild_id, user: row.user_id, reason: failure });
-		this.#addEntry(row, title, {
-			isFailure: true,
-			description: `${failure}.`,
-			until: row.ends_at,
-		});
+		this.#addEntry(row, title, { isFailure: true, description: `${failure}.`, until: row.ends_at });
 	}
 
 	async #completeBan(guild: Guild, row: TempBan): Promise<void> {
@@ -401,9 +387,7 @@ async function liftReplaced(guild: Guild, userId: string) {
 
 async function deleteBan(guild: Guild, userId: string, reason: string) {
 	await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
-		guild.client.rest.delete(Routes.guildBan(guild.id, userId), {
-			reason: auditReason(reason),
-		}),
+		guild.client.rest.delete(Routes.guildBan(guild.id, userId), { reason: auditReason(reason) }),
 	);
 }
 

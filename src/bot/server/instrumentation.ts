@@ -128,10 +128,7 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 }
 
 function withId(caller: Caller): Caller & { requestId: string } {
-	return {
-		...caller,
-		requestId: caller.requestId ?? crypto.randomUUID().slice(0, 8),
-	};
+	return { ...caller, requestId: caller.requestId ?? crypto.randomUUID().slice(0, 8) };
 }
 
 function callerFields({ requestId, session, principal, trace }: Caller) {

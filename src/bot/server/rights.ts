@@ -25,13 +25,7 @@ export function createRights(contextOf: (principal: Principal) => Admitting): Ot
 			mayTouch(context, guild.id) &&
 			!found.some(({ guild: { id } }) => guild.id === id);
 		const incomplete = connection.guilds.some(isMissing);
-		const guilds = found.map(
-			({ guild: { id, name = "" }, signIn }): PersonGuild => ({
-				id,
-				name,
-				signIn,
-			}),
-		);
+		const guilds = found.map(({ guild: { id, name = "" }, signIn }): PersonGuild => ({ id, name, signIn }));
 		const rights: PersonRights = { guilds, ...(incomplete && { incomplete }) };
 		return JSON.stringify(rights);
 	};

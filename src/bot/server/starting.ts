@@ -6,10 +6,7 @@ import type { RpcRequest } from "../../mcp/json-rpc.ts";
 import { rightsMethod } from "../../mcp/rights.ts";
 import type { Caller, Server } from "../../mcp/server.ts";
 
-const defaults = {
-	maxWaitMs: 5_000,
-	startMs: 10_000,
-};
+const defaults = { maxWaitMs: 5_000, startMs: 10_000 };
 
 /** In milliseconds. */
 export type StartLimits = typeof defaults;

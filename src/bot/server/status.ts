@@ -56,11 +56,7 @@ function describeConnection(connection: Connection) {
 		reason: connected ? undefined : reason,
 		refused_intents: connection.refusedIntents,
 		requests_paused: pause
-			? {
-					reason: pause.why,
-					status: pause.status,
-					seconds_left: Math.ceil(pause.waitMs / 1000),
-				}
+			? { reason: pause.why, status: pause.status, seconds_left: Math.ceil(pause.waitMs / 1000) }
 			: null,
 		sockets: connection.sockets,
 		shards: hasShards ? describeShards(connection) : undefined,

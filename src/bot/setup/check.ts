@@ -102,34 +102,17 @@ function checksOf(
 		{
 			title: "database",
 			run: () =>
-				checkDatabase({
-					databaseUrl: config.databaseUrl,
-					schema: config.dbSchema,
-					directory: config.dataDirectory,
-				}),
+				checkDatabase({ databaseUrl: config.databaseUrl, schema: config.dbSchema, directory: config.dataDirectory }),
 		},
 		...(toml.features.chat && providers.length === 0 ? [unansweredChat] : []),
 		...providers,
 		login,
 		...(clientId === undefined
 			? []
-			: [
-					{
-						title: "CLIENT_ID",
-						needs: [login],
-						run: () => checkClientId(clientId, connection.discord),
-					},
-				]),
+			: [{ title: "CLIENT_ID", needs: [login], run: () => checkClientId(clientId, connection.discord) }]),
 		guild,
-		{
-			title: "permissions",
-			needs: [guild],
-			run: () => checkPermissions(guilds, toml),
-		},
-		...referenceChecks(toml, () => guilds).map((reference) => ({
-			...reference,
-			needs: [guild],
-		})),
+		{ title: "permissions", needs: [guild], run: () => checkPermissions(guilds, toml) },
+		...referenceChecks(toml, () => guilds).map((reference) => ({ ...reference, needs: [guild] })),
 	];
 }
 
@@ -139,10 +122,7 @@ function configurationCheck(config: BotConfig): Check {
 		title: "configuration",
 		run() {
 			const path = resolve(directory);
-			const issue = sameTokenIssue(instancesIn(dirname(path)), {
-				path,
-				env: { DISCORD_TOKEN: discordToken },
-			});
+			const issue = sameTokenIssue(instancesIn(dirname(path)), { path, env: { DISCORD_TOKEN: discordToken } });
 			if (issue) throw new CheckFailed(issue);
 			return `${directory}: ${oneLine(config.botName)}`;
 		},
@@ -161,9 +141,7 @@ function instancesIn(directory: string): Entry[] {
 
 const unansweredChat: Check = {
 	title: "features.chat",
-	run: () => ({
-		warning: "no AI provider configured: mentions will not be answered",
-	}),
+	run: () => ({ warning: "no AI provider configured: mentions will not be answered" }),
 };
 
 function secretsIn(config: BotConfig): (string | undefined)[] {

@@ -74,11 +74,7 @@ export function neededFor(permissions: readonly Permission[], features: TomlSett
 /** Without them, parts of `moderation` would do nothing: the bot acts there on its own. */
 export function neededForModeration({ features, moderation }: Pick<TomlSettings, "features" | "moderation">): bigint {
 	if (!features.moderation || !moderation) return 0n;
-	const forRules = {
-		timeout: "ModerateMembers",
-		kick: "KickMembers",
-		ban: "BanMembers",
-	} as const;
+	const forRules = { timeout: "ModerateMembers", kick: "KickMembers", ban: "BanMembers" } as const;
 	return bitsIn(undefined, [
 		...(moderation.escalate ?? []).map(({ action }) => forRules[action]),
 		...(moderation.spam && !moderation.spam.dry ? (["ModerateMembers"] as const) : []),

@@ -216,10 +216,7 @@ export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 }
 
 /** Value of the gateway's INSTANCES, with warnings about bots it leaves out and bots with the same port. */
-export function describeInstances(instances: readonly Instance[]): {
-	value: string;
-	warnings: string[];
-} {
+export function describeInstances(instances: readonly Instance[]): { value: string; warnings: string[] } {
 	const warnings: string[] = [];
 	const listed = instances
 		.flatMap(({ name, port }) => {

@@ -44,10 +44,7 @@ export async function askPortOwner(config: BotConfig): Promise<PortOwner> {
 			? { bot: status.bot_name, why: `is the bot ${status.bot_name}` }
 			: { why: "is another program" };
 	} catch (error) {
-		if (signal.aborted)
-			return {
-				why: `does not respond within ${timeoutMs / 1_000} seconds`,
-			};
+		if (signal.aborted) return { why: `does not respond within ${timeoutMs / 1_000} seconds` };
 		if (error instanceof SyntaxError) return { why: "is another program" };
 		return { why: `does not respond: ${describeConnectionError(error)}` };
 	}

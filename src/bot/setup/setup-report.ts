@@ -95,9 +95,7 @@ function checkGateway(guild: Guild, connection: Connection): Found {
 	const { state, shards } = connection;
 	const of = shards.length > 1 ? `, shard ${connection.shardOf(guild)} of ${shards.length}` : "";
 	if (state.connected || connection.isConnected(guild)) return `connected${of}`;
-	return {
-		warning: `the bot is not connected (${state.reason}), so its data of guilds may be outdated`,
-	};
+	return { warning: `the bot is not connected (${state.reason}), so its data of guilds may be outdated` };
 }
 
 function checkMembers(guild: Guild, connection: Connection): Found {
@@ -157,10 +155,7 @@ function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const checks: Check[] = [];
 	const kinds = ["stage", "announcement"].filter((kind) => !isAllowedKind(guild, kind));
 	if (kinds.length > 0 && offers("create_channel"))
-		checks.push({
-			title: "community",
-			run: () => `off, so that the guild can have no ${kinds.join(" or ")} channels`,
-		});
+		checks.push({ title: "community", run: () => `off, so that the guild can have no ${kinds.join(" or ")} channels` });
 	if (offers("create_channel", "edit_channel"))
 		checks.push({
 			title: "boosts",

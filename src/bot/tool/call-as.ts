@@ -104,12 +104,7 @@ export class PersonCalls {
 			milliseconds: ms,
 			...facts.recorded(tool, whole),
 		});
-		return {
-			text,
-			isError: outcome !== "done",
-			wrote,
-			...(basis && { basis }),
-		};
+		return { text, isError: outcome !== "done", wrote, ...(basis && { basis }) };
 	};
 }
 
@@ -121,11 +116,7 @@ async function run(
 	log: Log,
 ): Promise<{ text: string; outcome: AuditedCall["outcome"] }> {
 	try {
-		const result = await tool.call(args, context, {
-			signal: undefined,
-			reportProgress() {},
-			...hooks,
-		});
+		const result = await tool.call(args, context, { signal: undefined, reportProgress() {}, ...hooks });
 		const { content } = JSON.parse(result) as { content: { text: string }[] };
 		const text = content.map((item) => item.text).join("\n");
 		return { text, outcome: isErrorResult(result) ? "failed" : "done" };

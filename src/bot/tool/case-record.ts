@@ -122,11 +122,7 @@ export async function recorded(
 export function completed(draft: CaseDraft | undefined, more: CaseDraft | undefined): CaseDraft | undefined {
 	if (!draft || !more) return draft ?? more;
 	const { messageIds = more.messageIds, channelIds = more.channelIds } = draft;
-	return {
-		...draft,
-		...(messageIds && { messageIds }),
-		...(channelIds && { channelIds }),
-	};
+	return { ...draft, ...(messageIds && { messageIds }), ...(channelIds && { channelIds }) };
 }
 
 async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<ToolOutput>): Promise<ToolOutput> {

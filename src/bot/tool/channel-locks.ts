@@ -58,9 +58,7 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 		attach(client) {
 			client.on(Events.ChannelDelete, ({ id }) => {
 				forget(id).catch((error) =>
-					log.error("could not delete the lock_channel record of a deleted channel", {
-						error,
-					}),
+					log.error("could not delete the lock_channel record of a deleted channel", { error }),
 				);
 			});
 		},

@@ -14,11 +14,7 @@ import type { BotContext, BotTool } from "./context.ts";
 import { isInDefaultToolsets, isReadOnly } from "./toolsets.ts";
 
 /** Tools that find and call tools which are not in `tools/list`. */
-export const accessors = {
-	find: "find_tools",
-	read: "use_reading_tool",
-	use: "use_tool",
-} as const;
+export const accessors = { find: "find_tools", read: "use_reading_tool", use: "use_tool" } as const;
 
 const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
 
@@ -172,8 +168,5 @@ function innerCall(outer: JsonObject): { name: string; args: JsonObject } {
 			if (key in args) issues.push(`arguments.${key}: put ${key} beside \`arguments\`, not inside`);
 	if (issues.length > 0) throw invalidParameters(issues);
 	const own = args as JsonObject;
-	return {
-		name: String(name),
-		args: guild_id === undefined ? own : { ...own, guild_id },
-	};
+	return { name: String(name), args: guild_id === undefined ? own : { ...own, guild_id } };
 }

@@ -101,10 +101,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 	const { managesBot = !takesGuild } = definition.person ?? {};
 	const limits = runLimits(definition, args, bot);
 	const onBug = (error: unknown) =>
-		bot.log.error("MCP tool failed after changing something on Discord", {
-			tool: name,
-			error,
-		});
+		bot.log.error("MCP tool failed after changing something on Discord", { tool: name, error });
 	const runLocked = () =>
 		lock(definition, args, bot, async () => {
 			if (!takesGuild) {
@@ -307,11 +304,7 @@ async function resolve(
 }
 
 function finderOf(schema: unknown): Finder<unknown> | undefined {
-	const { find, wrapped, item } = schema as {
-		find?: Finder<unknown>;
-		wrapped?: unknown;
-		item?: unknown;
-	};
+	const { find, wrapped, item } = schema as { find?: Finder<unknown>; wrapped?: unknown; item?: unknown };
 	if (find) return find;
 	if (wrapped) return finderOf(wrapped);
 	return item ? finderOf(item) : undefined;
@@ -334,10 +327,7 @@ function authorize<Args extends object>(
 	if (person) {
 		requireAll(definition, args, guild, things, person);
 		const { permissionsIn } = definition;
-		const more = {
-			...(permissionsIn !== "run" && { permissionsIn }),
-			...definition.person,
-		};
+		const more = { ...(permissionsIn !== "run" && { permissionsIn }), ...definition.person };
 		requireAll(more, args, guild, things, person);
 		requireOpenThreads(definition, things, person);
 		if (ranked) requireBelow(guild, things, ranked, person);

@@ -21,10 +21,7 @@ const currentTime = /\bnow is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 /** `shown`: output of the dry run. Default of `basis`: this without the current time. */
 export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 	const lines = [shown].flat();
-	return {
-		lines,
-		basis: basis === undefined ? lines.map((line) => line.replace(currentTime, "now")) : [basis].flat(),
-	};
+	return { lines, basis: basis === undefined ? lines.map((line) => line.replace(currentTime, "now")) : [basis].flat() };
 }
 
 /** Without a dry run. `names`: what the ids in the arguments stand for. */

@@ -14,11 +14,7 @@ export function scopeTo(
 ): BotContext {
 	const { self, guildId, audit, guildDocuments } = context;
 	const { guilds: own, person } = principal;
-	const scoped: BotContext = {
-		...context,
-		principal,
-		self: { ...self, tools: allowed, listed, beyond },
-	};
+	const scoped: BotContext = { ...context, principal, self: { ...self, tools: allowed, listed, beyond } };
 	if (!own && !person) return scoped;
 	const guilds = own ? intersect(context.guilds, own) : context.guilds;
 	const documents = limitDocuments(guildDocuments, (id) => isAdmitted({ guilds }, id));
@@ -28,9 +24,7 @@ export function scopeTo(
 		guilds,
 		// An error that names it would reveal a guild outside the limits.
 		guildId: guildId !== undefined && guilds.has(guildId) ? guildId : undefined,
-		audit: {
-			recent: (filter) => audit.recent({ ...filter, guildIds: [...guilds] }),
-		},
+		audit: { recent: (filter) => audit.recent({ ...filter, guildIds: [...guilds] }) },
 		guildDocuments: documents,
 	};
 }

@@ -124,16 +124,8 @@ async function readPages(
 	let next = before?.first;
 	for (let left = limit; left > 0; ) {
 		const size = Math.min(left, pageSize);
-		const query = makeURLSearchParams({
-			limit: size,
-			user_id,
-			target_id,
-			action_type,
-			before: next,
-		});
-		const page = (await discord.rest.get(Routes.guildAuditLog(guild.id), {
-			query,
-		})) as RESTGetAPIAuditLogResult;
+		const query = makeURLSearchParams({ limit: size, user_id, target_id, action_type, before: next });
+		const page = (await discord.rest.get(Routes.guildAuditLog(guild.id), { query })) as RESTGetAPIAuditLogResult;
 		const all = page.audit_log_entries.filter(isInRange);
 		const entries = await visibleEntries(all, page, guild);
 		pages.push({ ...page, audit_log_entries: entries });

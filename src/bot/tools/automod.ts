@@ -34,11 +34,7 @@ const ruleId = found(automodRule, "rule");
 
 const shown = <T>(type: "string" | "integer", description: string) => listedAs<T>({ type, description });
 const shownList = <T>(description: string, options?: readonly string[]) =>
-	listedAs<T>({
-		type: "array",
-		items: { type: "string", ...(options && { enum: options }) },
-		description,
-	});
+	listedAs<T>({ type: "array", items: { type: "string", ...(options && { enum: options }) }, description });
 
 const words = (max: number, maxLength: number, description: string) =>
 	list(text(1, maxLength, ""), 0, max, description);

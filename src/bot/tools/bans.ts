@@ -210,11 +210,7 @@ export const unban = editTool({
 	description: "Lift bans.",
 	permissions: ["BanMembers"],
 	lock: "user_ids",
-	input: {
-		guild_id,
-		user_ids: list(snowflake("banned user"), 1, 200, "Users."),
-		reason,
-	},
+	input: { guild_id, user_ids: list(snowflake("banned user"), 1, 200, "Users."), reason },
 	async plan({ user_ids }, { guild, tempBans }) {
 		const stored = new Map<string, () => Promise<void>>();
 		for (const id of user_ids) {

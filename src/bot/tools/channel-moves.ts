@@ -141,10 +141,7 @@ function accessOf(
 ): { following: ReadonlySet<string>; lines: string[] } {
 	const found = channels
 		.filter(({ id }) => arriving.some((raw) => raw.id === id))
-		.map((channel) => ({
-			channel,
-			...accessAfterMove(channel, all, parentId, lock),
-		}));
+		.map((channel) => ({ channel, ...accessAfterMove(channel, all, parentId, lock) }));
 	const alike = Map.groupBy(
 		found.filter(({ lines }) => lines.length > 0),
 		({ lines }) => lines.join("; "),

@@ -61,11 +61,7 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 			v.array(orText(tag, "name")),
 			v.maxLength(20, "expected at most 20"),
 			v.description("The forum's complete list of tags."),
-			listedAs({
-				type: "array",
-				items: { type: "object" },
-				description: `Forum: all tags, ${shown}.`,
-			}),
+			listedAs({ type: "array", items: { type: "object" }, description: `Forum: all tags, ${shown}.` }),
 		),
 	);
 }
@@ -73,10 +69,7 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 const below_channel_id = v.optional(
 	v.pipe(
 		found(find.channel, "channel right above it, or category to be first in"),
-		listedAs({
-			type: "string",
-			description: "Channel right above it, or its category.",
-		}),
+		listedAs({ type: "string", description: "Channel right above it, or its category." }),
 	),
 );
 
@@ -142,11 +135,7 @@ export const editChannel = editTool({
 		"ManageChannels",
 		...forAccess,
 		{ permission: "ManageRoles", with: "lock_permissions" },
-		{
-			permission: "SetVoiceChannelStatus",
-			with: "status",
-			when: ({ status }) => status !== undefined,
-		},
+		{ permission: "SetVoiceChannelStatus", with: "status", when: ({ status }) => status !== undefined },
 	],
 	input: {
 		guild_id,
@@ -159,10 +148,7 @@ export const editChannel = editTool({
 		...accessFields,
 		...kindFields,
 		tags: tagList(
-			v.strictObject({
-				id: v.optional(snowflake("tag, to rename it")),
-				...tagFields,
-			}),
+			v.strictObject({ id: v.optional(snowflake("tag, to rename it")), ...tagFields }),
 			"{id to rename, name, emoji, moderated}",
 		),
 		status: v.optional(v.pipe(text(0, 500, "Voice."), listedAs({ type: "string", description: "Voice." }))),
@@ -228,10 +214,7 @@ export const listChannels = readTool({
 	offered: "listed",
 	title: "List channels",
 	description: "List channels from the top: kind, topic, limits; private and read-only for @everyone.",
-	input: {
-		guild_id,
-		category_id: v.optional(found(find.category, "category to list; all channels when omitted")),
-	},
+	input: { guild_id, category_id: v.optional(found(find.category, "category to list; all channels when omitted")) },
 	run(_, { guild, category }) {
 		const lines = channelsFromTop(guild)
 			.filter(({ id, parentId }) => !category || id === category.id || parentId === category.id)
@@ -275,10 +258,7 @@ export const getChannel = readTool({
 	title: "Get a channel",
 	description:
 		"A channel's or thread's settings, category and position, a forum's tags, and whether its permissions are its category's.",
-	input: {
-		guild_id,
-		channel_id: found(find.anyChannel, "channel or thread"),
-	},
+	input: { guild_id, channel_id: found(find.anyChannel, "channel or thread") },
 	run(_, { guild, channel }) {
 		const fields = currentFields(channel);
 		const { parent } = channel;
@@ -348,11 +328,7 @@ export const deleteChannel = destructiveTool({
 	description: "Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
-	input: {
-		guild_id,
-		channel_id: found(find.currentChannel, "channel"),
-		reason,
-	},
+	input: { guild_id, channel_id: found(find.currentChannel, "channel"), reason },
 	plan(_, { guild, channel }) {
 		requireDeletable(guild, channel);
 		const target = `the ${kindName(channel)} channel ${channelName(channel)}`;
@@ -376,10 +352,7 @@ export const deleteChannel = destructiveTool({
  * channel.
  */
 function requireDeletable(guild: Guild, channel: find.Channel): void {
-	const required = {
-		rules_channel_id: guild.rulesChannelId,
-		public_updates_channel_id: guild.publicUpdatesChannelId,
-	};
+	const required = { rules_channel_id: guild.rulesChannelId, public_updates_channel_id: guild.publicUpdatesChannelId };
 	const named = Object.entries(required).filter(([, id]) => id === channel.id);
 	if (named.length === 0 || !guild.features.includes("COMMUNITY")) return;
 	const settings = named.map(([setting]) => setting).join(" and ");

@@ -68,11 +68,7 @@ export const deleteMessages = destructiveTool({
 			// The bot's own messages need no permission.
 			when: ({ message_ids }) => message_ids?.length !== 1,
 		},
-		{
-			permission: "ReadMessageHistory",
-			with: "count",
-			when: ({ message_ids }) => message_ids === undefined,
-		},
+		{ permission: "ReadMessageHistory", with: "count", when: ({ message_ids }) => message_ids === undefined },
 	],
 	permissionsIn: "run",
 	intents: ["MessageContent"],

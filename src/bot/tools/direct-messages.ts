@@ -27,11 +27,7 @@ export const sendPrivateMessage = writeTool({
 	title: "Send a DM",
 	description: "Send a direct message (DM) to a member, as the bot.",
 	person,
-	input: {
-		...withMember,
-		content,
-		silent: v.optional(flag("Without a notification."), false),
-	},
+	input: { ...withMember, content, silent: v.optional(flag("Without a notification."), false) },
 	async run({ content, silent }, { discord, user }) {
 		const body = {
 			content,
@@ -58,11 +54,7 @@ export const readPrivateMessages = readTool({
 	title: "Read DMs",
 	description: "Read the direct messages between the bot and a member, newest first.",
 	person,
-	input: {
-		...withMember,
-		limit: limit(100, 50),
-		...pageArguments,
-	},
+	input: { ...withMember, limit: limit(100, 50), ...pageArguments },
 	async run(args, { user }) {
 		const channel = await directChannel(user);
 		const label = `the direct messages with ${memberName(user)}`;

@@ -84,13 +84,7 @@ export const editEmoji = editTool({
 	title: "Edit an emoji",
 	description: "Rename an emoji, or change which roles may use it.",
 	lock: "emoji_id",
-	input: {
-		guild_id,
-		emoji_id: found(guildEmoji, "emoji"),
-		name: v.optional(name),
-		role_ids,
-		reason,
-	},
+	input: { guild_id, emoji_id: found(guildEmoji, "emoji"), name: v.optional(name), role_ids, reason },
 	async run(args, { guild, emoji }) {
 		requireEditable(guild, emoji);
 		const target = emojiLabel(emoji);
@@ -120,11 +114,7 @@ export const deleteEmoji = destructiveTool({
 	title: "Delete an emoji",
 	description: "Delete a custom emoji. Messages then show its name.",
 	lock: "emoji_id",
-	input: {
-		guild_id,
-		emoji_id: found(guildEmoji, "emoji"),
-		reason,
-	},
+	input: { guild_id, emoji_id: found(guildEmoji, "emoji"), reason },
 	plan(_, { guild, emoji }) {
 		requireEditable(guild, emoji);
 		const by = emoji.user ? `, made by ${userName(emoji.user)}` : "";

@@ -48,10 +48,7 @@ export const sendFile = writeTool({
 		const { data, contentType } = readFile(args);
 		const filename = `${args.spoiler ? "SPOILER_" : ""}${args.filename}`;
 		const message = (await discord.rest.post(Routes.channelMessages(channel.id), {
-			body: {
-				...(args.content !== undefined && { content: args.content }),
-				allowed_mentions: allowedMentions("none"),
-			},
+			body: { ...(args.content !== undefined && { content: args.content }), allowed_mentions: allowedMentions("none") },
 			files: [{ name: filename, data, contentType }],
 		})) as APIMessage;
 		call.onMessage?.(message.id);

@@ -29,10 +29,7 @@ export const forwardMessage = writeTool({
 	permissionsIn: "to_channel_id",
 	person: { permissions: [slowMode("to_channel_id")] },
 	intents: ["MessageContent"],
-	input: {
-		...onMessage,
-		to_channel_id: found(textChannel, "channel or thread"),
-	},
+	input: { ...onMessage, to_channel_id: found(textChannel, "channel or thread") },
 	async run({ message_id }, { discord, guild, channel, to_channel }) {
 		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
@@ -45,11 +42,7 @@ export const forwardMessage = writeTool({
 			);
 		const forward = (await discord.rest.post(Routes.channelMessages(to_channel.id), {
 			body: {
-				message_reference: {
-					type: MessageReferenceType.Forward,
-					message_id,
-					channel_id: channel.id,
-				},
+				message_reference: { type: MessageReferenceType.Forward, message_id, channel_id: channel.id },
 				allowed_mentions: allowedMentions("none"),
 			},
 		})) as APIMessage;
@@ -66,11 +59,7 @@ export const crosspostMessage = destructiveTool({
 	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
 	person: { permissions: ["ManageMessages"] },
-	input: {
-		guild_id,
-		channel_id: found(textChannel, "announcement channel"),
-		message_id: snowflake("message"),
-	},
+	input: { guild_id, channel_id: found(textChannel, "announcement channel"), message_id: snowflake("message") },
 	async plan({ message_id }, { discord, guild, channel }) {
 		const where = channelName(channel);
 		if (channel.type !== ChannelType.GuildAnnouncement)

@@ -46,11 +46,7 @@ const documentOf = (description: string) =>
 	v.optional(
 		v.pipe(
 			v.union([v.record(v.string(), v.unknown()), v.string()]),
-			publishedAs<Record<string, unknown> | string>({
-				type: "object",
-				additionalProperties: true,
-				description,
-			}),
+			publishedAs<Record<string, unknown> | string>({ type: "object", additionalProperties: true, description }),
 		),
 	);
 
@@ -195,11 +191,7 @@ export const cancelJob = tool(
 		input: { guild_id, job_id },
 		async plan({ job_id }, { guild, guildDocuments, mayTouch }) {
 			requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
-			return {
-				preview: () => guildDocuments.job(job_id),
-				basis: job_id,
-				act: () => guildDocuments.cancel(job_id),
-			};
+			return { preview: () => guildDocuments.job(job_id), basis: job_id, act: () => guildDocuments.cancel(job_id) };
 		},
 	},
 );

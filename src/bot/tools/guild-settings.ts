@@ -24,10 +24,7 @@ const level = (field: keyof typeof levels, description: string) =>
 	v.optional(choice<string>(levels[field], description));
 const channel = (what: string) => v.optional({ ...snowflakeOrEmpty(`${what}; "" for none.`), find: channelOrNone });
 /** Schema of a channel that only communities have. `tools/list` shows it in brief. */
-const communityChannel = v.optional({
-	...snowflakeOrEmpty("Communities."),
-	find: channelOrNone,
-});
+const communityChannel = v.optional({ ...snowflakeOrEmpty("Communities."), find: channelOrNone });
 
 export const editGuild = editTool({
 	name: "edit_guild",
@@ -47,10 +44,7 @@ export const editGuild = editTool({
 			v.pipe(
 				integer(60, 3600, `Seconds: ${afkTimeouts.join(", ")}.`),
 				v.check((input) => afkTimeouts.includes(input), `expected one of ${afkTimeouts.join(", ")}`),
-				listedAs({
-					type: "integer",
-					description: `Seconds: ${afkTimeouts.join(", ")}.`,
-				}),
+				listedAs({ type: "integer", description: `Seconds: ${afkTimeouts.join(", ")}.` }),
 			),
 		),
 		system_channel_id: channel("For joins and boosts"),
@@ -75,9 +69,7 @@ export const editGuild = editTool({
 		const fields = Object.keys(before) as (keyof Settings)[];
 		const changes = changesOf(before, args, `the guild ${guild.id}`);
 		requireCommunity(current, changes);
-		const edited = (await guild.client.rest.patch(route, {
-			body: toBody(changes),
-		})) as APIGuild;
+		const edited = (await guild.client.rest.patch(route, { body: toBody(changes) })) as APIGuild;
 		const after = settingsOf(edited);
 		const changed = fields.filter((field) => before[field] !== after[field]);
 		if (changed.length === 0)

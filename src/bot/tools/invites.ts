@@ -30,10 +30,7 @@ export const listInvites = readTool({
 			when: ({ channel_id }) => channel_id === undefined,
 		},
 	],
-	input: {
-		guild_id,
-		channel_id: v.optional(found(channel, "channel; default: all")),
-	},
+	input: { guild_id, channel_id: v.optional(found(channel, "channel; default: all")) },
 	async run(_, { discord, guild, channel }) {
 		const all = (await discord.rest.get(
 			channel ? Routes.channelInvites(channel.id) : Routes.guildInvites(guild.id),
@@ -84,10 +81,7 @@ export const createInvite = writeTool({
 		max_age_seconds: v.optional(
 			v.pipe(
 				integer(0, longestSeconds, "Lifetime."),
-				listedAs({
-					type: "integer",
-					description: "Default: 86400, a day; at most 60 days; 0: for ever.",
-				}),
+				listedAs({ type: "integer", description: "Default: 86400, a day; at most 60 days; 0: for ever." }),
 			),
 			86_400,
 		),
@@ -146,19 +140,9 @@ export const deleteInvite = destructiveTool({
 	offered: "listed",
 	title: "Delete invites",
 	description: "Delete invites: their links stop working.",
-	permissions: [
-		{
-			permission: "ManageChannels",
-			orInGuild: "ManageGuild",
-			with: "invite_codes",
-		},
-	],
+	permissions: [{ permission: "ManageChannels", orInGuild: "ManageGuild", with: "invite_codes" }],
 	permissionsIn: "run",
-	input: {
-		guild_id,
-		invite_codes: list(inviteCode, 1, 100, "Codes or links."),
-		reason,
-	},
+	input: { guild_id, invite_codes: list(inviteCode, 1, 100, "Codes or links."), reason },
 	async plan({ invite_codes }, { discord, guild }) {
 		const { invites, missing } = await invitesOf(guild, invite_codes);
 		const remove = ({ code }: APIInvite) => discord.rest.delete(Routes.invite(code));

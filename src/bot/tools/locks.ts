@@ -298,11 +298,7 @@ function nothingChanged(left: readonly string[]): ToolError {
 }
 
 interface UnlockPlan {
-	restored: {
-		row: ChannelLockRow;
-		active: bigint;
-		owner: string;
-	}[];
+	restored: { row: ChannelLockRow; active: bigint; owner: string }[];
 	changed: string[];
 }
 
@@ -370,11 +366,7 @@ function ownerOf(guild: Guild, { target_id }: ChannelLockRow): string {
 
 async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]): Promise<UnlockPlan> {
 	const { guild } = channel;
-	const restored = rows.map((row) => ({
-		row,
-		active: inForce(channel, row),
-		owner: ownerOf(guild, row),
-	}));
+	const restored = rows.map((row) => ({ row, active: inForce(channel, row), owner: ownerOf(guild, row) }));
 	const active = restored.reduce((bits, { active }) => bits | active, 0n);
 	requireGrantable(guild, channel, active);
 	const after = restored.map(({ row, active }) => [row.target_id, restoredBits(channel, row, active)] as const);

@@ -90,11 +90,7 @@ export const listMembers = readTool({
 	},
 	person: {
 		permissions: [
-			{
-				permission: "ModerateMembers",
-				with: "timed_out",
-				when: ({ timed_out }) => timed_out !== undefined,
-			},
+			{ permission: "ModerateMembers", with: "timed_out", when: ({ timed_out }) => timed_out !== undefined },
 		],
 	},
 	run({ name, sort, limit, after, ...filter }, { guild, connection }) {
@@ -279,16 +275,8 @@ export const setNickname = editTool({
 	title: "Set a nickname",
 	description: "Set the nickname of a member or the bot; without `nickname`, or with an empty one, remove it.",
 	permissions: [
-		{
-			permission: "ManageNicknames",
-			with: "user_id",
-			when: ({ user_id }, botId) => user_id !== botId,
-		},
-		{
-			permission: "ChangeNickname",
-			with: "user_id",
-			when: ({ user_id }, botId) => user_id === botId,
-		},
+		{ permission: "ManageNicknames", with: "user_id", when: ({ user_id }, botId) => user_id !== botId },
+		{ permission: "ChangeNickname", with: "user_id", when: ({ user_id }, botId) => user_id === botId },
 	],
 	ranked: "others",
 	person: {

@@ -47,12 +47,7 @@ export const sendMessage = writeTool({
 				embeds: args.embeds,
 				allowed_mentions: allowedMentions(args.mentions),
 				flags: args.silent ? MessageFlags.SuppressNotifications : 0,
-				...(args.reply_to && {
-					message_reference: {
-						message_id: args.reply_to,
-						fail_if_not_exists: true,
-					},
-				}),
+				...(args.reply_to && { message_reference: { message_id: args.reply_to, fail_if_not_exists: true } }),
 			},
 		})) as APIMessage;
 		call.onMessage?.(message.id);
@@ -70,15 +65,8 @@ export const editMessage = destructiveTool({
 	description: "Replace content or embeds of the bot's message; not undoable.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory", ...textPermissions],
-	person: {
-		permissions: ["ManageMessages", ...contentPermissions],
-		inLockedThreads: false,
-	},
-	input: {
-		...onMessage,
-		content: v.optional(content),
-		embeds: v.optional(embeds),
-	},
+	person: { permissions: ["ManageMessages", ...contentPermissions], inLockedThreads: false },
+	input: { ...onMessage, content: v.optional(content), embeds: v.optional(embeds) },
 	async plan({ guild_id: _, ...args }, { discord, guild, channel, audit }) {
 		const { message_id } = args;
 		const message = await fetchOwnMessage(channel, message_id, "edit");

@@ -246,9 +246,7 @@ function writeChange({ channel, target, after }: OverwriteChange) {
 	const route = Routes.channelPermission(channel.id, target.id);
 	const { allow, deny } = after;
 	if ((allow | deny) === 0n) return rest.delete(route);
-	return rest.put(route, {
-		body: { type: target.type, allow: String(allow), deny: String(deny) },
-	});
+	return rest.put(route, { body: { type: target.type, allow: String(allow), deny: String(deny) } });
 }
 
 export const listChannelPermissions = readTool({
@@ -361,10 +359,7 @@ export const copyChannelPermissions = destructiveTool({
 		const [source, targets] = await currentPair(guild, given, cached);
 		const changes = targets
 			.map((target) => ({ target, source: source ?? categoryOf(target) }))
-			.map((pair) => ({
-				...pair,
-				changed: differingOverwrites(pair.target, pair.source),
-			}))
+			.map((pair) => ({ ...pair, changed: differingOverwrites(pair.target, pair.source) }))
 			.filter(({ changed }) => changed.length > 0);
 		const sourcePermissions = source
 			? `the permissions of ${channelName(source)}`
@@ -400,9 +395,7 @@ export const copyChannelPermissions = destructiveTool({
 						idOf: ({ target }) => target.id,
 						describe: (one) => texts.get(one) ?? channelName(one.target),
 						write: ({ target, source }) =>
-							guild.client.rest.patch(Routes.channel(target.id), {
-								body: rawOverwrites(source),
-							}),
+							guild.client.rest.patch(Routes.channel(target.id), { body: rawOverwrites(source) }),
 						done: (done, of) => `Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${sourcePermissions}${rest}:`,
 					},
 					call,

@@ -107,14 +107,8 @@ const pageSize = 100;
 async function threadMembers({ id, client }: GuildBasedChannel): Promise<ReadonlySet<string>> {
 	const ids = new Set<string>();
 	for (let after: string | undefined; ; ) {
-		const query = makeURLSearchParams({
-			with_member: true,
-			limit: pageSize,
-			after,
-		});
-		const page = (await client.rest.get(Routes.threadMembers(id), {
-			query,
-		})) as APIThreadMember[];
+		const query = makeURLSearchParams({ with_member: true, limit: pageSize, after });
+		const page = (await client.rest.get(Routes.threadMembers(id), { query })) as APIThreadMember[];
 		for (const { user_id } of page) if (user_id) ids.add(user_id);
 		after = page.at(-1)?.user_id;
 		if (page.length < pageSize || !after) return ids;

@@ -21,10 +21,7 @@ import { placeOf } from "../messages/sent-message.ts";
 import { flag, integer, limit, list, orText, snowflake, text } from "../tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
-const onPoll = {
-	...inChannel,
-	message_id: snowflake("message with the poll"),
-};
+const onPoll = { ...inChannel, message_id: snowflake("message with the poll") };
 
 const answer = v.strictObject({ text: text(1, 55, ""), emoji: v.optional(innerEmoji) });
 
@@ -51,9 +48,7 @@ export const createPoll = writeTool({
 			poll_media: {
 				text,
 				// Discord accepts only one of id and name.
-				...(emoji && {
-					emoji: emoji.id ? { id: emoji.id } : { name: emoji.name },
-				}),
+				...(emoji && { emoji: emoji.id ? { id: emoji.id } : { name: emoji.name } }),
 			},
 		}));
 		const question = { text: args.question };

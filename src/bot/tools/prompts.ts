@@ -31,9 +31,7 @@ const jobs: readonly Job[] = [
 		name: "set_up_guild",
 		title: "Set up a guild",
 		description: "Create roles, categories and channels with their access, as described.",
-		arguments: {
-			plan: "What the guild is for and what it should have, in your own words.",
-		},
+		arguments: { plan: "What the guild is for and what it should have, in your own words." },
 		needs: ["list_channels", "list_roles", "create_role", "create_channel"],
 		text: ({ plan }) => [
 			plan === undefined
@@ -101,10 +99,7 @@ const jobs: readonly Job[] = [
 	},
 ];
 
-const guildArgument = {
-	name: "guild_id",
-	description: "The guild. Default: the bot's own.",
-};
+const guildArgument = { name: "guild_id", description: "The guild. Default: the bot's own." };
 
 /** Returns the MCP prompts for whom `context` is limited to. People are not told of a guild that they are not in. */
 export function promptsFor({ connection, guildId, guilds: touchable, self, principal }: BotContext): Prompt[] {
@@ -128,13 +123,7 @@ export function createPrompts(options: PromptsOptions): Prompt[] {
 			name,
 			title,
 			description,
-			arguments: [
-				...Object.entries(own).map(([name, description]) => ({
-					name,
-					description,
-				})),
-				guildArgument,
-			],
+			arguments: [...Object.entries(own).map(([name, description]) => ({ name, description })), guildArgument],
 			get: (args) => [...text(args), whereToAct(args, options), aboutTexts].join("\n"),
 			complete: (argument, typed) => (argument === guildArgument.name ? completeByName(options.guilds(), typed) : []),
 		}));

@@ -41,11 +41,7 @@ export const pruneMembers = destructiveTool(
 			if (person && include_roles) requireRolesBelowPerson(person, include_roles);
 			const criteria = pruneCriteria(days, include_roles);
 			return {
-				record: {
-					action: "prune",
-					userIds: [],
-					detail: `inactive for ${days} day(s)`,
-				},
+				record: { action: "prune", userIds: [], detail: `inactive for ${days} day(s)` },
 				async preview() {
 					const count = await pruneCount(guild, days, include_roles);
 					return `Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`;

@@ -19,11 +19,7 @@ export const getRecentMessages = readTool({
 	description: "Read a channel or thread, newest first: text, files, embeds, components, replies, forwards, reactions.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
-	input: {
-		...inChannel,
-		limit: limit(100, 50),
-		...pageArguments,
-	},
+	input: { ...inChannel, limit: limit(100, 50), ...pageArguments },
 	run: (args, { channel }) => readPage(channel, placeName(channel), args),
 });
 

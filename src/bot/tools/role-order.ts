@@ -96,15 +96,9 @@ export async function planMove(guild: Guild, ids: readonly string[], place: Plac
 		isNeeded: positions.length > 0,
 		async execute() {
 			if (positions.length === 0)
-				return before.toReversed().map(({ id, name, rawPosition }) => ({
-					id,
-					name,
-					position: rawPosition,
-				}));
+				return before.toReversed().map(({ id, name, rawPosition }) => ({ id, name, position: rawPosition }));
 			const route = Routes.guildRoles(guild.id);
-			const roles = (await guild.client.rest.patch(route, {
-				body: positions,
-			})) as APIRole[];
+			const roles = (await guild.client.rest.patch(route, { body: positions })) as APIRole[];
 			return roles.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
 		},
 	};

@@ -133,13 +133,7 @@ export const createRole = writeTool({
 		const permissions = readPermissions("permissions", args.permissions ?? []);
 		requireGrantable(guild, undefined, permissions);
 		if (below_role) requirePlaceBelow(guild, below_role);
-		const made = await guild.roles.create({
-			name,
-			permissions,
-			hoist,
-			mentionable,
-			colors: { primaryColor: color },
-		});
+		const made = await guild.roles.create({ name, permissions, hoist, mentionable, colors: { primaryColor: color } });
 		return resultLines(
 			`Created the role ${[roleName(made), ...describeFlags(made)].join(", ")}, which permits: ${describeBits(made.permissions.bitfield)}.`,
 			below_role && (await placeBelow(guild, made, below_role)),
@@ -206,10 +200,7 @@ export const editRole = editTool({
 	async run(args, { guild, role, below_role }) {
 		requireOneOf(args, editable);
 		const before = currentFields(role);
-		const requested = {
-			...args,
-			permissions: requestedPermissions(args, before.permissions),
-		};
+		const requested = { ...args, permissions: requestedPermissions(args, before.permissions) };
 		const present = fieldsOf(before).filter((field) => requested[field] !== undefined);
 		const toChange = present.filter((field) => requested[field] !== before[field]);
 		const toggled = (requested.permissions ?? before.permissions) ^ before.permissions;
@@ -319,11 +310,7 @@ export const deleteRole = destructiveTool({
 	permissions: ["ManageRoles"],
 	ranked: true,
 	lock: "role_id",
-	input: {
-		guild_id,
-		role_id: found(currentRole, "role"),
-		reason,
-	},
+	input: { guild_id, role_id: found(currentRole, "role"), reason },
 	plan(_, { guild, role, connection }) {
 		if (role.id === guild.id || role.managed)
 			throw new ToolError(`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`);

@@ -109,10 +109,7 @@ export const createScheduledEvent = writeTool({
 		const { channel_id = "", location = "", scheduled_end_time = "" } = given;
 		validateEvent(guild, { ...given, channel_id, location, scheduled_end_time }, given);
 		const made = (await discord.rest.post(Routes.guildScheduledEvents(guild.id), {
-			body: {
-				...eventBody(given),
-				privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
-			},
+			body: { ...eventBody(given), privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly },
 		})) as APIGuildScheduledEvent;
 		return [`Scheduled the event ${eventName(made)}, times in UTC, ${nowIs()}:`, eventLine(guild, made)];
 	},
@@ -154,10 +151,7 @@ export const editScheduledEvent = editTool({
 		requireEventPermissions(guild, event, before);
 		requireEventPermissions(guild, event, after);
 		const edited = (await discord.rest.patch(Routes.guildScheduledEvent(guild.id, event.id), {
-			body: {
-				...eventBody(changes),
-				...(before.location && !after.location && { entity_metadata: null }),
-			},
+			body: { ...eventBody(changes), ...(before.location && !after.location && { entity_metadata: null }) },
 		})) as APIGuildScheduledEvent;
 		return [
 			`Changed ${Object.keys(changes).join(", ")} of ${eventName(edited)}, times in UTC, ${nowIs()}:`,

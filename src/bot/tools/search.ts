@@ -99,12 +99,7 @@ export const searchMessages = readTool({
 		const read = await readChannels(
 			readableIn(search.scope),
 			{ after, before },
-			{
-				matches: matcher(args),
-				limit: count_by ? undefined : limit,
-				reserveMs,
-				reportProgress,
-			},
+			{ matches: matcher(args), limit: count_by ? undefined : limit, reserveMs, reportProgress },
 		);
 		const result = count_by ? countResult(search, count_by, read) : readResult(search, read);
 		return isForIndex ? [...result, "Channels were read, because Discord's search cannot be used yet."] : result;

@@ -37,9 +37,9 @@ export const listThreadMembers = readTool({
 	},
 	async run({ limit, after }, { discord, guild, thread }) {
 		const query = makeURLSearchParams({ with_member: true, limit, after });
-		const members = (await discord.rest.get(Routes.threadMembers(thread.id), {
-			query,
-		})) as (APIThreadMember & { member: APIGuildMember })[];
+		const members = (await discord.rest.get(Routes.threadMembers(thread.id), { query })) as (APIThreadMember & {
+			member: APIGuildMember;
+		})[];
 		const where = channelName(thread);
 		const last = members.at(-1)?.user_id;
 		if (!last) return `No member of ${where}${after ? ` has an id above ${after}` : ""}.`;

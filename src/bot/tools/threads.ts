@@ -71,11 +71,7 @@ export const createThread = writeTool({
 			when: (args, _, guild) => !(args.private || isInForum(args, guild)),
 		},
 		{ permission: "CreatePrivateThreads", with: "private" },
-		{
-			permission: "SendMessages",
-			with: "channel_id",
-			when: (args, _, guild) => isInForum(args, guild),
-		},
+		{ permission: "SendMessages", with: "channel_id", when: (args, _, guild) => isInForum(args, guild) },
 		{
 			permission: "SendMessagesInThreads",
 			with: "content",
@@ -83,9 +79,7 @@ export const createThread = writeTool({
 		},
 		pingsMany,
 	],
-	person: {
-		permissions: [slowMode("channel_id"), ...contentPermissions],
-	},
+	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
 	input: createInput,
 	run: (args, { guild, channel }) =>
 		find.isForum(channel) ? createPost(args, guild, channel.id) : startThread(args, guild, channel),
@@ -137,11 +131,7 @@ async function startThread(args: NewThread, guild: Guild, channel: TextChannel |
 			? ChannelType.AnnouncementThread
 			: ChannelType.PublicThread;
 	const { id } = (await rest.post(Routes.threads(channel.id, message_id), {
-		body: {
-			name,
-			auto_archive_duration: archivedAfter(channel),
-			...(message_id === undefined && { type }),
-		},
+		body: { name, auto_archive_duration: archivedAfter(channel), ...(message_id === undefined && { type }) },
 	})) as APIThreadChannel;
 	const kind = isPrivate ? "private thread" : "thread";
 	const from = message_id ? ` from the message ${message_id}` : "";
@@ -150,9 +140,7 @@ async function startThread(args: NewThread, guild: Guild, channel: TextChannel |
 	if (content === undefined) return [`${createdThread}: ${linkTo(thread)}`];
 	const body = { content, allowed_mentions: allowedMentions(args.mentions) };
 	try {
-		const first = (await rest.post(Routes.channelMessages(id), {
-			body,
-		})) as APIMessage;
+		const first = (await rest.post(Routes.channelMessages(id), { body })) as APIMessage;
 		return [
 			`${createdThread}, with the message ${first.id}: ${linkTo(thread, first.id)}`,
 			...pingLines(guild, content, first),
@@ -333,11 +321,7 @@ export const deleteThread = destructiveTool({
 	permissions: ["ManageThreads"],
 	permissionsIn: "thread_id",
 	lock: "thread_id",
-	input: {
-		guild_id,
-		thread_id: found(find.currentThread, "thread or forum post"),
-		reason,
-	},
+	input: { guild_id, thread_id: found(find.currentThread, "thread or forum post"), reason },
 	plan(_, { guild, thread }) {
 		const parent = thread.parent ? ` of ${channelName(thread.parent)}` : "";
 		const target = `the ${kindName(thread)} ${channelName(thread)}${parent}`;

@@ -30,10 +30,7 @@ export const listVoiceMembers = readTool({
 	offered: "extra",
 	title: "List voice members",
 	description: "List the members in voice and stage channels, and whether they are muted or deafened.",
-	input: {
-		guild_id,
-		channel_id: v.optional(found(find.voiceChannel, "voice or stage channel; default: all")),
-	},
+	input: { guild_id, channel_id: v.optional(found(find.voiceChannel, "voice or stage channel; default: all")) },
 	run(_, { guild, channel }) {
 		const lines = channelsFromTop(guild)
 			.filter(({ id }) => !channel || id === channel.id)
@@ -70,10 +67,7 @@ function lineOf(voice: VoiceState, channel: VoiceBasedChannel): string {
 const voiceChannelOrNone: find.Finder<VoiceBasedChannel | null> = (guild, id) =>
 	id === "" ? null : find.voiceChannel(guild, id);
 
-const description = {
-	users: "Members in voice.",
-	channel: 'Where to; "" disconnects.',
-};
+const description = { users: "Members in voice.", channel: 'Where to; "" disconnects.' };
 
 export const editVoiceMembers = destructiveTool({
 	name: "edit_voice_members",
@@ -92,16 +86,9 @@ export const editVoiceMembers = destructiveTool({
 		guild_id,
 		user_ids: v.pipe(
 			list(found(find.voiceMember, "member"), 1, 50, description.users),
-			listedAs({
-				type: "array",
-				items: { type: "string" },
-				description: description.users,
-			}),
+			listedAs({ type: "array", items: { type: "string" }, description: description.users }),
 		),
-		channel_id: v.optional({
-			...snowflakeOrEmpty(description.channel),
-			find: voiceChannelOrNone,
-		}),
+		channel_id: v.optional({ ...snowflakeOrEmpty(description.channel), find: voiceChannelOrNone }),
 		mute: v.optional(flag("Nobody hears them.")),
 		deafen: v.optional(flag("They hear nobody.")),
 		reason,
@@ -205,11 +192,7 @@ function changeOf({ member, connectedTo, voice }: find.VoiceMember, { channel, m
 		...(body.mute === undefined ? [] : [stateText(body.mute, "muted")]),
 		...(body.deaf === undefined ? [] : [stateText(body.deaf, "deafened")]),
 	].join(" and ");
-	if (states)
-		texts.push({
-			would: `make ${name} ${states}`,
-			did: `${name} is now ${states}.`,
-		});
+	if (states) texts.push({ would: `make ${name} ${states}`, did: `${name} is now ${states}.` });
 	return { member, body, texts };
 }
 

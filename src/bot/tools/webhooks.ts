@@ -46,10 +46,7 @@ export const listWebhooks = readTool({
 	title: "List webhooks",
 	description: "List webhooks with channel, creator and latest known message.",
 	permissions: ["ManageWebhooks"],
-	input: {
-		guild_id,
-		channel_id: v.optional(found(channel, "channel; default: all")),
-	},
+	input: { guild_id, channel_id: v.optional(found(channel, "channel; default: all")) },
 	async run(_, { discord, guild, channel }) {
 		const all = (await discord.rest.get(
 			channel ? Routes.channelWebhooks(channel.id) : Routes.guildWebhooks(guild.id),
@@ -96,16 +93,9 @@ export const createWebhook = writeTool({
 	title: "Create a webhook",
 	description: "Create a webhook that sends messages to a channel (at most 15 each).",
 	permissions: ["ManageWebhooks"],
-	input: {
-		guild_id,
-		channel_id: found(channel, "channel"),
-		name: name("Author name of its messages."),
-		reason,
-	},
+	input: { guild_id, channel_id: found(channel, "channel"), name: name("Author name of its messages."), reason },
 	async run({ name }, { discord, channel }) {
-		const made = (await discord.rest.post(Routes.channelWebhooks(channel.id), {
-			body: { name },
-		})) as APIWebhook;
+		const made = (await discord.rest.post(Routes.channelWebhooks(channel.id), { body: { name } })) as APIWebhook;
 		return `Created the webhook ${webhookName({ id: made.id, name: made.name ?? "" })} in ${channelName(channel)}.`;
 	},
 });
@@ -147,18 +137,9 @@ export const deleteWebhook = destructiveTool({
 	lock: "webhook_ids",
 	permissions: ["ManageWebhooks"],
 	permissionsIn: "run",
-	input: {
-		guild_id,
-		webhook_ids: list(snowflake("webhook"), 1, 50, "Ids of the webhooks."),
-		reason,
-	},
+	input: { guild_id, webhook_ids: list(snowflake("webhook"), 1, 50, "Ids of the webhooks."), reason },
 	async plan({ webhook_ids }, { discord, guild }) {
-		const looked = await Promise.all(
-			webhook_ids.map(async (id) => ({
-				id,
-				found: await webhookOrNone(guild, id),
-			})),
-		);
+		const looked = await Promise.all(webhook_ids.map(async (id) => ({ id, found: await webhookOrNone(guild, id) })));
 		const items = looked.flatMap(({ found }) => found ?? []);
 		const missing = looked.flatMap(({ id, found }) => (found ? [] : [id]));
 		if (items.length === 0)
@@ -243,12 +224,7 @@ export const sendWebhookMessage = writeTool({
 	},
 });
 
-const sentByWebhook = {
-	guild_id,
-	webhook_id,
-	message_id: snowflake("message"),
-	thread_id,
-};
+const sentByWebhook = { guild_id, webhook_id, message_id: snowflake("message"), thread_id };
 
 export const editWebhookMessage = destructiveTool({
 	name: "edit_webhook_message",
@@ -259,11 +235,7 @@ export const editWebhookMessage = destructiveTool({
 	lock: "message_id",
 	permissions: ["ManageWebhooks"],
 	person: { inLockedThreads: false },
-	input: {
-		...sentByWebhook,
-		content: v.optional(content),
-		embeds: v.optional(embeds),
-	},
+	input: { ...sentByWebhook, content: v.optional(content), embeds: v.optional(embeds) },
 	async plan({ message_id, ...args }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);
 		const message = await webhook.fetchMessage(message_id, destination);

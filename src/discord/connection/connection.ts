@@ -122,11 +122,7 @@ export class Connection {
 	/** Resolves when only the operator can mend why the bot cannot connect, such as after a token reset. */
 	readonly failed: Promise<Error>;
 	readonly requests = new RequestGuard(({ why, status, waitMs }) =>
-		this.#options.log.warn("requests to Discord are paused", {
-			why,
-			status,
-			seconds: Math.ceil(waitMs / 1000),
-		}),
+		this.#options.log.warn("requests to Discord are paused", { why, status, seconds: Math.ceil(waitMs / 1000) }),
 	);
 	readonly pictures: Pictures;
 	readonly #queue: RequestQueue;
@@ -322,9 +318,7 @@ export class Connection {
 				...(needsModerationEvents ? [intents.GuildModeration] : []),
 			].filter((intent) => !refused.has(intent)),
 			rest: restOptions(api, onResponse, this.requests, this.#queue),
-			ws: {
-				buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)),
-			},
+			ws: { buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)) },
 			// discord.js would read variables such as SHARDS itself. The login sets the number.
 			shards: [0],
 			makeCache,
@@ -505,9 +499,7 @@ export class Connection {
 				return;
 			} catch (error) {
 				if (await this.#failIfPermanent(error)) return;
-				log.warn("could not check the bot token with Discord, trying again", {
-					reason: String(error),
-				});
+				log.warn("could not check the bot token with Discord, trying again", { reason: String(error) });
 			}
 		}
 	}
@@ -541,10 +533,7 @@ export class Connection {
 		for (const name of refused) {
 			if (this.#refusedIntents.has(name)) continue;
 			this.#refusedIntents.add(name);
-			this.#options.log.warn("running without a privileged intent", {
-				intent: name,
-				reason: describeRefused(name),
-			});
+			this.#options.log.warn("running without a privileged intent", { intent: name, reason: describeRefused(name) });
 		}
 		const bits = refused.map((name) => privilegedIntents[name].bit);
 		options.intents = new IntentsBitField(requested).remove(bits).freeze();

@@ -40,11 +40,7 @@ export class DroppedEvents {
 	note(type: unknown, error: unknown): void {
 		const label = knownTypes.has(type) ? String(type) : "other";
 		const now = performance.now();
-		const dropped = this.#byType.get(label) ?? {
-			count: 0,
-			logged: 0,
-			loggedAt: Number.NEGATIVE_INFINITY,
-		};
+		const dropped = this.#byType.get(label) ?? { count: 0, logged: 0, loggedAt: Number.NEGATIVE_INFINITY };
 		this.#byType.set(label, dropped);
 		dropped.count += 1;
 		if (now - dropped.loggedAt < logEveryMs) return;

@@ -150,9 +150,7 @@ export class SessionStarts {
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)
-			this.log.info("cannot use the file that counts Discord logins across restarts", {
-				reason,
-			});
+			this.log.info("cannot use the file that counts Discord logins across restarts", { reason });
 		this.#fileError = reason;
 	}
 }

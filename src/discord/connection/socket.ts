@@ -296,10 +296,7 @@ export class Socket {
 
 	#resume(connection: SocketConnection, { id, sequence }: Session): void {
 		const { token } = this.manager.options;
-		connection.send({
-			op: GatewayOpcodes.Resume,
-			d: { token, session_id: id, seq: sequence },
-		});
+		connection.send({ op: GatewayOpcodes.Resume, d: { token, session_id: id, seq: sequence } });
 	}
 
 	#handleDispatch(connection: SocketConnection, event: Dispatch): void {
@@ -351,10 +348,7 @@ export class Socket {
 	#dispatch(event: Dispatch, isReplay = false): void {
 		if (event.t === GatewayDispatchEvents.Resumed) this.#emit("resumed");
 		const read = (one: Dispatch) =>
-			this.options.readEvent(one, {
-				read: () => this.#emit("dispatch", { data: one }),
-				isReplay,
-			});
+			this.options.readEvent(one, { read: () => this.#emit("dispatch", { data: one }), isReplay });
 		const { d } = event;
 		if (event.t !== GatewayDispatchEvents.GuildCreate || !isObject(d)) {
 			read(event);
@@ -389,13 +383,7 @@ export class Socket {
 		void this.manager.options.updateSessionInfo(
 			id,
 			session
-				? {
-						sessionId: session.id,
-						resumeURL: session.url,
-						sequence: session.sequence,
-						shardId: id,
-						shardCount: count,
-					}
+				? { sessionId: session.id, resumeURL: session.url, sequence: session.sequence, shardId: id, shardCount: count }
 				: null,
 		);
 	}

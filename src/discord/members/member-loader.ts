@@ -93,10 +93,7 @@ export class MemberLoader {
 				return;
 			} catch (error) {
 				if (closing.aborted) return;
-				log.warn("could not load the members of a guild, trying again", {
-					guild: id,
-					reason: String(error),
-				});
+				log.warn("could not load the members of a guild, trying again", { guild: id, reason: String(error) });
 				// Discord allows one request for all members per guild and 30 seconds.
 				const ms =
 					error instanceof GatewayRateLimitError

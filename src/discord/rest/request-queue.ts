@@ -160,8 +160,6 @@ export function stopsHarm({
 	if (/^(PUT|POST) \/guilds\/\d+\/(bans\/\d+|bulk-ban|incident-actions)$/.test(route)) return true;
 	if (!/^(DELETE|PATCH) \/guilds\/\d+\/members\/\d+$/.test(route)) return false;
 	if (method === RequestMethod.Delete) return true;
-	const { communication_disabled_until: until } = (body ?? {}) as {
-		communication_disabled_until?: string | null;
-	};
+	const { communication_disabled_until: until } = (body ?? {}) as { communication_disabled_until?: string | null };
 	return until != null;
 }

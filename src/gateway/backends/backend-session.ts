@@ -191,7 +191,5 @@ function principalFor(
 
 /** For a call that was aborted before it was sent to the bot. */
 export function notBegun({ reason }: Signal): ClientError {
-	return new ClientError("the call timed out before the gateway sent it to the bot", "unsent", {
-		cause: reason,
-	});
+	return new ClientError("the call timed out before the gateway sent it to the bot", "unsent", { cause: reason });
 }

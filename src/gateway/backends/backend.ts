@@ -121,19 +121,11 @@ export class Backend {
 		this.responseHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
 		this.#toolsReader = options.toolsReader ?? new ToolsReader(1);
-		this.#inFlight = new Semaphore({
-			max: maxInFlight,
-			maxWaiting: maxInFlight,
-			maxWaitMs: maxQueueMs,
-		});
+		this.#inFlight = new Semaphore({ max: maxInFlight, maxWaiting: maxInFlight, maxWaitMs: maxQueueMs });
 		const url = instance.endpoint;
 		const { connect = createFetchSend } = options;
 		if (url.startsWith("http:") && !options.connect)
-			this.#http = new HttpClient({
-				url,
-				maxConnections: maxInFlight + spareConnections,
-				budget,
-			});
+			this.#http = new HttpClient({ url, maxConnections: maxInFlight + spareConnections, budget });
 		this.health = new BackendHealth({
 			name: instance.name,
 			log,
@@ -156,9 +148,7 @@ export class Backend {
 			}),
 			onReplaced: () => {
 				metrics.reinitialisations.add([this.name]);
-				log.info("opened a new MCP session with a bot: the old one was lost", {
-					instance: this.name,
-				});
+				log.info("opened a new MCP session with a bot: the old one was lost", { instance: this.name });
 			},
 			onResent: () => metrics.retries.add([this.name, "session_lost"]),
 		});
@@ -242,22 +232,13 @@ export class Backend {
 	async rights(personId: string, signal: Signal): Promise<PersonRights> {
 		// The answer does not depend on how the person signed in.
 		const person = { id: personId, name: "", signedIn: false };
-		const principal: Principal = {
-			id: "rights",
-			name: "rights",
-			access: "read",
-			person,
-		};
+		const principal: Principal = { id: "rights", name: "rights", access: "read", person };
 		const { message } = await this.read({ method: rightsMethod, params: "{}", principal }, signal);
 		const rights = readRights(message.result);
 		if (!rights) throw new ClientError(`the bot answered ${rightsMethod} without a list of guilds`, "refused");
 		const guilds = rights.guilds
 			.filter(({ id }) => !this.pins.barred.has(id))
-			.map(({ id, name, signIn }) => ({
-				id,
-				name: safeGuildName(id, name),
-				signIn,
-			}));
+			.map(({ id, name, signIn }) => ({ id, name: safeGuildName(id, name), signIn }));
 		return { ...rights, guilds };
 	}
 
@@ -386,10 +367,7 @@ export class Backend {
 		} catch (error) {
 			const reason = this.reasonOf(error);
 			if (!this.#promptsFailed)
-				this.#options.log.warn("could not list the MCP prompts of a bot", {
-					instance: this.name,
-					reason,
-				});
+				this.#options.log.warn("could not list the MCP prompts of a bot", { instance: this.name, reason });
 			this.#promptsFailed = true;
 		}
 	}
@@ -397,11 +375,7 @@ export class Backend {
 	async #refreshGuilds(signal: AbortSignal): Promise<void> {
 		try {
 			const { message } = await this.session.request(
-				{
-					method: "tools/call",
-					params: '{"name":"list_guilds","arguments":{}}',
-					maxBodyBytes: maxOwnBytes,
-				},
+				{ method: "tools/call", params: '{"name":"list_guilds","arguments":{}}', maxBodyBytes: maxOwnBytes },
 				signal,
 			);
 			this.#setGuilds(readGuilds(message));
@@ -411,10 +385,7 @@ export class Backend {
 			const reason = this.reasonOf(error);
 			this.health.noteError(reason);
 			if (this.health.probeFailed() === 1)
-				this.#options.log.warn("could not list the guilds of a bot", {
-					instance: this.name,
-					reason,
-				});
+				this.#options.log.warn("could not list the guilds of a bot", { instance: this.name, reason });
 		}
 		this.#firstGuilds.resolve();
 	}
@@ -462,12 +433,7 @@ export class Backend {
 	async #listPrompts(signal: Signal, principal?: Principal): Promise<ListedPrompt[]> {
 		if (!this.session.hasPrompts) return [];
 		const { message } = await this.session.request(
-			{
-				method: "prompts/list",
-				params: "{}",
-				principal,
-				maxBodyBytes: maxOwnBytes,
-			},
+			{ method: "prompts/list", params: "{}", principal, maxBodyBytes: maxOwnBytes },
 			signal,
 		);
 		return readPrompts(message.result);
@@ -518,10 +484,7 @@ export class Backend {
 		if (now !== "" && now !== before)
 			this.#options.log.warn(
 				"left tools of a bot out of the gateway's tools/list, each for the reason in parentheses",
-				{
-					instance: this.name,
-					tools: now,
-				},
+				{ instance: this.name, tools: now },
 			);
 	}
 

@@ -12,16 +12,7 @@ const listedPrompt = v.object({
 	title: text,
 	description: text,
 	arguments: v.optional(
-		v.pipe(
-			v.array(
-				v.object({
-					name,
-					description: text,
-					required: v.optional(v.boolean()),
-				}),
-			),
-			v.maxLength(50),
-		),
+		v.pipe(v.array(v.object({ name, description: text, required: v.optional(v.boolean()) })), v.maxLength(50)),
 		[],
 	),
 });

@@ -71,12 +71,7 @@ const anyName = /^/;
 const argumentName = /^[A-Za-z0-9_.-]{1,64}$/;
 
 const schema = (name: RegExp) =>
-	object({
-		type: v.literal("object"),
-		properties: v.optional(objects(name)),
-		required: texts,
-		$schema: text,
-	});
+	object({ type: v.literal("object"), properties: v.optional(objects(name)), required: texts, $schema: text });
 
 const listedTool = object({
 	name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, "_" and "-"')),
@@ -85,24 +80,9 @@ const listedTool = object({
 	inputSchema: schema(argumentName),
 	outputSchema: v.optional(schema(anyName)),
 	annotations: v.optional(
-		object({
-			title: text,
-			readOnlyHint: flag,
-			destructiveHint: flag,
-			idempotentHint: flag,
-			openWorldHint: flag,
-		}),
+		object({ title: text, readOnlyHint: flag, destructiveHint: flag, idempotentHint: flag, openWorldHint: flag }),
 	),
-	icons: v.optional(
-		v.array(
-			object({
-				src: v.string(),
-				mimeType: text,
-				sizes: texts,
-				theme: oneOf("light", "dark"),
-			}),
-		),
-	),
+	icons: v.optional(v.array(object({ src: v.string(), mimeType: text, sizes: texts, theme: oneOf("light", "dark") }))),
 	execution: v.optional(object({ taskSupport: oneOf("forbidden", "optional", "required") })),
 	_meta: v.optional(object({})),
 });
@@ -115,15 +95,9 @@ export function readTools(text: string, max: number): OfferedTools {
 		const read = readListedTool(element);
 		if ("issue" in read) {
 			const { name, issue } = read;
-			dropped.push({
-				name: typeof name === "string" ? shownName(name) : `tool ${index + 1}`,
-				reason: issue,
-			});
+			dropped.push({ name: typeof name === "string" ? shownName(name) : `tool ${index + 1}`, reason: issue });
 		} else if (read.name === ownToolName)
-			dropped.push({
-				name: read.name,
-				reason: "the gateway has a tool of this name",
-			});
+			dropped.push({ name: read.name, reason: "the gateway has a tool of this name" });
 		else tools.push({ ...read, text: element });
 	}
 	return { tools, dropped };

@@ -23,10 +23,7 @@ import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
 import { RouteError, type Router } from "../routing/routing.ts";
 
 const routingArguments = [
-	{
-		name: "instance",
-		description: "Bot to use; if omitted, by guild_id.",
-	},
+	{ name: "instance", description: "Bot to use; if omitted, by guild_id." },
 	{ name: "guild_id", description: "The guild. Default: the bot's own." },
 ];
 const isRouting = (argument: string) => routingArguments.some(({ name }) => name === argument);
@@ -40,9 +37,7 @@ export interface PromptsOptions {
 	firstList(): Promise<unknown> | undefined;
 }
 
-type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
-	backend: Backend;
-};
+type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & { backend: Backend };
 
 export function createPrompts(options: PromptsOptions): PromptSource {
 	const { backends, router, offers, deadlines, firstList } = options;
@@ -109,10 +104,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 			const { name, args } = readPromptRequest(params);
 			const seen = await seenBy(caller.principal);
 			requirePrompt(name, seen);
-			const own = (backend: Backend) => ({
-				name,
-				arguments: ownArguments(backend, name, args),
-			});
+			const own = (backend: Backend) => ({ name, arguments: ownArguments(backend, name, args) });
 			return forward("prompts/get", name, args, own, seen, caller);
 		},
 		async complete(params, caller) {
@@ -181,10 +173,7 @@ function refusalOf(error: unknown): RpcError {
 
 function toRpcError(error: unknown): unknown {
 	if (error instanceof RpcError) return error;
-	if (error instanceof RouteError)
-		return new RpcError(errorCode.invalidParams, error.message, {
-			cause: error,
-		});
+	if (error instanceof RouteError) return new RpcError(errorCode.invalidParams, error.message, { cause: error });
 	if (error instanceof ClientError || error instanceof Overloaded || error instanceof DOMException)
 		return new RpcError(
 			errorCode.internal,

@@ -51,10 +51,7 @@ export function createWithdrawals({ backends, store, recent, log, now, intervalM
 			bot.withdraw(gone, AbortSignal.timeout(requestTimeoutMs)).then(
 				() => recent.approvalChanges++,
 				(error) =>
-					log.warn("could not withdraw waiting calls, will retry", {
-						instance: bot.name,
-						reason: bot.reasonOf(error),
-					}),
+					log.warn("could not withdraw waiting calls, will retry", { instance: bot.name, reason: bot.reasonOf(error) }),
 			);
 		}
 	}

@@ -45,10 +45,7 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	const maps = new Map<readonly ListedTool[], Map<string, ListedTool>>();
 	for (const { tools } of sources)
 		if (tools && !maps.has(tools)) maps.set(tools, new Map(tools.map((tool) => [tool.name, tool])));
-	const known = sources.map(({ name, tools }) => ({
-		name,
-		byName: tools && maps.get(tools),
-	}));
+	const known = sources.map(({ name, tools }) => ({ name, byName: tools && maps.get(tools) }));
 	const listed = new Map<string, ListedTool>();
 	for (const byName of maps.values()) for (const [name, tool] of byName) if (!listed.has(name)) listed.set(name, tool);
 
@@ -81,20 +78,11 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 		const strict = withStrictestHints(text, others);
 		return withInstance(without ? withLack(strict, without) : strict);
 	});
-	return {
-		list: `{"tools":[${[...tools, JSON.stringify(listInstances)].join(",")}]}`,
-		size: tools.length + 1,
-		skew,
-	};
+	return { list: `{"tools":[${[...tools, JSON.stringify(listInstances)].join(",")}]}`, size: tools.length + 1, skew };
 }
 
 /** Also the value of a missing hint: https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations */
-const cautious = {
-	readOnlyHint: false,
-	destructiveHint: true,
-	idempotentHint: false,
-	openWorldHint: true,
-};
+const cautious = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 
 /** Unless all definitions agree: a client may run a call unasked because of a hint, on any of the bots. */
 function withStrictestHints(tool: string, others: readonly string[]): string {

@@ -47,10 +47,7 @@ export class MergedCatalog {
 		const healthy = this.backends.find(({ state, tools }) => (state.online || state.away) && tools);
 		const others = this.backends.filter((backend) => backend !== healthy);
 		// Copies: what a bot lists later must not change what was built.
-		return (healthy ? [healthy, ...others] : others).map(({ name, tools }) => ({
-			name,
-			tools,
-		}));
+		return (healthy ? [healthy, ...others] : others).map(({ name, tools }) => ({ name, tools }));
 	}
 }
 

@@ -63,12 +63,7 @@ export class ScopedCatalogs {
 		if (entry.loading && entry.version === this.#version) return entry.loading;
 		entry.version = this.#version;
 		// Bots list their tools by these limits alone, so one list serves all principals that have them.
-		const scope: Principal = {
-			id: "lists",
-			name: "lists",
-			access,
-			toolsets: sorted,
-		};
+		const scope: Principal = { id: "lists", name: "lists", access, toolsets: sorted };
 		entry.loading = this.#load(entry, scope, views);
 		return entry.loading;
 	}
@@ -92,10 +87,7 @@ export class ScopedCatalogs {
 			fewAtATime,
 		);
 		await Promise.all(loading);
-		const sources = views.map(({ name }) => ({
-			name,
-			tools: offers.get(name)?.tools,
-		}));
+		const sources = views.map(({ name }) => ({ name, tools: offers.get(name)?.tools }));
 		// Definitions of a bot that answers come first, as in the list of all tools.
 		const healthy = views.findIndex(({ name, state }) => state.online && offers.has(name));
 		sources.unshift(...sources.splice(Math.max(0, healthy), 1));

@@ -67,10 +67,7 @@ export function describePins({
 	pins,
 }: Pick<Backend, "guilds" | "ignoredGuilds" | "pins">): string[] {
 	const missing = [...pins.pinned].filter((id) => !guilds.has(id));
-	return notes({
-		"pinned, not listed:": missing.join(", "),
-		"ignored, pinned elsewhere:": ignoredGuilds.join(", "),
-	});
+	return notes({ "pinned, not listed:": missing.join(", "), "ignored, pinned elsewhere:": ignoredGuilds.join(", ") });
 }
 
 function notes(labelled: Record<string, string>): string[] {

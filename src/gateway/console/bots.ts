@@ -51,11 +51,7 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 		{ person }: Viewer,
 		timeoutMs: number,
 	) {
-		const request = {
-			method: consoleMethods[name],
-			params: JSON.stringify(params),
-			principal: person,
-		};
+		const request = { method: consoleMethods[name], params: JSON.stringify(params), principal: person };
 		const signal = AbortSignal.timeout(timeoutMs);
 		const { message } = await backend.read(request, signal).catch((error) => {
 			const isKnown = error instanceof ClientError || error instanceof Overloaded || error === signal.reason;
@@ -86,10 +82,7 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 			if (!(error instanceof NoAnswer)) throw error;
 			// A bot whose approvals are off has nothing to list; this is no error.
 			const reason = error.isUnknownMethod ? undefined : error.message;
-			return {
-				shown: [],
-				unavailable: reason === undefined ? [] : [{ instance, reason }],
-			};
+			return { shown: [], unavailable: reason === undefined ? [] : [{ instance, reason }] };
 		}
 	}
 

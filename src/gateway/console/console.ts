@@ -52,14 +52,7 @@ export function createConsole(options: ConsoleOptions): Console {
 	const sessions = createSessions(token, clocks.now, store);
 	const state = createState(options);
 	const events = new Events({ state, sessions, log });
-	const signIn = createSignIn({
-		token,
-		publicUrl,
-		sessions,
-		discord,
-		log,
-		monotonicNow: clocks.monotonicNow,
-	});
+	const signIn = createSignIn({ token, publicUrl, sessions, discord, log, monotonicNow: clocks.monotonicNow });
 
 	const { now } = clocks;
 	const instances = options.backends.map(({ name }) => name);
@@ -128,11 +121,7 @@ export function createConsole(options: ConsoleOptions): Console {
 
 	return {
 		respond(request, path, http) {
-			if (path === `${consolePath}/`)
-				return new Response(null, {
-					status: 308,
-					headers: { Location: consolePath },
-				});
+			if (path === `${consolePath}/`) return new Response(null, { status: 308, headers: { Location: consolePath } });
 			if (!path.startsWith(apiPath)) return servePage(request, path);
 			return handle(request, path.slice(apiPath.length), http).catch(errorResponse);
 		},

@@ -6,11 +6,7 @@ import { securityHeaders } from "../../pages/static-files.ts";
 
 const maxWaitingBytes = 256 * 1024;
 
-const headers = {
-	...securityHeaders,
-	...sseHeaders,
-	"Cache-Control": "no-store",
-};
+const headers = { ...securityHeaders, ...sseHeaders, "Cache-Control": "no-store" };
 
 export type EndReason = "signed_out" | "expired" | "stopping" | "slow";
 

@@ -19,11 +19,7 @@ export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
 
 	return {
 		async list(_: Request, { person }: Viewer): Promise<Response> {
-			if (!grants)
-				return jsonResponse({
-					grants: null,
-					reason: "The gateway has no database: set GATEWAY_DATABASE.",
-				});
+			if (!grants) return jsonResponse({ grants: null, reason: "The gateway has no database: set GATEWAY_DATABASE." });
 			const all = await grants.list(person?.person.id);
 			return jsonResponse({ grants: all.map(describe), reason: null });
 		},
@@ -31,10 +27,7 @@ export function createGrantRoutes({ store, log, now }: GrantRoutesOptions) {
 			const { id } = await readJson(request, chosen);
 			if (!(await grants?.end(id, person?.person.id)))
 				throw new ConsoleError("not_found", "This connection no longer exists. Reload the list.");
-			log.info("ended a connection in the console", {
-				grant: id,
-				person: person?.person.id,
-			});
+			log.info("ended a connection in the console", { grant: id, person: person?.person.id });
 			return jsonResponse({});
 		},
 	};

@@ -88,10 +88,7 @@ export function createKeyRoutes({ store, instances, log, now }: KeyRoutesOptions
 					"conflict",
 					`A key ${key.name} already exists. Choose another name, or revoke that key first.`,
 				);
-			log.info("created a key in the console", {
-				key: key.name,
-				access: key.access,
-			});
+			log.info("created a key in the console", { key: key.name, access: key.access });
 			return jsonResponse({ key: describe(key), secret }, { status: 201 });
 		},
 		async revoke(request: Request, viewer: Viewer): Promise<Response> {

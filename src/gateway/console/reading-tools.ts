@@ -21,9 +21,7 @@ export function createReadingTools({ offers, calls, recent }: ReadingToolsOption
 	async function listFor({ reader }: Viewer) {
 		const { catalog, views } = await offers.see(reader);
 		const all = views.map(({ name }) => name);
-		const { tools } = JSON.parse(catalog.toolList.text) as {
-			tools: JsonObject[];
-		};
+		const { tools } = JSON.parse(catalog.toolList.text) as { tools: JsonObject[] };
 		return tools
 			.filter(({ annotations }) => isObject(annotations) && annotations.readOnlyHint === true)
 			.map(({ name, title, description, inputSchema }) => ({

@@ -38,11 +38,7 @@ export class ConsoleError extends Error {
 	}
 }
 
-const headers = {
-	...securityHeaders,
-	"Content-Type": "application/json",
-	"Cache-Control": "no-store",
-};
+const headers = { ...securityHeaders, "Content-Type": "application/json", "Cache-Control": "no-store" };
 
 export function jsonResponse(value: unknown, { status = 200, more = {} as Record<string, string> } = {}): Response {
 	const text = JSON.stringify(value);

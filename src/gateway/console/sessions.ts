@@ -18,10 +18,7 @@ async function deriveKey(password: string): Promise<Buffer> {
 export const sessionLifetimeMs = 12 * 3_600_000;
 const maxCookieLength = 3_000;
 
-const cookieNames = {
-	https: "__Host-guildhall-console",
-	loopback: "guildhall-console",
-} as const;
+const cookieNames = { https: "__Host-guildhall-console", loopback: "guildhall-console" } as const;
 
 export interface SessionPerson {
 	id: string;
@@ -46,10 +43,7 @@ const stored = v.strictObject({
 	id: v.pipe(v.string(), v.regex(/^[\w-]{22}$/)),
 	since: v.pipe(v.number(), v.integer()),
 	person: v.optional(
-		v.strictObject({
-			id: v.pipe(v.string(), v.regex(/^\d{17,20}$/)),
-			name: v.pipe(v.string(), v.maxLength(200)),
-		}),
+		v.strictObject({ id: v.pipe(v.string(), v.regex(/^\d{17,20}$/)), name: v.pipe(v.string(), v.maxLength(200)) }),
 	),
 });
 
@@ -67,14 +61,7 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 	}
 
 	async function sessionOf({ id, since, person }: v.InferOutput<typeof stored>, isHttps: boolean): Promise<Session> {
-		return {
-			id,
-			since,
-			person,
-			isHttps,
-			expiresAt: since + sessionLifetimeMs,
-			csrf: await mac(`csrf ${id}`),
-		};
+		return { id, since, person, isHttps, expiresAt: since + sessionLifetimeMs, csrf: await mac(`csrf ${id}`) };
 	}
 
 	async function readCookie({ value, isHttps }: SessionCookie): Promise<Session | undefined> {

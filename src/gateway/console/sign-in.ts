@@ -26,11 +26,7 @@ export type SignIn = ReturnType<typeof createSignIn>;
 /** Signing in and out. */
 export function createSignIn({ token, publicUrl, sessions, discord, log, monotonicNow }: SignInOptions) {
 	const isToken = createTokenMatch(token);
-	const wrongTokens = new SenderLimit({
-		perNetwork: 10,
-		total: 100,
-		now: monotonicNow,
-	});
+	const wrongTokens = new SenderLimit({ perNetwork: 10, total: 100, now: monotonicNow });
 
 	/** Throws a ConsoleError for every origin but the console's own, and over http from another machine. */
 	function requirePrivateOrigin(request: Request): OwnOrigin {
@@ -70,10 +66,7 @@ export function createSignIn({ token, publicUrl, sessions, discord, log, monoton
 
 	return {
 		show: (session: Session | undefined): Response =>
-			jsonResponse({
-				session: session ? describeSession(session) : null,
-				discord: (discord && publicUrl) ?? null,
-			}),
+			jsonResponse({ session: session ? describeSession(session) : null, discord: (discord && publicUrl) ?? null }),
 		async signIn(request: Request, peer: string | undefined): Promise<Response> {
 			const { isHttps } = requirePrivateOrigin(request);
 			const body = await readJson(request);
@@ -128,12 +121,7 @@ export function wrongOrigin(): ConsoleError {
 }
 
 function describeSession({ person, csrf, expiresAt }: Session) {
-	return {
-		kind: person ? "person" : "root",
-		person: person ?? null,
-		csrf,
-		expiresAt,
-	};
+	return { kind: person ? "person" : "root", person: person ?? null, csrf, expiresAt };
 }
 
 function fromOAuth(error: unknown): unknown {

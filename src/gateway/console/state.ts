@@ -42,11 +42,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 			reason: state.online ? null : onOneLine(state.reason, maxReasonLength),
 			since: wallTime(state.since),
 			version: backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
-			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({
-				id,
-				name,
-				pinned: pins.pinned.has(id),
-			})),
+			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({ id, name, pinned: pins.pinned.has(id) })),
 			guildCount: guilds.size,
 			tools: isRoot ? (backend.tools?.length ?? null) : null,
 			callsInFlight: isRoot ? backend.inFlight : 0,
@@ -54,10 +50,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 			errors: own.filter(({ outcome }) => errors.has(outcome)).length,
 			lastError:
 				isRoot && lastError
-					? {
-							message: onOneLine(lastError.message, maxReasonLength),
-							at: wallTime(lastError.at),
-						}
+					? { message: onOneLine(lastError.message, maxReasonLength), at: wallTime(lastError.at) }
 					: null,
 		};
 	}

@@ -16,12 +16,7 @@ export interface Viewer {
 
 export function viewerOf(session: Session): Viewer {
 	const { person } = session;
-	if (!person)
-		return {
-			session,
-			person: undefined,
-			reader: { ...rootPrincipal, client: clientName, access: "read" },
-		};
+	if (!person) return { session, person: undefined, reader: { ...rootPrincipal, client: clientName, access: "read" } };
 	const principal = {
 		id: `console:${person.id}`,
 		name: clientName,

@@ -15,11 +15,7 @@ import { Semaphore } from "../../lib/semaphore.ts";
 import { type Carrier, Connection, Exchange } from "./http-connection.ts";
 import { fieldName, type ParserOptions } from "./response-parser.ts";
 
-const defaults = {
-	idleTimeoutMs: 4_000,
-	maxHeadBytes: 16 * 1_024,
-	maxBodyBytes: 16 * 1_024 * 1_024,
-};
+const defaults = { idleTimeoutMs: 4_000, maxHeadBytes: 16 * 1_024, maxBodyBytes: 16 * 1_024 * 1_024 };
 
 /** Shared: with a cache for each client, calls to many bots would find theirs in no processor cache. */
 const responseHeads: ParserOptions["heads"] = new Map();

@@ -305,12 +305,7 @@ function trim(line: string, start: number): string {
 	return line.slice(from, to);
 }
 
-const noBody = {
-	hasBody: false,
-	length: undefined,
-	isChunked: false,
-	isKeepAlive: false,
-};
+const noBody = { hasBody: false, length: undefined, isChunked: false, isKeepAlive: false };
 
 function framingOf(head: HeadLines) {
 	const { status, fields } = head;

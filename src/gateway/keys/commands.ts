@@ -37,9 +37,7 @@ export function readKeyCommand(values: KeyValues, env: Record<string, string | u
 
 	checkInstances(env, scope.instances);
 	return {
-		...readStoreCommandSettings(env, "keys", {
-			mayCreate: name !== undefined,
-		}),
+		...readStoreCommandSettings(env, "keys", { mayCreate: name !== undefined }),
 		run(store) {
 			if (name !== undefined) return printNewKey(store, name, scope);
 			const revoked = values["revoke-key"];

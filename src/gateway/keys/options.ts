@@ -36,10 +36,7 @@ export function hasKeyOptions(values: KeyValues): boolean {
 	return [...commands, ...scopeOptions].some((name) => values[name] !== undefined);
 }
 
-export const grantOptions = {
-	grants: { type: "boolean" },
-	"revoke-grant": { type: "string" },
-} as const;
+export const grantOptions = { grants: { type: "boolean" }, "revoke-grant": { type: "string" } } as const;
 
 export interface GrantValues {
 	grants?: boolean | undefined;

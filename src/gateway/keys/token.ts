@@ -3,11 +3,7 @@
 // at the database. https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 
 /** API keys, and access and refresh tokens of OAuth. */
-export const tokenPrefixes = {
-	key: "guildhall_",
-	access: "guildhall_at_",
-	refresh: "guildhall_rt_",
-} as const;
+export const tokenPrefixes = { key: "guildhall_", access: "guildhall_at_", refresh: "guildhall_rt_" } as const;
 
 export type TokenKind = keyof typeof tokenPrefixes;
 

@@ -87,11 +87,7 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		discord: new Discord({ apiUrl, clientId, clientSecret, redirectUri, log }),
 		grants,
 		log,
-		signIns: new SenderLimit({
-			perNetwork: signInsPerNetwork,
-			total: signInsInAll,
-			now: monotonicNow,
-		}),
+		signIns: new SenderLimit({ perNetwork: signInsPerNetwork, total: signInsInAll, now: monotonicNow }),
 	};
 	const prune = createPruning(limited, log, clocks);
 	const pruning =
@@ -120,12 +116,7 @@ export function createOAuth({ settings, store, clients, askRights, log, clocks =
 		[paths.connections, page({ GET: pruning(connections.show), POST: connections.change })],
 		[paths.token, api({ POST: pruning(createTokenEndpoint(context)) })],
 		[paths.revoke, api({ POST: createRevocationEndpoint(context) })],
-		[
-			paths.register,
-			api({
-				POST: (request, address) => clients.registerClient(request, address()),
-			}),
-		],
+		[paths.register, api({ POST: (request, address) => clients.registerClient(request, address()) })],
 	]);
 
 	return {

@@ -56,11 +56,7 @@ export class Rights {
 	#ask(backend: Backend, personId: string, maxAgeMs: number): Promise<void> | undefined {
 		const entry = this.#entries.getOrMake(
 			`${backend.name} ${personId}`,
-			(): Entry => ({
-				askedAt: Number.NEGATIVE_INFINITY,
-				asking: undefined,
-				answer: undefined,
-			}),
+			(): Entry => ({ askedAt: Number.NEGATIVE_INFINITY, asking: undefined, answer: undefined }),
 		);
 		if (entry.asking) return entry.asking;
 		const at = this.now();

@@ -68,10 +68,7 @@ export class Views {
 		const pinned = new Set(views.flatMap(({ pins }) => [...pins.pinned]));
 		return views.map(
 			({ backend, guilds, pins }) =>
-				new BackendView(backend, guilds, {
-					pinned: pins.pinned,
-					barred: keep(pins.barred, (id) => pinned.has(id)),
-				}),
+				new BackendView(backend, guilds, { pinned: pins.pinned, barred: keep(pins.barred, (id) => pinned.has(id)) }),
 		);
 	}
 

@@ -38,14 +38,7 @@ const settings: Defaults<Settings> = {
 	preferred_locale: "en-US",
 	premium_progress_bar_enabled: false,
 };
-const role: Defaults<Role> = {
-	managed: false,
-	color: "",
-	hoist: false,
-	mentionable: false,
-	icon: "",
-	permissions: [],
-};
+const role: Defaults<Role> = { managed: false, color: "", hoist: false, mentionable: false, icon: "", permissions: [] };
 const channel: Defaults<Channel> = {
 	kind: "text",
 	topic: "",
@@ -79,24 +72,10 @@ const automod: Defaults<AutomodRule> = {
 	exempt_roles: [],
 	exempt_channels: [],
 };
-const event: Defaults<ScheduledEvent> = {
-	description: "",
-	channel: "",
-	location: "",
-	end: "",
-};
+const event: Defaults<ScheduledEvent> = { description: "", channel: "", location: "", end: "" };
 const emoji: Defaults<Emoji> = { animated: false, picture: "", roles: [] };
-const welcomeScreen: Defaults<WelcomeScreen> = {
-	enabled: false,
-	description: "",
-	channels: [],
-};
-const onboarding: Defaults<Onboarding> = {
-	enabled: false,
-	mode: "default",
-	default_channels: [],
-	prompts: [],
-};
+const welcomeScreen: Defaults<WelcomeScreen> = { enabled: false, description: "", channels: [] };
+const onboarding: Defaults<Onboarding> = { enabled: false, mode: "default", default_channels: [], prompts: [] };
 
 const tag: Defaults<Tag> = { emoji: "", moderated: false };
 const welcomeChannel = { emoji: "" };
@@ -108,18 +87,7 @@ const prompt: Defaults<Prompt> = {
 };
 const option = { description: "", emoji: "", roles: [], channels: [] };
 
-export const defaultsOf = {
-	settings,
-	role,
-	channel,
-	tag,
-	automod,
-	event,
-	emoji,
-	welcomeChannel,
-	prompt,
-	option,
-};
+export const defaultsOf = { settings, role, channel, tag, automod, event, emoji, welcomeChannel, prompt, option };
 
 /** The default welcome screen and onboarding, which a guild has when it becomes a community. */
 export const welcomeDefaults = { welcome_screen: welcomeScreen, onboarding };

@@ -333,15 +333,9 @@ export const onboarding = v.strictObject({
 	prompts: optional(list(prompt, 50, "Questions to new members.")),
 });
 
-export const member = v.strictObject({
-	id: userId,
-	roles: roles("Roles that the member has."),
-});
+export const member = v.strictObject({ id: userId, roles: roles("Roles that the member has.") });
 
-export const ban = v.strictObject({
-	id: userId,
-	reason: optional(text(0, 512, "Reason of the ban.")),
-});
+export const ban = v.strictObject({ id: userId, reason: optional(text(0, 512, "Reason of the ban.")) });
 
 export const documentSchema = v.strictObject({
 	version: v.optional(

@@ -40,19 +40,12 @@ export function mergeDocuments(document: GuildDocument, changes: GuildDocument):
 		...(keep_bot_access !== undefined && { keep_bot_access }),
 		...(settings && { settings: { ...document.settings, ...settings } }),
 		...(everyone && { everyone }),
-		...(welcome_screen && {
-			welcome_screen: { ...document.welcome_screen, ...welcome_screen },
-		}),
-		...(onboarding && {
-			onboarding: { ...document.onboarding, ...onboarding },
-		}),
+		...(welcome_screen && { welcome_screen: { ...document.welcome_screen, ...welcome_screen } }),
+		...(onboarding && { onboarding: { ...document.onboarding, ...onboarding } }),
 	};
 	for (const part of ["roles", "emojis", "automod", "events", "webhooks"] as const) {
 		const given: readonly Thing[] | undefined = changes[part];
-		if (given)
-			Object.assign(merged, {
-				[part]: mergeLists(document[part] ?? [], given),
-			});
+		if (given) Object.assign(merged, { [part]: mergeLists(document[part] ?? [], given) });
 	}
 	for (const part of ["members", "bans"] as const)
 		if (changes[part]) {
@@ -111,9 +104,7 @@ function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDo
 		...((categories.length > 0 || changes.categories) && {
 			categories: categories.map((category) => ({
 				...category,
-				...(category.channels && {
-					channels: category.channels.filter(isStill),
-				}),
+				...(category.channels && { channels: category.channels.filter(isStill) }),
 			})),
 		}),
 	};

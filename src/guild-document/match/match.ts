@@ -121,18 +121,14 @@ class Matching {
 			place: ({ managed = false }) => String(managed),
 			isCompatible: (one, other) => (one.managed ?? false) === (other.managed ?? false),
 		});
-		this.#match("emoji", given.emojis, current.emojis, {
-			normalName: ({ name }) => name,
-		});
+		this.#match("emoji", given.emojis, current.emojis, { normalName: ({ name }) => name });
 		this.#match<Category, Category>("category", given.categories, current.categories);
 		this.#matchChannels();
 		this.#match("AutoMod rule", given.automod, current.automod, {
 			place: ({ trigger }) => trigger,
 			isCompatible: (one, other) => one.trigger === other.trigger,
 		});
-		this.#match("event", given.events, current.events, {
-			place: ({ start }) => start,
-		});
+		this.#match("event", given.events, current.events, { place: ({ start }) => start });
 	}
 
 	result(): GuildDocument {
@@ -158,9 +154,7 @@ class Matching {
 				return id && `:${id}:`;
 			},
 		});
-		this.#match("webhook", withIds.webhooks, current.webhooks, {
-			place: ({ channel }) => channel,
-		});
+		this.#match("webhook", withIds.webhooks, current.webhooks, { place: ({ channel }) => channel });
 		return expandPermissions(mapDocument(withIds, { webhooks: identity }), current.everyone ?? []);
 	}
 
@@ -191,10 +185,7 @@ class Matching {
 		const names = table && this.#names[table];
 		for (const one of wanted) {
 			const other = pairs.get(one);
-			const { managed, unseen } = one as {
-				managed?: boolean;
-				unseen?: boolean;
-			};
+			const { managed, unseen } = one as { managed?: boolean; unseen?: boolean };
 			const isMissing = !other && (managed || unseen);
 			const id = isMissing ? undefined : (other?.id ?? placeholderOf(one));
 			const isSameName = other && pairing.normalName(one) === pairing.normalName(other);
@@ -330,10 +321,7 @@ function placeholdersOf<W extends Thing>(
 	const unique = keysOf(
 		things.map((thing) => {
 			const longName = longNameOf(thing);
-			return {
-				name: thing.key ?? thing.name,
-				...(longName !== undefined && { longName }),
-			};
+			return { name: thing.key ?? thing.name, ...(longName !== undefined && { longName }) };
 		}),
 	);
 	return new Map(things.map((thing, index) => [thing, `+${kind}/${unique[index]}`]));

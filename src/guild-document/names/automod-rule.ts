@@ -16,14 +16,8 @@ export const wordFields = ["keyword_filter", "regex_patterns", "allow_list"] as 
 export const triggers = {
 	keyword: { type: Trigger.Keyword, fields: wordFields },
 	spam: { type: Trigger.Spam, fields: [] },
-	keyword_preset: {
-		type: Trigger.KeywordPreset,
-		fields: ["presets", "allow_list"],
-	},
-	mention_spam: {
-		type: Trigger.MentionSpam,
-		fields: ["mention_total_limit", "mention_raid_protection_enabled"],
-	},
+	keyword_preset: { type: Trigger.KeywordPreset, fields: ["presets", "allow_list"] },
+	mention_spam: { type: Trigger.MentionSpam, fields: ["mention_total_limit", "mention_raid_protection_enabled"] },
 	member_profile: { type: Trigger.MemberProfile, fields: wordFields },
 } as const satisfies Record<string, { type: Trigger; fields: readonly (keyof TriggerFields)[] }>;
 
@@ -34,11 +28,7 @@ export const actions = {
 	block_member_interaction: AutoModerationActionType.BlockMemberInteraction,
 } as const;
 
-const presets = {
-	profanity: Preset.Profanity,
-	sexual_content: Preset.SexualContent,
-	slurs: Preset.Slurs,
-} as const;
+const presets = { profanity: Preset.Profanity, sexual_content: Preset.SexualContent, slurs: Preset.Slurs } as const;
 
 export type TriggerName = keyof typeof triggers;
 export type ActionName = keyof typeof actions;
@@ -57,12 +47,7 @@ const emptyTrigger = {
 	mention_raid_protection_enabled: false,
 };
 
-const emptyActions = {
-	actions: [] as ActionName[],
-	custom_message: "",
-	alert_channel_id: "",
-	duration_seconds: 0,
-};
+const emptyActions = { actions: [] as ActionName[], custom_message: "", alert_channel_id: "", duration_seconds: 0 };
 
 /** Defaults of a new rule, as tool arguments. */
 export const emptyRule = {
@@ -154,10 +139,7 @@ export function inOrder(given: GivenRuleFields): GivenRuleFields {
 export function ruleBody(rule: RuleFields, changed: readonly (keyof RuleFields)[], before?: APIAutoModerationRule) {
 	const changesAny = (fields: readonly (keyof RuleFields)[]) => fields.some((field) => changed.includes(field));
 	const given = <Field extends keyof RuleFields>(field: Field) => (changed.includes(field) ? rule[field] : undefined);
-	const values = {
-		...rule,
-		presets: rule.presets.map((name) => presets[name]),
-	};
+	const values = { ...rule, presets: rule.presets.map((name) => presets[name]) };
 	const metadata = Object.fromEntries(
 		triggerFields.filter((field) => changed.includes(field)).map((field) => [field, values[field]]),
 	);
@@ -178,9 +160,7 @@ function actionsBody(
 	before: readonly APIAutoModerationAction[],
 ): APIAutoModerationAction[] {
 	const metadata: Partial<Record<number, object>> = {
-		[actions.block_message]: {
-			custom_message: rule.custom_message || undefined,
-		},
+		[actions.block_message]: { custom_message: rule.custom_message || undefined },
 		[actions.send_alert_message]: { channel_id: rule.alert_channel_id },
 		[actions.timeout]: { duration_seconds: rule.duration_seconds },
 	};

@@ -52,15 +52,9 @@ export const kinds = {
 			"auto_archive_minutes",
 		],
 	},
-	voice: {
-		type: ChannelType.GuildVoice,
-		fields: [...voiceFields, "status"],
-	},
+	voice: { type: ChannelType.GuildVoice, fields: [...voiceFields, "status"] },
 	category: { type: ChannelType.GuildCategory, fields: [] },
-	forum: {
-		type: ChannelType.GuildForum,
-		fields: [...mediaFields, "default_layout"],
-	},
+	forum: { type: ChannelType.GuildForum, fields: [...mediaFields, "default_layout"] },
 	stage: { type: ChannelType.GuildStageVoice, fields: stageFields },
 	announcement: {
 		type: ChannelType.GuildAnnouncement,
@@ -69,16 +63,10 @@ export const kinds = {
 } as const satisfies Record<string, { type: GuildChannelCreateOptions["type"]; fields: readonly string[] }>;
 
 /** Tools can edit media channels, but not create them. */
-export const editedKinds = {
-	...kinds,
-	media: { type: ChannelType.GuildMedia, fields: mediaFields },
-} as const;
+export const editedKinds = { ...kinds, media: { type: ChannelType.GuildMedia, fields: mediaFields } } as const;
 export type EditedKind = keyof typeof editedKinds;
 
-const flagBits = {
-	require_tag: ChannelFlags.RequireTag,
-	spoiler: ChannelFlags.IsSpoilerChannel,
-} as const;
+const flagBits = { require_tag: ChannelFlags.RequireTag, spoiler: ChannelFlags.IsSpoilerChannel } as const;
 
 /** Returns a channel's settings that Discord keeps in `flags`. */
 export const flagFields = (flags: number) => ({
@@ -100,14 +88,8 @@ export const sortOrders = {
 	latest_activity: SortOrderType.LatestActivity,
 	creation_date: SortOrderType.CreationDate,
 } as const;
-export const layouts = {
-	list: ForumLayoutType.ListView,
-	gallery: ForumLayoutType.GalleryView,
-} as const;
-export const videoQualities = {
-	auto: VideoQualityMode.Auto,
-	"720p": VideoQualityMode.Full,
-} as const;
+export const layouts = { list: ForumLayoutType.ListView, gallery: ForumLayoutType.GalleryView } as const;
+export const videoQualities = { auto: VideoQualityMode.Auto, "720p": VideoQualityMode.Full } as const;
 
 export const namesOf = <Name extends string>(values: Record<Name, number>) => Object.keys(values) as Name[];
 

@@ -7,11 +7,7 @@ import {
 	GuildScheduledEventStatus as Status,
 } from "discord.js";
 
-export const eventKinds = {
-	stage: Kind.StageInstance,
-	voice: Kind.Voice,
-	external: Kind.External,
-} as const;
+export const eventKinds = { stage: Kind.StageInstance, voice: Kind.Voice, external: Kind.External } as const;
 
 export const statuses = {
 	scheduled: Status.Scheduled,

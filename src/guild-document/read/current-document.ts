@@ -119,11 +119,7 @@ function rawDocument(state: GuildState): GuildDocument {
 		events: eventsOf(state),
 		webhooks: byAge(state.webhooks)
 			?.filter(({ type }) => type === WebhookType.Incoming)
-			.map(({ id, name, channel_id }) => ({
-				name: name ?? "",
-				id,
-				channel: channel_id ?? "",
-			}))
+			.map(({ id, name, channel_id }) => ({ name: name ?? "", id, channel: channel_id ?? "" }))
 			.filter(({ name, channel }) => name !== "" && channel !== ""),
 		welcome_screen: welcomeScreen && {
 			enabled: guild.features.some((one) => one === "WELCOME_SCREEN_ENABLED"),
@@ -136,17 +132,11 @@ function rawDocument(state: GuildState): GuildDocument {
 		},
 		onboarding: state.onboarding && onboardingOf(state.onboarding, byOrder),
 		members: state.members
-			?.map(({ id, roles }) => ({
-				id,
-				roles: byOrder(roles.filter((role) => order.has(role) && !managed.has(role))),
-			}))
+			?.map(({ id, roles }) => ({ id, roles: byOrder(roles.filter((role) => order.has(role) && !managed.has(role))) }))
 			.filter(({ roles }) => roles.length > 0)
 			.sort((a, b) => compareIds(a.id, b.id)),
 		bans: state.bans
-			?.map(({ user, reason }) => ({
-				id: user.id,
-				...(reason && { reason }),
-			}))
+			?.map(({ user, reason }) => ({ id: user.id, ...(reason && { reason }) }))
 			.sort((a, b) => compareIds(a.id, b.id)),
 	});
 }

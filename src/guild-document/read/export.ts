@@ -108,8 +108,5 @@ function shortPermissions(role: Role, common: readonly string[] = []): Role {
 	const { permissions = [] } = role;
 	const hasAll = common.every((name) => permissions.includes(name));
 	if (common.length < 2 || !hasAll) return role;
-	return {
-		...role,
-		permissions: [everyone, ...permissions.filter((name) => !common.includes(name))],
-	};
+	return { ...role, permissions: [everyone, ...permissions.filter((name) => !common.includes(name))] };
 }

@@ -24,10 +24,7 @@ export interface ApiChannel {
 	default_auto_archive_duration?: number | null;
 	available_tags?: readonly APIGuildForumTag[];
 	flags?: number;
-	default_reaction_emoji?: {
-		emoji_id: string | null;
-		emoji_name: string | null;
-	} | null;
+	default_reaction_emoji?: { emoji_id: string | null; emoji_name: string | null } | null;
 	default_sort_order?: number | null;
 	default_forum_layout?: number | null;
 }

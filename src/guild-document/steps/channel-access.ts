@@ -29,12 +29,7 @@ export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 	const { wanted, current } = list;
 	const { following } = list.options;
 	const isWhole = wanted.omitted === "default";
-	const existing = byId(
-		channelsWithCategories(current).map((one) => ({
-			id: one.channel.id,
-			...one,
-		})),
-	);
+	const existing = byId(channelsWithCategories(current).map((one) => ({ id: one.channel.id, ...one })));
 	const categories = byId(current.categories);
 	const listed = byId(wanted.categories);
 	const guild = guildAccess(list);
@@ -59,12 +54,7 @@ export function channelsWithAccess(list: StepList): PlacedWithAccess[] {
 		// A channel that is synced with its old category changes together with it, in an earlier step.
 		const changed = isSynced ? listed.get(from)?.overwrites : undefined;
 		const moved = movedAccess(
-			{
-				own: changed ? raw(changed) : own,
-				isSynced,
-				to: category && raw(access),
-				lock: following ? isDecided : lock,
-			},
+			{ own: changed ? raw(changed) : own, isSynced, to: category && raw(access), lock: following ? isDecided : lock },
 			guild,
 		);
 		return { ...(moved.access === "follows" ? followed : place), moved };

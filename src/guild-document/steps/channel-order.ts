@@ -51,10 +51,7 @@ export function orderChannels(list: StepList): void {
 	const position = new Map(all.map(({ id }, index) => [id, index]));
 	const places = orders.map((order) => {
 		const now = order.filter((id) => position.has(id)).sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
-		return {
-			order,
-			moves: [...movedIn(now, order), ...order.filter(isPlaceholder)],
-		};
+		return { order, moves: [...movedIn(now, order), ...order.filter(isPlaceholder)] };
 	});
 	list.add("channel order", {
 		action: "order",

@@ -40,10 +40,7 @@ function guardOf(
 		...(values.kind && { channelKind: values.kind }),
 		...(channel.overwrites &&
 			values.overwrites && {
-				overwrites: {
-					before: rawOverwritesOf(raw),
-					after: rawOverwrites(values.overwrites, state.guild.id),
-				},
+				overwrites: { before: rawOverwritesOf(raw), after: rawOverwrites(values.overwrites, state.guild.id) },
 			}),
 	};
 }
@@ -71,10 +68,7 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 			...(category ? [{ field: "category", after: category.name }] : []),
 			...accessOfNew(changes, values.overwrites, category?.overwrites),
 		],
-		guard: {
-			...guardOf(list, placed, isCategory, values),
-			...(kind && { channelKind: kind }),
-		},
+		guard: { ...guardOf(list, placed, isCategory, values), ...(kind && { channelKind: kind }) },
 		path: `${list.guildPath}/channels`,
 		body: {
 			...channelBody({ ...values, kind: first }, category?.id || undefined, state.guild.id),

@@ -39,10 +39,7 @@ export function orderRoles(list: StepList): void {
 		// Position 1 is the lowest role above @everyone. Roles that could not be created leave no gaps, which would move
 		// others above the bot's role.
 		arrange: (roles) =>
-			(roles as { id: string }[]).map(({ id }, index, { length }) => ({
-				id,
-				position: length - index,
-			})),
+			(roles as { id: string }[]).map(({ id }, index, { length }) => ({ id, position: length - index })),
 		needs: [],
 	});
 }

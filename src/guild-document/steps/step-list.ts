@@ -68,14 +68,7 @@ export interface Thing {
 	name: string;
 }
 
-const methods = {
-	create: "POST",
-	edit: "PATCH",
-	order: "PATCH",
-	delete: "DELETE",
-	assign: "PUT",
-	ban: "PUT",
-} as const;
+const methods = { create: "POST", edit: "PATCH", order: "PATCH", delete: "DELETE", assign: "PUT", ban: "PUT" } as const;
 
 /** A section of the document that is a list, all of whose things become steps in the same way. */
 export type ListedPart = "roles" | "emojis" | "automod" | "events" | "webhooks";
@@ -173,9 +166,7 @@ export class StepList {
 				return {
 					method,
 					path: typeof path === "string" ? path : path(idOf),
-					...(body !== undefined && {
-						body: arrange(fillPlaceholders(body, all)),
-					}),
+					...(body !== undefined && { body: arrange(fillPlaceholders(body, all)) }),
 					...(picture && { picture }),
 					...(reason && { reason }),
 				};
@@ -277,10 +268,7 @@ export class StepList {
 	/** In the order of phases, refusals without duplicates. */
 	result(): Difference {
 		const refusals = new Map(this.#refusals.map((one) => [JSON.stringify(one), one]));
-		return {
-			steps: [...this.#steps.values()].flat(),
-			refusals: [...refusals.values()],
-		};
+		return { steps: [...this.#steps.values()].flat(), refusals: [...refusals.values()] };
 	}
 }
 

@@ -113,11 +113,7 @@ export function roleBody(role: Partial<Role>): Body {
 		colors:
 			role.color === undefined
 				? undefined
-				: {
-						primary_color: primary ?? 0,
-						secondary_color: secondary ?? null,
-						tertiary_color: tertiary ?? null,
-					},
+				: { primary_color: primary ?? 0, secondary_color: secondary ?? null, tertiary_color: tertiary ?? null },
 		hoist: role.hoist,
 		mentionable: role.mentionable,
 		unicode_emoji: icon === undefined || isPicture ? undefined : orNull(icon),
@@ -211,10 +207,7 @@ export function automodBody(
 	});
 	const fields = Object.keys(given) as (keyof RuleFields)[];
 	const full = { ...(before ?? emptyRule), ...given } as RuleFields;
-	return {
-		...(rule.trigger && !before && triggerBody(rule.trigger)),
-		...ruleBody(full, fields, before?.raw),
-	};
+	return { ...(rule.trigger && !before && triggerBody(rule.trigger)), ...ruleBody(full, fields, before?.raw) };
 }
 
 export function scheduledEventBody(event: Partial<ScheduledEvent>, isNew: boolean): Body {
@@ -229,9 +222,7 @@ export function scheduledEventBody(event: Partial<ScheduledEvent>, isNew: boolea
 			scheduled_start_time: event.start,
 			scheduled_end_time: end || undefined,
 		}),
-		...(isNew && {
-			privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
-		}),
+		...(isNew && { privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly }),
 	};
 }
 

@@ -97,10 +97,7 @@ function without(onboarding: Onboarding, channels: ReadonlySet<string>): Onboard
 			?.map((prompt) => ({
 				...prompt,
 				options: prompt.options
-					.map((option) => ({
-						...option,
-						channels: option.channels?.filter(isLeft),
-					}))
+					.map((option) => ({ ...option, channels: option.channels?.filter(isLeft) }))
 					.filter(({ roles, channels }) => roles?.length || channels?.length),
 			}))
 			.filter(({ options }) => options.length > 0),

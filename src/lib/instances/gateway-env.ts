@@ -38,11 +38,7 @@ export function readGatewayEnv(directory: string): GatewayEnv | undefined {
 	if (!text) return undefined;
 	const variables = trimEnv(parseEnv(text.text));
 	const { MCP_AUTH_TOKEN: token } = variables;
-	return {
-		variables,
-		token: isPlaceholder(token) ? undefined : token,
-		wasExposed: text.wasExposed,
-	};
+	return { variables, token: isPlaceholder(token) ? undefined : token, wasExposed: text.wasExposed };
 }
 
 function readPrivately(path: string) {

@@ -63,12 +63,7 @@ function namesIn(directory: string): string[] {
 
 function readEntry(name: string, path: string): Entry {
 	const files = filesIn(path).map((file) => `${file} ${fingerprintOf(join(path, file))}`);
-	return {
-		name,
-		path,
-		env: readEnv(join(path, ".env")),
-		fingerprint: files.join("\n"),
-	};
+	return { name, path, env: readEnv(join(path, ".env")), fingerprint: files.join("\n") };
 }
 
 function filesIn(path: string): string[] {

@@ -6,10 +6,7 @@ import { Writable } from "node:stream";
 /** Yes or no; false without asking if stdin is not a terminal. */
 export async function askOnTerminal(question: string): Promise<boolean> {
 	if (!process.stdin.isTTY) return false;
-	const terminal = createInterface({
-		input: process.stdin,
-		output: process.stderr,
-	});
+	const terminal = createInterface({ input: process.stdin, output: process.stderr });
 	try {
 		// Ctrl-C and Ctrl-D reject the promise.
 		const answer = await terminal.question(`${question} [y/N] `).catch(() => "");

@@ -33,12 +33,7 @@ export interface CheckOptions {
 	secrets?: readonly (string | undefined)[];
 }
 
-const outcomes = {
-	passed: "passed",
-	warned: "passed with a warning",
-	failed: "failed",
-	skipped: "skipped",
-};
+const outcomes = { passed: "passed", warned: "passed with a warning", failed: "failed", skipped: "skipped" };
 
 interface End {
 	outcome: keyof typeof outcomes;
@@ -81,11 +76,7 @@ export async function runChecks(
 			return { outcome: "passed" } as const;
 		} catch (error) {
 			const expected = error instanceof CheckFailed;
-			if (!expected)
-				log.error("could not complete a setup check: internal error", {
-					check: title,
-					error,
-				});
+			if (!expected) log.error("could not complete a setup check: internal error", { check: title, error });
 			say("✗", `${title}: ${expected ? error.message : "internal error"}`);
 			if (expected && error.nextStep) say("   ", error.nextStep);
 			return { outcome: "failed", culprit: check } as const;

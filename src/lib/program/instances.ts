@@ -27,9 +27,7 @@ const ownIdentity: Identity = {
 	uid: process.getuid?.(),
 	become(uid, gid) {
 		// The types of Node.js lack this function.
-		const { initgroups } = process as {
-			initgroups?: (user: number, group: number) => void;
-		};
+		const { initgroups } = process as { initgroups?: (user: number, group: number) => void };
 		initgroups?.(uid, gid);
 		process.setgid?.(gid);
 		process.setuid?.(uid);

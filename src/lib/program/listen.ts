@@ -117,10 +117,7 @@ export function pathOf(request: Request): string {
 }
 
 export function methodNotAllowed(allow: string): Response {
-	return new Response("Method Not Allowed\n", {
-		status: 405,
-		headers: { Allow: allow },
-	});
+	return new Response("Method Not Allowed\n", { status: 405, headers: { Allow: allow } });
 }
 
 /** "too long" as soon as it exceeds `maxBytes`, "late" if it is incomplete after `timeoutMs`. */

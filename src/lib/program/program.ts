@@ -44,11 +44,7 @@ export function parseCommandLine<const T extends Options>(
 	const renderUsage = () => (typeof usage === "string" ? usage : usage());
 	try {
 		const { values, positionals: given } = argumentParser()({
-			options: {
-				...options,
-				help: { type: "boolean", short: "h" },
-				version: { type: "boolean" },
-			},
+			options: { ...options, help: { type: "boolean", short: "h" }, version: { type: "boolean" } },
 			allowPositionals: positionals !== undefined,
 		});
 		positionals?.push(...given);
@@ -141,9 +137,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 		running = await start(config, configured);
 		void running.failed?.then((error) => {
 			if (stoppedAt !== undefined) return;
-			log().error("program is stopping because of an error", {
-				reason: error.message,
-			});
+			log().error("program is stopping because of an error", { reason: error.message });
 			process.exit(1);
 		});
 	} catch (error) {

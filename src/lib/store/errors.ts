@@ -97,10 +97,7 @@ export function explainSqlite(file: string, variable: string) {
 		const { code, message } = Object(error) as NodeJS.ErrnoException;
 		// The file could not be created.
 		if (/^E[A-Z]+$/.test(code ?? ""))
-			return {
-				kind: "lost",
-				reason: `${variable}: ${file} cannot be created (${code})`,
-			};
+			return { kind: "lost", reason: `${variable}: ${file} cannot be created (${code})` };
 		if (!(error instanceof SQL.SQLiteError)) return undefined;
 		const found = meaningOf(error.code.replace("SQLITE_", ""), meanings);
 		const reason = `${variable}: ${found?.reason} (${code}: ${message})`;

@@ -31,10 +31,7 @@ export async function inspectSqlite(file: string, variable: string): Promise<Ins
 				EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'migrations') AS "hasTables"`;
 		const version = found?.version ?? "";
 		if (!exists) return { version, applied: "no file" };
-		return {
-			version,
-			applied: found?.hasTables ? await selectApplied(data) : [],
-		};
+		return { version, applied: found?.hasTables ? await selectApplied(data) : [] };
 	} finally {
 		await data.close();
 	}
@@ -79,19 +76,11 @@ export async function inspectPostgres(place: PostgresPlace, signal: AbortSignal)
 async function inspectSchema(sql: SQL, place: PostgresPlace): Promise<Inspection> {
 	const { schema, variables } = place;
 	const { where } = describePlace(place);
-	const [server]: {
-		version: string;
-		isReadOnly: boolean;
-		mayCreateSchema: boolean;
-	}[] = await sql`
+	const [server]: { version: string; isReadOnly: boolean; mayCreateSchema: boolean }[] = await sql`
 		SELECT set_config('search_path', ${quoted(schema)}, true), current_setting('server_version') AS version,
 			pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS "isReadOnly",
 			has_database_privilege(current_database(), 'CREATE') AS "mayCreateSchema"`;
-	const [found]: {
-		mayUse: boolean;
-		mayCreate: boolean;
-		hasTables: boolean;
-	}[] = await sql`
+	const [found]: { mayUse: boolean; mayCreate: boolean; hasTables: boolean }[] = await sql`
 		SELECT has_schema_privilege(oid, 'USAGE') AS "mayUse", has_schema_privilege(oid, 'CREATE') AS "mayCreate",
 			EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid AND relname = 'migrations') AS "hasTables"
 		FROM pg_namespace n WHERE nspname = ${schema}`;

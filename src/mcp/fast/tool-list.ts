@@ -26,18 +26,12 @@ export class ToolList {
 		const before = members ? `${JSON.stringify(members).slice(1, -1)},` : "";
 		if (!isPrepared) return this.#unprepared(id, before);
 		const head = `${messageOpening}{"jsonrpc":"2.0","id":${id},"result":{${before}`;
-		return {
-			plain: () => Buffer.concat([Buffer.from(head), this.#tail]),
-			gzip: () => this.#gzip.after(head),
-		};
+		return { plain: () => Buffer.concat([Buffer.from(head), this.#tail]), gzip: () => this.#gzip.after(head) };
 	}
 
 	#unprepared(id: string, before: string): PreparedEvent {
 		const result = `{${before}${this.text.slice(1)}`;
 		const event = Buffer.from(encodeMessage(resultResponse(id, result)));
-		return {
-			plain: () => event,
-			gzip: () => (this.#tail.length < minGzipBytes ? undefined : Bun.gzipSync(event)),
-		};
+		return { plain: () => event, gzip: () => (this.#tail.length < minGzipBytes ? undefined : Bun.gzipSync(event)) };
 	}
 }

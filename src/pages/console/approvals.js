@@ -53,12 +53,7 @@ export function createApprovals(onCount) {
 		const place = () => (guild ? named(guild.name) : "no guild");
 		/** @param {"approve" | "deny"} decision */
 		const decide = async (decision) => {
-			const { message, done } = await post("/approvals/decide", {
-				instance,
-				id,
-				token,
-				decision,
-			});
+			const { message, done } = await post("/approvals/decide", { instance, id, token, decision });
 			say(message, done ? "good" : "bad");
 			before = "";
 			await load();

@@ -157,11 +157,7 @@ export class CallList {
  */
 function createCallRows(call, guilds) {
 	const { name, kind } = outcomeOf(call.outcome) ?? { name: "", kind: "warn" };
-	const details = element("td", {
-		role: "cell",
-		colspan: heads.length,
-		id: `details-${call.seq}`,
-	});
+	const details = element("td", { role: "cell", colspan: heads.length, id: `details-${call.seq}` });
 	const second = element("tr.details", { role: "row", hidden: true }, details);
 	const toggle = element(
 		"button.small",

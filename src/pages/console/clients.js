@@ -86,11 +86,7 @@ codex mcp login guildhall`,
 		{
 			name: "Windsurf",
 			where: "In ~/.codeium/windsurf/mcp_config.json:",
-			text: json({
-				mcpServers: {
-					guildhall: { serverUrl: endpoint, ...headers(`\${env:${variable}}`) },
-				},
-			}),
+			text: json({ mcpServers: { guildhall: { serverUrl: endpoint, ...headers(`\${env:${variable}}`) } } }),
 			steps: [
 				byToken ? setVariable : "Windsurf opens a page to sign in.",
 				"Windsurf uses at most 100 tools at a time: switch off tools that you do not need.",
@@ -100,11 +96,7 @@ codex mcp login guildhall`,
 		{
 			name: "Zed",
 			where: "In the settings (zed: open settings file):",
-			text: json({
-				context_servers: {
-					guildhall: { url: endpoint, ...headers(placeholder) },
-				},
-			}),
+			text: json({ context_servers: { guildhall: { url: endpoint, ...headers(placeholder) } } }),
 			steps: [byToken ? replace : "Zed opens a page to sign in."],
 		},
 		hosted(connection, "claude.ai", [
@@ -170,18 +162,12 @@ function claudeDesktop({ endpoint, byToken }) {
  */
 function cursor(endpoint, headers, byToken) {
 	const server = { url: endpoint, ...headers };
-	const query = new URLSearchParams({
-		name: "guildhall",
-		config: btoa(JSON.stringify(server)),
-	});
+	const query = new URLSearchParams({ name: "guildhall", config: btoa(JSON.stringify(server)) });
 	return {
 		name: "Cursor",
 		where: "The button adds it to Cursor. Or in ~/.cursor/mcp.json:",
 		text: json({ mcpServers: { guildhall: server } }),
-		install: {
-			label: "Add to Cursor",
-			url: `cursor://anysphere.cursor-deeplink/mcp/install?${query}`,
-		},
+		install: { label: "Add to Cursor", url: `cursor://anysphere.cursor-deeplink/mcp/install?${query}` },
 		steps: [byToken ? setVariable : "Cursor opens a page to sign in."],
 	};
 }
@@ -207,10 +193,7 @@ function vsCode({ endpoint, byToken }) {
 		name: "VS Code",
 		where: "The button adds it to VS Code. Or in .vscode/mcp.json:",
 		text: json({ ...inputs, servers: { guildhall: server } }),
-		install: {
-			label: "Add to VS Code",
-			url: `vscode:mcp/install?${encodeURIComponent(link)}`,
-		},
+		install: { label: "Add to VS Code", url: `vscode:mcp/install?${encodeURIComponent(link)}` },
 		steps: [byToken ? "VS Code asks for the token once and stores it." : "VS Code opens a page to sign in."],
 	};
 }

@@ -62,11 +62,7 @@ function createPickers({ endpoint, readOnlyEndpoint, discordSignIn }, ownsToken)
 function describe({ name, where, text, install, steps = [] }) {
 	const code = element("code", text ?? "");
 	const block = element("pre", { tabindex: 0, "aria-label": name }, code);
-	const copy = copyButton(() => text ?? "", {
-		label: "Copy",
-		name: `configuration for ${name}`,
-		source: code,
-	});
+	const copy = copyButton(() => text ?? "", { label: "Copy", name: `configuration for ${name}`, source: code });
 	return [
 		element("h3", name),
 		element("p", where),
@@ -91,13 +87,7 @@ function choice(legend, values, onChoice) {
 	const options = values.map((value, index) =>
 		element(
 			"label.chip",
-			element("input", {
-				type: "radio",
-				name: legend,
-				value,
-				checked: index === 0,
-				onchange: () => onChoice(value),
-			}),
+			element("input", { type: "radio", name: legend, value, checked: index === 0, onchange: () => onChoice(value) }),
 			value,
 		),
 	);

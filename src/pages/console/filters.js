@@ -49,14 +49,7 @@ export function createFilters(onChange) {
 		["failed", "all that failed"],
 		...Object.entries(outcomes).map(([id, { name }]) => /** @type {[string, string]} */ ([id, name])),
 	]);
-	const reset = element(
-		"button.small",
-		{
-			type: "reset",
-			hidden: true,
-		},
-		"All calls",
-	);
+	const reset = element("button.small", { type: "reset", hidden: true }, "All calls");
 	const isSet = () => all.some(({ select }) => select.value !== "");
 
 	function changed() {

@@ -83,12 +83,7 @@ const isSchema = (value) => typeof value === "object" && value !== null && !Arra
 function createField(id, name, schema, isRequired, { choices, entered }) {
 	const { hint, attributes, tag, options, parse } = kindOf(schema);
 	const described = `${id}-hint ${id}-problem`;
-	const common = {
-		id,
-		name,
-		"aria-describedby": described,
-		"aria-required": isRequired && "true",
-	};
+	const common = { id, name, "aria-describedby": described, "aria-required": isRequired && "true" };
 	/** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */
 	const control =
 		tag === "select"
@@ -167,20 +162,10 @@ function kindOf(schema) {
 		const values = new Map(
 			schema.enum.map((value) => [typeof value === "string" ? value : JSON.stringify(value), value]),
 		);
-		return {
-			...plain,
-			tag: "select",
-			options: [...values.keys()],
-			parse: (text) => values.get(text),
-		};
+		return { ...plain, tag: "select", options: [...values.keys()], parse: (text) => values.get(text) };
 	}
 	if (type === "boolean")
-		return {
-			...plain,
-			tag: "select",
-			options: ["true", "false"],
-			parse: (text) => text === "true",
-		};
+		return { ...plain, tag: "select", options: ["true", "false"], parse: (text) => text === "true" };
 	if (type === "integer" || type === "number")
 		return {
 			...plain,

@@ -86,18 +86,8 @@ export function createKeys(stateOf) {
 				element("pre", value),
 				element(
 					"p.buttons",
-					copyButton(() => made.secret, {
-						label: "Copy",
-						name: "the key",
-						source: value,
-					}),
-					element(
-						"button.small",
-						{
-							onclick: () => secret.replaceChildren(),
-						},
-						"Done",
-					),
+					copyButton(() => made.secret, { label: "Copy", name: "the key", source: value }),
+					element("button.small", { onclick: () => secret.replaceChildren() }, "Done"),
 				),
 			),
 		);
@@ -105,11 +95,7 @@ export function createKeys(stateOf) {
 		await load();
 	}
 
-	return {
-		content,
-		open: load,
-		close: () => secret.replaceChildren(),
-	};
+	return { content, open: load, close: () => secret.replaceChildren() };
 }
 
 /**
@@ -175,10 +161,7 @@ function createKeyForm(bots, onCreated) {
 		problem,
 		element(
 			"div.fields",
-			field("name", "Name", "Letters, digits, “_”, “.” and “-”.", {
-				required: true,
-				maxlength: 64,
-			}),
+			field("name", "Name", "Letters, digits, “_”, “.” and “-”.", { required: true, maxlength: 64 }),
 			element("label.field", element("span", "May do"), element("select", { name: "access" }, ...levels)),
 			field("days", "Days until it expires", "Empty: the key does not expire.", {
 				inputmode: "numeric",
@@ -196,11 +179,7 @@ function createKeyForm(bots, onCreated) {
 				...bots.map((name) =>
 					element(
 						"label.chip",
-						element("input", {
-							type: "checkbox",
-							name: "instances",
-							value: name,
-						}),
+						element("input", { type: "checkbox", name: "instances", value: name }),
 						named(name, 64),
 					),
 				),

@@ -67,10 +67,7 @@ function createBotCard(name, isRoot, showCalls) {
 	const guilds = element("ul.guilds");
 	const button = element(
 		"button.small",
-		{
-			"aria-label": `Show the calls of ${shown(name, 64)}`,
-			onclick: showCalls,
-		},
+		{ "aria-label": `Show the calls of ${shown(name, 64)}`, onclick: showCalls },
 		"Its calls",
 	);
 	const content = element(

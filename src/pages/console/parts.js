@@ -45,10 +45,7 @@ export function shownLines(text, max) {
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const calendar = new Intl.DateTimeFormat(undefined, {
-	dateStyle: "medium",
-	timeStyle: "short",
-});
+const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /**
  * Returns a time in the browser's time zone: the time of day, preceded by the date if it is not today.
@@ -200,11 +197,7 @@ function ask({ title, text, confirm }) {
 }
 
 /** Labels of the kinds of access that keys and clients can have. */
-export const accessNames = {
-	read: "Read",
-	write: "Read and write",
-	all: "Everything",
-};
+export const accessNames = { read: "Read", write: "Read and write", all: "Everything" };
 /** @param {string} access */
 export const accessName = (access) => /** @type {Record<string, string>} */ (accessNames)[access] ?? shown(access, 20);
 

@@ -29,11 +29,7 @@ export function createRouter(sections, { focus }) {
 	let current;
 	const links = sections.map(({ id, name }) => {
 		const badge = element("span.badge");
-		return {
-			id,
-			badge,
-			link: element("a", { href: `#${id}` }, name, " ", badge),
-		};
+		return { id, badge, link: element("a", { href: `#${id}` }, name, " ", badge) };
 	});
 	nav.replaceChildren(...links.map(({ link }) => link));
 	nav.hidden = false;

@@ -82,12 +82,7 @@ export function createTry(stateOf) {
 		content,
 		async open() {
 			const [found, { bots }] = await Promise.all([get("/tools"), stateOf()]);
-			guilds = bots.flatMap((bot) =>
-				bot.guilds.map(({ id, name }) => ({
-					value: id,
-					label: shown(name, 60),
-				})),
-			);
+			guilds = bots.flatMap((bot) => bot.guilds.map(({ id, name }) => ({ value: id, label: shown(name, 60) })));
 			const chosen = select.value;
 			const names = JSON.stringify(found.tools);
 			if (names === JSON.stringify(tools)) return;
@@ -112,11 +107,7 @@ function describeResult({ id, isError, text }) {
 			"div.bar",
 			element("h3", isError ? "The tool refused" : "Result"),
 			id !== null && element("span.quiet", "request ", element("code", shown(id, 64))),
-			copyButton(() => text, {
-				label: "Copy",
-				name: "the result",
-				source: block,
-			}),
+			copyButton(() => text, { label: "Copy", name: "the result", source: block }),
 		),
 		block,
 	];

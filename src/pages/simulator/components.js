@@ -129,14 +129,7 @@ function select(world, message, component, use) {
 			},
 		},
 		menu,
-		element(
-			"button",
-			{
-				"data-key": `chosen-${message.id}-${custom_id}`,
-				disabled: disabled === true,
-			},
-			"Choose",
-		),
+		element("button", { "data-key": `chosen-${message.id}-${custom_id}`, disabled: disabled === true }, "Choose"),
 	);
 }
 
@@ -188,19 +181,13 @@ export function optionsOf(world, { type, options, channel_types }) {
 /** @param {World} world */
 function memberOptions({ everything, bots, people }) {
 	const members = everything?.members ?? [...people, ...bots].map((user) => ({ user }));
-	return members.map((/** @type {Json} */ { user, nick }) => ({
-		value: user.id,
-		label: nick ?? shownName(user),
-	}));
+	return members.map((/** @type {Json} */ { user, nick }) => ({ value: user.id, label: nick ?? shownName(user) }));
 }
 
 /** @param {World} world */
 function roleOptions({ everything }) {
 	const roles = /** @type {Json[]} */ (everything?.guild.roles ?? []);
-	return roles.map(({ id, name }) => ({
-		value: id,
-		label: `@${name.replace(/^@/, "")}`,
-	}));
+	return roles.map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, "")}` }));
 }
 
 /**
@@ -232,14 +219,7 @@ export function renderMenu(world, type, targetId, target, use) {
 	return element(
 		"details",
 		{ "data-key": `menu-${targetId}` },
-		element(
-			"summary",
-			{
-				"data-key": `apps-${targetId}`,
-				"aria-label": `Commands for ${target}`,
-			},
-			"Apps",
-		),
+		element("summary", { "data-key": `apps-${targetId}`, "aria-label": `Commands for ${target}` }, "Apps"),
 		element(
 			"div.command-choice",
 			...commands.map((command) => element("button", { onclick: () => use(command) }, element("bdi", command.name))),

@@ -24,12 +24,7 @@ export function renderGuilds(world, actions) {
 			initials: initialsOf(name),
 			channelIds: [...channels, ...threads].map((one) => one.id),
 		})),
-		{
-			id: direct,
-			name: "Direct messages",
-			initials: "DM",
-			channelIds: world.conversations.map((one) => one.id),
-		},
+		{ id: direct, name: "Direct messages", initials: "DM", channelIds: world.conversations.map((one) => one.id) },
 	];
 	return entries.map(({ id, name, initials, channelIds }) => {
 		const isNew = channelIds.some((one) => world.marks.has(one));
@@ -229,9 +224,7 @@ export function placeholder(world, actions) {
 		invite &&
 			element(
 				"button.main",
-				{
-					onclick: () => void actions.joinWith(invite.code),
-				},
+				{ onclick: () => void actions.joinWith(invite.code) },
 				`Join with the invite ${invite.code}`,
 			),
 		owner &&

@@ -255,12 +255,7 @@ export function linkTo(address, ...children) {
 	if (!safe) return element("span", ...children);
 	return element(
 		"a",
-		{
-			href: url.href,
-			title: url.href,
-			target: "_blank",
-			rel: "noopener noreferrer nofollow",
-		},
+		{ href: url.href, title: url.href, target: "_blank", rel: "noopener noreferrer nofollow" },
 		...children,
 	);
 }
@@ -279,10 +274,7 @@ function mention(rest, names) {
 	if (command) return { node: chip(`/${name}`), length: command.length };
 	const [emoji, emojiName = "", emojiId = ""] = /^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
 	if (emoji)
-		return {
-			node: names.emoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`,
-			length: emoji.length,
-		};
+		return { node: names.emoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`, length: emoji.length };
 	const [time, seconds = "", style = ""] = /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/.exec(rest) ?? [];
 	if (time) return { node: timestamp(Number(seconds), style), length: time.length };
 	return undefined;
@@ -311,11 +303,7 @@ function chip(text) {
  * @param {string} name
  */
 export function customEmoji(id, name) {
-	return element("img.emoji", {
-		src: `/emojis/${encodeURIComponent(id)}.png`,
-		alt: `:${name}:`,
-		title: `:${name}:`,
-	});
+	return element("img.emoji", { src: `/emojis/${encodeURIComponent(id)}.png`, alt: `:${name}:`, title: `:${name}:` });
 }
 
 /** @type {Record<string, Intl.DateTimeFormatOptions>} */

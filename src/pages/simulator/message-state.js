@@ -19,20 +19,14 @@ export const suggestionType = 4;
  */
 export function messagesAfter(messages, type, data, own) {
 	if (type === "MESSAGE_DELETE_BULK")
-		return {
-			messages: messages.filter(({ id }) => !data.ids.includes(id)),
-			changed: data.ids,
-		};
+		return { messages: messages.filter(({ id }) => !data.ids.includes(id)), changed: data.ids };
 	const id = data.message_id ?? data.id;
 	const known = messages.find((one) => one.id === id);
 	if (type === "MESSAGE_CREATE") return { messages: known ? messages : [...messages, data], changed: [id] };
 	if (!known) return { messages, changed: [] };
 	if (type === "MESSAGE_DELETE") return { messages: messages.filter((one) => one !== known), changed: [id] };
 	const after = messageAfter(known, type, data, own);
-	return {
-		messages: messages.map((one) => (one === known ? after : one)),
-		changed: after === known ? [] : [id],
-	};
+	return { messages: messages.map((one) => (one === known ? after : one)), changed: after === known ? [] : [id] };
 }
 
 /**
@@ -48,10 +42,7 @@ function messageAfter(message, type, data, own) {
 	// already.
 	if (type === "MESSAGE_UPDATE") return { ...message, ...data, reactions };
 	if (!type.startsWith("MESSAGE_REACTION_")) return message;
-	return {
-		...message,
-		reactions: reactionsAfter(reactions, type, data, own),
-	};
+	return { ...message, reactions: reactionsAfter(reactions, type, data, own) };
 }
 
 /**

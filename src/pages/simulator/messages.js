@@ -224,20 +224,13 @@ function tools(world, message, name, actions) {
 	const tool = (text, act) =>
 		element(
 			"button",
-			{
-				"data-key": `${text}-${message.id}`,
-				"aria-label": `${text} to the message of ${name}`,
-				onclick: act,
-			},
+			{ "data-key": `${text}-${message.id}`, "aria-label": `${text} to the message of ${name}`, onclick: act },
 			text,
 		);
 	const custom = (world.everything?.guild.emojis ?? []).slice(0, 12);
 	const choices = [
 		...quickEmoji.map((text) => ({ key: text, shown: text })),
-		...custom.map((/** @type {Json} */ emoji) => ({
-			key: emojiKey(emoji),
-			shown: customEmoji(emoji.id, emoji.name),
-		})),
+		...custom.map((/** @type {Json} */ emoji) => ({ key: emojiKey(emoji), shown: customEmoji(emoji.id, emoji.name) })),
 	];
 	return element(
 		"div.tools",
@@ -248,10 +241,7 @@ function tools(world, message, name, actions) {
 				{ "data-key": `reactions-${message.id}` },
 				element(
 					"summary",
-					{
-						"data-key": `react-${message.id}`,
-						"aria-label": `React to the message of ${name}`,
-					},
+					{ "data-key": `react-${message.id}`, "aria-label": `React to the message of ${name}` },
 					"React",
 				),
 				element(
@@ -274,15 +264,7 @@ function tools(world, message, name, actions) {
 		renderMenu(world, messageMenu, message.id, `the message of ${name}`, (command) =>
 			actions.useInMenu(command, message.id),
 		),
-		own &&
-			element(
-				"button",
-				{
-					"aria-label": "Delete your message",
-					onclick: () => actions.remove(message),
-				},
-				"Delete",
-			),
+		own && element("button", { "aria-label": "Delete your message", onclick: () => actions.remove(message) }, "Delete"),
 	);
 }
 
@@ -294,12 +276,6 @@ function ephemeralNote(message, actions) {
 	return element(
 		"p.small.quiet",
 		"Only you can see this · ",
-		element(
-			"button.link",
-			{
-				onclick: () => actions.dismiss(message),
-			},
-			"Dismiss",
-		),
+		element("button.link", { onclick: () => actions.dismiss(message) }, "Dismiss"),
 	);
 }

@@ -51,10 +51,7 @@ export function openModal(world, modal, submit) {
 function createPart(world, part) {
 	const { type, id, content, label, description, component, components } = part;
 	if (type === componentTypes.text)
-		return {
-			shown: element("p", { dir: "auto" }, String(content)),
-			filled: () => ({ type, id }),
-		};
+		return { shown: element("p", { dir: "auto" }, String(content)), filled: () => ({ type, id }) };
 	if (component) {
 		const { shown, filled } = createInput(world, component, label, description);
 		return { shown, filled: () => ({ type, id, component: filled() }) };
@@ -62,11 +59,7 @@ function createPart(world, part) {
 	const inner = /** @type {Json[]} */ (components).map((one) => createInput(world, one, one.label));
 	return {
 		shown: element("div", ...inner.map(({ shown }) => shown)),
-		filled: () => ({
-			type,
-			id,
-			components: inner.map(({ filled }) => filled()),
-		}),
+		filled: () => ({ type, id, components: inner.map(({ filled }) => filled()) }),
 	};
 }
 
@@ -98,12 +91,7 @@ function createInput(world, input, label, description) {
 
 /** @param {Json} input */
 function textControl({ style, value, placeholder, min_length, max_length }) {
-	const common = {
-		placeholder,
-		minlength: min_length,
-		maxlength: max_length ?? 4000,
-		autocomplete: "off",
-	};
+	const common = { placeholder, minlength: min_length, maxlength: max_length ?? 4000, autocomplete: "off" };
 	const control = style === paragraph ? element("textarea", { ...common, rows: 4 }) : element("input", common);
 	control.value = value ?? "";
 	return control;

@@ -100,10 +100,7 @@ export async function followEvents(after, receive, report) {
 	for (let failures = 0; ; failures++) {
 		try {
 			const address = `/simulator/events?after=${encodeURIComponent(latest)}`;
-			const response = await fetch(address, {
-				headers: { "Last-Event-ID": latest },
-				cache: "no-store",
-			});
+			const response = await fetch(address, { headers: { "Last-Event-ID": latest }, cache: "no-store" });
 			if (!response.ok || !response.body) throw new Refused("no events");
 			report(true);
 			failures = 0;

@@ -16,15 +16,7 @@ const permissionBits = {
 };
 
 /** Discord's channel types. */
-export const channelTypes = {
-	text: 0,
-	dm: 1,
-	voice: 2,
-	category: 4,
-	stage: 13,
-	forum: 15,
-	media: 16,
-};
+export const channelTypes = { text: 0, dm: 1, voice: 2, category: 4, stage: 13, forum: 15, media: 16 };
 
 const pageSize = 50;
 /** Maximum number of messages that the page keeps, so that it stays fast. */
@@ -225,11 +217,7 @@ export class World {
 			.map((channel) => {
 				const other = channel.recipients.find((/** @type {string} */ one) => one !== own) ?? own;
 				const known = [...this.people, ...this.bots].find(({ username }) => username === other);
-				return {
-					...channel,
-					type: channelTypes.dm,
-					name: known ? shownName(known) : other,
-				};
+				return { ...channel, type: channelTypes.dm, name: known ? shownName(known) : other };
 			});
 	}
 

@@ -45,10 +45,7 @@ export interface AiSimulationOptions {
 
 const maxRequests = 1_000;
 
-const misbehaveRequest = v.strictObject({
-	kind: v.picklist(aiMisbehaviours),
-	times: v.optional(count),
-});
+const misbehaveRequest = v.strictObject({ kind: v.picklist(aiMisbehaviours), times: v.optional(count) });
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

@@ -95,36 +95,18 @@ export interface Completion {
 export function createCompletion(request: ChatRequest, text: string): Completion {
 	const all = text.match(/\s*\S+/g) ?? [];
 	const maxWords = request.max_tokens ?? request.max_completion_tokens ?? all.length;
-	return {
-		model: request.model,
-		pieces: all.slice(0, maxWords),
-		finish: all.length > maxWords ? "length" : "stop",
-	};
+	return { model: request.model, pieces: all.slice(0, maxWords), finish: all.length > maxWords ? "length" : "stop" };
 }
 
-const about = (model: string) => ({
-	id: "chatcmpl-simulated",
-	created: 1_800_000_000,
-	model,
-});
+const about = (model: string) => ({ id: "chatcmpl-simulated", created: 1_800_000_000, model });
 
 /** Converts a completion to the JSON object of a response that is not streamed ("chat.completion"). */
 export function toJson({ model, pieces, finish }: Completion): object {
 	return {
 		...about(model),
 		object: "chat.completion",
-		choices: [
-			{
-				index: 0,
-				message: { role: "assistant", content: pieces.join("") },
-				finish_reason: finish,
-			},
-		],
-		usage: {
-			prompt_tokens: 1,
-			completion_tokens: pieces.length,
-			total_tokens: pieces.length + 1,
-		},
+		choices: [{ index: 0, message: { role: "assistant", content: pieces.join("") }, finish_reason: finish }],
+		usage: { prompt_tokens: 1, completion_tokens: pieces.length, total_tokens: pieces.length + 1 },
 	};
 }
 
@@ -165,16 +147,11 @@ export const errorResponses: Readonly<Partial<Record<AiMisbehaviour, (key: strin
 	"401": (key) => openAiError(401, "invalid_api_key", `Incorrect API key provided: ${key}.`),
 	"403": () => openAiError(403, "forbidden", "Your country is not supported."),
 	"404": () => openAiError(404, "model_not_found", "There is no such model."),
-	"429": () =>
-		openAiError(429, "rate_limit_exceeded", "Too many requests.", {
-			"retry-after": "7",
-		}),
+	"429": () => openAiError(429, "rate_limit_exceeded", "Too many requests.", { "retry-after": "7" }),
 	"500": () => new Response("Internal Server Error", { status: 500 }),
 	"content-filter": () => openAiError(400, "content_filter", "The prompt was flagged."),
 	"no-money": () => openAiError(402, "insufficient_balance", "Insufficient Balance"),
 	redirect: () => new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
 	html: () =>
-		new Response("<!doctype html><title>Welcome to nginx!</title>", {
-			headers: { "content-type": "text/html" },
-		}),
+		new Response("<!doctype html><title>Welcome to nginx!</title>", { headers: { "content-type": "text/html" } }),
 };

@@ -41,9 +41,7 @@ export function streamAnswer(answer: Completion, { kind, released, onEnd }: Stre
 		},
 		cancel: () => onEnd("hung up"),
 	});
-	return new Response(stream, {
-		headers: { "content-type": "text/event-stream" },
-	});
+	return new Response(stream, { headers: { "content-type": "text/event-stream" } });
 }
 
 async function* eventsOf(

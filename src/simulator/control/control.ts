@@ -14,11 +14,7 @@ export function createControl(routes: ControlRoutes): (request: Request, url: UR
 		if (refused) return respond(403, { error: refused });
 		const name = `${request.method} ${url.pathname}`;
 		const handler = Object.hasOwn(routes, name) ? routes[name] : undefined;
-		if (!handler)
-			return respond(404, {
-				error: `unknown route: ${name}`,
-				routes: Object.keys(routes),
-			});
+		if (!handler) return respond(404, { error: `unknown route: ${name}`, routes: Object.keys(routes) });
 		try {
 			const result = await handler(request);
 			return result instanceof Response ? result : respond(200, result);

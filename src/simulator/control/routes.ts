@@ -19,11 +19,7 @@ import {
 import { watch } from "./watch.ts";
 
 const match = v.pipe(v.string(), v.check(isMatch, 'expected a method and a route such as "POST /channels/*/messages"'));
-const limits = {
-	match,
-	times: v.optional(count),
-	actor: v.optional(v.string()),
-};
+const limits = { match, times: v.optional(count), actor: v.optional(v.string()) };
 const integer = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const milliseconds = v.pipe(v.number(), v.minValue(0));
 const wholeNumber = v.pipe(v.string(), v.digits(), v.transform(Number));
@@ -37,16 +33,8 @@ const faultRequest = v.variant("kind", [
 		status: v.optional(status),
 		message: v.optional(v.string()),
 	}),
-	v.strictObject({
-		kind: v.literal("stall"),
-		...limits,
-		after: v.optional(v.boolean()),
-	}),
-	v.strictObject({
-		kind: v.literal("drop"),
-		...limits,
-		when: v.picklist(["before", "after"]),
-	}),
+	v.strictObject({ kind: v.literal("stall"), ...limits, after: v.optional(v.boolean()) }),
+	v.strictObject({ kind: v.literal("drop"), ...limits, when: v.picklist(["before", "after"]) }),
 	v.strictObject({
 		kind: v.literal("rateLimit"),
 		...limits,
@@ -54,11 +42,7 @@ const faultRequest = v.variant("kind", [
 		global: v.optional(v.boolean()),
 		scope: v.optional(v.picklist(["user", "global", "shared"])),
 	}),
-	v.strictObject({
-		kind: v.literal("indexing"),
-		...limits,
-		retryAfterSeconds: v.pipe(v.number(), v.minValue(0)),
-	}),
+	v.strictObject({ kind: v.literal("indexing"), ...limits, retryAfterSeconds: v.pipe(v.number(), v.minValue(0)) }),
 	v.strictObject({
 		kind: v.literal("fail"),
 		...limits,
@@ -95,10 +79,7 @@ function stateRoutes(simulator: Controllable): ControlRoutes {
 		return log;
 	};
 	return {
-		"GET /simulator/state": () => ({
-			...summarizeState(simulator),
-			last_event_id: events().lastId,
-		}),
+		"GET /simulator/state": () => ({ ...summarizeState(simulator), last_event_id: events().lastId }),
 		"GET /simulator/events": withQuery(v.object({ after: v.optional(v.string()) }), ({ after }, { headers }) =>
 			events().open(headers.get("last-event-id") ?? after),
 		),

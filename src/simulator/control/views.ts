@@ -23,10 +23,7 @@ import type { Controllable } from "./controllable.ts";
 /** Returns the OAuth2 settings of a bot's application as JSON. */
 export function oauth2Summary({ authorizations }: World, clientId: string) {
 	const settings = authorizations.settings(clientId);
-	return {
-		client_secret: settings?.clientSecret,
-		redirect_uris: settings?.redirectUris,
-	};
+	return { client_secret: settings?.clientSecret, redirect_uris: settings?.redirectUris };
 }
 
 export function summarizeFault({ id, match, effect, hits, limits: { times, actor } }: InjectedFault) {
@@ -90,29 +87,14 @@ export function summarizeState({ world, sockets, url, api, cdn }: Controllable) 
 			name: guild.name,
 			owner_id: guild.owner_id,
 			member_count: guild.members.size,
-			channels: [...guild.channels.values()].map(({ id, name, type }) => ({
-				id,
-				name,
-				type,
-			})),
+			channels: [...guild.channels.values()].map(({ id, name, type }) => ({ id, name, type })),
 			threads: [...guild.threads.values()].map(({ id, name, type, parent_id, archived }) => {
 				return { id, name, type, parent_id, archived };
 			}),
-			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
-				id,
-				name,
-				position,
-			})),
+			roles: [...guild.roles.values()].map(({ id, name, position }) => ({ id, name, position })),
 		})),
 		direct_channels: [...world.channels.values()].flatMap((channel) =>
-			inGuild(channel)
-				? []
-				: [
-						{
-							id: channel.id,
-							recipients: channel.recipients.map(({ username }) => username),
-						},
-					],
+			inGuild(channel) ? [] : [{ id: channel.id, recipients: channel.recipients.map(({ username }) => username) }],
 		),
 	};
 }
@@ -142,14 +124,16 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 			const member = guild.members.get(id);
 			return member ? [serialize.voiceState(guild, member)] : [];
 		}),
-		invites: world.invites.list({ guild_id: guild.id }).map((invite) => ({
-			code: invite.code,
-			channel_id: invite.channel_id,
-			inviter: { id: invite.inviter.id, username: invite.inviter.username },
-			uses: invite.uses,
-			max_uses: invite.max_uses,
-			expires_at: expiryOf(invite)?.toISOString() ?? null,
-		})),
+		invites: world.invites
+			.list({ guild_id: guild.id })
+			.map((invite) => ({
+				code: invite.code,
+				channel_id: invite.channel_id,
+				inviter: { id: invite.inviter.id, username: invite.inviter.username },
+				uses: invite.uses,
+				max_uses: invite.max_uses,
+				expires_at: expiryOf(invite)?.toISOString() ?? null,
+			})),
 		bans: [...guild.bans.values()],
 	};
 }
@@ -165,27 +149,17 @@ export function summarizeCommands(world: World, guild: Guild, permissions: bigin
 				.flatMap((command) => {
 					const { id, type } = command;
 					const common = { application_id: user.id, bot: user.username };
-					return leavesOf(command, []).map((leaf) => ({
-						...common,
-						id,
-						type,
-						...leaf,
-					}));
+					return leavesOf(command, []).map((leaf) => ({ ...common, id, type, ...leaf }));
 				}),
 		);
 }
 
-type Leaf = Pick<Command, "name" | "description" | "options"> & {
-	path: readonly string[];
-};
+type Leaf = Pick<Command, "name" | "description" | "options"> & { path: readonly string[] };
 
 function leavesOf({ name, description, options = [] }: Command | CommandOption, path: readonly string[]): Leaf[] {
 	const nested = options.filter(isSubcommand);
 	if (nested.length === 0) return [{ name, description, options, path }];
 	return nested.flatMap((one) =>
-		leavesOf(one, [...path, one.name]).map((leaf) => ({
-			...leaf,
-			name: `${name} ${leaf.name}`,
-		})),
+		leavesOf(one, [...path, one.name]).map((leaf) => ({ ...leaf, name: `${name} ${leaf.name}` })),
 	);
 }

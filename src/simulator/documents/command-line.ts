@@ -99,10 +99,7 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 					`bot-role: none of the guild documents given with --world has a managed role ${formatValue(name)}${didYouMean(name, managed)}`,
 			),
 		);
-	return {
-		worlds,
-		worldOptions: { members: settings.members, botRoles },
-	};
+	return { worlds, worldOptions: { members: settings.members, botRoles } };
 }
 
 async function readWorld(file: string): Promise<GuildFile | { file: string; issues: readonly string[] }> {

@@ -20,10 +20,7 @@ export function describeLeft(
 
 /** Returns the message of a REST error response, followed by the messages for individual fields. */
 export function describeError({ status, body }: Reply): string {
-	const { message = `status ${status}`, errors } = (body ?? {}) as {
-		message?: string;
-		errors?: object;
-	};
+	const { message = `status ${status}`, errors } = (body ?? {}) as { message?: string; errors?: object };
 	return [message, ...fieldErrors(errors ?? {})].join("; ");
 }
 

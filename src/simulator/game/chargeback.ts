@@ -54,10 +54,7 @@ export async function sendChargeback(
 	const { url, secret, body = event } = target;
 	const response = await fetch(new URL("/webhook/chargeback", url), {
 		method: "POST",
-		headers: {
-			"content-type": "application/json",
-			...(secret !== null && { authorization: `Bearer ${secret}` }),
-		},
+		headers: { "content-type": "application/json", ...(secret !== null && { authorization: `Bearer ${secret}` }) },
 		body: typeof body === "string" ? body : JSON.stringify(body),
 	});
 	const text = await response.text();

@@ -71,17 +71,11 @@ export interface GameServerOptions {
 const codeAlphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 const verifyRequest = v.object({ code: v.string(), chat_id: v.string() });
-const banRequest = v.object({
-	uuid: v.string(),
-	reason: v.optional(v.string(), ""),
-});
+const banRequest = v.object({ uuid: v.string(), reason: v.optional(v.string(), "") });
 
 const text = v.pipe(v.string(), v.minLength(1));
 
-const newCode = v.strictObject({
-	username: v.optional(text, "Steve"),
-	validMs: v.optional(v.number(), 600_000),
-});
+const newCode = v.strictObject({ username: v.optional(text, "Steve"), validMs: v.optional(v.number(), 600_000) });
 
 const newDonators = v.strictObject({
 	donators: v.array(

@@ -97,29 +97,16 @@ export const wrongResponses: Readonly<
 		return json(JSON.stringify({ ...found, donators: [], padding }));
 	},
 	html: () =>
-		new Response("<!doctype html><title>Welcome to nginx!</title>", {
-			headers: { "content-type": "text/html" },
-		}),
+		new Response("<!doctype html><title>Welcome to nginx!</title>", { headers: { "content-type": "text/html" } }),
 	"204": () => new Response(null, { status: 204 }),
 	"401": refusal("Unauthorized", 401),
 	"403": refusal("Forbidden", 403),
 	"404": () => new Response("404 page not found\n", { status: 404 }),
 	"500": () => new Response("Internal Server Error", { status: 500 }),
 	redirect: () => new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
-	"wrong-types": () =>
-		Response.json({
-			success: "yes",
-			username: 7,
-			uuid: null,
-			error: [],
-			donators: "everyone",
-		}),
+	"wrong-types": () => Response.json({ success: "yes", username: 7, uuid: null, error: [], donators: "everyone" }),
 	"no-error": () => Response.json({ success: false }),
-	"no-username": () =>
-		Response.json({
-			success: true,
-			uuid: "5fd3b08c-3a53-4b1b-9d7e-2f8a5b1d6c00",
-		}),
+	"no-username": () => Response.json({ success: true, uuid: "5fd3b08c-3a53-4b1b-9d7e-2f8a5b1d6c00" }),
 	"long-error": refusal(longError, 200),
 	"refused-400": refusal("The code has the wrong form.", 400),
 	"refused-404": refusal("This code is not known.", 404),
@@ -134,10 +121,7 @@ export const wrongResponses: Readonly<
 				null,
 			],
 		}),
-	"fewer-donators": ({ donators }) =>
-		Response.json({
-			donators: donators.slice(0, Math.floor(donators.length / 4)),
-		}),
+	"fewer-donators": ({ donators }) => Response.json({ donators: donators.slice(0, Math.floor(donators.length / 4)) }),
 };
 
 /** Sends a response byte by byte. When the test calls `behave()`, the rest is sent at once. */
@@ -158,8 +142,5 @@ export function trickle({ status, body }: GameResponse, { released }: Pick<Respo
 			if (sent >= bytes.length) controller.close();
 		},
 	});
-	return new Response(stream, {
-		status,
-		headers: { "content-type": "application/json" },
-	});
+	return new Response(stream, { status, headers: { "content-type": "application/json" } });
 }

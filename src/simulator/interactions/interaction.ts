@@ -28,12 +28,7 @@ import {
 import type { World } from "../world/world.ts";
 
 /** A valid interaction, as the application (the bot) receives it in INTERACTION_CREATE. */
-export type Invocation = Invoked & {
-	application: Account;
-	user: User;
-	channel: Channel;
-	place: InvocationPlace;
-};
+export type Invocation = Invoked & { application: Account; user: User; channel: Channel; place: InvocationPlace };
 
 type Invoked =
 	| {
@@ -43,13 +38,7 @@ type Invoked =
 			message?: never;
 			trigger?: never;
 	  }
-	| {
-			type: InteractionType.MessageComponent;
-			data: ComponentData;
-			message: Message;
-			command?: never;
-			trigger?: never;
-	  }
+	| { type: InteractionType.MessageComponent; data: ComponentData; message: Message; command?: never; trigger?: never }
 	| {
 			type: InteractionType.ModalSubmit;
 			data: object;
@@ -134,20 +123,13 @@ export function originOf(interaction: Interaction): Partial<NewMessage> {
 		application_id: application.user.id,
 		webhook_id: application.user.id,
 		type: typeOf(interaction),
-		...(answers && {
-			message_reference: referenceTo(answers, interaction.channel),
-		}),
+		...(answers && { message_reference: referenceTo(answers, interaction.channel) }),
 		interaction_metadata: {
 			...metadataOf(interaction),
 			...(first && { original_response_message_id: first.id }),
 		} as NonNullable<NewMessage["interaction_metadata"]>,
 		...(command && {
-			interaction: {
-				id,
-				type: InteractionType.ApplicationCommand,
-				name: nameOf(command.name, interaction.data),
-				user,
-			},
+			interaction: { id, type: InteractionType.ApplicationCommand, name: nameOf(command.name, interaction.data), user },
 		}),
 	};
 }
@@ -188,15 +170,9 @@ function metadataOf(interaction: Interaction): object {
 		type,
 		user,
 		authorizing_integration_owners: ownersOf(interaction),
-		...(type === InteractionType.MessageComponent && {
-			interacted_message_id: message?.id,
-		}),
-		...(command?.type === ApplicationCommandType.User && {
-			target_user: targetUserOf(interaction),
-		}),
-		...(command?.type === ApplicationCommandType.Message && {
-			target_message_id: target_id,
-		}),
+		...(type === InteractionType.MessageComponent && { interacted_message_id: message?.id }),
+		...(command?.type === ApplicationCommandType.User && { target_user: targetUserOf(interaction) }),
+		...(command?.type === ApplicationCommandType.Message && { target_message_id: target_id }),
 		...(trigger && { triggering_interaction_metadata: metadataOf(trigger) }),
 	};
 }

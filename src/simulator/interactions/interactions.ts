@@ -19,10 +19,7 @@ export interface InteractionTiming {
 	interactionTokenMs: number;
 }
 
-export const discordInteractionTiming: InteractionTiming = {
-	acknowledgeMs: 3000,
-	interactionTokenMs: 15 * 60 * 1000,
-};
+export const discordInteractionTiming: InteractionTiming = { acknowledgeMs: 3000, interactionTokenMs: 15 * 60 * 1000 };
 
 type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
 	followUps: Message[];
@@ -154,9 +151,7 @@ export class Interactions {
 
 	remove(interaction: Interaction, message: Message): void {
 		if (!this.#ephemeral.delete(message.id))
-			this.world.messages.remove(interaction.channel, message, {
-				actor: interaction.application.user.id,
-			});
+			this.world.messages.remove(interaction.channel, message, { actor: interaction.application.user.id });
 		this.#notify(this.#live(interaction));
 	}
 

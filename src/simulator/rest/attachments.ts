@@ -10,11 +10,7 @@ const maxFiles = 10;
 
 /** Uploaded files, and the attachments that an edited message keeps. */
 export const describedFiles = list(
-	object({
-		id: unchecked,
-		filename: nullable(text(0, 1024)),
-		description: nullable(text(0, 1024)),
-	}),
+	object({ id: unchecked, filename: nullable(text(0, 1024)), description: nullable(text(0, 1024)) }),
 	0,
 	maxFiles,
 );
@@ -31,10 +27,7 @@ export function storeAttachments(call: Call, channel: Channel, described: Descri
 		const number = /^files\[(\d+)\]$/.exec(part)?.[1];
 		const known = described.find(({ id }) => String(id) === number);
 		const given = file instanceof File ? file.name : part;
-		return storeFile(call, channel, file, {
-			filename: known?.filename ?? given,
-			description: known?.description,
-		});
+		return storeFile(call, channel, file, { filename: known?.filename ?? given, description: known?.description });
 	});
 }
 

@@ -114,10 +114,7 @@ function redirect(world: World, query: Query, form: URLSearchParams): Response {
 		target.searchParams.set("error_description", error.message);
 	}
 	if (query.state !== null) target.searchParams.set("state", query.state);
-	return new Response(null, {
-		status: 303,
-		headers: { location: target.href, "cache-control": "no-store" },
-	});
+	return new Response(null, { status: 303, headers: { location: target.href, "cache-control": "no-store" } });
 }
 
 function accept(world: World, query: Query, form: URLSearchParams): string {

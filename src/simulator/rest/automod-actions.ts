@@ -51,9 +51,7 @@ function executeAction(action: APIAutoModerationAction, context: ActionContext):
 	const alert = action.type === Action.SendAlertMessage ? sendAlert(action.metadata?.channel_id, context) : undefined;
 	if (action.type === Action.Timeout) {
 		const ms = (action.metadata?.duration_seconds ?? 0) * 1000;
-		world.members.edit(guild, member, {
-			communication_disabled_until: new Date(Date.now() + ms).toISOString(),
-		});
+		world.members.edit(guild, member, { communication_disabled_until: new Date(Date.now() + ms).toISOString() });
 	}
 	world.state.dispatch({
 		type: "AUTO_MODERATION_ACTION_EXECUTION",

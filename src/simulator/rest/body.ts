@@ -42,9 +42,7 @@ export async function readForm(request: Request): Promise<Content> {
 
 async function readMultipart(request: Request): Promise<Content> {
 	const form = await request.formData().catch((cause: unknown) => {
-		throw apiError("RequestBodyContainsInvalidJSON", {
-			message: `The multipart body could not be read: ${cause}`,
-		});
+		throw apiError("RequestBodyContainsInvalidJSON", { message: `The multipart body could not be read: ${cause}` });
 	});
 	const files = new Map<string, Blob>();
 	for (const [name, value] of form) if (typeof value !== "string") files.set(name, value);

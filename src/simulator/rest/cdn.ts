@@ -5,13 +5,7 @@
 
 import type { Picture, Pictures } from "../world/guilds/pictures.ts";
 
-const formats = {
-	png: "png",
-	jpg: "jpeg",
-	jpeg: "jpeg",
-	webp: "webp",
-	gif: "gif",
-} as const;
+const formats = { png: "png", jpg: "jpeg", jpeg: "jpeg", webp: "webp", gif: "gif" } as const;
 /** The values of the query parameter `size`. https://docs.discord.food/reference#cdn-formatting */
 const sizes = new Set(
 	"16 20 22 24 28 32 40 44 48 56 60 64 80 96 100 128 160 240 256 300 320 480 512 600 640 1024 1280 1536 2048 3072 4096".split(
@@ -38,9 +32,7 @@ export async function servePicture(pictures: Pictures, { pathname, searchParams 
 		return refusal(415, "Unsupported Media Type");
 	const animated = format === "gif" || searchParams.get("animated") === "true";
 	const served = await convert(picture, format, animated);
-	return new Response(Buffer.from(served.bytes), {
-		headers: { "content-type": `image/${served.format}` },
-	});
+	return new Response(Buffer.from(served.bytes), { headers: { "content-type": `image/${served.format}` } });
 }
 
 function refusal(status: number, text: string): Response {

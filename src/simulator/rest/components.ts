@@ -170,14 +170,9 @@ function numbered(rows: readonly Stored[]): Stored[] {
 		return {
 			type,
 			id: last,
-			...(type === ComponentType.Container && {
-				accent_color: null,
-				spoiler: false,
-			}),
+			...(type === ComponentType.Container && { accent_color: null, spoiler: false }),
 			...rest,
-			...(Array.isArray(components) && {
-				components: components.map(number),
-			}),
+			...(Array.isArray(components) && { components: components.map(number) }),
 			...(accessory !== undefined && { accessory: number(Object(accessory)) }),
 		};
 	};

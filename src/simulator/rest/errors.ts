@@ -66,10 +66,7 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		CannotEnableOnboardingRequirementsAreNotMet: "Cannot enable onboarding, requirements are not met",
 		CannotUpdateOnboardingWhileBelowRequirements: "Cannot update onboarding while below requirements",
 	},
-	401: {
-		Unauthorized: "Unauthorized",
-		InvalidWebhookToken: "Invalid Webhook Token",
-	},
+	401: { Unauthorized: "Unauthorized", InvalidWebhookToken: "Invalid Webhook Token" },
 	403: {
 		FeatureTemporarilyDisabledServerSide: "This feature has been temporarily disabled",
 		UserBannedFromThisGuild: "The user is banned from this guild.",
@@ -137,10 +134,7 @@ export function apiError(
 ): ApiError {
 	const code = typeof error === "string" ? Code[error] : error;
 	const [status, message] = byCode.get(code) ?? [400, `Error ${code}`];
-	return new ApiError(given.status ?? status, {
-		message: given.message ?? message,
-		code,
-	});
+	return new ApiError(given.status ?? status, { message: given.message ?? message, code });
 }
 
 /** Returns `entity`. If it is undefined, throws this error of Discord's. */
@@ -175,10 +169,7 @@ export function rateLimited(
 
 /** For what the simulator does not implement: status 501, which Discord does not use. */
 export function notSimulated(what: string): ApiError {
-	return new ApiError(501, {
-		message: `The simulator does not simulate ${what}.`,
-		code: 0,
-	});
+	return new ApiError(501, { message: `The simulator does not simulate ${what}.`, code: 0 });
 }
 
 /** The errors of an invalid request body: a tree with the names of the fields as keys. */
@@ -196,11 +187,7 @@ export class FormError extends ApiError {
 	override name = "FormError";
 
 	constructor(readonly tree: FormErrors) {
-		super(400, {
-			message: "Invalid Form Body",
-			code: Code.InvalidFormBodyOrContentType,
-			errors: tree,
-		});
+		super(400, { message: "Invalid Form Body", code: Code.InvalidFormBodyOrContentType, errors: tree });
 	}
 }
 

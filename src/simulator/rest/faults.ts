@@ -14,23 +14,11 @@ export interface FaultLimits {
 
 /** What an injected fault does to a request. If the fault has `executed: true`, the request also takes effect. */
 export type Effect =
-	| {
-			kind: "refuse" | "fail" | "rateLimit";
-			executed: boolean;
-			error: ApiError;
-	  }
+	| { kind: "refuse" | "fail" | "rateLimit"; executed: boolean; error: ApiError }
 	/** An injected fault that holds requests until the test releases them. Then they continue. */
-	| {
-			kind: "stall";
-			executed: boolean;
-			released: Promise<void>;
-	  }
+	| { kind: "stall"; executed: boolean; released: Promise<void> }
 	| { kind: "drop"; executed: boolean }
-	| {
-			kind: "answer";
-			executed: boolean;
-			rewrite: (right: ResponseData | undefined) => ResponseData;
-	  };
+	| { kind: "answer"; executed: boolean; rewrite: (right: ResponseData | undefined) => ResponseData };
 
 /** An HTTP response. Its body is JSON unless a content-type header says otherwise. */
 export interface ResponseData {
@@ -64,10 +52,7 @@ export class Faults {
 	refuse(
 		match: Match,
 		code: number,
-		given: {
-			status?: number | undefined;
-			message?: string | undefined;
-		} & FaultLimits = {},
+		given: { status?: number | undefined; message?: string | undefined } & FaultLimits = {},
 	): InjectedFault {
 		const error = apiError(code, given);
 		return this.#add(match, { kind: "refuse", executed: false, error }, given);
@@ -76,11 +61,7 @@ export class Faults {
 	/** Holds requests until the test releases them. With `after` they take effect and only their responses are held. */
 	stall(match: Match, given: { after?: boolean | undefined } & FaultLimits = {}): InjectedFault {
 		const gate = Promise.withResolvers<void>();
-		const effect = {
-			kind: "stall",
-			executed: given.after ?? false,
-			released: gate.promise,
-		} as const;
+		const effect = { kind: "stall", executed: given.after ?? false, released: gate.promise } as const;
 		return this.#add(match, effect, given, gate.resolve);
 	}
 
@@ -133,11 +114,7 @@ export class Faults {
 
 	/** Requests take effect, but each successful response is replaced by the result of `rewrite`. */
 	rewrite(match: Match, rewrite: (right: ResponseData) => ResponseData, limits: FaultLimits = {}): InjectedFault {
-		const effect: Effect = {
-			kind: "answer",
-			executed: true,
-			rewrite: (right = { status: 204 }) => rewrite(right),
-		};
+		const effect: Effect = { kind: "answer", executed: true, rewrite: (right = { status: 204 }) => rewrite(right) };
 		return this.#add(match, effect, limits);
 	}
 

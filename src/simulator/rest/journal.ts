@@ -35,11 +35,7 @@ export class Journal {
 	}
 
 	record(entry: Omit<JournalEntry, "seq" | "at">): void {
-		const added = {
-			seq: this.#entries.length + 1,
-			at: new Date().toISOString(),
-			...entry,
-		};
+		const added = { seq: this.#entries.length + 1, at: new Date().toISOString(), ...entry };
 		this.#entries.push(added);
 		this.added.notify(added);
 	}

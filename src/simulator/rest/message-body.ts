@@ -32,15 +32,7 @@ const embed = f.object({
 	thumbnail: f.nullable(f.object({ url: link })),
 	author: f.nullable(f.object({ name: f.nullable(trimmed(256)), url: link, icon_url: link })),
 	fields: f.nullable(
-		f.list(
-			f.object({
-				name: f.required(trimmed(256)),
-				value: f.required(trimmed(1024)),
-				inline: f.boolean,
-			}),
-			0,
-			25,
-		),
+		f.list(f.object({ name: f.required(trimmed(256)), value: f.required(trimmed(1024)), inline: f.boolean }), 0, 25),
 	),
 });
 
@@ -76,10 +68,7 @@ export const contentFields = {
 } as const;
 
 /** `poll` is unknown, because it is read only to check whether the message has one. */
-export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
-	poll?: unknown;
-	tts?: boolean | undefined;
-};
+export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & { poll?: unknown; tts?: boolean | undefined };
 
 /** A value for this field gets a response with status 501. */
 export function notSimulatedField(what: string) {
@@ -99,17 +88,11 @@ function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 			...f.present(rest),
 			type: "rich",
 			...(timestamp && { timestamp: timestamp.toISOString() }),
-			...(footer?.text && {
-				footer: { ...f.present(footer), text: footer.text },
-			}),
-			...(author?.name && {
-				author: { ...f.present(author), name: author.name },
-			}),
+			...(footer?.text && { footer: { ...f.present(footer), text: footer.text } }),
+			...(author?.name && { author: { ...f.present(author), name: author.name } }),
 			...(image?.url && { image: { url: image.url } }),
 			...(thumbnail?.url && { thumbnail: { url: thumbnail.url } }),
-			...(fields && {
-				fields: fields.map((one) => ({ ...one, inline: one.inline ?? false })),
-			}),
+			...(fields && { fields: fields.map((one) => ({ ...one, inline: one.inline ?? false })) }),
 		};
 	});
 }
@@ -125,12 +108,7 @@ function textLength({ title, description, footer, author, fields }: Embed) {
 }
 
 // The default of interaction responses.
-const usersOnly: AllowedMentions = {
-	parse: ["users"],
-	users: undefined,
-	roles: undefined,
-	replied_user: undefined,
-};
+const usersOnly: AllowedMentions = { parse: ["users"], users: undefined, roles: undefined, replied_user: undefined };
 
 function findMentions(
 	call: Call,

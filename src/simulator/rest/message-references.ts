@@ -33,10 +33,7 @@ export function repliedTo(call: Call, channel: Channel, reference: Reference): M
 
 /** Returns the fields that make a new message a reply to the message `id`. */
 export function asReply(channel: Channel, { id }: Message) {
-	return {
-		type: MessageType.Reply,
-		message_reference: referenceTo({ id }, channel),
-	};
+	return { type: MessageType.Reply, message_reference: referenceTo({ id }, channel) };
 }
 
 const forwardable: readonly MessageType[] = [

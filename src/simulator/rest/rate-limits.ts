@@ -32,28 +32,13 @@ export const realisticLimits: RateLimits = {
 	renames: { requests: 2, perMs: 600_000 },
 	routes: {
 		"POST /channels/:channel_id/messages": { requests: 5, perMs: 5000 },
-		"PATCH /channels/:channel_id/messages/:message_id": {
-			requests: 5,
-			perMs: 5000,
-		},
-		"DELETE /channels/:channel_id/messages/:message_id": {
-			requests: 5,
-			perMs: 1000,
-		},
-		"POST /channels/:channel_id/messages/bulk-delete": {
-			requests: 1,
-			perMs: 3000,
-		},
+		"PATCH /channels/:channel_id/messages/:message_id": { requests: 5, perMs: 5000 },
+		"DELETE /channels/:channel_id/messages/:message_id": { requests: 5, perMs: 1000 },
+		"POST /channels/:channel_id/messages/bulk-delete": { requests: 1, perMs: 3000 },
 		"GET /channels/:channel_id/messages": { requests: 5, perMs: 5000 },
-		"POST /webhooks/:application_id/:interaction_token": {
-			requests: 5,
-			perMs: 2000,
-		},
+		"POST /webhooks/:application_id/:interaction_token": { requests: 5, perMs: 2000 },
 		"POST /webhooks/:webhook_id/:webhook_token": { requests: 5, perMs: 2000 },
-		"PUT /channels/:channel_id/messages/:message_id/reactions/:emoji/@me": {
-			requests: 1,
-			perMs: 250,
-		},
+		"PUT /channels/:channel_id/messages/:message_id/reactions/:emoji/@me": { requests: 1, perMs: 250 },
 		"GET /users/@me": { requests: 30, perMs: 30_000 },
 	},
 };
@@ -90,10 +75,7 @@ export class RateLimiter {
 		const full = buckets.filter(({ used }) => used >= limit.requests);
 		if (full.length > 0) {
 			const resetAt = Math.max(...full.map((bucket) => bucket.resetAt));
-			throw rateLimited(resetAt - this.#now(), {
-				global: false,
-				scope: "user",
-			});
+			throw rateLimited(resetAt - this.#now(), { global: false, scope: "user" });
 		}
 		for (const bucket of buckets) bucket.used += 1;
 	}
@@ -103,10 +85,7 @@ export class RateLimiter {
 		this.#forgetOld();
 		const global = this.#bucket(`${request.actor} *`, this.#limits.global);
 		if (!request.exempt && global.used >= this.#limits.global.requests)
-			throw rateLimited(global.resetAt - this.#now(), {
-				global: true,
-				scope: "global",
-			});
+			throw rateLimited(global.resetAt - this.#now(), { global: true, scope: "global" });
 
 		const limit = this.#limits.routes?.[request.route] ?? this.#limits.each;
 		const key = `${request.actor} ${request.route} ${request.major}`;

@@ -110,27 +110,19 @@ export class Router {
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] = /^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { method } = request;
-		const complete = this.#parts.requests.add({
-			method,
-			path: redactToken(path),
-		});
+		const complete = this.#parts.requests.add({ method, path: redactToken(path) });
 		const seen: Seen = { limits: {} };
 		let response: ResponseData;
 		try {
 			if (version !== undefined && version !== "10" && version !== "9")
-				throw apiError("InvalidAPIVersion", {
-					message: "Invalid API version",
-				});
+				throw apiError("InvalidAPIVersion", { message: "Invalid API version" });
 			response = await this.#handleCall(request, url, path, complete, seen);
 		} catch (error) {
 			if (error instanceof HangUp) {
 				complete({ status: "hung up" });
 				return hangUp();
 			}
-			response = this.#errorResponse(error, {
-				method,
-				path: redactToken(path),
-			});
+			response = this.#errorResponse(error, { method, path: redactToken(path) });
 		}
 		complete({ status: response.status });
 		this.#countInvalid(response);
@@ -159,12 +151,7 @@ export class Router {
 		});
 		const content = await (route.form ? readForm : readBody)(request);
 		seen.content = content;
-		const fault = this.#parts.faults.hit({
-			method: request.method,
-			route: route.path,
-			path,
-			actor: actor.user.id,
-		});
+		const fault = this.#parts.faults.hit({ method: request.method, route: route.path, path, actor: actor.user.id });
 		if (fault) complete({ fault: fault.kind });
 		if (fault && !fault.executed) {
 			seen.fault = fault.kind;
@@ -274,11 +261,7 @@ export class Router {
 
 	#errorResponse(error: unknown, request: { method: string; path: string }): ResponseData {
 		if (error instanceof ApiError)
-			return {
-				status: error.status,
-				body: JSON.stringify(error.body),
-				headers: error.headers,
-			};
+			return { status: error.status, body: JSON.stringify(error.body), headers: error.headers };
 		this.#parts.log.error("simulated Discord API route failed: internal error", { ...request, error });
 		return this.#errorResponse(httpError(500, "Internal Server Error"), request);
 	}
@@ -327,10 +310,7 @@ function nonceOf(body: unknown): { nonce?: string | number } {
 function respond({ status, body, headers }: ResponseData, limits: Readonly<Record<string, string>>): Response {
 	const all = { ...limits, ...headers };
 	if (body === undefined) return new Response(null, { status, headers: all });
-	return new Response(body, {
-		status,
-		headers: { "content-type": "application/json", ...all },
-	});
+	return new Response(body, { status, headers: { "content-type": "application/json", ...all } });
 }
 
 /** The body fails before the first chunk, so that Bun closes the connection without sending anything. */

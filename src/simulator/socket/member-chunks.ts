@@ -42,10 +42,7 @@ export function memberChunks(
 	const presences = output.presences && session.hasIntent(Intent.GuildPresences);
 	const { limit, nonce } = output;
 	const meta = { guild_id: guild.id, ...(nonce !== undefined && { nonce }) };
-	return {
-		chunks: chunks(guild, output, presences),
-		limited: everyone && limit === 0 ? meta : undefined,
-	};
+	return { chunks: chunks(guild, output, presences), limited: everyone && limit === 0 ? meta : undefined };
 }
 
 function* chunks(guild: Guild, request: MembersRequest, presences: boolean): Generator<MembersChunk> {

@@ -59,11 +59,7 @@ const identify = v.object({
 	compress: v.optional(v.boolean(), false),
 });
 
-const resume = v.object({
-	token: v.string(),
-	session_id: v.string(),
-	seq: v.number(),
-});
+const resume = v.object({ token: v.string(), session_id: v.string(), seq: v.number() });
 
 const knownIntents = Object.values(Intent)
 	.filter((bits) => typeof bits === "number")
@@ -114,9 +110,7 @@ export class SocketHub {
 	async upgrade(request: Request, url: URL, server: Bun.Server<Connection>): Promise<Response | undefined> {
 		this.#upgrades += 1;
 		if (this.#refusedStatus !== undefined)
-			return new Response("<html>simulated</html>", {
-				status: this.#refusedStatus,
-			});
+			return new Response("<html>simulated</html>", { status: this.#refusedStatus });
 		await new Promise<void>((resolve) => this.#newConnections.run(resolve));
 		if (url.searchParams.has("compress")) this.log.warn("a bot requested Gateway compression, which is not simulated");
 		const upgraded = server.upgrade(request, {
@@ -234,10 +228,7 @@ export class SocketHub {
 		const { version, encoding } = socket.data;
 		if (version !== "10" && version !== "9") throw new CloseError(Code.InvalidAPIVersion);
 		if (encoding !== "json") throw new CloseError(Code.DecodeError);
-		send(socket, Op.Hello, {
-			heartbeat_interval: this.timing.heartbeatIntervalMs,
-			_trace: ["simulator"],
-		});
+		send(socket, Op.Hello, { heartbeat_interval: this.timing.heartbeatIntervalMs, _trace: ["simulator"] });
 		this.#expectHeartbeat(socket);
 	}
 
@@ -302,11 +293,7 @@ export class SocketHub {
 			const { chunks, limited } = request;
 			const waitMs = limited ? this.#takeAllMembers(session, limited) : 0;
 			if (limited && waitMs > 0) {
-				session.dispatch("RATE_LIMITED", {
-					opcode: Op.RequestGuildMembers,
-					retry_after: waitMs / 1000,
-					meta: limited,
-				});
+				session.dispatch("RATE_LIMITED", { opcode: Op.RequestGuildMembers, retry_after: waitMs / 1000, meta: limited });
 				return;
 			}
 			this.#memberRequests.run(() => {

@@ -25,11 +25,7 @@ const http = Bun.serve({
 	port: 0,
 	async fetch(request) {
 		const { pathname } = new URL(request.url);
-		if (pathname === "/usage")
-			return Response.json({
-				cpu: process.cpuUsage(),
-				rss: process.memoryUsage.rss(),
-			});
+		if (pathname === "/usage") return Response.json({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss() });
 		if (request.headers.get("authorization") !== `Bearer ${TOKEN}`)
 			return new Response("Unauthorized", { status: 401 });
 		const id = request.headers.get("mcp-session-id");

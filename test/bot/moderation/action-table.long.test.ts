@@ -98,14 +98,16 @@ function reasonIn({ reason, note }: Args): string | null {
 
 function expectCases(row: ActionRow, frontEnd: FrontEnd, person: Account, made: Made, state: CaseRow["state"]): void {
 	const { users } = made;
-	const cases = scene.newCases().map((one) => ({
-		user: one.user_id,
-		moderator: one.moderator_id,
-		action: one.action,
-		state: one.state,
-		client: one.client,
-		reason: one.reason,
-	}));
+	const cases = scene
+		.newCases()
+		.map((one) => ({
+			user: one.user_id,
+			moderator: one.moderator_id,
+			action: one.action,
+			state: one.state,
+			client: one.client,
+			reason: one.reason,
+		}));
 	const concerned = users.length > 0 ? users : [null];
 	expect(cases).toEqual(
 		concerned.map((user) => ({

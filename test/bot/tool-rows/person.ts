@@ -14,12 +14,7 @@ export const inGuild = (
 	needs: readonly Permission[],
 	hidden: Hidden = noChannel,
 	more: Partial<Demand> = {},
-): Demand => ({
-	needs,
-	in: "the guild",
-	hidden,
-	...more,
-});
+): Demand => ({ needs, in: "the guild", hidden, ...more });
 
 export const anyMember = (hidden: Hidden = noChannel): Demand => ({ needs: "nothing", hidden });
 

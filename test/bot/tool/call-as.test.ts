@@ -31,13 +31,7 @@ const look = readTool({
 });
 
 /** Has no argument `guild_id`. */
-const count = readTool({
-	...about,
-	name: "count",
-	person: { managesBot: false },
-	input: {},
-	run: () => "One.",
-});
+const count = readTool({ ...about, name: "count", person: { managesBot: false }, input: {}, run: () => "One." });
 
 const broken = writeTool({
 	...about,

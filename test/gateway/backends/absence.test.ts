@@ -37,9 +37,7 @@ async function startWorld({ awayMs = forever, env = {}, stub = {} }: WorldOption
 	const state = async () => {
 		const Authorization = "Bearer the-token-of-the-test";
 		const response = await fetch(`${gateway.url}/status`, { headers: { Authorization } });
-		const { backends } = (await response.json()) as {
-			backends: { state: string; calls_held: number }[];
-		};
+		const { backends } = (await response.json()) as { backends: { state: string; calls_held: number }[] };
 		return backends[0];
 	};
 	return {

@@ -42,10 +42,7 @@ async function openEvents(client: ConsoleClient) {
 	/** The data of the next event with this name. */
 	async function next<Data>(name: string): Promise<Data> {
 		for (;;) {
-			const { value, done } = (await events.next()) as {
-				value: SseEvent;
-				done: boolean;
-			};
+			const { value, done } = (await events.next()) as { value: SseEvent; done: boolean };
 			if (done) throw new Error(`the stream has ended without ${name}`);
 			if (value.event === name) return JSON.parse(value.data);
 		}

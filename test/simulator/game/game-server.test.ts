@@ -67,9 +67,7 @@ describe("donators and bans", () => {
 		game.addDonator({ chat_id: "7", tier: "premium" });
 		const ids = async () => {
 			const list = await call(game, "GET", "/api/donators");
-			const { donators } = (await list.json()) as {
-				donators: Record<string, unknown>[];
-			};
+			const { donators } = (await list.json()) as { donators: Record<string, unknown>[] };
 			return donators.map(({ chat_id, discord_id }) => [chat_id, discord_id]);
 		};
 		expect(await ids()).toEqual([[undefined, "7"]]);

@@ -115,9 +115,7 @@ describe("values", () => {
 		const { id: where } = simulator.channel(general);
 		await (await ada.run(general, "all", { text: "soup", where })).reply();
 		const { data } = await bot.event("INTERACTION_CREATE");
-		const { resolved } = data as {
-			resolved: { channels: Record<string, object> };
-		};
+		const { resolved } = data as { resolved: { channels: Record<string, object> } };
 		expect(resolved.channels[where]).toMatchObject({ id: where, name: "general", permissions: expect.any(String) });
 		expect(Object.keys(resolved.channels[where] ?? {})).not.toContain("permission_overwrites");
 	});

@@ -148,9 +148,7 @@ test("the CDN has the icon of a role until the role is deleted", async ({ guild,
 	world.guilds.edit(guild, { features: ["ROLE_ICONS"] });
 	const { id } = role("Regular");
 	const body = { icon: dataUri(png) };
-	const { icon } = (await alpha("PATCH", `${path}/roles/${id}`, body)).json<{
-		icon: string;
-	}>();
+	const { icon } = (await alpha("PATCH", `${path}/roles/${id}`, body)).json<{ icon: string }>();
 	const url = `role-icons/${id}/${icon}.png`;
 	expect(await get(url)).toEqual({ type: "image/png", bytes: png });
 	await alpha("DELETE", `${path}/roles/${id}`);

@@ -29,14 +29,7 @@ async function identify(simulator: Simulator, shard: unknown) {
 async function openShard(simulator: Simulator, id: number, count = 4) {
 	const socket = await identify(simulator, [id, count]);
 	const { d } = await socket.payload("READY", isEvent("READY"));
-	return {
-		...socket,
-		ready: d as {
-			session_id: string;
-			guilds: { id: string }[];
-			shard: number[];
-		},
-	};
+	return { ...socket, ready: d as { session_id: string; guilds: { id: string }[]; shard: number[] } };
 }
 
 const openShards = (simulator: Simulator) => Promise.all([0, 1, 2, 3].map((id) => openShard(simulator, id)));

@@ -20,10 +20,7 @@ const notes: Readonly<Record<Exclude<EndReason, "deleted">, { empty: string; par
 		empty: "I am being restarted. Please ask me again in a minute.",
 		partial: "I am being restarted: the answer ends here.",
 	},
-	timeout: {
-		empty: "That took too long. Please ask me again.",
-		partial: "That took too long: the answer ends here.",
-	},
+	timeout: { empty: "That took too long. Please ask me again.", partial: "That took too long: the answer ends here." },
 };
 
 const finishNotes: Readonly<Record<Finish, string>> = {

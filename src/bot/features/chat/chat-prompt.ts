@@ -21,11 +21,9 @@ export function systemPrompt(
 	const who =
 		personality?.trim() ||
 		`You are ${botName}, a member of this community: friendly, helpful and honest. You say so when you do not know something.`;
-	const now = new Intl.DateTimeFormat("en-GB", {
-		dateStyle: "full",
-		timeStyle: "short",
-		timeZone: timezone,
-	}).format(at);
+	const now = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: timezone }).format(
+		at,
+	);
 	return `${who}\n\nIt is ${now} (${timezone}).\n\n${rules}`;
 }
 

@@ -44,13 +44,7 @@ const sentences = {
 export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature | undefined {
 	const { config, store, log, ai } = options;
 	const { retryMs, now, ...others } = { ...defaultTiming, ...timing };
-	const conversations = createConversations({
-		store,
-		log,
-		keepDays: config.toml.chat.keep_days,
-		now,
-		retryMs,
-	});
+	const conversations = createConversations({ store, log, keepDays: config.toml.chat.keep_days, now, retryMs });
 	const { start, close } = conversations;
 	if (!config.toml.features.chat) return { start, close };
 	if (!ai) {

@@ -238,11 +238,7 @@ export class Backups {
 			},
 		);
 		if (saved.outcome === "unchanged") return "unchanged";
-		log.info("made a backup of a guild", {
-			guild: guild.id,
-			backup: saved.number,
-			length: text.length,
-		});
+		log.info("made a backup of a guild", { guild: guild.id, backup: saved.number, length: text.length });
 		if (saved.kept !== undefined)
 			log.warn("the previous backup of a guild will not be deleted automatically", {
 				guild: guild.id,
@@ -263,10 +259,7 @@ export class Backups {
 		const values = withRoles?.reduce((sum, { roles }) => sum + 3 + roles.length, 0);
 		const isTooLarge = (values ?? 0) > maxMemberValues;
 		if (isTooLarge)
-			unreadable.push({
-				part: "members",
-				why: `${withRoles?.length} members have roles, too many for a backup`,
-			});
+			unreadable.push({ part: "members", why: `${withRoles?.length} members have roles, too many for a backup` });
 		const state: GuildState = { ...read.state, members: isTooLarge ? undefined : withRoles };
 		return {
 			state,
@@ -277,10 +270,7 @@ export class Backups {
 
 	#logOmitted(guildId: string, omitted: string): void {
 		if (omitted !== "" && this.#omittedParts.get(guildId) !== omitted)
-			this.options.log.warn("the backup of a guild is incomplete", {
-				guild: guildId,
-				omitted,
-			});
+			this.options.log.warn("the backup of a guild is incomplete", { guild: guildId, omitted });
 		this.#omittedParts.set(guildId, omitted);
 	}
 

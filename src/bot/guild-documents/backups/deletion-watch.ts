@@ -168,12 +168,7 @@ export class DeletionWatch {
 		if (executorId === client.user.id && isJobReason(reason ?? "")) return;
 		const user = client.users.cache.get(executorId ?? "");
 		const actor =
-			executorId === null
-				? undefined
-				: {
-						id: executorId,
-						name: user ? userName(user) : `the user ${executorId}`,
-					};
+			executorId === null ? undefined : { id: executorId, name: user ? userName(user) : `the user ${executorId}` };
 		// By Discord's clock: after a lost connection, all events arrive at once.
 		this.#note(guild, actor, { id: targetId, at: timeOf(entryId), entryId });
 	}

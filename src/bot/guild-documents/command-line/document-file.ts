@@ -203,9 +203,7 @@ function readBytes(file: string): Uint8Array {
 		if (code === undefined) throw error;
 		const reason =
 			code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : (problems[code] ?? code);
-		throw new CheckFailed(`${file} cannot be read: ${reason}`, undefined, {
-			cause: error,
-		});
+		throw new CheckFailed(`${file} cannot be read: ${reason}`, undefined, { cause: error });
 	}
 }
 
@@ -256,9 +254,7 @@ export function readPicture(directory: string | undefined, hash: string): Pictur
 		// The sender of a document may send a link to a device along with it.
 		const found = statSync(path);
 		if (!found.isFile() || found.size > maxPictureBytes)
-			return {
-				issue: `${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`,
-			};
+			return { issue: `${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB` };
 		const bytes = readFileSync(path);
 		const issue = pictureIssue(bytes, hash);
 		return issue === undefined ? { bytes } : { issue: `${path}: ${issue}` };

@@ -92,12 +92,7 @@ export async function guildFile(
 		// Before anything is asked of the bot: most mistakes are in the document.
 		const document = action === "export" ? undefined : await readDocumentFile(file, parts);
 		const needsMembers = document?.members !== undefined || (parts?.includes("members") ?? false);
-		const way = await findWay(config, log, {
-			open: options.open,
-			report,
-			needsMembers,
-			reportMs,
-		});
+		const way = await findWay(config, log, { open: options.open, report, needsMembers, reportMs });
 		const work: Work = {
 			write,
 			report,
@@ -168,10 +163,7 @@ async function findWay(
 			"logging in to Discord",
 			open(config, log, { needsMembers, report }),
 		);
-		return {
-			...own,
-			whoContinues: "the job continues when the bot starts, or with the same --apply-guild",
-		};
+		return { ...own, whoContinues: "the job continues when the bot starts, or with the same --apply-guild" };
 	} catch (error) {
 		if (!(error instanceof CheckFailed)) throw error;
 		throw new CheckFailed(
@@ -291,10 +283,7 @@ async function sendPictures({ send, report, command }: Work, document: GuildDocu
 		const picture = readPicture(directory, hash);
 		if ("issue" in picture) report(`The bot has no picture ${hash}, and neither have you: ${picture.issue}.`);
 		else if (picture.bytes.length <= maxPictureBytes)
-			await send("add-picture", {
-				hash,
-				data: Buffer.from(picture.bytes).toString("base64"),
-			});
+			await send("add-picture", { hash, data: Buffer.from(picture.bytes).toString("base64") });
 	}
 }
 

@@ -22,11 +22,7 @@ export const guildFileOptions = {
 		value: "<file>",
 		description: "show the same, ask, and change the guild; runs until that is done",
 	},
-	guild: {
-		type: "string",
-		value: "<id>",
-		description: "id of the guild for these three (default: GUILD_ID)",
-	},
+	guild: { type: "string", value: "<id>", description: "id of the guild for these three (default: GUILD_ID)" },
 	part: {
 		type: "string",
 		multiple: true,

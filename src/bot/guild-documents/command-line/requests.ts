@@ -94,11 +94,7 @@ function createHandlers({ documents, pictures, connection, mayTouch, guildId }: 
 				backup === undefined ? await documents.export(guild, parts) : await documents.exportBackup(guild, backup);
 			const left = backup === undefined || parts === undefined ? [] : partNames.filter((part) => !parts.includes(part));
 			const kept = Object.entries(document).filter(([key]) => !left.some((part) => part === key));
-			return {
-				guild: guildName(guild),
-				document: Object.fromEntries(kept) as typeof document,
-				missing: [...missing],
-			};
+			return { guild: guildName(guild), document: Object.fromEntries(kept) as typeof document, missing: [...missing] };
 		},
 		async plan({ guild_id, document, prune }, call) {
 			const guild = guildOf(guild_id);

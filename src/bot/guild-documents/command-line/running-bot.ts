@@ -65,11 +65,7 @@ async function post(
 	try {
 		const outgoing = request(url, {
 			method: "POST",
-			headers: {
-				...headers,
-				"Content-Type": "application/json",
-				"Content-Length": String(body.length),
-			},
+			headers: { ...headers, "Content-Type": "application/json", "Content-Length": String(body.length) },
 			agent: false,
 			signal,
 		});
@@ -88,9 +84,7 @@ async function post(
 	} catch (error) {
 		if (error instanceof NoResponse) throw error;
 		const reason = signal.aborted ? "it did not respond in time" : describeConnectionError(error);
-		throw new NoResponse(`the bot at ${new URL(url).origin}: ${reason}`, {
-			cause: error,
-		});
+		throw new NoResponse(`the bot at ${new URL(url).origin}: ${reason}`, { cause: error });
 	}
 }
 

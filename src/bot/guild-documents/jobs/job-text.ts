@@ -62,15 +62,9 @@ export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes 
 					isFirst: true,
 				}))),
 		...createdLines(job).map((line) => ({ line, group: "created" })),
-		...plan.refusals.map((refusal: Refusal) => ({
-			line: refusalLine("cannot", refusal),
-			group: "cannot",
-		})),
+		...plan.refusals.map((refusal: Refusal) => ({ line: refusalLine("cannot", refusal), group: "cannot" })),
 		...(state === "cancelled" || state === "failed"
-			? done.map((step) => ({
-					line: `done: ${stepLine(step)}`,
-					group: `done: ${step.action} ${step.kind}`,
-				}))
+			? done.map((step) => ({ line: `done: ${stepLine(step)}`, group: `done: ${step.action} ${step.kind}` }))
 			: []),
 	];
 	const bytes = Buffer.byteLength([...head, ...end].join("\n"));

@@ -113,11 +113,7 @@ export class Jobs {
 			// Also after a failure: the row may have been stored anyway.
 			this.#work.wake();
 		}
-		this.options.log.info("apply_guild job started", {
-			job: row.id,
-			guild: row.guild_id,
-			steps: plan.steps.length,
-		});
+		this.options.log.info("apply_guild job started", { job: row.id, guild: row.guild_id, steps: plan.steps.length });
 		return row;
 	}
 

@@ -48,11 +48,7 @@ export interface GuildDocuments {
 	plan(
 		guild: Guild,
 		source: PlanSource,
-		options?: {
-			prune?: boolean | undefined;
-			maxBytes?: number | undefined;
-			isWhole?: boolean;
-		},
+		options?: { prune?: boolean | undefined; maxBytes?: number | undefined; isWhole?: boolean },
 	): Promise<string>;
 	guildOfPlan(hash: string): Promise<string>;
 	guildOfJob(id: string): Promise<string>;

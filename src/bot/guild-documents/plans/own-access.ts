@@ -31,11 +31,7 @@ export function withOwnAccess(guild: Guild, document: GuildDocument): { document
 		if (lost === 0n) return place;
 		names.push(place.name);
 		const { allow = 0n, deny = 0n } = raw.get(me.id) ?? {};
-		const own = {
-			member: me.id,
-			allow: permissionNamesOf(allow | lost),
-			deny: permissionNamesOf(deny & ~lost),
-		};
+		const own = { member: me.id, allow: permissionNamesOf(allow | lost), deny: permissionNamesOf(deny & ~lost) };
 		const others = overwrites.filter(({ member }) => member !== me.id);
 		return { ...place, overwrites: [...others, own] };
 	};

@@ -14,14 +14,10 @@ const maxValueLength = 100;
 const shownContext = 20;
 const maxShownChanges = 20;
 
-const signs = {
-	create: "+",
-	edit: "~",
-	order: "^",
-	delete: "-",
-	assign: "~",
-	ban: "+",
-} as const satisfies Record<PlannedStep["action"], string>;
+const signs = { create: "+", edit: "~", order: "^", delete: "-", assign: "~", ban: "+" } as const satisfies Record<
+	PlannedStep["action"],
+	string
+>;
 
 const countNames = [
 	["create", ["create"]],
@@ -84,11 +80,7 @@ export function planText(
 					isFirst: step.action === "delete" || givesNotable(step),
 				})),
 			...assignLines(shown, memberName).map((line) => ({ line, group: "assign role" })),
-			...byReason("cannot", refusals).map((line) => ({
-				line,
-				group: "cannot",
-				isFirst: true,
-			})),
+			...byReason("cannot", refusals).map((line) => ({ line, group: "cannot", isFirst: true })),
 			...byReason("note", notes).map((line) => ({ line, group: "note", isFirst: true })),
 		],
 		maxBytes - bytesOf([head, ...end]),
@@ -246,10 +238,7 @@ export function refusalLine(label: "cannot" | "note", { subject, reason }: Refus
 function byReason(label: "cannot" | "note", refusals: readonly Refusal[]): string[] {
 	const groups = Map.groupBy(refusals, ({ reason }) => reason);
 	return Array.from(groups, ([reason, group]) =>
-		refusalLine(label, {
-			subject: namesText(group.map(({ subject }) => subject)),
-			reason,
-		}),
+		refusalLine(label, { subject: namesText(group.map(({ subject }) => subject)), reason }),
 	);
 }
 

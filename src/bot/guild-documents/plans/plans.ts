@@ -89,11 +89,7 @@ export async function makePlan(guild: Guild, document: GuildDocument, prune: boo
 	const found = await rules.refusals(steps, guild, state);
 	const isNote = ({ stepId }: Refusal) => stepId === undefined;
 	const all: PlanRefusal[] = [
-		...unreadable.map(({ part, why }) => ({
-			subject: part,
-			reason: why,
-			isUnread: true,
-		})),
+		...unreadable.map(({ part, why }) => ({ subject: part, reason: why, isUnread: true })),
 		...refusals,
 		...found.filter((one) => !isNote(one)),
 	];
@@ -177,17 +173,7 @@ export function isEmptyOrder(
 function toPlanned(step: Step): PlannedStep {
 	const { id, action, kind, name, targetId, placeholder } = step;
 	const { needs, changes, follows } = step;
-	return {
-		id,
-		action,
-		kind,
-		name,
-		targetId,
-		placeholder,
-		needs,
-		changes,
-		...(follows && { follows }),
-	};
+	return { id, action, kind, name, targetId, placeholder, needs, changes, ...(follows && { follows }) };
 }
 
 /** 32 hexadecimal digits of the content. */
@@ -213,12 +199,7 @@ export function hashOf({ guildId, document, prune, steps, refusals, notes }: Pla
 /** For up to a day; returns the hash. `now` in epoch milliseconds. */
 export async function keepPlan({ sql }: Pick<Store, "sql">, plan: Plan, now: number): Promise<string> {
 	const hash = hashOf(plan);
-	await saveGuildPlan(sql, {
-		hash,
-		guild_id: plan.guildId,
-		made_at: now,
-		content: JSON.stringify(plan),
-	});
+	await saveGuildPlan(sql, { hash, guild_id: plan.guildId, made_at: now, content: JSON.stringify(plan) });
 	return hash;
 }
 

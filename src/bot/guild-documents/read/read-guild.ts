@@ -123,10 +123,7 @@ export async function readGuildState(
 		pictures?.hashesOf(picturesOf(current, parts)),
 	]);
 	if (found?.missing !== undefined)
-		unreadable.push({
-			part: parts.includes("emojis") ? "emojis" : "settings",
-			why: found.missing,
-		});
+		unreadable.push({ part: parts.includes("emojis") ? "emojis" : "settings", why: found.missing });
 	const state = {
 		guild: current,
 		channels,

@@ -43,22 +43,12 @@ export const caseRows: readonly Action[] = [
 		options: [
 			people,
 			reason,
-			{
-				name: "tell",
-				description: "Whether they are told by direct message",
-				kind: "flag",
-				argument: "tell",
-			},
+			{ name: "tell", description: "Whether they are told by direct message", kind: "flag", argument: "tell" },
 		],
 		permission,
 		chat: { order: ["user", "reason"] },
 		menus: [
-			{
-				type: "user",
-				name: "Warn",
-				args: ({ userId }) => ({ user_ids: [userId] }),
-				asks: ["reason"],
-			},
+			{ type: "user", name: "Warn", args: ({ userId }) => ({ user_ids: [userId] }), asks: ["reason"] },
 			{
 				type: "message",
 				name: "Warn",
@@ -76,14 +66,7 @@ export const caseRows: readonly Action[] = [
 		tool: "note_member",
 		options: [
 			people,
-			{
-				name: "note",
-				description: "The note",
-				kind: "text",
-				argument: "note",
-				required: true,
-				max: maxReasonLength,
-			},
+			{ name: "note", description: "The note", kind: "text", argument: "note", required: true, max: maxReasonLength },
 		],
 		permission,
 	},
@@ -101,18 +84,8 @@ export const caseRows: readonly Action[] = [
 		tool: "list_cases",
 		isPrivate: true,
 		options: [
-			{
-				name: "user",
-				description: "Whose cases",
-				kind: "user",
-				argument: "user_id",
-			},
-			{
-				name: "moderator",
-				description: "Who acted",
-				kind: "user",
-				argument: "moderator_id",
-			},
+			{ name: "user", description: "Whose cases", kind: "user", argument: "user_id" },
+			{ name: "moderator", description: "Who acted", kind: "user", argument: "moderator_id" },
 			{
 				name: "action",
 				description: "What was done",
@@ -186,8 +159,10 @@ export async function suggestCases(
 		...(exact ? [exact] : []),
 		...latest.filter(({ number }) => number !== exact?.number && String(number).startsWith(typed)),
 	];
-	return all.slice(0, maxSuggestions).map(({ number, action, reason }) => ({
-		name: truncate(`${number}: ${actionTitles[action]}${reason ? `, ${oneLine(reason)}` : ""}`, maxLength),
-		value: String(number),
-	}));
+	return all
+		.slice(0, maxSuggestions)
+		.map(({ number, action, reason }) => ({
+			name: truncate(`${number}: ${actionTitles[action]}${reason ? `, ${oneLine(reason)}` : ""}`, maxLength),
+			value: String(number),
+		}));
 }

@@ -75,11 +75,7 @@ export function summaryOf(counts: readonly { action: string; count: number }[]):
 /** One line per moderator. Those with the most cases come first. */
 export function moderatorLines(guild: Guild, counts: readonly ModeratorCount[]): string[] {
 	const all = [...Map.groupBy(counts, (one) => one.moderator_id)]
-		.map(([id, own]) => ({
-			id,
-			own,
-			total: own.reduce((sum, { count }) => sum + count, 0),
-		}))
+		.map(([id, own]) => ({ id, own, total: own.reduce((sum, { count }) => sum + count, 0) }))
 		.toSorted((a, b) => b.total - a.total);
 	const more = all.length - maxModerators;
 	return resultLines(

@@ -177,19 +177,10 @@ function listCases({ cases }: ToolOptions) {
 			}
 			const { user_id, moderator_id, action, since, until, limit } = args;
 			const before = args.before === undefined ? undefined : await find(cases, guild, args.before);
-			const filter = {
-				userId: user_id,
-				moderatorId: moderator_id,
-				action,
-				from: since?.atMs,
-				until: until?.atMs,
-			};
+			const filter = { userId: user_id, moderatorId: moderator_id, action, from: since?.atMs, until: until?.atMs };
 			const found = await cases.list(guild.id, filter, {
 				limit: limit + 1,
-				before: before && {
-					created_at: before.createdAt,
-					number: before.number,
-				},
+				before: before && { created_at: before.createdAt, number: before.number },
 			});
 			const page = found.slice(0, limit);
 			const counts = user_id ? await cases.countOf(guild.id, user_id) : undefined;

@@ -143,12 +143,7 @@ export class Cases implements CaseRecorder {
 		return this.#change(guildId, number, ({ reason, deleted_at }) =>
 			(deleted_at !== null) === isRemoved
 				? undefined
-				: {
-						what: isRemoved ? "delete" : "restore",
-						editor_id,
-						reason,
-						deleted_at: isRemoved ? this.#now() : null,
-					},
+				: { what: isRemoved ? "delete" : "restore", editor_id, reason, deleted_at: isRemoved ? this.#now() : null },
 		);
 	}
 
@@ -224,10 +219,7 @@ export class Cases implements CaseRecorder {
 		const { row: settled, next } = await store.transaction(async (sql) => {
 			await addResult(sql, guildId, number, result);
 			const { state, why } = result;
-			const row = await settleCase(sql, guildId, number, {
-				state,
-				why: why === undefined ? null : storedText(why),
-			});
+			const row = await settleCase(sql, guildId, number, { state, why: why === undefined ? null : storedText(why) });
 			return { row, next: row && (await this.#escalate(sql, row)) };
 		});
 		this.#worker.wake();

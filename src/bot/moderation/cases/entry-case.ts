@@ -82,10 +82,7 @@ function actionOf({
 	pruned,
 }: HandEntry): Pick<NewCase, "action" | "endsAt" | "detail"> | undefined {
 	if (action === AuditLogEvent.MemberPrune && pruned)
-		return {
-			action: "prune",
-			detail: `${pruned.removed} member(s), inactive for ${pruned.days} day(s)`,
-		};
+		return { action: "prune", detail: `${pruned.removed} member(s), inactive for ${pruned.days} day(s)` };
 	if (targetId === null) return undefined;
 	if (action === AuditLogEvent.MemberBanAdd) return { action: "ban" };
 	if (action === AuditLogEvent.MemberBanRemove) return { action: "unban" };

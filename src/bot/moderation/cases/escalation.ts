@@ -135,10 +135,7 @@ export class Escalation {
 		const { userId, action, endsAt, reason: text = "" } = one;
 		const reason = auditReason(text);
 		if (action === "timeout")
-			await guild.members.edit(userId, {
-				communicationDisabledUntil: new Date(endsAt ?? this.#now()),
-				reason,
-			});
+			await guild.members.edit(userId, { communicationDisabledUntil: new Date(endsAt ?? this.#now()), reason });
 		else if (action === "kick") await guild.client.rest.delete(Routes.guildMember(guild.id, userId), { reason });
 		else
 			await this.options.bans.ban(guild, {

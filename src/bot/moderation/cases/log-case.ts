@@ -35,11 +35,7 @@ function confidentialOf(action: Case["action"]): LogEntry["confidential"] {
 	return action === "warn" ? "reason" : undefined;
 }
 
-const changeTitles = {
-	reason: "Case changed",
-	delete: "Case deleted",
-	restore: "Case restored",
-} as const;
+const changeTitles = { reason: "Case changed", delete: "Case deleted", restore: "Case restored" } as const;
 
 /** Writes an entry about the change of a case to the moderation log. `one` is the case after the change. */
 export function logChange(

@@ -74,11 +74,7 @@ function toEntry(entry: APIAuditLogEntry): HandEntry {
 		executorId: entry.user_id,
 		targetId: entry.target_id,
 		reason: entry.reason,
-		changes: (entry.changes ?? []).map((change) => ({
-			key: change.key,
-			old: change.old_value,
-			new: change.new_value,
-		})),
+		changes: (entry.changes ?? []).map((change) => ({ key: change.key, old: change.old_value, new: change.new_value })),
 		...(entry.action_type === AuditLogEvent.MemberPrune && {
 			pruned: {
 				removed: Number(entry.options?.members_removed ?? 0),

@@ -98,10 +98,7 @@ export class Recorder {
 				await setTold(this.options.store.sql, guild_id, number, told);
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
-					this.options.log.error("could not store whether a person was told", {
-						guild: guild_id,
-						error,
-					});
+					this.options.log.error("could not store whether a person was told", { guild: guild_id, error });
 				return;
 			}
 		}
@@ -118,10 +115,7 @@ export class Recorder {
 				if (next) escalations.push(describeEscalation(next));
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
-					this.options.log.error("could not store the outcome of a case", {
-						guild: guild_id,
-						error,
-					});
+					this.options.log.error("could not store the outcome of a case", { guild: guild_id, error });
 				this.options.worker.settleLater(guild_id, number, result);
 			}
 		}
@@ -143,11 +137,7 @@ export class Recorder {
 			guild.id,
 			drafts.map((one) => {
 				const outcome = told.get(one.userId ?? "");
-				return {
-					...one,
-					...resultFor(one.userId ?? "", end),
-					...(outcome && { told: outcome }),
-				};
+				return { ...one, ...resultFor(one.userId ?? "", end), ...(outcome && { told: outcome }) };
 			}),
 		);
 		return [

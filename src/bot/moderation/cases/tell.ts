@@ -61,10 +61,7 @@ export async function tellPeople(
 				} catch (error) {
 					if (!isOutcomeUnknown(error)) outcomes.set(id, "failed");
 					if (describePlatformError(error) === undefined)
-						log.error("could not send a direct message about a case", {
-							guild: guild.id,
-							error,
-						});
+						log.error("could not send a direct message about a case", { guild: guild.id, error });
 				}
 			}),
 		),
@@ -88,13 +85,7 @@ function withTimeout<T>(work: () => Promise<T>): Promise<T> {
 	const timeout = AbortSignal.timeout(timeoutMs);
 	const endsAt = performance.now() + timeoutMs;
 	return withinRun(
-		{
-			...run,
-			mayWrite: true,
-			reason: undefined,
-			signal: timeout,
-			endsAt: Math.min(run?.endsAt ?? Infinity, endsAt),
-		},
+		{ ...run, mayWrite: true, reason: undefined, signal: timeout, endsAt: Math.min(run?.endsAt ?? Infinity, endsAt) },
 		work,
 	);
 }

@@ -80,10 +80,7 @@ function atCommand(args: JsonObject, at: number): JsonObject {
 		...args,
 		before: end,
 		...(after !== undefined && { after: timeAgo(after) }),
-		...(joined_after !== undefined && {
-			joined_after: timeAgo(joined_after),
-			joined_before: end,
-		}),
+		...(joined_after !== undefined && { joined_after: timeAgo(joined_after), joined_before: end }),
 	};
 }
 

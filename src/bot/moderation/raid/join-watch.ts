@@ -51,11 +51,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 
 	/** The join begins a wave above the allowed rate, or the suggestion for the wave could not be posted. */
 	function beginsWave(guildId: string, at: number): boolean {
-		const joins = guilds.get(guildId) ?? {
-			times: [],
-			waveEndsAt: -Infinity,
-			retryAt: Infinity,
-		};
+		const joins = guilds.get(guildId) ?? { times: [], waveEndsAt: -Infinity, retryAt: Infinity };
 		guilds.set(guildId, joins);
 		joins.times.push(at);
 		if (joins.times.length > max) joins.times.shift();

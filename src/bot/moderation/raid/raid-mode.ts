@@ -159,10 +159,7 @@ export class RaidModes {
 		);
 		const possible = moves.filter(({ step }) => !early.has(step.thing));
 		const tries = ({ step }: Move) => this.#failures.get(keyOf(step)) ?? 0;
-		return {
-			moves: possible.sort((a, b) => tries(a) - tries(b)),
-			mustWait: possible.length < moves.length,
-		};
+		return { moves: possible.sort((a, b) => tries(a) - tries(b)), mustWait: possible.length < moves.length };
 	}
 
 	#mayArrive(key: string): boolean {

@@ -178,10 +178,7 @@ function ask({ mode, thing, refusal, now }: Known, step: RaidStep): Move {
 	const send = wantedValue(thing, mode, now);
 	// Keeps the note about an earlier failed renewal.
 	const note = isRenewal(step) ? step.note : null;
-	return {
-		step: { ...step, run, state: "asked", value_asked: send, note },
-		send,
-	};
+	return { step: { ...step, run, state: "asked", value_asked: send, note }, send };
 }
 
 function moveOff(known: Known): Move | undefined {

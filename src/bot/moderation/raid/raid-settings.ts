@@ -73,15 +73,8 @@ export async function sendSetting(
 			},
 		});
 	else if (thing === "verification")
-		await rest.patch(Routes.guild(id), {
-			body: { verification_level: value },
-			reason,
-		});
-	else
-		await rest.patch(Routes.channel(thing), {
-			body: { rate_limit_per_user: value },
-			reason,
-		});
+		await rest.patch(Routes.guild(id), { body: { verification_level: value }, reason });
+	else await rest.patch(Routes.channel(thing), { body: { rate_limit_per_user: value }, reason });
 }
 
 /**

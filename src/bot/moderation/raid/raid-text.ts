@@ -142,10 +142,7 @@ export function endEntry(mode: RaidMode, steps: readonly RaidStep[]): LogEntry {
 export function laterEntry(mode: RaidMode, changed: readonly RaidStep[]): LogEntry | undefined {
 	const shown = changed.filter((step) => step.state === "failed" || step.state === "changed" || isUnrenewed(step));
 	if (shown.length === 0) return undefined;
-	return {
-		...entry(mode, "Raid mode", stepLines(mode, shown, mention)),
-		isFailure: true,
-	};
+	return { ...entry(mode, "Raid mode", stepLines(mode, shown, mention)), isFailure: true };
 }
 
 export function progressEntry(mode: RaidMode, all: number, done: number): LogEntry {

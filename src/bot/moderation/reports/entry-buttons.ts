@@ -27,9 +27,7 @@ export interface EntryButtonsOptions {
 	callAs: CallAs;
 }
 
-type Pressed = (ButtonInteraction | ModalSubmitInteraction) & {
-	guildId: string;
-};
+type Pressed = (ButtonInteraction | ModalSubmitInteraction) & { guildId: string };
 
 type Form = Readonly<Record<"reason" | "duration" | "days", string>>;
 
@@ -45,15 +43,7 @@ const reason: Field = { id: "reason", label: "Reason", max: maxReasonLength };
 const forms: Partial<Record<EntryButton, readonly Field[]>> = {
 	warn: [reason],
 	timeout: [{ id: "duration", label: "For how long", value: "1h", max: 40 }, reason],
-	ban: [
-		{
-			id: "days",
-			label: "Delete the messages of how many days (0 to 7)",
-			value: "0",
-			max: 1,
-		},
-		reason,
-	],
+	ban: [{ id: "days", label: "Delete the messages of how many days (0 to 7)", value: "0", max: 1 }, reason],
 };
 
 export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): ComponentHandler {
@@ -69,10 +59,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		await deferPrivately(interaction);
 		const row = await reports.find(interaction.guildId, number);
 		requireStaff(interaction, row);
-		const person = {
-			id: interaction.user.id,
-			name: interaction.user.globalName ?? interaction.user.username,
-		};
+		const person = { id: interaction.user.id, name: interaction.user.globalName ?? interaction.user.username };
 		const { guildId } = interaction;
 		const text =
 			what === "dismiss"
@@ -132,27 +119,16 @@ function callFor(act: ReportAct, row: ReportRow, form: Form): { tool: string; ar
 		case "delete":
 			return {
 				tool: "delete_messages",
-				args: {
-					channel_id,
-					message_ids: message_id === null ? [] : [message_id],
-					reason: `Report #${number}`,
-				},
+				args: { channel_id, message_ids: message_id === null ? [] : [message_id], reason: `Report #${number}` },
 			};
 		case "warn":
 			return { tool: "warn_member", args: { user_ids: [author_id], ...given } };
 		case "timeout":
-			return {
-				tool: "timeout",
-				args: { user_ids: [author_id], duration: form.duration, ...given },
-			};
+			return { tool: "timeout", args: { user_ids: [author_id], duration: form.duration, ...given } };
 		case "ban":
 			return {
 				tool: "ban",
-				args: {
-					user_ids: [author_id],
-					delete_message_seconds: readDays(form.days) * daySeconds,
-					...given,
-				},
+				args: { user_ids: [author_id], delete_message_seconds: readDays(form.days) * daySeconds, ...given },
 			};
 	}
 }

@@ -215,11 +215,7 @@ export class EntryWorker {
 		try {
 			const channel = await guild.channels.fetch(channel_id);
 			if (!channel?.isTextBased()) return undefined;
-			const message = await channel.messages.fetch({
-				message: message_id,
-				cache: false,
-				force: true,
-			});
+			const message = await channel.messages.fetch({ message: message_id, cache: false, force: true });
 			return copyMessage(message);
 		} catch (error) {
 			if (error instanceof DiscordAPIError) return undefined;

@@ -25,9 +25,7 @@ export function copyMessage(message: Message): MessageCopy {
 		message_snapshots: forwarded.map((snapshot) => ({ message: partsOf(snapshot) })),
 		poll: message.poll && {
 			question: { text: message.poll.question.text },
-			answers: [...message.poll.answers.values()].map(({ text }) => ({
-				poll_media: { text },
-			})),
+			answers: [...message.poll.answers.values()].map(({ text }) => ({ poll_media: { text } })),
 		},
 	} as unknown as APIMessage);
 	const stickers = [...message.stickers.values()].map(({ name }) => `[sticker: ${name}]`);

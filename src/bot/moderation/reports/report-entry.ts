@@ -48,18 +48,9 @@ export interface ShownReport {
 /** The function of a button of an entry: an action, or "dismiss", which ends the report. */
 export type EntryButton = ReportAct | "dismiss";
 
-const colours: Record<ReportState, number> = {
-	open: 0xe65100,
-	handled: 0x2e7d32,
-	dismissed: 0x546e7a,
-};
+const colours: Record<ReportState, number> = { open: 0xe65100, handled: 0x2e7d32, dismissed: 0x546e7a };
 
-export const actTitles: Record<ReportAct, string> = {
-	delete: "Delete",
-	warn: "Warn",
-	timeout: "Time out",
-	ban: "Ban",
-};
+export const actTitles: Record<ReportAct, string> = { delete: "Delete", warn: "Warn", timeout: "Time out", ban: "Ban" };
 
 const kindNotes: Record<ReportRow["author_kind"], string> = {
 	person: "",
@@ -151,11 +142,7 @@ function button(
 	what: EntryButton,
 	look: { label: string; style: ButtonStyle; disabled?: boolean },
 ): ButtonComponentData {
-	return {
-		type: ComponentType.Button,
-		customId: `${entryPrefix}:${what}:${number}`,
-		...look,
-	} as ButtonComponentData;
+	return { type: ComponentType.Button, customId: `${entryPrefix}:${what}:${number}`, ...look } as ButtonComponentData;
 }
 
 /** Without the prefix: what it does and the report's number. Undefined for any other custom id. */
@@ -181,18 +168,9 @@ function factsEmbed(shown: ShownReport, isPlain: boolean): EmbedBuilder {
 	if (channel_id !== null && message_id !== null) {
 		const place = { id: channel_id, guild: { id: guild_id } };
 		const link = linkTo(place, message_id);
-		embed.addFields({
-			name: "Message",
-			value: `${link} in <#${channel_id}>`,
-			inline,
-		});
+		embed.addFields({ name: "Message", value: `${link} in <#${channel_id}>`, inline });
 	}
-	if (earlier)
-		embed.addFields({
-			name: "Reported before",
-			value: `#${earlier.number}, ${earlier.state}`,
-			inline,
-		});
+	if (earlier) embed.addFields({ name: "Reported before", value: `#${earlier.number}, ${earlier.state}`, inline });
 	const acts = actsOf(row).slice(-shownActs).map(describeAct);
 	if (acts.length > 0) embed.addFields({ name: "What was done", value: acts.join("\n") });
 	if (row.state !== "open")
@@ -238,11 +216,7 @@ export function recordNote(records: readonly ReporterRecord[], userId: string): 
 	return record && record.dismissed > 0 ? ` [${record.dismissed} of ${record.total} other reports dismissed]` : "";
 }
 
-const actStates: Record<ActRecord["state"], string> = {
-	asked: ": not confirmed",
-	done: "",
-	failed: ": failed",
-};
+const actStates: Record<ActRecord["state"], string> = { asked: ": not confirmed", done: "", failed: ": failed" };
 
 function describeAct(record: ActRecord): string {
 	const { act, by, state } = record;

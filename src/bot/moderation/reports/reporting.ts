@@ -170,18 +170,9 @@ export class Reporting {
 			name: "report",
 			description: "Tell the staff about a message or a person",
 			options: [
-				{
-					kind: "message",
-					name: "message",
-					description: "Link of the message",
-				},
+				{ kind: "message", name: "message", description: "Link of the message" },
 				{ kind: "user", name: "user", description: "The person" },
-				{
-					kind: "text",
-					name: "reason",
-					description: "What is wrong? Only the staff see this.",
-					max: maxReportReason,
-				},
+				{ kind: "text", name: "reason", description: "What is wrong? Only the staff see this.", max: maxReportReason },
 			],
 			run: (interaction) => answerSoon(interaction, this.#onCommand(interaction)),
 		},

@@ -26,13 +26,7 @@ import { Copies, type ReportedMessage } from "./copies.ts";
 import { EntryWorker, type EntryWorkerOptions } from "./entry-worker.ts";
 import { actsOf, actTitles, possibleActs, type ShownReport } from "./report-entry.ts";
 
-const reportLimits = {
-	openOf: 5,
-	recentOf: 10,
-	windowMs: 3_600_000,
-	open: 1_000,
-	reporters: 1_000,
-} as const;
+const reportLimits = { openOf: 5, recentOf: 10, windowMs: 3_600_000, open: 1_000, reporters: 1_000 } as const;
 
 /** Maximum length of a reporter's reason, in characters. */
 export const maxReportReason = 500;
@@ -217,12 +211,7 @@ export class Reports {
 				endReport(
 					sql,
 					{ guild_id: guildId, number },
-					{
-						state: end.state,
-						ended_at: this.#now(),
-						ended_by: end.by,
-						case_number: end.case,
-					},
+					{ state: end.state, ended_at: this.#now(), ended_by: end.by, case_number: end.case },
 				),
 			);
 		});

@@ -34,20 +34,8 @@ export const roleMenuAction: Action = {
 	chat: false,
 	options: [
 		...roleOptions,
-		{
-			name: "title",
-			description: "Title of the menu",
-			kind: "text",
-			argument: "title",
-			max: 256,
-		},
-		{
-			name: "text",
-			description: "Text above the menu",
-			kind: "text",
-			argument: "content",
-			max: maxContent,
-		},
+		{ name: "title", description: "Title of the menu", kind: "text", argument: "title", max: 256 },
+		{ name: "text", description: "Text above the menu", kind: "text", argument: "content", max: maxContent },
 		{
 			name: "max",
 			description: "How many of the roles a person may have; with 1, a choice replaces the last one",

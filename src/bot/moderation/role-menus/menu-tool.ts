@@ -193,9 +193,7 @@ function entriesFor(roles: readonly Role[], { style, labels = [], emojis }: Look
 			label: label || truncate(name, max),
 			isNamed: !label,
 			// Discord accepts an emoji's id without its name.
-			...(emoji && {
-				emoji: emoji.id ? { id: emoji.id } : { name: emoji.name ?? "" },
-			}),
+			...(emoji && { emoji: emoji.id ? { id: emoji.id } : { name: emoji.name ?? "" } }),
 		};
 	});
 }

@@ -86,17 +86,10 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 		await allowances.add(guildId, userId);
 		onUndone(guildId, userId);
 		const text = `For 24 hours, the bot does not take the posts of ${formatUser(userId)} for spam.`;
-		return {
-			text: [undone?.text ?? "The person is not timed out.", text].join("\n"),
-			note: "It's fine",
-		};
+		return { text: [undone?.text ?? "The person is not timed out.", text].join("\n"), note: "It's fine" };
 	}
 
-	const actions: Readonly<Record<string, (press: Press) => Promise<Answer>>> = {
-		undo,
-		ban,
-		fine: allow,
-	};
+	const actions: Readonly<Record<string, (press: Press) => Promise<Answer>>> = { undo, ban, fine: allow };
 
 	async function note(press: Press, text: string): Promise<void> {
 		const { interaction, caseNumber } = press;
@@ -109,10 +102,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			}
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
-			log.warn("could not note in a case what was done about it", {
-				guild: guildId,
-				case: caseNumber,
-			});
+			log.warn("could not note in a case what was done about it", { guild: guildId, case: caseNumber });
 		}
 		const [embed] = message.embeds;
 		const line = `${text} by ${formatUser(user.id)}.`;

@@ -45,9 +45,7 @@ export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSigna
 		try {
 			return await download(url, signal);
 		} catch (error) {
-			log.debug("could not download an attachment to compare it", {
-				reason: String((error as Error).message),
-			});
+			log.debug("could not download an attachment to compare it", { reason: String((error as Error).message) });
 			return undefined;
 		} finally {
 			semaphore.release();
@@ -64,10 +62,7 @@ export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSigna
 async function download(url: string, signal: AbortSignal): Promise<string> {
 	const response = await fetch(url, {
 		// The CDN may ignore the range and send the whole file. Then the rest is not read.
-		headers: {
-			"user-agent": DefaultUserAgent,
-			range: `bytes=0-${maxBytes - 1}`,
-		},
+		headers: { "user-agent": DefaultUserAgent, range: `bytes=0-${maxBytes - 1}` },
 		signal,
 		redirect: "manual",
 	});

@@ -44,12 +44,7 @@ export interface IncidentsTiming {
 	backOffMs?: PersistentOptions["backOffMs"];
 }
 
-export const defaultTiming: IncidentsTiming = {
-	storeMs: 500,
-	timeoutMs: 1_000,
-	quietMs: 2_000,
-	watchMs: 120_000,
-};
+export const defaultTiming: IncidentsTiming = { storeMs: 500, timeoutMs: 1_000, quietMs: 2_000, watchMs: 120_000 };
 
 export interface IncidentsOptions {
 	connection: Connection;
@@ -132,10 +127,7 @@ export class Incidents {
 		const outcome = await within(this.options.timing.storeMs, stored);
 		if (outcome === "stored") return;
 		const { guildId, userId } = incident;
-		this.options.log.warn("acting on spam without the database", {
-			guild: guildId,
-			user: userId,
-		});
+		this.options.log.warn("acting on spam without the database", { guild: guildId, user: userId });
 	}
 
 	async #timeOut(incident: Incident, isResumed: boolean): Promise<boolean> {

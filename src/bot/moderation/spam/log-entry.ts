@@ -55,10 +55,7 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 		async write(incident: Incident): Promise<void> {
 			const { guildId: guild, userId: user } = incident;
 			if (waiting >= maxWaiting) {
-				log.warn("no moderation log entry about spam: too many entries wait", {
-					guild,
-					user,
-				});
+				log.warn("no moderation log entry about spam: too many entries wait", { guild, user });
 				return;
 			}
 			waiting += 1;
@@ -67,11 +64,7 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 			try {
 				const end = await written;
 				if (typeof end === "object")
-					log.warn("could not post a moderation log entry about spam", {
-						guild,
-						user,
-						reason: end.failure,
-					});
+					log.warn("could not post a moderation log entry about spam", { guild, user, reason: end.failure });
 			} catch (error) {
 				log.warn("could not post a moderation log entry about spam", {
 					guild,

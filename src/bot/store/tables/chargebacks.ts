@@ -83,17 +83,10 @@ export const chargebacksTable = `
 	);
 	CREATE INDEX chargebacks_of ON chargebacks (closed, chat_id)`;
 
-type Row = Omit<Chargeback, "saved_roles" | "lost_roles"> & {
-	saved_roles: string;
-	lost_roles: string;
-};
+type Row = Omit<Chargeback, "saved_roles" | "lost_roles"> & { saved_roles: string; lost_roles: string };
 
 function read(row: Row): Chargeback {
-	return {
-		...row,
-		saved_roles: JSON.parse(row.saved_roles),
-		lost_roles: JSON.parse(row.lost_roles),
-	};
+	return { ...row, saved_roles: JSON.parse(row.saved_roles), lost_roles: JSON.parse(row.lost_roles) };
 }
 
 export function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: Date): Promise<boolean> {

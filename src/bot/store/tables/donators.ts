@@ -22,10 +22,7 @@ export const donatorListsTable = `
 const standings = v.array(v.tuple([v.string(), v.string()]));
 
 export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
-	const rows = await sql<{
-		kind: string;
-		standings: string;
-	}>`SELECT kind, standings FROM donator_lists`;
+	const rows = await sql<{ kind: string; standings: string }>`SELECT kind, standings FROM donator_lists`;
 	const read = (kind: string) => {
 		const row = rows.find((row) => row.kind === kind);
 		return row && v.parse(standings, JSON.parse(row.standings));

@@ -42,11 +42,7 @@ export async function selectJoinRoleNotes(sql: Sql, guildId: string): Promise<Jo
 export function saveJoinRoleNotes(
 	store: Pick<Store, "transaction">,
 	guildId: string,
-	changes: {
-		joinedUntil: number;
-		owed: readonly OwedRow[];
-		settled: readonly string[];
-	},
+	changes: { joinedUntil: number; owed: readonly OwedRow[]; settled: readonly string[] },
 ): Promise<void> {
 	return store.transaction(async (sql) => {
 		for (const rows of inBatches(changes.owed, batchSize))

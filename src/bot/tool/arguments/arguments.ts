@@ -96,12 +96,7 @@ export function moment(what: string) {
 }
 
 function readMoment(text: string): Moment | undefined {
-	if (isId(text))
-		return {
-			first: text,
-			lastBefore: text,
-			atMs: SnowflakeUtil.timestampFrom(text),
-		};
+	if (isId(text)) return { first: text, lastBefore: text, atMs: SnowflakeUtil.timestampFrom(text) };
 	const atMs = readAnyTime(text, -1);
 	if (atMs === undefined) return undefined;
 	const first = lowestIdAt(atMs);

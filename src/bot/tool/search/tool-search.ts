@@ -5,13 +5,7 @@ import type { BotTool } from "../context.ts";
 import { stem } from "./stem.ts";
 import { synonyms } from "./tool-synonyms.ts";
 
-const weights = {
-	name: 4,
-	title: 3,
-	description: 1.5,
-	argument: 1,
-	toolset: 1,
-};
+const weights = { name: 4, title: 3, description: 1.5, argument: 1, toolset: 1 };
 
 const synonymWeight = 0.8;
 
@@ -56,17 +50,12 @@ export function searchTools(
 		.filter(({ score }) => score > 0)
 		.toSorted((a, b) => b.score - a.score)
 		.map(({ tool }) => tool);
-	return {
-		best: found.slice(0, limit),
-		others: found.slice(limit, limit + 10),
-	};
+	return { best: found.slice(0, limit), others: found.slice(limit, limit + 10) };
 }
 
 function documentOf(tool: BotTool): Document {
 	const { name, listing, toolset } = tool;
-	const { properties = {} } = listing.inputSchema as {
-		properties?: Record<string, { description?: string }>;
-	};
+	const { properties = {} } = listing.inputSchema as { properties?: Record<string, { description?: string }> };
 	const parts: [weight: number, text: string][] = [
 		[weights.name, name],
 		[weights.title, String(listing.title)],
@@ -103,11 +92,7 @@ type Term = readonly { words: readonly string[]; weight: number }[];
 function termsOf(query: string): Term[] {
 	const all = wordsOf(query).filter((word) => !articles.has(word));
 	const telling = all.filter((word) => !stopWords.has(word));
-	const meaningsOf = (key: string) =>
-		(synonyms.get(key) ?? []).map((words) => ({
-			words,
-			weight: synonymWeight,
-		}));
+	const meaningsOf = (key: string) => (synonyms.get(key) ?? []).map((words) => ({ words, weight: synonymWeight }));
 	const single = (telling.length > 0 ? telling : all).map((word) => [
 		{ words: [word], weight: 1 },
 		...meaningsOf(stem(word)),

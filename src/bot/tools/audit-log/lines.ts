@@ -246,11 +246,7 @@ const special: Readonly<Record<string, readonly [verb: string, noun: string]>> =
 	ApplicationCommandPermissionUpdate: ["changed permissions of", "command"],
 };
 
-const verbs: Readonly<Record<string, string>> = {
-	Create: "created",
-	Update: "changed",
-	Delete: "deleted",
-};
+const verbs: Readonly<Record<string, string>> = { Create: "created", Update: "changed", Delete: "deleted" };
 
 function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
 	const name = AuditLogEvent[action];

@@ -87,17 +87,9 @@ function merged(entries: readonly APIAuditLogEntry[]): APIAuditLogEntry[] {
 			const index = changes.findIndex(({ key }) => key === change.key && !key.startsWith("$"));
 			const { key, old_value } = change;
 			if (index < 0) changes.push(change);
-			else
-				changes[index] = {
-					key,
-					old_value,
-					new_value: changes[index]?.new_value,
-				};
+			else changes[index] = { key, old_value, new_value: changes[index]?.new_value };
 		}
-		byObject.set(key, {
-			...entry,
-			changes: changes as NonNullable<APIAuditLogEntry["changes"]>,
-		});
+		byObject.set(key, { ...entry, changes: changes as NonNullable<APIAuditLogEntry["changes"]> });
 	}
 	return [...byObject.values()];
 }

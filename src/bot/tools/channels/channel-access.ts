@@ -103,12 +103,7 @@ export function entriesOf(overwrites: RawChannel["permission_overwrites"] = []):
 }
 
 export function overwriteOptions(entries: Entries) {
-	return [...entries].map(([id, { type, allow, deny }]) => ({
-		id,
-		type,
-		allow,
-		deny,
-	}));
+	return [...entries].map(([id, { type, allow, deny }]) => ({ id, type, allow, deny }));
 }
 
 /** Throws an RpcError for unknown permissions, and a ToolError for ids that belong to no role and no member. */
@@ -168,17 +163,11 @@ export function restricted(
 			if (!subjects.has(id) && !isBot(guild, id))
 				change(id, type, ({ allow, deny }) => ({ allow: allow & ~bits, deny }));
 		if (!subjects.has(guild.id))
-			change(guild.id, OverwriteType.Role, ({ allow, deny }) => ({
-				allow: allow & ~bits,
-				deny: deny | bits,
-			}));
+			change(guild.id, OverwriteType.Role, ({ allow, deny }) => ({ allow: allow & ~bits, deny: deny | bits }));
 		for (const [id, type] of subjects) {
 			// @everyone needs no more than its role has in the guild.
 			const inGuild = id === guild.id ? guild.roles.everyone.permissions.bitfield : 0n;
-			change(id, type, ({ allow, deny }) => ({
-				allow: allow | (own & ~inGuild),
-				deny: deny & ~own,
-			}));
+			change(id, type, ({ allow, deny }) => ({ allow: allow | (own & ~inGuild), deny: deny & ~own }));
 		}
 	};
 	const roles = (ids: readonly string[] = []) => ids.map((id) => [id, OverwriteType.Role] as const);
@@ -195,11 +184,7 @@ export function restricted(
 		const write = writeBits(kind);
 		allowOnly(write, write, new Map(writers));
 		for (const [id, type] of writers)
-			if (id !== guild.id)
-				change(id, type, ({ allow, deny }) => ({
-					allow: allow | view,
-					deny: deny & ~view,
-				}));
+			if (id !== guild.id) change(id, type, ({ allow, deny }) => ({ allow: allow | view, deny: deny & ~view }));
 	}
 	return entries;
 }
@@ -217,11 +202,7 @@ export function withBotAccess(guild: Guild, kind: EditedKind, entries: Entries, 
 	const lost = wanted & before & ~botBitsWith(guild, entries);
 	if (lost === 0n) return entries;
 	const old = entries.get(me.id) ?? { allow: 0n, deny: 0n };
-	const own = {
-		type: OverwriteType.Member,
-		allow: old.allow | lost,
-		deny: old.deny & ~lost,
-	};
+	const own = { type: OverwriteType.Member, allow: old.allow | lost, deny: old.deny & ~lost };
 	return new Map([...entries, [me.id, own]]);
 }
 

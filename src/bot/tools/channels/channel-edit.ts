@@ -279,9 +279,7 @@ function statusStep({ id, client }: Channel, status: string): EditStep {
 		name: "status",
 		preview: lines,
 		async write() {
-			await client.rest.put(Routes.channelVoiceStatus(id), {
-				body: { status: status || null },
-			});
+			await client.rest.put(Routes.channelVoiceStatus(id), { body: { status: status || null } });
 			return lines;
 		},
 	};

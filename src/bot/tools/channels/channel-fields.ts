@@ -37,10 +37,7 @@ export const typeOf = (kind: Kind) => kinds[kind].type;
 const hasPosts = (kind: EditedKind) => kind === "forum" || kind === "media";
 
 // https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
-const convertible = {
-	text: kinds.text.type,
-	announcement: kinds.announcement.type,
-} as const;
+const convertible = { text: kinds.text.type, announcement: kinds.announcement.type } as const;
 type Convertible = keyof typeof convertible;
 export const convertibleKinds = Object.keys(convertible) as Convertible[];
 

@@ -27,10 +27,7 @@ export function lockPermissions(channel: find.Channel): bigint {
 /** The present overwrite, changed by the lock. */
 export function lockedBits(channel: find.Channel, { target_id, allows, denies }: ChannelLockRow): Bits {
 	const { allow, deny } = overwriteOf(channel, target_id);
-	return {
-		allow: (allow & ~BigInt(denies)) | BigInt(allows),
-		deny: deny | BigInt(denies),
-	};
+	return { allow: (allow & ~BigInt(denies)) | BigInt(allows), deny: deny | BigInt(denies) };
 }
 
 /** Without them, nobody can write or speak. A lock that cannot deny them is none. */
@@ -117,11 +114,7 @@ export function connectingFor(
 		({ id, permissions }) => permissions.has(ManageRoles) || overwrites.get(id)?.allow.has(ManageRoles),
 	);
 	if (managing.size === 0) return [{ id: person.id, type: OverwriteType.Member, name: memberName(person) }];
-	return managing.map((role) => ({
-		id: role.id,
-		type: OverwriteType.Role,
-		name: roleName(role),
-	}));
+	return managing.map((role) => ({ id: role.id, type: OverwriteType.Role, name: roleName(role) }));
 }
 
 /** What a lock denies to @everyone, a role or a member. */
@@ -147,10 +140,7 @@ export function rowsFor(
 	});
 	return [
 		...(own === 0n ? [] : [{ ...row(me, OverwriteType.Member), allows: String(own) }]),
-		...connecting.map(({ id, type }) => ({
-			...row(id, type),
-			allows: String(PermissionFlagsBits.Connect),
-		})),
+		...connecting.map(({ id, type }) => ({ ...row(id, type), allows: String(PermissionFlagsBits.Connect) })),
 		...denied.map(({ id, type, bits }) => ({
 			...row(id, type),
 			denies: String(bits),
@@ -184,10 +174,7 @@ export function stateOf(channel: find.Channel, { target_id }: ChannelLockRow, bi
 /** Restores only `active`, which nobody has changed since the lock. */
 export function restoredBits(channel: find.Channel, row: ChannelLockRow, active: bigint): Bits {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
-	return {
-		allow: (allow & ~active) | (BigInt(row.allowed) & active),
-		deny: deny & ~active,
-	};
+	return { allow: (allow & ~active) | (BigInt(row.allowed) & active), deny: deny & ~active };
 }
 
 /** Restores only `active`, which nobody has changed since. Deletes an empty overwrite that the lock created. */

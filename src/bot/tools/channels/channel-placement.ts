@@ -20,10 +20,7 @@ export type NamedChannel = RawChannel & {
 /** Also those that the bot, or the person in whose name the call acts, cannot see. */
 export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 	const all = await fetchGuildChannels(guild);
-	return (all as unknown as NamedChannel[]).map((one) => ({
-		...one,
-		isHidden: isHidden(guild, one.id),
-	}));
+	return (all as unknown as NamedChannel[]).map((one) => ({ ...one, isHidden: isHidden(guild, one.id) }));
 }
 
 /** Throws a ToolError if it is not in `all`, just fetched. */

@@ -39,11 +39,7 @@ const labels: Record<keyof ChannelFields, Label> = {
 	default_sort_order: { name: "sort order", empty: "not set" },
 	default_layout: { name: "layout", empty: "not set" },
 	thread_slowmode_seconds: { name: "slow mode of new threads", unit: " s" },
-	auto_archive_minutes: {
-		name: "auto-archive of new threads",
-		unit: " min",
-		empty: "not set",
-	},
+	auto_archive_minutes: { name: "auto-archive of new threads", unit: " min", empty: "not set" },
 };
 
 /** Such as "slow mode: 0 → 10 s". */

@@ -41,12 +41,7 @@ export function accessAfterMove(
 		(one) => one && entriesOf(one.permission_overwrites),
 	);
 	const { access, gains } = movedAccess(
-		{
-			own: before ?? new Map(),
-			isSynced: before && old ? changedBits(before, old) === 0n : false,
-			to: entries,
-			lock,
-		},
+		{ own: before ?? new Map(), isSynced: before && old ? changedBits(before, old) === 0n : false, to: entries, lock },
 		{
 			guildId: guild.id,
 			ownerId: guild.ownerId,
@@ -79,8 +74,5 @@ export function accessAfterMove(
 			{ cause: error },
 		);
 	}
-	return {
-		entries,
-		lines: ["gets the access of its category", ...(who === "" ? [] : [`these gain access: ${who}`])],
-	};
+	return { entries, lines: ["gets the access of its category", ...(who === "" ? [] : [`these gain access: ${who}`])] };
 }

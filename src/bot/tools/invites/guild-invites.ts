@@ -75,10 +75,7 @@ export async function invitesOf(
 			const channel = visibleChannel(guild, invite.channel?.id ?? "");
 			requirePermissions(guild, channel, ManageChannels | impliedIn(channel));
 		}
-	return {
-		invites,
-		missing: missing.length > 0 && `${missing.length} not found in the guild: ${missing.join(", ")}`,
-	};
+	return { invites, missing: missing.length > 0 && `${missing.length} not found in the guild: ${missing.join(", ")}` };
 }
 
 /** Returns the invites without those to channels that the person in whose name the running call acts cannot see. */

@@ -59,13 +59,8 @@ export async function readBans(
 ): Promise<{ bans: APIBan[]; isComplete: boolean }> {
 	const bans: APIBan[] = [];
 	for (let page = 0; page < maxPages; page += 1) {
-		const query = makeURLSearchParams({
-			limit: pageSize,
-			after: bans.at(-1)?.user.id ?? after,
-		});
-		const read = (await guild.client.rest.get(Routes.guildBans(guild.id), {
-			query,
-		})) as APIBan[];
+		const query = makeURLSearchParams({ limit: pageSize, after: bans.at(-1)?.user.id ?? after });
+		const read = (await guild.client.rest.get(Routes.guildBans(guild.id), { query })) as APIBan[];
 		bans.push(...read);
 		const last = read.at(-1);
 		if (!last || read.length < pageSize || isDone(last)) return { bans, isComplete: true };

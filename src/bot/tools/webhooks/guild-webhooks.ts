@@ -139,9 +139,7 @@ export async function lastMessages(
 	});
 	const path = Routes.guildMessagesSearch(guild.id);
 	try {
-		const result = (await guild.client.rest.get(path, {
-			query,
-		})) as RESTGetAPIGuildMessagesSearchResult;
+		const result = (await guild.client.rest.get(path, { query })) as RESTGetAPIGuildMessagesSearchResult;
 		// While Discord indexes the guild's messages, the response has none.
 		if (!("messages" in result)) return undefined;
 		const messages = result.messages.flat() as APIMessage[];

@@ -64,11 +64,7 @@ export function createClientDocuments({
 	const running = new Map<string, Promise<OAuthClient | undefined>>();
 	const busy = new Map<string, number>();
 	const windows = new LruMap<string, SlidingWindow>(maxEntries);
-	const semaphore = new Semaphore({
-		max: maxConcurrent,
-		maxWaiting,
-		maxWaitMs: timeoutMs,
-	});
+	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting, maxWaitMs: timeoutMs });
 
 	const windowOf = (host: string) =>
 		windows.getOrMake(host, () => new SlidingWindow({ max: maxPerHost, windowMs, now }));
@@ -115,16 +111,10 @@ export function createClientDocuments({
 			const { message: reason } = error;
 			const client = id.slice(0, maxIdLength);
 			if (error instanceof FetchRefused && !error.isTemporary) {
-				log.warn("client's metadata document is not usable", {
-					client,
-					reason,
-				});
+				log.warn("client's metadata document is not usable", { client, reason });
 				return undefined;
 			}
-			log.warn("client's metadata document cannot be fetched", {
-				client,
-				reason,
-			});
+			log.warn("client's metadata document cannot be fetched", { client, reason });
 			const expired = cache.get(id);
 			if (expired) return expired.client;
 			throw new OAuthError(

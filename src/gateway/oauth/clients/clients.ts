@@ -52,11 +52,7 @@ export function createClients({
 }: ClientsOptions): Clients {
 	const findDocument = createClientDocuments({ log, ...documents });
 	const { now, monotonicNow } = clocks;
-	const registrations = new SenderLimit({
-		perNetwork: maxPerNetwork,
-		total: maxPerMinute,
-		now: monotonicNow,
-	});
+	const registrations = new SenderLimit({ perNetwork: maxPerNetwork, total: maxPerMinute, now: monotonicNow });
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
 	async function findRegistered(id: string): Promise<OAuthClient | undefined> {

@@ -14,15 +14,7 @@ export class FetchRefused extends Error {
 	/** A later fetch may succeed, although nothing changes at the client. */
 	readonly isTemporary: boolean;
 
-	constructor(
-		message: string,
-		{
-			isTemporary = false,
-			...options
-		}: ErrorOptions & {
-			isTemporary?: boolean;
-		} = {},
-	) {
+	constructor(message: string, { isTemporary = false, ...options }: ErrorOptions & { isTemporary?: boolean } = {}) {
 		super(message, options);
 		this.isTemporary = isTemporary;
 	}
@@ -58,10 +50,7 @@ export async function fetchPublicJson(
 		if (refused !== undefined)
 			throw new FetchRefused(`${url.hostname} has the address ${refused}, which is not public`);
 		const response = await connect(url, addresses, send, signal);
-		return {
-			text: await readJson(response, maxBytes),
-			headers: response.headers,
-		};
+		return { text: await readJson(response, maxBytes), headers: response.headers };
 	} catch (cause) {
 		if (cause instanceof FetchRefused) throw cause;
 		const message = signal.aborted ? `no response within ${timeoutMs} ms` : describeConnectionError(cause);
@@ -129,9 +118,7 @@ async function readJson(response: Response, maxBytes: number): Promise<string> {
 	if (issue) {
 		// Errors do not matter, since the body is not read.
 		void body?.cancel().catch(() => {});
-		throw new FetchRefused(issue, {
-			isTemporary: status >= 500 || status === 429,
-		});
+		throw new FetchRefused(issue, { isTemporary: status >= 500 || status === 429 });
 	}
 	const bytes = await bytesAtMost(body, maxBytes);
 	if (bytes === "too long") throw new FetchRefused(`the response is larger than ${maxBytes} bytes`);

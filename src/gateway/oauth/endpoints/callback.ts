@@ -55,11 +55,7 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 			log.warn("could not learn from Discord who signs in", { error });
 			return refuse(
 				attempt.request,
-				{
-					status: 502,
-					title: "Discord did not tell who you are",
-					text: "Wait a moment, then connect again.",
-				},
+				{ status: 502, title: "Discord did not tell who you are", text: "Wait a moment, then connect again." },
 				new OAuthError("temporarily_unavailable", "Discord did not answer."),
 			);
 		}
@@ -78,10 +74,7 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 			if (!(error instanceof OAuthError)) throw error;
 			const isDenied = error.code === "access_denied";
 			if (isDenied)
-				log.info("refused a sign-in: no guild allows it", {
-					person: person.id,
-					client: request.client.name,
-				});
+				log.info("refused a sign-in: no guild allows it", { person: person.id, client: request.client.name });
 			const page = isDenied
 				? {
 						status: 403,

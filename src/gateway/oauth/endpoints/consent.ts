@@ -63,18 +63,11 @@ export function createConsent(context: OAuthContext): {
 		// Once: a second press finds no attempt.
 		if (!(await attempts.finish(key))) return expired();
 		const code = await grants.issueCode({ request, person, access });
-		log.info("person allowed a client to act for them", {
-			person: person.id,
-			client: request.client.name,
-			access,
-		});
+		log.info("person allowed a client to act for them", { person: person.id, client: request.client.name, access });
 		return redirect(clientUrl(publicUrl, request, { code }));
 	}
 
-	return {
-		show: (request) => asPage(() => show(request)),
-		decide: (request) => asPage(() => decide(request)),
-	};
+	return { show: (request) => asPage(() => show(request)), decide: (request) => asPage(() => decide(request)) };
 }
 
 function expired(): Response {

@@ -28,9 +28,7 @@ export function createConsoleSignIn(context: OAuthContext): ConsoleSignIn {
 				await guildsOf({ ...person, signedIn: true }, askRights);
 			} catch (error) {
 				if (error instanceof OAuthError && error.code === "access_denied")
-					log.info("refused a sign-in to the console: no guild allows it", {
-						person: person.id,
-					});
+					log.info("refused a sign-in to the console: no guild allows it", { person: person.id });
 				throw error;
 			}
 			// The console now has its own session. Without this, the browser could begin another one without Discord.

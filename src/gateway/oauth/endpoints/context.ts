@@ -38,10 +38,7 @@ export async function beginSignIn(
 		throw new OAuthError("temporarily_unavailable", "Too many people are signing in. Try again in a minute.");
 	const browser = browsers.secretOf(request) ?? newSecret();
 	const state = await attempts.start(browser, wanted, prefix);
-	return {
-		url: discord.signInUrl(state),
-		cookie: browsers.setCookie(browser),
-	};
+	return { url: discord.signInUrl(state), cookie: browsers.setCookie(browser) };
 }
 
 /** With `parameters`, `state` and the issuer, by which clients detect another server (RFC 9207). */
@@ -63,13 +60,7 @@ export function backLink(
 	request: Pick<AuthorizationRequest, "client" | "redirectUri" | "state">,
 	{ code, message }: OAuthError,
 ): BackLink {
-	return {
-		name: request.client.name,
-		url: clientUrl(publicUrl, request, {
-			error: code,
-			error_description: message,
-		}),
-	};
+	return { name: request.client.name, url: clientUrl(publicUrl, request, { error: code, error_description: message }) };
 }
 
 /** An error page if it rejects with an OAuthError, or without the database. */

@@ -122,11 +122,7 @@ export function createRevocationEndpoint({ grants, log }: OAuthContext): (reques
 		if (kind === "access") await grants.endToken(token);
 		else {
 			await grants.end(grant.id);
-			log.info("client ended its connection", {
-				grant: grant.id,
-				client: grant.client.name,
-				person: grant.person.id,
-			});
+			log.info("client ended its connection", { grant: grant.id, client: grant.client.name, person: grant.person.id });
 		}
 		return jsonResponse({});
 	}
@@ -136,11 +132,5 @@ export function createRevocationEndpoint({ grants, log }: OAuthContext): (reques
 
 function fieldsOf({ grant }: Pick<Tokens, "grant">) {
 	const { id, client, person, access, resource } = grant;
-	return {
-		grant: id,
-		client: client.name,
-		person: person.id,
-		access,
-		resource,
-	};
+	return { grant: id, client: client.name, person: person.id, access, resource };
 }

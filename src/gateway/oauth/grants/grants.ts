@@ -299,11 +299,7 @@ function isReused(grant: GrantRow, generation: number, now: number): boolean {
 function toGrant(row: GrantRow): Grant {
 	return {
 		id: row.id,
-		client: {
-			id: row.client_id,
-			name: row.client_name,
-			uri: row.client_uri ?? undefined,
-		},
+		client: { id: row.client_id, name: row.client_name, uri: row.client_uri ?? undefined },
 		redirectUri: row.redirect_uri,
 		person: { id: row.person_id, name: row.person_name },
 		access: row.access as Access,

@@ -7,7 +7,4 @@ export interface Clocks {
 	monotonicNow(): number;
 }
 
-export const systemClocks: Clocks = {
-	now: Date.now,
-	monotonicNow: () => performance.now(),
-};
+export const systemClocks: Clocks = { now: Date.now, monotonicNow: () => performance.now() };

@@ -72,10 +72,7 @@ export function challengeFor(publicUrl: string, path: ResourcePath): string {
 export type ResourcePath = "/mcp" | "/mcp/readonly";
 
 /** The highest level of tokens for each endpoint. */
-const mostAccess: Record<ResourcePath, Access> = {
-	"/mcp": "all",
-	"/mcp/readonly": "read",
-};
+const mostAccess: Record<ResourcePath, Access> = { "/mcp": "all", "/mcp/readonly": "read" };
 
 export const resourcePaths = Object.keys(mostAccess) as ResourcePath[];
 

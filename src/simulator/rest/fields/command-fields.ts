@@ -36,22 +36,13 @@ const otherFields = {
 	default_permission: f.unchecked,
 } as const;
 
-const slashFields = {
-	...otherFields,
-	name,
-	description: f.text(1, 100),
-	options: f.nullable(options),
-} as const;
+const slashFields = { ...otherFields, name, description: f.text(1, 100), options: f.nullable(options) } as const;
 
 export type CommandForm = {
 	[K in keyof typeof slashFields]: f.Read<(typeof slashFields)[K]>;
 };
 
-export type NewCommand = CommandForm & {
-	type: CommandType;
-	name: string;
-	description: string;
-};
+export type NewCommand = CommandForm & { type: CommandType; name: string; description: string };
 
 /**
  * A command in a context menu has no description and no options. Sources of the errors:
@@ -75,11 +66,7 @@ const menuFields = {
 
 const typed = f.required(f.object({ type: f.nullable(commandType) }));
 const newSlash = f.required(
-	f.object({
-		...slashFields,
-		name: f.required(slashFields.name),
-		description: f.required(slashFields.description),
-	}),
+	f.object({ ...slashFields, name: f.required(slashFields.name), description: f.required(slashFields.description) }),
 );
 const newInMenu = f.required(f.object({ ...menuFields, name: f.required(menuFields.name) }));
 

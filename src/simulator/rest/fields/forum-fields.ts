@@ -33,12 +33,7 @@ export const forumFields = {
 			tagLimit,
 		),
 	),
-	default_reaction_emoji: nullable(
-		object({
-			emoji_id: nullable(snowflake),
-			emoji_name: nullable(text(0, 100)),
-		}),
-	),
+	default_reaction_emoji: nullable(object({ emoji_id: nullable(snowflake), emoji_name: nullable(text(0, 100)) })),
 	default_sort_order: nullable(choice(0, 1)),
 	default_forum_layout: nullable(choice(0, 1, 2)),
 	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
@@ -63,10 +58,7 @@ export function forumChanges(
 	return {
 		...threads,
 		available_tags: tags === undefined ? undefined : tagsOf(call, tags ?? [], channel),
-		default_reaction_emoji: emoji && {
-			emoji_id: emoji.emoji_id ?? null,
-			emoji_name: emoji.emoji_name ?? null,
-		},
+		default_reaction_emoji: emoji && { emoji_id: emoji.emoji_id ?? null, emoji_name: emoji.emoji_name ?? null },
 		default_sort_order: body.default_sort_order,
 		default_forum_layout: body.default_forum_layout ?? undefined,
 	};

@@ -76,10 +76,7 @@ const valueFields: Partial<Record<Option, f.Fields>> = {
 	[Option.User]: value,
 	[Option.Role]: value,
 	[Option.Mentionable]: value,
-	[Option.Channel]: {
-		...value,
-		channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)),
-	},
+	[Option.Channel]: { ...value, channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)) },
 	[Option.Attachment]: {
 		...value,
 		file_types: f.refine(f.unchecked, () => {
@@ -105,17 +102,10 @@ function optionsOf(fields: Partial<Record<Option, f.Fields>>) {
 
 // Subcommands are nested in groups one level deep.
 const subcommand = { ...common, options: f.nullable(optionsOf(valueFields)) };
-const group = {
-	...common,
-	options: f.nullable(optionsOf({ [Option.Subcommand]: subcommand })),
-};
+const group = { ...common, options: f.nullable(optionsOf({ [Option.Subcommand]: subcommand })) };
 
 export const options = f.refine(
-	optionsOf({
-		...valueFields,
-		[Option.Subcommand]: subcommand,
-		[Option.SubcommandGroup]: group,
-	}),
+	optionsOf({ ...valueFields, [Option.Subcommand]: subcommand, [Option.SubcommandGroup]: group }),
 	(given) => {
 		const nested = given.filter(isSubcommand).length;
 		if (nested === 0 || nested === given.length) return given;

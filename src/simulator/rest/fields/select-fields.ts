@@ -14,11 +14,7 @@ export const customId = f.required(f.text(1, 100));
 
 /** The emoji of a button, or of an option of a select menu. */
 export const emoji = f.nullable(
-	f.object({
-		id: f.nullable(f.snowflake),
-		name: f.nullable(f.text(0, 100)),
-		animated: f.boolean,
-	}),
+	f.object({ id: f.nullable(f.snowflake), name: f.nullable(f.text(0, 100)), animated: f.boolean }),
 );
 
 const common = {
@@ -57,11 +53,7 @@ export const selectFields: Readonly<Record<SelectType, f.Fields>> = {
 	[ComponentType.UserSelect]: { ...common, ...defaults },
 	[ComponentType.RoleSelect]: { ...common, ...defaults },
 	[ComponentType.MentionableSelect]: { ...common, ...defaults },
-	[ComponentType.ChannelSelect]: {
-		...common,
-		...defaults,
-		channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)),
-	},
+	[ComponentType.ChannelSelect]: { ...common, ...defaults, channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)) },
 };
 
 /**
@@ -72,11 +64,7 @@ export function checkCounts(menu: object): void {
 		min_values,
 		max_values,
 		options: all,
-	} = menu as {
-		min_values?: number;
-		max_values?: number;
-		options?: readonly unknown[];
-	};
+	} = menu as { min_values?: number; max_values?: number; options?: readonly unknown[] };
 	const max = max_values ?? 1;
 	if ((min_values ?? 1) > max)
 		throw formError("NUMBER_TYPE_MAX", `int value should be less than or equal to ${max}.`, "min_values");

@@ -15,11 +15,7 @@ interface GivenOption {
 	options?: readonly GivenOption[] | undefined;
 }
 
-const givenFields = {
-	name: required(text(1, 32)),
-	value: unchecked,
-	focused: boolean,
-};
+const givenFields = { name: required(text(1, 32)), value: unchecked, focused: boolean };
 const inSubcommand = list(object(givenFields), 0, 25);
 const inGroup = list(object({ ...givenFields, options: inSubcommand }), 0, 25);
 
@@ -53,10 +49,7 @@ export function resolveOptions(
 	const resolved: Resolved = {};
 	const reading = { call, place, resolved, partial: false };
 	const read = readOptions(reading, options, given, ["data", "options"]);
-	return {
-		...(read.length > 0 && { options: read }),
-		...(Object.keys(resolved).length > 0 && { resolved }),
-	};
+	return { ...(read.length > 0 && { options: read }), ...(Object.keys(resolved).length > 0 && { resolved }) };
 }
 
 /** Throws unless exactly one option is `focused`, and has suggestions. */

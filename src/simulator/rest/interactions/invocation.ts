@@ -119,24 +119,14 @@ function messageOf(call: Call, channel: Channel, id: string): Message {
 function commandData(call: InvocationCall, channel: Channel, command: Command): object {
 	const { options = [] } = call.body.data;
 	if (command.type === CommandKind.ChatInput)
-		return {
-			...headOf(command),
-			...resolveOptions(call, channel, command.options, options),
-		};
+		return { ...headOf(command), ...resolveOptions(call, channel, command.options, options) };
 	const { target_id = "" } = call.body.data;
-	return {
-		...headOf(command),
-		target_id,
-		resolved: resolveTarget(call, channel, command, target_id),
-	};
+	return { ...headOf(command), target_id, resolved: resolveTarget(call, channel, command, target_id) };
 }
 
 function focusedData(call: InvocationCall, channel: Channel, command: Command): object {
 	const { options = [] } = call.body.data;
-	return {
-		...headOf(command),
-		...focusedOptions(call, channel, command.options, options),
-	};
+	return { ...headOf(command), ...focusedOptions(call, channel, command.options, options) };
 }
 
 function headOf({ id, name, type, guild_id }: Command) {
@@ -201,10 +191,7 @@ function contextOf(call: Call, channel: Channel, application: Account): Invocati
 	const permissions = String(permissionsIn(call, channel));
 	const granted = permissionsOf(world, channel, application.user);
 	const shown = serialize.channel(channel, application);
-	const common = {
-		channel_id: channel.id,
-		app_permissions: String(granted),
-	};
+	const common = { channel_id: channel.id, app_permissions: String(granted) };
 	if (!inGuild(channel)) return { ...common, channel: shown, user: actor.user };
 	const guild = world.guilds.of(channel);
 	const { id, features, preferred_locale: locale } = guild;

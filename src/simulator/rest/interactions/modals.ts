@@ -77,10 +77,7 @@ const rowInput = component<TextInput>({
 });
 
 const part = component<ModalPart>({
-	[ComponentType.ActionRow]: {
-		id,
-		components: f.required(f.list(rowInput, 1, 1)),
-	},
+	[ComponentType.ActionRow]: { id, components: f.required(f.list(rowInput, 1, 1)) },
 	[ComponentType.Label]: {
 		id,
 		label: f.required(f.text(1, 45)),
@@ -129,10 +126,7 @@ const given = f.object({
 });
 type Given = f.Read<typeof given> & object;
 
-const submittedPart = f.object({
-	component: given,
-	components: f.list(given, 0, 5),
-});
+const submittedPart = f.object({ component: given, components: f.list(given, 0, 5) });
 
 /** The components that a person submits: the inputs with their values, in labels or rows. */
 export const submitted = f.list(submittedPart, 0, maxParts);
@@ -156,10 +150,7 @@ export function submission(
 		const { values } = chosenIn(call, channel, input, chosen, resolved);
 		return { ...common, values };
 	};
-	return {
-		...filledIn(modal, fill),
-		...(Object.keys(resolved).length > 0 && { resolved }),
-	};
+	return { ...filledIn(modal, fill), ...(Object.keys(resolved).length > 0 && { resolved }) };
 }
 
 function textOf(input: TextInput, given: Given | undefined): string {

@@ -82,10 +82,7 @@ function resolveChannel(
 	const shown = isThread(channel) ? serialize.thread(channel, actor.user.id) : serialize.guildChannel(channel);
 	resolved.channels = {
 		...resolved.channels,
-		[id]: {
-			...pick(shown, partialChannel),
-			permissions: String(permissionsOf(world, channel, actor.user)),
-		},
+		[id]: { ...pick(shown, partialChannel), permissions: String(permissionsOf(world, channel, actor.user)) },
 	} as NonNullable<Resolved["channels"]>;
 	return true;
 }

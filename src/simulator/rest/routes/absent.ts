@@ -15,15 +15,9 @@ export const absentRoutes = [
 	route("GET /guilds/:guild_id/stickers", () => []),
 	route("GET /guilds/:guild_id/stickers/:sticker_id", unknownSticker),
 	route("GET /stickers/:sticker_id", unknownSticker),
-	route("GET /guilds/:guild_id/templates", {
-		needs: "ManageGuild",
-		run: () => [],
-	}),
+	route("GET /guilds/:guild_id/templates", { needs: "ManageGuild", run: () => [] }),
 	route("GET /guilds/templates/:template_code", () => {
 		throw apiError("UnknownGuildTemplate");
 	}),
-	route("GET /guilds/:guild_id/vanity-url", {
-		needs: "ManageGuild",
-		run: () => ({ code: null, uses: 0 }),
-	}),
+	route("GET /guilds/:guild_id/vanity-url", { needs: "ManageGuild", run: () => ({ code: null, uses: 0 }) }),
 ];

@@ -41,10 +41,7 @@ function application({ actor, world }: Call) {
 }
 
 export const applicationRoutes = [
-	route("GET /gateway", {
-		withoutToken: true,
-		run: ({ host }) => ({ url: socketUrl(host) }),
-	}),
+	route("GET /gateway", { withoutToken: true, run: ({ host }) => ({ url: socketUrl(host) }) }),
 	route("GET /gateway/bot", {
 		botsOnly: true,
 		run: ({

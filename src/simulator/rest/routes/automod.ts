@@ -148,10 +148,7 @@ function wrongEventType(trigger: Trigger) {
 }
 
 export const autoModerationRoutes = [
-	route(`GET ${all}`, {
-		needs: "ManageGuild",
-		run: (call) => call.world.autoModeration.in(call.guild),
-	}),
+	route(`GET ${all}`, { needs: "ManageGuild", run: (call) => call.world.autoModeration.in(call.guild) }),
 	route(`POST ${all}`, {
 		needs: "ManageGuild",
 		body: newFields,

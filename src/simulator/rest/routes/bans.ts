@@ -20,11 +20,7 @@ function banOf({ guild, params }: Call<typeof one>): Ban {
 export const banRoutes = [
 	route(`GET ${all}`, {
 		needs: "BanMembers",
-		query: {
-			limit: integer(1, 1000),
-			before: snowflake,
-			after: snowflake,
-		},
+		query: { limit: integer(1, 1000), before: snowflake, after: snowflake },
 		run: ({ guild, query }) => pageById(guild.bans.values(), ({ user }) => user.id, query, 1000),
 	}),
 	route(`GET ${one}`, { needs: "BanMembers", run: banOf }),
@@ -64,10 +60,7 @@ export const banRoutes = [
 			if (banned.length === 0) throw apiError("FailedToBanUsers");
 			for (const user of banned) world.bans.add(guild, user, body.delete_message_seconds ?? 0, by);
 			const banned_users = banned.map(({ id }) => id);
-			return {
-				banned_users,
-				failed_users: userIds.filter((id) => !banned_users.includes(id)),
-			};
+			return { banned_users, failed_users: userIds.filter((id) => !banned_users.includes(id)) };
 		},
 	}),
 	route(`DELETE ${one}`, {

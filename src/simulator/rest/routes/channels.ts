@@ -182,11 +182,7 @@ export const channelRoutes = [
 	route("POST /guilds/:guild_id/channels", {
 		needs: "ManageChannels",
 		status: 201,
-		body: {
-			...channelFields,
-			name: required(text(1, 100)),
-			type: nullable(creatable),
-		},
+		body: { ...channelFields, name: required(text(1, 100)), type: nullable(creatable) },
 		run: (call) => {
 			const { guild } = call;
 			if (guild.channels.size >= channelLimit) throw apiError("MaximumNumberOfGuildChannelsReached");
@@ -251,11 +247,7 @@ export const channelRoutes = [
 	route("GET /channels/:channel_id", (call) => serialize.channel(call.channel, call.actor)),
 	route("PATCH /channels/:channel_id", {
 		inArchived: true,
-		body: {
-			...channelFields,
-			...threadFields,
-			type: nullable(choice(...convertible)),
-		},
+		body: { ...channelFields, ...threadFields, type: nullable(choice(...convertible)) },
 		run: (call) => {
 			const place = call.channel;
 			if (isThread(place)) return editThread(call, place);

@@ -42,20 +42,10 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 				return serializeCommand(command);
 			},
 		}),
-		route(`PUT ${path}`, {
-			body: allForms,
-			run: (call) => replaceAll(call, call.body).map(serializeCommand),
-		}),
-		route(`GET ${path}/:command_id`, {
-			run: (call) => serializeCommand(commandOf(call)),
-		}),
-		route(`PATCH ${path}/:command_id`, {
-			body: unchecked,
-			run: (call) => serializeCommand(edit(call)),
-		}),
-		route(`DELETE ${path}/:command_id`, {
-			run: (call) => call.world.commands.remove(commandOf(call)),
-		}),
+		route(`PUT ${path}`, { body: allForms, run: (call) => replaceAll(call, call.body).map(serializeCommand) }),
+		route(`GET ${path}/:command_id`, { run: (call) => serializeCommand(commandOf(call)) }),
+		route(`PATCH ${path}/:command_id`, { body: unchecked, run: (call) => serializeCommand(edit(call)) }),
+		route(`DELETE ${path}/:command_id`, { run: (call) => call.world.commands.remove(commandOf(call)) }),
 	];
 }
 

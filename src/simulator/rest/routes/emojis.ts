@@ -68,20 +68,14 @@ export const emojiRoutes = [
 	route(`POST ${all}`, {
 		needs: CreateGuildExpressions,
 		status: 201,
-		body: {
-			name: required(name),
-			image: required(image(formLimitBytes)),
-			roles,
-		},
+		body: { name: required(name), image: required(image(formLimitBytes)), roles },
 		run: (call) => {
 			const { guild, body, world, actor, by } = call;
 			requireName(body.name);
 			const { animated, bytes } = body.image;
 			// https://github.com/discord/discord-api-docs/pull/6093
 			if (bytes.length > imageLimitBytes)
-				throw apiError("FileUploadedExceedsMaximumSize", {
-					message: "Asset exceeds maximum size: 33554432",
-				});
+				throw apiError("FileUploadedExceedsMaximumSize", { message: "Asset exceeds maximum size: 33554432" });
 			const sameKind = [...guild.emojis.values()].filter((emoji) => emoji.animated === animated);
 			if (sameKind.length >= (emojiLimits[guild.premium_tier] ?? 0))
 				throw apiError(animated ? "MaximumNumberOfAnimatedEmojisReached" : "MaximumNumberOfEmojisReached");
@@ -97,10 +91,7 @@ export const emojiRoutes = [
 			const emoji = managedEmoji(call);
 			requireName(body.name);
 			const roles = body.roles === null ? [] : body.roles;
-			const changes = {
-				name: body.name,
-				roles: roles && requireRoles(call, roles),
-			};
+			const changes = { name: body.name, roles: roles && requireRoles(call, roles) };
 			world.emojis.edit(guild, emoji, changes, by);
 			return emoji;
 		},

@@ -151,10 +151,7 @@ function changedFeatures(call: SettingsCall, wanted: readonly string[]): Feature
 export const guildRoutes = [
 	route("GET /guilds/:guild_id", {
 		query: { with_counts: f.boolean },
-		run: ({ guild, query }) => ({
-			...serialize.guild(guild),
-			...(query.with_counts && serialize.guildCounts(guild)),
-		}),
+		run: ({ guild, query }) => ({ ...serialize.guild(guild), ...(query.with_counts && serialize.guildCounts(guild)) }),
 	}),
 	route("GET /guilds/:guild_id/preview", ({ guild }) => {
 		const { id, name, icon, description, features } = guild;
@@ -177,16 +174,10 @@ export const guildRoutes = [
 		needs: "ManageGuild",
 		run: ({ guild, world }) => world.users.bots.filter(({ user }) => guild.members.has(user.id)).map(integration),
 	}),
-	route("GET /guilds/:guild_id/widget", {
-		needs: "ManageGuild",
-		run: ({ guild }) => widget(guild),
-	}),
+	route("GET /guilds/:guild_id/widget", { needs: "ManageGuild", run: ({ guild }) => widget(guild) }),
 	route("PATCH /guilds/:guild_id/widget", {
 		needs: "ManageGuild",
-		body: {
-			enabled: f.nullable(f.boolean),
-			channel_id: f.nullable(f.snowflake),
-		},
+		body: { enabled: f.nullable(f.boolean), channel_id: f.nullable(f.snowflake) },
 		run: ({ guild, world, body, by }) => {
 			const { enabled, channel_id } = body;
 			if (channel_id) found(guild.channels.get(channel_id), "UnknownChannel");

@@ -11,10 +11,7 @@ import { route } from "../route.ts";
 // A minute of tolerance for clock differences.
 const longestMs = 24 * 60 * 60 * 1000 + 60_000;
 
-const fields = {
-	invites_disabled_until: nullable(timestamp),
-	dms_disabled_until: nullable(timestamp),
-};
+const fields = { invites_disabled_until: nullable(timestamp), dms_disabled_until: nullable(timestamp) };
 
 export const incidentRoutes = [
 	route("PUT /guilds/:guild_id/incident-actions", {

@@ -38,10 +38,7 @@ function routesOf(message: "@original" | ":message_id") {
 	const path = `${webhook}/messages/${message}` as const;
 	return [
 		route(`GET ${path}`, (call) => serializeMessage(call, answeredWith(call))),
-		route(`PATCH ${path}`, {
-			body: contentFields,
-			run: (call) => edit(call, answeredWith(call)),
-		}),
+		route(`PATCH ${path}`, { body: contentFields, run: (call) => edit(call, answeredWith(call)) }),
 		route(`DELETE ${path}`, (call) => call.interactions.remove(call.interaction, answeredWith(call))),
 	];
 }

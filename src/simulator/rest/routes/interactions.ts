@@ -52,10 +52,7 @@ function answersTo({ type, message }: Interaction): InteractionResponseType[] {
 const messageData = object({ ...contentFields, tts: boolean });
 const noData = required(messageData).read({});
 
-const callback = {
-	type: required(integer(0, 255)),
-	data: unchecked,
-};
+const callback = { type: required(integer(0, 255)), data: unchecked };
 
 type Callback = ReadForm<typeof callback>;
 
@@ -106,9 +103,7 @@ function answer(
 	const ephemeral = (data.flags ?? 0) & MessageFlags.Ephemeral;
 	if (type === DeferredChannelMessageWithSource) {
 		const flags = MessageFlags.Loading | ephemeral;
-		return {
-			original: interactions.write(interaction, { content: "", flags }),
-		};
+		return { original: interactions.write(interaction, { content: "", flags }) };
 	}
 	if (type === ChannelMessageWithSource || !message) {
 		requireContent(call, data);
@@ -128,9 +123,7 @@ function answer(
 function choicesFor({ data }: Interaction, given: unknown): readonly Choice[] {
 	const { options } = data as { options: readonly SentOption[] };
 	const [focused] = focusedIn(options);
-	const form = object({
-		choices: nullable(choicesOf(focused?.type ?? Option.String)),
-	});
+	const form = object({ choices: nullable(choicesOf(focused?.type ?? Option.String)) });
 	return required(form).read(given).choices ?? [];
 }
 
@@ -150,9 +143,6 @@ function serializeCallback(call: Call<"", Callback>, { id, type, answer }: Inter
 			}),
 		},
 		// By the OpenAPI document, only responses with a message have a resource.
-		...(hasMessage &&
-			message && {
-				resource: { type: answer, message: serializeMessage(call, message) },
-			}),
+		...(hasMessage && message && { resource: { type: answer, message: serializeMessage(call, message) } }),
 	};
 }

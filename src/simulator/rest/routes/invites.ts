@@ -63,10 +63,7 @@ function join({ world, actor: { user } }: Call, invite: Invite): boolean {
 	const channel = guild.channels.get(guild.system_channel_id ?? "");
 	const { SuppressJoinNotifications } = GuildSystemChannelFlags;
 	if (channel && (guild.system_channel_flags & SuppressJoinNotifications) === 0)
-		world.messages.add(channel, user, {
-			content: "",
-			type: MessageType.UserJoin,
-		});
+		world.messages.add(channel, user, { content: "", type: MessageType.UserJoin });
 	return true;
 }
 
@@ -116,11 +113,7 @@ export const inviteRoutes = [
 				call.skipJournal();
 				return undefined;
 			}
-			const settings = {
-				inviter: actor.user,
-				role_ids,
-				...present({ max_age, max_uses, temporary }),
-			};
+			const settings = { inviter: actor.user, role_ids, ...present({ max_age, max_uses, temporary }) };
 			const known = body.unique ? undefined : world.invites.findSame(channel, settings);
 			if (known) {
 				call.skipJournal();
@@ -138,10 +131,7 @@ export const inviteRoutes = [
 			const invite = inviteOf(call);
 			const { world, query } = call;
 			const guild = world.guilds.of(world.state.channelOf(invite));
-			return {
-				...inviteJson(call, invite),
-				...(query.with_counts && serialize.guildCounts(guild)),
-			};
+			return { ...inviteJson(call, invite), ...(query.with_counts && serialize.guildCounts(guild)) };
 		},
 	}),
 	route("POST /invites/:invite_code", {

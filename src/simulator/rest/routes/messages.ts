@@ -139,12 +139,7 @@ function checkLocked(call: Call, channel: Channel): void {
 
 export const messageRoutes = [
 	route("GET /channels/:channel_id/messages", {
-		query: {
-			limit: integer(1, 100),
-			around: snowflake,
-			before: snowflake,
-			after: snowflake,
-		},
+		query: { limit: integer(1, 100), around: snowflake, before: snowflake, after: snowflake },
 		run: (call) => {
 			const channel = textChannelOf(call);
 			// Without READ_MESSAGE_HISTORY the list is empty.

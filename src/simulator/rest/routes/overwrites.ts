@@ -11,11 +11,7 @@ import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
 const overwriteLimit = 1000;
 
-const overwriteFields = {
-	type: choice(0, 1),
-	allow: nullable(permissionBits),
-	deny: nullable(permissionBits),
-};
+const overwriteFields = { type: choice(0, 1), allow: nullable(permissionBits), deny: nullable(permissionBits) };
 
 /** The field `permission_overwrites` of a request body that creates or edits a channel. */
 export const overwriteList = list(object({ ...overwriteFields, id: required(snowflake) }), 0, overwriteLimit);
@@ -47,9 +43,7 @@ export function checkOverwrites(
 export function requireReadable(guild: Guild, channel: GuildChannel): void {
 	if (has(permissionsOfEveryone(guild, channel), "ViewChannel")) return;
 	// The code is undocumented: https://github.com/discord/discord-api-docs/issues/7296
-	throw apiError(350003, {
-		message: "Onboarding channels must be readable by everyone",
-	});
+	throw apiError(350003, { message: "Onboarding channels must be readable by everyone" });
 }
 
 /** Throws if new permission overwrites would hide a channel of the guild's onboarding from @everyone. */
@@ -71,12 +65,7 @@ function changedBits(old: Overwrite | undefined, now: Overwrite | undefined): bi
 function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
 	if (kind === 0 && !guild.roles.has(id)) throw apiError("UnknownRole");
-	return {
-		id,
-		type: kind,
-		allow: String(allow ?? 0n),
-		deny: String(deny ?? 0n),
-	};
+	return { id, type: kind, allow: String(allow ?? 0n), deny: String(deny ?? 0n) };
 }
 
 const one = "/channels/:channel_id/permissions/:overwrite_id";

@@ -31,10 +31,9 @@ export const pinRoutes = [
 				({ pinned_at }) => !before || Date.parse(pinned_at ?? "") < before.getTime(),
 			);
 			return {
-				items: rest.slice(0, limit).map((message) => ({
-					pinned_at: message.pinned_at,
-					message: serializeMessage(call, message),
-				})),
+				items: rest
+					.slice(0, limit)
+					.map((message) => ({ pinned_at: message.pinned_at, message: serializeMessage(call, message) })),
 				has_more: rest.length > limit,
 			};
 		},

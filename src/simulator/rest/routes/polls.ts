@@ -10,23 +10,13 @@ import { serializeMessage } from "../message-body.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";
 
-const emoji = f.object({
-	id: f.nullable(f.snowflake),
-	name: f.nullable(f.text(0, 64)),
-});
+const emoji = f.object({ id: f.nullable(f.snowflake), name: f.nullable(f.text(0, 64)) });
 
 export const pollForm = f.object({
 	question: f.required(f.object({ text: f.required(f.text(1, 300)) })),
 	answers: f.required(
 		f.list(
-			f.object({
-				poll_media: f.required(
-					f.object({
-						text: f.required(f.text(1, 55)),
-						emoji: f.nullable(emoji),
-					}),
-				),
-			}),
+			f.object({ poll_media: f.required(f.object({ text: f.required(f.text(1, 55)), emoji: f.nullable(emoji) })) }),
 			1,
 			10,
 		),

@@ -42,10 +42,7 @@ export const pruneRoutes = [
 			const pruned = prunable(call, days, include_roles);
 			for (const member of pruned) world.members.remove(guild, member);
 			world.state.audit(guild, by, AuditLogEvent.MemberPrune, null, {
-				options: {
-					delete_member_days: String(days),
-					members_removed: String(pruned.length),
-				},
+				options: { delete_member_days: String(days), members_removed: String(pruned.length) },
 			});
 			const { compute_prune_count = true } = body;
 			return { pruned: compute_prune_count ? pruned.length : null };

@@ -17,11 +17,7 @@ const color = f.integer(0, 0xffffff);
 /** Maximum size of a role's icon, in bytes. A guess (role-icon-size): Discord refuses larger icons. */
 const iconLimitBytes = 256 * 1024;
 
-const holographic = {
-	primary_color: 11127295,
-	secondary_color: 16759788,
-	tertiary_color: 16761760,
-};
+const holographic = { primary_color: 11127295, secondary_color: 16759788, tertiary_color: 16761760 };
 
 const roleFields = {
 	name: f.nullable(f.text(1, 100)),
@@ -114,14 +110,7 @@ export const roleRoutes = [
 	route(`PATCH ${all}`, {
 		needs: "ManageRoles",
 		body: f.required(
-			f.list(
-				f.object({
-					id: f.required(f.snowflake),
-					position: f.nullable(f.integer(0, 0x7fffffff)),
-				}),
-				0,
-				roleLimit,
-			),
+			f.list(f.object({ id: f.required(f.snowflake), position: f.nullable(f.integer(0, 0x7fffffff)) }), 0, roleLimit),
 		),
 		run: (call) => {
 			const { guild } = call;

@@ -227,12 +227,7 @@ export const scheduledEventRoutes = [
 		call.world.scheduledEvents.remove(guild, event, call.by);
 	}),
 	route(`GET ${one}/users`, {
-		query: {
-			limit: f.integer(1, 100),
-			before: f.snowflake,
-			after: f.snowflake,
-			with_member: f.boolean,
-		},
+		query: { limit: f.integer(1, 100), before: f.snowflake, after: f.snowflake, with_member: f.boolean },
 		run: (call) => {
 			const { guild } = call;
 			const event = eventOf(call);

@@ -61,8 +61,5 @@ export const stageRoutes = [
 			return stage;
 		},
 	}),
-	route(`DELETE ${one}`, {
-		needs: moderator,
-		run: (call) => call.world.stages.end(stageOf(call), call.by),
-	}),
+	route(`DELETE ${one}`, { needs: moderator, run: (call) => call.world.stages.end(stageOf(call), call.by) }),
 ];

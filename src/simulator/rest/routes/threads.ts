@@ -91,10 +91,7 @@ function startPost(call: Call<"", Body>, forum: GuildChannel) {
 	const given = { ...start, id, applied_tags };
 	const thread = world.threads.add(forum, actor.user, given, by);
 	const first = world.messages.add(thread, actor.user, { ...content, id });
-	return {
-		...serialize.thread(thread, actor.user.id),
-		message: serializeMessage(call, first),
-	};
+	return { ...serialize.thread(thread, actor.user.id), message: serializeMessage(call, first) };
 }
 
 type Edit = ReadForm<typeof threadFields> & {

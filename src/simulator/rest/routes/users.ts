@@ -20,11 +20,7 @@ export const userRoutes = [
 		},
 	}),
 	route("PATCH /users/@me", {
-		body: {
-			username: text(2, 32),
-			avatar: nullable(avatar),
-			banner: notSimulatedField("banners of users"),
-		},
+		body: { username: text(2, 32), avatar: nullable(avatar), banner: notSimulatedField("banners of users") },
 		run: ({ actor, world, body }) => {
 			const { username, avatar } = body;
 			world.users.edit(actor, { username, avatar });
@@ -39,12 +35,7 @@ export const userRoutes = [
 	route("GET /users/:user_id", ({ world, params }) => found(world.users.get(params.user_id), "UnknownUser")),
 	route("GET /users/@me/guilds", {
 		scope: "guilds",
-		query: {
-			before: snowflake,
-			after: snowflake,
-			limit: integer(1, 200),
-			with_counts: boolean,
-		},
+		query: { before: snowflake, after: snowflake, limit: integer(1, 200), with_counts: boolean },
 		run: ({ world, actor, query }) => {
 			const { before, after, limit = 200, with_counts } = query;
 			const guilds = [...world.guilds.values()]
@@ -68,9 +59,7 @@ export const userRoutes = [
 	route("DELETE /users/@me/guilds/:guild_id", (call) => {
 		const { guild } = call;
 		if (guild.owner_id === call.actor.user.id)
-			throw apiError("InvalidGuild", {
-				message: "Owners cannot leave their guild",
-			});
+			throw apiError("InvalidGuild", { message: "Owners cannot leave their guild" });
 		call.world.members.remove(guild, memberOfActor(call));
 	}),
 	route("POST /users/@me/channels", {

@@ -11,13 +11,7 @@ import { type Call, guildChannelOf, route } from "../route.ts";
 /** A guess (voice-regions): which regions there are. Discord's names are not simulated. */
 const regions = "brazil hongkong india japan rotterdam singapore southafrica sydney us-central us-east us-south us-west"
 	.split(" ")
-	.map((id) => ({
-		id,
-		name: id,
-		optimal: id === "rotterdam",
-		custom: false,
-		deprecated: false,
-	}));
+	.map((id) => ({ id, name: id, optimal: id === "rotterdam", custom: false, deprecated: false }));
 
 export const voiceRoutes = [
 	route("GET /voice/regions", () => regions),

@@ -114,11 +114,7 @@ const managing = [
 		return serializeWebhook(webhook, call.actor);
 	}),
 	route(`PATCH ${byId}`, {
-		body: {
-			name,
-			avatar: nullable(avatar),
-			channel_id: nullable(snowflake),
-		},
+		body: { name, avatar: nullable(avatar), channel_id: nullable(snowflake) },
 		run: (call) => {
 			const webhook = managedWebhook(call);
 			const { name, avatar } = call.body;
@@ -175,10 +171,7 @@ const writing = [
 			return call.query.wait ? serializeMessage(call, message) : undefined;
 		},
 	}),
-	route(`GET ${oneMessage}`, {
-		query: threadId,
-		run: (call) => serializeMessage(call, ownMessage(call).message),
-	}),
+	route(`GET ${oneMessage}`, { query: threadId, run: (call) => serializeMessage(call, ownMessage(call).message) }),
 	route(`PATCH ${oneMessage}`, {
 		query: { ...threadId, with_components: boolean },
 		body: contentFields,

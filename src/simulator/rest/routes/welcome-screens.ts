@@ -32,12 +32,7 @@ function welcomeChannels(
 		const isText = type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement;
 		if (!isText && !holdsPosts({ type })) throw apiError("CannotExecuteActionOnThisChannelType");
 		const emoji = optionalEmoji(guild, emoji_id, emoji_name);
-		return {
-			channel_id,
-			description,
-			emoji_id: emoji.id,
-			emoji_name: emoji.name,
-		};
+		return { channel_id, description, emoji_id: emoji.id, emoji_name: emoji.name };
 	});
 }
 

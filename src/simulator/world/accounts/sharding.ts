@@ -17,12 +17,7 @@ export interface ShardingSettings {
 }
 
 /** https://discord.com/developers/docs/events/gateway#max-concurrency */
-const discordSharding: ShardingSettings = {
-	shards: undefined,
-	maxConcurrency: 1,
-	maxGuilds: 2_500,
-	identifyMs: 5_000,
-};
+const discordSharding: ShardingSettings = { shards: undefined, maxConcurrency: 1, maxGuilds: 2_500, identifyMs: 5_000 };
 
 const guildsPerShard = 1_000;
 

@@ -40,12 +40,7 @@ export class Users {
 		const { user } = account;
 		apply(user, changes);
 		const data = serialize.ownUser(account, this.hasMfa(user));
-		this.state.dispatch({
-			type: "USER_UPDATE",
-			data: () => data,
-			only: [user.id],
-			always: user.id,
-		});
+		this.state.dispatch({ type: "USER_UPDATE", data: () => data, only: [user.id], always: user.id });
 	}
 
 	/** Whether a user has two-factor authentication. For a bot, whether its developer has it. */

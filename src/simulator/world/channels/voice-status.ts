@@ -21,11 +21,7 @@ export class VoiceStatuses {
 		if (status === null) this.#statuses.delete(id);
 		else this.#statuses.set(id, status);
 		const guild = this.state.guildOf(channel);
-		this.state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, {
-			id,
-			guild_id,
-			status,
-		});
+		this.state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, { id, guild_id, status });
 		const verb = status === null ? "Delete" : "Create";
 		const action = AuditLogEvent[`VoiceChannelStatus${verb}`];
 		const options = { channel_id: id, ...(status !== null && { status }) };

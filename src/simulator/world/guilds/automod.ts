@@ -51,10 +51,7 @@ export class AutoModeration {
 			id: this.state.idFor("automod"),
 			guild_id: guild.id,
 			...given,
-			trigger_metadata: {
-				...emptyMetadata[given.trigger_type],
-				...given.trigger_metadata,
-			},
+			trigger_metadata: { ...emptyMetadata[given.trigger_type], ...given.trigger_metadata },
 		};
 		this.#all.set(rule.id, rule);
 		this.#dispatch("AUTO_MODERATION_RULE_CREATE", guild, rule);
@@ -78,11 +75,7 @@ export class AutoModeration {
 	/** Ignores rules that exempt the message's channel or one of the author's roles. */
 	violations(
 		guild: Guild,
-		written: {
-			text: string;
-			channelIds: readonly string[];
-			roleIds: readonly string[];
-		},
+		written: { text: string; channelIds: readonly string[]; roleIds: readonly string[] },
 	): Violation[] {
 		return this.in(guild)
 			.filter(

@@ -24,12 +24,7 @@ export class Emojis {
 	add(
 		guild: Guild,
 		user: User,
-		given: {
-			name: string;
-			roles?: readonly string[];
-			animated?: boolean;
-			picture?: Picture;
-		},
+		given: { name: string; roles?: readonly string[]; animated?: boolean; picture?: Picture },
 		by?: Attribution,
 	): GuildEmoji {
 		const emoji: GuildEmoji = {
@@ -71,9 +66,6 @@ export class Emojis {
 	}
 
 	#dispatch(guild: Guild): void {
-		this.state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, {
-			guild_id: guild.id,
-			emojis: serialize.emojis(guild),
-		});
+		this.state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, { guild_id: guild.id, emojis: serialize.emojis(guild) });
 	}
 }

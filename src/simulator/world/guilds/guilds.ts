@@ -121,10 +121,7 @@ export class Guilds {
 			members: shown.map(serialize.member),
 			channels: Array.from(guild.channels.values(), (channel) => serialize.guildChannelFor(guild, channel, bot.id)),
 			threads: messages.threads.active(guild, bot.id).map((thread) => serialize.thread(thread, bot.id)),
-			presences: shown.map((member) => ({
-				...serialize.presence(member),
-				guild_id: guild.id,
-			})),
+			presences: shown.map((member) => ({ ...serialize.presence(member), guild_id: guild.id })),
 			voice_states: inVoice.map((one) => serialize.voiceState(guild, one)),
 			stage_instances: stages.in(guild),
 			guild_scheduled_events: scheduledEvents.in(guild).map((event) => scheduledEvents.serialize(event)),

@@ -89,10 +89,7 @@ export class Members {
 		this.parts.voice.leave(guild, member);
 		this.parts.threads.leaveAll(guild, user);
 		guild.members.delete(user.id);
-		this.state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, {
-			guild_id: id,
-			user,
-		});
+		this.state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, { guild_id: id, user });
 		const to = { only: [user.id] };
 		if (user.bot) this.state.dispatchToGuild("GUILD_DELETE", guild, { id }, to);
 		this.state.audit(guild, by, AuditLogEvent.MemberKick, user.id);

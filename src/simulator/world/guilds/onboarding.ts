@@ -43,10 +43,7 @@ export class Onboardings {
 		return {
 			...onboarding,
 			default_channel_ids: onboarding.default_channel_ids.filter((id) => channels.has(id)),
-			prompts: onboarding.prompts.map((prompt) => ({
-				...prompt,
-				options: prompt.options.map(option),
-			})),
+			prompts: onboarding.prompts.map((prompt) => ({ ...prompt, options: prompt.options.map(option) })),
 		};
 	}
 
@@ -72,10 +69,7 @@ export class Onboardings {
 		return {
 			...prompt,
 			id: old?.id ?? this.state.newId(),
-			options: prompt.options.map((option) => ({
-				...option,
-				id: isKnown(option.id) ? option.id : this.state.newId(),
-			})),
+			options: prompt.options.map((option) => ({ ...option, id: isKnown(option.id) ? option.id : this.state.newId() })),
 		};
 	}
 
@@ -93,10 +87,7 @@ export class Onboardings {
 			if (flags === role.flags) continue;
 			role.flags = flags;
 			const guild_id = guild.id;
-			this.state.dispatchToGuild("GUILD_ROLE_UPDATE", guild, {
-				guild_id,
-				role,
-			});
+			this.state.dispatchToGuild("GUILD_ROLE_UPDATE", guild, { guild_id, role });
 		}
 	}
 

@@ -16,11 +16,7 @@ export interface Picture {
 /** Recognizes the format of an image by its first bytes. Returns undefined if Discord does not accept the format. */
 export function recognizePicture(bytes: Uint8Array): Picture | undefined {
 	const start = Buffer.from(bytes.subarray(0, 21)).toString("latin1");
-	const picture = (format: PictureFormat, animated = false) => ({
-		format,
-		animated,
-		bytes,
-	});
+	const picture = (format: PictureFormat, animated = false) => ({ format, animated, bytes });
 	if (start.startsWith("\x89PNG\r\n\x1a\n")) return picture("png");
 	if (start.startsWith("\xff\xd8\xff")) return picture("jpeg");
 	if (/^GIF8[79]a/.test(start)) return picture("gif", true);

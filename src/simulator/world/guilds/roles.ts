@@ -10,9 +10,7 @@ import type { Picture, Pictures } from "./pictures.ts";
 
 /** New values for the fields of a role. */
 export type RoleChanges = Changes<
-	Omit<Role, "id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"> & {
-		icon: Picture | null;
-	}
+	Omit<Role, "id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"> & { icon: Picture | null }
 >;
 
 const audit = auditOf("Role");
@@ -89,10 +87,7 @@ export class Roles {
 		for (const member of guild.members.values()) member.roles = member.roles.filter((id) => id !== role.id);
 		for (const channel of guild.channels.values())
 			channel.permission_overwrites = channel.permission_overwrites.filter((overwrite) => overwrite.id !== role.id);
-		this.state.dispatchToGuild("GUILD_ROLE_DELETE", guild, {
-			guild_id: guild.id,
-			role_id: role.id,
-		});
+		this.state.dispatchToGuild("GUILD_ROLE_DELETE", guild, { guild_id: guild.id, role_id: role.id });
 		audit.delete(this.state, guild, role, auditFields(role), {}, by);
 	}
 

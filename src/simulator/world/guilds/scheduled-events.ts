@@ -106,11 +106,7 @@ export class ScheduledEvents {
 		{ id: user_id }: User,
 	): void {
 		const type = `GUILD_SCHEDULED_EVENT_USER_${verb}` as const;
-		this.state.dispatchToGuild(type, guild, {
-			guild_scheduled_event_id,
-			user_id,
-			guild_id,
-		});
+		this.state.dispatchToGuild(type, guild, { guild_scheduled_event_id, user_id, guild_id });
 	}
 }
 

@@ -106,23 +106,12 @@ function auditFields(webhook: Webhook) {
 
 /** Each message can override the webhook's name and avatar. */
 export function authorOf(webhook: Webhook, { name = webhook.name, avatar = webhook.avatar } = {}): User {
-	return {
-		id: webhook.id,
-		...newUserProfile,
-		username: name,
-		discriminator: "0000",
-		avatar,
-		bot: true,
-	};
+	return { id: webhook.id, ...newUserProfile, username: name, discriminator: "0000", avatar, bot: true };
 }
 
 /** Creates the account that counts as the sender of REST requests with the webhook's token. */
 export function accountOf(webhook: Webhook): Account {
-	return {
-		token: webhook.token ?? "",
-		user: authorOf(webhook),
-		privilegedIntents: [],
-	};
+	return { token: webhook.token ?? "", user: authorOf(webhook), privilegedIntents: [] };
 }
 
 /** Leaves the token out if an application other than that of the account created the webhook. */

@@ -18,10 +18,7 @@ export class WelcomeScreens {
 	of({ welcomeScreen, channels }: Guild): WelcomeScreen | undefined {
 		if (welcomeScreen === null) return undefined;
 		const { description, welcome_channels } = welcomeScreen;
-		return {
-			description,
-			welcome_channels: welcome_channels.filter(({ channel_id }) => channels.has(channel_id)),
-		};
+		return { description, welcome_channels: welcome_channels.filter(({ channel_id }) => channels.has(channel_id)) };
 	}
 
 	/**
@@ -40,10 +37,7 @@ export class WelcomeScreens {
 	edit(guild: Guild, changes: WelcomeScreenChanges, by?: Attribution): WelcomeScreen {
 		const old = this.of(guild);
 		const before = { ...old, enabled: guild.features.includes(feature) };
-		const screen = {
-			description: changes.description ?? null,
-			welcome_channels: changes.welcome_channels ?? [],
-		};
+		const screen = { description: changes.description ?? null, welcome_channels: changes.welcome_channels ?? [] };
 		if (changes.description === undefined) screen.description = old?.description ?? null;
 		if (changes.welcome_channels === undefined) screen.welcome_channels = old?.welcome_channels ?? [];
 		const enabled = (changes.enabled ?? before.enabled) && screen.welcome_channels.length > 0;
@@ -54,10 +48,7 @@ export class WelcomeScreens {
 			this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
 		}
 		const logged = changesBetween(before, { ...screen, enabled });
-		if (logged.length > 0)
-			this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
-				changes: logged,
-			});
+		if (logged.length > 0) this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, { changes: logged });
 		return screen;
 	}
 }

@@ -163,10 +163,7 @@ export class Messages {
 	remove(channel: Channel, message: Message, by?: Attribution): void {
 		this.#delete(channel, message);
 		const { id, author } = message;
-		this.state.dispatchToChannel("MESSAGE_DELETE", channel, {
-			...placeOf(channel),
-			id,
-		});
+		this.state.dispatchToChannel("MESSAGE_DELETE", channel, { ...placeOf(channel), id });
 		// Discord does not log authors who delete their own messages, and bots that delete single messages.
 		// https://github.com/discord/discord-api-docs/issues/7856
 		const isBot = this.state.users.get(by?.actor ?? "")?.bot === true;
@@ -179,13 +176,8 @@ export class Messages {
 	removeMany(channel: GuildPlace, messages: readonly Message[], by?: Attribution): void {
 		for (const message of messages) this.#delete(channel, message);
 		const ids = messages.map(({ id }) => id);
-		this.state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, {
-			...placeOf(channel),
-			ids,
-		});
-		this.#audit(channel, by, AuditLogEvent.MessageBulkDelete, channel.id, {
-			count: String(ids.length),
-		});
+		this.state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, { ...placeOf(channel), ids });
+		this.#audit(channel, by, AuditLogEvent.MessageBulkDelete, channel.id, { count: String(ids.length) });
 	}
 
 	/** Pins a message and adds the system message which says that `user` pinned it. */

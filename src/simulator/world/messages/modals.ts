@@ -19,16 +19,8 @@ export type ModalPart =
 			description?: string | null | undefined;
 			component: ModalInput;
 	  }
-	| {
-			type: ComponentType.ActionRow;
-			id: number;
-			components: readonly ModalInput[];
-	  }
-	| {
-			type: ComponentType.TextDisplay;
-			id: number;
-			content: string;
-	  };
+	| { type: ComponentType.ActionRow; id: number; components: readonly ModalInput[] }
+	| { type: ComponentType.TextDisplay; id: number; content: string };
 
 /** A text input or select menu of a modal. */
 export type ModalInput = TextInput | ModalMenu;
@@ -59,10 +51,7 @@ export function inputsIn({ components }: Modal): { label: string; input: ModalIn
 	return components.flatMap((part) => {
 		if ("component" in part) return [{ label: part.label, input: part.component }];
 		if (!("components" in part)) return [];
-		return part.components.map((input) => ({
-			label: ("label" in input && input.label) || "",
-			input,
-		}));
+		return part.components.map((input) => ({ label: ("label" in input && input.label) || "", input }));
 	});
 }
 

@@ -28,11 +28,7 @@ export class Polls {
 			votes: new Map(given.answers.map(({ answer_id }) => [answer_id, []])),
 			ended: false,
 		};
-		const made = this.messages.add(channel, author, {
-			content: "",
-			...message,
-			poll,
-		});
+		const made = this.messages.add(channel, author, { content: "", ...message, poll });
 		const withPoll = Object.assign(made, { poll });
 		this.#endInTime(channel, withPoll);
 		return withPoll;
@@ -76,11 +72,7 @@ export class Polls {
 			type: MessageType.PollResult,
 			mentions: [message.author],
 			embeds: [{ type: "poll_result", fields: resultFields(poll) }],
-			message_reference: {
-				type: 0,
-				message_id: message.id,
-				channel_id: channel.id,
-			},
+			message_reference: { type: 0, message_id: message.id, channel_id: channel.id },
 		});
 	}
 
@@ -98,10 +90,7 @@ export class Polls {
 }
 
 function resultFields({ question, answers, votes }: Poll) {
-	const counts = answers.map((answer) => ({
-		answer,
-		count: votes.get(answer.answer_id)?.length ?? 0,
-	}));
+	const counts = answers.map((answer) => ({ answer, count: votes.get(answer.answer_id)?.length ?? 0 }));
 	const most = Math.max(...counts.map(({ count }) => count));
 	const total = counts.reduce((sum, { count }) => sum + count, 0);
 	const [winner, ...equals] = counts.filter(({ count }) => count === most);

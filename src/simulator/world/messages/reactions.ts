@@ -53,11 +53,7 @@ export class Reactions {
 		const removed = emoji && reactionWith(message, emoji);
 		message.reactions = emoji ? message.reactions.filter((one) => one !== removed) : [];
 		const where = { ...placeOf(channel), message_id: message.id };
-		if (emoji)
-			this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_EMOJI", channel, {
-				...where,
-				emoji,
-			});
+		if (emoji) this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_EMOJI", channel, { ...where, emoji });
 		else this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_ALL", channel, where);
 	}
 }

@@ -101,12 +101,7 @@ export class Threads {
 			this.messages.add(thread, message.author, {
 				content: "",
 				type: MessageType.ThreadStarterMessage,
-				message_reference: {
-					type: 0,
-					guild_id,
-					channel_id: parent.id,
-					message_id: message.id,
-				},
+				message_reference: { type: 0, guild_id, channel_id: parent.id, message_id: message.id },
 			});
 		} else if (thread.type !== ChannelType.PrivateThread && !holdsPosts(parent))
 			this.messages.add(parent, owner, {
@@ -130,10 +125,7 @@ export class Threads {
 		const editor = guild.members.get(by?.actor ?? "")?.user;
 		const { name: content } = thread;
 		if (editor && content !== before.name)
-			this.messages.add(thread, editor, {
-				content,
-				type: MessageType.ChannelNameChange,
-			});
+			this.messages.add(thread, editor, { content, type: MessageType.ChannelNameChange });
 	}
 
 	/** Removes a thread with its messages. The message from which it was started stays in the parent channel. */

@@ -31,16 +31,10 @@ type Payloads = {
 };
 
 /** Discord's OpenAPI document (GuildResponse) requires `home_header` and `nsfw`, which discord-api-types lacks. */
-export type SentGuild = Sent<APIGuild> & {
-	home_header: string | null;
-	nsfw: boolean;
-};
+export type SentGuild = Sent<APIGuild> & { home_header: string | null; nsfw: boolean };
 
 /** Discord's OpenAPI document (GuildInviteResponse) requires these fields, which discord-api-types lacks. */
-export type SentInvite = Sent<APIInvite> & {
-	guild_id: string;
-	guild: { nsfw: boolean };
-};
+export type SentInvite = Sent<APIInvite> & { guild_id: string; guild: { nsfw: boolean } };
 
 /** Discord's OpenAPI document (MessageEmbedResponse) requires these fields, optional in discord-api-types. */
 export type SentEmbed = Omit<Sent<APIEmbed>, "type" | "fields"> & {
@@ -49,14 +43,10 @@ export type SentEmbed = Omit<Sent<APIEmbed>, "type" | "fields"> & {
 };
 
 /** `presence` is documented for Thread Members Update and missing in discord-api-types. */
-export type SentThreadMember = Sent<APIThreadMember> & {
-	presence?: null;
-};
+export type SentThreadMember = Sent<APIThreadMember> & { presence?: null };
 
 /** Discord's OpenAPI document requires `guild_scheduled_event_exceptions`, which discord-api-types lacks. */
-export type SentScheduledEvent = Sent<APIGuildScheduledEvent> & {
-	guild_scheduled_event_exceptions: readonly [];
-};
+export type SentScheduledEvent = Sent<APIGuildScheduledEvent> & { guild_scheduled_event_exceptions: readonly [] };
 
 /** `guild_scheduled_event_id` is documented as null without an event, but optional in discord-api-types. */
 export type SentStage = Omit<Sent<APIStageInstance>, "guild_scheduled_event_id"> & {
@@ -71,27 +61,19 @@ export interface AuditLogChange {
 }
 
 /** `changes` has untyped keys and values, because they are computed by comparing arbitrary objects. */
-type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes"> & {
-	changes?: readonly AuditLogChange[];
-};
+type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes"> & { changes?: readonly AuditLogChange[] };
 
 /** The payloads of Gateway events for which discord-api-types differs from what Discord sends. */
 interface Differences {
 	// Undocumented. Eris needs private_channels (lib/gateway/Shard.js), which discord-userdoccers describes (Ready).
-	READY: Sent<GatewayReadyDispatchData> & {
-		private_channels: readonly [];
-	};
+	READY: Sent<GatewayReadyDispatchData> & { private_channels: readonly [] };
 	// Undocumented; with a trace, as discord-userdoccers describes (Resumed).
 	RESUMED: { _trace: readonly string[] };
-	GUILD_CREATE: Omit<Payloads["GUILD_CREATE"], "stage_instances"> & {
-		stage_instances: readonly SentStage[];
-	};
+	GUILD_CREATE: Omit<Payloads["GUILD_CREATE"], "stage_instances"> & { stage_instances: readonly SentStage[] };
 	STAGE_INSTANCE_CREATE: SentStage;
 	STAGE_INSTANCE_UPDATE: SentStage;
 	STAGE_INSTANCE_DELETE: SentStage;
-	GUILD_AUDIT_LOG_ENTRY_CREATE: SentAuditLogEntry & {
-		guild_id: string;
-	};
+	GUILD_AUDIT_LOG_ENTRY_CREATE: SentAuditLogEntry & { guild_id: string };
 }
 
 /** The data (`d`) of each Gateway event, by event type. */

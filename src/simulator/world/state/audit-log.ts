@@ -26,11 +26,7 @@ export function auditOf(noun: NounOf<Action>) {
 			const more = options ? { changes, options } : { changes };
 			state.audit(guild, by, AuditLogEvent[`${noun}${verb}`], id, more);
 		};
-	return {
-		create: log("Create"),
-		update: log("Update"),
-		delete: log("Delete"),
-	};
+	return { create: log("Create"), update: log("Update"), delete: log("Delete") };
 }
 
 /**

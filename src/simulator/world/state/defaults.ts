@@ -90,11 +90,7 @@ export const newUserProfile = {
 	primary_guild: null,
 };
 
-export const noColors = {
-	primary_color: 0,
-	secondary_color: null,
-	tertiary_color: null,
-};
+export const noColors = { primary_color: 0, secondary_color: null, tertiary_color: null };
 
 export function newRole(id: string): Role {
 	return {

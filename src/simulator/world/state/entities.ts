@@ -67,10 +67,7 @@ export interface Account {
 	privilegedIntents: readonly PrivilegedIntent[];
 }
 
-export type Role = Omit<APIRole, "flags"> & {
-	description: string | null;
-	flags: number;
-};
+export type Role = Omit<APIRole, "flags"> & { description: string | null; flags: number };
 
 export type Overwrite = APIOverwrite;
 export type ForumTag = Readonly<APIGuildForumTag>;
@@ -239,9 +236,7 @@ export type Attachment = Readonly<
 >;
 
 /** A custom emoji or a Unicode emoji. A Unicode emoji has `id` null, and its `name` is the emoji character. */
-export type Emoji = Readonly<Omit<APIPartialEmoji, "name">> & {
-	name: string;
-};
+export type Emoji = Readonly<Omit<APIPartialEmoji, "name">> & { name: string };
 
 export type GuildEmoji = Stored<APIEmoji, "roles" | "require_colons" | "managed" | "animated" | "available"> & {
 	id: string;
@@ -251,10 +246,7 @@ export type GuildEmoji = Stored<APIEmoji, "roles" | "require_colons" | "managed"
 
 export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 	question: { text: string };
-	answers: readonly {
-		answer_id: number;
-		poll_media: { text: string; emoji?: Emoji };
-	}[];
+	answers: readonly { answer_id: number; poll_media: { text: string; emoji?: Emoji } }[];
 	expiry: string;
 	/** The ids of the users who voted for each poll answer, by answer id, in the order of voting. */
 	votes: Map<number, readonly string[]>;

@@ -52,14 +52,7 @@ export function applicationFlags(bot: Account): number {
 
 /** As Discord sends it to the account itself, with private fields such as `verified`. */
 export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
-	return {
-		...account.user,
-		bot: account.user.bot === true,
-		verified: true,
-		mfa_enabled,
-		locale: "en-US",
-		email: null,
-	};
+	return { ...account.user, bot: account.user.bot === true, verified: true, mfa_enabled, locale: "en-US", email: null };
 }
 
 /** Converts a guild channel to Discord's API object, with only the fields that channels of its type have. */
@@ -67,23 +60,9 @@ export function guildChannel(channel: GuildChannel): EventPayloads["CHANNEL_CREA
 	const { id, type, guild_id, name, position, flags, nsfw } = channel;
 	const { permission_overwrites, parent_id } = channel;
 	const { topic, last_message_id, rate_limit_per_user } = channel;
-	const common = {
-		id,
-		guild_id,
-		name,
-		position,
-		flags,
-		nsfw,
-		permission_overwrites,
-	};
+	const common = { id, guild_id, name, position, flags, nsfw, permission_overwrites };
 	if (type === ChannelType.GuildCategory) return { ...common, type, parent_id: null };
-	const messageable = {
-		...common,
-		parent_id,
-		topic,
-		last_message_id,
-		rate_limit_per_user,
-	};
+	const messageable = { ...common, parent_id, topic, last_message_id, rate_limit_per_user };
 	if (type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice) {
 		const { bitrate, user_limit, rtc_region, video_quality_mode } = channel;
 		return {
@@ -189,12 +168,7 @@ export function channel(
 
 /** Converts a guild member to Discord's API object, without the field `user`. */
 export function bareMember({ user: _, ...member }: Member): Sent<Omit<APIGuildMember, "user">> {
-	return {
-		...member,
-		avatar: null,
-		banner: null,
-		premium_since: null,
-	};
+	return { ...member, avatar: null, banner: null, premium_since: null };
 }
 
 export function member(of: Member): Sent<APIGuildMember> {
@@ -203,12 +177,7 @@ export function member(of: Member): Sent<APIGuildMember> {
 
 /** The presence object of a guild member. In the simulator all members are online. */
 export function presence({ user: { id } }: Member): Sent<GatewayGuildMembersChunkPresence> {
-	return {
-		user: { id },
-		status: "online",
-		activities: [],
-		client_status: { desktop: "online" },
-	};
+	return { user: { id }, status: "online", activities: [], client_status: { desktop: "online" } };
 }
 
 /** The voice state object of a guild member. Its `channel_id` is null if the member is not connected to voice. */
@@ -275,10 +244,7 @@ export function guild(of: Guild): SentGuild {
 
 /** The approximate numbers of members and online members of a guild. In the simulator all members are online. */
 export function guildCounts(of: Guild) {
-	return {
-		approximate_member_count: of.members.size,
-		approximate_presence_count: of.members.size,
-	};
+	return { approximate_member_count: of.members.size, approximate_presence_count: of.members.size };
 }
 
 /** Without access to content, sees it only in direct messages, own messages and those that mention the reader. */
@@ -318,14 +284,10 @@ export function message(
 	return {
 		...stored,
 		pinned: pinned_at !== null,
-		...(reactions.length > 0 && {
-			reactions: reactions.map((one) => reaction(one, reader)),
-		}),
+		...(reactions.length > 0 && { reactions: reactions.map((one) => reaction(one, reader)) }),
 		...(suppressed && { embeds: [] }),
 		...(visible ? asked && { poll: poll(asked, reader) } : hidden(of)),
-		...(referenced !== undefined && {
-			referenced_message: referenced && message(referenced, reader, guildId),
-		}),
+		...(referenced !== undefined && { referenced_message: referenced && message(referenced, reader, guildId) }),
 	};
 }
 
@@ -335,9 +297,7 @@ function hidden({ message_snapshots }: Message) {
 	return {
 		...noContent,
 		...(message_snapshots && {
-			message_snapshots: message_snapshots.map(({ message }) => ({
-				message: { ...message, ...noContent },
-			})),
+			message_snapshots: message_snapshots.map(({ message }) => ({ message: { ...message, ...noContent } })),
 		}),
 	};
 }
@@ -349,11 +309,7 @@ function poll({ votes, ended, ...asked }: Poll, reader: MessageReader): Sent<API
 			is_finalized: ended,
 			answer_counts: [...votes]
 				.filter(([, voters]) => voters.length > 0)
-				.map(([id, voters]) => ({
-					id,
-					count: voters.length,
-					me_voted: voters.includes(reader.id),
-				})),
+				.map(([id, voters]) => ({ id, count: voters.length, me_voted: voters.includes(reader.id) })),
 		},
 	};
 }

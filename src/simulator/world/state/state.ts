@@ -147,14 +147,8 @@ export class State {
 }
 
 /** The fields `channel_id` and `guild_id` of an event in this channel. Direct messages have no `guild_id`. */
-export function placeOf(channel: Channel): {
-	channel_id: string;
-	guild_id?: string;
-} {
-	return {
-		channel_id: channel.id,
-		...(inGuild(channel) && { guild_id: channel.guild_id }),
-	};
+export function placeOf(channel: Channel): { channel_id: string; guild_id?: string } {
+	return { channel_id: channel.id, ...(inGuild(channel) && { guild_id: channel.guild_id }) };
 }
 
 /** A guild or a channel, as in an invite or a webhook. */
@@ -169,10 +163,7 @@ export function isIn(place: Place) {
 export function viewersOf(channel: Channel): Pick<WorldEvent, "guildId" | keyof Audience> {
 	if (!inGuild(channel)) return { only: channel.recipients.map(({ id }) => id) };
 	const { guild_id } = channel;
-	return {
-		guildId: guild_id,
-		...permittedIn(channel, "ViewChannel"),
-	};
+	return { guildId: guild_id, ...permittedIn(channel, "ViewChannel") };
 }
 
 /** Returns the condition that restricts a Gateway event to members with these permission bits in a channel. */

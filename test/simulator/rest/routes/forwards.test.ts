@@ -86,9 +86,7 @@ test("a search finds polls and forwards", async ({ guild, from, ada, call, forwa
 	const forwarded = (await forward()).json<{ id: string }>();
 	const found = async (has: string) => {
 		const path = `/guilds/${guild.id}/messages/search?has=${has}`;
-		const { messages } = (await call("GET", path)).json<{
-			messages: { id: string }[][];
-		}>();
+		const { messages } = (await call("GET", path)).json<{ messages: { id: string }[][] }>();
 		return messages.flat().map(({ id }) => id);
 	};
 	expect(await found("poll")).toEqual([poll.id]);

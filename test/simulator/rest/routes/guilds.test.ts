@@ -20,16 +20,18 @@ const test = testWith(({ guild, channelNamed }) => ({
 test("discord.js edits a guild, with an event and an audit log entry", async (given) => {
 	const { guild, general, lounge, simulator } = given;
 	await using bot = await connect(simulator);
-	const edited = await bot.client.guilds.cache.get(guild.id)?.edit({
-		name: "The Chefs",
-		verificationLevel: GuildVerificationLevel.High,
-		afkChannel: lounge,
-		afkTimeout: 900,
-		systemChannel: general,
-		preferredLocale: Locale.French,
-		premiumProgressBarEnabled: true,
-		reason: "a new look",
-	});
+	const edited = await bot.client.guilds.cache
+		.get(guild.id)
+		?.edit({
+			name: "The Chefs",
+			verificationLevel: GuildVerificationLevel.High,
+			afkChannel: lounge,
+			afkTimeout: 900,
+			systemChannel: general,
+			preferredLocale: Locale.French,
+			premiumProgressBarEnabled: true,
+			reason: "a new look",
+		});
 	expect(edited).toMatchObject({ name: "The Chefs", afkChannelId: lounge });
 	expect(guild).toMatchObject({
 		name: "The Chefs",

@@ -101,9 +101,7 @@ test("a file is stored, described and served", async ({ messages, simulator }) =
 		headers: { authorization: simulator.user("ada").token },
 		body: form,
 	});
-	const message = (await response.json()) as {
-		attachments: { url: string; filename: string }[];
-	};
+	const message = (await response.json()) as { attachments: { url: string; filename: string }[] };
 	expect(message).toMatchObject({
 		content: "look",
 		attachments: [{ filename: "menu.txt", size: 11, description: "a menu" }],

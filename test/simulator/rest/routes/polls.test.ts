@@ -116,9 +116,7 @@ test("voters are listed in pages, ordered by id", async ({ alpha, polls, ask, si
 	for (const name of names) await simulator.user(name).vote(asked, 1);
 	const page = async (query: string, answer: string | number = 1) => {
 		const path = `${polls}/${asked.id}/answers/${answer}?${query}`;
-		const { users } = (await alpha("GET", path)).json<{
-			users?: { username: string }[];
-		}>();
+		const { users } = (await alpha("GET", path)).json<{ users?: { username: string }[] }>();
 		return users?.map(({ username }) => username);
 	};
 	expect(await page("")).toEqual(["ada", "zoe", "liwei"]);

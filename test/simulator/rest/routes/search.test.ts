@@ -16,10 +16,7 @@ const test = testWith(({ world, guild, alpha, ada }) => {
 		/** The texts that are found, and how many there are in all. */
 		search: async (query: string, who = alpha) => {
 			const answer = await who("GET", `${path}?${query}`);
-			const { messages, total_results } = answer.json<{
-				messages: { content: string }[][];
-				total_results: number;
-			}>();
+			const { messages, total_results } = answer.json<{ messages: { content: string }[][]; total_results: number }>();
 			return [messages.map(([message]) => message?.content).join(" / "), total_results];
 		},
 	};

@@ -231,10 +231,7 @@ test("active threads are listed newest first, archived ones in pages by archive 
 		thread.archive_timestamp = new Date(1_790_000_000_000 + at).toISOString();
 	};
 	const list = async (path: string, who = alpha) => {
-		const { threads, has_more } = (await who("GET", path)).json<{
-			threads: { name: string }[];
-			has_more: boolean;
-		}>();
+		const { threads, has_more } = (await who("GET", path)).json<{ threads: { name: string }[]; has_more: boolean }>();
 		return [threads.map(({ name }) => name).join(""), has_more];
 	};
 	const active = `/guilds/${guild.id}/threads/active`;
