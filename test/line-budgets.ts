@@ -7,10 +7,9 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 430,
-	"bot/ai": 570,
 	"bot/approval": 2050,
 	"bot/commands": 2450,
-	"bot/config": 1450,
+	"bot/config": 1250,
 	"bot/features": 2500,
 	"bot/game": 1850,
 	"bot/guild-documents": 5300,
@@ -21,6 +20,7 @@ const budgets: Record<string, number> = {
 	"bot/store": 2850,
 	"bot/tool": 2750,
 	"bot/tools": 11_100,
+	ai: 850,
 	build: 350,
 	demo: 730,
 	discord: 6750,
@@ -28,7 +28,7 @@ const budgets: Record<string, number> = {
 	"guild-document": 4500,
 	guildhall: 60,
 	install: 1150,
-	lib: 4000,
+	lib: 4050,
 	mcp: 2850,
 	pages: 5650,
 	simulator: 17_600,

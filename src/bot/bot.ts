@@ -1,5 +1,6 @@
 // startBot: wires Discord, tools, features and the MCP server.
 
+import { createAi } from "../ai/ai.ts";
 import type { ConnectionOptions } from "../discord/connection/connection.ts";
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import type { Log } from "../lib/log.ts";
@@ -13,7 +14,6 @@ import { rightsMethod } from "../mcp/rights.ts";
 import { createServer, promptSource, type Selection, type Server, toolSet, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
-import { createAi } from "./ai/ai.ts";
 import { type Approval, type ApprovalOptions, createApproval } from "./approval/approval.ts";
 import { createApprovalTools } from "./approval/approval-tools.ts";
 import { isOfApproval } from "./approval/request-text.ts";

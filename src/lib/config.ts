@@ -338,3 +338,27 @@ export function baseUrlIssue(text: string): string | undefined {
 		return `expected a URL without ? and #, received ${formatValue(text)}`;
 	return undefined;
 }
+
+/** The message of a valibot check. */
+export const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
+	`expected ${what}, received ${formatValue(issue.input)}`;
+
+/** Not empty. */
+export function text(max: number) {
+	return v.pipe(
+		v.string(),
+		v.minLength(1, "expected at least 1 character"),
+		v.maxLength(max, `expected at most ${max} characters`),
+	);
+}
+
+/** A number, not a text that holds one. */
+export function whole(min: number, max: number) {
+	return v.pipe(
+		v.number(),
+		v.check(
+			(input) => Number.isInteger(input) && input >= min && input <= max,
+			({ input }) => `expected a whole number from ${min} to ${max}, received ${input}`,
+		),
+	);
+}

@@ -3,8 +3,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { providerDefaults } from "../../src/bot/config/ai-providers.ts";
-import { apiKeyPattern, toml, variables } from "../../src/bot/config/settings.ts";
+import { providerDefaults } from "../../src/ai/providers.ts";
+import { apiKeyPattern } from "../../src/ai/settings.ts";
+import { toml, variables } from "../../src/bot/config/settings.ts";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { isPlaceholder } from "../../src/lib/config.ts";
 import { issuesOf, read } from "./config/instance.ts";

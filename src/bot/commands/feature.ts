@@ -1,11 +1,11 @@
 // The interface of features: optional parts of the bot beside its tools.
 
 import type { Client } from "discord.js";
+import type { Ai } from "../../ai/ai.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
-import type { Ai } from "../ai/ai.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
 import type { CallAs } from "../tool/call-as.ts";

@@ -4,6 +4,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
+import { aiIssues, keyVariables } from "../../ai/providers.ts";
+import { apiKeyPattern } from "../../ai/settings.ts";
 import {
 	ConfigError,
 	type ConfigIssue,
@@ -23,17 +25,8 @@ import { readLogOptions } from "../../lib/log.ts";
 import type { HealthAddress } from "../../lib/program/health.ts";
 import { runs } from "../../lib/program/program.ts";
 import { storeIssues } from "../store/settings.ts";
-import { aiIssues, keyVariables } from "./ai-providers.ts";
 import { describePlaceholder } from "./example.ts";
-import {
-	address,
-	apiKeyPattern,
-	environment,
-	missingSections,
-	type TomlSettings,
-	toml,
-	variables,
-} from "./settings.ts";
+import { address, environment, missingSections, type TomlSettings, toml, variables } from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
 import { toolNameIssues } from "./tool-choice.ts";
 

@@ -1,8 +1,8 @@
 // The text of a greeting: the operator's template, or the answer of an AI, which sees names as data.
 
 import type { Guild, GuildMember } from "discord.js";
+import type { AiMessage } from "../../ai/ai.ts";
 import { oneLine } from "../../discord/text.ts";
-import type { AiMessage } from "../ai/ai.ts";
 import { fillPlaceholders } from "../config/placeholders.ts";
 import { splitMessage } from "../messages/split-message.ts";
 import { withoutLinks } from "./ai-links.ts";

@@ -2,13 +2,13 @@
 // rest together once the raid is over. A greeting is sent at most once; joins while the bot is offline are not greeted.
 
 import { Events, type Guild, type GuildMember, PermissionFlagsBits, Routes } from "discord.js";
+import type { Ai } from "../../ai/ai.ts";
+import { AiError } from "../../ai/error.ts";
 import { describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
-import type { Ai } from "../ai/ai.ts";
-import { AiError } from "../ai/error.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 

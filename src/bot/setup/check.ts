@@ -3,6 +3,7 @@
 
 import { dirname, resolve } from "node:path";
 import type { Client, Guild } from "discord.js";
+import { providerChecks } from "../../ai/check.ts";
 import { Connection, type ConnectionOptions } from "../../discord/connection/connection.ts";
 import { sessionStartsFile } from "../../discord/connection/session-starts.ts";
 import { userName } from "../../discord/describe.ts";
@@ -20,7 +21,6 @@ import {
 	tryListening,
 } from "../../lib/program/check.ts";
 import { within } from "../../lib/wait.ts";
-import { providerChecks } from "../ai/check.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, needsMessageContent, withoutToken } from "../config/config.ts";
 import type { StoreSettings } from "../store/settings.ts";
 import { checkStore } from "../store/store.ts";

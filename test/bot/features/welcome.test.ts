@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
+import { type Ai, type AiMessage, createAi } from "../../../src/ai/ai.ts";
 import { startBot } from "../../../src/bot/bot.ts";
 import { unknownPlaceholders } from "../../../src/bot/config/placeholders.ts";
 import { toml } from "../../../src/bot/config/settings.ts";

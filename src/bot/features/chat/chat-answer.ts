@@ -1,10 +1,10 @@
 // One answer of AI chat: streams the AI's text to Discord, and adds a note when it ends early.
 
 import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, Routes } from "discord.js";
+import type { Ai, AiMessage } from "../../../ai/ai.ts";
+import type { Finish } from "../../../ai/completion.ts";
+import { AiError } from "../../../ai/error.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { Ai, AiMessage } from "../../ai/ai.ts";
-import type { Finish } from "../../ai/completion.ts";
-import { AiError } from "../../ai/error.ts";
 import { withoutLinks } from "../ai-links.ts";
 import type { Question } from "./chat-question.ts";
 import type { EndReason } from "./chat-run.ts";

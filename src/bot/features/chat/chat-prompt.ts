@@ -1,6 +1,6 @@
 // The messages for the model: the system prompt (personality, time, fixed rules) and the conversation.
 
-import type { AiMessage } from "../../ai/ai.ts";
+import type { AiMessage } from "../../../ai/ai.ts";
 import type { BotConfig } from "../../config/config.ts";
 import type { Turn } from "../../store/tables/conversations.ts";
 

@@ -2,10 +2,10 @@
 // nobody, and it sees only the conversation.
 
 import { type Client, Events, GatewayDispatchEvents, type Message } from "discord.js";
+import type { Ai } from "../../../ai/ai.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
-import type { Ai } from "../../ai/ai.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";

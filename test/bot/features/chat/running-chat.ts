@@ -1,7 +1,7 @@
 // AI chat between the simulator and a simulated AI provider.
 
 import { afterAll, beforeAll } from "bun:test";
-import { createAi } from "../../../../src/bot/ai/ai.ts";
+import { createAi } from "../../../../src/ai/ai.ts";
 import type { BotConfig } from "../../../../src/bot/config/config.ts";
 import { type ChatTiming, createChat } from "../../../../src/bot/features/chat/chat.ts";
 import { startAiProvider } from "../../../../src/simulator/ai/ai-provider.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { complete } from "../../../src/bot/ai/completion.ts";
-import { AiError } from "../../../src/bot/ai/error.ts";
+import { complete } from "../../src/ai/completion.ts";
+import { AiError } from "../../src/ai/error.ts";
 
 test("an answer larger than 8 MiB is an error that names the limit", async () => {
 	const comment = `: ${"x".repeat(64 * 1024)}\n\n`;

@@ -1,12 +1,12 @@
 // The AI providers part of `--check`.
 
 import { expect, test } from "bun:test";
-import { providerChecks } from "../../../src/bot/ai/check.ts";
-import type { ProviderSettings } from "../../../src/bot/config/ai-providers.ts";
-import { runChecks } from "../../../src/lib/program/check.ts";
-import { startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
-import type { AiMisbehaviour } from "../../../src/simulator/ai/chat-completions.ts";
-import { recordLog } from "../../support/log.ts";
+import { providerChecks } from "../../src/ai/check.ts";
+import type { ProviderSettings } from "../../src/ai/providers.ts";
+import { runChecks } from "../../src/lib/program/check.ts";
+import { startAiProvider } from "../../src/simulator/ai/ai-provider.ts";
+import type { AiMisbehaviour } from "../../src/simulator/ai/chat-completions.ts";
+import { recordLog } from "../support/log.ts";
 
 /** The lines for one provider. */
 async function check(

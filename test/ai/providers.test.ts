@@ -1,14 +1,9 @@
 // Which AI providers are asked, and what is wrong with a configuration of them.
 
 import { expect, test } from "bun:test";
-import {
-	type AiSettings,
-	type ApiKeys,
-	builtInProviders,
-	chooseProviders,
-} from "../../../src/bot/config/ai-providers.ts";
-import { apiKeyPattern, isPrivateEnough } from "../../../src/bot/config/settings.ts";
-import { issuesIn } from "./instance.ts";
+import { type ApiKeys, builtInProviders, chooseProviders } from "../../src/ai/providers.ts";
+import { type AiSettings, apiKeyPattern, isPrivateEnough } from "../../src/ai/settings.ts";
+import { issuesIn } from "../bot/config/instance.ts";
 
 const names = (settings: AiSettings, apiKeys: ApiKeys = {}) =>
 	chooseProviders(settings, apiKeys).map(({ name }) => name);

@@ -1,9 +1,10 @@
 // Checks of AI providers for `--check`: one short request to each verifies key, model and account balance.
 
-import { type Check, CheckFailed, type Found } from "../../lib/program/check.ts";
-import { type AiProvider, type AiSettings, type ApiKeys, chooseProviders } from "../config/ai-providers.ts";
+import { type Check, CheckFailed, type Found } from "../lib/program/check.ts";
 import { complete } from "./completion.ts";
 import { AiError } from "./error.ts";
+import { type AiProvider, type ApiKeys, chooseProviders } from "./providers.ts";
+import type { AiSettings } from "./settings.ts";
 
 const checkTimeoutMs = 15_000;
 const maxTokens = 16;

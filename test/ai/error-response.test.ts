@@ -1,8 +1,8 @@
 // Error responses in the forms in which providers send them.
 
 import { expect, setSystemTime, test } from "bun:test";
-import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
-import { toAiError } from "../../../src/bot/ai/error-response.ts";
+import { AiError, type AiErrorKind } from "../../src/ai/error.ts";
+import { toAiError } from "../../src/ai/error-response.ts";
 
 const requestError = (message: string, code = "invalid_request_error") => ({
 	error: { message, type: "invalid_request_error", code },

@@ -1,15 +1,15 @@
 // The AI of features, against simulated providers that work and that fail in every way.
 
 import { describe, expect, test } from "bun:test";
-import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
-import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
-import type { ProviderSettings } from "../../../src/bot/config/ai-providers.ts";
-import { createRegistry } from "../../../src/lib/metrics.ts";
-import { type AiSimulation, startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
-import type { AiMisbehaviour } from "../../../src/simulator/ai/chat-completions.ts";
-import { recordLog } from "../../support/log.ts";
-import { until } from "../../support/until.ts";
-import { testWith } from "../../support/world-test.ts";
+import { type Ai, type AiMessage, createAi } from "../../src/ai/ai.ts";
+import { AiError, type AiErrorKind } from "../../src/ai/error.ts";
+import type { ProviderSettings } from "../../src/ai/providers.ts";
+import { createRegistry } from "../../src/lib/metrics.ts";
+import { type AiSimulation, startAiProvider } from "../../src/simulator/ai/ai-provider.ts";
+import type { AiMisbehaviour } from "../../src/simulator/ai/chat-completions.ts";
+import { recordLog } from "../support/log.ts";
+import { until } from "../support/until.ts";
+import { testWith } from "../support/world-test.ts";
 
 const hello: AiMessage[] = [
 	{ role: "system", content: "You are a cook." },

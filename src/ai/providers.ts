@@ -1,10 +1,7 @@
 // AI providers: built-in ones, those of config.toml, and their failover order.
 
-import { type ConfigIssue, didYouMean } from "../../lib/config.ts";
-import { apiKeyPattern, maxTokensFields, type TomlSettings } from "./settings.ts";
-import type { TomlValues } from "./toml.ts";
-
-export type AiSettings = TomlSettings["ai"];
+import { type ConfigIssue, didYouMean } from "../lib/config.ts";
+import { type AiSettings, apiKeyPattern, maxTokensFields } from "./settings.ts";
 
 type Providers = NonNullable<AiSettings["providers"]>;
 
@@ -67,7 +64,7 @@ export function chooseProviders({ order, providers = {} }: AiSettings, apiKeys: 
 }
 
 /** What the schema cannot find, such as unknown providers. `values`: not yet validated. */
-export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
+export function aiIssues(values: Readonly<Record<string, unknown>>, apiKeys: ApiKeys): ConfigIssue[] {
 	const ai = Object(values.ai) as Record<string, unknown>;
 	const providers = Object(ai.providers) as Providers;
 	const order: unknown[] = Array.isArray(ai.order) ? ai.order : [];
@@ -97,7 +94,7 @@ function isKeyName(name: unknown): name is string {
 }
 
 /** `values`: config.toml, not yet validated. */
-export function keyVariables(values: TomlValues): string[] {
+export function keyVariables(values: Readonly<Record<string, unknown>>): string[] {
 	const providers = Object(Object(values.ai).providers) as Providers;
 	return namesOf(providers).flatMap((name) => {
 		const variable: unknown = settingsOf(name, providers).api_key_env;

@@ -2,12 +2,12 @@
 // https://platform.openai.com/docs/api-reference/chat-streaming
 
 import * as v from "valibot";
-import { describeConnectionError } from "../../lib/http.ts";
-import { parseJson } from "../../lib/json.ts";
-import { readEvents } from "../../mcp/sse.ts";
-import type { AiProvider } from "../config/ai-providers.ts";
+import { describeConnectionError } from "../lib/http.ts";
+import { parseJson } from "../lib/json.ts";
+import { readEvents } from "../mcp/sse.ts";
 import { AiError, type AiErrorKind } from "./error.ts";
 import { toAiError } from "./error-response.ts";
+import type { AiProvider } from "./providers.ts";
 import { createTimeouts, type Timeouts } from "./timeouts.ts";
 
 const maxEventLength = 256 * 1024;

@@ -1,11 +1,12 @@
 // AI for features: several providers with failover and a circuit breaker for each.
 
-import { doubledMs } from "../../lib/back-off.ts";
-import type { Log } from "../../lib/log.ts";
-import type { Registry } from "../../lib/metrics.ts";
-import { type AiProvider, type AiSettings, type ApiKeys, chooseProviders } from "../config/ai-providers.ts";
+import { doubledMs } from "../lib/back-off.ts";
+import type { Log } from "../lib/log.ts";
+import type { Registry } from "../lib/metrics.ts";
 import { complete, type Finish } from "./completion.ts";
 import { AiError, type AiErrorKind } from "./error.ts";
+import { type AiProvider, type ApiKeys, chooseProviders } from "./providers.ts";
+import type { AiSettings } from "./settings.ts";
 
 export interface AiMessage {
 	role: "system" | "user" | "assistant";

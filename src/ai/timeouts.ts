@@ -1,8 +1,8 @@
 // Timeouts of a streaming request: total and idle.
 
-import { raceSignal } from "../../lib/wait.ts";
-import type { AiProvider } from "../config/ai-providers.ts";
+import { raceSignal } from "../lib/wait.ts";
 import { AiError } from "./error.ts";
+import type { AiProvider } from "./providers.ts";
 
 export type Timeouts = ReturnType<typeof createTimeouts>;
 
