@@ -99,7 +99,7 @@ test("a reader is told why a tool that changes something is refused, and how to 
 		expect(instances).toContain(how);
 		const found = await client.text("find_tools", { query: "ban a member", guild_id: cooks });
 		expect(found).toContain("get_bans");
-		expect(found).not.toMatch(/^ban\b/m);
+		expect(found).toStartWith('ban (needs the access "all", and this connection has only "read"): ');
 	}
 	const { error } = await gateway.call("ban", { guild_id: cooks });
 	expect(error?.code).toBe(-32602);
