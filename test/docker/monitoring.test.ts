@@ -81,7 +81,7 @@ function metricNames(): Set<string> {
 		for (const [name, { type }] of parseMetrics(registry.text()))
 			names.add(type === "histogram" ? `${name}_bucket` : name);
 	const root = join(folder, "../..");
-	for (const path of new Bun.Glob("src/bot/**/*.ts").scanSync(root)) {
+	for (const path of new Bun.Glob("src/{ai,bot}/**/*.ts").scanSync(root)) {
 		const source = readFileSync(join(root, path), "utf8");
 		for (const [, name = ""] of source.matchAll(/"(guildhall_bot_\w+[a-z\d])"/g)) names.add(name);
 	}
