@@ -101,6 +101,11 @@ describe.skipIf(!chromium)("in Chromium", () => {
 
 		await page.click("button", "Details of list_channels");
 		await page.sees("done", "tr.details");
+		// Details stay open while a filter hides the call.
+		await page.choose(".filters label:nth-of-type(3) select", "failed");
+		await page.misses("list_channels", "tbody");
+		await page.click("button", "All calls");
+		await page.sees("done", "tr.details");
 		await page.click("button", "Details of list_channels");
 		await page.misses("Request", "tbody");
 	});

@@ -139,11 +139,19 @@ export class CallList {
 		const calls = this.#calls;
 		this.#filters.setCalls(calls);
 		const matched = calls.filter(this.#filters.matches);
-		const before = this.#drawn;
+		// Rows that are not shown now keep what is open in them.
 		this.#drawn = new Map(
-			matched.slice(0, this.#limit).map((call) => [call.id, before.get(call.id) ?? createCallRows(call, this.#guilds)]),
+			calls.flatMap((call) => {
+				const rows = this.#drawn.get(call.id);
+				return rows ? [[call.id, rows]] : [];
+			}),
 		);
-		setChildren(this.#made.body, [...this.#drawn.values()].flat());
+		const rows = matched.slice(0, this.#limit).map((call) => {
+			const drawn = this.#drawn.get(call.id) ?? createCallRows(call, this.#guilds);
+			this.#drawn.set(call.id, drawn);
+			return drawn;
+		});
+		setChildren(this.#made.body, rows.flat());
 		this.#more.hidden = matched.length <= this.#limit;
 		this.#drawCount(matched.length);
 	}

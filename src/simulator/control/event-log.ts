@@ -97,7 +97,11 @@ export class EventLog {
 		yield `retry: ${reconnectMs}\n${frameOf(this.#id(next - 1), "hello", {})}`;
 		if (known === undefined) yield reload("The simulator was restarted.");
 		for (;;) {
-			if (next < this.#first) yield reload("Some events are no longer kept.");
+			// A slow reader may have missed some again during the `yield`.
+			if (next < this.#first) {
+				yield reload("Some events are no longer kept.");
+				continue;
+			}
 			let text = "";
 			for (const frame of this.#frames.slice(next - this.#first)) {
 				if (text.length >= batchLength) break;

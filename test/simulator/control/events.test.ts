@@ -136,6 +136,25 @@ test("only the latest events are kept: a slow reader uses no memory, and is told
 	await open.body?.cancel();
 }, 120_000);
 
+test("a slow reader is told of each gap, and receives what follows it", async () => {
+	const log = new EventLog();
+	const reader = log.open(log.lastId).body?.getReader();
+	const read = async () => new TextDecoder().decode((await reader?.read())?.value);
+	const addTo = (count: number) => {
+		for (let index = 0; index < count; index += 1) log.add("x", { index });
+	};
+	expect(await read()).toContain("event: hello");
+	for (let gap = 0; gap < 3; gap += 1) {
+		addTo(2_050);
+		expect(await read()).toContain("event: reload");
+	}
+	log.add("x", { text: "after the gaps" });
+	const text = await read();
+	expect(text.match(/^event: /gm)).toHaveLength(1);
+	expect(text).toContain("after the gaps");
+	await reader?.cancel();
+});
+
 test("a quiet stream has heartbeats, and long texts are cut", async () => {
 	const log = new EventLog(1);
 	const reader = log.open(undefined).body?.getReader();
