@@ -36,28 +36,31 @@ export async function previewCall(
 }
 
 /**
- * Runs the call until its review or, without a dry run, its first changing request. The error result as JSON if the
- * call is refused. Rejects with an RpcError for invalid arguments.
+ * Runs the call until it has made its plan or, without one, is about to change or store something. `refusal`: the error
+ * result as JSON. `isPreviewed`: it has made a plan that it shows, which refuses what its caller may not do. Rejects
+ * with an RpcError for invalid arguments.
  */
-export async function refusalOf(tool: BotTool, args: JsonObject, context: BotContext): Promise<string | undefined> {
+export async function checkCall(tool: BotTool, args: JsonObject, context: BotContext) {
 	requireReviewable(tool);
 	const stopped = new CallStopped();
 	let isAllowed = false;
+	let isPreviewed = false;
 	const stop = () => {
 		isAllowed = true;
 		throw stopped;
 	};
 	const review = ({ lines }: Preview) => {
+		isPreviewed = lines !== undefined;
 		// Tools that check permissions themselves may store something before their first request.
-		if (lines || tool.needs.checkedInRun) stop();
+		if (tool.needs.isPlanned || tool.needs.checkedInRun) stop();
 	};
-	const checked = { ...context, review, beforeWrite: stop };
+	const checked = { ...context, review, beforeWrite: stop, beforeStore: stop };
 	try {
 		const result = await tool.call(args, checked, quiet());
-		return isErrorResult(result) && !isAllowed ? result : undefined;
+		return { refusal: isErrorResult(result) && !isAllowed ? result : undefined, isPreviewed };
 	} catch (error) {
 		if (!isAllowed) throw error;
-		return undefined;
+		return { refusal: undefined, isPreviewed };
 	}
 }
 

@@ -13,7 +13,7 @@ import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Store } from "../store/store.ts";
 import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
-import { refusalOf } from "./call-preview.ts";
+import { checkCall } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
 import { type Decision, deciderText, principalOf } from "./request-message.ts";
 import { textIn } from "./request-text.ts";
@@ -75,9 +75,9 @@ export function createDeciding(options: DecidingOptions) {
 		try {
 			const { tool, refusal } = set.resolve(row.tool, args);
 			if (refusal !== undefined) return refusal;
-			const refused = await refusalOf(tool as BotTool, args, context);
-			if (refused !== undefined) return textIn(refused);
-			return whyNotInRun(tool as BotTool, args, member);
+			const checked = await checkCall(tool as BotTool, args, context);
+			if (checked.refusal !== undefined) return textIn(checked.refusal);
+			return checked.isPreviewed ? undefined : whyNotInRun(tool as BotTool, args, member);
 		} catch (error) {
 			if (error instanceof RpcError) return error.message;
 			throw error;
@@ -99,7 +99,7 @@ export function createDeciding(options: DecidingOptions) {
 		args: Record<string, unknown>,
 		member: GuildMember | undefined,
 	): string | undefined {
-		if (!tool.needs.checkedInRun || tool.needs.isPlanned) return undefined;
+		if (!tool.needs.checkedInRun) return undefined;
 		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
 			if (typeof item === "string") return [item];
 			return "inGuild" in item || args[item.with] ? [item.permission] : [];

@@ -6,6 +6,7 @@ import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
+import { permitStoring } from "../../discord/rest/rest.ts";
 import { resultLines } from "../../discord/text.ts";
 import { isPublic, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -41,6 +42,7 @@ export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf"
 				requireText(channel);
 				requirePermissions(guild, channel, bitsIn(channel, logPermissions));
 			}
+			permitStoring();
 			await moderationLog.setChannel(guild.id, channel?.id ?? null);
 			const person = actingPerson(guild);
 			const entry = {

@@ -50,6 +50,8 @@ export interface BotContext {
 	onDryRun?: ((basis: readonly string[]) => void) | undefined;
 	/** Called before each request that changes something. If it throws, the request is not sent. */
 	beforeWrite?: (() => void) | undefined;
+	/** If it throws, the tool stores nothing. */
+	beforeStore?: (() => void) | undefined;
 	/** For Discord's audit log; undefined if the call needed no approval. */
 	approvedBy?: string | undefined;
 	/** Undefined if the feature `moderation` is off. */

@@ -199,7 +199,7 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 		: undefined;
 }
 
-type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite">;
+type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "isReviewed" | "beforeWrite" | "beforeStore">;
 
 // A destructive tool must not change anything while it makes its plan.
 function runLimits<Entries extends v.ObjectEntries>(
@@ -217,6 +217,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 		mayWrite: effect === "write" && !plan,
 		isReviewed: bot.review !== undefined,
 		beforeWrite: bot.beforeWrite,
+		beforeStore: bot.beforeStore,
 	};
 }
 

@@ -103,6 +103,8 @@ export interface ToolRun {
 	isReviewed?: boolean;
 	/** If it throws, the request is not sent. */
 	beforeWrite?: (() => void) | undefined;
+	/** If it throws, the tool stores nothing. */
+	beforeStore?: (() => void) | undefined;
 	/** After a write that Discord may have carried out. */
 	onWrite?(): void;
 	/** When a tool that changes several objects knows the outcome of one. */
@@ -165,6 +167,11 @@ export function inBackground<T>(work: () => Promise<T>): Promise<T> {
 export function permitWrites(): void {
 	const run = currentRun();
 	if (run) run.mayWrite = true;
+}
+
+/** Call it before a tool stores what it does: throws in a call that only checks whether it is allowed. */
+export function permitStoring(): void {
+	currentRun()?.beforeStore?.();
 }
 
 /** Of the running tool; Infinity if there is none. */

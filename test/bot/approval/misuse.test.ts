@@ -2,8 +2,10 @@
 
 import { describe, expect, setSystemTime, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { until } from "../../support/until.ts";
+import { roleOverwrite } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	descriptionOf,
@@ -195,6 +197,36 @@ test("a ban is approved although the member writes on", async () => {
 	expect(await world.press("ada", "Approve")).toContain("ban is done");
 });
 
+test.each<[string, (zoe: string) => JsonObject]>([
+	["warn_member", (zoe) => ({ user_ids: [zoe], reason: "spam" })],
+	["note_member", (zoe) => ({ user_ids: [zoe], note: "spam" })],
+	["set_nickname", (zoe) => ({ user_id: zoe, nickname: "Zed" })],
+])("the check of who approves %s stores nothing: there is one case", async (tool, argsFor) => {
+	await using world = await startApprovalWorld({
+		mcp: () => ({ approval: "write" }),
+		toml: () => ({ features: { moderation: true }, moderation: {} }),
+	});
+	await world.call(key("k"), tool, argsFor(world.simulator.user("zoe").id));
+	expect(await world.press("ada", "Approve")).toContain(`${tool} is done`);
+	const { text } = await world.call(key("k"), "list_cases");
+	expect(text).toStartWith("1 case");
+});
+
+test("who approves a lock of all channels may manage the roles of all", async () => {
+	await using world = await startApprovalWorld({
+		mcp: (simulator) => ({ approval_roles: [roleId(simulator, "Approvers")] }),
+		prepare(simulator) {
+			const { id } = addApprover(simulator, PermissionFlagsBits.ViewChannel);
+			const general = simulator.guild("The Cooks").channels.get(simulator.channel("The Cooks/general").id);
+			if (general) simulator.world.channels.setOverwrite(general, roleOverwrite(id, { allow: ManageRoles }));
+		},
+	});
+	await world.call(key("k"), "lock_channel", { all: true });
+	expect(await world.press("jose.garcia", "Approve")).toBe(
+		"You cannot approve this call: you lack MANAGE_ROLES in the server as a whole.",
+	);
+});
+
 /** Lets time pass for tools. */
 function passed(ms: number): Disposable {
 	setSystemTime(new Date(performance.timeOrigin + performance.now() + ms));
@@ -209,13 +241,14 @@ function changes({ simulator }: ApprovalWorld): number {
 }
 
 /** Gives a member a role with these permissions. */
-function addApprover(simulator: Simulator, permissions: bigint): void {
+function addApprover(simulator: Simulator, permissions: bigint) {
 	const guild = simulator.guild("The Cooks");
 	const { world } = simulator;
 	const jose = guild.members.get(simulator.user("jose.garcia").id);
 	if (!jose) throw new Error("the demo's world has this member");
 	const role = world.roles.add(guild, { name: "Approvers", permissions: String(permissions) });
 	world.members.edit(guild, jose, { roles: [...jose.roles, role.id] });
+	return role;
 }
 
 function roleId(simulator: Simulator, name: string): string {

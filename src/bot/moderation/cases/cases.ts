@@ -2,6 +2,7 @@
 // log.
 
 import type { Client } from "discord.js";
+import { permitStoring } from "../../../discord/rest/rest.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import {
 	type CaseEdit,
@@ -229,6 +230,7 @@ export class Cases implements CaseRecorder {
 
 	/** Changes a case, and stores and logs the change. Returns false if there is nothing to change. */
 	async #change(guildId: string, number: number, edit: (row: CaseRow) => Changed | undefined): Promise<boolean> {
+		permitStoring();
 		const { store, moderationLog } = this.options;
 		const changed = await store.transaction(async (sql) => {
 			const row = await selectCase(sql, guildId, number);

@@ -3,6 +3,7 @@
 import type { Guild } from "discord.js";
 import { isForPeople } from "../../../discord/acting-person.ts";
 import { memberName } from "../../../discord/describe.ts";
+import { permitStoring } from "../../../discord/rest/rest.ts";
 import type { Log } from "../../../lib/log.ts";
 import { rootPrincipal } from "../../../lib/principal.ts";
 import type { Store } from "../../store/store.ts";
@@ -30,6 +31,7 @@ export class Recorder {
 
 	/** With `mustStore`, rejects with StoreUnavailable if the cases cannot be stored. */
 	async open(call: CaseCall, mustStore = false): Promise<OpenCases> {
+		permitStoring();
 		const { settings, worker, botId, insert } = this.options;
 		const { guild, draft, tell } = call;
 		const wanted = isTellable(draft.action) && (tell ?? settings.tell.includes(draft.action));
