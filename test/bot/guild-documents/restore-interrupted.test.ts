@@ -1,27 +1,20 @@
-// A wiped guild is restored from a stored backup by a job that is interrupted after each step, or after each second one, so
-// that a step without an interruption follows.
+// A wiped guild is restored from a stored backup by a job that is interrupted: one of 40 channels and roles after each step,
+// a small one after each second step, so that a step without an interruption follows.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type Interruption, interruptions, startRestorable } from "./restorable.ts";
 
-let world: Awaited<ReturnType<typeof startRestorable>>;
-
-beforeAll(async () => {
-	world = await startRestorable(1);
-});
-
-afterAll(() => world[Symbol.asyncDispose]());
-
-const due: Record<string, (step: number) => boolean> = {
-	"each step": () => true,
-	"each odd step": (step) => step % 2 === 1,
-	"each even step": (step) => step % 2 === 0,
+const cases: Record<string, { size: number; isDue: (step: number) => boolean }> = {
+	"each step": { size: 8, isDue: () => true },
+	"each odd step": { size: 1, isDue: (step) => step % 2 === 1 },
+	"each even step": { size: 1, isDue: (step) => step % 2 === 0 },
 };
 
 describe.each(Object.keys(interruptions) as Interruption[])("%s", (interruption) => {
-	test.each(Object.entries(due))(
+	test.each(Object.entries(cases))(
 		"after %s leaves nothing out",
-		async (_, isDue) => {
+		async (_, { size, isDue }) => {
+			await using world = await startRestorable(size);
 			const before = world.state();
 			const { progress, interrupted } = await world.restore(interruption, isDue);
 			expect(world.state()).toEqual(before);
