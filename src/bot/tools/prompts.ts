@@ -101,7 +101,7 @@ const jobs: readonly Job[] = [
 
 const guildArgument = { name: "guild_id", description: "The guild. Default: the bot's own." };
 
-/** Returns the MCP prompts for whom `context` is limited to. People are not told of a guild that they are not in. */
+/** The MCP prompts for the caller that `context` is limited to. People are not told of a guild that they are not in. */
 export function promptsFor({ connection, guildId, guilds: touchable, self, principal }: BotContext): Prompt[] {
 	const person = principal?.person;
 	const guilds = () =>
