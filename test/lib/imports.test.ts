@@ -8,13 +8,17 @@ const src = join(import.meta.dir, "../../src");
 /** What each folder of src/ may import beside itself, and from whom. */
 const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	lib: { parts: [], packages: ["valibot"] },
+	texts: { parts: ["lib"], packages: [] },
 	mcp: { parts: ["lib"], packages: ["valibot"] },
 	pages: { parts: ["lib"], packages: [] },
-	gateway: { parts: ["lib", "mcp", "pages"], packages: ["valibot"] },
+	gateway: { parts: ["lib", "mcp", "pages", "texts"], packages: ["valibot"] },
 	"guild-document": { parts: ["lib"], packages: ["valibot", "discord.js"] },
-	discord: { parts: ["lib", "guild-document"], packages: ["valibot", "discord.js"] },
+	discord: { parts: ["lib", "guild-document", "texts"], packages: ["valibot", "discord.js"] },
 	ai: { parts: ["lib", "mcp"], packages: ["valibot"] },
-	bot: { parts: ["lib", "mcp", "ai", "guild-document", "discord"], packages: ["valibot", "discord.js", "smol-toml"] },
+	bot: {
+		parts: ["lib", "mcp", "ai", "guild-document", "discord", "texts"],
+		packages: ["valibot", "discord.js", "smol-toml"],
+	},
 	simulator: { parts: ["lib", "guild-document", "pages"], packages: ["valibot", "discord.js"] },
 	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
 	demo: { parts: ["lib", "simulator"], packages: ["valibot"] },

@@ -1,0 +1,85 @@
+// What people on Discord and visitors of a page read: messages with named parameters, one file per language. Logs, tool
+// results for models and messages for operators are not here.
+
+import { de } from "./de.ts";
+import { en } from "./en.ts";
+import type { Message, Names } from "./message.ts";
+
+type English = typeof en;
+
+export type TextKey = keyof English;
+
+/** A message in no language yet. */
+export interface Said {
+	readonly key: TextKey;
+	readonly values: Values;
+}
+
+/**
+ * Numbers are written as the language does. Text is inserted as it is: callers escape what people wrote, and pass ids as
+ * mentions. A message is rendered in the same language.
+ */
+export type Value = string | number | Said;
+
+type Values = Readonly<Record<string, Value>>;
+
+export type ValuesOf<Key extends TextKey> = {
+	readonly [Name in Names<English[Key]>]: Name extends "count" ? number : Value;
+};
+
+type Arguments<Key extends TextKey> = [Names<English[Key]>] extends [never] ? [] : [values: ValuesOf<Key>];
+
+const languages = { en, de } as const;
+
+export type Language = keyof typeof languages;
+
+export const allLanguages = Object.keys(languages) as readonly Language[];
+
+/**
+ * The language for one of Discord's locales, such as "de" or "en-GB": a person's (`interaction.locale`) for what only
+ * that person sees, else the guild's `preferredLocale`. https://docs.discord.com/developers/reference#locales
+ */
+export function languageOf(locale: string | null | undefined): Language {
+	const [name = ""] = locale?.split("-") ?? [];
+	return allLanguages.find((one) => one === name) ?? "en";
+}
+
+export function said<Key extends TextKey>(key: Key, ...values: Arguments<Key>): Said {
+	return { key, values: values[0] ?? {} };
+}
+
+/** English if the language lacks the message. */
+export function render({ key, values }: Said, language: Language): string {
+	const texts: Partial<Record<TextKey, Message>> = languages[language];
+	const own = texts[key];
+	return own === undefined ? fill(en[key], values, "en") : fill(own, values, language);
+}
+
+/** Writes messages in one language. */
+export type Say = <Key extends TextKey>(key: Key, ...values: Arguments<Key>) => string;
+
+/** For a language, or for one of Discord's locales. */
+export function sayIn(locale: string | null | undefined): Say {
+	const language = languageOf(locale);
+	return (key, ...values) => render(said(key, ...values), language);
+}
+
+/** Every message of a language with its key; for `name_localizations`, and for tests. */
+export function textsOf(language: Language): Readonly<Partial<Record<TextKey, Message>>> {
+	return languages[language];
+}
+
+const forms = new Map(
+	allLanguages.map((one) => [one, { plural: new Intl.PluralRules(one), number: new Intl.NumberFormat(one) }]),
+);
+
+function fill(message: Message, values: Values, language: Language): string {
+	const { plural, number } = forms.get(language) ?? {};
+	const rule = typeof message === "string" ? "other" : (plural?.select(Number(values.count)) ?? "other");
+	const text = typeof message === "string" ? message : (message[rule] ?? message.other);
+	return text.replace(/\{(\w+)\}/g, (_, name: string) => {
+		const value = values[name] ?? "";
+		if (typeof value === "object") return render(value, language);
+		return typeof value === "number" ? (number?.format(value) ?? "") : value;
+	});
+}
