@@ -6,6 +6,7 @@ import type { Translation } from "./message.ts";
 export const de = {
 	"count.messages": { one: "{count} Nachricht", other: "{count} Nachrichten" },
 	"count.people": { one: "{count} Person", other: "{count} Personen" },
+	"error.internal": "Interner Fehler. Einzelheiten stehen im Log des Bots.",
 	"error.failed": "Das ist fehlgeschlagen. Das Log des Bots kennt vielleicht die Ursache.",
 
 	// Commands: names and descriptions

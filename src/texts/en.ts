@@ -5,6 +5,7 @@ import type { Message } from "./message.ts";
 export const en = {
 	"count.messages": { one: "{count} message", other: "{count} messages" },
 	"count.people": { one: "{count} person", other: "{count} people" },
+	"error.internal": "Internal error. The bot's log has the details.",
 	"error.failed": "It failed. The bot's log may have the details.",
 
 	// Commands: names and descriptions

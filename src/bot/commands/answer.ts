@@ -5,6 +5,8 @@ import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.t
 import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { languageOf, render, sayIn } from "../../texts/texts.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
 const maxLength = 2_000;
@@ -72,8 +74,14 @@ function piecesOf(text: string): string[] {
 	return [...pieces, piece].filter((one) => one.trim() !== "");
 }
 
-/** Logs the error unless it is a ToolError. */
-export function describeFailure(error: unknown, log: Log, fields: Record<string, string>): string {
+/** In the language of one of Discord's locales. Logs the error unless it is a ToolError. */
+export function describeFailure(
+	error: unknown,
+	locale: string | null,
+	log: Log,
+	fields: Record<string, string>,
+): string {
+	if (error instanceof SaidError) return render(error.said, languageOf(locale));
 	if (error instanceof ToolError) return error.message;
 	const text = describeErrorForPeople(error);
 	if (text !== undefined) {
@@ -84,5 +92,5 @@ export function describeFailure(error: unknown, log: Log, fields: Record<string,
 		return text;
 	}
 	log.error("a command or press failed: internal error", { ...fields, error });
-	return "Internal error. The bot's log has the details.";
+	return sayIn(locale)("error.internal");
 }

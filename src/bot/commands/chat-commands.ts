@@ -134,7 +134,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 				} catch (error) {
 					// Other errors are logged and not shown.
 					if (describeErrorForPeople(error) === undefined) throw error;
-					const text = describeFailure(error, log, { command: name });
+					const text = describeFailure(error, null, log, { command: name });
 					const isMistake = permission !== undefined && error instanceof ToolError && !error.cause;
 					return { answer: { text }, isMistake };
 				}

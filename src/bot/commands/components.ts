@@ -54,7 +54,7 @@ export function serveComponents(client: Client, { handlers, log }: ComponentsOpt
 		try {
 			await handler.run(interaction, rest);
 		} catch (error) {
-			const text = describeFailure(error, log, { component: handler.prefix });
+			const text = describeFailure(error, interaction.locale, log, { component: handler.prefix });
 			await answerPrivately(interaction, text);
 		}
 	}

@@ -94,7 +94,7 @@ export class SlashCommands {
 	async #fail(interaction: Answering, error: unknown): Promise<void> {
 		const { log } = this.options;
 		const command = interaction.isCommand() ? interaction.commandName : "button";
-		const text = describeFailure(error, log, { command });
+		const text = describeFailure(error, interaction.locale, log, { command });
 		await answerPrivately(interaction, text).catch((failure) =>
 			log.warn("could not answer a slash command", { command, reason: String((failure as Error).message) }),
 		);

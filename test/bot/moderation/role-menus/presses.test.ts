@@ -37,7 +37,7 @@ async function startPresses(
 						const rest = given.customId.slice(menuPrefix.length + 1);
 						// As the router does.
 						handler?.run(given, rest).catch(async (error: unknown) => {
-							const text = describeFailure(error, options.log, {});
+							const text = describeFailure(error, null, options.log, {});
 							errors.push(text);
 							await answerPrivately(given, text).catch(() => {});
 						});
