@@ -30,7 +30,7 @@ export interface Ai {
 	complete(messages: readonly AiMessage[], options?: AnswerOptions): Promise<string>;
 }
 
-export interface AiOptions {
+interface AiOptions {
 	settings: AiSettings;
 	apiKeys: ApiKeys;
 	log: Log;

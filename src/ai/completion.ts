@@ -19,9 +19,9 @@ const maxErrorBytes = 64 * 1024;
 export type Finish = "stop" | "length";
 
 /** One event of a streamed AI answer: a piece of its text, or how the answer ended. */
-export type CompletionEvent = { text: string } | { finish: Finish };
+type CompletionEvent = { text: string } | { finish: Finish };
 
-export interface CompletionRequest {
+interface CompletionRequest {
 	messages: readonly { role: string; content: string }[];
 	/** Maximum length of the AI's answer in tokens. Has no effect if the AI provider's own limit is lower. */
 	maxTokens?: number | undefined;

@@ -16,7 +16,7 @@ const sentences = {
 
 export type AiErrorKind = keyof typeof sentences;
 
-export interface AiErrorDetails {
+interface AiErrorDetails {
 	/** For the operator. Never contains the provider's own text, which may quote the request. */
 	detail?: string;
 	/** Milliseconds until a new try, from the Retry-After header or the bot's own cooldown for the provider. */

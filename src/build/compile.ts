@@ -7,7 +7,7 @@ import type { Build } from "../lib/program/program.ts";
 /** Links to the executable, which runs the program of the name by which it is started. */
 export const linkNames = ["gateway", "bot"] as const;
 
-export interface CompileOptions {
+interface CompileOptions {
 	root: string;
 	/** Must exist. */
 	directory: string;

@@ -29,7 +29,7 @@ const extras = [
 	"docker/monitoring",
 ];
 
-export interface ReleaseOptions {
+interface ReleaseOptions {
 	root: string;
 	directory: string;
 	target: string;

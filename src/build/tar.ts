@@ -1,20 +1,20 @@
 // Writes tar archives (ustar) reproducibly: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 
-export interface TarFile {
+interface TarFile {
 	/** At most 100 bytes. */
 	name: string;
 	bytes: Uint8Array;
 	isExecutable: boolean;
 }
 
-export interface TarLink {
+interface TarLink {
 	/** At most 100 bytes. */
 	name: string;
 	/** Relative to the link's directory, at most 100 bytes. */
 	target: string;
 }
 
-export type TarEntry = TarFile | TarLink;
+type TarEntry = TarFile | TarLink;
 
 const blockSize = 512;
 

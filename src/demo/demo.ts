@@ -29,7 +29,7 @@ export type DemoFacts = Awaited<ReturnType<typeof startDemo>>["facts"];
 
 type Program = Omit<ChildOptions, "onTrouble">;
 
-export interface DemoOptions {
+interface DemoOptions {
 	/** 0 takes any free port. */
 	gatewayPort: number;
 	gatewayBindAddress: string;

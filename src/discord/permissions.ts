@@ -46,7 +46,7 @@ export interface NeededWith<Args> {
 }
 
 /** Needed through roles, whatever the overwrites of channels say. */
-export interface NeededInGuild {
+interface NeededInGuild {
 	permission: Permission;
 	inGuild: true;
 }

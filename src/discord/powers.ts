@@ -46,7 +46,7 @@ export function powersIn(
 	return bits & powerful & ~common.bitfield;
 }
 
-export interface RolePowers {
+interface RolePowers {
 	bits: bigint;
 	channel?: GuildBasedChannel;
 }

@@ -22,7 +22,7 @@ export const threadCursor = v.optional(
 	),
 );
 
-export interface ThreadQuery {
+interface ThreadQuery {
 	/** Undefined: all channels of the guild. */
 	channel?: ThreadedChannel | undefined;
 	archived: boolean;

@@ -8,7 +8,7 @@ import type { InstallRecord, Pending } from "./record.ts";
 import type { Step } from "./step.ts";
 import type { System } from "./system.ts";
 
-export interface FileOptions {
+interface FileOptions {
 	/** Absolute, on the system. */
 	path: string;
 	/** Such as "the unit guildhall.service". */
@@ -98,7 +98,7 @@ export function fileStep(system: System, record: InstallRecord, options: FileOpt
 }
 
 /** The first of path.bak, path.bak.2, … that is free. */
-export function freeName(path: string, system: System): string {
+function freeName(path: string, system: System): string {
 	const isTaken = (name: string) => lstatSync(system.at(name), { throwIfNoEntry: false }) !== undefined;
 	let name = `${path}.bak`;
 	for (let count = 2; isTaken(name); count++) name = `${path}.bak.${count}`;

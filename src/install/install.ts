@@ -10,14 +10,14 @@ import { executableStep, serviceStep, sysctlSteps, unitSteps } from "./service.t
 import { applySteps, InstallError, type Plan, planSteps, planUndo, type Step, undoSteps } from "./step.ts";
 import type { System } from "./system.ts";
 
-export interface InstallOptions {
+interface InstallOptions {
 	/** To copy. */
 	executable: string;
 	/** Of the site in Caddy. Default: that of the last installation. */
 	domain?: string | undefined;
 }
 
-export interface UninstallOptions {
+interface UninstallOptions {
 	deleteData: boolean;
 }
 

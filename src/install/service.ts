@@ -10,7 +10,7 @@ import type { Step } from "./step.ts";
 import { readText, type System, tryRun } from "./system.ts";
 
 /** Runs `guildhall up`. */
-export const unitName = "guildhall.service";
+const unitName = "guildhall.service";
 const unitPath = `/etc/systemd/system/${unitName}`;
 const linkPath = `/etc/systemd/system/multi-user.target.wants/${unitName}`;
 const sysctlPath = "/etc/sysctl.d/60-guildhall.conf";

@@ -6,7 +6,7 @@ export class Overloaded extends Error {
 	override name = "Overloaded";
 }
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
 	max: number;
 	/** Default: no limit. */
 	maxWaiting?: number;

@@ -22,7 +22,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /** "any" if the names cannot be known in advance. */
-export type AllowedHosts = readonly string[] | "any";
+type AllowedHosts = readonly string[] | "any";
 
 type Check = (request: Request) => Response | undefined;
 

@@ -20,7 +20,7 @@ export interface PromptArgument {
 /** Absent arguments are undefined. */
 export type PromptArguments = Readonly<Record<string, string | undefined>>;
 
-export interface PromptMessage {
+interface PromptMessage {
 	role: "user" | "assistant";
 	content: JsonObject;
 }

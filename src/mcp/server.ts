@@ -94,7 +94,7 @@ export function promptSource(select: (principal: Principal | undefined) => reado
 
 export type OtherMethod = (params: JsonObject, caller: Caller) => string | Promise<string>;
 
-export interface ServerOptions {
+interface ServerOptions {
 	info: { name: string; title: string; version: string };
 	/** For the AI model: what the server is and how to begin. */
 	instructions: string | ((principal: Principal | undefined) => string);

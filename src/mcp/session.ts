@@ -46,7 +46,7 @@ function idKey(id: unknown): string {
 	return `${typeof id} ${id}`;
 }
 
-export interface SessionLimits {
+interface SessionLimits {
 	idleTimeoutMs: number;
 	/** One more ends the least recently used session. */
 	maxSessions: number;

@@ -25,7 +25,7 @@ import { canElicit, checkModern, clientName, modernVersion, versionKey } from ".
 import { type Caller, protocolVersions, type Server } from "./server.ts";
 import type { Session, Sessions } from "./session.ts";
 
-export interface EndpointOptions {
+interface EndpointOptions {
 	server: Server;
 	/** Or a constant id for all clients; then no notifications precede a response. */
 	sessions: Sessions | string;

@@ -52,7 +52,7 @@ export interface SimulatorOptions {
 	onExchange?: (exchange: Exchange) => void;
 }
 
-export interface ChannelView {
+interface ChannelView {
 	id: string;
 	channel: Channel;
 	/** Returns the channel's messages, oldest first, one per line: "username: content". */

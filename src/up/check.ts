@@ -14,7 +14,7 @@ import { commonToken } from "./shared.ts";
 
 const maxAtOnce = 4;
 
-export interface CheckedProgram {
+interface CheckedProgram {
 	/** Of the instance, or "gateway". */
 	name: string;
 	program: "bot" | "gateway";

@@ -19,7 +19,7 @@ export interface ControlRequest {
 
 export type ControlResponse = { status: UpStatus } | { started: Started } | { stopped: true } | { error: string };
 
-export interface ControlOptions {
+interface ControlOptions {
 	/** In a directory that only this user can open and that this process has locked (`claimState`). */
 	path: string;
 	programs: Pick<Programs, "bots" | "restart" | "stop" | "start">;

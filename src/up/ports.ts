@@ -2,13 +2,13 @@
 
 const firstPort = 9090;
 
-export interface PortRequest {
+interface PortRequest {
 	name: string;
 	/** The fixed MCP_PORT; undefined if there is none. */
 	wanted: number | undefined;
 }
 
-export interface PortOptions {
+interface PortOptions {
 	/** By name; kept unless .env names another one. */
 	current: ReadonlyMap<string, number>;
 	/** Such as the gateway's. */

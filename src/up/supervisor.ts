@@ -17,7 +17,7 @@ export interface Timing {
 	after(ms: number, work: () => void): () => void;
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
 	name: string;
 	/** Throws if the operating system cannot start it. */
 	spawn(): ChildProcess;

@@ -14,7 +14,7 @@ import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
 import { programStatus } from "./status.ts";
 
-export interface UpConfig {
+interface UpConfig {
 	/** Absolute. */
 	directory: string;
 	/** Programs get some of these variables. */

@@ -111,7 +111,7 @@ export interface ConnectionOptions {
 	requestsPerSecond?: number | undefined;
 }
 
-export interface ConnectionState {
+interface ConnectionState {
 	/** Whether all shards are logged in. */
 	connected: boolean;
 	since: Date;

@@ -1,6 +1,6 @@
 import { backOffMs } from "../../lib/back-off.ts";
 
-export interface ReconnectTiming {
+interface ReconnectTiming {
 	/** The first delay and the maximum. It doubles after each failure. */
 	backOffMs: readonly [number, number];
 	/**

@@ -17,7 +17,7 @@ interface State {
 	ignoredCommands: number;
 }
 
-export interface Return {
+interface Return {
 	wasLost: boolean;
 	/** Without events. */
 	gapMs: number;

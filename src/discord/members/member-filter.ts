@@ -7,7 +7,7 @@ import { compareIds } from "../../guild-document/names/ids.ts";
 export const roleIds = "_roles";
 
 /** A member must fulfil all that are set. */
-export interface MemberFilter {
+interface MemberFilter {
 	/** Any of these. */
 	with_role_ids?: readonly string[] | undefined;
 	/** None of these. */

@@ -16,7 +16,7 @@ const maxLoadsPerShard = 10;
 /** Discord allows one request for all members of a guild in 30 seconds. */
 const reloadDelayMs = 35_000;
 
-export interface MemberLoaderOptions {
+interface MemberLoaderOptions {
 	log: Log;
 	/** The first delay before a failed load is tried again, and the maximum. */
 	backOffMs: readonly [number, number];

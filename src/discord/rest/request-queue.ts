@@ -28,7 +28,7 @@ export class QueueFull extends Error {
 	}
 }
 
-export interface RequestQueueOptions {
+interface RequestQueueOptions {
 	/** Default: 50, Discord's global rate limit. */
 	perSecond?: number | undefined;
 	/** Monotonic, in milliseconds. */

@@ -320,7 +320,7 @@ async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1]
 
 type Request = REST["request"];
 
-export interface GuardOptions {
+interface GuardOptions {
 	/** With the wait in the queue. */
 	timeoutMs: number;
 	/** Default: AbortSignal.timeout. */

@@ -25,7 +25,7 @@ export type BackendState =
 /** "back": it opened a session; "draining": it is about to end; "silent": unreachable, or another server answers. */
 export type Presence = "back" | "draining" | "silent";
 
-export interface BackendHealthOptions {
+interface BackendHealthOptions {
 	name: string;
 	log: Log;
 	/** Called after an absence, and to probe an offline bot: it ends with `probeSucceeded` or `probeFailed`. */

@@ -43,7 +43,7 @@ export interface SessionRequest extends RequestOptions {
 	elicits?: boolean;
 }
 
-export interface BackendSessionOptions {
+interface BackendSessionOptions {
 	client: Client;
 	onReplaced(): void;
 	/** Called before a request is sent again, because the bot did not know the session. */

@@ -38,7 +38,7 @@ const maxOwnBytes = 2 * 1024 * 1024;
 export const maxUnfinishedBytes = 64 * 1024 * 1024;
 const maxReasonLength = 300;
 
-export interface BackendMetrics {
+interface BackendMetrics {
 	reinitialisations: Counter;
 	retries: Counter;
 	/** From forwarding a call to the bot's response. */

@@ -31,7 +31,7 @@ import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
-export interface CallsOptions {
+interface CallsOptions {
 	config: GatewayConfig;
 	backends: readonly Backend[];
 	router: Router;

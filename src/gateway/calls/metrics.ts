@@ -39,7 +39,7 @@ export const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
 export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
 /** Read each time Prometheus scrapes. */
-export interface GatewayGauges {
+interface GatewayGauges {
 	backends: readonly Pick<Backend, "name" | "state" | "inFlight">[];
 	toolsListBytes(): number;
 	/** Since the last refresh of all bots. */

@@ -5,7 +5,7 @@ import type { Backend } from "../backends/backend.ts";
 import type { CallOutcome } from "./metrics.ts";
 
 /** Number of calls. */
-export const maxRecentCalls = 500;
+const maxRecentCalls = 500;
 const maxNameLength = 100;
 
 /** Without arguments: for the log, the metrics and the console. */

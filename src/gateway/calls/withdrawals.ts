@@ -12,7 +12,7 @@ import type { RecentCalls } from "./recent-calls.ts";
 
 const requestTimeoutMs = 5_000;
 
-export interface WithdrawalsOptions {
+interface WithdrawalsOptions {
 	backends: readonly (Pick<Backend, "name" | "waiting" | "withdraw" | "reasonOf"> & { state: { online: boolean } })[];
 	store: Statements;
 	recent: Pick<RecentCalls, "approvalChanges">;

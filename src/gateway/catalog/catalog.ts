@@ -34,7 +34,7 @@ export interface Catalog {
 }
 
 /** Names of tools that the bot lacks, and of those that it defines differently. */
-export interface Skew {
+interface Skew {
 	lacks: string[];
 	differs: string[];
 }

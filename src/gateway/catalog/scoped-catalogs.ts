@@ -13,7 +13,7 @@ import { buildCatalog, type Catalog } from "./catalog.ts";
 const maxCombinations = 100;
 const requestTimeoutMs = 2_000;
 
-export interface ScopedCatalog extends Pick<Catalog, "skew"> {
+interface ScopedCatalog extends Pick<Catalog, "skew"> {
 	toolList: ToolList;
 	/** By bot name: the last lists for these limits. A bot that has never answered is absent. */
 	offers: ReadonlyMap<string, BackendOffer>;

@@ -37,7 +37,7 @@ class NoAnswer extends Error {
 	}
 }
 
-export interface BotRoutesOptions {
+interface BotRoutesOptions {
 	backends: readonly Backend[];
 	state: Pick<ReturnType<typeof createState>, "botsFor" | "callsFor" | "changeApprovals">;
 }

@@ -19,7 +19,7 @@ const loadTicks = 40;
 const heartbeatTicks = 16;
 const slowTicks = 80;
 
-export interface EventsOptions {
+interface EventsOptions {
 	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor" | "nextCall" | "approvalChanges">;
 	sessions: Pick<Sessions, "isOpen" | "refresh">;
 	log: Log;

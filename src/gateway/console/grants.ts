@@ -7,7 +7,7 @@ import type { Viewer } from "./viewer.ts";
 
 const chosen = v.strictObject({ id: v.pipe(v.string(), v.maxLength(100)) });
 
-export interface GrantRoutesOptions {
+interface GrantRoutesOptions {
 	store: Store | undefined;
 	log: Log;
 	/** Milliseconds since 1970. */

@@ -101,7 +101,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 }
 
 /** Median and 99th percentile in milliseconds, and the number of calls. Null without calls. */
-export function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
+function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
 	const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
 	const at = (part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
 	return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), calls: sorted.length };

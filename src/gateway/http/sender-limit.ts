@@ -10,7 +10,7 @@ const maxNetworks = 1_000;
 const few = 3;
 const sparedTotals = 10;
 
-export interface SenderLimitOptions {
+interface SenderLimitOptions {
 	/** Per minute, from one network. */
 	perNetwork: number;
 	/** Per minute, from all networks. */

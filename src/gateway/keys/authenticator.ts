@@ -23,7 +23,7 @@ export type FindToken = (hash: string) => Promise<TokenOwner | undefined>;
 /** "root" for the root key; responses: 401 for an invalid token, 503 if the database is unavailable. */
 export type Authenticate = (request: Request) => "root" | Response | Promise<Principal | Response>;
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
 	/** MCP_AUTH_TOKEN, which has no limits. */
 	token: string;
 	/** By kind of token (API key, OAuth access token). */

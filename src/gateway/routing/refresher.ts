@@ -5,7 +5,7 @@ import type { Backend } from "../backends/backend.ts";
 import { refreshAll } from "../backends/refresh-all.ts";
 import type { RouteIndex } from "./routing.ts";
 
-export interface RefresherOptions {
+interface RefresherOptions {
 	index: RouteIndex<Backend>;
 	intervalMs: number;
 	/** Milliseconds after the first bot has listed its tools. */

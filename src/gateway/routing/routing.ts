@@ -122,7 +122,7 @@ function routeLimited<One extends Routed>(
 	throw unknownGuild(guildId, index.backends);
 }
 
-export interface RouterOptions {
+interface RouterOptions {
 	backends: readonly Backend[];
 	index: RouteIndex<Backend>;
 	views: Views;

@@ -11,9 +11,9 @@ import { openStore } from "./store.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
 /** For commands on the database. */
-export const storeCommandVariables = { ...storeVariables, ...logSettings };
+const storeCommandVariables = { ...storeVariables, ...logSettings };
 
-export interface StoreCommandSettings {
+interface StoreCommandSettings {
 	store: StoreSettings;
 	log: LogOptions;
 }

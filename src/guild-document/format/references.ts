@@ -4,7 +4,7 @@ import { type Category, type Channel, everyone, type GuildDocument, type Overwri
 import { mapDocument, withoutUndefined } from "./map-document.ts";
 
 /** A function returns undefined to remove the reference. */
-export interface ReferenceMap {
+interface ReferenceMap {
 	role(reference: string): string | undefined;
 	channel(reference: string): string | undefined;
 	/** Gets the text between the colons of a custom emoji such as ":name:"; returns colons, too. */

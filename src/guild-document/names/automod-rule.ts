@@ -32,7 +32,7 @@ const presets = { profanity: Preset.Profanity, sexual_content: Preset.SexualCont
 
 export type TriggerName = keyof typeof triggers;
 export type ActionName = keyof typeof actions;
-export type PresetName = keyof typeof presets;
+type PresetName = keyof typeof presets;
 
 export const triggerNames = Object.keys(triggers) as TriggerName[];
 export const actionNames = Object.keys(actions) as ActionName[];

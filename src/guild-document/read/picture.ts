@@ -16,7 +16,7 @@ export const pictureTypes = {
 	"image/webp": "webp",
 	"image/avif": "avif",
 } as const;
-export type PictureType = keyof typeof pictureTypes;
+type PictureType = keyof typeof pictureTypes;
 
 /** The first 32 hexadecimal digits of the SHA-256. */
 export function pictureHash(bytes: Uint8Array): string {
@@ -49,7 +49,7 @@ export function picturesDirectoryOf(file: string): string {
 }
 
 /** For an icon that was not downloaded; never compared. A missing field would mean the default, and delete the icon. */
-export const unknownPicture = "0".repeat(32);
+const unknownPicture = "0".repeat(32);
 
 function mapIcons(
 	document: GuildDocument,

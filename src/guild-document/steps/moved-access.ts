@@ -20,7 +20,7 @@ export interface GuildAccess {
 	rolesOf(memberId: string): readonly string[] | undefined;
 }
 
-export interface MovedChannel {
+interface MovedChannel {
 	own: Overwrites;
 	/** Its overwrites are those of its old category. */
 	isSynced: boolean;

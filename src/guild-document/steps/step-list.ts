@@ -54,7 +54,7 @@ type NewStep = Pick<Step, "action" | "kind" | "name"> &
 		needs?: readonly string[];
 	};
 
-export interface Comparison<T> {
+interface Comparison<T> {
 	/** With the values in the document. */
 	values: Partial<T>;
 	/** For users; of a new thing without default values. */
@@ -71,10 +71,10 @@ export interface Thing {
 const methods = { create: "POST", edit: "PATCH", order: "PATCH", delete: "DELETE", assign: "PUT", ban: "PUT" } as const;
 
 /** A section of the document that is a list, all of whose things become steps in the same way. */
-export type ListedPart = "roles" | "emojis" | "automod" | "events" | "webhooks";
+type ListedPart = "roles" | "emojis" | "automod" | "events" | "webhooks";
 type Listed<P extends ListedPart> = NonNullable<GuildDocument[P]>[number];
 
-export interface ListedSteps<P extends ListedPart> {
+interface ListedSteps<P extends ListedPart> {
 	kind: StepKind;
 	/** For messages. Default: the kind. */
 	what?: string;

@@ -22,7 +22,7 @@ export const gatewayEnvFile = "gateway.env";
 
 const others = 0o077;
 
-export interface GatewayEnv {
+interface GatewayEnv {
 	/** Without empty ones. */
 	variables: Record<string, string>;
 	/** Undefined if the file has none, or still a placeholder. */

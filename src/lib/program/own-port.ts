@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { reachableHost } from "./listen.ts";
 
-export interface PortResponse {
+interface PortResponse {
 	status: number | undefined;
 	body: string;
 }

@@ -29,7 +29,7 @@ const json = (value) => JSON.stringify(value, null, 2);
  * Whether the endpoint can be reached only from this machine.
  * @param {string} endpoint
  */
-export function isLocal(endpoint) {
+function isLocal(endpoint) {
 	const { hostname } = new URL(endpoint);
 	return /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }

@@ -26,7 +26,7 @@ import {
 import { streamAnswer } from "./stream.ts";
 
 /** A chat completion request that the provider received, and how its response ended. */
-export interface AiRequest {
+interface AiRequest {
 	model: string | undefined;
 	messages: readonly ChatMessage[];
 	stream: boolean;
@@ -37,7 +37,7 @@ export interface AiRequest {
 	outcome: "waiting" | "whole" | "broken" | "hung up" | number;
 }
 
-export interface AiSimulationOptions {
+interface AiSimulationOptions {
 	port?: number;
 	/** The API key that clients of the simulated AI provider must send. Random by default. */
 	key?: string;

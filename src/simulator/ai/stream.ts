@@ -8,7 +8,7 @@ const pauseMs = 1;
 /** Number of waits of 1 ms before a connection is cut, so that the client can first read the data sent so far. */
 const turnsBeforeCut = 20;
 
-export interface StreamOptions {
+interface StreamOptions {
 	kind: AiMisbehaviour | undefined;
 	/** Resolves when the test ends the misbehaviour of the AI provider with `behave()`. */
 	released: Promise<void>;

@@ -24,7 +24,7 @@ import {
 	wrongResponses,
 } from "./misbehaviour.ts";
 
-export interface Player {
+interface Player {
 	username: string;
 	uuid: string;
 }
@@ -42,7 +42,7 @@ export interface Donator extends Player {
 	tier: string;
 }
 
-export interface GameRequest {
+interface GameRequest {
 	method: string;
 	path: string;
 	body: unknown;
@@ -58,7 +58,7 @@ interface NewDonator {
 	username?: string | undefined;
 }
 
-export interface GameServerOptions {
+interface GameServerOptions {
 	port?: number;
 	/** The secret that the bot and the game server share. Random by default. */
 	secret?: string;

@@ -63,7 +63,7 @@ const trickleBytes = 60;
 const trickleEveryMs = 500;
 
 /** The data from which the game server creates the response for a simulated fault. */
-export interface ResponseContext {
+interface ResponseContext {
 	/** The donators that `GET /api/donators` lists when there is no simulated fault. */
 	donators: readonly unknown[];
 	/** Resolves when the test ends the misbehaviour of the game server with `behave()`. */

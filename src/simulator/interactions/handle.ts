@@ -52,7 +52,7 @@ export interface VisibleModal {
 }
 
 /** A text input or select menu of a modal, as the bot sent it, with its label. */
-export type VisibleInput = ModalInput & { label: string };
+type VisibleInput = ModalInput & { label: string };
 
 /** Returns functions to wait for the bot's response to an interaction. */
 export function createHandle(interactions: Interactions, interaction: Interaction): InteractionHandle {

@@ -17,7 +17,7 @@ export class ApiError extends Error {
 }
 
 /** The name of a JSON error code in discord.js. */
-export type ErrorName = keyof typeof Code;
+type ErrorName = keyof typeof Code;
 
 // Programs rely on the codes. The messages are Discord's where they are known. A guess (error-status): the statuses.
 const messages: Record<number, Partial<Record<ErrorName, string>>> = {

@@ -5,7 +5,7 @@ import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
 type Match = string;
 
-export interface FaultLimits {
+interface FaultLimits {
 	/** How many requests an injected fault affects. Default: all requests that match it. */
 	times?: number | undefined;
 	/** The id of the only user whose requests the injected fault affects. Default: all users. */

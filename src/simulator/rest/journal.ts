@@ -2,7 +2,7 @@
 
 import { Subscribers } from "../world/state/subscribers.ts";
 
-export interface JournalEntry {
+interface JournalEntry {
 	seq: number;
 	/** When the request was executed, in ISO 8601. */
 	at: string;

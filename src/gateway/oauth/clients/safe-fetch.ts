@@ -27,7 +27,7 @@ export interface SafeFetch {
 	fetch?: (url: string, init: BunFetchRequestInit) => Promise<Response>;
 }
 
-export interface SafeFetchLimits {
+interface SafeFetchLimits {
 	maxBytes: number;
 	/** Milliseconds: DNS look-up, connection and response. */
 	timeoutMs: number;

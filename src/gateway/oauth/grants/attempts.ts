@@ -9,7 +9,7 @@ import type { ResourcePath } from "../protocol/metadata.ts";
 import { hashSecret, newSecret } from "../protocol/secrets.ts";
 
 /** Milliseconds to sign in at Discord and answer the consent page. */
-export const attemptLifetimeMs = 10 * 60_000;
+const attemptLifetimeMs = 10 * 60_000;
 
 /** After validation. */
 export interface AuthorizationRequest {

@@ -34,7 +34,7 @@ export interface Grant {
 }
 
 /** On the consent page. */
-export interface Consent {
+interface Consent {
 	request: AuthorizationRequest;
 	person: DiscordPerson;
 	/** Chosen by the person. */
@@ -65,7 +65,7 @@ export interface StoredToken {
 export type Refusal = "unknown" | "mismatch" | "replayed" | "reused";
 
 /** To exchange a code for tokens. */
-export interface Redemption {
+interface Redemption {
 	clientId: string;
 	/** Undefined if absent, as in OAuth 2.1. */
 	redirectUri: string | undefined;

@@ -11,7 +11,7 @@ import { pageResponse } from "./page.ts";
 
 const title = "Your connections";
 
-export interface ConnectionsPage {
+interface ConnectionsPage {
 	person: DiscordPerson;
 	connections: readonly Grant[];
 	/** Sent with each form of the page. */

@@ -156,7 +156,7 @@ export interface BackLink {
 	url: string;
 }
 
-export interface ErrorPage {
+interface ErrorPage {
 	status: number;
 	title: string;
 	text: string;

@@ -8,7 +8,7 @@ import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { bytesAtMost } from "../../../lib/program/listen.ts";
 
-export interface DiscordOptions {
+interface DiscordOptions {
 	/** Without the version, such as `https://discord.com/api`. */
 	apiUrl: string;
 	clientId: string;

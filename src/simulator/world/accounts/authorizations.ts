@@ -6,7 +6,7 @@ import type { User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
 /** The OAuth2 scopes that the simulator implements. They allow an application to read data of a person. */
-export const simulatedScopes = ["identify", "email", "guilds"] as const;
+const simulatedScopes = ["identify", "email", "guilds"] as const;
 export type Scope = (typeof simulatedScopes)[number];
 
 export function isSimulatedScope(scope: string): scope is Scope {

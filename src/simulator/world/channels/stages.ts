@@ -6,7 +6,7 @@ import type { Guild, GuildChannel, StageInstance } from "../state/entities.ts";
 import { isEvent, type Verb } from "../state/events.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
-export type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level">>;
+type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level">>;
 
 const audit = auditOf("StageInstance");
 

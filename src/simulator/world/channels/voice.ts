@@ -8,7 +8,7 @@ import { type Guild, type GuildChannel, isVoice, type Member, type VoiceState } 
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
-export type OwnVoice = Changes<Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">>;
+type OwnVoice = Changes<Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">>;
 
 export class Voice {
 	constructor(private readonly state: State) {}

@@ -13,9 +13,7 @@ import { type Attribution, apply, type Changes, type State } from "../state/stat
 
 export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
 
-export type RuleChanges = Changes<
-	Omit<AutoModerationRule, "id" | "guild_id" | "creator_id" | "event_type" | "trigger_type">
->;
+type RuleChanges = Changes<Omit<AutoModerationRule, "id" | "guild_id" | "creator_id" | "event_type" | "trigger_type">>;
 
 /** An AutoMod rule that a message text violates, and the part of the text that matched. */
 export interface Violation {

@@ -10,7 +10,7 @@ import { type Attribution, apply, type Changes, type State } from "../state/stat
 import type { Picture, Pictures } from "./pictures.ts";
 
 /** New values for the fields of a custom emoji. */
-export type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
+type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
 
 const audit = auditOf("Emoji");
 

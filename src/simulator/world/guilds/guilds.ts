@@ -16,7 +16,7 @@ import type { Pictures } from "./pictures.ts";
 import type { ScheduledEvents } from "./scheduled-events.ts";
 
 /** New values for the fields of a guild. */
-export type GuildChanges = Changes<
+type GuildChanges = Changes<
 	GuildSettings & Pick<Guild, "owner_id" | "features" | "premium_tier" | "mfa_level" | "incidents_data">
 >;
 

@@ -14,7 +14,7 @@ import type { Guilds } from "./guilds.ts";
 import type { Roles } from "./roles.ts";
 
 /** New values for the fields of a guild member. */
-export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
+type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
 
 interface Parts {
 	users: Users;

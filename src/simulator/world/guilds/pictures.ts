@@ -4,7 +4,7 @@
 import { deflateSync } from "node:zlib";
 
 /** The image formats that Discord accepts. */
-export type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif";
+type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif";
 
 export interface Picture {
 	format: PictureFormat;

@@ -12,8 +12,7 @@ import type { Verb } from "../state/events.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 /** The fields of a new scheduled event. Name, start time and entity type are required. */
-export type NewScheduledEvent = Pick<ScheduledEvent, "name" | "scheduled_start_time" | "entity_type"> &
-	ScheduledEventChanges;
+type NewScheduledEvent = Pick<ScheduledEvent, "name" | "scheduled_start_time" | "entity_type"> & ScheduledEventChanges;
 
 export type ScheduledEventChanges = Changes<
 	Omit<ScheduledEvent, "id" | "guild_id" | "creator_id" | "privacy_level" | "userIds">

@@ -7,7 +7,7 @@ import type { Guild, WelcomeScreen } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 
-export type WelcomeScreenChanges = Changes<WelcomeScreen & { enabled: boolean }>;
+type WelcomeScreenChanges = Changes<WelcomeScreen & { enabled: boolean }>;
 
 const feature = "WELCOME_SCREEN_ENABLED";
 

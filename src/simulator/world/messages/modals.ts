@@ -39,7 +39,7 @@ export interface TextInput {
 	max_length?: number | null | undefined;
 }
 
-export interface ModalMenu extends SelectMenu {
+interface ModalMenu extends SelectMenu {
 	type: SelectType;
 	id: number;
 	custom_id: string;

@@ -176,7 +176,7 @@ export type GuildSettings = Pick<
 	widget_channel_id: string | null;
 };
 
-export type IncidentsData = Readonly<Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">>;
+type IncidentsData = Readonly<Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">>;
 
 /** A guild's welcome screen as stored. When the simulator sends it, channels that have been deleted are left out. */
 export type WelcomeScreen = Sent<APIGuildWelcomeScreen>;

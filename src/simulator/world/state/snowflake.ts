@@ -7,7 +7,7 @@ const lowBits = 22n;
 const half = 1 << 21;
 
 /** With the time `atMs` (milliseconds since 1970); without it now, and each id is greater than the previous one. */
-export type Snowflakes = (atMs?: number) => string;
+type Snowflakes = (atMs?: number) => string;
 
 export function createSnowflakes(): Snowflakes {
 	let lastMs = 0;
