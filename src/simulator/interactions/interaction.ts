@@ -93,7 +93,7 @@ export interface Progress extends Response {
 const version: 1 = 1;
 
 export function eventOf(world: World, interaction: Interaction): EventPayloads["INTERACTION_CREATE"] {
-	const { id, token, application, type, data, message } = interaction;
+	const { id, token, application, user, type, data, message } = interaction;
 	const reader = { id: application.user.id, seesContent: true };
 	const event = {
 		id,
@@ -101,7 +101,7 @@ export function eventOf(world: World, interaction: Interaction): EventPayloads["
 		application_id: application.user.id,
 		version,
 		...interaction.place,
-		locale: Locale.EnglishUS,
+		locale: world.users.locales.get(user.id) ?? Locale.EnglishUS,
 		entitlements: [],
 		authorizing_integration_owners: ownersOf(interaction),
 		context: inGuild(interaction.channel) ? InteractionContextType.Guild : InteractionContextType.BotDM,

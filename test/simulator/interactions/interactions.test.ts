@@ -55,6 +55,15 @@ describe("commands", () => {
 		});
 	});
 
+	test("an interaction has the languages of its user and of the guild", async () => {
+		await using world = await startAnswering({ command: (interaction) => interaction.reply("done") });
+		const { simulator, bot, ada } = world;
+		simulator.world.users.locales.set(ada.id, "fr");
+		simulator.world.guilds.edit(simulator.guild("The Cooks"), { preferred_locale: "de" });
+		await (await ada.run(general, "verify", { code: "ABC" })).reply();
+		expect(await bot.event("INTERACTION_CREATE")).toMatchObject({ locale: "fr", guild_locale: "de" });
+	});
+
 	test("an ephemeral reply is visible only to its user", async () => {
 		await using world = await startAnswering({
 			command: (interaction) => interaction.reply({ content: "psst", flags: Ephemeral }),

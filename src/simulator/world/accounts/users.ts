@@ -1,5 +1,6 @@
 // Users: bots and people. Those with a token (accounts) can call the REST API.
 
+import type { Locale } from "discord.js";
 import { newToken, newUserProfile } from "../state/defaults.ts";
 import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
@@ -12,6 +13,8 @@ export class Users {
 	readonly sessionStarts = { total: 1_000, used: new Map<string, number>() };
 	/** The ids of users who accept no direct messages. */
 	readonly closedDms = new Set<string>();
+	/** Discord's language of each user who has chosen one, by user id; otherwise en-US. */
+	readonly locales = new Map<string, `${Locale}`>();
 
 	/** The ids of users without two-factor authentication. */
 	readonly withoutMfa = new Set<string>();
