@@ -64,14 +64,17 @@ const otherEffects = (guild: Named): Record<string, Effects> => ({
 	},
 });
 
+/** They have a dry run, and destroy nothing. */
+const previewed = ["set_nickname", "remove_timeout", "unban"];
+
 /** What a row says of the effect of its tool. */
-function effectOf(row: Row): Effect | "by its arguments" {
+function effectOf(name: string, row: Row): Effect | "by its arguments" {
 	if (!("act" in row)) return "read";
 	if (row.effects) return "by its arguments";
-	return row.dryRun ? "destructive" : "write";
+	return row.dryRun && !previewed.includes(name) ? "destructive" : "write";
 }
 const withEffect = (effect: Effect | "by its arguments") =>
-	rows.flatMap(([name, row]) => (effectOf(row) === effect ? name : []));
+	rows.flatMap(([name, row]) => (effectOf(name, row) === effect ? name : []));
 
 /** The tools whose calls all have the same effect. */
 const always: Record<Effect, readonly string[]> = {

@@ -75,6 +75,7 @@ test.each(rows)(
 		if (!("act" in row)) return expect(properties).not.toContain("reason");
 		expect(properties.includes("reason")).toBe(row.reason !== undefined);
 		const hasDryRun = properties.includes("dry_run");
+		expect(hasDryRun).toBe(needs?.isPlanned === true);
 		if (effect === "destructive") expect(hasDryRun).toBe(true);
 		expect(row.dryRun !== undefined).toBe(hasDryRun);
 	},

@@ -37,8 +37,8 @@ export async function previewCall(
 
 /**
  * Runs the call until it has made its plan or, without one, is about to change or store something. `refusal`: the error
- * result as JSON. `isPreviewed`: it has made a plan that it shows, which refuses what its caller may not do. Rejects
- * with an RpcError for invalid arguments.
+ * result as JSON. `isPreviewed`: it has made a plan that it shows, and that leaves out nothing which its caller may not
+ * do. Rejects with an RpcError for invalid arguments.
  */
 export async function checkCall(tool: BotTool, args: JsonObject, context: BotContext) {
 	requireReviewable(tool);
@@ -49,8 +49,8 @@ export async function checkCall(tool: BotTool, args: JsonObject, context: BotCon
 		isAllowed = true;
 		throw stopped;
 	};
-	const review = ({ lines }: Preview) => {
-		isPreviewed = lines !== undefined;
+	const review = ({ lines, leavesOut = false }: Preview) => {
+		isPreviewed = lines !== undefined && !leavesOut;
 		// Tools that check permissions themselves may store something before their first request.
 		if (tool.needs.isPlanned || tool.needs.checkedInRun) stop();
 	};

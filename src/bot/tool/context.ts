@@ -182,6 +182,8 @@ export type Plan = {
 	 * the preview without the current time.
 	 */
 	basis?: ToolOutput | ((shown: ToolOutput) => ToolOutput);
+	/** Leaves out what the caller may not do, instead of refusing the call. */
+	leavesOut?: boolean;
 	/** What the call is about to do to people or channels, for the guild's moderation record. */
 	record?: CaseDraft | undefined;
 } & (

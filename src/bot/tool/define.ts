@@ -5,14 +5,18 @@ import { flag } from "./arguments/arguments.ts";
 import type { BotTool, BotToolDefinition, Hints } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 
-/** Defines an MCP tool of the bot. */
+const dry_run = v.optional(flag("Preview."), false);
+
+/** Defines an MCP tool of the bot. A call of a tool with a plan returns the plan's preview if `dry_run` is true. */
 export function tool<const Entries extends v.ObjectEntries>(
 	hints: Hints,
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
 	const { toolset, offered, permissions = [], intents = [], person } = definition;
+	const input = definition.plan ? { ...definition.input, dry_run } : definition.input;
 	return {
-		...createPipeline(hints, definition),
+		// TypeScript cannot infer the entries plus `dry_run`.
+		...createPipeline(hints, { ...definition, input } as BotToolDefinition<v.ObjectEntries>),
 		toolset,
 		offered,
 		effectVaries: definition.destructive !== undefined,
@@ -54,19 +58,10 @@ export function editTool<const Entries extends v.ObjectEntries>(
 	return tool({ effect: "write", additive, idempotent: true }, definition);
 }
 
-/** Of a tool with a plan; destructive tools have it without naming it. */
-export const dry_run = v.optional(flag("Preview."), false);
-
-/**
- * Defines an MCP tool that deletes or overwrites something. A call with the argument `dry_run` returns the plan's
- * preview. `idempotent`: repeating a call has no further effect.
- */
+/** Defines an MCP tool that deletes or overwrites something. `idempotent`: repeating a call has no further effect. */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: With<Entries, "plan">,
 	{ idempotent = true } = {},
 ): BotTool {
-	const input = { ...definition.input, dry_run };
-	// TypeScript cannot infer the entries plus `dry_run`.
-	const previewed = { ...definition, input } as BotToolDefinition<v.ObjectEntries>;
-	return tool({ effect: "destructive", idempotent }, previewed);
+	return tool({ effect: "destructive", idempotent }, definition);
 }

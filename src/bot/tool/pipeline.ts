@@ -155,7 +155,8 @@ async function run<Entries extends v.ObjectEntries>(
 			return previewOfNames([...namedIds(args as JsonObject, things, thingName), ...note]);
 		const shown = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
 		const basis = typeof plan.basis === "function" ? plan.basis(shown) : plan.basis;
-		return previewOf([shown, note].flat(), basis && [basis, note].flat());
+		const { leavesOut } = plan;
+		return { ...previewOf([shown, note].flat(), basis && [basis, note].flat()), leavesOut };
 	};
 	if (dry_run) {
 		const { lines = [], basis } = await preview();

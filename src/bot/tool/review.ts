@@ -11,6 +11,8 @@ export interface Preview {
 	names?: readonly string[];
 	/** Equal for calls which would do the same. Default: `lines` without the current time. */
 	basis: readonly string[];
+	/** See `Plan`. */
+	leavesOut?: boolean | undefined;
 }
 
 /** Called before anything changes. If it throws or rejects, the call ends with its error. */

@@ -16,7 +16,7 @@ import { absentIf, person, requireKnownMembers } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { endingEarlier, noteItem } from "../../discord/rest/rest.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
-import { fold, oneField, resultLines } from "../../discord/text.ts";
+import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";
 import { onEach } from "../tool/bulk.ts";
@@ -222,6 +222,7 @@ export const unban = editTool({
 		const hint = `Nothing was done${forClients("; get_bans lists the bans")}.`;
 		if (more.length === 0 && !only)
 			return {
+				preview: `The user ${user_id} is not banned from the guild ${guild.id}.`,
 				async act() {
 					// A temporary ban without a known outcome must not be made after that.
 					await stored.get(user_id)?.();
@@ -237,7 +238,20 @@ export const unban = editTool({
 			);
 		const others = user_ids.filter((id) => !banned.has(id));
 		if (banned.size === 0) throw new ToolError(`None of these users is banned from the guild ${guild.id}. ${hint}`);
+		const unbanned = others.length > 0 && `${others.length} not banned: ${others.join(", ")}`;
 		return {
+			preview: only
+				? resultLines(
+						`Would lift the ban of ${userName(only.user)}.`,
+						only.reason && `Reason: ${oneField(only.reason)}`,
+					)
+				: resultLines(
+						`Would lift ${banned.size} ban(s):`,
+						[...banned.values()].map(({ user, reason }) =>
+							fieldLine(userFields(user), reason && `reason: ${oneField(reason)}`),
+						),
+						unbanned,
+					),
 			record: { action: "unban", userIds: [...banned.keys()] },
 			act: onEach(
 				{
@@ -252,7 +266,7 @@ export const unban = editTool({
 					},
 					done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
 				},
-				others.length > 0 && `${others.length} not banned: ${others.join(", ")}`,
+				unbanned,
 			),
 		};
 	},

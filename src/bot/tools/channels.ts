@@ -31,7 +31,7 @@ import { readPermissions } from "../tool/arguments/permissions.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
-import { destructiveTool, dry_run, editTool, readTool, writeTool } from "../tool/define.ts";
+import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
 import { type EditStep, editSteps } from "./channels/channel-edit.ts";
 import {
@@ -121,7 +121,7 @@ const forAccess = accessNames.map((name) => ({
 
 /** Their former value is a word that the result names. */
 const restorable = ["name", "slowmode_seconds", "user_limit", "bitrate"];
-const naming = ["guild_id", "channel_id", "reason", "dry_run"];
+const naming = ["guild_id", "channel_id", "reason"];
 
 export const editChannel = editTool({
 	name: "edit_channel",
@@ -153,7 +153,6 @@ export const editChannel = editTool({
 		),
 		status: v.optional(v.pipe(text(0, 500, "Voice."), listedAs({ type: "string", description: "Voice." }))),
 		reason,
-		dry_run,
 	},
 	destructive(args) {
 		const replaced = givenIn(args).filter((name) => !restorable.includes(name));

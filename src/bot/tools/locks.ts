@@ -174,7 +174,25 @@ async function lockChannels(
 	if (plans.length === 0) throw nothingChanged(left);
 	const [only] = planned.length === 1 ? plans : [];
 	const all = plans.reduce((bits, { denied }) => bits | bitsIn(denied), 0n);
+	const describe = ({ channel, denied, left, exempt, inside }: (typeof plans)[number]) =>
+		resultLines(
+			channelName(channel),
+			left.length > 0 && `not locked for ${leftText(left)}`,
+			denied.some(({ id }) => id !== guild.id) && `for ${targets(denied)}`,
+			exempt.length > 0 && `exempt: ${exempt.join(", ")}`,
+			inside > 0 && `still in it: ${inside}`,
+		).join("; ");
+	const preview = (shown: typeof plans) =>
+		resultLines(
+			`Would lock ${plans.length} channel(s): members could no longer ${describeBits(all)}.`,
+			sample(shown, maxShown, describe),
+			left,
+		);
 	return {
+		preview: preview(plans),
+		// People join and leave voice channels meanwhile.
+		basis: preview(plans.map((plan) => ({ ...plan, inside: 0 }))),
+		leavesOut: planned.length > plans.length || plans.some(({ left }) => left.length > 0),
 		record: caseOf("lock", plans),
 		act: onEach(
 			{
@@ -182,14 +200,7 @@ async function lockChannels(
 				single: only && describeLock(only.channel, only),
 				resumes: true,
 				idOf: ({ channel }) => channel.id,
-				describe: ({ channel, denied, left, exempt, inside }) =>
-					resultLines(
-						channelName(channel),
-						left.length > 0 && `not locked for ${leftText(left)}`,
-						denied.some(({ id }) => id !== guild.id) && `for ${targets(denied)}`,
-						exempt.length > 0 && `exempt: ${exempt.join(", ")}`,
-						inside > 0 && `still in it: ${inside}`,
-					).join("; "),
+				describe,
 				write: ({ channel, rows }) => locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row))),
 				done: (done, of) =>
 					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${plans.some(({ left }) => left.length > 0) ? "not for all; " : ""}members may no longer ${describeBits(all)}.${forClients(" unlock = true undoes it.")}`,
@@ -281,6 +292,7 @@ function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]):
 }
 
 const maxNames = 30;
+const maxShown = 50;
 
 function namesOf(channels: readonly find.Channel[]): string {
 	return sample(channels, maxNames, channelName).join(", ");
@@ -331,6 +343,7 @@ async function unlockChannels(
 	const unavailable = () =>
 		remembered.length > 0 && "The database is unavailable and still has the lock: unlock it again in a minute.";
 	const [only] = planned.length === 1 ? plans : [];
+	const describe = ({ channel, changed }: (typeof plans)[number]) => [channelName(channel), ...changed].join("; ");
 	const act = onEach(
 		{
 			items: plans,
@@ -343,7 +356,7 @@ async function unlockChannels(
 				),
 			resumes: true,
 			idOf: ({ channel }) => channel.id,
-			describe: ({ channel, changed }) => [channelName(channel), ...changed].join("; "),
+			describe,
 			async write({ channel, restored }) {
 				for (const { row, active } of restored) await restore(channel, row, active);
 				if (!(await locks.forget(channel.id))) remembered.push(channel);
@@ -352,7 +365,12 @@ async function unlockChannels(
 		},
 		only ? [] : left,
 	);
-	return { record: caseOf("unlock", plans), act: async (call) => resultLines(await act(call), unavailable()) };
+	return {
+		preview: resultLines(`Would unlock ${plans.length} channel(s):`, sample(plans, maxShown, describe), left),
+		leavesOut: planned.length > plans.length,
+		record: caseOf("unlock", plans),
+		act: async (call) => resultLines(await act(call), unavailable()),
+	};
 }
 
 function ownerOf(guild: Guild, { target_id }: ChannelLockRow): string {

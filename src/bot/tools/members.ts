@@ -307,6 +307,7 @@ export const setNickname = editTool({
 		const { members } = guild;
 		const isBot = member.id === guild.client.user.id;
 		return {
+			preview: `Would give ${memberName(member)} ${describeNick(nickname)}, instead of ${describeNick(before)}.`,
 			record: { action: "nickname", userIds: [member.id] },
 			async act() {
 				const edited = await (isBot ? members.editMe({ nick }) : members.edit(member.id, { nick }));

@@ -3,7 +3,7 @@
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { forClients } from "../../discord/acting-person.ts";
-import { memberName, nowIs, time } from "../../discord/describe.ts";
+import { memberFields, memberName, nowIs, time } from "../../discord/describe.ts";
 import { describeBits, isAdministrator } from "../../discord/permissions.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { resultLines } from "../../discord/text.ts";
@@ -112,21 +112,30 @@ export const removeTimeout = editTool({
 			throw new ToolError(
 				`${only ? `${memberName(only)} is not` : "None of these members is"} timed out. Nothing was done.`,
 			);
+		const lasting = only && `the timeout of ${memberName(only)}, which would`;
+		const unchanged = resultLines(
+			others.length > 0 && `${others.length} not timed out: ${others.map(memberName).join(", ")}`,
+			absent,
+		);
 		return {
+			preview: only
+				? `Would end ${lasting} last until ${time(timedOutUntil(only))}.`
+				: resultLines(
+						`Would end ${items.length} timeout(s):`,
+						items.map((member) => `${memberFields(member)} | until ${time(timedOutUntil(member))}`),
+						unchanged,
+					),
 			record: caseOf("remove_timeout", items),
 			act: onEach(
 				{
 					...asMembers,
 					items,
-					single:
-						only &&
-						`Ended the timeout of ${memberName(only)}, which would have lasted until ${time(timedOutUntil(only))}.`,
+					single: only && `Ended ${lasting} have lasted until ${time(timedOutUntil(only))}.`,
 					resumes: true,
 					write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: null }),
-					done: (count, of) => `Ended ${count} of ${of} timeout(s):`,
+					done: (done, of) => `Ended ${done} of ${of} timeout(s):`,
 				},
-				others.length > 0 && `${others.length} not timed out: ${others.map(memberName).join(", ")}`,
-				absent,
+				unchanged,
 			),
 		};
 	},

@@ -161,8 +161,7 @@ describe("a tool without a dry run", () => {
 	test("shows what its ids stand for", async () => {
 		await using world = await startApprovalWorld({ mcp: () => ({ approval: "write" }) });
 		const { id } = world.simulator.user("zoe");
-		const nickname = { user_id: id, nickname: "Zed" };
-		await world.call(key("k"), "set_nickname", nickname);
+		await world.call(key("k"), "send_private_message", { user_id: id, content: "Hello" });
 		expect(descriptionOf(world.posts().at(-1))).toContain(`user_id: Zoë 🍞 (@zoe, ID: ${id})`);
 		const { channel_id } = send(world);
 		await world.call(key("k"), "send_message", send(world));

@@ -127,6 +127,7 @@ export const channelsRows: Record<string, Row> = {
 				channel: channel.id,
 			};
 		},
+		dryRun: /^Would move 1 channel\(s\), 1 of them from elsewhere\.$/m,
 		needs: inChannel("ManageChannels", { permission: "ManageRoles", with: { lock_permissions: true } }),
 		effects: (guild) => ({
 			write: [{ channel_ids: [guild.channel("Lounge")], category_id: guild.channel("Elsewhere") }],

@@ -49,6 +49,7 @@ export const locksRows: Record<string, Row> = {
 			);
 			return { args, request, channel: channel.id, done: () => (denied() & SendMessages) !== 0n };
 		},
+		dryRun: /^Would lock 1 channel\(s\): members could no longer .*SEND_MESSAGES,.*\n#thing-\d+ \(ID: \d+\)$/m,
 		reason: AuditLogEvent.ChannelOverwriteUpdate,
 		needs,
 		effects: (guild) => ({

@@ -48,6 +48,7 @@ export const moderationRows: Record<string, Row> = {
 				done: () => !guild.bans.has(id),
 			};
 		},
+		dryRun: /^Would lift the ban of @thing-\d+ \(ID: \d+\)\.$/m,
 		reason: AuditLogEvent.MemberBanRemove,
 		needs: inGuild("BanMembers"),
 	},

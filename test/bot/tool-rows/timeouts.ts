@@ -36,6 +36,7 @@ export const timeoutsRows: Record<string, Row> = {
 				done: () => member.communication_disabled_until === null,
 			};
 		},
+		dryRun: /^Would end the timeout of thing-\d+ \(@thing-\d+, ID: \d+\), which would last until \S+Z\.$/m,
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
 	},
