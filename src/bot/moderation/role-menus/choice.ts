@@ -1,8 +1,11 @@
 // Computes which roles a member gains and loses by pressing a button or selecting options of a role menu.
 
 import type { Guild } from "discord.js";
+import { titleOf } from "../../../discord/permissions.ts";
 import { cannotGiveRoles } from "../../../discord/role-hierarchy.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { resultLines } from "../../../discord/text.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { type Say, said } from "../../../texts/texts.ts";
 import type { MenuRules } from "./menu.ts";
 import { type ReservedRoles, whyFixed, whyNotTakeable } from "./takeable.ts";
 
@@ -19,8 +22,8 @@ export interface Change {
 /**
  * Returns how a choice in a role menu changes the roles of a member, who has the roles `held` now. A button gives its
  * role, or removes it if the member has it. A select menu gives the selected roles and removes the others. In a menu
- * with `max` 1, the new role replaces the member's previous role from the menu. Throws a ToolError with a message for
- * the member if the choice is not possible.
+ * with `max` 1, the new role replaces the member's previous role from the menu. Throws a SaidError for the
+ * member if the choice is not possible.
  */
 export function changeFor(
 	guild: Guild,
@@ -31,9 +34,9 @@ export function changeFor(
 ): Change {
 	requireRole(guild, requires, held);
 	const chosen = "pressed" in choice ? [choice.pressed] : choice.selected;
-	for (const id of chosen) if (!roleIds.includes(id)) throw refusal(`The role <@&${id}> is no longer in this menu.`);
+	for (const id of chosen) if (!roleIds.includes(id)) throw new SaidError(said("menu.removed", { role: mention(id) }));
 	const bot = cannotGiveRoles(guild);
-	if (bot !== undefined) throw refusal("The bot lacks the permission Manage Roles.");
+	if (bot !== undefined) throw new SaidError(said("menu.powerless"));
 	for (const id of chosen) requireTakeable(guild, id, reserved);
 	const owned = roleIds.filter((id) => held.includes(id));
 	const wanted = "selected" in choice ? choice.selected : afterPress(choice.pressed, owned, max);
@@ -43,9 +46,7 @@ export function changeFor(
 	const remove = left.filter((id) => isRemovable(guild, id));
 	const after = [...owned, ...add].filter((id) => !remove.includes(id));
 	if (max !== undefined && after.length > max && add.length > 0)
-		throw refusal(
-			`You can have at most ${max} of these roles, and you have ${owned.map(mention).join(", ")}. Remove one first.`,
-		);
+		throw new SaidError(said("menu.full", { count: max, roles: mentions(owned) }));
 	return { add, remove, after };
 }
 
@@ -56,18 +57,18 @@ function afterPress(pressed: string, owned: readonly string[], max: number | und
 
 function requireRole(guild: Guild, required: string | undefined, held: readonly string[]): void {
 	if (required === undefined || held.includes(required)) return;
-	throw refusal(
+	throw new SaidError(
 		guild.roles.cache.has(required)
-			? `Only people with the role <@&${required}> can use this menu.`
-			: "The role that this menu requires was deleted. A moderator has to update the menu.",
+			? said("menu.required", { role: mention(required) })
+			: said("menu.required.deleted"),
 	);
 }
 
 function requireTakeable(guild: Guild, id: string, reserved: ReservedRoles): void {
 	const role = guild.roles.cache.get(id);
-	if (!role) throw refusal("This role was deleted.");
-	const problem = whyNotTakeable(guild, role, reserved);
-	if (problem !== undefined) throw refusal(`The role <@&${id}> ${problem}, so this menu cannot give or remove it.`);
+	if (!role) throw new SaidError(said("menu.deleted"));
+	const problem = whyNotTakeable(guild, role, reserved, titleOf);
+	if (problem) throw new SaidError(said("menu.unfit", { role: mention(id), problem }));
 }
 
 function isRemovable(guild: Guild, id: string): boolean {
@@ -75,24 +76,20 @@ function isRemovable(guild: Guild, id: string): boolean {
 	return role !== undefined && whyFixed(guild, role) === undefined;
 }
 
-function refusal(text: string): ToolError {
-	return new ToolError(`${text} Nothing was done.`);
-}
-
-export function mention(roleId: string): string {
+function mention(roleId: string): string {
 	return `<@&${roleId}>`;
 }
 
+function mentions(roleIds: readonly string[]): string {
+	return roleIds.map(mention).join(", ");
+}
+
 /** Describes to the member which roles a choice in a role menu added and removed. */
-export function describeChange({ add, remove, after }: Change): string {
-	const now =
-		after.length > 0
-			? `Your roles from this menu: ${after.map(mention).join(", ")}.`
-			: "You have no role from this menu.";
-	if (add.length + remove.length === 0) return `Nothing changed. ${now}`;
-	return [
-		...(add.length > 0 ? [`Added ${add.map(mention).join(", ")}.`] : []),
-		...(remove.length > 0 ? [`Removed ${remove.map(mention).join(", ")}.`] : []),
-		now,
-	].join(" ");
+export function describeChange({ add, remove, after }: Change, say: Say): string {
+	return resultLines(
+		add.length + remove.length === 0 && say("menu.unchanged"),
+		add.length > 0 && say("menu.added", { roles: mentions(add) }),
+		remove.length > 0 && say("menu.taken", { roles: mentions(remove) }),
+		after.length > 0 ? say("menu.now", { roles: mentions(after) }) : say("menu.now.none"),
+	).join(" ");
 }

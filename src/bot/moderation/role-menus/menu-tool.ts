@@ -9,6 +9,8 @@ import { countOf, lengthOf, resultLines, truncate } from "../../../discord/text.
 import { ToolError } from "../../../lib/tool-error.ts";
 import { publishedAs } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said, sayIn } from "../../../texts/texts.ts";
 import { type Emoji, innerEmoji, requireOwnEmoji } from "../../messages/emoji.ts";
 import { allowedMentions, contentPermissions, fetchOwnMessage, slowMode } from "../../messages/message-arguments.ts";
 import { requireSender } from "../../messages/own-messages.ts";
@@ -104,6 +106,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 					`title, content: expected at most ${maxContent} characters together, received ${lengthOf(content)}`,
 				]);
 			const { style, message_id } = args;
+			const say = sayIn(guild.preferredLocale);
 			const emojis = (args.emojis ?? []).map((one) => one || undefined);
 			const entries = entriesFor(roles, { ...args, emojis });
 			await requireOwnEmoji(
@@ -112,7 +115,7 @@ export function createMenuTool(reserved: ReservedRoles) {
 			);
 			const max = args.max !== undefined && args.max < roles.length ? args.max : undefined;
 			const body = {
-				components: menuComponents(style, entries, { max, requires: requires_role?.id }),
+				components: menuComponents(style, entries, { max, requires: requires_role?.id }, say),
 				...(content !== undefined && { content }),
 				allowed_mentions: allowedMentions("none"),
 			};
@@ -127,14 +130,12 @@ export function createMenuTool(reserved: ReservedRoles) {
 				return [`Replaced the role menu ${message_id} in ${place}`, ...rules];
 			}
 			const { id } = (await discord.rest.post(Routes.channelMessages(channel.id), {
-				body: { content: defaultContent, ...body, flags: MessageFlags.SuppressEmbeds },
+				body: { content: say("menu.content"), ...body, flags: MessageFlags.SuppressEmbeds },
 			})) as APIMessage;
 			return [`Role menu sent (ID: ${id}) to ${placeOf(channel, id)}`, ...rules];
 		},
 	});
 }
-
-const defaultContent = "Choose your roles:";
 
 function describeRules(roles: readonly Role[], max: number | undefined, required: Role | undefined): string[] {
 	const limit =
@@ -153,8 +154,7 @@ function describeRules(roles: readonly Role[], max: number | undefined, required
 /** Throws a ToolError if members must not be able to give themselves this role through a role menu. */
 function requireTakeable(one: Role, reserved: ReservedRoles): void {
 	const problem = whyNotTakeable(one.guild, one, reserved);
-	if (problem === undefined) return;
-	throw new ToolError(`${roleName(one)} ${problem}, so it cannot be in a role menu. Nothing was done.`);
+	if (problem) throw new SaidError(said("menu.refused", { role: roleName(one), problem }));
 }
 
 function requireReplaceable({ id, components = [], poll }: APIMessage): void {

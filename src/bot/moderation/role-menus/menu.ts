@@ -14,6 +14,7 @@ import {
 	ComponentType,
 } from "discord.js";
 import { truncate } from "../../../discord/text.ts";
+import type { Say } from "../../../texts/texts.ts";
 
 /** Start of the custom_id of all components of role menus. */
 export const menuPrefix = "rolemenu";
@@ -50,11 +51,12 @@ export interface MenuEntry {
 
 export type MenuRow = APIActionRowComponent<APIComponentInMessageActionRow>;
 
-/** `entries`: at most `maxRoles`. */
+/** `entries`: at most `maxRoles`. `say`: in the language of the guild. */
 export function menuComponents(
 	style: MenuStyle,
 	entries: readonly MenuEntry[],
 	{ max, requires }: Pick<MenuRules, "max" | "requires">,
+	say: Say,
 ): MenuRow[] {
 	// The custom_id has at most 55 characters. Discord allows 100.
 	const id = (last: string) => `${menuPrefix}:${max ?? 0}:${requires ?? 0}:${last}`;
@@ -77,7 +79,7 @@ export function menuComponents(
 			value: entryId(roleId, isNamed),
 			...(emoji && { emoji }),
 		})),
-		placeholder: placeholderFor(limit, entries.length),
+		placeholder: placeholderFor(limit, entries.length, say),
 		// A member who selects nothing loses the roles of the menu.
 		min_values: 0,
 		max_values: limit,
@@ -85,9 +87,9 @@ export function menuComponents(
 	return [row([select])];
 }
 
-function placeholderFor(limit: number, count: number): string {
-	if (limit === 1) return "Select a role";
-	return limit < count ? `Select up to ${limit} roles` : "Select all the roles that you want";
+function placeholderFor(limit: number, all: number, say: Say): string {
+	if (limit === 1) return say("menu.one.placeholder");
+	return limit < all ? say("menu.some.placeholder", { count: limit }) : say("menu.all.placeholder");
 }
 
 function inRows(buttons: readonly APIButtonComponent[]): MenuRow[] {

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RateLimitState } from "../../../discord/rest/rest.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said } from "../../../texts/texts.ts";
 
 export interface PressLimits {
 	/** Maximum number of presses per guild that are handled at the same time. */
@@ -39,11 +40,11 @@ const maxHeld = 1_000;
 
 const reservedShare = 0.25;
 
-const tooMany = "Many people are choosing roles at the moment. Nothing was done; try again in a minute.";
+const tooMany = said("menu.busy");
 
 /** A press (used button or select menu) that waits in the queue or is being handled. */
 export interface PlaceInQueue {
-	/** Resolves when the press may be handled. Rejects with a ToolError for the member on a timeout. */
+	/** Resolves when the press may be handled. Rejects with a SaidError for the member on a timeout. */
 	turn(): Promise<void>;
 	/** Removes the press from the queue. Call it when the press was handled or no longer waits. */
 	leave(): void;
@@ -68,17 +69,14 @@ export class PressQueue {
 		return this.#total;
 	}
 
-	/** At the end of the guild's queue. Throws a ToolError for the member if it is full. */
+	/** At the end of the guild's queue. Throws a SaidError for the member if it is full. */
 	enter(guildId: string, userId: string): PlaceInQueue {
 		if (this.#closing.signal.aborted) throw restarting();
 		const { total, perPerson } = this.limits;
-		if (this.#total >= total) throw new ToolError(tooMany);
+		if (this.#total >= total) throw new SaidError(tooMany);
 		const queue = this.#guilds.get(guildId) ?? this.#newQueue();
 		const own = queue.people.get(userId) ?? 0;
-		if (own >= perPerson)
-			throw new ToolError(
-				"Your earlier choices are still being carried out. Nothing was done; try again when they are.",
-			);
+		if (own >= perPerson) throw new SaidError(said("menu.busy.own"));
 		const left = new AbortController();
 		const turn = takeTurn(queue.semaphore, AbortSignal.any([left.signal, this.#closing.signal]));
 		const isGranted = turn.then(
@@ -118,13 +116,10 @@ export class PressQueue {
 		this.#held.set(`${guildId} ${userId}`, until);
 	}
 
-	/** Throws a ToolError for the member if Discord may still execute an earlier role change. */
+	/** Throws a SaidError for the member if Discord may still execute an earlier role change. */
 	requireSettled(guildId: string, userId: string): void {
 		const until = this.#held.get(`${guildId} ${userId}`) ?? -Infinity;
-		if (until > performance.now())
-			throw new ToolError(
-				"Discord has not answered your last choice, so it may still be carried out. Nothing was done; try again in a minute.",
-			);
+		if (until > performance.now()) throw new SaidError(said("menu.unsettled"));
 	}
 
 	/** Refuses new presses and rejects the waiting ones. */
@@ -137,7 +132,7 @@ export class PressQueue {
 		for (;;) {
 			const ms = queue.freeAt - performance.now();
 			if (ms <= 0) return;
-			if (performance.now() + ms > until) throw new ToolError(tooMany);
+			if (performance.now() + ms > until) throw new SaidError(tooMany);
 			await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {
 				throw restarting();
 			});
@@ -160,7 +155,7 @@ export class PressQueue {
 }
 
 function takeTurn(semaphore: Semaphore, signal: AbortSignal): Promise<void> {
-	const refusal = (error: unknown) => (error instanceof Overloaded ? new ToolError(tooMany) : restarting());
+	const refusal = (error: unknown) => (error instanceof Overloaded ? new SaidError(tooMany) : restarting());
 	try {
 		return Promise.resolve(semaphore.acquire(signal)).catch((error) => {
 			throw refusal(error);
@@ -170,6 +165,6 @@ function takeTurn(semaphore: Semaphore, signal: AbortSignal): Promise<void> {
 	}
 }
 
-function restarting(): ToolError {
-	return new ToolError("The bot is restarting. Nothing was done; try again in a minute.");
+function restarting(): SaidError {
+	return new SaidError(said("menu.restarting"));
 }

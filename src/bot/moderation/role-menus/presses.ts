@@ -11,6 +11,8 @@ import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said, sayIn } from "../../../texts/texts.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
 import type { IsRestricted } from "../../commands/role-writer.ts";
@@ -38,16 +40,14 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 
 	async function carryOut({ guildId, user, message }: Press, choice: Choice): Promise<Change> {
 		const guild = connection.guilds.find(({ id }) => id === guildId);
-		if (!guild?.available)
-			throw new ToolError("The bot has not loaded this server yet. Nothing was done; try again in a minute.");
+		if (!guild?.available) throw new SaidError(said("menu.unavailable"));
 		return mutex.withLock(user.id, async () => {
 			// The interaction has the roles from before the wait, and the cache may not have the latest press yet.
 			const member = await guild.members.fetch({ user: user.id, force: true });
 			const roles = [...member[roleIds]];
 			const limit = whyReadOnly(member);
 			if (limit !== undefined) throw new ToolError(`${limit} Nothing was done.`);
-			if (await isRestricted(user.id, roles))
-				throw new ToolError("Your roles are restricted at the moment. Nothing was done.");
+			if (await isRestricted(user.id, roles)) throw new SaidError(said("menu.restricted"));
 			const rules = rulesOf(message);
 			// A request of unknown outcome that Discord executes late could undo a newer choice or exceed the menu's limit.
 			queue.requireSettled(guildId, user.id);
@@ -65,7 +65,7 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 
 	async function answer(press: Press, change: Change): Promise<void> {
 		try {
-			await press.editReply({ content: describeChange(change), allowedMentions: noMentions });
+			await press.editReply({ content: describeChange(change, sayIn(press.locale)), allowedMentions: noMentions });
 		} catch (error) {
 			// The roles were changed already, so the member must not get an error that says "Nothing was done".
 			const refusal = toToolError(error);
@@ -99,7 +99,7 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 	};
 }
 
-const notAMenu = "This is not a role menu. Nothing was done.";
+const notAMenu = said("menu.unknown");
 
 function readPress(
 	interaction: ComponentInteraction & { guildId: string },
@@ -110,10 +110,10 @@ function readPress(
 	// Anyone with the URL of a webhook that the bot created can post components with any custom_id.
 	// https://discord.com/developers/docs/resources/webhook#execute-webhook
 	const isOwn = message?.author.id === client.user.id;
-	if (!id || !isOwn) throw new ToolError(notAMenu);
+	if (!id || !isOwn) throw new SaidError(notAMenu);
 	const press = interaction as Press;
 	if (interaction.isButton() && id.roleId !== undefined) return { press, choice: { pressed: id.roleId } };
-	if (!interaction.isStringSelectMenu() || id.roleId !== undefined) throw new ToolError(notAMenu);
+	if (!interaction.isStringSelectMenu() || id.roleId !== undefined) throw new SaidError(notAMenu);
 	const values = interaction.values.map((value) => roleIdIn(value) ?? "");
 	return { press, choice: { selected: [...new Set(values)] } };
 }
@@ -121,7 +121,7 @@ function readPress(
 function rulesOf({ components }: Message): MenuRules {
 	const shown = components.map((one) => one.toJSON());
 	const rules = readMenu(shown as APIMessage["components"]);
-	if (!rules) throw new ToolError(notAMenu);
+	if (!rules) throw new SaidError(notAMenu);
 	return rules;
 }
 

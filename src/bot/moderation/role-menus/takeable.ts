@@ -4,6 +4,7 @@
 import type { Guild, Role } from "discord.js";
 import { describePowers, powersOf } from "../../../discord/powers.ts";
 import { isBelowBot } from "../../../discord/role-hierarchy.ts";
+import { type Said, said } from "../../../texts/texts.ts";
 import type { BotConfig } from "../../config/config.ts";
 
 /** By role id, the name of the setting that gives rights with the role or restricts people. */
@@ -22,21 +23,28 @@ export function reservedRoles({ game, mcp, moderation }: BotConfig["toml"]): Res
 }
 
 /** As the end of a sentence that begins with "the role"; undefined if the bot can give and remove it. */
-export function whyFixed(guild: Guild, role: Role): string | undefined {
-	if (role.id === guild.id) return "is the role of all members";
-	if (role.managed) return "is managed by Discord";
-	if (!isBelowBot(guild, role)) return "does not rank below the bot's highest role";
+export function whyFixed(guild: Guild, role: Role): Said | undefined {
+	if (role.id === guild.id) return said("menu.unfit.everyone");
+	if (role.managed) return said("menu.unfit.managed");
+	if (!isBelowBot(guild, role)) return said("menu.unfit.rank");
 	return undefined;
 }
 
-/** Like `whyFixed`. Permissions that @everyone also has are ignored. */
-export function whyNotTakeable(guild: Guild, role: Role, reserved: ReservedRoles): string | undefined {
+/** Like `whyFixed`. Permissions that @everyone also has are ignored. `titleOf`: how the reader calls a permission. */
+export function whyNotTakeable(
+	guild: Guild,
+	role: Role,
+	reserved: ReservedRoles,
+	titleOf = (permission: string) => permission,
+): Said | undefined {
 	const fixed = whyFixed(guild, role);
 	if (fixed !== undefined) return fixed;
 	const setting = reserved.get(role.id);
-	if (setting !== undefined) return `is in the setting ${setting} of this bot`;
+	if (setting !== undefined) return said("menu.unfit.setting", { setting });
 	const powers = powersOf(role);
 	if (!powers) return undefined;
-	const where = powers.channel ? ` in the channel <#${powers.channel.id}>` : "";
-	return `gives permissions of moderators${where} (${describePowers(powers.bits)})`;
+	const permissions = describePowers(powers.bits).replace(/\b[A-Z_]{3,}\b/g, titleOf);
+	return powers.channel
+		? said("menu.unfit.powers.channel", { channel: `<#${powers.channel.id}>`, permissions })
+		: said("menu.unfit.powers", { permissions });
 }

@@ -9,6 +9,7 @@ import {
 	readMenu,
 	readMenuId,
 } from "../../../../src/bot/moderation/role-menus/menu.ts";
+import { sayIn } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";
 import { colors, startMenuWorld } from "./menu-world.ts";
 
@@ -20,7 +21,7 @@ test("the largest menus keep Discord's limits, and are read back", () => {
 	}));
 	const rules = { max: 24, requires: String(10n ** 19n) };
 	for (const style of ["buttons", "select"] as const) {
-		const rows = menuComponents(style, entries, rules);
+		const rows = menuComponents(style, entries, rules, sayIn("en"));
 		expect(rows.length).toBeLessThanOrEqual(5);
 		for (const { components } of rows)
 			for (const part of components) {

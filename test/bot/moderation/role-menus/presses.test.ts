@@ -7,6 +7,7 @@ import { type MenuEntry, menuComponents, menuPrefix } from "../../../../src/bot/
 import { defaultPressLimits, type PressLimits } from "../../../../src/bot/moderation/role-menus/press-queue.ts";
 import { createRoleMenus } from "../../../../src/bot/moderation/role-menus/role-menus.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
+import { sayIn } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";
 import { type FeatureSetup, roleNamed, startFeature, withSql } from "../../features/running-feature.ts";
 
@@ -52,7 +53,7 @@ async function startPresses(
 		return { roleId: id, label: name, isNamed: true };
 	});
 	const { id: channelId } = simulator.channel("The Cooks/general");
-	const components = menuComponents("buttons", entries, { max: rules.max, requires: undefined });
+	const components = menuComponents("buttons", entries, { max: rules.max, requires: undefined }, sayIn("en"));
 	const { rest } = bot.connection.discord;
 	const menu = (await rest.post(Routes.channelMessages(channelId), {
 		body: { content: "Roles", components },

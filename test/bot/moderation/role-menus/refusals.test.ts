@@ -7,6 +7,7 @@ import { toml } from "../../../../src/bot/config/settings.ts";
 import { menuComponents } from "../../../../src/bot/moderation/role-menus/menu.ts";
 import { reservedRoles } from "../../../../src/bot/moderation/role-menus/takeable.ts";
 import type { Role, User } from "../../../../src/simulator/world/state/entities.ts";
+import { sayIn } from "../../../../src/texts/texts.ts";
 import { channelNamed, startWorld } from "../../../support/world.ts";
 import { roleNamed as roleIn } from "../../features/running-feature.ts";
 import { colors, type MenuWorld, startMenuWorld } from "./menu-world.ts";
@@ -38,7 +39,7 @@ const traps: [string, Trap, string][] = [
 	[
 		"Mention everyone",
 		permit(Permission.MentionEveryone | Permission.SendMessages),
-		"gives permissions of moderators (MENTION_EVERYONE)",
+		"gives permissions of moderators (",
 	],
 	["Manage Messages in one channel", allowInChannel, "gives permissions of moderators in the channel"],
 	["View Insights", permit(Permission.ViewGuildInsights), "gives permissions"],
@@ -85,7 +86,9 @@ test("a permission that everyone has makes no role elevated", async () => {
 	expect(await world.press("zoe", menu, "Red")).toStartWith("Added");
 	simulator.world.roles.edit(guild, everyone, { permissions: before });
 	await world.heard();
-	expect(await world.press("liwei", menu, "Red")).toContain("MENTION_EVERYONE");
+	const made = await world.create({ role_ids: world.ids("Red") });
+	expect(made.text).toContain("gives permissions of moderators (MENTION_EVERYONE), so it cannot be in a role menu.");
+	expect(await world.press("liwei", menu, "Red")).toContain("(Mention @everyone, @here, and All Roles)");
 });
 
 describe("the tool refuses", () => {
@@ -245,7 +248,7 @@ test("a role that approves calls is refused in a new menu, and at the press of a
 	expect(text).toContain("is in the setting mcp.approval_roles of this bot");
 	const entry = { roleId: id, label: "Regular", isNamed: true };
 	const rules = { max: undefined, requires: undefined };
-	const [row] = menuComponents("buttons", [entry], rules);
+	const [row] = menuComponents("buttons", [entry], rules, sayIn("en"));
 	const buttons = row?.components.map((one) => ({ ...one, id: 2 }));
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id) as User;
 	const menu = simulator.world.messages.add(channel, alpha, {
@@ -283,7 +286,9 @@ test("without Manage Roles the bot asks Discord nothing, and says so", async () 
 	const permissions = String(BigInt(own.permissions) & ~Permission.ManageRoles);
 	simulator.world.roles.edit(guild, own, { permissions });
 	await world.heard();
-	expect(await world.press("zoe", menu, "Red")).toBe("The bot lacks the permission Manage Roles. Nothing was done.");
+	expect(await world.press("zoe", menu, "Red")).toBe(
+		"The bot lacks the permission Manage Roles. Tell a moderator. Nothing was done.",
+	);
 	expect(world.roleWrites()).toEqual([]);
 	expect(colors).toHaveLength(3);
 });

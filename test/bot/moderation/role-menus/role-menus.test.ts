@@ -80,6 +80,26 @@ test("a select menu gives the selected roles and removes the others in one reque
 	expect(world.rolesOf("zoe")).toEqual(["Newcomer"]);
 });
 
+test("a menu speaks the language of its guild, and answers in that of the person", async () => {
+	await using world = await startMenuWorld();
+	const { simulator, guild } = world;
+	simulator.world.guilds.edit(guild, { preferred_locale: "de" });
+	await world.heard();
+	const menu = await world.menu({ style: "select", max: 2 });
+	expect(menu.content).toBe("Wähle deine Rollen:");
+	expect(JSON.stringify(menu.components)).toContain("Wähle bis zu 2 Rollen");
+	const [red, staff] = world.ids("Red", "Staff");
+	simulator.world.users.locales.set(simulator.user("zoe").id, "de");
+	expect(await world.select("zoe", menu, "Red")).toBe(
+		`Hinzugefügt: <@&${red}>. Deine Rollen aus diesem Menü: <@&${red}>.`,
+	);
+	expect(await world.select("liwei", menu, "Red")).toBe(`Added <@&${red}>. Your roles from this menu: <@&${red}>.`);
+	const closed = await world.menu({ requires_role_id: staff });
+	expect(await world.press("zoe", closed, "Red")).toBe(
+		`Dieses Menü ist nur für Mitglieder mit der Rolle <@&${staff}>. Es wurde nichts geändert.`,
+	);
+});
+
 test("a person who presses 100 times at once is held back, and others are not", async () => {
 	await using world = await startMenuWorld();
 	const menu = await world.menu();
