@@ -8,6 +8,10 @@ export const de = {
 	"count.people": { one: "{count} Person", other: "{count} Personen" },
 	"error.internal": "Interner Fehler. Einzelheiten stehen im Log des Bots.",
 	"error.failed": "Das ist fehlgeschlagen. Das Log des Bots kennt vielleicht die Ursache.",
+	"error.database":
+		"Die Datenbank des Bots ist im Moment nicht erreichbar. Es wurde nichts gespeichert. Versuch es in einer Minute noch einmal.",
+	"error.database.unconfirmed":
+		"Die Datenbank des Bots hat das nicht bestätigt. Ob es gespeichert wurde, ist unbekannt. Sieh nach, bevor du es wiederholst.",
 
 	// Commands: names and descriptions
 
@@ -66,8 +70,36 @@ export const de = {
 	"menu.unknown": "Das ist kein Rollenmenü. Es wurde nichts geändert.",
 
 	// Join role, auto role, welcome
+	"welcome.greeting": "Willkommen, {user}!",
+	"welcome.summary": { one: "… und {count} weitere Person. Willkommen!", other: "… und {count} weitere. Willkommen!" },
 
 	// Chat
+	"chat.empty": "Was möchtest du wissen? Schreib es in dieselbe Nachricht wie meinen Namen. Ich kann nur Text lesen.",
+	"chat.rate-limited": "Das waren {max} Fragen in einer Minute. Gib mir bitte einen Moment.",
+	"chat.busy": "Mehr Fragen auf einmal schaffe ich nicht. Bitte frag mich in einer Minute noch einmal.",
+	"chat.restart": "Ich werde gerade neu gestartet. Bitte frag mich in einer Minute noch einmal.",
+	"chat.restart.partial": "Ich werde gerade neu gestartet, deshalb endet die Antwort hier.",
+	"chat.timeout": "Das hat zu lange gedauert. Bitte frag mich noch einmal.",
+	"chat.timeout.partial": "Das hat zu lange gedauert, deshalb endet die Antwort hier.",
+	"chat.length": "Die Antwort wurde zu lang und endet hier.",
+	"chat.no-answer": "Darauf habe ich keine Antwort.",
+	"chat.internal": "Bei mir ist etwas schiefgelaufen. Bitte frag mich später noch einmal.",
+	"chat.ai.none": "Ich kann nicht antworten: Für mich ist kein KI-Anbieter eingerichtet.",
+	"chat.ai.busy": "Mich fragen gerade zu viele auf einmal. Bitte versuch es gleich noch einmal.",
+	"chat.ai.key":
+		"Ich kann nicht antworten: Mein KI-Anbieter nimmt meinen Schlüssel nicht an. Bitte sag denen Bescheid, die diesen Bot betreiben.",
+	"chat.ai.limited": "Mein KI-Anbieter bremst mich im Moment aus. Bitte versuch es {when} noch einmal.",
+	"chat.ai.refused": "Mein KI-Anbieter möchte darauf nicht antworten.",
+	"chat.ai.rejected":
+		"Mein KI-Anbieter hat die Anfrage abgelehnt. Vielleicht ist sie zu lang; wenn nicht, sag bitte denen Bescheid, die diesen Bot betreiben.",
+	"chat.ai.unavailable": "Mein KI-Anbieter ist im Moment nicht erreichbar. Bitte versuch es später noch einmal.",
+	"chat.ai.timeout": "Mein KI-Anbieter hat zu lange gebraucht. Bitte versuch es später noch einmal.",
+	"chat.ai.cut": "Mein KI-Anbieter hat die Verbindung getrennt. Bitte versuch es noch einmal.",
+	"chat.ai.nonsense": "Mein KI-Anbieter hat eine ungültige Antwort geschickt. Bitte versuch es später noch einmal.",
+	"chat.ai.midway": "Hier ist die Antwort abgebrochen. {why}",
+	"chat.when.later": "später",
+	"chat.when.seconds": { one: "in einer Sekunde", other: "in {count} Sekunden" },
+	"chat.when.minutes": { one: "in einer Minute", other: "in {count} Minuten" },
 
 	// Game server: accounts, donators, chargebacks
 

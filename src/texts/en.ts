@@ -7,6 +7,9 @@ export const en = {
 	"count.people": { one: "{count} person", other: "{count} people" },
 	"error.internal": "Internal error. The bot's log has the details.",
 	"error.failed": "It failed. The bot's log may have the details.",
+	"error.database": "The bot's database is unavailable at the moment. Nothing was stored. Try again in a minute.",
+	"error.database.unconfirmed":
+		"The bot's database did not confirm this, so it is not known whether it was stored. Check before you repeat it.",
 
 	// Commands: names and descriptions
 
@@ -60,8 +63,35 @@ export const en = {
 	"menu.unknown": "This is not a role menu. Nothing was done.",
 
 	// Join role, auto role, welcome
+	"welcome.greeting": "Welcome, {user}!",
+	"welcome.summary": { one: "… and {count} other. Welcome!", other: "… and {count} others. Welcome!" },
 
 	// Chat
+	"chat.empty": "What would you like to know? Write it in the same message as my name. I can read text only.",
+	"chat.rate-limited": "That was {max} questions within a minute. Give me a moment, please.",
+	"chat.busy": "I am answering as many people as I can. Please ask me again in a minute.",
+	"chat.restart": "I am being restarted. Please ask me again in a minute.",
+	"chat.restart.partial": "I am being restarted: the answer ends here.",
+	"chat.timeout": "That took too long. Please ask me again.",
+	"chat.timeout.partial": "That took too long: the answer ends here.",
+	"chat.length": "The answer became too long, and ends here.",
+	"chat.no-answer": "I have no answer to that.",
+	"chat.internal": "Something went wrong on my side. Please ask me again later.",
+	"chat.ai.none": "I cannot answer: no AI provider is configured.",
+	"chat.ai.busy": "I am answering too many people at once. Please try again in a moment.",
+	"chat.ai.key": "I cannot answer: my AI provider does not accept my key. Please tell the people who run this bot.",
+	"chat.ai.limited": "My AI provider is limiting my requests at the moment. Please try again {when}.",
+	"chat.ai.refused": "My AI provider does not want to answer this.",
+	"chat.ai.rejected":
+		"My AI provider rejected this request. It may be too long; if it is not, please tell the people who run this bot.",
+	"chat.ai.unavailable": "My AI provider cannot be reached at the moment. Please try again later.",
+	"chat.ai.timeout": "My AI provider took too long. Please try again later.",
+	"chat.ai.cut": "My AI provider closed the connection. Please try again.",
+	"chat.ai.nonsense": "My AI provider sent an invalid response. Please try again later.",
+	"chat.ai.midway": "The answer broke off here. {why}",
+	"chat.when.later": "later",
+	"chat.when.seconds": { one: "in a second", other: "in {count} seconds" },
+	"chat.when.minutes": { one: "in a minute", other: "in {count} minutes" },
 
 	// Game server: accounts, donators, chargebacks
 

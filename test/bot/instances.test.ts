@@ -76,6 +76,8 @@ const derived: Record<string, string> = {
 	max_tokens: `\`${providerDefaults.max_tokens}\``,
 	max_tokens_field: `\`"${providerDefaults.max_tokens_field}"\``,
 	timeout_seconds: `\`${providerDefaults.timeout_seconds}\``,
+	message: "`Welcome, {user}!` in the server's language",
+	summary: "`… and {count} others. Welcome!` in the server's language",
 	silence_seconds: `\`${providerDefaults.silence_seconds}\``,
 };
 

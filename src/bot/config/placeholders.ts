@@ -15,6 +15,3 @@ export function fillPlaceholders(text: string, values: Readonly<Record<string, s
 /** In the greeting of a new member. */
 export const greetingPlaceholders = ["user", "guild", "member_count"];
 export const summaryPlaceholders = ["count", "guild", "member_count"];
-
-export const defaultGreeting = "Welcome, {user}!";
-export const defaultSummary = "… and {count} others. Welcome!";

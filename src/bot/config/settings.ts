@@ -19,13 +19,7 @@ import {
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
 import { escalationRules, tellable } from "./escalation.ts";
-import {
-	defaultGreeting,
-	defaultSummary,
-	greetingPlaceholders,
-	summaryPlaceholders,
-	unknownPlaceholders,
-} from "./placeholders.ts";
+import { greetingPlaceholders, summaryPlaceholders, unknownPlaceholders } from "./placeholders.ts";
 import type { TomlValues } from "./toml.ts";
 import { listChoice, toolsetChoice } from "./tool-choice.ts";
 
@@ -292,8 +286,8 @@ const sections = {
 	join_role: v.strictObject({ role: roleId }),
 	welcome: v.strictObject({
 		channel: channelId,
-		message: v.optional(templateOf(greetingPlaceholders), defaultGreeting),
-		summary: v.optional(templateOf(summaryPlaceholders), defaultSummary),
+		message: v.optional(templateOf(greetingPlaceholders)),
+		summary: v.optional(templateOf(summaryPlaceholders)),
 		ai: flag(true),
 	}),
 	moderation: v.strictObject({

@@ -9,6 +9,7 @@ import { toToolError } from "../../discord/rest/errors.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
+import { sayIn } from "../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
@@ -111,8 +112,10 @@ export function createWelcome(
 		const [only] = ids;
 		const member = count === 1 && only ? guild.members.cache.get(only) : undefined;
 		const text = member
-			? defaultGreeting(member, settings.message)
-			: fillTemplate(settings.summary, guild, { count: String(count) });
+			? fixedGreeting(member, settings.message)
+			: settings.summary === undefined
+				? sayIn(guild.preferredLocale)("welcome.summary", { count })
+				: fillTemplate(settings.summary, guild, { count: String(count) });
 		send(guild, () => post(guild, settings.channel, text, member?.id));
 	}
 
@@ -140,7 +143,7 @@ export function createWelcome(
 			ai && settings.ai && aiGreetings.take() ? await askAi(ai, { config, log }, member, signal, count) : undefined;
 		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
-		const text = greeting === undefined ? defaultGreeting(member, settings.message) : `<@${id}> ${greeting}`;
+		const text = greeting === undefined ? fixedGreeting(member, settings.message) : `<@${id}> ${greeting}`;
 		await post(guild, settings.channel, text, id);
 	}
 
@@ -193,8 +196,11 @@ async function askAi(
 	}
 }
 
-function defaultGreeting({ guild, id }: GuildMember, message: string): string {
-	return fillTemplate(message, guild, { user: `<@${id}>` });
+function fixedGreeting({ guild, id }: GuildMember, message: string | undefined): string {
+	const user = `<@${id}>`;
+	return message === undefined
+		? sayIn(guild.preferredLocale)("welcome.greeting", { user })
+		: fillTemplate(message, guild, { user });
 }
 
 async function post(guild: Guild, channel: string, content: string, newcomer?: string): Promise<void> {

@@ -1,21 +1,17 @@
 // The error of a bot's database that cannot be used now.
 
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 
 /** `message` is for people and models, `reason` for the operator. `mayHaveRun`: unknown whether it took effect. */
-export class StoreUnavailable extends ToolError {
+export class StoreUnavailable extends SaidError {
 	override name = "StoreUnavailable";
 	constructor(
 		readonly reason: string,
 		readonly mayHaveRun = false,
 		options?: ErrorOptions,
 	) {
-		super(
-			mayHaveRun
-				? "The bot's database did not confirm this, so it is not known whether it was stored. Check before you repeat it."
-				: "The bot's database is unavailable at the moment. Nothing was stored. Try again in a minute.",
-			options,
-		);
+		super(said(mayHaveRun ? "error.database.unconfirmed" : "error.database"), options);
 	}
 }
 

@@ -25,6 +25,8 @@ interface SceneOptions {
 	timing?: Partial<WelcomeTiming>;
 	ai?: Ai;
 	personality?: string;
+	/** Of the guild. Default: "en-US". */
+	locale?: "de";
 }
 
 /** The first three are greeted one by one; a crowd has calmed down after 50 ms. */
@@ -35,6 +37,9 @@ async function startScene(options: SceneOptions = {}) {
 			features: { welcome: true },
 			welcome: { channel: simulator.channel(general).id, ...options.settings },
 		}),
+		prepare: (simulator) => {
+			if (options.locale) simulator.guild("The Cooks").preferred_locale = options.locale;
+		},
 		create: (given) => createWelcome(given, { quietMs: 50, ...options.timing }),
 		given: { ai: options.ai, ...(personality && { personality }) },
 	});
@@ -77,6 +82,16 @@ test("without words of the operator's there are some", async () => {
 	scene.join("nora");
 	const [greeting] = await scene.greeted(1);
 	expect(greeting?.content).toBe(`Welcome, <@${scene.idOf("nora")}>!`);
+});
+
+test("without words of the operator's a German server is greeted in German", async () => {
+	await using scene = await startScene({ locale: "de", timing: { singles: 1, quietMs: 200 } });
+	for (const name of ["nora", "a1", "a2"]) scene.join(name);
+	const greetings = await scene.greeted(2);
+	expect(greetings.map(({ content }) => content)).toEqual([
+		`Willkommen, <@${scene.idOf("nora")}>!`,
+		"… und 2 weitere. Willkommen!",
+	]);
 });
 
 test("of 100 who join at once three are greeted one by one, and the rest in one message that pings nobody", async () => {

@@ -5,6 +5,7 @@ import type { Ai, AiMessage } from "../../../ai/ai.ts";
 import type { Finish } from "../../../ai/completion.ts";
 import { AiError } from "../../../ai/error.ts";
 import type { Log } from "../../../lib/log.ts";
+import { type Language, render, type Said, said } from "../../../texts/texts.ts";
 import { withoutLinks } from "../ai-links.ts";
 import type { Question } from "./chat-question.ts";
 import type { EndReason } from "./chat-run.ts";
@@ -14,19 +15,6 @@ import { createWriter, type MessageApi, type SentMessage, type WrittenMessage } 
 const maxLength = 8_000;
 /** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
-
-const notes: Readonly<Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>> = {
-	restart: {
-		empty: "I am being restarted. Please ask me again in a minute.",
-		partial: "I am being restarted: the answer ends here.",
-	},
-	timeout: { empty: "That took too long. Please ask me again.", partial: "That took too long: the answer ends here." },
-};
-
-const finishNotes: Readonly<Record<Finish, string>> = {
-	stop: "",
-	length: "The answer became too long, and ends here.",
-};
 
 export interface AnswerOptions {
 	ai: Ai;
@@ -71,7 +59,7 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 		};
 		const { text, note } = await readAnswer(options, unwritable.signal, update);
 		answer = withoutLinks(text, linkSources);
-		await writer.finish(withNote(answer, note));
+		await writer.finish(withNote(answer, note, question.language));
 		for (const [index, message] of writer.written.entries()) report(message, index);
 	} finally {
 		endTyping();
@@ -97,12 +85,12 @@ export function isGone(error: unknown): boolean {
 	);
 }
 
-/** Calls `update` with the text so far. The note explains an early end to the user ("" otherwise). */
+/** Calls `update` with the text so far. The note explains an early end to the user. */
 async function readAnswer(
 	{ ai, messages, ending, log }: AnswerOptions,
 	unwritable: AbortSignal,
 	update: (text: string) => void,
-): Promise<{ text: string; note: string }> {
+): Promise<{ text: string; note: Said | undefined }> {
 	let text = "";
 	let finish: Finish = "stop";
 	const onEnd = (end: Finish) => {
@@ -119,28 +107,43 @@ async function readAnswer(
 			}
 			update(toStorable(text));
 		}
-		return { text: toStorable(text), note: finishNotes[finish] };
+		return { text: toStorable(text), note: finish === "length" ? said("chat.length") : undefined };
 	} catch (error) {
-		const note = unwritable.aborted ? "" : noteOn(error, text, ending, log);
+		const note = unwritable.aborted ? undefined : noteOn(error, text, ending, log);
 		return { text: toStorable(text), note };
 	}
 }
 
-function noteOn(error: unknown, text: string, ending: AbortSignal, log: Log): string {
+function noteOn(error: unknown, text: string, ending: AbortSignal, log: Log): Said | undefined {
 	const reason: EndReason | undefined = ending.aborted ? ending.reason : undefined;
-	if (reason === "deleted") return "";
-	if (reason) return notes[reason][text === "" ? "empty" : "partial"];
+	if (reason === "deleted") return undefined;
+	if (reason) return said(text === "" ? `chat.${reason}` : `chat.${reason}.partial`);
 	// Already logged.
-	if (error instanceof AiError) return error.message;
+	if (error instanceof AiError) return sentenceOf(error);
 	log.error("AI chat: could not generate an answer: internal error", { error });
-	return "Something went wrong on my side. Please ask me again later.";
+	return said("chat.internal");
 }
 
-function withNote(text: string, note: string): string {
-	if (text.trim() === "") return note || "I have no answer to that.";
-	if (note === "") return text;
+/** What people in chat read of an error of the AI provider. */
+export function sentenceOf({ kind, midway, details }: AiError): Said {
+	const why =
+		kind === "limited" ? said("chat.ai.limited", { when: when(details.retryAfterMs) }) : said(`chat.ai.${kind}`);
+	return midway ? said("chat.ai.midway", { why }) : why;
+}
+
+function when(ms: number | undefined): Said {
+	if (ms === undefined) return said("chat.when.later");
+	const count = Math.max(1, Math.ceil(ms / 1_000));
+	return count <= 90
+		? said("chat.when.seconds", { count })
+		: said("chat.when.minutes", { count: Math.ceil(count / 60) });
+}
+
+function withNote(text: string, note: Said | undefined, language: Language): string {
+	if (text.trim() === "") return render(note ?? said("chat.no-answer"), language);
+	if (!note) return text;
 	const closed = isCodeOpen(text) ? `${text.trimEnd()}\n\`\`\`` : text.trimEnd();
-	return `${closed}\n-# ${note}`;
+	return `${closed}\n-# ${render(note, language)}`;
 }
 
 function withoutLastAddress(text: string): string {

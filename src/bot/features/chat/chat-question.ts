@@ -10,6 +10,7 @@ import {
 } from "discord.js";
 import { bitsIn, missingPermissions, missingToWrite } from "../../../discord/permissions.ts";
 import { escapeInvisible } from "../../../discord/text.ts";
+import { type Language, languageOf } from "../../../texts/texts.ts";
 import { readCommand } from "../../commands/commands.ts";
 
 const maxText = 4_000;
@@ -38,6 +39,8 @@ export interface Question {
 	repliesTo: string | undefined;
 	/** If the bot lacks the permission to reply in the channel, it answers with plain messages. */
 	replyable: boolean;
+	/** In which the bot's own sentences are written. */
+	language: Language;
 	/** Discord REST client with which the question is answered. */
 	rest: REST;
 }
@@ -69,6 +72,7 @@ export function readQuestion(message: Message, botId: string, command: string): 
 		mentionsBot,
 		repliesTo: (repliesToBot && message.reference?.messageId) || undefined,
 		replyable: missingPermissions(guild, channel, toReply) === 0n,
+		language: languageOf(guild.preferredLocale),
 		rest: message.client.rest,
 	};
 }

@@ -6,6 +6,7 @@ import type { Ai } from "../../../ai/ai.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
+import { render, type Said, said } from "../../../texts/texts.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { answerQuestion, createMessageApi, isGone, readNonce } from "./chat-answer.ts";
@@ -32,13 +33,6 @@ const defaultTiming: ChatTiming = {
 	now: () => Date.now(),
 };
 const shutdownGraceMs = 3_000;
-
-const sentences = {
-	empty: "What would you like to know? Write it in the same message as my name. I can read text only.",
-	rateLimited: `That was ${maxQuestions} questions within a minute. Give me a moment, please.`,
-	busy: "I am answering as many people as I can. Please ask me again in a minute.",
-	restart: "I am being restarted. Please ask me again in a minute.",
-};
 
 /** While it is off, it only deletes stored conversations that are too old. */
 export function createChat(options: FeatureOptions, timing: Partial<ChatTiming> = {}): Feature | undefined {
@@ -157,11 +151,12 @@ class Chat {
 		const { userId, text, mentionsBot, repliesTo } = question;
 		// Discord hides the text of messages that do not mention the bot.
 		if (!mentionsBot && text === "") return;
-		if (!this.#limits.countQuestion(userId)) return this.#notify(sentences.rateLimited, question);
+		if (!this.#limits.countQuestion(userId))
+			return this.#notify(said("chat.rate-limited", { max: maxQuestions }), question);
 		// A reply to a message that is not part of a conversation, such as an alert, is not for the AI.
 		const chain = repliesTo === undefined ? undefined : await this.options.conversations.chain(repliesTo);
 		if (!mentionsBot && chain === undefined) return;
-		if (text === "") return this.#notify(sentences.empty, question);
+		if (text === "") return this.#notify(said("chat.empty"), question);
 		const run = new Run(question);
 		const parentId = Array.isArray(chain) ? repliesTo : undefined;
 		const running = this.#run(run, parentId);
@@ -179,10 +174,10 @@ class Chat {
 			release = await this.#limits.acquire(guildId, userId, ending);
 		} catch {
 			// Waiting for a slot rejects only when the run ends.
-			if (ending.reason === "restart") await this.#reply(sentences.restart, question);
+			if (ending.reason === "restart") await this.#reply(said("chat.restart"), question);
 			return;
 		}
-		if (!release) return this.#notify(sentences.busy, question);
+		if (!release) return this.#notify(said("chat.busy"), question);
 		const timer = setTimeout(() => run.dispatch({ type: "end", reason: "timeout" }), this.options.answerTimeoutMs);
 		run.dispatch({ type: "slot" });
 		try {
@@ -232,14 +227,14 @@ class Chat {
 		return runs.filter((run) => run.hasAnswer && run.question.channelId === channelId).length;
 	}
 
-	async #notify(sentence: string, question: Question): Promise<void> {
+	async #notify(sentence: Said, question: Question): Promise<void> {
 		const { guildId, userId } = question;
 		if (this.#limits.mayNotify(guildId, userId)) await this.#reply(sentence, question);
 	}
 
-	async #reply(sentence: string, question: Question): Promise<void> {
+	async #reply(sentence: Said, question: Question): Promise<void> {
 		try {
-			await createMessageApi(question).send(sentence, 0);
+			await createMessageApi(question).send(render(sentence, question.language), 0);
 		} catch (error) {
 			this.#logFailure(question, error);
 		}

@@ -1,6 +1,9 @@
 // Answers of AI chat: streamed, split, and ended early by errors and deletions.
 
 import { describe, expect, test } from "bun:test";
+import { AiError } from "../../../../src/ai/error.ts";
+import { sentenceOf } from "../../../../src/bot/features/chat/chat-answer.ts";
+import { render } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";
 import { shareChat, startChat, words } from "./running-chat.ts";
 
@@ -151,8 +154,9 @@ describe("a provider that fails", () => {
 
 	test.each([
 		["500", /^My AI provider cannot be reached/],
-		["401", /does not accept my key/],
-		["429", /limiting my requests/],
+		["401", /my key\. Please tell the people who run this bot/],
+		["400", /may be too long/],
+		["429", /^My AI provider is limiting my requests at the moment\. Please try again in 7 seconds\.$/],
 		["content-filter", /does not want to answer/],
 		["dropped", /provider/],
 		["empty", /invalid response/],
@@ -173,9 +177,9 @@ describe("a provider that fails", () => {
 
 	test.each([
 		["cut", /^(Hello\n-# .+\.|My AI provider .+\.)$/],
-		["unfinished", /^Hello\n-# .+\.$/],
+		["unfinished", /^Hello\n-# The answer broke off here\. My AI provider closed the connection\. Please try again\.$/],
 		["error-event", /^Hello\n-# .+\.$/],
-		["filtered", /^Hello\n-# .+\.$/],
+		["filtered", /^Hello\n-# The answer broke off here\. My AI provider does not want to answer this\.$/],
 		["length", /^Hello\n-# .+\.$/],
 	] as const)(
 		"(%s) midway adds a note to the partial answer",
@@ -202,6 +206,36 @@ describe("a provider that fails", () => {
 		await using late = await startChat({ timing: { answerTimeoutMs: 50 } });
 		late.ai.misbehave("slow");
 		await late.ask("ada", "Hi", { saying: /took too long/ });
+	});
+});
+
+test.each([
+	[undefined, "later"],
+	[0, "in a second"],
+	[1_000, "in a second"],
+	[1_001, "in 2 seconds"],
+	[90_000, "in 90 seconds"],
+	[90_001, "in 2 minutes"],
+	[120_001, "in 3 minutes"],
+])("a rate limit of %p ms says to try again %s", (retryAfterMs, when) => {
+	expect(render(sentenceOf(new AiError("limited", { retryAfterMs })), "en")).toEndWith(` Please try again ${when}.`);
+});
+
+test("in a German server the bot's own sentences are German", async () => {
+	await using chat = await startChat({
+		prepare(simulator) {
+			simulator.guild("The Cooks").preferred_locale = "de";
+		},
+	});
+	await chat.ask("ada", "", { saying: /^Was möchtest du wissen\?/ });
+	chat.ai.misbehave("429", { times: 1 });
+	await chat.ask("ada", "Hi", {
+		saying: "Mein KI-Anbieter bremst mich im Moment aus. Bitte versuch es in 7 Sekunden noch einmal.",
+	});
+	chat.ai.answer = () => "Hallo zusammen";
+	chat.ai.misbehave("unfinished", { times: 1 });
+	await chat.ask("ada", "Hi", {
+		saying: /^Hallo\n-# Hier ist die Antwort abgebrochen\. Mein KI-Anbieter hat die Verbindung/,
 	});
 });
 
