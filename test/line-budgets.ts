@@ -30,8 +30,8 @@ const budgets: Record<string, number> = {
 	install: 1150,
 	lib: 4050,
 	mcp: 2850,
-	pages: 5650,
-	simulator: 17_600,
+	pages: 5680,
+	simulator: 17_650,
 	// Nearly all of it is the two language files.
 	texts: 2400,
 	up: 2000,

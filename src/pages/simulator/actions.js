@@ -65,6 +65,14 @@ export class Actions {
 		return this.#asPerson("POST", "/interactions", { ...body, ...place });
 	}
 
+	/** Changes the language of the person's client, in which bots answer. @param {import("./server.js").Person} person @param {string} locale */
+	speak(person, locale) {
+		return this.attempt(async () => {
+			await request("POST", "/simulator/locale", { body: { user_id: person.id, locale } });
+			person.locale = locale;
+		});
+	}
+
 	/** @param {string} content @param {Json | undefined} replyTo */
 	write(content, replyTo) {
 		const reference = replyTo && { message_reference: { message_id: replyTo.id } };

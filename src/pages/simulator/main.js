@@ -15,6 +15,7 @@ import { direct, shownName, World } from "./world.js";
 const world = new World();
 const narrow = matchMedia("(max-width: 60rem)");
 const scroll = byId("scroll");
+const localeChoice = /** @type {HTMLSelectElement} */ (byId("locale"));
 const personChoice = /** @type {HTMLSelectElement} */ (byId("person"));
 const viewButtons = [...byId("views").querySelectorAll("button")];
 const newPerson = "new";
@@ -100,6 +101,7 @@ async function openMessages() {
 async function become(userId) {
 	world.person = world.people.find(({ id }) => id === userId) ?? world.person;
 	personChoice.value = world.person?.id ?? "";
+	showLocale();
 	await actions.attempt(() => world.loadGuild());
 	const stays = world.guildId !== direct || world.conversations.some(({ id }) => id === world.channelId);
 	await open(world.guildId, undefined, stays ? world.channel?.name : undefined);
@@ -113,6 +115,16 @@ function showPeople() {
 			element("option", { value: person.id, selected: person.id === world.person?.id }, shownName(person)),
 		),
 		element("option", { value: newPerson }, "New person…"),
+	);
+	showLocale();
+}
+
+function showLocale() {
+	const nameOf = new Intl.DisplayNames("en", { type: "language" });
+	localeChoice.replaceChildren(
+		...world.locales.map((code) =>
+			element("option", { value: code, selected: code === world.person?.locale }, nameOf.of(code) ?? code),
+		),
 	);
 }
 
@@ -175,6 +187,11 @@ personChoice.addEventListener("change", async () => {
 	if (personChoice.value !== newPerson) return become(personChoice.value);
 	personChoice.value = world.person?.id ?? "";
 	await actions.createPerson();
+});
+localeChoice.addEventListener("change", async () => {
+	const { person } = world;
+	if (person) await actions.speak(person, localeChoice.value);
+	await openMessages();
 });
 byId("join").addEventListener("click", () => void actions.join());
 byId("older").addEventListener("click", async () => {

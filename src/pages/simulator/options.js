@@ -121,8 +121,8 @@ function controlFor(world, option) {
  * Returns the input of an option with its label and its suggestions.
  * @param {Input} input
  */
-export function optionField({ option: { name, description, required }, control, list }) {
-	return field(control, name, { description, required, list });
+export function optionField({ option: { label, description, required }, control, list }) {
+	return field(control, label, { description, required, list });
 }
 
 /**

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {Record<string, any>} Json
- * @typedef {{ id: string, username: string, global_name?: string | null, token: string }} Person
+ * @typedef {{ id: string, username: string, global_name?: string | null, token: string, locale: string }} Person
  */
 
 /** Error for a refused request. Its message is shown to the person. */

@@ -29,6 +29,8 @@ export const direct = "direct";
 export class World {
 	/** @type {Person[]} */
 	people = [];
+	/** @type {string[]} the languages of Discord's clients */
+	locales = [];
 	/** @type {Json[]} */
 	bots = [];
 	/** @type {Json[]} */
@@ -62,6 +64,7 @@ export class World {
 	async loadState() {
 		const state = await request("GET", "/simulator/state");
 		this.people = state.users;
+		this.locales = state.locales;
 		this.bots = state.bots;
 		this.guilds = state.guilds;
 		this.directChannels = state.direct_channels;

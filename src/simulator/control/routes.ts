@@ -1,5 +1,6 @@
 // The simulator's control routes: records, faults, state and sockets.
 
+import { Locale } from "discord.js";
 import * as v from "valibot";
 import { type InjectedFault, isMatch } from "../rest/faults.ts";
 import { allRoutes } from "../rest/routes/all.ts";
@@ -92,7 +93,7 @@ function stateRoutes(simulator: Controllable): ControlRoutes {
 				const guild = guildOf(simulator, id);
 				const place = guild.channels.get(channel);
 				const permissions = place ? channelPermissions(guild, place, user) : guildPermissions(guild, user);
-				return summarizeCommands(world, guild, permissions);
+				return summarizeCommands(world, guild, { permissions, locale: world.users.locales.get(user) ?? "" });
 			},
 		),
 	};
@@ -224,6 +225,15 @@ function personRoutes(simulator: Controllable): ControlRoutes {
 					if (user.username === username) throw new BadRequest(`username: ${username} is taken`);
 				const { user, token } = world.users.addPerson({ username, global_name });
 				return { id: user.id, username, global_name, token };
+			},
+		),
+		"POST /simulator/locale": withBody(
+			v.strictObject({ user_id: v.string(), locale: v.picklist(Object.values(Locale)) }),
+			({ user_id, locale }) => {
+				const isPerson = world.users.people.some(({ user }) => user.id === user_id);
+				if (!isPerson) throw new BadRequest(`user_id: ${user_id} is not a person with a token`);
+				world.users.locales.set(user_id, locale);
+				return { user_id, locale };
 			},
 		),
 		// As in Discord's developer portal: the bot's sessions end, so that it identifies again.

@@ -1,5 +1,6 @@
 // What the simulator's control routes return, as JSON.
 
+import { Locale } from "discord.js";
 import type { Interaction } from "../interactions/interaction.ts";
 import type { Interactions } from "../interactions/interactions.ts";
 import type { InjectedFault } from "../rest/faults.ts";
@@ -13,6 +14,7 @@ import {
 	type Guild,
 	type GuildPlace,
 	inGuild,
+	type Localizations,
 	type Message,
 } from "../world/state/entities.ts";
 import { channelPermissions, guildPermissions, has } from "../world/state/permissions.ts";
@@ -70,6 +72,7 @@ export function summarizeState({ world, sockets, url, api, cdn }: Controllable) 
 		global_name: user.global_name,
 		token,
 		bot: user.bot === true,
+		locale: world.users.locales.get(user.id) ?? Locale.EnglishUS,
 	});
 	return {
 		url,
@@ -82,6 +85,7 @@ export function summarizeState({ world, sockets, url, api, cdn }: Controllable) 
 			intents: account.privilegedIntents,
 		})),
 		users: world.users.people.map(summarize),
+		locales: Object.values(Locale),
 		guilds: [...world.guilds.values()].map((guild) => ({
 			id: guild.id,
 			name: guild.name,
@@ -138,8 +142,16 @@ export function summarizeGuild(world: World, guild: Guild, userId: string) {
 	};
 }
 
-/** Each subcommand is a command of its own: `name` is "name group subcommand", `path` the group and subcommand. */
-export function summarizeCommands(world: World, guild: Guild, permissions: bigint) {
+interface Viewer {
+	permissions: bigint;
+	locale: string;
+}
+
+/**
+ * Each subcommand is a command of its own: `name` is "name group subcommand", `path` the group and subcommand. Names and
+ * descriptions are in the viewer's language; the `name` of an option is what a bot gets, its `label` what is shown.
+ */
+export function summarizeCommands(world: World, guild: Guild, { permissions, locale }: Viewer) {
 	return world.users.bots
 		.filter(({ user }) => guild.members.has(user.id))
 		.flatMap(({ user }) =>
@@ -149,17 +161,45 @@ export function summarizeCommands(world: World, guild: Guild, permissions: bigin
 				.flatMap((command) => {
 					const { id, type } = command;
 					const common = { application_id: user.id, bot: user.username };
-					return leavesOf(command, []).map((leaf) => ({ ...common, id, type, ...leaf }));
+					return leavesOf(command, locale, []).map((leaf) => ({ ...common, id, type, ...leaf }));
 				}),
 		);
 }
 
-type Leaf = Pick<Command, "name" | "description" | "options"> & { path: readonly string[] };
+interface Leaf {
+	name: string;
+	description: string;
+	options: readonly object[];
+	path: readonly string[];
+}
 
-function leavesOf({ name, description, options = [] }: Command | CommandOption, path: readonly string[]): Leaf[] {
+function leavesOf(command: Command | CommandOption, locale: string, path: readonly string[]): Leaf[] {
+	const { options = [] } = command;
+	const { name, description } = localized(command, locale);
 	const nested = options.filter(isSubcommand);
-	if (nested.length === 0) return [{ name, description, options, path }];
-	return nested.flatMap((one) =>
-		leavesOf(one, [...path, one.name]).map((leaf) => ({ ...leaf, name: `${name} ${leaf.name}` })),
-	);
+	if (nested.length > 0)
+		return nested.flatMap((one) =>
+			leavesOf(one, locale, [...path, one.name]).map((leaf) => ({ ...leaf, name: `${name} ${leaf.name}` })),
+		);
+	const shown = options.map((option) => {
+		const { name: label, description } = localized(option, locale);
+		const choices = option.choices?.map((one) => ({ ...one, name: localized(one, locale).name }));
+		return { ...option, label, description, ...(choices && { choices }) };
+	});
+	return [{ name, description, options: shown, path }];
+}
+
+interface Localizable {
+	name: string;
+	description?: string;
+	name_localizations?: Localizations;
+	description_localizations?: Localizations;
+}
+
+/** https://docs.discord.com/developers/interactions/application-commands#localization */
+function localized(one: Localizable, locale: string) {
+	return {
+		name: one.name_localizations?.[locale] ?? one.name,
+		description: one.description_localizations?.[locale] ?? one.description ?? "",
+	};
 }

@@ -273,6 +273,38 @@ test("the commands that a person may use are listed", async () => {
 	expect(await list("ada")).toHaveLength(2);
 });
 
+test("commands are listed, and interactions arrive, in the language of the person's client", async () => {
+	await using simulator = await startSimulator();
+	const { id } = simulator.guild("The Cooks");
+	await using bot = await connect(simulator);
+	const choice = { name: "hard", nameLocalizations: { de: "hart" }, value: "h" };
+	const egg = { type: 3, name: "egg", description: "How", nameLocalizations: { de: "ei" }, choices: [choice] } as const;
+	const cook = { type: 1, name: "cook", description: "Cook", descriptionLocalizations: { de: "Kochen" } } as const;
+	await bot.client.application.commands.set([
+		{ name: "kitchen", description: "K", nameLocalizations: { de: "küche" }, options: [{ ...cook, options: [egg] }] },
+	]);
+	const { id: user_id } = simulator.user("zoe");
+	const list = async () => (await control(simulator, "GET", `commands?guild=${id}&user=${user_id}`)).body;
+	expect(await list()).toMatchObject([
+		{ name: "kitchen cook", description: "Cook", path: ["cook"], options: [{ name: "egg", label: "egg" }] },
+	]);
+	expect(await control(simulator, "POST", "locale", { user_id, locale: "de" })).toMatchObject({ status: 200 });
+	expect(await list()).toMatchObject([
+		{
+			...{ name: "küche cook", description: "Kochen", path: ["cook"] },
+			options: [{ name: "egg", label: "ei", description: "How", choices: [{ name: "hart", value: "h" }] }],
+		},
+	]);
+	await simulator.user("zoe").run("The Cooks/general", "kitchen cook", { egg: "h" });
+	expect(await bot.event("INTERACTION_CREATE")).toMatchObject({ locale: "de", data: { name: "kitchen" } });
+	for (const wrong of [
+		{ user_id, locale: "xx" },
+		{ user_id: bot.client.user.id, locale: "de" },
+		{ user_id: "1", locale: "de" },
+	])
+		expect((await control(simulator, "POST", "locale", wrong)).status).toBe(400);
+});
+
 test("a bot whose intent is switched off is closed with 4014 when it identifies again, and does not see content", async () => {
 	await using simulator = await startSimulator();
 	const { id: bot_id, token } = simulator.bot("alpha");

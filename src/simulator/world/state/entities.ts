@@ -327,20 +327,25 @@ export type Command = Stored<
 > &
 	Maybe<APIApplicationCommand, "guild_id" | "dm_permission"> & {
 		type: CommandType;
-		name_localizations: Readonly<Record<string, string>> | null;
-		description_localizations: Readonly<Record<string, string>> | null;
+		name_localizations: Localizations;
+		description_localizations: Localizations;
 		options: readonly CommandOption[];
 		contexts?: readonly number[] | null;
 		integration_types?: readonly number[];
 	};
 
+/** By locale, such as "de". */
+export type Localizations = Readonly<Record<string, string>> | null | undefined;
+
 /** An option of a slash command, with the fields of all option types. */
 export interface CommandOption {
 	type: ApplicationCommandOptionType;
 	name: string;
+	name_localizations?: Localizations;
 	description: string;
+	description_localizations?: Localizations;
 	required?: boolean;
-	choices?: readonly { name: string; value: string | number }[];
+	choices?: readonly { name: string; name_localizations?: Localizations; value: string | number }[];
 	channel_types?: readonly number[];
 	min_value?: number;
 	max_value?: number;
