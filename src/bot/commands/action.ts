@@ -1,5 +1,5 @@
 // Actions: what people can do with slash commands, chat commands and menus. An action is a tool with its arguments; the
-// tool checks what the person and the bot may do.
+// tool checks what the person and the bot may do. What people read of them is in the texts, with keys made from their names.
 
 import type { ChannelType } from "discord.js";
 import type { Permission } from "../../discord/permissions.ts";
@@ -32,8 +32,6 @@ export type OptionValue = string | number | boolean;
 export interface ActionOption {
 	/** 1 to 32 lower case letters, digits, "-" and "_". */
 	name: string;
-	/** At most 100 characters. */
-	description: string;
 	kind: OptionKind;
 	/** Argument of the tool. Several options with `several` can share one, which receives a list. */
 	argument: string;
@@ -42,8 +40,8 @@ export interface ActionOption {
 	required?: boolean;
 	/** The argument is a list: several values in chat, one in slash commands. */
 	several?: boolean;
-	/** At most 25. People see `name`; the tool receives `value`. */
-	choices?: readonly { name: string; value: string }[];
+	/** At most 25, as the tool or `convert` receives them. */
+	choices?: readonly string[];
 	/** Of a number, or of the length of a text. */
 	min?: number;
 	max?: number;
@@ -86,8 +84,6 @@ export interface ActionChat {
 export interface Action {
 	/** Such as "ban", or "raid on" with a subcommand. */
 	name: string;
-	/** As shown by Discord and `help`: "Ban people, for a time or for good". */
-	description: string;
 	/** `values`: the options' values, by name. */
 	tool: string | ((values: Readonly<Record<string, unknown>>) => string);
 	options: readonly ActionOption[];

@@ -6,6 +6,7 @@ import { isObfuscated } from "../../discord/obfuscation.ts";
 import { fold, inlineText } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
+import { commandText } from "./command-texts.ts";
 import { isDurationWord } from "./durations.ts";
 
 const maxPeople = 50;
@@ -33,22 +34,21 @@ function isRest({ kind }: ActionOption): boolean {
 }
 
 /** Such as "<@user …> <duration> [reason]". */
-export function chatUsage(action: Action): string {
+export function chatUsage(action: Action, locale: string | null): string {
 	return chatOptions(action)
 		.map((option) => {
-			const text = usageOf(option);
+			const text = usageOf(action, option, locale);
 			return option.required ? `<${text}>` : `[${text}]`;
 		})
 		.join(" ");
 }
 
-function usageOf({ kind, name, several, choices = [] }: ActionOption): string {
+function usageOf(action: Action, { kind, name, several, choices = [] }: ActionOption, locale: string | null): string {
+	const shown = commandText([...action.name.split(" "), name], "name", locale);
 	const more = several ? " …" : "";
-	if (kind === "user") return `@${name}${more}`;
-	if (kind === "role") return `@${name}${more}`;
-	if (kind === "channel") return `#${name}${more}`;
-	if (kind === "choice") return choices.map(({ name }) => name).join("|");
-	return name;
+	if (kind === "user" || kind === "role") return `@${shown}${more}`;
+	if (kind === "channel") return `#${shown}${more}`;
+	return kind === "choice" ? choices.join("|") : shown;
 }
 
 interface Word {
@@ -106,7 +106,7 @@ export function readChatArguments(author: GuildMember, action: Action, text: str
 	for (const option of options) {
 		const found = isRest(option) ? takeRest(text, words) : takeWords(author, option, words, option === options.at(-1));
 		if (found.length > 0) values.set(option.name, found);
-		else if (option.required) throw new UsageError(`${usageOf(option)} is missing.`);
+		else if (option.required) throw new UsageError(`${usageOf(action, option, null)} is missing.`);
 	}
 	const [left] = words;
 	if (left) throw new UsageError(`"${inlineText(left.text, 50)}" is not expected here.`);
@@ -160,7 +160,7 @@ function readWord(author: GuildMember, option: ActionOption, word: Word, isName:
 			break;
 		}
 		case "choice":
-			return choices.find(({ name, value }) => [name, value].some((one) => fold(one) === fold(text)))?.value;
+			return choices.find((choice) => fold(choice) === fold(text));
 		case "flag":
 			if (/^(?:yes|on|true)$/i.test(text)) return true;
 			if (/^(?:no|off|false)$/i.test(text)) return false;

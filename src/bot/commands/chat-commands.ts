@@ -42,7 +42,10 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	const { prefix, commands, actions, performing, log } = options;
 	const help: ChatCommand = {
 		name: helpCommand.name,
-		run: async (_context, _rest, holds) => ({ answer: { text: chatHelp(options, holds) }, isMistake: false }),
+		run: async ({ guild }, _rest, holds) => ({
+			answer: { text: chatHelp(options, holds, guild.preferredLocale) },
+			isMistake: false,
+		}),
 	};
 	const all: ChatCommand[] = [
 		help,
@@ -61,9 +64,8 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 		if (command) return { command, rest: parsed.rest };
 		const usage = actions
 			.filter(({ chat }) => chat !== false)
-			.filter((action) => chatName(action).startsWith(`${parsed.name} `))
-			.map((action) => usageLine(action, prefix));
-		return usage.length > 0 ? { command: usageOnly(parsed.name, usage), rest: "" } : undefined;
+			.filter((action) => chatName(action).startsWith(`${parsed.name} `));
+		return usage.length > 0 ? { command: usageOnly(parsed.name, usage, prefix), rest: "" } : undefined;
 	}
 
 	async function run(
@@ -166,7 +168,9 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 			} catch (error) {
 				if (!(error instanceof ToolError)) throw error;
 				const text =
-					error instanceof UsageError ? `${error.message} Write ${usageLine(action, prefix)}` : error.message;
+					error instanceof UsageError
+						? `${error.message} Write ${usageLine(action, prefix, guild.preferredLocale)}`
+						: error.message;
 				return { answer: { text }, isMistake: true };
 			}
 		},
@@ -182,15 +186,18 @@ function canEveryoneRead(channel: CommandContext["channel"]): boolean {
 	);
 }
 
-function usageLine(action: Action, prefix: string): string {
-	const parts = [prefix, chatName(action), chatUsage(action)];
+function usageLine(action: Action, prefix: string, locale: string): string {
+	const parts = [prefix, chatName(action), chatUsage(action, locale)];
 	return `\`${parts.join(" ").trimEnd()}\`.`;
 }
 
-function usageOnly(name: string, usage: readonly string[]): ChatCommand {
+function usageOnly(name: string, actions: readonly Action[], prefix: string): ChatCommand {
 	return {
 		name,
-		run: async () => ({ answer: { text: ["Write one of these:", ...usage].join("\n") }, isMistake: false }),
+		async run({ guild }) {
+			const usage = actions.map((action) => usageLine(action, prefix, guild.preferredLocale));
+			return { answer: { text: ["Write one of these:", ...usage].join("\n") }, isMistake: false };
+		},
 	};
 }
 

@@ -16,8 +16,6 @@ export interface Command {
 	name: string;
 	/** Such as "<code>"; "" if there are no arguments. */
 	usage: string;
-	/** As shown by `help`. */
-	description: string;
 	/** To see the command and get the moderators' rate limit. Does not authorize: the tool checks that. */
 	permission?: Permission;
 	/** See `Action.heavy`. */
@@ -30,8 +28,8 @@ export interface Command {
 	isVerbatim?: boolean;
 	slash?: {
 		name: string;
-		description: string;
-		option: { name: string; description: string };
+		/** Name of its only option. */
+		option: string;
 		run(userId: string, rest: string): Promise<string>;
 	};
 	/** The reply. `rest` is trimmed. A ToolError's text is the reply; without a cause it is a mistake of the user. */

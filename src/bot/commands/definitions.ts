@@ -3,6 +3,7 @@
 
 import {
 	type APIApplicationCommandBasicOption,
+	type APIApplicationCommandOption,
 	ApplicationCommandType,
 	ApplicationIntegrationType,
 	InteractionContextType,
@@ -14,6 +15,7 @@ import {
 import type { Permission } from "../../discord/permissions.ts";
 import { maxReasonLength } from "../../discord/text.ts";
 import type { Action, ActionOption } from "./action.ts";
+import { type CommandPath, descriptionsOf, namesOf } from "./command-texts.ts";
 import type { Command } from "./commands.ts";
 import type { MenuHandler } from "./menus.ts";
 
@@ -26,7 +28,7 @@ export interface Offered {
 	commands: readonly Command[];
 }
 
-export const helpCommand = { name: "help", description: "Show what you can use here" } as const;
+export const helpCommand = { name: "help" } as const;
 
 // Discord accepts these fields only for commands of all guilds.
 const inGuilds = {
@@ -39,12 +41,9 @@ export function definitionsOf(offered: Offered): Definition[] {
 		slash
 			? [
 					{
-						type: ApplicationCommandType.ChatInput as const,
-						name: slash.name,
-						description: slash.description,
-						options: [{ ...slash.option, type: Option.String as const }],
+						...chatInput([slash.name]),
+						options: [{ ...fieldsOf([slash.name, slash.option]), type: Option.String as const }],
 						// Also in direct messages with the bot.
-						...inGuilds,
 						contexts: [InteractionContextType.Guild, InteractionContextType.BotDM],
 					},
 				]
@@ -55,81 +54,67 @@ export function definitionsOf(offered: Offered): Definition[] {
 		...offered.menus.filter(({ type }) => type !== "slash"),
 	].map(({ type, name, permission }) => ({
 		type: type === "user" ? (ApplicationCommandType.User as const) : (ApplicationCommandType.Message as const),
+		...namesOf(["menu", name]),
 		name,
 		default_member_permissions: bitsOf(permission),
 		...inGuilds,
 	}));
 	const slash = [
 		...slashCommands(offered.actions),
-		...offered.menus.flatMap((menu) => (menu.type === "slash" ? slashCommand(menu) : [])),
+		...offered.menus.flatMap((menu) => (menu.type === "slash" ? slashCommand([menu]) : [])),
 	];
 	const all = [...own, ...slash, ...menus];
 	if (slash.length === 0 && menus.length === 0) return all;
-	return [{ type: ApplicationCommandType.ChatInput, ...helpCommand, ...inGuilds }, ...all];
+	return [chatInput([helpCommand.name]), ...all];
+}
+
+interface Described {
+	name: string;
+	options: readonly Omit<ActionOption, "argument">[];
 }
 
 function slashCommands(actions: readonly Action[]): RESTPostAPIChatInputApplicationCommandsJSONBody[] {
-	const byCommand = Map.groupBy(actions, ({ name }) => name.split(" ")[0] ?? name);
-	return [...byCommand].map(([name, group]) => {
-		const [first] = group;
-		const isGroup = group.some((action) => action.name.includes(" "));
-		const options = isGroup
-			? group.map((action) => ({
-					type: Option.Subcommand as const,
-					name: action.name.slice(name.length + 1),
-					description: action.description,
-					options: optionsOf(action),
-				}))
-			: group.flatMap(optionsOf);
-		return {
-			type: ApplicationCommandType.ChatInput as const,
-			name,
-			description: isGroup
-				? group
-						.map(({ description }) => description)
-						.join("; ")
-						.slice(0, 100)
-				: (first?.description ?? name),
-			options,
-			default_member_permissions: bitsOf(first?.permission),
-			...inGuilds,
-		};
-	});
+	return [...Map.groupBy(actions, ({ name }) => name.split(" ")[0]).values()].map(slashCommand);
 }
 
-function slashCommand({
-	name,
-	description,
-	options,
-	permission,
-}: MenuHandler & { type: "slash" }): RESTPostAPIChatInputApplicationCommandsJSONBody {
+/** Several actions are subcommands: "purge latest" is a subcommand of "purge". */
+function slashCommand(
+	group: readonly (Described & Pick<Action, "permission">)[],
+): RESTPostAPIChatInputApplicationCommandsJSONBody {
+	const [{ name, permission } = { name: "", permission: undefined }] = group;
+	const [command = ""] = name.split(" ");
 	return {
-		type: ApplicationCommandType.ChatInput,
-		name,
-		description,
-		options: optionsOf({ options }),
+		...chatInput([command]),
+		options: group.flatMap((action): APIApplicationCommandOption[] => {
+			const path = action.name.split(" ");
+			if (path.length === 1) return optionsOf(action);
+			return [{ ...fieldsOf(path), type: Option.Subcommand, options: optionsOf(action) }];
+		}),
 		default_member_permissions: bitsOf(permission),
-		...inGuilds,
 	};
+}
+
+function chatInput(path: CommandPath) {
+	return { type: ApplicationCommandType.ChatInput as const, ...fieldsOf(path), ...inGuilds };
+}
+
+function fieldsOf(path: CommandPath) {
+	return { ...namesOf(path), ...descriptionsOf(path), name: path.at(-1) ?? "" };
 }
 
 function bitsOf(permission: Permission | undefined): string | null {
 	return permission === undefined ? null : String(PermissionFlagsBits[permission]);
 }
 
-function optionsOf({
-	options,
-}: {
-	options: readonly Omit<ActionOption, "argument">[];
-}): APIApplicationCommandBasicOption[] {
+function optionsOf({ name, options }: Described): APIApplicationCommandBasicOption[] {
 	const required = options.filter(({ required }) => required);
 	const others = options.filter(({ required }) => !required);
-	return [...required, ...others].map(toOption);
+	return [...required, ...others].map((option) => toOption([...name.split(" "), option.name], option));
 }
 
-function toOption(option: Omit<ActionOption, "argument">): APIApplicationCommandBasicOption {
-	const { kind, name, description, required = false, min, max } = option;
-	const base = { name, description, required };
+function toOption(path: CommandPath, option: Omit<ActionOption, "argument">): APIApplicationCommandBasicOption {
+	const { kind, required = false, min, max, choices = [] } = option;
+	const base = { ...fieldsOf(path), required };
 	const length = { ...(min !== undefined && { min_length: min }), ...(max !== undefined && { max_length: max }) };
 	switch (kind) {
 		case "user":
@@ -154,7 +139,11 @@ function toOption(option: Omit<ActionOption, "argument">): APIApplicationCommand
 		case "case":
 			return { ...base, type: Option.Integer, min_value: 1, autocomplete: true };
 		case "choice":
-			return { ...base, type: Option.String, choices: [...(option.choices ?? [])] };
+			return {
+				...base,
+				type: Option.String,
+				choices: choices.map((value) => ({ ...namesOf([...path, value]), value })),
+			};
 		case "duration":
 			return { ...base, type: Option.String, max_length: 40, autocomplete: true };
 		case "reason":

@@ -13,6 +13,7 @@ import {
 import { maxReasonLength } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
+import { commandText } from "./command-texts.ts";
 import { isDurationWord } from "./durations.ts";
 
 /** Of the buttons that confirm or cancel, and of the forms of context menus. */
@@ -34,6 +35,7 @@ export function formFor(
 	action: Action,
 	menu: ActionMenu,
 	{ userId, messageId = "", channelId }: MenuTarget,
+	locale: string,
 ): ModalBuilder {
 	const index = action.menus?.indexOf(menu) ?? 0;
 	const labels = askedOptions(action, menu).map((option) => {
@@ -44,15 +46,19 @@ export function formFor(
 			.setMaxLength(option.max ?? maxReasonLength);
 		const [example] = option.suggestions ?? [];
 		if (example !== undefined) input.setPlaceholder(example);
-		return new LabelBuilder().setLabel(labelOf(option)).setDescription(option.description).setTextInputComponent(input);
+		const path = [...action.name.split(" "), option.name];
+		return new LabelBuilder()
+			.setLabel(inSentenceCase(commandText(path, "name", locale)))
+			.setDescription(commandText(path, "description", locale))
+			.setTextInputComponent(input);
 	});
 	return new ModalBuilder()
 		.setCustomId([formPrefix, action.name, index, userId, messageId, channelId].join(":"))
-		.setTitle(menu.name)
+		.setTitle(commandText(["menu", menu.name], "name", locale))
 		.addLabelComponents(labels);
 }
 
-function labelOf({ name }: ActionOption): string {
+function inSentenceCase(name: string): string {
 	return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 

@@ -4,6 +4,7 @@ import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } fro
 import type { Permission } from "../../discord/permissions.ts";
 import type { Action } from "./action.ts";
 import { chatName, chatUsage } from "./chat-arguments.ts";
+import { commandText, slashName } from "./command-texts.ts";
 import type { Command } from "./commands.ts";
 import { helpCommand } from "./definitions.ts";
 import type { MenuHandler } from "./menus.ts";
@@ -28,26 +29,39 @@ export interface Helpful {
 	menus: readonly MenuHandler[];
 }
 
-interface ChatLine extends Pick<Command, "name" | "usage" | "description"> {
+interface ChatLine extends Pick<Command, "name" | "usage"> {
+	/** Default: `name`. */
+	shown?: string;
 	permission?: Permission | undefined;
 }
 
-export function chatHelp({ prefix, actions, commands }: Omit<Helpful, "menus">, holds: Holds): string {
-	const shown: ChatLine[] = [
+export function chatHelp(
+	{ prefix, actions, commands }: Omit<Helpful, "menus">,
+	holds: Holds,
+	locale: string | null,
+): string {
+	const all: ChatLine[] = [
 		{ ...helpCommand, usage: "" },
 		...commands,
 		...actions.flatMap((action) =>
-			action.chat === false ? [] : [{ ...action, name: chatName(action), usage: chatUsage(action) }],
+			action.chat === false ? [] : [{ ...action, shown: chatName(action), usage: chatUsage(action, locale) }],
 		),
 	];
-	return shown
+	return all
 		.filter((one) => isShown(one, holds))
-		.map(({ name, usage, description }) => `\`${[prefix, name, usage].join(" ").trimEnd()}\`: ${sentence(description)}`)
+		.map(({ name, shown = name, usage }) => {
+			const line = [prefix, shown, usage].join(" ").trimEnd();
+			return `\`${line}\`: ${commandText(name.split(" "), "description", locale)}`;
+		})
 		.join("\n");
 }
 
-export function slashHelp({ actions, commands, menus }: Omit<Helpful, "prefix">, holds: Holds): string {
-	const all: Pick<Action, "name" | "description" | "permission">[] = [
+export function slashHelp(
+	{ actions, commands, menus }: Omit<Helpful, "prefix">,
+	holds: Holds,
+	locale: string | null,
+): string {
+	const all: Pick<Action, "name" | "permission">[] = [
 		helpCommand,
 		...commands.flatMap(({ slash }) => slash ?? []),
 		...actions,
@@ -55,14 +69,13 @@ export function slashHelp({ actions, commands, menus }: Omit<Helpful, "prefix">,
 	];
 	return all
 		.filter((one) => isShown(one, holds))
-		.map(({ name, description }) => `\`/${name}\`: ${sentence(description)}`)
+		.map(({ name }) => {
+			const path = name.split(" ");
+			return `\`${slashName(path, locale)}\`: ${commandText(path, "description", locale)}`;
+		})
 		.join("\n");
 }
 
 function isShown({ permission }: { permission?: Permission | undefined }, holds: Holds): boolean {
 	return permission === undefined || holds(permission);
-}
-
-function sentence(description: string): string {
-	return `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, "")}.`;
 }

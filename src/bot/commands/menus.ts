@@ -27,9 +27,7 @@ export type MenuHandler = {
 	  }
 	| {
 			type: "slash";
-			/** At most 100 characters. */
-			description: string;
-			options: readonly Pick<ActionOption, "name" | "description" | "kind" | "required" | "min" | "max">[];
+			options: readonly Omit<ActionOption, "argument">[];
 			/** As for a user. */
 			run(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void>;
 	  }

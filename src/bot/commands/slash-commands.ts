@@ -112,7 +112,7 @@ export class SlashCommands {
 		const command = this.options.commands.find(({ slash }) => slash?.name === commandName);
 		if (command?.slash) {
 			const { slash, limiter, isVerbatim } = command;
-			const rest = interaction.options.getString(slash.option.name) ?? "";
+			const rest = interaction.options.getString(slash.option) ?? "";
 			this.#respond(interaction, { weight: "open", limiter }, async () => ({
 				answer: { text: await slash.run(interaction.user.id, rest.trim()), isVerbatim },
 				isMistake: false,
@@ -121,7 +121,7 @@ export class SlashCommands {
 		}
 		if (!interaction.inGuild()) return;
 		if (commandName === helpCommand.name) {
-			const text = slashHelp(this.options, holdsIn(interaction));
+			const text = slashHelp(this.options, holdsIn(interaction), interaction.locale);
 			this.#respond(interaction, { weight: "open" }, async () => ({ answer: { text }, isMistake: false }));
 			return;
 		}
@@ -153,7 +153,10 @@ export class SlashCommands {
 	#openMenu(interaction: MenuInteraction, action: Action, menu: ActionMenu): void {
 		const target = targetOf(interaction);
 		if (menu.asks === undefined) this.#act(interaction, action, new Map(), menu.name, menu.args(target));
-		else interaction.showModal(formFor(action, menu, target)).catch((error) => this.#fail(interaction, error));
+		else
+			interaction
+				.showModal(formFor(action, menu, target, interaction.locale))
+				.catch((error) => this.#fail(interaction, error));
 	}
 
 	#onForm(interaction: ComponentInteraction, rest: string): void {

@@ -7,23 +7,16 @@ import type { Verify } from "./verify.ts";
 /** Name of the slash command. If the configuration turns it off, the bot deletes it from Discord by this name. */
 export const verifySlashName = "verify";
 
-const slash = {
-	name: verifySlashName,
-	description: "Link your game account with a code that /verify in the game gives you.",
-	option: { name: "code", description: "The code from the game" },
-};
-
 /** Returns the command. `hasSlash`: whether the slash command exists, too. */
 export function verifyCommand(verify: Verify, hasSlash: boolean): Command {
 	return {
 		name: "verify",
 		usage: "<code>",
-		description: "links your game account with a code that /verify in the game gives you",
 		// A cooldown of its own, so that codes do not use up that of other commands. `verify` itself is stricter.
 		limiter: new Limiter({ max: 10, windowMs: 10_000 }),
 		secret: true,
 		isVerbatim: true,
-		...(hasSlash && { slash: { ...slash, run: verify } }),
+		...(hasSlash && { slash: { name: verifySlashName, option: "code", run: verify } }),
 		run: ({ member }, rest) => verify(member.id, rest),
 	};
 }

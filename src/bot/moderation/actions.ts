@@ -9,43 +9,22 @@ import { readDuration } from "../tool/arguments/times.ts";
 /** Minimum number of people in one command for which the moderator must confirm the action. */
 const manyPeople = 4;
 
-const user = (description: string): ActionOption => ({
-	name: "user",
-	description,
-	kind: "user",
-	argument: "user_ids",
-	required: true,
-	several: true,
-});
+const user: ActionOption = { name: "user", kind: "user", argument: "user_ids", required: true, several: true };
 
-const reason: ActionOption = {
-	name: "reason",
-	description: "Why: for the record and the audit log",
-	kind: "reason",
-	argument: "reason",
-};
+const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
 
-const tell: ActionOption = {
-	name: "tell",
-	description: "Whether to tell them by direct message",
-	kind: "flag",
-	argument: "tell",
-};
-
-const member = user("Who");
+const tell: ActionOption = { name: "tell", kind: "flag", argument: "tell" };
 
 const isMany = ({ user_ids }: JsonObject) => Array.isArray(user_ids) && user_ids.length >= manyPeople;
 
 const bans: readonly Action[] = [
 	{
 		name: "ban",
-		description: "Ban someone, for a time or for good; repeat it to change when the ban ends",
 		tool: ({ duration }) => (duration === undefined ? "ban" : "temp_ban"),
 		options: [
-			user("Person to ban"),
+			user,
 			{
 				name: "duration",
-				description: 'For how long, such as 12h or 3d, or "forever"; default: for good',
 				kind: "duration",
 				argument: "duration",
 				suggestions: ["1h", "12h", "1d", "3d", "1w", "2w", "30d", "forever"],
@@ -53,18 +32,10 @@ const bans: readonly Action[] = [
 			reason,
 			{
 				name: "delete_messages",
-				description: "Which of their messages to delete",
 				kind: "choice",
 				argument: "delete_message_seconds",
-				choices: [
-					{ name: "none", value: "0" },
-					{ name: "the last hour", value: "3600" },
-					{ name: "the last 6 hours", value: "21600" },
-					{ name: "the last 24 hours", value: "86400" },
-					{ name: "the last 3 days", value: "259200" },
-					{ name: "the last 7 days", value: "604800" },
-				],
-				convert: Number,
+				choices: ["none", "1h", "6h", "24h", "3d", "7d"],
+				convert: (value) => (readDuration(String(value)) ?? 0) / 1000,
 			},
 			tell,
 		],
@@ -73,19 +44,11 @@ const bans: readonly Action[] = [
 		confirm: isMany,
 		chat: { order: ["user", "duration", "reason"], required: ["duration"] },
 	},
-	{
-		name: "unban",
-		description: "Lift someone's ban",
-		tool: "unban",
-		options: [user("Whose ban to lift"), reason],
-		permission: "BanMembers",
-		heavy: true,
-	},
+	{ name: "unban", tool: "unban", options: [user, reason], permission: "BanMembers", heavy: true },
 	{
 		name: "banlist",
-		description: "List temporary bans",
 		tool: "list_temp_bans",
-		options: [{ name: "page", description: "Which page", kind: "integer", argument: "page", min: 1, max: 100_000 }],
+		options: [{ name: "page", kind: "integer", argument: "page", min: 1, max: 100_000 }],
 		permission: "BanMembers",
 	},
 ];
@@ -93,22 +56,19 @@ const bans: readonly Action[] = [
 const people: readonly Action[] = [
 	{
 		name: "kick",
-		description: "Kick someone",
 		tool: "kick",
-		options: [user("Person to kick"), reason, tell],
+		options: [user, reason, tell],
 		permission: "KickMembers",
 		heavy: true,
 		confirm: isMany,
 	},
 	{
 		name: "timeout",
-		description: "Time someone out: they cannot write, react or speak",
 		tool: "timeout",
 		options: [
-			user("Person to time out"),
+			user,
 			{
 				name: "duration",
-				description: "For how long, at most 28 days, such as 10m, 2h or 3d",
 				kind: "duration",
 				argument: "duration",
 				required: true,
@@ -124,27 +84,13 @@ const people: readonly Action[] = [
 			{ type: "user", name: "Time out", args: ({ userId }) => ({ user_ids: [userId] }), asks: ["duration", "reason"] },
 		],
 	},
-	{
-		name: "untimeout",
-		description: "End someone's timeout",
-		tool: "remove_timeout",
-		options: [user("Whose timeout to end"), reason],
-		permission: "ModerateMembers",
-		heavy: true,
-	},
+	{ name: "untimeout", tool: "remove_timeout", options: [user, reason], permission: "ModerateMembers", heavy: true },
 	{
 		name: "nick",
-		description: "Set or remove someone's nickname",
 		tool: "set_nickname",
 		options: [
-			{ name: "user", description: "Whose nickname", kind: "user", argument: "user_id", required: true },
-			{
-				name: "nickname",
-				description: "The nickname; without it, the nickname is removed",
-				kind: "text",
-				argument: "nickname",
-				max: 32,
-			},
+			{ name: "user", kind: "user", argument: "user_id", required: true },
+			{ name: "nickname", kind: "text", argument: "nickname", max: 32 },
 			reason,
 		],
 		permission: "ManageNicknames",
@@ -153,14 +99,9 @@ const people: readonly Action[] = [
 	...(["add", "remove"] as const).map(
 		(action): Action => ({
 			name: `role ${action}`,
-			description: action === "add" ? "Give someone a role" : "Take a role from someone",
 			tool: "bulk_role_update",
 			fixed: { action },
-			options: [
-				member,
-				{ name: "role", description: "The role", kind: "role", argument: "role_id", required: true },
-				reason,
-			],
+			options: [user, { name: "role", kind: "role", argument: "role_id", required: true }, reason],
 			permission: "ManageRoles",
 			chat: { order: ["role", "user", "reason"] },
 		}),
@@ -170,13 +111,11 @@ const people: readonly Action[] = [
 const voice: readonly Action[] = [
 	{
 		name: "move",
-		description: "Move someone to another voice channel",
 		tool: "edit_voice_members",
 		options: [
-			member,
+			user,
 			{
 				name: "channel",
-				description: "Where to",
 				kind: "channel",
 				argument: "channel_id",
 				required: true,
@@ -189,26 +128,18 @@ const voice: readonly Action[] = [
 	},
 	{
 		name: "disconnect",
-		description: "Disconnect someone from voice",
 		tool: "edit_voice_members",
 		fixed: { channel_id: "" },
-		options: [member, reason],
+		options: [user, reason],
 		permission: "MoveMembers",
 	},
 ];
 
-const channel: ActionOption = {
-	name: "channel",
-	description: "Which channel; default: this one",
-	kind: "channel",
-	argument: "channel_ids",
-	several: true,
-};
+const channel: ActionOption = { name: "channel", kind: "channel", argument: "channel_ids", several: true };
 
 const channels: readonly Action[] = [
 	{
 		name: "lock",
-		description: "Lock a channel, except for administrators and people that the channel itself allows to write",
 		tool: "lock_channel",
 		options: [channel, reason],
 		here: "channel_ids",
@@ -218,7 +149,6 @@ const channels: readonly Action[] = [
 	},
 	{
 		name: "unlock",
-		description: "Undo a lock",
 		tool: "lock_channel",
 		fixed: { unlock: true },
 		options: [channel, reason],
@@ -229,12 +159,10 @@ const channels: readonly Action[] = [
 	},
 	{
 		name: "slowmode",
-		description: "Set how often members can write in a channel",
 		tool: "edit_channel",
 		options: [
 			{
 				name: "interval",
-				description: "Time between two messages, at most 6 hours, such as 10s or 1m; off",
 				kind: "duration",
 				argument: "slowmode_seconds",
 				required: true,
@@ -242,7 +170,7 @@ const channels: readonly Action[] = [
 				longestMs: 6 * 3_600_000,
 				convert: readSlowMode,
 			},
-			{ name: "channel", description: "Which channel; default: this one", kind: "channel", argument: "channel_id" },
+			{ name: "channel", kind: "channel", argument: "channel_id" },
 			reason,
 		],
 		here: "channel_id",
@@ -250,24 +178,15 @@ const channels: readonly Action[] = [
 	},
 	{
 		name: "setlog",
-		description: "Show or set the channel of the moderation log",
 		tool: "moderation_log",
 		options: [
 			{
 				name: "channel",
-				description: "Where to log; without it, the bot shows where",
 				kind: "channel",
 				argument: "channel_id",
 				channelTypes: [ChannelType.GuildText, ChannelType.GuildAnnouncement],
 			},
-			{
-				name: "log",
-				description: "Turn the log off",
-				kind: "choice",
-				argument: "off",
-				choices: [{ name: "off", value: "off" }],
-				convert: () => true,
-			},
+			{ name: "log", kind: "choice", argument: "off", choices: ["off"], convert: () => true },
 		],
 		permission: "ManageGuild",
 	},

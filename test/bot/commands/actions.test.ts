@@ -4,19 +4,25 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import {
 	type APIApplicationCommandOption,
+	Locale,
 	ApplicationCommandOptionType as Option,
 	ApplicationCommandType as Type,
 } from "discord.js";
 import type { Action } from "../../../src/bot/commands/action.ts";
+import { type CommandPath, commandSaid } from "../../../src/bot/commands/command-texts.ts";
 import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
 import type { Feature } from "../../../src/bot/commands/feature.ts";
 import { knownCommands } from "../../../src/bot/features/index.ts";
+import { verifyCommand } from "../../../src/bot/game/verify-command.ts";
 import { createModeration } from "../../../src/bot/moderation/moderation.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
+import { render } from "../../../src/texts/texts.ts";
 import { startFeature } from "../features/running-feature.ts";
 
 let feature: Feature;
-const definitions = () => definitionsOf({ actions: feature.actions ?? [], menus: feature.menus ?? [], commands: [] });
+const verify = verifyCommand(async () => "", true);
+const definitions = () =>
+	definitionsOf({ actions: feature.actions ?? [], menus: feature.menus ?? [], commands: [verify] });
 
 beforeAll(async () => {
 	await using _ = await startFeature({
@@ -32,10 +38,20 @@ beforeAll(async () => {
 	});
 });
 
+interface Described {
+	name: string;
+	options?: readonly Described[];
+	choices?: readonly { value: string }[];
+}
+
 /** The options of a command and of its subcommands. */
 function allOptions(options: readonly APIApplicationCommandOption[] = []): APIApplicationCommandOption[] {
 	return options.flatMap((option) => [option, ...("options" in option ? allOptions(option.options) : [])]);
 }
+
+type Localizations = Readonly<Partial<Record<Locale, string | null | undefined>>> | null | undefined;
+
+const textsIn = (all: Localizations) => Object.values(all ?? {}).filter((text) => typeof text === "string");
 
 const length = (text: string) => [...text].length;
 
@@ -47,6 +63,29 @@ describe("what is registered keeps Discord's limits", () => {
 			.map(({ name }) => name)
 			.filter((name) => !knownCommands.includes(name));
 		expect(unknown).toEqual([]);
+	});
+
+	test("every name and description is a message, and the English name is the one that the bot knows", () => {
+		const problem = (path: CommandPath, kind: "name" | "description") => {
+			const said = commandSaid(path, kind);
+			const isOther = kind === "name" && said && render(said, "en") !== path.at(-1);
+			return !said || isOther ? [`${path.join(" ")}: ${kind}`] : [];
+		};
+		const problems = (one: Described, above: CommandPath = []): string[] => {
+			const path = [...above, one.name];
+			const choices = (one.choices ?? []).map(({ value }) => [...path, value]);
+			return [
+				...problem(path, "name"),
+				...problem(path, "description"),
+				...choices.flatMap((choice) => (commandSaid(choice, "name") ? [] : [choice.join(" ")])),
+				...(one.options ?? []).flatMap((option) => problems(option, path)),
+			];
+		};
+		const isMenu = ({ type }: { type?: number | undefined }) => type === Type.User || type === Type.Message;
+		const wrong = definitions().flatMap((one) =>
+			isMenu(one) ? problem(["menu", one.name], "name") : problems(one as Described),
+		);
+		expect(wrong).toEqual([]);
 	});
 
 	test("at most 100 slash commands, and 15 of each menu", () => {
@@ -92,8 +131,48 @@ describe("what is registered keeps Discord's limits", () => {
 		}
 	});
 
-	test("everything is only for guilds", () => {
-		for (const { contexts } of definitions()) expect(contexts).toEqual([0]);
+	test("names and descriptions in other languages keep the limits of the English ones", () => {
+		const menuNames: string[] = [];
+		for (const definition of definitions()) {
+			const { type, name_localizations: names } = definition;
+			if (type !== Type.ChatInput) {
+				menuNames.push(...textsIn(names).map((name) => `${type} ${name}`));
+				for (const name of textsIn(names)) expect(length(name)).toBeWithin(1, 33);
+				continue;
+			}
+			const all = [definition, ...allOptions(definition.options)];
+			expect(JSON.stringify(all)).toContain('"name_localizations":{"de":');
+			for (const { name, name_localizations, description_localizations } of all) {
+				for (const localized of textsIn(name_localizations)) {
+					expect(localized).toMatch(/^[-_\p{Ll}\p{N}]{1,32}$/u);
+					// Discord ignores those, so that they would be sent again at each start.
+					expect(localized).not.toBe(name);
+				}
+				for (const text of textsIn(description_localizations)) expect(length(text)).toBeWithin(1, 101);
+			}
+		}
+		expect(new Set(menuNames).size).toBe(menuNames.length);
+	});
+
+	test("in each language, the names of commands, and those of options of a command, are unique", () => {
+		const isUnique = (given: readonly { name: string; name_localizations?: Localizations }[]) => {
+			for (const locale of Object.values(Locale)) {
+				const names = given.map(({ name, name_localizations: all }) => all?.[locale] ?? name);
+				expect(new Set(names).size).toBe(names.length);
+				for (const [index, name] of names.entries())
+					expect(given.filter((_, other) => other !== index).map((one) => one.name)).not.toContain(name);
+			}
+		};
+		const slash = definitions().filter(({ type }) => type === Type.ChatInput);
+		isUnique(slash);
+		for (const one of slash) {
+			const options = ("options" in one && one.options) || [];
+			for (const inner of [{ options }, ...allOptions(options)]) if ("options" in inner) isUnique(inner.options ?? []);
+		}
+	});
+
+	test("everything is only for guilds, except for the command that works in direct messages", () => {
+		for (const { name, contexts } of definitions()) expect(contexts).toEqual(name === "verify" ? [0, 1] : [0]);
 	});
 
 	test("the actions of a group need the same permission", () => {

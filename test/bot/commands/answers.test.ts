@@ -19,17 +19,9 @@ test.each<[string, string | undefined]>([
 
 const action: Action = {
 	name: "timeout",
-	description: "Time someone out",
 	tool: "timeout",
 	options: [
-		{
-			name: "within",
-			description: "How long",
-			kind: "duration",
-			argument: "after",
-			suggestions: ["off", "5m"],
-			longestMs: 28 * 86_400_000,
-		},
+		{ name: "within", kind: "duration", argument: "after", suggestions: ["off", "5m"], longestMs: 28 * 86_400_000 },
 	],
 };
 const place = { channelId: "1", at: 0 };

@@ -3,10 +3,7 @@ import { type AutocompleteInteraction, PermissionsBitField } from "discord.js";
 import type { Suggestion } from "../../../src/bot/commands/action.ts";
 import { autocomplete } from "../../../src/bot/commands/autocomplete.ts";
 
-const action = {
-	permission: "BanMembers",
-	options: [{ name: "reason", description: "Why", kind: "reason", argument: "reason" }],
-} as const;
+const action = { permission: "BanMembers", options: [{ name: "reason", kind: "reason", argument: "reason" }] } as const;
 
 /** Responds to a person with these permissions who types a reason. Returns what was suggested. */
 async function suggested(

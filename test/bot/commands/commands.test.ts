@@ -70,12 +70,7 @@ test("in a thread whose parent is not cached, members hold what their roles give
 });
 
 /** Replies with the author and the text. */
-const echo: Command = {
-	name: "echo",
-	usage: "<text>",
-	description: "says it back",
-	run: async ({ member }, rest) => `${member.id} said: ${rest}`,
-};
+const echo: Command = { name: "echo", usage: "<text>", run: async ({ member }, rest) => `${member.id} said: ${rest}` };
 
 describe.concurrent("who is answered", () => {
 	test("a person, as a reply that pings nobody", async () => {
@@ -227,15 +222,7 @@ describe.concurrent("what fails", () => {
 	});
 
 	test("slash commands that Discord refuses are logged", async () => {
-		const said: Command = {
-			...echo,
-			slash: {
-				name: "verify",
-				description: "says it back",
-				option: { name: "text", description: "The text" },
-				run: async () => "",
-			},
-		};
+		const said: Command = { ...echo, slash: { name: "verify", option: "code", run: async () => "" } };
 		await using stage = await startStage(
 			[said],
 			{},

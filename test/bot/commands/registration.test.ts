@@ -13,7 +13,6 @@ import { noTools } from "../features/running-feature.ts";
 
 const action: Action = {
 	name: "ban",
-	description: "Ban someone",
 	tool: "ban",
 	options: [],
 	permission: "BanMembers",

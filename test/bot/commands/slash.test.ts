@@ -54,6 +54,8 @@ describe("registration", () => {
 		["an option that is no longer wanted", { options: [{ name: "x" }] }, {}, false],
 		["required: false", { options: [{ name: "x" }] }, { options: [{ name: "x", required: false }] }, true],
 		["a minimum of 0", { options: [{ name: "x" }] }, { options: [{ name: "x", min_value: 0 }] }, false],
+		["another translation", { name_localizations: { de: "a" } }, { name_localizations: { de: "b" } }, false],
+		["no translations", { name_localizations: null }, {}, true],
 		["another permission", { default_member_permissions: "4" }, {}, false],
 		["no permission", { default_member_permissions: null }, {}, true],
 	])("%s", (_, found, wanted, same) => {
@@ -83,7 +85,7 @@ describe("commands", () => {
 		const stranger = simulator.world.users.add({ username: "stranger" });
 		simulator.world.members.add(guild, stranger);
 		const { id } = stranger;
-		expect(await run("ban", { user: id, delete_messages: "3600", reason: "a_b" })).toStartWith("Banned ");
+		expect(await run("ban", { user: id, delete_messages: "1h", reason: "a_b" })).toStartWith("Banned ");
 		expect(world.guild.bans.get(id)?.reason).toStartWith("a_b (for ");
 		expect(await run("unban", { user: id })).toStartWith("Lifted the ban");
 		const timed = await run("ban", { user: id, duration: "1d12h" });

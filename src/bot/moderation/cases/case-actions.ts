@@ -8,27 +8,12 @@ import type { Cases } from "./cases.ts";
 
 const permission = "ModerateMembers";
 
-const people: ActionOption = {
-	name: "user",
-	description: "Who",
-	kind: "user",
-	argument: "user_ids",
-	required: true,
-	several: true,
-};
+const people: ActionOption = { name: "user", kind: "user", argument: "user_ids", required: true, several: true };
 
-const number: ActionOption = {
-	name: "case",
-	description: "Number of the case",
-	kind: "case",
-	argument: "number",
-	required: true,
-	min: 1,
-};
+const number: ActionOption = { name: "case", kind: "case", argument: "number", required: true, min: 1 };
 
 const reason: ActionOption = {
 	name: "reason",
-	description: "Why",
 	kind: "reason",
 	argument: "reason",
 	required: true,
@@ -38,13 +23,8 @@ const reason: ActionOption = {
 export const caseRows: readonly Action[] = [
 	{
 		name: "warn",
-		description: "Warn people: recorded, and told by direct message",
 		tool: "warn_member",
-		options: [
-			people,
-			reason,
-			{ name: "tell", description: "Whether they are told by direct message", kind: "flag", argument: "tell" },
-		],
+		options: [people, reason, { name: "tell", kind: "flag", argument: "tell" }],
 		permission,
 		chat: { order: ["user", "reason"] },
 		menus: [
@@ -62,69 +42,29 @@ export const caseRows: readonly Action[] = [
 	},
 	{
 		name: "note",
-		description: "Record a note about people, for moderators only",
 		tool: "note_member",
-		options: [
-			people,
-			{ name: "note", description: "The note", kind: "text", argument: "note", required: true, max: maxReasonLength },
-		],
+		options: [people, { name: "note", kind: "text", argument: "note", required: true, max: maxReasonLength }],
 		permission,
 	},
-	{
-		name: "case",
-		description: "Show a case with its history",
-		tool: "list_cases",
-		isPrivate: true,
-		options: [number],
-		permission,
-	},
+	{ name: "case", tool: "list_cases", isPrivate: true, options: [number], permission },
 	{
 		name: "cases",
-		description: "List the latest cases, of a person or a moderator",
 		tool: "list_cases",
 		isPrivate: true,
 		options: [
-			{ name: "user", description: "Whose cases", kind: "user", argument: "user_id" },
-			{ name: "moderator", description: "Who acted", kind: "user", argument: "moderator_id" },
-			{
-				name: "action",
-				description: "What was done",
-				kind: "choice",
-				argument: "action",
-				choices: caseActions.slice(0, 25).map((value) => ({ name: actionTitles[value], value })),
-			},
-			{
-				name: "before",
-				description: "Only cases before this one, for the next page",
-				kind: "case",
-				argument: "before",
-				min: 1,
-			},
+			{ name: "user", kind: "user", argument: "user_id" },
+			{ name: "moderator", kind: "user", argument: "moderator_id" },
+			{ name: "action", kind: "choice", argument: "action", choices: caseActions.slice(0, 25) },
+			{ name: "before", kind: "case", argument: "before", min: 1 },
 		],
 		permission,
 		chat: { order: ["user"] },
 	},
-	{
-		name: "edit-case",
-		description: "Change the reason of a case",
-		tool: "edit_case",
-		options: [number, reason],
-		permission,
-	},
+	{ name: "edit-case", tool: "edit_case", options: [number, reason], permission },
 	{
 		name: "delete-case",
-		description: "Delete a case from the record; it can be restored",
 		tool: "edit_case",
-		options: [
-			number,
-			{
-				name: "restore",
-				description: "Restore it instead",
-				kind: "flag",
-				argument: "deleted",
-				convert: (value) => value !== true,
-			},
-		],
+		options: [number, { name: "restore", kind: "flag", argument: "deleted", convert: (value) => value !== true }],
 		fixed: { deleted: true },
 		permission,
 		chat: { order: ["case"] },

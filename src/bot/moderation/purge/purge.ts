@@ -20,27 +20,11 @@ const manyMessages = 20;
 const confirmationMs = 5_000;
 const shutdownGraceMs = 1_000;
 
-const channel: ActionOption = {
-	name: "channel",
-	description: "Only in this channel",
-	kind: "channel",
-	argument: "channel_ids",
-	several: true,
-};
+const channel: ActionOption = { name: "channel", kind: "channel", argument: "channel_ids", several: true };
 
-const pinned: ActionOption = {
-	name: "pinned",
-	description: "Whether to delete pinned messages, too",
-	kind: "flag",
-	argument: "pinned",
-};
+const pinned: ActionOption = { name: "pinned", kind: "flag", argument: "pinned" };
 
-const reason: ActionOption = {
-	name: "reason",
-	description: "Why: for the record and the audit log",
-	kind: "reason",
-	argument: "reason",
-};
+const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
 
 /**
  * Limits a confirmed purge to the time range of the messages that its dry run found. Otherwise, if some of these were
@@ -90,18 +74,9 @@ export const purgeActions: readonly Action[] = [
 	{
 		...common,
 		name: "purge latest",
-		description: "Delete the latest messages of a channel",
 		options: [
-			{
-				name: "count",
-				description: "How many",
-				kind: "integer",
-				argument: "count",
-				required: true,
-				min: 1,
-				max: 10_000,
-			},
-			{ ...channel, description: "In which channel; default: here" },
+			{ name: "count", kind: "integer", argument: "count", required: true, min: 1, max: 10_000 },
+			channel,
 			pinned,
 			reason,
 		],
@@ -112,19 +87,10 @@ export const purgeActions: readonly Action[] = [
 	{
 		...common,
 		name: "purge user",
-		description: "Delete someone's messages in all channels",
 		options: [
-			{
-				name: "user",
-				description: "Whose messages; also of someone who has left",
-				kind: "user",
-				argument: "user_ids",
-				required: true,
-				several: true,
-			},
+			{ name: "user", kind: "user", argument: "user_ids", required: true, several: true },
 			{
 				name: "within",
-				description: "Written within the last …; over 14 days takes long",
 				kind: "duration",
 				argument: "after",
 				required: true,
@@ -139,11 +105,9 @@ export const purgeActions: readonly Action[] = [
 	{
 		...common,
 		name: "purge joined",
-		description: "Delete all messages of everyone who joined lately",
 		options: [
 			{
 				name: "within",
-				description: "Joined within the last …",
 				kind: "duration",
 				argument: "joined_after",
 				required: true,
@@ -182,7 +146,6 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 	const command: Command = {
 		name: "nuke",
 		usage: `<1-${maxNuked}>`,
-		description: `deletes the latest messages in this channel, up to ${maxNuked}`,
 		permission: "ManageMessages",
 		heavy: true,
 		async run({ guild, channel, member, message }, rest) {

@@ -11,38 +11,21 @@ import { createJoinWatch, raidButton } from "./join-watch.ts";
 import { RaidModes, type RaidModesOptions } from "./raid-mode.ts";
 import { raidTools } from "./raid-tools.ts";
 
-const reason: ActionOption = {
-	name: "reason",
-	description: "For the moderation log and Discord's audit log",
-	kind: "reason",
-	argument: "reason",
-};
+const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
 
 /** The commands /raid on, /raid off and /raid status. */
 export const raidActions: readonly Action[] = [
 	{
 		name: "raid on",
-		description: "Pause invites, raise the verification level and set slow mode everywhere",
 		tool: "raid_mode",
 		fixed: { mode: "on" },
-		options: [
-			{
-				name: "slowmode",
-				description: "Slow mode in seconds; default: 30",
-				kind: "integer",
-				argument: "slowmode_seconds",
-				min: 5,
-				max: 21_600,
-			},
-			reason,
-		],
+		options: [{ name: "slowmode", kind: "integer", argument: "slowmode_seconds", min: 5, max: 21_600 }, reason],
 		permission: "ManageGuild",
 		confirm: () => true,
 		heavy: true,
 	},
 	{
 		name: "raid off",
-		description: "Restore what was before raid mode",
 		tool: "raid_mode",
 		fixed: { mode: "off" },
 		options: [reason],
@@ -50,13 +33,7 @@ export const raidActions: readonly Action[] = [
 		confirm: () => true,
 		heavy: true,
 	},
-	{
-		name: "raid status",
-		description: "Whether raid mode is on, and what it changed",
-		tool: "raid_status",
-		options: [],
-		permission: "ManageGuild",
-	},
+	{ name: "raid status", tool: "raid_status", options: [], permission: "ManageGuild" },
 ];
 
 export interface RaidOptions

@@ -168,11 +168,10 @@ export class Reporting {
 		{
 			type: "slash",
 			name: "report",
-			description: "Tell the staff about a message or a person",
 			options: [
-				{ kind: "message", name: "message", description: "Link of the message" },
-				{ kind: "user", name: "user", description: "The person" },
-				{ kind: "text", name: "reason", description: "What is wrong? Only the staff see this.", max: maxReportReason },
+				{ kind: "message", name: "message" },
+				{ kind: "user", name: "user" },
+				{ kind: "text", name: "reason", max: maxReportReason },
 			],
 			run: (interaction) => answerSoon(interaction, this.#onCommand(interaction)),
 		},

@@ -25,9 +25,10 @@ const commandType = f.refine(f.integer(1, 4), (type): CommandType => {
 	return type;
 });
 
+const description = f.text(1, 100);
+
 const otherFields = {
-	name_localizations: f.nullable(localizations),
-	description_localizations: f.nullable(localizations),
+	description_localizations: localizations(description),
 	default_member_permissions: f.nullable(f.permissionBits),
 	nsfw: f.boolean,
 	dm_permission: f.nullable(f.boolean),
@@ -36,7 +37,13 @@ const otherFields = {
 	default_permission: f.unchecked,
 } as const;
 
-const slashFields = { ...otherFields, name, description: f.text(1, 100), options: f.nullable(options) } as const;
+const slashFields = {
+	...otherFields,
+	name,
+	name_localizations: localizations(name),
+	description,
+	options: f.nullable(options),
+} as const;
 
 export type CommandForm = {
 	[K in keyof typeof slashFields]: f.Read<(typeof slashFields)[K]>;
@@ -51,6 +58,7 @@ export type NewCommand = CommandForm & { type: CommandType; name: string; descri
 const menuFields = {
 	...otherFields,
 	name: f.text(1, 32),
+	name_localizations: localizations(f.text(1, 32)),
 	description: f.refine(f.unchecked, (given): "" => {
 		if (given === "" || given === null) return "";
 		throw formError(

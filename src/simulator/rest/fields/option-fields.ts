@@ -1,7 +1,7 @@
 // The options of slash commands, checked by Discord's rules: each type has its own fields, and ignores those of others.
 // https://docs.discord.com/developers/interactions/application-commands#application-command-object-application-command-option-structure
 
-import { ApplicationCommandOptionType as Option } from "discord.js";
+import { Locale, ApplicationCommandOptionType as Option } from "discord.js";
 import type { CommandOption } from "../../world/state/entities.ts";
 import { formError, notSimulated } from "../errors.ts";
 import * as f from "./fields.ts";
@@ -18,10 +18,14 @@ export const name = f.refine(f.text(1, 32), (given) => {
 	throw formError("APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid");
 });
 
-export const localizations = f.refine(f.unchecked, (given) => {
-	f.object({}).read(given);
-	return given as Readonly<Record<string, string>>;
-});
+/** A name or description in other languages, by locale. The values follow the rules of the field itself. */
+export const localizations = (field: f.Field<string | undefined>) =>
+	f.nullable(
+		f.refine(
+			f.object(Object.fromEntries(Object.values(Locale).map((locale) => [locale, field]))),
+			(given) => f.present(given) as Readonly<Record<string, string>>,
+		),
+	);
 
 const description = f.text(1, 100);
 
@@ -38,7 +42,7 @@ export function choicesOf(type: Option) {
 	const value = values[type as keyof typeof values] ?? f.text(0, 100);
 	const choice = f.object({
 		name: f.required(f.text(1, 100)),
-		name_localizations: f.nullable(localizations),
+		name_localizations: localizations(f.text(1, 100)),
 		value: f.required<string | number>(value),
 	});
 	return f.list(choice, 0, maxChoices);
@@ -46,9 +50,9 @@ export function choicesOf(type: Option) {
 
 const common = {
 	name: f.required(name),
-	name_localizations: f.nullable(localizations),
+	name_localizations: localizations(name),
 	description: f.required(description),
-	description_localizations: f.nullable(localizations),
+	description_localizations: localizations(description),
 };
 const value = { ...common, required: f.nullable(f.boolean) };
 const suggested = { ...value, autocomplete: f.nullable(f.boolean) };
@@ -146,6 +150,22 @@ function checkOrder(given: readonly CommandOption[]): void {
 		optional ||= !one.required;
 		names.add(one.name);
 	}
+	checkLocalizedNames(given);
+}
+
+/**
+ * Localized names differ from each other in each language, and from the default names of other options.
+ * https://docs.discord.com/developers/interactions/application-commands#localization
+ */
+function checkLocalizedNames(given: readonly CommandOption[]): void {
+	for (const [index, { name, name_localizations }] of given.entries())
+		for (const [locale, localized] of Object.entries(name_localizations ?? {})) {
+			const others = given.filter((other) => other.name !== name);
+			const isTaken = others.some((other) => [other.name, other.name_localizations?.[locale]].includes(localized));
+			if (!isTaken) continue;
+			// A guess (localized-names): the code of this error.
+			throw formError("APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", "Option name already exists", index);
+		}
 }
 
 // Discord leaves out null, false and empty lists.

@@ -170,7 +170,7 @@ function serializeCommand({ options, ...command }: Command) {
 	return { ...command, ...(options.length > 0 && { options }) };
 }
 
-function withoutLocalizations(command: Command) {
-	const { name_localizations, description_localizations, ...rest } = serializeCommand(command);
-	return rest;
+function withoutLocalizations(command: Command): unknown {
+	const isLocalized = (key: string) => key === "name_localizations" || key === "description_localizations";
+	return JSON.parse(JSON.stringify(serializeCommand(command), (key, value) => (isLocalized(key) ? undefined : value)));
 }

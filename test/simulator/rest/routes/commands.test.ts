@@ -61,11 +61,15 @@ describe("registering", () => {
 	});
 
 	test("localizations are listed with with_localizations", async ({ call, everywhere }) => {
-		const name_localizations = { de: "verifizieren" };
-		await call("PUT", everywhere, [{ ...verify, name_localizations }]);
+		const localized = { name_localizations: { de: "verifizieren" }, description_localizations: { de: "Verknüpft" } };
+		const choice = { name: "a", name_localizations: { de: "ä" }, value: "a" };
+		const option = { ...code, name_localizations: { de: "kode" }, choices: [choice] };
+		await call("PUT", everywhere, [{ ...verify, ...localized, options: [option] }]);
 		const list = async (query: string) => (await call("GET", `${everywhere}${query}`)).json<unknown[]>()[0];
-		expect(await list("?with_localizations=true")).toMatchObject({ name_localizations });
-		expect(await list("")).not.toHaveProperty("name_localizations");
+		expect(await list("?with_localizations=true")).toMatchObject({ ...localized, options: [option] });
+		const plain = await list("");
+		expect(plain).toMatchObject({ options: [{ name: code.name, choices: [{ name: "a" }] }] });
+		expect(JSON.stringify(plain)).not.toContain("localizations");
 	});
 
 	bunTest.each([
@@ -73,6 +77,36 @@ describe("registering", () => {
 		["a name with a blank", { name: "ver ify" }, "name", "INVALID_NAME"],
 		["a long name", { name: "x".repeat(33) }, "name", "BAD_LENGTH"],
 		["no name", { name: undefined }, "name", "REQUIRED"],
+		[
+			"an upper-case letter in a language",
+			{ name_localizations: { de: "Prüfen" } },
+			"name_localizations.de",
+			"INVALID_NAME",
+		],
+		[
+			"a long description in a language",
+			{ description_localizations: { de: "x".repeat(101) } },
+			"description_localizations.de",
+			"BAD_LENGTH",
+		],
+		[
+			"a blank in an option's name in a language",
+			{ options: [{ ...code, name_localizations: { fr: "le code" } }] },
+			"options.0.name_localizations.fr",
+			"INVALID_NAME",
+		],
+		[
+			"two options of a name in a language",
+			{ options: ["a", "b"].map((name) => ({ ...code, name, name_localizations: { de: "x" } })) },
+			"options.0",
+			"NAME_ALREADY_EXISTS",
+		],
+		[
+			"the name of another option in a language",
+			{ options: [code, { ...code, name: "b", name_localizations: { de: "code" } }] },
+			"options.1",
+			"NAME_ALREADY_EXISTS",
+		],
 		["no description", { description: undefined }, "description", "REQUIRED"],
 		["an empty description", { description: "" }, "description", "BAD_LENGTH"],
 		["a long description", { description: "x".repeat(101) }, "description", "BAD_LENGTH"],
