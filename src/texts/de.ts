@@ -212,6 +212,65 @@ export const de = {
 	// Reports
 
 	// Spam
+	"spam.rule.honeypot": "eine Nachricht in einem Köderkanal",
+	"spam.rule.listed": "ein Link von der Sperrliste",
+	"spam.rule.more": "mehr davon",
+	"spam.rule.text": "derselbe Text {times} in {channels}",
+	"spam.rule.link": "derselbe Link {times} in {channels}",
+	"spam.rule.file": "dieselbe Datei {times} in {channels}",
+	"spam.times": { one: "einmal", other: "{count}-mal" },
+	"spam.channels": { one: "{count} Kanal", other: "{count} Kanälen" },
+	"spam.reason": "Spam: {rule}",
+	"spam.why.lacks": "Dem Bot fehlt {permissions}",
+	"spam.why.lacks.channel": "Dem Bot fehlt {permissions} in {channel}",
+	"spam.why.full": "Zu viele Nachrichten warten schon darauf, gelöscht zu werden",
+	"spam.why.stopped": "Der Bot wurde beendet, bevor er das Ergebnis kannte",
+	"spam.why.internal": "Interner Fehler",
+	"spam.why.other": "{reason}",
+	"spam.title": "Spam",
+	"spam.dry.title": "Spam gefunden (Probelauf)",
+	"spam.dry":
+		"Der Bot würde dieser Person einen Timeout geben und {messages} in {channels} löschen. Es wurde nichts getan.",
+	"spam.done": "Timeout bis {end}.",
+	"spam.failed": "Kein Timeout: {reason}.",
+	"spam.deleted": {
+		one: "{count} Nachricht gelöscht, gefunden in {channels}.",
+		other: "{count} Nachrichten gelöscht, gefunden in {channels}.",
+	},
+	"spam.undeleted": {
+		one: "{count} Nachricht nicht gelöscht: {reasons}.",
+		other: "{count} Nachrichten nicht gelöscht: {reasons}.",
+	},
+	"spam.help":
+		"**Rückgängig** beendet den Timeout; gelöschte Nachrichten kommen nicht zurück. **Bannen** löscht auch die Nachrichten der letzten Stunde. **In Ordnung** beendet den Timeout, und der Bot beachtet die Nachrichten dieser Person 24 Stunden lang nicht.",
+	"spam.user.field": "Mitglied",
+	"spam.rule.field": "Grund",
+	"spam.told.field": "Direktnachricht",
+	"spam.told.yes": "zugestellt",
+	"spam.told.failed": "nicht zugestellt",
+	"spam.told.asked": "Ob sie zugestellt wurde, ist unbekannt",
+	"spam.case.field": "Fall",
+	"spam.case.none": "keiner: Die Datenbank des Bots war nicht erreichbar",
+	"spam.undo.button": "Rückgängig",
+	"spam.ban.button": "Bannen",
+	"spam.fine.button": "In Ordnung",
+	"spam.undo": "Rückgängig gemacht von {moderator}.",
+	"spam.ban": "Gebannt von {moderator}.",
+	"spam.fine": "Für in Ordnung befunden von {moderator}.",
+	"spam.allowed": "24 Stunden lang hält der Bot die Nachrichten von {user} nicht für Spam.",
+	"spam.ended": "Die Person ist nicht mehr im Timeout.",
+	"spam.pressed": "Jemand hat hier gerade schon einen Button gedrückt. Es wurde nichts getan.",
+	"spam.button.unknown": "Dieser Button funktioniert nicht mehr.",
+	"spam.refused":
+		"Dafür brauchst du die Berechtigung „{permission}“. Frag jemanden, der sie hat: {people}. Es wurde nichts getan.",
+	"spam.permission.ManageGuild": "Server verwalten",
+	"spam.permission.ModerateMembers": "Mitglieder im Timeout",
+	"spam.permission.BanMembers": "Mitglieder bannen",
+	"spam.tell": "Es geht um das, was dein Konto in {channels} geschrieben hat.",
+	"spam.tell.honeypot":
+		"Dort soll niemand schreiben: Der Kanal fängt Konten ab, die überall Werbung posten. Wenn du aus Versehen dort geschrieben hast, ist sonst nichts passiert: Warte, bis der Timeout endet, oder bitte einen Moderator, ihn zu beenden.",
+	"spam.tell.account":
+		"Wenn du das nicht warst, benutzt jemand anderes dein Konto: Ändere dein Discord-Passwort, schalte die Zwei-Faktor-Authentifizierung ein und entferne Apps, die du nicht kennst (Benutzereinstellungen → Autorisierte Apps).",
 
 	// Raid mode
 

@@ -206,6 +206,63 @@ export const en = {
 	// Reports
 
 	// Spam
+	"spam.rule.honeypot": "a message in a honeypot channel",
+	"spam.rule.listed": "a link on the list",
+	"spam.rule.more": "more of the same",
+	"spam.rule.text": "the same text {times} in {channels}",
+	"spam.rule.link": "the same link {times} in {channels}",
+	"spam.rule.file": "the same file {times} in {channels}",
+	"spam.times": { one: "once", other: "{count} times" },
+	"spam.channels": { one: "{count} channel", other: "{count} channels" },
+	"spam.reason": "Spam: {rule}",
+	"spam.why.lacks": "the bot lacks {permissions}",
+	"spam.why.lacks.channel": "the bot lacks {permissions} in {channel}",
+	"spam.why.full": "too many messages wait to be deleted",
+	"spam.why.stopped": "the bot was stopped before it knew the outcome",
+	"spam.why.internal": "internal error",
+	"spam.why.other": "{reason}",
+	"spam.title": "Spam",
+	"spam.dry.title": "Spam found (dry run)",
+	"spam.dry": "The bot would time out this person and delete {messages} in {channels}. Nothing was done.",
+	"spam.done": "Timed out until {end}.",
+	"spam.failed": "Not timed out: {reason}.",
+	"spam.deleted": {
+		one: "Deleted {count} message; found in {channels}.",
+		other: "Deleted {count} messages; found in {channels}.",
+	},
+	"spam.undeleted": {
+		one: "{count} message not deleted: {reasons}.",
+		other: "{count} messages not deleted: {reasons}.",
+	},
+	"spam.help":
+		"**Undo** ends the timeout; deleted messages cannot be restored. **Ban** also deletes the messages of the last hour. **It's fine** ends the timeout, and the bot ignores this person's posts for 24 hours.",
+	"spam.user.field": "User",
+	"spam.rule.field": "Reason",
+	"spam.told.field": "Direct message",
+	"spam.told.yes": "told by direct message",
+	"spam.told.failed": "the direct message was not delivered",
+	"spam.told.asked": "unknown whether the direct message was delivered",
+	"spam.case.field": "Case",
+	"spam.case.none": "none: the bot's database was unavailable",
+	"spam.undo.button": "Undo",
+	"spam.ban.button": "Ban",
+	"spam.fine.button": "It's fine",
+	"spam.undo": "Undone by {moderator}.",
+	"spam.ban": "Banned by {moderator}.",
+	"spam.fine": "Found to be fine by {moderator}.",
+	"spam.allowed": "For 24 hours, the bot does not take the posts of {user} for spam.",
+	"spam.ended": "The person is not timed out any more.",
+	"spam.pressed": "Somebody has pressed a button of this entry just now. Nothing was done.",
+	"spam.button.unknown": "This button no longer works.",
+	"spam.refused": "You need the permission {permission} for this. Ask somebody who has it: {people}. Nothing was done.",
+	"spam.permission.ManageGuild": "Manage Server",
+	"spam.permission.ModerateMembers": "Timeout Members",
+	"spam.permission.BanMembers": "Ban Members",
+	"spam.tell": "This is about what your account wrote in {channels}.",
+	"spam.tell.honeypot":
+		"Nobody is meant to write there: the channel catches accounts that post advertisements everywhere. If you wrote there by mistake, nothing else is wrong: wait until the timeout ends, or ask a moderator to end it.",
+	"spam.tell.account":
+		"If it was not you, somebody else uses your account: change your Discord password, turn on two-factor authentication, and remove apps that you do not know (User Settings → Authorized Apps).",
 
 	// Raid mode
 

@@ -1,11 +1,12 @@
 // The buttons of moderation log entries about spam. A button that changes something on Discord calls a tool in the name
 // of the person who pressed it, so the tool checks that person's permissions.
 
-import { type ButtonInteraction, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import { type ButtonInteraction, RESTJSONErrorCodes } from "discord.js";
 import { userName } from "../../../discord/describe.ts";
 import { absentIf, fetchMember } from "../../../discord/find.ts";
 import type { Log } from "../../../lib/log.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import { noMentions } from "../../messages/split-message.ts";
@@ -14,7 +15,7 @@ import { selectSpamIncident } from "../../store/tables/spam-incidents.ts";
 import { ignoreUnavailable, StoreUnavailable } from "../../store/unavailable.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import type { Cases } from "../cases/cases.ts";
-import { formatUser } from "../moderation-log.ts";
+import { requireHeld } from "../who-may.ts";
 import type { Allowances } from "./allowances.ts";
 import { prefix } from "./log-entry.ts";
 
@@ -59,9 +60,9 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 	async function undo(press: Press): Promise<Answer> {
 		const reason = `Undo of ${about(press)}`;
 		const { text, isError } = await call(press, "remove_timeout", { reason });
-		if (isError) return { text };
+		if (isError) return { text, isDone: false };
 		onUndone(press.interaction.guildId, press.userId);
-		return { text, note: "Undone" };
+		return { text, isDone: true };
 	}
 
 	async function ban(press: Press): Promise<Answer> {
@@ -69,35 +70,31 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			delete_message_seconds: deletedSeconds,
 			reason: `Ban for ${about(press)}`,
 		});
-		return isError ? { text } : { text, note: "Banned" };
+		return { text, isDone: !isError };
 	}
 
 	async function allow(press: Press): Promise<Answer> {
 		const { interaction, userId } = press;
 		const { guildId, guild } = interaction;
-		const { ModerateMembers } = PermissionFlagsBits;
-		// If the timeout has ended, no tool is called that would check the person's permissions.
-		if (!interaction.memberPermissions?.has(ModerateMembers))
-			throw new ToolError("You need Moderate Members for this.");
 		const member = guild && (await fetchMember(guild, userId));
 		const isTimedOut = member?.isCommunicationDisabled() ?? false;
 		const undone = isTimedOut ? await undo(press) : undefined;
-		if (undone && !undone.note) return undone;
+		if (undone && !undone.isDone) return undone;
 		await allowances.add(guildId, userId);
 		onUndone(guildId, userId);
-		const text = `For 24 hours, the bot does not take the posts of ${formatUser(userId)} for spam.`;
-		return { text: [undone?.text ?? "The person is not timed out.", text].join("\n"), note: "It's fine" };
+		const say = sayIn(interaction.locale);
+		const text = say("spam.allowed", { user: `<@${userId}>` });
+		return { text: [undone?.text ?? say("spam.ended"), text].join("\n"), isDone: true };
 	}
 
-	const actions: Readonly<Record<string, (press: Press) => Promise<Answer>>> = { undo, ban, fine: allow };
+	const actions = { undo, ban, fine: allow };
 
-	async function note(press: Press, text: string): Promise<void> {
-		const { interaction, caseNumber } = press;
-		const { guildId, user, message } = interaction;
+	async function note({ interaction, caseNumber }: Press, name: keyof typeof actions): Promise<void> {
+		const { guildId, guildLocale, user, message } = interaction;
 		try {
 			if (caseNumber !== undefined) {
 				const found = await cases.find(guildId, caseNumber);
-				const reason = [`${text}.`, found?.reason].filter(Boolean).join(" ");
+				const reason = [`${caseNotes[name]}.`, found?.reason].filter(Boolean).join(" ");
 				await cases.edit(guildId, caseNumber, user.id, reason);
 			}
 		} catch (error) {
@@ -105,7 +102,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			log.warn("could not note in a case what was done about it", { guild: guildId, case: caseNumber });
 		}
 		const [embed] = message.embeds;
-		const line = `${text} by ${formatUser(user.id)}.`;
+		const line = sayIn(guildLocale)(`spam.${name}`, { moderator: `<@${user.id}>` });
 		const description = [embed?.description, line].filter(Boolean).join("\n");
 		// The log entry may have been deleted.
 		await absentIf([RESTJSONErrorCodes.UnknownMessage], () =>
@@ -126,19 +123,19 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 		prefix,
 		async run(interaction, rest) {
 			const [, name = "", userId = "", id = ""] = /^(undo|ban|fine):(\d{1,20}):(\d{1,20})$/.exec(rest) ?? [];
-			const action = actions[name];
-			if (!action || !interaction.isButton()) throw new ToolError("This button no longer works.");
+			if (!isName(name) || !interaction.isButton()) throw new SaidError(said("spam.button.unknown"));
+			// If the timeout has ended, "fine" calls no tool that would check the person's permissions.
+			requireHeld(interaction, name === "ban" ? "BanMembers" : "ModerateMembers");
 			await deferPrivately(interaction);
 			const { id: entryId } = interaction.message;
-			if (running.has(entryId))
-				throw new ToolError("Somebody has pressed a button of this entry just now. Nothing was done.");
+			if (running.has(entryId)) throw new SaidError(said("spam.pressed"));
 			running.add(entryId);
 			try {
 				const caseNumber = await caseOf(interaction.guildId, id);
 				const press: Press = { interaction, userId, caseNumber };
-				const answer = await action(press);
-				await answerPrivately(interaction, answer.text);
-				if (answer.note) await note(press, answer.note);
+				const { text, isDone } = await actions[name](press);
+				await answerPrivately(interaction, text);
+				if (isDone) await note(press, name);
 			} finally {
 				running.delete(entryId);
 			}
@@ -148,5 +145,10 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 
 interface Answer {
 	text: string;
-	note?: string;
+	isDone: boolean;
 }
+
+/** The start of the case's reason from then on. */
+const caseNotes = { undo: "Undone", ban: "Banned", fine: "It's fine" } as const;
+
+const isName = (name: string): name is keyof typeof caseNotes => Object.hasOwn(caseNotes, name);

@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Guild, type GuildBasedChannel, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
-import { channelName } from "../../../discord/describe.ts";
 import { describeBits, missingForBot } from "../../../discord/permissions.ts";
+import { said } from "../../../texts/texts.ts";
 import { bulkDelete, isTooOldForBulk } from "../../messages/bulk-delete.ts";
 import {
 	Impossible,
@@ -70,7 +70,7 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 		 * deleted. Never rejects.
 		 */
 		delete(place: Place, messageId: string): Promise<RequestEnd> {
-			if (waiting >= maxWaiting) return Promise.resolve({ failure: "too many messages wait to be deleted" });
+			if (waiting >= maxWaiting) return Promise.resolve({ failure: said("spam.why.full") });
 			waiting += 1;
 			const { promise, resolve } = Promise.withResolvers<RequestEnd>();
 			const known = channels.get(place.channelId);
@@ -112,5 +112,8 @@ function deleteIn(
 function requireToDelete(guild: Guild, channel: GuildBasedChannel): void {
 	const { ViewChannel, ManageMessages } = PermissionFlagsBits;
 	const missing = missingForBot(guild, channel, ViewChannel | ManageMessages);
-	if (missing !== 0n) throw new Impossible(`the bot lacks ${describeBits(missing)} in ${channelName(channel)}`);
+	if (missing !== 0n) {
+		const permissions = describeBits(missing);
+		throw new Impossible(said("spam.why.lacks.channel", { permissions, channel: `<#${channel.id}>` }));
+	}
 }

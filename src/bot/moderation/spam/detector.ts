@@ -3,6 +3,7 @@
 
 import type { Attachment, GuildMember, Message } from "discord.js";
 import { LruMap } from "../../../lib/lru-map.ts";
+import { type Said, said } from "../../../texts/texts.ts";
 import { createHash, hasListedLink, type Part, type PostedFile, partsOf } from "./content.ts";
 import { isExempt } from "./exempt.ts";
 import { type Post, RecentPosts, type Repetition, type Thresholds } from "./recent-posts.ts";
@@ -13,8 +14,8 @@ const minSample = 10;
 export interface Detection {
 	member: GuildMember;
 	messageId: string;
-	/** Why it is spam, such as "the same file in 3 channels". Contains nothing that people wrote. */
-	rule: string;
+	/** Why it is spam, such as "the same file 3 times in 3 channels". Contains nothing that people wrote. */
+	rule: Said;
 	/** Hashes of the repeated parts, by which further spam messages of the person are recognized. */
 	hashes: ReadonlySet<string>;
 	posts: readonly Post[];
@@ -45,7 +46,7 @@ export function createDetector(options: DetectorOptions) {
 
 	function report(
 		{ id, member, channel }: Message<true>,
-		rule: string,
+		rule: Said,
 		hashes: ReadonlySet<string>,
 		more: readonly Post[] = [],
 	): void {
@@ -75,12 +76,12 @@ export function createDetector(options: DetectorOptions) {
 		}
 	}
 
-	function ruleFor({ channel, member }: Message<true>, text: string, parts: readonly Part[]): string | undefined {
+	function ruleFor({ channel, member }: Message<true>, text: string, parts: readonly Part[]): Said | undefined {
 		const parentId = channel.isThread() ? channel.parentId : null;
-		if ([channel.id, parentId].some((id) => id && honeypots.includes(id))) return "a message in a honeypot channel";
-		if (hasListedLink(text, links)) return "a link on the list";
+		if ([channel.id, parentId].some((id) => id && honeypots.includes(id))) return said("spam.rule.honeypot");
+		if (hasListedLink(text, links)) return said("spam.rule.listed");
 		const known = member && options.spamOf(member);
-		return parts.some(({ hash }) => known?.has(hash)) ? "more of the same" : undefined;
+		return parts.some(({ hash }) => known?.has(hash)) ? said("spam.rule.more") : undefined;
 	}
 
 	function see(message: Message<true>): void {
@@ -147,6 +148,7 @@ function sampleOf({ posts }: Repetition, limits: Thresholds): readonly Post[] {
 	return posts.slice(-Math.max(limits.times, minSample));
 }
 
-function ruleOf({ kind, posts, channels }: Repetition): string {
-	return `the same ${kind} ${posts.length} times in ${channels} channel(s)`;
+function ruleOf({ kind, posts, channels }: Repetition): Said {
+	const times = said("spam.times", { count: posts.length });
+	return said(`spam.rule.${kind}`, { times, channels: said("spam.channels", { count: channels }) });
 }

@@ -1,5 +1,6 @@
 // A spam incident: the spam messages of one person, with the outcome of the timeout and of each deletion.
 
+import type { Said } from "../../../texts/texts.ts";
 import type { Told } from "../../store/tables/cases.ts";
 import type { SpamIncidentRow } from "../../store/tables/spam-incidents.ts";
 import type { Detection } from "./detector.ts";
@@ -13,7 +14,7 @@ export interface Incident {
 	readonly id: string;
 	readonly userId: string;
 	/** Why the messages are spam. Contains nothing that people wrote. */
-	readonly rule: string;
+	readonly rule: Said;
 	/** When the spam was detected, in epoch milliseconds. */
 	readonly detectedAt: number;
 	/** End of the timeout, in epoch milliseconds. */
@@ -87,7 +88,7 @@ export function isSettled(incident: Incident): boolean {
 }
 
 /** Returns the reasons why messages could not be deleted, one for each message. */
-export function failuresOf({ ends }: Incident): string[] {
+export function failuresOf({ ends }: Incident): Said[] {
 	return [...ends.values()].flatMap((end) => (typeof end === "object" ? end.failure : []));
 }
 
@@ -99,11 +100,11 @@ export function toRow(incident: Incident): SpamIncidentRow {
 		guild_id: incident.guildId,
 		id: incident.id,
 		user_id: incident.userId,
-		rule: incident.rule,
+		rule: JSON.stringify(incident.rule),
 		detected_at: incident.detectedAt,
 		until: incident.until,
 		state,
-		timeout: typeof timeout === "object" ? timeout.failure : timeout === "done" ? "done" : "asked",
+		timeout: typeof timeout === "object" ? JSON.stringify(timeout.failure) : timeout === "done" ? "done" : "asked",
 		messages: JSON.stringify(Object.fromEntries(ids)),
 		case_number: incident.caseNumber ?? null,
 		log_channel_id: incident.entry?.channelId ?? null,
@@ -119,14 +120,14 @@ export function fromRow(row: SpamIncidentRow): Incident {
 		guildId: row.guild_id,
 		id: row.id,
 		userId: row.user_id,
-		rule: row.rule,
+		rule: JSON.parse(row.rule),
 		detectedAt: row.detected_at,
 		until: row.until,
 		...untouched(),
 		messages: new Map(
 			Object.entries(byChannel).flatMap(([channelId, ids]) => ids.map((id) => [id, channelId] as const)),
 		),
-		timeout: timeout === "asked" ? undefined : timeout === "done" ? "done" : { failure: timeout },
+		timeout: timeout === "asked" ? undefined : timeout === "done" ? "done" : { failure: JSON.parse(timeout) },
 		caseNumber: row.case_number ?? undefined,
 		entry: log_channel_id && log_message_id ? { channelId: log_channel_id, messageId: log_message_id } : undefined,
 	};

@@ -3,11 +3,13 @@
 
 import { type GuildMember, SnowflakeUtil } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
+import { countOf, resultLines } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { within } from "../../../lib/wait.ts";
+import { render, said, sayIn } from "../../../texts/texts.ts";
 import type { Store } from "../../store/store.ts";
 import { setCaseMessages } from "../../store/tables/cases.ts";
 import { saveSpamIncident, selectOpenSpamIncidents } from "../../store/tables/spam-incidents.ts";
@@ -131,18 +133,18 @@ export class Incidents {
 	}
 
 	async #timeOut(incident: Incident, isResumed: boolean): Promise<boolean> {
-		const { guildId, userId, until, rule } = incident;
+		const { guildId, userId, until } = incident;
 		let isSet = false;
 		if (incident.timeout !== undefined) return isSet;
 		const onSet = () => {
 			isSet = true;
 		};
-		const request = { guildId, userId, until, reason: `Spam: ${rule}`, onSet };
+		const request = { guildId, userId, until, reason: reasonOf(incident), onSet };
 		const isStale = this.options.now() - incident.detectedAt > staleMs || until <= this.options.now();
 		const end: RequestEnd = !isResumed
 			? await this.#timeouts.timeOut(request)
 			: isStale
-				? { failure: "the bot was stopped before it knew the outcome" }
+				? { failure: said("spam.why.stopped") }
 				: await this.#timeouts.timeOutUnlessDone(request);
 		if (end === "stopped") return isSet;
 		incident.timeout = end;
@@ -150,7 +152,7 @@ export class Incidents {
 		this.options.log.warn("could not time out a person for spam", {
 			guild: guildId,
 			user: userId,
-			reason: end.failure,
+			reason: render(end.failure, "en"),
 		});
 		return isSet;
 	}
@@ -160,11 +162,16 @@ export class Incidents {
 		const guild = this.options.connection.guilds.find(({ id }) => id === guildId);
 		if (!this.options.telling || !guild || !this.#tellings.take()) return;
 		const channels = [...new Set(messages.values())].slice(0, maxToldChannels);
+		const say = sayIn(guild.preferredLocale);
 		const told = await tellPeople(this.options.telling, guild, [userId], {
 			action: "spam",
-			reason: `Spam: ${rule}`,
+			reason: say("spam.reason", { rule }),
 			endsAt: until,
-			advice: `This is about what your account wrote in ${channels.map((id) => `<#${id}>`).join(", ")}. If it was not you, somebody else uses your account: change your Discord password, turn on two-factor authentication, and remove apps that you do not know (User Settings → Authorized Apps).`,
+			advice: resultLines(
+				say("spam.tell", { channels: channels.map((id) => `<#${id}>`).join(", ") }),
+				rule.key === "spam.rule.honeypot" && say("spam.tell.honeypot"),
+				say("spam.tell.account"),
+			).join("\n"),
 		});
 		incident.told = told.get(userId);
 	}
@@ -209,7 +216,7 @@ export class Incidents {
 		this.options.log.info(this.options.isDry ? "found spam, dry run" : "dealt with spam", {
 			guild: guildId,
 			user: userId,
-			rule,
+			rule: render(rule, "en"),
 			messages: messages.size,
 		});
 		if (!this.options.isDry) await this.#storeCase(incident).catch(ignoreUnavailable);
@@ -229,8 +236,8 @@ export class Incidents {
 	}
 
 	async #storeCase(incident: Incident): Promise<void> {
-		const { guildId, userId, rule, timeout } = incident;
-		const why = typeof timeout === "object" ? timeout.failure : undefined;
+		const { guildId, userId, timeout } = incident;
+		const why = typeof timeout === "object" ? render(timeout.failure, "en") : undefined;
 		const { messageIds, channelIds } = idsOf(incident);
 		const detail = detailOf(incident);
 		const known = incident.caseNumber;
@@ -245,7 +252,7 @@ export class Incidents {
 				why,
 				told: incident.told,
 				moderatorId: this.options.connection.user?.id ?? "",
-				reason: `Spam: ${rule}`,
+				reason: reasonOf(incident),
 				createdAt: incident.detectedAt,
 				endsAt: incident.until,
 				state: why === undefined ? "done" : "not done",
@@ -391,7 +398,12 @@ function idsOf({ messages }: Incident) {
 	return { messageIds: [...messages.keys()], channelIds: [...new Set(messages.values())] };
 }
 
+/** For the case and Discord's audit log. */
+function reasonOf({ rule }: Incident): string {
+	return render(said("spam.reason", { rule }), "en");
+}
+
 function detailOf(incident: Incident): string {
 	const failed = failuresOf(incident).length;
-	return `${incident.messages.size - failed} message(s) deleted, ${failed} not`;
+	return `${countOf(incident.messages.size - failed, "message")} deleted, ${failed} not`;
 }

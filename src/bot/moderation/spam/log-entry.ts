@@ -2,9 +2,10 @@
 
 import { ActionRowBuilder, type APIMessage, ButtonBuilder, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
+import { resultLines } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
-import { describeTold } from "../cases/case-text.ts";
-import { formatEnd, formatUser } from "../moderation-log.ts";
+import { render, type Say, said, sayIn } from "../../../texts/texts.ts";
+import { formatEnd } from "../moderation-log.ts";
 import { failuresOf, type Incident } from "./incident.ts";
 import { type PersistentOptions, persistently, type RequestEnd } from "./persistent-request.ts";
 
@@ -33,7 +34,8 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 		return persistently(
 			async () => {
 				const { rest } = connection.discord;
-				const body = messageOf(incident, connection.user?.id, isDry);
+				const guild = connection.guilds.find((one) => one.id === guildId);
+				const body = messageOf(incident, sayIn(guild?.preferredLocale), isDry);
 				if (entry) {
 					const path = Routes.channelMessage(channelId, entry.messageId);
 					await rest.patch(path, { body });
@@ -64,7 +66,11 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 			try {
 				const end = await written;
 				if (typeof end === "object")
-					log.warn("could not post a moderation log entry about spam", { guild, user, reason: end.failure });
+					log.warn("could not post a moderation log entry about spam", {
+						guild,
+						user,
+						reason: render(end.failure, "en"),
+					});
 			} catch (error) {
 				log.warn("could not post a moderation log entry about spam", {
 					guild,
@@ -78,55 +84,55 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 	};
 }
 
-function messageOf(incident: Incident, botId: string | undefined, isDry: boolean) {
+function messageOf(incident: Incident, say: Say, isDry: boolean) {
 	return {
-		embeds: [embedOf(incident, botId, isDry).toJSON()],
-		components: isDry ? [] : [buttonsOf(incident).toJSON()],
+		embeds: [embedOf(incident, say, isDry).toJSON()],
+		components: isDry ? [] : [buttonsOf(incident, say).toJSON()],
 		allowed_mentions: { parse: [] },
 	};
 }
 
-function embedOf(incident: Incident, botId: string | undefined, isDry: boolean): EmbedBuilder {
-	const { userId, rule, caseNumber, timeout } = incident;
+function embedOf(incident: Incident, say: Say, isDry: boolean): EmbedBuilder {
+	const { userId, rule, told, caseNumber, timeout } = incident;
 	const isFailure = typeof timeout === "object";
 	const embed = new EmbedBuilder()
-		.setTitle(isDry ? "Spam found (dry run)" : "Spam")
+		.setTitle(say(isDry ? "spam.dry.title" : "spam.title"))
 		.setColor(isFailure ? 0xc62828 : 0xef6c00)
 		.setTimestamp(incident.detectedAt)
-		.setDescription(describe(incident, isDry));
+		.setDescription(describe(incident, say, isDry));
 	const add = (name: string, value: string) => embed.addFields({ name, value, inline: value.length < 60 });
-	if (botId !== undefined) add("Moderator", formatUser(botId));
-	add("User", formatUser(userId));
-	add("Reason", `Spam: ${rule}`);
-	const told = describeTold(incident.told);
-	if (told) add("Direct message", told);
-	if (!isDry) add("Case", caseNumber === undefined ? "none: the bot's database was unavailable" : String(caseNumber));
+	add(say("spam.user.field"), `<@${userId}>`);
+	add(say("spam.rule.field"), say("spam.reason", { rule }));
+	if (told) add(say("spam.told.field"), say(`spam.told.${told}`));
+	if (!isDry) add(say("spam.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
 	return embed;
 }
 
-function describe(incident: Incident, isDry: boolean): string {
+function describe(incident: Incident, say: Say, isDry: boolean): string {
 	const { messages, timeout, until } = incident;
-	const channels = new Set(messages.values()).size;
-	if (isDry)
-		return `The bot would time out this person and delete ${messages.size} message(s) in ${channels} channel(s). Nothing was done.`;
+	const channels = said("spam.channels", { count: new Set(messages.values()).size });
+	if (isDry) return say("spam.dry", { messages: said("count.messages", { count: messages.size }), channels });
 	const failures = failuresOf(incident);
-	const deleted = messages.size - failures.length;
-	return [
-		typeof timeout === "object" ? `Not timed out: ${timeout.failure}.` : `Timed out until ${formatEnd(until)}.`,
-		`Deleted ${deleted} message(s); found in ${channels} channel(s).`,
-		...(failures.length > 0
-			? [`${failures.length} message(s) not deleted: ${[...new Set(failures)].slice(0, 3).join("; ")}.`]
-			: []),
-		"Undo ends the timeout; deleted messages cannot be restored. Ban also deletes the messages of the last hour. It's fine ends the timeout, and the bot ignores this person's posts for 24 hours.",
-	].join("\n");
+	const reasons = new Set(failures.map((one) => say("spam.why.other", { reason: one })));
+	return resultLines(
+		typeof timeout === "object"
+			? say("spam.failed", { reason: timeout.failure })
+			: say("spam.done", { end: formatEnd(until) }),
+		say("spam.deleted", { count: messages.size - failures.length, channels }),
+		reasons.size > 0 && say("spam.undeleted", { count: failures.length, reasons: [...reasons].slice(0, 3).join("; ") }),
+		say("spam.help"),
+	).join("\n");
 }
 
-function buttonsOf({ userId, id }: Incident) {
-	const button = (name: string, label: string, style: ButtonStyle) =>
-		new ButtonBuilder().setCustomId(`${prefix}:${name}:${userId}:${id}`).setLabel(label).setStyle(style);
+function buttonsOf({ userId, id }: Incident, say: Say) {
+	const button = (name: "undo" | "ban" | "fine", style: ButtonStyle) =>
+		new ButtonBuilder()
+			.setCustomId(`${prefix}:${name}:${userId}:${id}`)
+			.setLabel(say(`spam.${name}.button`))
+			.setStyle(style);
 	return new ActionRowBuilder<ButtonBuilder>().addComponents(
-		button("undo", "Undo", ButtonStyle.Secondary),
-		button("ban", "Ban", ButtonStyle.Danger),
-		button("fine", "It's fine", ButtonStyle.Success),
+		button("undo", ButtonStyle.Secondary),
+		button("ban", ButtonStyle.Danger),
+		button("fine", ButtonStyle.Success),
 	);
 }

@@ -8,13 +8,18 @@ import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { backOffMs } from "../../../lib/back-off.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import { render, type Said, said } from "../../../texts/texts.ts";
 
 const maxAttempts = 8;
 const defaultBackOffMs = [250, 15_000] as const;
 
-/** Thrown by a request that cannot succeed, to stop retries. The message is the reason. */
+/** Thrown by a request that cannot succeed, to stop retries. */
 export class Impossible extends Error {
 	override name = "Impossible";
+
+	constructor(readonly reason: Said) {
+		super(render(reason, "en"));
+	}
 }
 
 export interface PersistentOptions {
@@ -27,7 +32,7 @@ export interface PersistentOptions {
  * Outcome of a request. "done": Discord executed it, or there was nothing to do. "stopped": the bot is shutting down
  * and the outcome is unknown. `failure`: the reason why it failed.
  */
-export type RequestEnd = "done" | "stopped" | { failure: string };
+export type RequestEnd = "done" | "stopped" | { failure: Said };
 
 /**
  * Sends a request, and retries it after a rate limit, a lost connection or a server error of Discord. `gone` lists
@@ -56,9 +61,10 @@ export async function persistently(
 	}
 }
 
-function reasonOf(error: unknown): string {
-	if (error instanceof ToolError || error instanceof Impossible) return error.message;
-	return describePlatformError(error) ?? "internal error";
+function reasonOf(error: unknown): Said {
+	if (error instanceof Impossible) return error.reason;
+	const reason = error instanceof ToolError ? error.message : describePlatformError(error);
+	return reason === undefined ? said("spam.why.internal") : said("spam.why.other", { reason });
 }
 
 /** Returns a guild from the cache. If the guild is unavailable, throws an error after which the request is retried. */

@@ -8,6 +8,7 @@ import { describeBits, missingForBot } from "../../../discord/permissions.ts";
 import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
+import { said } from "../../../texts/texts.ts";
 import { isSameEnd } from "../cases/decide.ts";
 import {
 	Impossible,
@@ -67,7 +68,7 @@ export function createTimeouts({ connection, mutex, ...options }: TimeoutsOption
 		if (known > until - sameSpamMs) return;
 		const { ModerateMembers } = PermissionFlagsBits;
 		const missing = missingForBot(guild, undefined, ModerateMembers);
-		if (missing !== 0n) throw new Impossible(`the bot lacks ${describeBits(missing)}`);
+		if (missing !== 0n) throw new Impossible(said("spam.why.lacks", { permissions: describeBits(missing) }));
 		await guild.client.rest.patch(Routes.guildMember(guildId, userId), {
 			body: { communication_disabled_until: new Date(until).toISOString() },
 			reason: auditReason(reason),

@@ -8,12 +8,12 @@ export interface SpamIncidentRow {
 	guild_id: string;
 	id: string;
 	user_id: string;
-	/** Such as "the same file in 3 channels"; nothing that people wrote. */
+	/** JSON: a message such as "the same file 3 times in 3 channels"; nothing that people wrote. */
 	rule: string;
 	detected_at: number;
 	until: number;
 	state: "asked" | "done";
-	/** "asked", "done" once Discord confirmed it, or why it failed. */
+	/** "asked", "done" once Discord confirmed it, or why it failed: a message as JSON. */
 	timeout: string;
 	/** JSON object: arrays of message ids by channel id. */
 	messages: string;

@@ -57,9 +57,13 @@ onBoth((databases) => {
 			allow: String(PermissionFlagsBits.ViewChannel),
 			deny: "0",
 		});
-		expect(await press("mona_lisa", undone, "Undo")).toContain("Timeout Members");
-		expect(await press("mona_lisa", undone, "Ban")).toContain("Ban Members");
-		expect(await press("mona_lisa", undone, "It's fine")).toContain("Moderate Members");
+		const holders = `<@&${[...guild.roles.values()].find(({ name }) => name === "Staff")?.id}>, <@${guild.owner_id}>`;
+		expect(await press("mona_lisa", undone, "Undo")).toBe(
+			`You need the permission Timeout Members for this. Ask somebody who has it: ${holders}. Nothing was done.`,
+		);
+		simulator.world.users.locales.set(world.id("mona_lisa"), "de");
+		expect(await press("mona_lisa", undone, "Ban")).toContain("„Mitglieder bannen“");
+		expect(await press("mona_lisa", undone, "It's fine")).toContain("„Mitglieder im Timeout“");
 		expect(isTimedOut(undone)).toBe(true);
 
 		expect(await press(moderator, undone, "Undo")).toContain("Ended the timeout");

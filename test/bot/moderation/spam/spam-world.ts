@@ -120,6 +120,12 @@ export async function startSpam(
 			const { user } = world.join(`mark${Math.random()}`);
 			await until("the bot has heard", () => world.connection.guilds.some((one) => one.members.cache.has(user.id)));
 		},
+		/** What the bot has written to a person by direct message. */
+		told(user: User) {
+			const bot = simulator.world.users.get(simulator.bot("alpha").id);
+			const dm = bot && simulator.world.channels.findDm(bot, user);
+			return dm ? simulator.world.messages.in(dm.id).map(({ content }) => content) : [];
+		},
 		/** The entries in the moderation log. */
 		entries: () =>
 			simulator.world.messages

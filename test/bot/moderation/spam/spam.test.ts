@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../../src/bot/config/settings.ts";
+import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
 import type { User } from "../../../../src/simulator/world/state/entities.ts";
 import { createSnowflakes } from "../../../../src/simulator/world/state/snowflake.ts";
 import { until } from "../../../support/until.ts";
@@ -435,25 +436,52 @@ test("a forwarded message counts with what it contains", async () => {
 
 test("a person who is timed out is told why, what to do and how to appeal, once", async () => {
 	await using world = await startSpam({}, { options: { tell: { appeal: "Write to appeals@example.com." } } });
-	const { simulator } = world;
 	const { user } = world.join("hijacked");
 	await world.heard();
 	for (const channel of [0, 1, 2, 3]) world.post(user, channel, advert);
-	const texts = () => {
-		const bot = simulator.world.users.get(simulator.bot("alpha").id);
-		const dm = bot && simulator.world.channels.findDm(bot, user);
-		return dm ? simulator.world.messages.in(dm.id).map(({ content }) => content) : [];
-	};
 	await until("the entry", () => world.entries().length > 0);
-	expect(texts()).toHaveLength(1);
-	const [first, until_, reason, advice, appeal] = texts()[0]?.split("\n") ?? [];
+	expect(world.told(user)).toHaveLength(1);
+	const [first, until_, reason, where, advice, appeal] = world.told(user)[0]?.split("\n") ?? [];
 	expect(first).toBe("You are timed out in **The Cooks**.");
 	expect(until_).toStartWith("Until: <t:");
-	expect(reason).toMatch(/^Reason: Spam: the same text \d times in \d channel/);
-	expect(advice).toContain(`<#${world.channels[0]?.id}>`);
+	expect(reason).toMatch(/^Reason: Spam: the same text \d times in \d channels$/);
+	expect(where).toContain(`<#${world.channels[0]?.id}>`);
 	expect(advice).toContain("change your Discord password");
 	expect(appeal).toBe("Write to appeals@example.com.");
 	await until("the entry says so", () => JSON.stringify(world.entries()).includes("told by direct message"));
+});
+
+test("in a German server, the entry is German, and who writes in a honeypot is told what it is", async () => {
+	await using world = await startSpam(
+		{},
+		{
+			options: { tell: { appeal: undefined } },
+			prepare: (simulator) => {
+				simulator.guild("The Cooks").preferred_locale = "de";
+			},
+			spam: ([channel]) => ({ honeypots: [channel?.id] }),
+		},
+	);
+	const { user } = world.join("newcomer");
+	await world.heard();
+	world.post(user, 0, "hello");
+	await until("the entry", () => world.entries().length > 0);
+	const [entry] = world.entries();
+	expect(entry?.embeds[0]).toMatchObject({
+		description: expect.stringContaining("1 Nachricht gelöscht, gefunden in 1 Kanal.\n**Rückgängig** beendet"),
+		fields: [
+			{ name: "Mitglied", value: `<@${user.id}>` },
+			{ name: "Grund", value: "Spam: eine Nachricht in einem Köderkanal" },
+			{ name: "Direktnachricht", value: "zugestellt" },
+			{ name: "Fall", value: "1" },
+		],
+	});
+	expect(buttonsIn(entry?.components ?? []).map(({ label }) => label)).toEqual(["Rückgängig", "Bannen", "In Ordnung"]);
+	expect(world.told(user)).toEqual([
+		expect.stringContaining(`in <#${world.channels[0]?.id}> geschrieben hat.\nDort soll niemand schreiben:`),
+	]);
+	const cases = await world.store.sql<{ reason: string }>`SELECT reason FROM cases`;
+	expect(cases.map(({ reason }) => reason)).toEqual(["Spam: a message in a honeypot channel"]);
 });
 
 test("in a wave of spam, no more than 20 people are told", async () => {
