@@ -14,7 +14,7 @@ const budgets: Record<string, number> = {
 	"bot/game": 1850,
 	"bot/guild-documents": 5300,
 	"bot/messages": 2650,
-	"bot/moderation": 9600,
+	"bot/moderation": 9700,
 	"bot/server": 650,
 	"bot/setup": 1400,
 	"bot/store": 2850,

@@ -21,6 +21,9 @@ export interface Said {
  */
 export type Value = string | number | Said;
 
+/** A message, or text that is the same in all languages. */
+export type Text = string | Said;
+
 type Values = Readonly<Record<string, Value>>;
 
 export type ValuesOf<Key extends TextKey> = {
@@ -49,7 +52,9 @@ export function said<Key extends TextKey>(key: Key, ...values: Arguments<Key>): 
 }
 
 /** English if the language lacks the message. */
-export function render({ key, values }: Said, language: Language): string {
+export function render(text: Text, language: Language): string {
+	if (typeof text === "string") return text;
+	const { key, values } = text;
 	const texts: Partial<Record<TextKey, Message>> = languages[language];
 	const own = texts[key];
 	return own === undefined ? fill(en[key], values, "en") : fill(own, values, language);

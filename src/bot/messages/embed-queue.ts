@@ -6,6 +6,7 @@ import { type EmbedBuilder, embedLength } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
+import { sayIn } from "../../texts/texts.ts";
 import { noMentions } from "./split-message.ts";
 
 const maxEmbeds = 10;
@@ -15,8 +16,6 @@ const maxQueued = 1_000;
 export interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
-	/** Such as "call(s)", for the note "3 more call(s) were not logged". */
-	noun: string;
 	/** Name of the setting of the log channel, for the bot's log if it cannot be written to. */
 	setting: string;
 }
@@ -34,7 +33,7 @@ interface Entry {
 }
 
 export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
-	const { connection, log, noun, setting } = options;
+	const { connection, log, setting } = options;
 	const queue: Entry[] = [];
 	let dropped = 0;
 	let sending: Promise<void> | undefined;
@@ -50,7 +49,8 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 			try {
 				const channel = connection.discord.channels.cache.get(channelId);
 				if (!channel?.isSendable()) throw new Error(`the channel ${channelId} does not exist, or cannot hold messages`);
-				const content = `${omitted} more ${noun} were not logged.`;
+				const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
+				const content = say("log.left", { count: omitted });
 				const message = { embeds, ...(omitted > 0 && { content }), allowedMentions: noMentions };
 				await inBackground(async () => channel.send(message));
 			} catch (error) {

@@ -11,6 +11,7 @@ import { resultLines } from "../../discord/text.ts";
 import { isPublic, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
 import { openLogWarning } from "../setup/guild-checks.ts";
 import { flag, found, guild_id } from "../tool/arguments/arguments.ts";
 import type { BotTool } from "../tool/context.ts";
@@ -46,9 +47,9 @@ export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf"
 			await moderationLog.setChannel(guild.id, channel?.id ?? null);
 			const person = actingPerson(guild);
 			const entry = {
-				title: "Moderation log",
+				title: said("log.set.title"),
 				moderatorId: person?.id ?? guild.client.user.id,
-				description: channel ? `Moderation is now logged in <#${channel.id}>.` : "Moderation logging is now off.",
+				description: channel ? said("log.set", { channel: `<#${channel.id}>` }) : said("log.off"),
 			};
 			// Also posted in the old log channel, so that its readers see the change.
 			for (const id of new Set([before, channel?.id])) if (id !== undefined) moderationLog.add(guild.id, entry, id);

@@ -4,42 +4,57 @@
 import { EmbedBuilder, type Guild } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
-import { inlineText } from "../../discord/text.ts";
+import { inlineText, truncate } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import type { Log } from "../../lib/log.ts";
-import { listFirst } from "../../lib/text.ts";
+import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { Store } from "../store/store.ts";
 import { saveLogChannel, selectLogChannel } from "../store/tables/guild-settings.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 
 const maxFieldLength = 1_024;
+const maxDescriptionLength = 4_000;
 const maxPending = 1_000;
 const maxChannels = 20;
 /** Permissions that the bot needs in a channel to write the moderation log there. */
 export const logPermissions = ["ViewChannel", "SendMessages", "EmbedLinks"] as const;
 
+/** How grave an entry is for the people whom it concerns. */
+export type Gravity = "severe" | "warning" | "note" | "lifted";
+
+const colours: Readonly<Record<Gravity, number>> = {
+	severe: 0xc62828,
+	warning: 0xef6c00,
+	note: 0x546e7a,
+	lifted: 0x2e7d32,
+};
+
+/** Rendered in the guild's language when it is sent. */
 export interface LogEntry {
-	title: string;
+	title: Text;
+	/** The colour; "note" by default. A failure has that of "severe". */
+	gravity?: Gravity;
 	isFailure?: boolean;
 	moderatorId?: string;
 	userId?: string;
-	description?: string;
-	/** Reason as the moderator wrote it; null if none was given. */
-	reason?: string | null;
-	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
-	until?: number | null;
-	/** The action and its outcome. */
-	action?: string;
-	/** What was changed, such as "role 123456789012345678". */
-	detail?: string;
+	/** In lines, if several. */
+	description?: Text | readonly Text[];
+	/** Text is the reason as the moderator wrote it; null if none was given. */
+	reason?: Text | null;
+	/** When the action ends, in epoch milliseconds. */
+	until?: number;
+	/** Why an action was not done. */
+	cause?: Text | undefined;
+	/** What was changed, such as the role, in Discord's Markdown. */
+	detail?: readonly Text[];
 	/** Name of the MCP client through which the moderator acted. */
 	client?: string;
-	/** Text that says whether the person was told about the action by direct message. */
-	told?: string;
+	/** Whether the person was told about the action by direct message. */
+	told?: Said;
 	/** Ids of the channels that the action concerns. */
 	channelIds?: readonly string[];
-	caseNumber?: number;
+	caseNumber?: number | undefined;
 	/** What only staff may read: the whole entry, or its reason. Left out of a channel that @everyone sees. */
 	confidential?: "entry" | "reason" | undefined;
 }
@@ -55,7 +70,7 @@ export interface ModerationLogOptions {
 }
 
 export function createModerationLog({ defaultChannel, connection, store: { sql }, log }: ModerationLogOptions) {
-	const queue = createEmbedQueue({ connection, log, noun: "action(s)", setting: "moderation.log_channel" });
+	const queue = createEmbedQueue({ connection, log, setting: "moderation.log_channel" });
 	const configured = new Map<string, string | null | undefined>();
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
@@ -128,7 +143,9 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 				const channel = guildOf(guildId)?.channels.cache.get(id);
 				const isOpen = channel !== undefined && isPublic(channel);
 				if (isOpen && entry.confidential === "entry") return;
-				queue.push(id, () => createEmbed(entry, at, isOpen));
+				queue.push(id, () =>
+					createEmbed(entry, { at, isOpen, language: languageOf(guildOf(guildId)?.preferredLocale) }),
+				);
 			})().finally(() => pending.delete(queued));
 			pending.add(queued);
 		},
@@ -147,53 +164,53 @@ function canWrite(guild: Guild | undefined, channelId: string | undefined): chan
 	return missingPermissions(guild, channel, needed) === 0n;
 }
 
-function createEmbed(entry: LogEntry, at: Date, isOpen: boolean): EmbedBuilder {
-	const { moderatorId, userId, description, reason, until } = entry;
-	const { action, detail, client, told, channelIds = [], caseNumber } = entry;
+interface Look {
+	at: Date;
+	isOpen: boolean;
+	language: Language;
+}
+
+function createEmbed(entry: LogEntry, { at, isOpen, language }: Look): EmbedBuilder {
+	const { moderatorId, userId, description = [], reason, until, cause } = entry;
+	const { detail = [], client, told, channelIds = [], caseNumber } = entry;
+	const inLanguage = (text: Text) => render(text, language);
+	/** Text is by people or by Discord. */
+	const escaped = (text: Text) => (typeof text === "string" ? inlineText(text, maxFieldLength) : inLanguage(text));
 	const embed = new EmbedBuilder()
-		.setTitle(entry.title)
-		.setColor(entry.isFailure ? 0xc62828 : 0x2e7d32)
+		.setTitle(inLanguage(entry.title))
+		.setColor(colours[entry.isFailure ? "severe" : (entry.gravity ?? "note")])
 		.setTimestamp(at);
-	const add = (name: string, value: string | undefined) => {
-		if (value) embed.addFields({ name, value, inline: value.length < 60 });
+	const add = (name: Said, value: string | undefined) => {
+		if (value) embed.addFields({ name: inLanguage(name), value, inline: value.length < 60 });
 	};
-	add("Moderator", moderatorId && formatUser(moderatorId));
-	add("User", userId && formatUser(userId));
-	add("Action", action && inlineText(action, maxFieldLength));
-	add("Detail", detail && formatDetail(detail));
-	add("Channels", formatChannels(channelIds));
-	if (until === null) add("Duration", "Permanent");
-	else if (until !== undefined) add("Until", formatEnd(until));
-	if (isOpen && entry.confidential !== undefined)
-		add("Reason", reason ? "left out, because everyone sees this" : undefined);
-	else add("Reason", reason ? inlineText(reason, maxFieldLength) : undefined);
-	add("Client", client && inlineText(client, maxFieldLength));
-	add("Direct message", told);
-	add("Case", caseNumber === undefined ? undefined : String(caseNumber));
-	if (description) embed.setDescription(description);
+	add(said("log.moderator.field"), moderatorId && formatUser(moderatorId));
+	add(said("log.user.field"), userId && formatUser(userId));
+	add(said("log.cause.field"), cause && escaped(cause));
+	add(said("log.detail.field"), truncate(detail.map(inLanguage).join(", "), maxFieldLength));
+	add(said("log.channels.field"), inLanguage(formatChannels(channelIds)));
+	add(said("log.until.field"), until === undefined ? undefined : formatEnd(until));
+	const isHidden = isOpen && entry.confidential !== undefined;
+	add(said("log.reason.field"), reason ? (isHidden ? inLanguage(said("log.hidden")) : escaped(reason)) : undefined);
+	add(said("log.client.field"), client && inlineText(client, maxFieldLength));
+	add(said("log.told.field"), told && inLanguage(told));
+	add(said("log.case.field"), caseNumber === undefined ? undefined : String(caseNumber));
+	const lines = [description].flat().map(inLanguage).join("\n");
+	if (lines !== "") embed.setDescription(truncate(lines, maxDescriptionLength));
 	return embed;
 }
 
-function formatDetail(detail: string): string {
-	return inlineText(detail, maxFieldLength).replace(/^role (\d{17,20})\b/, "<@&$1> (ID: $1)");
+function formatChannels(ids: readonly string[]): Text {
+	const channels = ids.slice(0, maxChannels).map((id) => `<#${id}>`);
+	const count = ids.length - channels.length;
+	return count > 0 ? said("log.channels", { channels: channels.join(", "), count }) : channels.join(", ");
 }
 
-function formatChannels(ids: readonly string[]): string {
-	return listFirst(
-		ids.map((id) => `<#${id}>`),
-		maxChannels,
-		", and ",
-	);
-}
-
-/** Formats a user as a mention and an id. The id is necessary because Discord may show a mention without a name. */
 export function formatUser(id: string): string {
-	return `<@${id}> (ID: ${id})`;
+	return `<@${id}>`;
 }
 
-/** From epoch milliseconds to a Discord timestamp; null becomes "permanently". */
-export function formatEnd(until: number | null): string {
-	if (until === null) return "permanently";
+/** From epoch milliseconds to a Discord timestamp. */
+export function formatEnd(until: number): string {
 	const seconds = Math.floor(until / 1000);
 	return `<t:${seconds}:f> (<t:${seconds}:R>)`;
 }

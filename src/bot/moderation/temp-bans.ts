@@ -22,8 +22,10 @@ import { auditReason } from "../../discord/text.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { render, said, type Text } from "../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
+import { selectBanCase } from "../store/tables/cases.ts";
 import { hasBanSince } from "../store/tables/chargebacks.ts";
 import {
 	deleteTempBan,
@@ -45,8 +47,9 @@ const staleMs = 600_000;
 /** Maximum number of bans to check one by one after Discord has reported unbans. If there are more, all are checked. */
 const maxUnchecked = 10_000;
 
-const notBanned = { title: "Ban failed", message: "could not ban a user for a time" };
-const notLifted = { title: "Expired ban not lifted", message: "could not lift an expired temporary ban" };
+const expired: LogEntry = { title: said("log.ban_expired.title"), gravity: "lifted" };
+const notBanned = { title: said("log.ban_failed.title"), message: "could not ban a user for a time" };
+const notLifted = { title: said("log.not_lifted.title"), message: "could not lift an expired temporary ban" };
 
 export interface BanRequest {
 	userId: string;
@@ -225,13 +228,13 @@ export class TempBans implements StoredBans {
 			return;
 		}
 		const guild = requireGuild(this.#connection, guild_id);
-		this.#requireBanPermission(guild, row);
+		await this.#requireBanPermission(guild, row);
 		const existing = await fetchBan(guild, user_id);
 		const isMade = row.state === "banned" || this.#made.has(keyOf(row));
 		if (!existing && !isMade) return this.#completeBan(guild, row);
 		if (!existing) {
 			// The unban succeeded without a response, or its row was not deleted.
-			if (this.#unbanSent.delete(keyOf(row))) this.#addEntry(row, "Ban expired");
+			if (this.#unbanSent.delete(keyOf(row))) await this.#addEntry(row, expired);
 			return this.#deleteRow(row, "lifted");
 		}
 		this.#unbanSent.delete(keyOf(row));
@@ -256,13 +259,13 @@ export class TempBans implements StoredBans {
 		this.options.log.info("removed a temporary ban from the bot's database", { guild, user, reason });
 	}
 
-	#requireBanPermission(guild: Guild, row: TempBan): void {
+	async #requireBanPermission(guild: Guild, row: TempBan): Promise<void> {
 		const { BanMembers } = PermissionFlagsBits;
 		const missing = missingPermissions(guild, undefined, BanMembers);
 		if (missing === 0n) return;
-		const reason = `The bot lacks ${describeBits(missing)}`;
-		if (row.ends_at <= this.#now()) this.#logNotLifted(row, reason);
-		throw new NotNow(reason);
+		const reason = said("log.lacks", { permissions: describeBits(missing) });
+		if (row.ends_at <= this.#now()) await this.#logNotLifted(row, reason);
+		throw new NotNow(render(reason, "en"));
 	}
 
 	async #endBan(guild: Guild, row: TempBan): Promise<void> {
@@ -272,34 +275,37 @@ export class TempBans implements StoredBans {
 			await deleteBan(guild, row.user_id, `Ban until ${time(row.ends_at)} expired`);
 		} catch (error) {
 			if (wasNotDone(error)) this.#unbanSent.delete(key);
-			if (error instanceof DiscordAPIError) this.#logNotLifted(row, describePlatformError(error));
+			if (error instanceof DiscordAPIError) await this.#logNotLifted(row, describePlatformError(error));
 			throw error;
 		}
 		this.#unbanSent.delete(key);
 		this.#refused.delete(key);
-		this.#addEntry(row, "Ban expired");
+		await this.#addEntry(row, expired);
 	}
 
-	#addEntry(row: TempBan, title: string, more?: Partial<LogEntry>) {
+	async #addEntry(row: TempBan, entry: LogEntry): Promise<void> {
 		const { guild_id, moderator_id, user_id, reason } = row;
+		// The entry matters more than the number of its case.
+		const caseNumber = await selectBanCase(this.#sql, row).catch(ignoreUnavailable);
 		const people = { moderatorId: moderator_id, userId: user_id };
-		this.options.moderationLog.add(guild_id, { title, ...people, reason, ...more });
+		this.options.moderationLog.add(guild_id, { ...people, reason, caseNumber, ...entry });
 	}
 
 	/** Logs that an expired ban could not be lifted, once per ban. */
-	#logNotLifted(row: TempBan, failure: string | undefined): void {
+	async #logNotLifted(row: TempBan, failure: Text | undefined): Promise<void> {
 		if (this.#refused.has(keyOf(row))) return;
 		this.#refused.add(keyOf(row));
-		this.#logFailure(row, notLifted, failure);
+		await this.#logFailure(row, notLifted, failure);
 	}
 
-	#logFailure(
+	async #logFailure(
 		row: TempBan,
 		{ title, message }: typeof notBanned,
-		failure = "The ban was requested too long ago",
-	): void {
-		this.options.log.warn(message, { guild: row.guild_id, user: row.user_id, reason: failure });
-		this.#addEntry(row, title, { isFailure: true, description: `${failure}.`, until: row.ends_at });
+		cause: Text = said("log.too_late"),
+	): Promise<void> {
+		const { guild_id: guild, user_id: user, ends_at: until } = row;
+		this.options.log.warn(message, { guild, user, reason: render(cause, "en") });
+		await this.#addEntry(row, { title, isFailure: true, cause, until });
 	}
 
 	async #completeBan(guild: Guild, row: TempBan): Promise<void> {
@@ -322,7 +328,7 @@ export class TempBans implements StoredBans {
 	async #confirmBanned(row: TempBan): Promise<void> {
 		await setBanned(this.#sql, row);
 		// The case of the ban may say that its outcome is unknown.
-		this.#addEntry(row, "Ban confirmed", { until: row.ends_at });
+		await this.#addEntry(row, { title: said("log.ban_confirmed.title"), gravity: "severe", until: row.ends_at });
 		this.options.decided?.();
 	}
 

@@ -18,7 +18,7 @@ const colours: Record<AuditedCall["outcome"], number> = {
 
 /** `announce` queues an embed for one tool call, returns at once and never throws. */
 export function createAuditChannel(channelId: string, connection: Connection, log: Log) {
-	const queue = createEmbedQueue({ connection, log, noun: "call(s)", setting: "mcp.audit_channel" });
+	const queue = createEmbedQueue({ connection, log, setting: "mcp.audit_channel" });
 	return {
 		announce: (call: AuditedCall) => queue.push(channelId, () => describe(call)),
 		/** Resolves when it was sent or has failed. */

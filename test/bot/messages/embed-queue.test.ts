@@ -29,7 +29,7 @@ async function startQueue() {
 	await connection.open();
 	const { id } = simulator.channel("The Cooks/staff");
 	await until("the channel is known", () => connection.discord.channels.cache.has(id));
-	const queue = createEmbedQueue({ connection, log, noun: "call(s)", setting: "mcp.audit_channel" });
+	const queue = createEmbedQueue({ connection, log, setting: "mcp.audit_channel" });
 	const owned = stack.move();
 	return {
 		simulator,
@@ -55,7 +55,7 @@ test("embeds that do not fit into the queue are dropped, and the next message sa
 	const messages = simulator.world.messages.in(id);
 	expect(world.titles()).toEqual(Array.from({ length: 1_001 }, (_, number) => `call-${number}`));
 	expect(messages.map(({ content }) => content).filter((content) => content !== "")).toEqual([
-		"99 more call(s) were not logged.",
+		"99 more entries were not logged.",
 	]);
 	expect(lines).toEqual([]);
 });

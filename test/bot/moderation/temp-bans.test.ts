@@ -6,6 +6,7 @@ import type { LogEntry } from "../../../src/bot/moderation/moderation-log.ts";
 import { TempBans, type TempBansOptions } from "../../../src/bot/moderation/temp-bans.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { render } from "../../../src/texts/texts.ts";
 import { jumpClock } from "../../support/jump-clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -376,7 +377,7 @@ async function startBans(place?: Place, changes: Partial<TempBansOptions> = {}, 
 			if (!ban) throw new Error(`${person} is not banned`);
 			simulator.world.bans.remove(cooks, ban);
 		},
-		titles: () => entries.map(({ title }) => title),
+		titles: () => entries.map(({ title }) => render(title, "en")),
 		writes: (method: string) => simulator.journal.entries(`${method} ${banRoute}`).length,
 		away: (away: boolean) => {
 			isAway = away;

@@ -1,60 +1,114 @@
-// Texts that describe moderation cases: names of actions, outcomes, and direct messages.
+// What is said about moderation cases: actions, outcomes, details. Rows keep these in English; here they are in no language.
 
 import { time } from "../../../discord/describe.ts";
+import { inlineText, maxReasonLength } from "../../../discord/text.ts";
+import { render, type Said, said, type Text } from "../../../texts/texts.ts";
 import type { CaseRow } from "../../store/tables/cases.ts";
-import type { CaseAction } from "../../tool/case-record.ts";
+import { type CaseAction, caseActions } from "../../tool/case-record.ts";
+import type { Gravity } from "../moderation-log.ts";
 import type { Case } from "./case.ts";
 
-/** Titles of the actions of cases, for lists and the moderation log. */
-export const actionTitles: Readonly<Record<CaseAction, string>> = {
-	ban: "Ban",
-	temp_ban: "Temporary ban",
-	unban: "Unban",
-	kick: "Kick",
-	timeout: "Timeout",
-	remove_timeout: "Timeout removed",
-	warn: "Warning",
-	note: "Note",
-	purge: "Purge",
-	lock: "Channel locked",
-	unlock: "Channel unlocked",
-	slow_mode: "Slow mode",
-	add_role: "Role added",
-	remove_role: "Role removed",
-	nickname: "Nickname changed",
-	move: "Moved to another voice channel",
-	disconnect: "Disconnected from voice",
-	raid_on: "Raid mode on",
-	raid_off: "Raid mode off",
-	spam: "Spam",
-	prune: "Prune",
-};
-
-/** Start of the direct message that tells a person about an action. The name of the guild follows. */
-export const toldSentences: Partial<Readonly<Record<CaseAction, string>>> = {
-	ban: "You are banned from",
-	temp_ban: "You are banned for a time from",
-	kick: "You are kicked from",
-	timeout: "You are timed out in",
-	remove_timeout: "Your timeout was removed in",
-	warn: "You were warned in",
-	spam: "You are timed out in",
-};
-
-/** Describes the outcome of a case in a few words; undefined if the action was done. */
-export function describeState({ state, why }: Pick<Case, "state" | "why">): string | undefined {
-	if (state === "done") return undefined;
-	if (state === "not done") return `not done${why ? `: ${why}` : ""}`;
-	return state === "asked" ? "not confirmed yet" : "outcome unknown";
+export function saidAction(action: CaseAction): Said {
+	return said(`case.action.${action}`);
 }
 
-/** Describes whether the person was told by direct message; undefined if the bot was not asked to tell them. */
+/** Titles of the actions of cases in English, for lists. */
+export const actionTitles = Object.fromEntries(
+	caseActions.map((action) => [action, render(saidAction(action), "en")]),
+) as Readonly<Record<CaseAction, string>>;
+
+const severe: readonly CaseAction[] = ["ban", "temp_ban", "kick", "prune"];
+const warning: readonly CaseAction[] = ["timeout", "warn", "spam", "purge", "lock", "raid_on"];
+const lifted: readonly CaseAction[] = ["unban", "remove_timeout", "unlock", "raid_off"];
+
+export function gravityOf(action: CaseAction): Gravity {
+	if (severe.includes(action)) return "severe";
+	if (warning.includes(action)) return "warning";
+	return lifted.includes(action) ? "lifted" : "note";
+}
+
+const states = {
+	"not done": said("case.state.undone"),
+	asked: said("case.state.asked"),
+	unknown: said("case.state.unknown"),
+};
+
+/** The outcome of an action; undefined if it was done. */
+export function saidState(state: Case["state"]): Said | undefined {
+	return state === "done" ? undefined : states[state];
+}
+
+/** Describes the outcome of a case in a few words, in English; undefined if the action was done. */
+export function describeState({ state, why }: Pick<Case, "state" | "why">): string | undefined {
+	const outcome = saidState(state);
+	if (outcome === undefined) return undefined;
+	return `${render(outcome, "en")}${state === "not done" && why ? `: ${why}` : ""}`;
+}
+
+const toldTexts = { yes: said("case.told.yes"), failed: said("case.told.failed"), asked: said("case.told.asked") };
+
+/** Whether the person was told by direct message; undefined if the bot was not asked to tell them. */
+export function saidTold(told: Case["told"]): Said | undefined {
+	return told && toldTexts[told];
+}
+
+/** The same in English. */
 export function describeTold(told: Case["told"]): string | undefined {
-	if (told === undefined) return undefined;
-	if (told === "yes") return "told by direct message";
-	return told === "failed"
-		? "the direct message was not delivered"
-		: "unknown whether the direct message was delivered";
+	const text = saidTold(told);
+	return text && render(text, "en");
+}
+
+/** The reason of a case; that of an action by a rule in no language yet. */
+export function saidReason({ reason, source }: Pick<Case, "reason" | "source">): Text | undefined {
+	const [, rule, number] = (source?.startsWith("rule:") && ruleReason.exec(reason ?? "")) || [];
+	if (rule === undefined || number === undefined) return reason;
+	return said("case.rule", { rule: inlineText(rule, maxReasonLength), number });
+}
+
+const ruleReason = /^Rule "(.+)" \(case (\d+)\)$/s;
+
+/** How numbers are stored in details, and what they say. */
+const counts = [
+	[/^([\d,]+) member(?:s|\(s\))/, "case.detail.members"],
+	[/^inactive for (\d+) day\(s\)/, "case.detail.inactive"],
+	[/^messages: ([\d,]+)/, "count.messages"],
+	[/^([\d,]+) unknown/, "case.detail.unknown"],
+	[/^ids of the newest ([\d,]+) are kept/, "case.detail.kept"],
+	[/^authors: ([\d,]+)/, "case.detail.authors"],
+] as const;
+
+const details: readonly [RegExp, (...matched: string[]) => Text][] = [
+	[
+		/^messages: ([\d,]+) deleted of ([\d,]+)/,
+		(count, all) => said("case.detail.deleted", { count: toNumber(count), all: toNumber(all) }),
+	],
+	...counts.map(([form, key]): [RegExp, (count: string) => Text] => [
+		form,
+		(count) => said(key, { count: toNumber(count) }),
+	]),
+	[/^role (\d{17,20})/, (id) => `<@&${id}>`],
+	[/^slow mode: ([\d → ]+) s\b/, (seconds) => said("case.detail.slowmode", { seconds })],
+	[/^approved by (.+)$/s, (name) => said("case.detail.approved", { name: inlineText(name, maxReasonLength) })],
+];
+
+/** The parts of a stored detail, in Discord's Markdown. What is in no known form stays as it is. */
+export function saidDetails(detail: string): Text[] {
+	const parts: Text[] = [];
+	for (let rest = detail; rest !== ""; ) {
+		const known = details.flatMap(([form, part]) => {
+			const [matched, ...values] = form.exec(rest) ?? [];
+			return matched === undefined ? [] : [{ part: part(...values), end: matched.length }];
+		});
+		const [first] = known;
+		if (!first) return [...parts, inlineText(rest, maxReasonLength)];
+		parts.push(first.part);
+		rest = rest.slice(first.end).replace(/^[,;]? */, "");
+	}
+	return parts;
+}
+
+function toNumber(text: string): number {
+	return Number(text.replaceAll(",", ""));
 }
 
 /** For the result of the tool call that made the rule apply. */

@@ -15,6 +15,7 @@ import { selectCase, setTold } from "../../store/tables/cases.ts";
 import { selectTempBan } from "../../store/tables/temp-bans.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
 import type { Case, CaseResult, CasesOptions } from "./case.ts";
+import { saidReason } from "./case-text.ts";
 import { isSameEnd, wasRecorded } from "./decide.ts";
 import { isTellable, tellPeople } from "./tell.ts";
 
@@ -120,14 +121,14 @@ export class Escalation {
 	}
 
 	async #tell(guild: Guild, one: Escalated): Promise<void> {
-		const { number, userId, action, reason, endsAt } = one;
+		const { number, userId, action, endsAt } = one;
 		const { connection, log, settings } = this.options;
-		const wanted = isTellable(action) && settings.tell.includes(action);
-		if (!wanted || one.told !== undefined) return;
+		if (!isTellable(action) || !settings.tell.includes(action) || one.told !== undefined) return;
 		if (guild.client.users.cache.get(userId)?.bot) return;
 		await setTold(this.#sql, guild.id, number, "asked");
 		const { appeal } = settings;
-		const told = await tellPeople({ connection, log, appeal }, guild, [userId], { action, reason, endsAt });
+		const notice = { action, reason: saidReason(one), endsAt };
+		const told = await tellPeople({ connection, log, appeal }, guild, [userId], notice);
 		await setTold(this.#sql, guild.id, number, told.get(userId) ?? "asked");
 	}
 

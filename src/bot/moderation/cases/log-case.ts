@@ -1,27 +1,27 @@
 // Writes cases to the moderation log: an entry for each case, and one for each later change of it.
 
-import { countOf } from "../../../discord/text.ts";
+import { said } from "../../../texts/texts.ts";
 import type { CaseEdit } from "../../store/tables/cases.ts";
 import type { LogEntry, ModerationLog } from "../moderation-log.ts";
 import type { Case } from "./case.ts";
-import { actionTitles, describeState, describeTold } from "./case-text.ts";
+import { gravityOf, saidAction, saidDetails, saidReason, saidState, saidTold } from "./case-text.ts";
 
 export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): void {
-	const { guildId, number, action, userId, moderatorId, client, reason } = one;
-	const state = describeState(one);
-	const told = describeTold(one.told);
-	const { length } = one.messageIds;
+	const { guildId, number, action, userId, moderatorId, client } = one;
+	const outcome = saidState(one.state);
+	const told = saidTold(one.told);
+	const { length: count } = one.messageIds;
 	const saysCount = one.detail?.startsWith("messages: ") ?? false;
-	const detail = [one.detail, length > 0 && !saysCount && countOf(length, "message")].filter(Boolean).join(", ");
 	moderationLog.add(guildId, {
-		title: actionTitles[action],
+		title: outcome ? said("log.undone.title", { action: saidAction(action), outcome }) : saidAction(action),
+		gravity: gravityOf(action),
 		isFailure: one.state !== "done",
 		moderatorId,
 		...(userId !== undefined && { userId }),
-		action: state ? `${actionTitles[action]}, ${state}` : actionTitles[action],
-		...(detail && { detail }),
+		cause: one.state === "not done" ? one.why : undefined,
+		detail: [...saidDetails(one.detail ?? ""), ...(count > 0 && !saysCount ? [said("count.messages", { count })] : [])],
 		...(one.endsAt !== undefined && { until: one.endsAt }),
-		reason: reason ?? null,
+		reason: saidReason(one) ?? null,
 		...(client !== undefined && { client }),
 		...(told !== undefined && { told }),
 		channelIds: one.channelIds,
@@ -35,7 +35,7 @@ function confidentialOf(action: Case["action"]): LogEntry["confidential"] {
 	return action === "warn" ? "reason" : undefined;
 }
 
-const changeTitles = { reason: "Case changed", delete: "Case deleted", restore: "Case restored" } as const;
+const changes = { reason: "log.changed.title", delete: "log.deleted.title", restore: "log.restored.title" } as const;
 
 /** Writes an entry about the change of a case to the moderation log. `one` is the case after the change. */
 export function logChange(
@@ -44,13 +44,12 @@ export function logChange(
 	what: CaseEdit["what"],
 	editorId: string,
 ): void {
-	const { guildId, number, action, userId, reason } = one;
+	const { guildId, number, action, userId } = one;
 	moderationLog.add(guildId, {
-		title: changeTitles[what],
+		title: said(changes[what], { action: saidAction(action) }),
 		moderatorId: editorId,
 		...(userId !== undefined && { userId }),
-		action: `${changeTitles[what]}: ${actionTitles[action]}`,
-		reason: reason ?? null,
+		reason: saidReason(one) ?? null,
 		caseNumber: number,
 		confidential: confidentialOf(action),
 	});

@@ -85,7 +85,7 @@ export class Recorder {
 		reason: string | undefined,
 		userIds: readonly string[],
 	): Promise<ReadonlyMap<string, Told>> {
-		if (userIds.length === 0) return Promise.resolve(new Map());
+		if (userIds.length === 0 || !isTellable(action)) return Promise.resolve(new Map());
 		const { connection, log, settings } = this.options;
 		const { appeal } = settings;
 		const notice = { action, reason, endsAt };

@@ -6,11 +6,11 @@ import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { currentRun, isOutcomeUnknown, withinRun } from "../../../discord/rest/rest.ts";
 import { inlineText } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
+import { languageOf, render, said, type Text } from "../../../texts/texts.ts";
 import type { Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import { memberOrAbsent } from "../../tools/members/several-members.ts";
 import { formatEnd } from "../moderation-log.ts";
-import { toldSentences } from "./case-text.ts";
 
 const timeoutMs = 2_000;
 /** Maximum number of direct messages that one call sends. Discord flags accounts that message many people. */
@@ -18,13 +18,17 @@ export const maxTold = 20;
 const maxNameLength = 200;
 const maxReasonLength = 1_000;
 
+/** The actions about which people can be told by direct message. */
+const tellable = ["ban", "temp_ban", "kick", "timeout", "remove_timeout", "warn", "spam"] as const;
+
 export interface Notice {
-	action: CaseAction;
-	reason: string | undefined;
+	action: (typeof tellable)[number];
+	/** Text is the reason as the moderator wrote it. */
+	reason: Text | undefined;
 	/** When the action expires, in epoch milliseconds; undefined if it does not. */
 	endsAt: number | undefined;
 	/** What the person can do, in Discord's Markdown. */
-	advice?: string;
+	advice?: Text;
 }
 
 export interface TellOptions {
@@ -34,9 +38,8 @@ export interface TellOptions {
 	appeal: string | undefined;
 }
 
-/** Whether people can be told about this action by direct message. */
-export function isTellable(action: CaseAction): boolean {
-	return toldSentences[action] !== undefined;
+export function isTellable(action: CaseAction): action is Notice["action"] {
+	return tellable.some((one) => one === action);
 }
 
 /**
@@ -90,15 +93,17 @@ function withTimeout<T>(work: () => Promise<T>): Promise<T> {
 	);
 }
 
+/** In the guild's language, because Discord does not tell bots the person's. */
 function noticeText(guild: Guild, { action, reason, endsAt, advice }: Notice, appeal: string | undefined): string {
-	const name = inlineText(guild.name, maxNameLength);
+	const language = languageOf(guild.preferredLocale);
+	const why = typeof reason === "string" ? inlineText(reason, maxReasonLength) : reason;
 	return [
-		`${toldSentences[action] ?? "Moderators acted on you in"} **${name}**.`,
-		endsAt !== undefined && `Until: ${formatEnd(endsAt)}`,
-		reason && `Reason: ${inlineText(reason, maxReasonLength)}`,
+		said(`told.${action}`, { guild: inlineText(guild.name, maxNameLength) }),
+		endsAt !== undefined && said("told.until", { end: formatEnd(endsAt) }),
+		why && said("told.reason", { reason: why }),
 		advice,
 		appeal,
 	]
-		.filter(Boolean)
+		.flatMap((line) => (line ? render(line, language) : []))
 		.join("\n");
 }

@@ -129,6 +129,19 @@ export function selectCaseBySource(sql: Sql, guildId: string, source: string): P
 		SELECT * FROM cases WHERE guild_id = ${guildId} AND source = ${source}`);
 }
 
+/** The number of the case of a temporary ban. */
+export async function selectBanCase(
+	sql: Sql,
+	{ guild_id, user_id, ends_at }: { guild_id: string; user_id: string; ends_at: number },
+): Promise<number | undefined> {
+	// The expression is in no index, so SQLite uses the index of people, which is the best one here.
+	const [row] = await sql<{ number: number }>`
+		SELECT number FROM cases
+		WHERE guild_id = ${guild_id} AND user_id = ${user_id} AND action || '' = 'temp_ban' AND ends_at = ${ends_at}
+		ORDER BY number DESC LIMIT 1`;
+	return row?.number;
+}
+
 /** Undefined if an outcome was stored before, which is kept. */
 export function settleCase(
 	sql: Sql,

@@ -13,9 +13,8 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 	const [first] = await world.noted(1);
 	expect(first).toMatchObject({
 		title: "Warning",
-		Moderator: `<@${ada}> (ID: ${ada})`,
-		User: `<@${zoe}> (ID: ${zoe})`,
-		Action: "Warning",
+		Moderator: `<@${ada}>`,
+		User: `<@${zoe}>`,
 		Case: "1",
 		"Direct message": "told by direct message",
 	});
@@ -34,11 +33,7 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 	expect(sent).toMatchObject([{ mention_everyone: false, mentions: [] }]);
 
 	await world.ask("ada", "!m delete-case 1");
-	expect((await world.noted(2))[1]).toMatchObject({
-		title: "Case deleted",
-		Action: "Case deleted: Warning",
-		Case: "1",
-	});
+	expect((await world.noted(2))[1]).toMatchObject({ title: "Case deleted: Warning", Case: "1" });
 });
 
 test("an entry names the role of a change", async () => {
@@ -47,9 +42,5 @@ test("an entry names the role of a change", async () => {
 	if (!role) throw new Error("there is a role");
 	await world.ask("ada", `!m role remove ${role.id} ${world.id("zoe")}`);
 	const [first] = await world.noted(1);
-	expect(first).toMatchObject({
-		Action: "Role removed",
-		Detail: `<@&${role.id}> (ID: ${role.id})`,
-		User: expect.stringContaining(world.id("zoe")),
-	});
+	expect(first).toMatchObject({ title: "Role removed", Detail: `<@&${role.id}>`, User: `<@${world.id("zoe")}>` });
 });

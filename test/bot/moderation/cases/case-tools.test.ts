@@ -107,9 +107,9 @@ onBoth((databases) => {
 		const logged = bot.entries.filter(({ caseNumber }) => caseNumber === 1);
 		expect(logged).toMatchObject([
 			{ title: "Warning", moderatorId: bot.id(moderator) },
-			{ title: "Case changed", reason: "spam, twice" },
-			{ title: "Case deleted", moderatorId: bot.id("ada") },
-			{ title: "Case restored", userId: bot.id("zoe") },
+			{ title: "Case changed: Warning", reason: "spam, twice" },
+			{ title: "Case deleted: Warning", moderatorId: bot.id("ada") },
+			{ title: "Case restored: Warning", userId: bot.id("zoe") },
 		]);
 	});
 

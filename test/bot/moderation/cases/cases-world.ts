@@ -16,6 +16,7 @@ import type { JsonObject } from "../../../../src/lib/json.ts";
 import { KeyedMutex } from "../../../../src/lib/keyed-mutex.ts";
 import { isErrorResult } from "../../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
+import { render } from "../../../../src/texts/texts.ts";
 import type { Databases, Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { grant, startFeature } from "../../features/running-feature.ts";
@@ -43,8 +44,11 @@ export type CasesWorld = Awaited<ReturnType<typeof startCases>>;
 
 /** The bot "alpha" with its moderation record. Nobody is told by default. */
 export async function startCases(setup: CasesSetup = {}) {
+	/** The entries of the moderation log, with English titles. */
 	const entries: LogEntry[] = [];
-	const moderationLog = { add: (_: string, entry: LogEntry) => void entries.push(entry) };
+	const moderationLog = {
+		add: (_: string, entry: LogEntry) => void entries.push({ ...entry, title: render(entry.title, "en") }),
+	};
 	let cases: Cases | undefined;
 	let bans: TempBans | undefined;
 	const mutex = new KeyedMutex();

@@ -33,7 +33,7 @@ onBoth((databases) => {
 		expect(bot.entries).toEqual([
 			expect.objectContaining({
 				title: "Ban",
-				action: "Ban",
+				gravity: "severe",
 				moderatorId: bot.id(moderator),
 				userId: bot.id("zoe"),
 				reason: "spam",
