@@ -11,7 +11,7 @@ const budgets: Record<string, number> = {
 	"bot/commands": 2750,
 	"bot/config": 1250,
 	"bot/features": 2500,
-	"bot/game": 1850,
+	"bot/game": 1870,
 	"bot/guild-documents": 5300,
 	"bot/messages": 2650,
 	"bot/moderation": 9700,

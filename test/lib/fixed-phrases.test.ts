@@ -28,8 +28,8 @@ test.each([
 	["Discord API error: ", "discord/rest/errors.ts"],
 	["Discord API request timed out", "discord/rest/errors.ts"],
 	// Section "Chat command".
-	["Could not reach the game server: ", "bot/game/verify.ts"],
-	["Verification is not configured: ", "bot/game/verify.ts"],
+	["Could not reach the game server: ", "texts/en.ts"],
+	["Verification is not configured: ", "texts/en.ts"],
 	// Section "Bot MCP tool conventions".
 	["PRIVILEGED — recommend manual approval", "mcp/tool.ts"],
 	// Section "POST {base_url}/mcp".

@@ -30,7 +30,7 @@ export interface Command {
 		name: string;
 		/** Name of its only option. */
 		option: string;
-		run(userId: string, rest: string): Promise<string>;
+		run(userId: string, rest: string, locale: string): Promise<string>;
 	};
 	/** The reply. `rest` is trimmed. A ToolError's text is the reply; without a cause it is a mistake of the user. */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;

@@ -114,7 +114,7 @@ export class SlashCommands {
 			const { slash, limiter, isVerbatim } = command;
 			const rest = interaction.options.getString(slash.option) ?? "";
 			this.#respond(interaction, { weight: "open", limiter }, async () => ({
-				answer: { text: await slash.run(interaction.user.id, rest.trim()), isVerbatim },
+				answer: { text: await slash.run(interaction.user.id, rest.trim(), interaction.locale), isVerbatim },
 				isMistake: false,
 			}));
 			return;

@@ -10,7 +10,7 @@ import {
 	type RESTPostAPIChannelMessageJSONBody,
 } from "discord.js";
 import { oneLine } from "../../discord/text.ts";
-import { listFirst } from "../../lib/text.ts";
+import { type Language, render, type Said, said, sayIn, type TextKey, type Value } from "../../texts/texts.ts";
 import type { Ban, Chargeback, Decision } from "../store/tables/chargebacks.ts";
 import { truncate } from "./client.ts";
 
@@ -19,7 +19,7 @@ const maxErrorLength = 300;
 /** Maximum number of role mentions that are listed in one embed field. More could exceed the field's maximum length. */
 const maxRolesListed = 35;
 
-export const decisionLabels = { ban: "Ban", dismiss: "Dismiss" } as const;
+export const decisionLabels = { ban: said("chargeback.ban.button"), dismiss: said("chargeback.dismiss.button") };
 
 const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
@@ -30,32 +30,32 @@ export interface Alert {
 }
 
 /** `isHeld`: roles are not given back yet, because the person has another undecided chargeback. */
-export function createAlert(row: Chargeback, isHeld: boolean): Alert {
+export function createAlert(row: Chargeback, isHeld: boolean, language: Language): Alert {
+	const say = sayIn(language);
 	const { decision } = row;
 	const button = (
 		style: ButtonStyle.Danger | ButtonStyle.Secondary,
-		label: string,
 		action: Decision,
 	): APIButtonComponentWithCustomId => ({
 		type: ComponentType.Button,
 		style,
-		label,
+		label: say(`chargeback.${action}.button`),
 		custom_id: buttonId(action, row.id),
 		disabled: decision !== null,
 	});
 	const body: RESTPostAPIChannelMessageJSONBody = {
 		embeds: [
 			{
-				title: "Chargeback",
+				title: say("chargeback.title"),
 				color: colours[decision ?? "open"],
-				fields: createFields(row, isHeld),
+				fields: createFields(row, isHeld, language),
 				timestamp: row.happened_at,
 			},
 		],
 		components: [
 			{
 				type: ComponentType.ActionRow,
-				components: [button(ButtonStyle.Danger, "Ban", "ban"), button(ButtonStyle.Secondary, "Dismiss", "dismiss")],
+				components: [button(ButtonStyle.Danger, "ban"), button(ButtonStyle.Secondary, "dismiss")],
 			},
 		],
 		// The names in the embed must not ping anyone.
@@ -65,80 +65,91 @@ export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 	return { body, digest: digest.digest("hex").slice(0, 16) };
 }
 
-function createFields(row: Chargeback, isHeld: boolean): APIEmbedField[] {
+type FieldKey = Extract<TextKey, `chargeback.${string}.field`>;
+
+function createFields(row: Chargeback, isHeld: boolean, language: Language): APIEmbedField[] {
 	const { chat_id, decision, decided_by, decided_at } = row;
-	const field = (name: string, value: string, inline = false) => ({
-		name,
+	const say = sayIn(language);
+	const field = (name: FieldKey, value: string | Said, inline = false) => ({
+		name: say(name),
 		inline,
-		value: value.slice(0, maxFieldLength),
+		value: (typeof value === "string" ? value : render(value, language)).slice(0, maxFieldLength),
 	});
 	const fields = [
-		field("Game account", `${code(row.username)} (${code(row.uuid)})`, true),
-		field("Tier", code(row.tier), true),
-		field(
-			"Discord account",
-			chat_id === null
-				? "Not linked: nobody can be restricted or banned on Discord."
-				: `<@${chat_id}> (ID: ${chat_id})`,
-		),
+		field("chargeback.account.field", `${code(row.username)} (${code(row.uuid)})`, true),
+		field("chargeback.tier.field", code(row.tier), true),
+		field("chargeback.member.field", chat_id === null ? said("chargeback.not-linked") : `<@${chat_id}>`),
 	];
-	if (chat_id !== null) fields.push(field("Restriction", formatRestriction(row)));
+	if (chat_id !== null) fields.push(field("chargeback.restriction.field", restrictionOf(row)));
 	if (decision === null) return fields;
-	const date = `<t:${Math.floor((decided_at ?? 0) / 1000)}:f>`;
-	const label = decisionLabels[decision];
-	fields.push(field("Decision", `${label}, by <@${decided_by}> on ${date}`));
+	const time = `<t:${Math.floor((decided_at ?? 0) / 1000)}:f>`;
+	const made = said("chargeback.decision", { decision: decisionLabels[decision], person: `<@${decided_by}>`, time });
+	fields.push(field("chargeback.decision.field", made));
 	if (decision === "ban") {
 		const { discord_ban, discord_ban_error, game_ban, game_ban_error } = row;
 		fields.push(
-			field("Ban on Discord", formatBan(discord_ban, discord_ban_error), true),
-			field("Ban in the game", formatBan(game_ban, game_ban_error), true),
+			field("chargeback.discord-ban.field", banOf(discord_ban, discord_ban_error), true),
+			field("chargeback.game-ban.field", banOf(game_ban, game_ban_error), true),
 		);
-	} else if (chat_id !== null) fields.push(field("Roles", formatRestoration(row, isHeld)));
+	} else if (chat_id !== null) fields.push(field("chargeback.roles.field", restorationOf(row, isHeld)));
 	return fields;
 }
 
-function formatRestriction(row: Chargeback): string {
+function restrictionOf(row: Chargeback): Said {
 	const { restriction, restriction_error, saved_roles, restricted_role } = row;
+	const role = `<@&${restricted_role}>`;
 	if (restriction === "restricted")
 		return saved_roles.length === 0
-			? `Restricted to <@&${restricted_role}>. There were no other roles.`
-			: `Restricted to <@&${restricted_role}>. ${saved_roles.length} role(s) saved.`;
-	if (row.decision !== null) return "Not applied.";
-	if (restriction === "absent") return "Not in the server. They will be restricted when they rejoin.";
-	return formatPending(restriction_error);
+			? said("chargeback.restricted.no-roles", { role })
+			: said("chargeback.restricted", { role, count: saved_roles.length });
+	if (row.decision !== null) return said("chargeback.restriction.none");
+	if (restriction === "absent") return said("chargeback.restriction.absent");
+	return pending(restriction_error);
 }
 
-function formatBan(state: Ban, error: string | null): string {
-	if (state === "done") return "Done.";
-	if (state === "none") return "No account linked.";
-	if (state === "impossible") return `Impossible: ${code(error ?? "")}`;
-	return formatPending(error);
+function banOf(state: Ban, error: string | null): Said {
+	if (state === "done") return said("chargeback.ban.done");
+	if (state === "none") return said("chargeback.ban.not-linked");
+	if (state === "impossible") return said("chargeback.ban.impossible", { why: reasonFor(error ?? "") });
+	return pending(error);
 }
 
-function formatRestoration(row: Chargeback, isHeld: boolean): string {
+function restorationOf(row: Chargeback, isHeld: boolean): Said {
 	const { restoration, restoration_error, lost_roles } = row;
-	if (restoration === "void") return "Not restored: another chargeback ended in a ban.";
+	if (restoration === "void") return said("chargeback.roles.void");
 	if (restoration === "restored")
 		return lost_roles.length === 0
-			? "Restored."
-			: `Restored, except deleted roles and those above the bot's: ${formatRoles(lost_roles)}`;
-	if (isHeld) return "Restored once this person's other chargebacks are dismissed.";
-	if (restoration === "absent") return "Not in the server. The roles will be restored when they rejoin.";
-	return formatPending(restoration_error);
+			? said("chargeback.roles.restored")
+			: said("chargeback.roles.restored.but", { roles: listOf(lost_roles) });
+	if (isHeld) return said("chargeback.roles.held");
+	if (restoration === "absent") return said("chargeback.roles.absent");
+	return pending(restoration_error);
 }
 
-function formatRoles(roles: readonly string[]): string {
-	return listFirst(
-		roles.map((id) => `<@&${id}>`),
-		maxRolesListed,
-		" and ",
-		" ",
-	);
+function listOf(ids: readonly string[]): Value {
+	const shown = ids.slice(0, maxRolesListed);
+	const roles = shown.map((id) => `<@&${id}>`).join(" ");
+	return shown.length === ids.length
+		? roles
+		: said("chargeback.roles.more", { roles, more: ids.length - shown.length });
 }
 
-function formatPending(error: string | null): string {
-	if (error === null) return "In progress.";
-	return `Failed, will retry: ${code(truncate(error, maxErrorLength))}`;
+function pending(error: string | null): Said {
+	return error === null
+		? said("chargeback.in-progress")
+		: said("chargeback.will-retry", { why: reasonFor(truncate(error, maxErrorLength)) });
+}
+
+/** What is stored of an error that staff read in the language of the server: the message's key. Of others, their text. */
+export type RefusalKey = Extract<TextKey, `chargeback.refused.${string}`>;
+
+function isRefusalKey(text: string): text is RefusalKey {
+	return text.startsWith("chargeback.refused.");
+}
+
+/** Errors of Discord and of the game server are quoted as they are. */
+function reasonFor(error: string): Value {
+	return isRefusalKey(error) ? said(error) : code(error);
 }
 
 function code(text: string): string {

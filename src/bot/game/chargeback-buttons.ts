@@ -3,6 +3,7 @@
 import { type ButtonInteraction, MessageFlags } from "discord.js";
 import { toToolError } from "../../discord/rest/errors.ts";
 import type { Log } from "../../lib/log.ts";
+import { languageOf, render, sayIn } from "../../texts/texts.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { Store } from "../store/store.ts";
 import { decide, selectChargeback } from "../store/tables/chargebacks.ts";
@@ -27,20 +28,23 @@ export function createButtonHandler({
 	onDecision,
 }: ButtonOptions): (interaction: ButtonInteraction) => Promise<void> {
 	async function decideOn(
-		{ user }: ButtonInteraction,
+		{ user, locale }: ButtonInteraction,
 		{ decision, id }: NonNullable<ReturnType<typeof readButtonId>>,
 	): Promise<string> {
+		const say = sayIn(locale);
 		try {
 			if (await decide(sql, id, decision, user.id)) {
 				log.info("a staff member decided on a chargeback", { chargeback: shortId(id), decision, decided_by: user.id });
-				return `Decision saved: ${decisionLabels[decision]}. The alert shows the progress.`;
+				return say("chargeback.decided", { decision: decisionLabels[decision] });
 			}
 			const row = await selectChargeback(sql, id);
-			if (!row?.decision) return "This chargeback is not in the bot's database. Nothing was done.";
-			const decider = row.decided_by === user.id ? "You have" : `<@${row.decided_by}> has`;
-			return `${decider} already decided: ${decisionLabels[row.decision]}. Nothing was changed.`;
+			if (!row?.decision) return say("chargeback.unknown");
+			const earlier = { decision: decisionLabels[row.decision] };
+			return row.decided_by === user.id
+				? say("chargeback.decided.by-you", earlier)
+				: say("chargeback.decided.by", { ...earlier, person: `<@${row.decided_by}>` });
 		} catch (error) {
-			if (error instanceof StoreUnavailable) return error.message;
+			if (error instanceof StoreUnavailable) return render(error.said, languageOf(locale));
 			throw error;
 		} finally {
 			// Also after an error: the decision may have been stored.
@@ -54,7 +58,8 @@ export function createButtonHandler({
 		try {
 			// The roles in the interaction are current; the cache may be older.
 			if (!rolesOf(interaction).some((role) => staffRoles.includes(role))) {
-				await interaction.reply({ content: "Only staff can decide on chargebacks.", flags: MessageFlags.Ephemeral });
+				const content = sayIn(interaction.locale)("chargeback.staff-only");
+				await interaction.reply({ content, flags: MessageFlags.Ephemeral });
 				return;
 			}
 			// Discord allows 3 s to respond. Deferring first: a decision is stored only if its answer can be shown.

@@ -13,7 +13,8 @@ import {
 import type { Connection } from "../../discord/connection/connection.ts";
 import { absentIf } from "../../discord/find.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Language, languageOf, said } from "../../texts/texts.ts";
 import { NotNow, reasonOf } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -25,7 +26,7 @@ import {
 	updateChargebacks,
 } from "../store/tables/chargebacks.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import { createAlert } from "./chargeback-alert.ts";
+import { createAlert, type RefusalKey } from "./chargeback-alert.ts";
 import type { GameClient } from "./client.ts";
 
 export type StepName = "restrict" | "alert" | "ban on Discord" | "ban in the game" | "restore";
@@ -48,8 +49,12 @@ export interface StepsOptions {
 }
 
 /** Discord does not allow it, for example because the member is the guild's owner. The message is for staff. */
-export class Refusal extends ToolError {
+export class Refusal extends SaidError {
 	override name = "Refusal";
+
+	constructor(readonly key: RefusalKey) {
+		super(said(key));
+	}
 }
 
 /** Whether roles must not be given back yet, because staff have not decided on one of the person's in `open`. */
@@ -79,14 +84,23 @@ export class ChargebackSteps {
 		});
 	}
 
-	#discord(): { rest: REST; guild: Guild; selfId: string } {
-		if (!this.options.connection.ready) throw new NotNow("the bot is not connected to Discord");
-		const client = this.options.connection.discord;
-		const guild = client.guilds.cache.find(
+	#guild(): Guild | undefined {
+		return this.options.connection.discord.guilds.cache.find(
 			({ id, channels }) =>
 				id === this.options.guildId ||
 				(!this.options.guildId && channels.cache.has(this.options.settings.staffChannel)),
 		);
+	}
+
+	/** Of the server. */
+	get language(): Language {
+		return languageOf(this.#guild()?.preferredLocale);
+	}
+
+	#discord(): { rest: REST; guild: Guild; selfId: string } {
+		if (!this.options.connection.ready) throw new NotNow("the bot is not connected to Discord");
+		const client = this.options.connection.discord;
+		const guild = this.#guild();
 		if (!guild?.available) throw new NotNow("the guild is unavailable on Discord");
 		return { rest: client.rest, guild, selfId: client.user.id };
 	}
@@ -185,7 +199,7 @@ export class ChargebackSteps {
 			if (!(error instanceof DiscordAPIError && error.code === UnknownUser)) throw error;
 			return this.#update(row, {
 				discord_ban: "impossible",
-				discord_ban_error: "the Discord account no longer exists",
+				discord_ban_error: "chargeback.refused.no-account" satisfies RefusalKey,
 			});
 		}
 		await this.#update(row, { discord_ban: "done", discord_ban_error: null });
@@ -198,7 +212,7 @@ export class ChargebackSteps {
 	}
 
 	async #alert(row: Chargeback, isHeld: boolean): Promise<void> {
-		const { body, digest } = createAlert(row, isHeld);
+		const { body, digest } = createAlert(row, isHeld, this.language);
 		if (row.channel_id === null || row.message_id === null) {
 			const found = await this.#findAlert(row);
 			const message = found ?? (await this.#sendAlert(row, body));
@@ -263,16 +277,12 @@ export function banReason({ id, decided_by }: Pick<Chargeback, "id" | "decided_b
 
 function requireRestrictable(guild: Guild, { user, roles }: APIGuildMember, kept: readonly string[]): void {
 	const { members, ownerId } = guild;
-	if (user.id === ownerId) throw new Refusal("the bot cannot remove roles from the owner of the Discord guild");
+	if (user.id === ownerId) throw new Refusal("chargeback.refused.owner");
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
-	if (user.id === me.id)
-		throw new Refusal("the bot cannot remove its own roles: the player is linked to the bot's own Discord account");
+	if (user.id === me.id) throw new Refusal("chargeback.refused.bot");
 	const isAbove = roles.some((role) => !kept.includes(role) && !isBelowBot(guild, role));
-	if (isAbove)
-		throw new Refusal(
-			"the bot cannot remove roles from a member who has a role that is not below the bot's highest role: move the bot's role up",
-		);
+	if (isAbove) throw new Refusal("chargeback.refused.rank");
 }
 
 function isBelowBot(guild: Guild, roleId: string): boolean {
@@ -292,5 +302,5 @@ export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable) return undefined;
 	// A refused token is handled by the connection.
 	if (error instanceof DiscordAPIError && error.status === 401) return undefined;
-	return reasonOf(error) ?? "internal error";
+	return error instanceof Refusal ? error.key : (reasonOf(error) ?? "internal error");
 }

@@ -136,7 +136,7 @@ export class Chargebacks {
 		// The first alert waits for the result or first error of the restriction.
 		const isTried = restriction !== "pending" || row.restriction_error !== null;
 		if (isTried || decision !== null)
-			if (row.shown !== createAlert(row, isHeld).digest || isDone(row)) due.push("alert");
+			if (row.shown !== createAlert(row, isHeld, this.#steps.language).digest || isDone(row)) due.push("alert");
 		return due.map((step) => ({
 			key: `${id} ${step}`,
 			// The game server must not delay Discord.

@@ -5,13 +5,14 @@ import { oneLine } from "../../discord/text.ts";
 import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said } from "../../texts/texts.ts";
 
 const maxBytesByDefault = 64 * 1024;
 const maxListBytes = 4 * 1024 * 1024;
 
 /** Thrown when a request to the game server fails or its response is invalid. The message can be shown to users. */
-export class GameServerError extends ToolError {
+export class GameServerError extends SaidError {
 	override name = "GameServerError";
 }
 
@@ -100,9 +101,7 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 		} catch (cause) {
 			if (cause instanceof GameServerError) throw cause;
 			throw new GameServerError(
-				signal.aborted
-					? `the game server did not answer within ${timeoutMs / 1000} seconds`
-					: describeConnectionError(cause),
+				signal.aborted ? said("verify.game.timeout", { count: timeoutMs / 1000 }) : connectionError(cause),
 				{ cause },
 			);
 		}
@@ -141,10 +140,20 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 			if (!success || status < 200 || status >= 300) throw unexpectedResponse(status);
 			if (output.success === false)
 				throw new GameServerError(
-					`the game server's plugin refused the request: ${oneLine(truncate(output.error ?? "", 200) || "no reason given")}`,
+					output.error
+						? said("verify.game.refused", { why: oneLine(truncate(output.error, 200)) })
+						: said("verify.game.refused.no-reason"),
 				);
 		},
 	};
+}
+
+function connectionError(cause: unknown): Said {
+	const why = describeConnectionError(cause);
+	if (why === "the connection was refused") return said("verify.game.connection.refused");
+	return why === "the connection was lost"
+		? said("verify.game.connection.lost")
+		: said("verify.game.connection", { why });
 }
 
 /** Truncates text to at most `maxCodePoints` Unicode code points. */
@@ -153,15 +162,10 @@ export function truncate(text: string, maxCodePoints: number): string {
 }
 
 function unexpectedResponse(status: number): GameServerError {
-	if (status >= 200 && status < 300)
-		return new GameServerError(
-			`the game server answered HTTP ${status} with a body that does not match the API of the game server's plugin`,
-		);
-	return new GameServerError(
-		status >= 300 && status < 400
-			? `the game server answered HTTP ${status}, a redirect, which the bot does not follow`
-			: `the game server answered HTTP ${status}`,
-	);
+	const values = { status: String(status) };
+	if (status >= 200 && status < 300) return new GameServerError(said("verify.game.body", values));
+	const isRedirect = status >= 300 && status < 400;
+	return new GameServerError(said(isRedirect ? "verify.game.redirect" : "verify.game.status", values));
 }
 
 async function readText(response: Response, maxBytes: number): Promise<string> {
@@ -170,7 +174,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
 	let length = 0;
 	for await (const chunk of response.body) {
 		length += chunk.length;
-		if (length > maxBytes) throw new GameServerError(`the game server's answer is longer than ${maxBytes / 1024} KiB`);
+		if (length > maxBytes) throw new GameServerError(said("verify.game.long", { size: `${maxBytes / 1024} KiB` }));
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks).toString();

@@ -19,8 +19,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 		...(url === undefined ? ["GAME_VERIFY_URL"] : []),
 		...(secret === undefined ? ["GAME_VERIFY_SECRET"] : []),
 	];
-	const { command } = config;
-	const verify = createVerify({ command, game: client, missing, log });
+	const verify = createVerify({ game: client, missing, log });
 	const chargebacks = createChargebacksIfOn(options, client);
 	const donators =
 		settings.donator_sync && client
@@ -42,7 +41,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 				})
 			: undefined;
 	return {
-		commands: settings.verify ? [verifyCommand(verify, settings.slash_commands)] : [],
+		commands: settings.verify ? [verifyCommand(verify, config.command, settings.slash_commands)] : [],
 		tools: donators ? donatorTools(donators) : [],
 		respond: (request, path) => chargebacks?.respond(request, path),
 		attach: (discord) => chargebacks?.attach(discord),

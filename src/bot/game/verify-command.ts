@@ -7,8 +7,8 @@ import type { Verify } from "./verify.ts";
 /** Name of the slash command. If the configuration turns it off, the bot deletes it from Discord by this name. */
 export const verifySlashName = "verify";
 
-/** Returns the command. `hasSlash`: whether the slash command exists, too. */
-export function verifyCommand(verify: Verify, hasSlash: boolean): Command {
+/** Returns the command. `prefix`: of chat commands. `hasSlash`: whether the slash command exists, too. */
+export function verifyCommand(verify: Verify, prefix: string, hasSlash: boolean): Command {
 	return {
 		name: "verify",
 		usage: "<code>",
@@ -16,7 +16,13 @@ export function verifyCommand(verify: Verify, hasSlash: boolean): Command {
 		limiter: new Limiter({ max: 10, windowMs: 10_000 }),
 		secret: true,
 		isVerbatim: true,
-		...(hasSlash && { slash: { name: verifySlashName, option: "code", run: verify } }),
-		run: ({ member }, rest) => verify(member.id, rest),
+		...(hasSlash && {
+			slash: {
+				name: verifySlashName,
+				option: "code",
+				run: (userId, rest, locale) => verify(userId, rest, `/${verifySlashName} <code>`, locale),
+			},
+		}),
+		run: ({ guild, member }, rest) => verify(member.id, rest, `${prefix} verify <code>`, guild.preferredLocale),
 	};
 }

@@ -5,6 +5,7 @@ import { escapeMarkdown } from "discord.js";
 import { oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import type { WindowOptions } from "../../lib/sliding-window.ts";
+import { sayIn } from "../../texts/texts.ts";
 import { Limiter } from "../commands/cooldown.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
@@ -13,8 +14,6 @@ const maxPerMinute = 5;
 const minuteMs = 60_000;
 
 export interface VerifyOptions {
-	/** Prefix of the bot's chat commands, shown in usage messages. */
-	command: string;
 	/** Client of the game server's HTTP API; undefined if the game server is not configured. */
 	game: GameClient | undefined;
 	/** Names of the required environment variables that are not set. */
@@ -24,30 +23,33 @@ export interface VerifyOptions {
 	now?: WindowOptions["now"];
 }
 
-/** Redeems a code from the game for the Discord user `chatId`. Resolves with the reply to the user. */
-export type Verify = (chatId: string, code: string) => Promise<string>;
+/**
+ * Redeems a code from the game for the Discord user `chatId`. `usage`: what the user has to write. Resolves with the
+ * reply to the user, in the language of `locale`.
+ */
+export type Verify = (chatId: string, code: string, usage: string, locale: string) => Promise<string>;
 
-export function createVerify({ command, game, missing, log, now }: VerifyOptions): Verify {
+export function createVerify({ game, missing, log, now }: VerifyOptions): Verify {
 	const limiter = new Limiter({ max: maxPerMinute, windowMs: minuteMs, ...(now && { now }) });
 	const inFlight = new Set<string>();
 
-	return async (chatId, text) => {
+	return async (chatId, text, usage, locale) => {
+		const say = sayIn(locale);
 		const code = text.trim().toUpperCase();
-		if (code === "") return `Run /verify in the game to get a code, then write \`${command} verify <code>\` here.`;
-		if (!game)
-			return `Verification is not configured: ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not set.`;
-		if (inFlight.has(chatId)) return "Your last code is still being checked. Please wait a moment.";
+		if (code === "") return say("verify.usage", { usage: `\`${usage}\`` });
+		if (!game) return say("verify.off", { settings: missing.join(", ") });
+		if (inFlight.has(chatId)) return say("verify.busy");
 		const { waitS } = limiter.take(chatId);
-		if (waitS > 0) return `That was ${maxPerMinute} codes within a minute. Try again in ${waitS} s.`;
+		if (waitS > 0) return say("verify.rate-limited", { max: maxPerMinute, count: waitS });
 		inFlight.add(chatId);
 		try {
 			const result = await game.verify(code, chatId);
-			if (!result.success) return result.error ?? "The game server refused the code without a reason.";
-			return `Your account is linked to the game account ${formatAccount(result.account)}.`;
+			if (!result.success) return result.error ?? say("verify.refused");
+			return say("verify.done", { account: formatAccount(result.account) });
 		} catch (error) {
 			if (!(error instanceof GameServerError)) throw error;
 			log.warn("could not check a verification code with the game server", { reason: error.message });
-			return `Could not reach the game server: ${error.message}`;
+			return say("verify.unreachable", { why: error.said });
 		} finally {
 			inFlight.delete(chatId);
 		}

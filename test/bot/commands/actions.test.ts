@@ -20,7 +20,7 @@ import { render } from "../../../src/texts/texts.ts";
 import { startFeature } from "../features/running-feature.ts";
 
 let feature: Feature;
-const verify = verifyCommand(async () => "", true);
+const verify = verifyCommand(async () => "", "!m", true);
 const definitions = () =>
 	definitionsOf({ actions: feature.actions ?? [], menus: feature.menus ?? [], commands: [verify] });
 

@@ -28,6 +28,7 @@ import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";
 import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
+import type { Language } from "../../../src/texts/texts.ts";
 import { recordLog } from "../../support/log.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
@@ -111,14 +112,14 @@ describe.concurrent("a chargeback", () => {
 		const { scene, simulator } = world;
 		const { status, body } = await world.chargeback();
 		expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
-		const alert = await scene.shown("2 role(s) saved");
+		const alert = await scene.shown("2 roles saved");
 		const { roles, managed, target } = scene;
 		expect(target.roles()).toEqual([managed, roles.restricted].sort());
 		expect(pressable(alert)).toEqual(["Ban", "Dismiss"]);
 		expect(scene.fields(alert)).toMatchObject({
 			Tier: "`gold`",
-			"Discord account": `<@${target.id}> (ID: ${target.id})`,
-			Restriction: `Restricted to <@&${roles.restricted}>. 2 role(s) saved.`,
+			"Discord account": `<@${target.id}>`,
+			Restriction: `Restricted to <@&${roles.restricted}>. 2 roles saved.`,
 		});
 		expect(alert.mentions).toEqual([]);
 		// One change, and it says why.
@@ -138,7 +139,7 @@ describe.concurrent("a chargeback", () => {
 		await world.charged("Not linked:", { chatId: null });
 		expect(scene.alerts()).toHaveLength(1);
 		held.release();
-		await scene.shown("2 role(s) saved");
+		await scene.shown("2 roles saved");
 		expect(scene.alerts()).toHaveLength(2);
 	});
 
@@ -194,7 +195,7 @@ describe.concurrent("a chargeback", () => {
 		await until("an attempt", () => fault.hits > 0);
 		expect(scene.alerts()).toEqual([]);
 		fault.release();
-		await scene.shown("2 role(s) saved");
+		await scene.shown("2 roles saved");
 		expect(scene.alerts()).toHaveLength(1);
 	});
 
@@ -202,7 +203,7 @@ describe.concurrent("a chargeback", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator } = world;
 		const lost = simulator.faults.drop(sendMessage, { when: "after", times: 1 });
-		const alert = await world.charged("2 role(s) saved");
+		const alert = await world.charged("2 roles saved");
 		await world.press(staff, alert, "Dismiss");
 		await scene.shown("Restored.");
 		expect(lost.hits).toBe(1);
@@ -347,7 +348,7 @@ describe.concurrent("Ban", () => {
 		await using world = await startChargebackWorld();
 		const { scene, game } = world;
 		await world.press(staff, await world.charged("Not in the server", { chatId: "12345678901234567" }), "Ban");
-		await scene.shown("Impossible: `the Discord account no longer exists`");
+		await scene.shown("Impossible: the Discord account no longer exists");
 		await until("the ban in the game", () => game.bans.size === 1);
 	});
 
@@ -373,7 +374,7 @@ describe.concurrent("Dismiss", () => {
 		const mona = target.present();
 		const gone = simulator.world.roles.add(guild, { name: "Gone" });
 		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, gone.id] });
-		const alert = await world.charged("3 role(s) saved");
+		const alert = await world.charged("3 roles saved");
 		const meanwhile = simulator.world.roles.add(guild, { name: "Meanwhile" });
 		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, meanwhile.id] });
 		simulator.world.roles.remove(guild, gone);
@@ -398,7 +399,7 @@ describe.concurrent("Dismiss", () => {
 		await using world = await startChargebackWorld();
 		const { scene } = world;
 		const before = scene.target.roles();
-		const first = await world.charged("2 role(s) saved");
+		const first = await world.charged("2 roles saved");
 		const second = await world.charged("There were no other roles.", { tier: "silver" });
 		await world.press(staff, first, "Dismiss");
 		await scene.field("Roles", "Restored once this person's other chargebacks are dismissed");
@@ -413,7 +414,7 @@ describe.concurrent("Dismiss", () => {
 	test("does not undo the ban that another chargeback ends in", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, guild } = world;
-		const first = await world.charged("2 role(s) saved");
+		const first = await world.charged("2 roles saved");
 		const second = await world.charged("There were no other roles.", { tier: "silver" });
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Ban");
@@ -427,7 +428,7 @@ describe.concurrent("a restricted_role that was changed", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild, settings } = world;
 		const before = scene.target.roles();
-		const alert = await world.charged("2 role(s) saved");
+		const alert = await world.charged("2 roles saved");
 		await world.bot.close();
 		const next = simulator.world.roles.add(guild, { name: "Jail" });
 		settings.restricted_role = next.id;
@@ -446,12 +447,12 @@ describe.concurrent("a person who is not in the guild", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
-		await world.charged("2 role(s) saved");
+		await world.charged("2 roles saved");
 		const mona = target.present();
 		simulator.world.members.remove(guild, mona);
 		await scene.shown("They will be restricted when they rejoin.");
 		simulator.world.members.add(guild, mona.user, {});
-		const alert = await scene.shown("2 role(s) saved");
+		const alert = await scene.shown("2 roles saved");
 		expect(target.roles()).toEqual([roles.restricted]);
 		await world.press(staff, alert, "Dismiss");
 		await scene.shown("Restored.");
@@ -462,7 +463,7 @@ describe.concurrent("a person who is not in the guild", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
-		await world.charged("2 role(s) saved");
+		await world.charged("2 roles saved");
 		const mona = target.present();
 		simulator.world.members.remove(guild, mona);
 		const alert = await scene.shown("They will be restricted when they rejoin.");
@@ -482,7 +483,7 @@ describe.concurrent("a person who is not in the guild", () => {
 		await world.bot.close();
 		simulator.world.members.add(guild, mona.user, { roles: [scene.roles.regular] });
 		await world.restart();
-		await scene.shown("1 role(s) saved");
+		await scene.shown("1 role saved");
 		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
 		expect(scene.alerts()).toHaveLength(1);
 	});
@@ -500,7 +501,7 @@ describe.concurrent("a person", () => {
 		sockets.disconnect({ resumable: false });
 		simulator.world.members.add(guild, mona.user, { roles: [scene.roles.regular] });
 		sockets.refuseConnections(undefined);
-		await scene.shown("1 role(s) saved");
+		await scene.shown("1 role saved");
 		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
 	});
 });
@@ -527,7 +528,7 @@ describe.concurrent("a restriction", () => {
 		await world.charged("Not linked:", { chatId: null });
 		expect(world.written(patchMember)).toBe(0);
 		givingHeld?.release();
-		await scene.shown("3 role(s) saved");
+		await scene.shown("3 roles saved");
 		expect(scene.target.roles()).toEqual([scene.managed, scene.roles.restricted].sort());
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
@@ -539,7 +540,7 @@ describe.concurrent("a restriction", () => {
 		if (!booster) throw new Error("there is a managed role");
 		simulator.world.roles.move(guild, new Map([[booster, 100]]));
 		await until("the bot has heard", async () => (await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/));
-		await world.charged("2 role(s) saved");
+		await world.charged("2 roles saved");
 		expect(scene.target.roles()).toEqual([scene.managed, scene.roles.restricted].sort());
 	});
 
@@ -549,7 +550,7 @@ describe.concurrent("a restriction", () => {
 		const mona = scene.target.present();
 		simulator.world.members.edit(guild, mona, { roles: [...mona.roles, scene.roles.restricted] });
 		const before = scene.target.roles();
-		const first = await world.charged("3 role(s) saved");
+		const first = await world.charged("3 roles saved");
 		const second = await world.charged("There were no other roles.", { tier: "silver" });
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Dismiss");
@@ -562,7 +563,7 @@ describe.concurrent("who cannot be restricted", () => {
 	test("because they own the guild is told of, and so is the ban that Discord refuses", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
-		const alert = await world.charged("the bot cannot remove roles from the owner of the Discord guild", {
+		const alert = await world.charged("the bot cannot remove roles from the owner of the server", {
 			chatId: simulator.user("ada").id,
 		});
 		await world.press(staff, alert, "Ban");
@@ -582,7 +583,7 @@ describe.concurrent("who cannot be restricted", () => {
 		await world.charged("not below the bot's highest role");
 		expect(world.written(patchMember)).toBe(0);
 		simulator.world.roles.move(guild, new Map([[supporter, position]]));
-		await scene.shown("2 role(s) saved");
+		await scene.shown("2 roles saved");
 		expect(scene.alerts()).toHaveLength(1);
 	});
 });
@@ -1021,10 +1022,25 @@ test("nothing is scanned after close", async () => {
 });
 
 describe("what the staff read", () => {
-	const fields = (changes: Partial<Chargeback>) =>
-		(createAlert({ ...row, ...changes }, false).body.embeds ?? [])
+	const fields = (changes: Partial<Chargeback>, language: Language = "en") =>
+		(createAlert({ ...row, ...changes }, false, language).body.embeds ?? [])
 			.flatMap((embed) => embed.fields ?? [])
 			.map(({ value }) => value);
+
+	test.each<[Partial<Chargeback>, string]>([
+		[{}, "In Arbeit."],
+		[
+			{ restriction: "restricted", restricted_role: "7", saved_roles: ["1"] },
+			"Auf <@&7> eingeschränkt. 1 Rolle ist gesichert.",
+		],
+		[
+			{ restriction_error: "chargeback.refused.owner" },
+			"Fehlgeschlagen, wird wiederholt: Der Bot kann dem Besitzer des Servers keine Rollen nehmen.",
+		],
+		[{ restriction_error: "HTTP 500" }, "Fehlgeschlagen, wird wiederholt: `HTTP 500`"],
+	])("is in the language of the server: %j", (changes, said) => {
+		expect(fields({ decision: null, restriction: "pending", ...changes }, "de").at(-1)).toBe(said);
+	});
 
 	test("is no mention cut in two, however many roles are lost", () => {
 		const lost_roles = Array.from({ length: 250 }, (_, n) => String(18446744073709551000n - BigInt(n)));

@@ -88,12 +88,12 @@ describe("a person who types it", () => {
 	});
 
 	test.each([
-		["GAME_VERIFY_URL", { gameVerifyUrl: undefined }, "GAME_VERIFY_URL is not set."],
-		["GAME_VERIFY_SECRET", { gameVerifySecret: undefined }, "GAME_VERIFY_SECRET is not set."],
+		["GAME_VERIFY_URL", { gameVerifyUrl: undefined }, "GAME_VERIFY_URL must be set."],
+		["GAME_VERIFY_SECRET", { gameVerifySecret: undefined }, "GAME_VERIFY_SECRET must be set."],
 		[
 			"both",
 			{ gameVerifyUrl: undefined, gameVerifySecret: undefined },
-			"GAME_VERIFY_URL and GAME_VERIFY_SECRET are not set.",
+			"GAME_VERIFY_URL, GAME_VERIFY_SECRET must be set.",
 		],
 	])("without %s is told what is missing", async (_, missing, said) => {
 		await using world = await startGameWorld({ config: () => missing });
@@ -169,8 +169,7 @@ describe("a game server that misbehaves", () => {
 		const { log } = recordLog();
 		const { url, secret } = game;
 		const client = createGameClient({ url, secret, log, timeoutMs: 50 });
-		const options = { command: "!m", game: client, missing: [], log };
-		expect(await createVerify(options)("1", "ABC123")).toBe(
+		expect(await createVerify({ game: client, missing: [], log })("1", "ABC123", "", "en-US")).toBe(
 			`${unreachable}the game server did not answer within 0.05 seconds`,
 		);
 	});
@@ -340,14 +339,14 @@ describe.concurrent("limits", () => {
 			expect(await world.answer("ada", `!m verify NO${attempt}`)).toBe("This code is not known.");
 		}
 		expect(await world.answer("ada", "!m verify NO6")).toMatch(
-			/^That was 5 codes within a minute\. Try again in \d+ s\.$/,
+			/^That was 5 codes within a minute\. Try again in \d+ seconds?\.$/,
 		);
 		expect(world.game.requests).toHaveLength(5);
 		expect(await world.answer("zoe", "!m verify NO7")).toBe("This code is not known.");
 	});
 
 	test("ten in 10 s are answered, whatever else a person asks, and the next is refused", () => {
-		const { limiter } = verifyCommand(async () => "", false);
+		const { limiter } = verifyCommand(async () => "", "!m", false);
 		const waits = Array.from({ length: 11 }, () => limiter?.take("1").waitS);
 		expect(waits).toEqual([...Array(10).fill(0), expect.any(Number)]);
 		expect(waits.at(-1)).toBeGreaterThan(0);
@@ -359,7 +358,6 @@ describe.concurrent("limits", () => {
 		let now = 0;
 		let asked = 0;
 		const verify = createVerify({
-			command: "!m",
 			game: {
 				async verify() {
 					asked += 1;
@@ -372,15 +370,36 @@ describe.concurrent("limits", () => {
 			log: recordLog().log,
 			now: () => now,
 		});
-		for (now = 0; now < 50_000; now += 10_000) expect(await verify("1", "A")).toBe("No.");
+		const attempt = (person: string) => verify(person, "A", "", "en-US");
+		for (now = 0; now < 50_000; now += 10_000) expect(await attempt("1")).toBe("No.");
 		now = 59_000;
-		expect(await verify("1", "A")).toBe("That was 5 codes within a minute. Try again in 1 s.");
+		expect(await attempt("1")).toBe("That was 5 codes within a minute. Try again in 1 second.");
 		now = 60_000;
-		expect(await verify("1", "A")).toBe("No.");
-		expect(await verify("1", "A")).toContain("Try again in 10 s.");
-		expect(await verify("2", "A")).toBe("No.");
+		expect(await attempt("1")).toBe("No.");
+		expect(await attempt("1")).toContain("Try again in 10 seconds.");
+		expect(await attempt("2")).toBe("No.");
 		expect(asked).toBe(7);
 	});
+});
+
+test("in a German server the answers are German", async () => {
+	await using world = await startGameWorld({
+		prepare(simulator) {
+			simulator.guild("The Cooks").preferred_locale = "de";
+		},
+	});
+	const { game } = world;
+	expect(await world.answer("ada", "!m verify")).toBe(
+		"Gib im Spiel /verify ein, um einen Code zu bekommen, und schreib dann hier `!m verify <code>`.",
+	);
+	game.misbehave("500", { times: 1 });
+	expect(await world.answer("ada", "!m verify ABC")).toBe(
+		"Der Spielserver ist nicht erreichbar: Er hat mit HTTP 500 geantwortet.",
+	);
+	const { code } = game.issueCode({ username: "Steve_1" });
+	expect(await world.answer("ada", `!m verify ${code}`)).toBe(
+		"Dein Konto ist jetzt mit dem Spielkonto `Steve_1` verknüpft.",
+	);
 });
 
 test("a code is in no line of the log, no metric and no row of the audit", async () => {
@@ -527,7 +546,7 @@ describe.concurrent("/verify", () => {
 		);
 	});
 
-	test("is answered to the person alone, with the same texts", async () => {
+	test("is answered to the person alone, with the texts of that door", async () => {
 		await using world = await startGameWorld(on);
 		const { simulator, game } = world;
 		const ada = simulator.user("ada");
@@ -546,7 +565,7 @@ describe.concurrent("/verify", () => {
 		game.misbehave("500", { times: 1 });
 		texts.push((await run({ code: "ABC" })).content);
 		expect(texts).toEqual([
-			usage,
+			"Run /verify in the game to get a code, then write `/verify <code>` here.",
 			"Your account is linked to the game account `Steve`.",
 			"This code is not known.",
 			`${unreachable}the game server answered HTTP 500`,
@@ -555,6 +574,18 @@ describe.concurrent("/verify", () => {
 		expect(simulator.channel(general).transcript()).toBe("");
 		const answer = await world.ask("ada", "!m verify");
 		expect(answer[0]?.content).toBe(usage);
+	});
+
+	test("is answered in the person's own language", async () => {
+		await using world = await startGameWorld(on);
+		const { simulator } = world;
+		const ada = simulator.user("ada");
+		simulator.world.users.locales.set(ada.id, "de");
+		await registered(world);
+		const asked = await ada.run(general, "verify", {});
+		expect((await asked.reply()).content).toBe(
+			"Gib im Spiel /verify ein, um einen Code zu bekommen, und schreib dann hier `/verify <code>`.",
+		);
 	});
 
 	test("splits what is too long over messages that the person alone sees", async () => {
