@@ -36,7 +36,7 @@ function losing(times: number): Behaviour {
 	return () => (lost++ < times ? new Response(null, { status: 500 }) : undefined);
 }
 
-describe("a lost answer", () => {
+describe.concurrent("a lost answer", () => {
 	test("of a tool that only reads is asked for once more", async () => {
 		await using world = await startWorld({ look: losing(1) });
 		expect(await world.text("look")).toBe("ran look");
@@ -83,7 +83,7 @@ describe("a lost answer", () => {
 	});
 });
 
-describe("the deadline", () => {
+describe.concurrent("the deadline", () => {
 	const env = { CALL_TIMEOUT_SECONDS: "1" };
 
 	test.each<[name: string, behaviour: Behaviour]>([

@@ -20,6 +20,8 @@ export function openConnection(api: string, { attach, ...options }: OpenOptions 
 		cdn: new URL(api).origin,
 		log: recorded.log,
 		onResponse() {},
+		// Tests send more than 50 per second.
+		requestsPerSecond: 1_000_000,
 		...options,
 		timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0, ...options.timing },
 	});

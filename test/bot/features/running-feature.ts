@@ -31,7 +31,7 @@ export interface FeatureSetup {
 	store?(store: Store): Store;
 	/** Whether the bot reads the texts of messages that do not mention it. */
 	messageContent?: boolean;
-	/** Requests to Discord per second. Default: Discord's limit. */
+	/** Requests to Discord per second. Default: no limit. */
 	requestsPerSecond?: number;
 	/** False: starts without waiting for the members. */
 	withMembers?: boolean;
@@ -54,7 +54,6 @@ export async function startFeature(setup: FeatureSetup) {
 	const directory = botConfig().dataDirectory;
 	const sqlite = { databaseUrl: undefined, schema: undefined, directory };
 	const place = setup.place?.settings ?? sqlite;
-	const mutex = new KeyedMutex();
 	const abandoned: Feature[] = [];
 	let running: Awaited<ReturnType<typeof startOnce>> | undefined;
 
@@ -71,10 +70,12 @@ export async function startFeature(setup: FeatureSetup) {
 			needsModerationEvents: true,
 			needsMessageContent: setup.messageContent ?? false,
 			timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
-			requestsPerSecond: setup.requestsPerSecond,
+			requestsPerSecond: setup.requestsPerSecond ?? 1_000_000,
 		});
 		const { personality, ...given } = setup.given ?? {};
 		const settings = { bot_name: "Alpha", ...setup.settings?.(simulator) };
+		// A bot that is killed and waits in its mutex does not block the next one.
+		const mutex = new KeyedMutex();
 		const config = botConfig({ personality, toml: v.parse(toml, settings) });
 		const feature = setup.create(
 			{ callAs: noTools, config, connection, log, mutex, ...given, store: setup.store?.(store) ?? store },
@@ -131,8 +132,9 @@ export async function startFeature(setup: FeatureSetup) {
 		/** Like a SIGKILL: nothing is finished or stored. */
 		kill: () => end("kill"),
 		async [Symbol.asyncDispose]() {
+			// What a killed bot waits for may never come.
+			for (const feature of abandoned) void feature.close?.();
 			await end("stop");
-			for (const feature of abandoned) await feature.close?.();
 			if (!setup.beside) await simulator.close();
 		},
 	};

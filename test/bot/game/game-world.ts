@@ -77,7 +77,7 @@ export async function startGameWorld(options: GameWorldOptions = {}): Promise<Ga
 		});
 	const start = async () => {
 		logged.length = 0;
-		const bot = startBot({ toml: readToml(), ...config }, log, { timing: quickTiming });
+		const bot = startBot({ toml: readToml(), ...config }, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 		await until("the bot has loaded", () => bot.loaded);
 		return bot;
 	};

@@ -71,7 +71,6 @@ export function createTestDocuments(
 export async function startService(setup: ServiceSetup = {}) {
 	let documents: GuildDocumentsService | undefined;
 	const bot = await startFeature({
-		requestsPerSecond: 1_000,
 		...setup,
 		create(options) {
 			documents = createTestDocuments(options, setup);
@@ -110,4 +109,9 @@ export function hashIn(text: string): string {
 export function jobIn(text: string): string {
 	const [, id = ""] = /Job (\w+) in/.exec(text) ?? [];
 	return id;
+}
+
+/** The id of the first running job in a list of jobs. */
+export function runningJobIn(text: string): string | undefined {
+	return /Job (\w+) in [^\n]*: running/.exec(text)?.[1];
 }

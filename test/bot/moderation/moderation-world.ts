@@ -37,7 +37,7 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 		...changes,
 	});
 	const start = async () => {
-		const started = startBot(config, log, { timing: quickTiming });
+		const started = startBot(config, log, { timing: quickTiming, requestsPerSecond: 1_000_000 });
 		await until("the bot has loaded", () => started.loaded);
 		return started;
 	};

@@ -20,6 +20,7 @@ import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, onOwnPostgres, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { quickTiming } from "../../support/world.ts";
 
 /** For bots whose database no test reads. */
 const directory = mkdtempSync(join(tmpdir(), "guildhall-audit-"));
@@ -77,7 +78,7 @@ async function startAudited(
 			...configure(simulator),
 		}),
 		recorded.log,
-		{ tools: botTools },
+		{ tools: botTools, timing: quickTiming, requestsPerSecond: 1_000_000 },
 	);
 	const headers = { Authorization: `Bearer ${token}` };
 	const get = async (path: string) => {

@@ -190,7 +190,7 @@ test.concurrent("at the limit the bot and --check wait and report it; below it t
 	const written: string[] = [];
 	const passed = await checkBot(config, recordLog().log, {
 		write: (line) => written.push(line),
-		loginTimeoutMs: 10_000,
+		loginTimeoutMs: 5_000,
 	});
 	expect(passed).toBe(false);
 	expect(written.join("\n")).toContain(reason);

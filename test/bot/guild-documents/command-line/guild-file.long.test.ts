@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { toYaml } from "../../../../src/guild-document/format/document.ts";
 import { pictureHash } from "../../../../src/guild-document/read/picture.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
-import { type BotProcess, startBotProcess } from "../../../support/bot-process.ts";
+import { botExecutable } from "../../../support/bot-executable.ts";
+import { type BotProcess, forgetLogins, startBotProcess } from "../../../support/bot-process.ts";
 import { freePort } from "../../../support/free-port.ts";
-import { startProgram } from "../../../support/program.ts";
+import { startCommand } from "../../../support/program.ts";
 import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 
@@ -24,6 +25,7 @@ let directory: string;
 
 beforeEach(() => {
 	directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
 });
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -41,19 +43,17 @@ function envOf(simulator: Simulator): Record<string, string> {
 	};
 }
 
-/** Runs the program with the configuration of a bot, or with one of its own and a port on which nothing listens. */
+/** Starts the program with a configuration of its own and a port on which nothing listens. */
+async function start(simulator: Simulator, args: readonly string[], more: Record<string, string> = {}) {
+	forgetLogins(directory);
+	const env = { ...envOf(simulator), CONFIG_DIR: directory, MCP_PORT: String(await freePort()), ...more };
+	return startCommand([await botExecutable(), ...args], env, { cwd: directory });
+}
+
+/** Runs the program with the configuration of a bot, or as `start` does. */
 async function run(simulator: Simulator, args: readonly string[], bot?: BotProcess, more: Record<string, string> = {}) {
-	if (!bot) writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
-	await using program = startProgram(
-		"src/bot/main.ts",
-		{
-			...envOf(simulator),
-			CONFIG_DIR: bot?.directory ?? directory,
-			MCP_PORT: String(bot?.port ?? (await freePort())),
-			...more,
-		},
-		args,
-	);
+	const where = bot && { CONFIG_DIR: bot.directory, MCP_PORT: String(bot.port) };
+	await using program = await start(simulator, args, { ...where, ...more });
 	const code = await program.exited;
 	return { code, text: program.lines.join("\n") };
 }
@@ -141,7 +141,7 @@ describe("without a running bot", () => {
 		expect(refused).toMatchObject({ code: 1 });
 		expect(refused.text).toMatch(/DATA_DIR: .* is in use by pid \d+ on /);
 		expect(refused.text).toContain("does not respond: the connection was refused");
-		expect(readdirSync(directory)).toEqual([]);
+		expect(readdirSync(directory)).toEqual(["config.toml"]);
 		const other = await run(simulator, ["--export-guild", inDirectory("guild.yaml")], bot, {
 			MCP_AUTH_TOKEN: "another-token-of-enough-length",
 		});
@@ -154,11 +154,9 @@ describe("without a running bot", () => {
 		const guild = simulator.guild("The Cooks");
 		const names = Array.from({ length: 12 }, (_, index) => `room-${index}`);
 		writeFileSync(inDirectory("rooms.yaml"), toYaml({ version: 1, channels: names.map((name) => ({ name })) }));
-		writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
-		const env = { ...envOf(simulator), CONFIG_DIR: directory, MCP_PORT: String(await freePort()) };
 		const args = ["--apply-guild", inDirectory("rooms.yaml"), "--yes"];
 		{
-			await using killed = startProgram("src/bot/main.ts", env, args);
+			await using killed = await start(simulator, args);
 			// The first room is made, and the command does not learn of it.
 			const fault = simulator.faults.stall(createChannel, { after: true, times: 1 });
 			await until("a room is made", () => fault.hits === 1);
@@ -178,12 +176,7 @@ describe("without a running bot", () => {
 		const guild = simulator.guild("The Cooks");
 		const names = Array.from({ length: 40 }, (_, index) => `room-${index}`);
 		writeFileSync(inDirectory("rooms.yaml"), toYaml({ version: 1, channels: names.map((name) => ({ name })) }));
-		writeFileSync(inDirectory("config.toml"), 'bot_name = "Test"\n');
-		await using program = startProgram(
-			"src/bot/main.ts",
-			{ ...envOf(simulator), CONFIG_DIR: directory, MCP_PORT: String(await freePort()) },
-			["--apply-guild", inDirectory("rooms.yaml"), "--yes"],
-		);
+		await using program = await start(simulator, ["--apply-guild", inDirectory("rooms.yaml"), "--yes"]);
 		const fault = simulator.faults.stall(createChannel, { times: 1 });
 		await until("the first step runs", () => fault.hits === 1);
 		program.kill("SIGINT");
