@@ -285,112 +285,64 @@ interface Row {
 
 const without = (bits: bigint) => (simulator: Simulator) => permit(simulator, enough & ~bits);
 
-/** A permission that the bot lacks in the guild, and the steps that need it. */
-const permissionRows: Row[] = (
-	[
-		["MANAGE_ROLES", Permission.ManageRoles, "a new role", () => newRole("New")],
-		[
-			"MANAGE_ROLES",
-			Permission.ManageRoles,
-			"a changed role",
-			(names) => editRole(names.role("Regular"), { name: "x" }),
-		],
-		["MANAGE_ROLES", Permission.ManageRoles, "a deleted role", (names) => deleteRole(names.role("Regular"))],
-		[
-			"MANAGE_ROLES",
-			Permission.ManageRoles,
-			"the order of roles",
-			(names) => orderRoles({ [names.role("Regular")]: 1 }),
-		],
-		[
-			"MANAGE_ROLES",
-			Permission.ManageRoles,
-			"the permissions of @everyone",
-			(names) => ({ ...editRole(names.guild.id, { permissions: "0" }), kind: "everyone" as const }),
-		],
-		[
-			"MANAGE_ROLES",
-			Permission.ManageRoles,
-			"a member's role",
-			(names) => assign(names.user("zoe"), names.role("Regular")),
-		],
-		["MANAGE_CHANNELS", Permission.ManageChannels, "a new channel", () => newChannel("new")],
-		["MANAGE_CHANNELS", Permission.ManageChannels, "a new category", () => newCategory("New")],
-		[
-			"MANAGE_CHANNELS",
-			Permission.ManageChannels,
-			"a changed channel",
-			(names) => editChannel(names.channel("general"), { topic: "x" }),
-		],
-		[
-			"MANAGE_CHANNELS",
-			Permission.ManageChannels,
-			"a deleted channel",
-			(names) => deleteChannel(names.channel("general")),
-		],
-		[
-			"MANAGE_CHANNELS",
-			Permission.ManageChannels,
-			"the order of channels",
-			(names) => step("order", "channel", "channels", { body: [{ id: names.channel("general"), position: 3 }] }),
-		],
-		[
-			"MANAGE_ROLES",
-			Permission.ManageRoles,
-			"the access to a channel",
-			(names) => setAccess(names.channel("general"), [], [overwrite(names.role("Regular"), Permission.SendMessages)]),
-		],
-		["MANAGE_GUILD", Permission.ManageGuild, "settings", () => settings({ name: "x" })],
-		[
-			"MANAGE_GUILD",
-			Permission.ManageGuild,
-			"the welcome screen",
-			() => step("edit", "welcome_screen", "welcome screen", { body: {} }),
-		],
-		["MANAGE_GUILD, MANAGE_ROLES", Permission.ManageGuild | Permission.ManageRoles, "onboarding", () => onboarding({})],
-		["MANAGE_GUILD", Permission.ManageGuild, "an AutoMod rule", () => newRule(Trigger.Spam)],
-		[
-			"MODERATE_MEMBERS",
-			Permission.ModerateMembers,
-			"an AutoMod rule with a timeout",
-			() => newRule(Trigger.Keyword, [{ type: AutoModerationActionType.Timeout }]),
-		],
-		["CREATE_GUILD_EXPRESSIONS", Permission.CreateGuildExpressions, "a new emoji", () => newEmoji("new")],
-		[
-			"MANAGE_GUILD_EXPRESSIONS",
-			Permission.ManageGuildExpressions,
-			"a deleted emoji",
-			() => step("delete", "emoji", "old", { targetId: "1" }),
-		],
-		["CREATE_EVENTS", Permission.CreateEvents, "a new event", () => newEvent()],
-		[
-			"MOVE_MEMBERS",
-			Permission.MoveMembers,
-			"an event on a stage",
-			() => newEvent({ entity_type: EventType.StageInstance, channel_id: "+channel/Stage" }),
-		],
-		[
-			"CONNECT",
-			Permission.Connect,
-			"an event in a voice channel",
-			(names) => newEvent({ entity_type: EventType.Voice, channel_id: names.channel("Lounge") }),
-		],
-		[
-			"CONNECT",
-			Permission.Connect,
-			"a changed voice channel",
-			(names) => editChannel(names.channel("Lounge"), { user_limit: 5 }),
-		],
-		["MANAGE_WEBHOOKS", Permission.ManageWebhooks, "a new webhook", (names) => newWebhook(names.channel("general"))],
-		["BAN_MEMBERS", Permission.BanMembers, "a ban", (names) => ban(names.user("zoe"))],
-		["VIEW_AUDIT_LOG", Permission.ViewAuditLog, "anything new", () => newRole("New")],
-	] as const satisfies readonly (readonly [string, bigint, string, (names: Names) => Step])[]
-).map(([lacked, bits, what, make]) => ({
-	name: `${what} without ${lacked}`,
-	prepare: without(bits),
-	steps: (names) => [make(names)],
-	reason: `The bot lacks ${lacked} in `,
-}));
+/** The permissions that the bot lacks in the guild, and the steps that need them. */
+const needs: Record<string, Record<string, (names: Names) => Step>> = {
+	MANAGE_ROLES: {
+		"a new role": () => newRole("New"),
+		"a changed role": (names) => editRole(names.role("Regular"), { name: "x" }),
+		"a deleted role": (names) => deleteRole(names.role("Regular")),
+		"the order of roles": (names) => orderRoles({ [names.role("Regular")]: 1 }),
+		"the permissions of @everyone": (names) => ({
+			...editRole(names.guild.id, { permissions: "0" }),
+			kind: "everyone",
+		}),
+		"a member's role": (names) => assign(names.user("zoe"), names.role("Regular")),
+		"the access to a channel": (names) =>
+			setAccess(names.channel("general"), [], [overwrite(names.role("Regular"), Permission.SendMessages)]),
+	},
+	MANAGE_CHANNELS: {
+		"a new channel": () => newChannel("new"),
+		"a new category": () => newCategory("New"),
+		"a changed channel": (names) => editChannel(names.channel("general"), { topic: "x" }),
+		"a deleted channel": (names) => deleteChannel(names.channel("general")),
+		"the order of channels": (names) =>
+			step("order", "channel", "channels", { body: [{ id: names.channel("general"), position: 3 }] }),
+	},
+	MANAGE_GUILD: {
+		settings: () => settings({ name: "x" }),
+		"the welcome screen": () => step("edit", "welcome_screen", "welcome screen", { body: {} }),
+		"an AutoMod rule": () => newRule(Trigger.Spam),
+	},
+	"MANAGE_GUILD, MANAGE_ROLES": { onboarding: () => onboarding({}) },
+	MODERATE_MEMBERS: {
+		"an AutoMod rule with a timeout": () => newRule(Trigger.Keyword, [{ type: AutoModerationActionType.Timeout }]),
+	},
+	CREATE_GUILD_EXPRESSIONS: { "a new emoji": () => newEmoji("new") },
+	MANAGE_GUILD_EXPRESSIONS: { "a deleted emoji": () => step("delete", "emoji", "old", { targetId: "1" }) },
+	CREATE_EVENTS: { "a new event": () => newEvent() },
+	MOVE_MEMBERS: {
+		"an event on a stage": () => newEvent({ entity_type: EventType.StageInstance, channel_id: "+channel/Stage" }),
+	},
+	CONNECT: {
+		"an event in a voice channel": (names) =>
+			newEvent({ entity_type: EventType.Voice, channel_id: names.channel("Lounge") }),
+		"a changed voice channel": (names) => editChannel(names.channel("Lounge"), { user_limit: 5 }),
+	},
+	MANAGE_WEBHOOKS: { "a new webhook": (names) => newWebhook(names.channel("general")) },
+	BAN_MEMBERS: { "a ban": (names) => ban(names.user("zoe")) },
+	VIEW_AUDIT_LOG: { "anything new": () => newRole("New") },
+};
+
+const permissionRows = Object.entries(needs).flatMap(([lacked, steps]) =>
+	Object.entries(steps).map(
+		([what, make]): Row => ({
+			name: `${what} without ${lacked}`,
+			prepare: without(lacked.split(", ").reduce((bits, name) => bits | (bitsByName.get(name) ?? 0n), 0n)),
+			steps: (names) => [make(names)],
+			reason: `The bot lacks ${lacked} in `,
+		}),
+	),
+);
 
 const party = {
 	name: "party",
@@ -1182,37 +1134,20 @@ describe("the tools that do what a step does", () => {
 	});
 
 	test("are known for every step of a plan", () => {
-		const pairs: readonly [StepAction, StepKind][] = [
-			["edit", "settings"],
-			["edit", "everyone"],
-			["create", "role"],
-			["edit", "role"],
-			["order", "role"],
-			["delete", "role"],
-			["create", "emoji"],
-			["edit", "emoji"],
-			["delete", "emoji"],
-			["create", "category"],
-			["edit", "category"],
-			["delete", "category"],
-			["create", "channel"],
-			["edit", "channel"],
-			["order", "channel"],
-			["delete", "channel"],
-			["create", "automod"],
-			["edit", "automod"],
-			["delete", "automod"],
-			["create", "event"],
-			["edit", "event"],
-			["delete", "event"],
-			["create", "webhook"],
-			["edit", "webhook"],
-			["delete", "webhook"],
-			["edit", "welcome_screen"],
-			["edit", "onboarding"],
-			["assign", "member"],
-			["ban", "ban"],
-		];
+		const kinds: Record<StepAction, readonly StepKind[]> = {
+			create: ["role", "emoji", "category", "channel", "automod", "event", "webhook"],
+			edit: [
+				...(["settings", "everyone", "role", "emoji", "category", "channel", "automod", "event"] as const),
+				...(["webhook", "welcome_screen", "onboarding"] as const),
+			],
+			delete: ["role", "emoji", "category", "channel", "automod", "event", "webhook"],
+			order: ["role", "channel"],
+			assign: ["member"],
+			ban: ["ban"],
+		};
+		const pairs = Object.entries(kinds).flatMap(([action, all]) =>
+			all.map((kind) => [action as StepAction, kind] as const),
+		);
 		const unknown = pairs.filter(([action, kind]) => toolsOf(step(action, kind, "x")).length === 0);
 		expect(unknown).toEqual([]);
 	});

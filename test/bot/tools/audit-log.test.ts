@@ -40,6 +40,15 @@ function log(world: TestWorld, given: Partial<AuditLogEntry>): AuditLogEntry {
 	return entry;
 }
 
+type Values = Record<string, unknown>;
+/** What an entry says of fields that have changed: the values before and after. */
+const changed = (values: Record<string, readonly [unknown, unknown]>) =>
+	Object.entries(values).map(([key, [old_value, new_value]]) => ({ key, old_value, new_value }));
+/** Of fields that had no value before. */
+const set = (values: Values) => Object.entries(values).map(([key, new_value]) => ({ key, new_value }));
+/** Of fields that have no value any more. */
+const was = (values: Values) => Object.entries(values).map(([key, old_value]) => ({ key, old_value }));
+
 const lines = async (world: TestWorld, args = {}) => (await world.call("get_audit_log", args)).text.split("\n");
 
 worldTest("entries are filtered by user, target, action and time, and paged", async (world) => {
@@ -101,10 +110,7 @@ worldTest("entries of one actor, action and kind of target share a line within t
 			user_id,
 			action_type: AuditLogEvent.ChannelDelete,
 			target_id: `1234567890123456${name.length}${ago % 10}`,
-			changes: [
-				{ key: "name", old_value: name },
-				{ key: "type", old_value: 0 },
-			],
+			changes: was({ name, type: 0 }),
 		});
 	deleted(3600, "old");
 	deleted(125, "a");
@@ -140,7 +146,7 @@ worldTest("a hundred entries of a raid take few bytes", async (world) => {
 				action_type: MemberRoleUpdate,
 				target_id,
 				user_id: zoe,
-				changes: [{ key: "$add", new_value: [{ id, name: "Regular" }] }],
+				changes: set({ $add: [{ id, name: "Regular" }] }),
 			});
 	}
 	for (const channel of [...world.guild.channels.values()].slice(0, 3))
@@ -149,7 +155,7 @@ worldTest("a hundred entries of a raid take few bytes", async (world) => {
 				action_type: ChannelOverwriteUpdate,
 				target_id: channel.id,
 				options: { id, type: "0", role_name: "Regular" },
-				changes: [{ key: "deny", old_value: "0", new_value: "2048" }],
+				changes: changed({ deny: ["0", "2048"] }),
 			});
 	const { text } = await world.call("get_audit_log");
 	expect(text).toStartWith("100 audit log entries in 3 line(s)");
@@ -199,22 +205,21 @@ worldTest("changes are shown in words, objects by name and id", async (world) =>
 	expect(
 		await change(
 			"ChannelUpdate",
-			[
-				{ key: "rate_limit_per_user", old_value: 0, new_value: 10 },
-				{ key: "nsfw", old_value: false, new_value: true },
-				{ key: "topic", old_value: "y".repeat(200) },
-				{ key: "type", old_value: 0, new_value: 5 },
-				{ key: "bitrate", old_value: 64000, new_value: 96000 },
-				{ key: "flags", old_value: 0, new_value: 16 },
-				{
-					key: "available_tags",
-					old_value: [{ id: "1", name: "bug" }],
-					new_value: [
+			changed({
+				rate_limit_per_user: [0, 10],
+				nsfw: [false, true],
+				topic: ["y".repeat(200), undefined],
+				type: [0, 5],
+				bitrate: [64000, 96000],
+				flags: [0, 16],
+				available_tags: [
+					[{ id: "1", name: "bug" }],
+					[
 						{ id: "1", name: "bug" },
 						{ id: "2", name: "idea" },
 					],
-				},
-			],
+				],
+			}),
 			{ target_id: general },
 		),
 	).toBe(
@@ -224,34 +229,32 @@ worldTest("changes are shown in words, objects by name and id", async (world) =>
 	expect(
 		await change(
 			"RoleUpdate",
-			[
-				{
-					key: "permissions",
-					old_value: bits("ViewChannel", "KickMembers"),
-					new_value: bits("ViewChannel", "BanMembers"),
-				},
-				{ key: "color", old_value: 0, new_value: 0x8e44ad },
-				{
-					key: "colors",
-					old_value: { primary_color: 0, secondary_color: null },
-					new_value: { primary_color: 0x8e44ad, secondary_color: null },
-				},
-				{ key: "hoist", old_value: true, new_value: false },
-			],
+			changed({
+				permissions: [bits("ViewChannel", "KickMembers"), bits("ViewChannel", "BanMembers")],
+				color: [0, 0x8e44ad],
+				colors: [
+					{ primary_color: 0, secondary_color: null },
+					{ primary_color: 0x8e44ad, secondary_color: null },
+				],
+				hoist: [true, false],
+			}),
 			{ target_id: role },
 		),
 	).toBe(
 		`changed role @Regular (ID: ${role}) | +BAN_MEMBERS, −KICK_MEMBERS; color none → #8E44AD; primary color none → #8E44AD; shown separately on → off`,
 	);
 	expect(
-		await change("GuildUpdate", [
-			{ key: "afk_channel_id", new_value: general },
-			{ key: "afk_timeout", old_value: 300, new_value: 3600 },
-			{ key: "verification_level", old_value: 1, new_value: 4 },
-			{ key: "features", old_value: ["NEWS"], new_value: ["COMMUNITY"] },
-			{ key: "icon_hash", old_value: "0123", new_value: "4567" },
-			{ key: "owner_id", old_value: zoe, new_value: zoe },
-		]),
+		await change(
+			"GuildUpdate",
+			changed({
+				afk_channel_id: [undefined, general],
+				afk_timeout: [300, 3600],
+				verification_level: [1, 4],
+				features: [["NEWS"], ["COMMUNITY"]],
+				icon_hash: ["0123", "4567"],
+				owner_id: [zoe, zoe],
+			}),
+		),
 	).toBe(
 		`changed guild | afk channel none → #general (ID: ${general}); afk timeout 5 min → 1 h; verification level low → very high; ` +
 			`features +COMMUNITY, −NEWS; icon changed; owner @zoe (ID: ${zoe}) → @zoe (ID: ${zoe})`,
@@ -259,20 +262,14 @@ worldTest("changes are shown in words, objects by name and id", async (world) =>
 	expect(
 		await change(
 			"MemberUpdate",
-			[
-				{ key: "nick", new_value: "Zed" },
-				{ key: "communication_disabled_until", new_value: "2026-03-01T12:00:00.123000+00:00" },
-			],
+			set({ nick: "Zed", communication_disabled_until: "2026-03-01T12:00:00.123000+00:00" }),
 			{ target_id: zoe },
 		),
 	).toBe(`changed member @zoe (ID: ${zoe}) | nickname none → "Zed"; timeout until none → 2026-03-01T12:00:00Z`);
 	expect(
 		await change(
 			"ChannelOverwriteUpdate",
-			[
-				{ key: "allow", old_value: bits("ViewChannel"), new_value: bits("BanMembers") },
-				{ key: "deny", old_value: "0", new_value: bits("SendMessages") },
-			],
+			changed({ allow: [bits("ViewChannel"), bits("BanMembers")], deny: ["0", bits("SendMessages")] }),
 			{ target_id: general, options: { id: zoe, type: "1" } },
 		),
 	).toBe(
@@ -281,29 +278,22 @@ worldTest("changes are shown in words, objects by name and id", async (world) =>
 	expect(
 		await change(
 			"ChannelCreate",
-			[
-				{ key: "name", new_value: "den" },
-				{ key: "type", new_value: ChannelType.GuildVoice },
-				{ key: "nsfw", new_value: false },
-				{ key: "user_limit", new_value: 5 },
-				{ key: "permission_overwrites", new_value: [{ id: guild.id, type: 0, allow: "0", deny: bits("ViewChannel") }] },
-			],
+			set({
+				name: "den",
+				type: ChannelType.GuildVoice,
+				nsfw: false,
+				user_limit: 5,
+				permission_overwrites: [{ id: guild.id, type: 0, allow: "0", deny: bits("ViewChannel") }],
+			}),
 			{ target_id: "123456789012345678" },
 		),
 	).toBe(
 		`created channel den (ID: 123456789012345678) | type voice; user limit 5; @everyone (ID: ${guild.id}) −VIEW_CHANNEL`,
 	);
 	expect(
-		await change(
-			"InviteCreate",
-			[
-				{ key: "code", new_value: "abc123" },
-				{ key: "channel_id", new_value: general },
-				{ key: "max_age", new_value: 604_800 },
-				{ key: "max_uses", new_value: 0 },
-			],
-			{ target_id: null },
-		),
+		await change("InviteCreate", set({ code: "abc123", channel_id: general, max_age: 604_800, max_uses: 0 }), {
+			target_id: null,
+		}),
 	).toBe(`created invite abc123 | channel #general (ID: ${general}); expires after 7 d`);
 	expect(await change("MessageDelete", [], { target_id: zoe, options: { channel_id: general, count: "3" } })).toBe(
 		`deleted messages of user @zoe (ID: ${zoe}) 3× | in: #general (ID: ${general})`,
@@ -314,258 +304,138 @@ worldTest("changes are shown in words, objects by name and id", async (world) =>
 	expect(
 		await change(
 			"ApplicationCommandPermissionUpdate",
-			[{ key: general, new_value: { id: general, type: 3, permission: false } }],
+			set({ [general]: { id: general, type: 3, permission: false } }),
 			{ target_id: "123456789012345678" },
 		),
 	).toBe(`changed permissions of command ID: 123456789012345678 | #general (ID: ${general}) default → denied`);
 	expect(
-		await change("GuildScheduledEventUpdate", [{ key: "status", old_value: 1, new_value: 2 }], {
-			target_id: "123456789012345678",
-		}),
+		await change("GuildScheduledEventUpdate", changed({ status: [1, 2] }), { target_id: "123456789012345678" }),
 	).toBe("changed scheduled event ID: 123456789012345678 | status scheduled → active");
 });
 
 const entityId = "123456789012345678";
 
-/** Entries of each kind of which there is an undo, and the call. */
-const undone: [
-	keyof typeof AuditLogEvent,
-	(world: TestWorld) => Partial<AuditLogEntry>,
-	(world: TestWorld) => string | undefined,
-][] = [
-	[
-		"GuildUpdate",
-		() => ({
-			changes: [
-				{ key: "name", old_value: "Before", new_value: "After" },
-				{ key: "afk_timeout", old_value: 300, new_value: 60 },
-				{ key: "system_channel_id", new_value: entityId },
+/** Entries of each kind of which there is an undo, and the call. An entry is of `entityId` unless it names its target. */
+function undone(
+	world: TestWorld,
+): [keyof typeof AuditLogEvent, Partial<AuditLogEntry>["changes"] | Partial<AuditLogEntry>, string | undefined][] {
+	const general = channelNamed(world, "general").id;
+	const regular = roleNamed(world, "Regular").id;
+	const { zoe } = ids(world);
+	const ahead = "2099-01-01T00:00:00+00:00";
+	const denied = overwritten(world);
+	const onRegular = `set_channel_permissions channel_ids=[${general}] target_ids=[${regular}]`;
+	return [
+		[
+			"GuildUpdate",
+			[...changed({ name: ["Before", "After"], afk_timeout: [300, 60] }), ...set({ system_channel_id: entityId })],
+			'edit_guild name="Before" afk_timeout=300 system_channel_id=""',
+		],
+		["ChannelCreate", { target_id: general }, `delete_channel channel_id=${general}`],
+		["ChannelCreate", {}, undefined],
+		[
+			"ChannelUpdate",
+			[
+				...changed({ rate_limit_per_user: [5, 0], topic: [undefined, "new"], nsfw: [true, false], name: ["123", "x"] }),
+				...was({ parent_id: entityId }),
 			],
-		}),
-		() => 'edit_guild name="Before" afk_timeout=300 system_channel_id=""',
-	],
-	[
-		"ChannelCreate",
-		(world) => ({ target_id: channelNamed(world, "general").id }),
-		(world) => `delete_channel channel_id=${channelNamed(world, "general").id}`,
-	],
-	["ChannelCreate", () => ({ target_id: entityId }), () => undefined],
-	[
-		"ChannelUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [
-				{ key: "rate_limit_per_user", old_value: 5, new_value: 0 },
-				{ key: "topic", new_value: "new" },
-				{ key: "nsfw", old_value: true, new_value: false },
-				{ key: "name", old_value: "123", new_value: "x" },
-				{ key: "parent_id", old_value: entityId },
-			],
-		}),
-		() =>
 			`edit_channel channel_id=${entityId} slowmode_seconds=5 topic="" nsfw=true name="123" category_id=${entityId} lock_permissions=false`,
-	],
-	[
-		"ChannelUpdate",
-		() => ({ target_id: entityId, changes: [{ key: "topic", old_value: "x".repeat(201), new_value: "" }] }),
-		() => undefined,
-	],
-	[
-		"ChannelOverwriteCreate",
-		(world) => overwritten(world),
-		(world) => {
-			const { target_id, options } = overwritten(world);
-			return `set_channel_permissions channel_ids=[${target_id}] target_ids=[${options.id}] replace=true`;
-		},
-	],
-	[
-		"ChannelOverwriteUpdate",
-		(world) => ({
-			...overwritten(world),
-			changes: [{ key: "allow", old_value: bits("ViewChannel", "Speak"), new_value: "0" }],
-		}),
-		(world) => {
-			const { target_id, options } = overwritten(world);
-			return `set_channel_permissions channel_ids=[${target_id}] target_ids=[${options.id}] allow=[VIEW_CHANNEL,SPEAK] deny=[SEND_MESSAGES] replace=true`;
-		},
-	],
-	[
-		"ChannelOverwriteDelete",
-		(world) => ({
-			target_id: channelNamed(world, "general").id,
-			options: { id: ids(world).zoe, type: "1" },
-			changes: [
-				{ key: "allow", old_value: bits("ViewChannel") },
-				{ key: "deny", old_value: "0" },
-			],
-		}),
-		(world) =>
-			`set_channel_permissions channel_ids=[${channelNamed(world, "general").id}] target_ids=[${ids(world).zoe}] allow=[VIEW_CHANNEL] replace=true`,
-	],
-	["MemberBanAdd", () => ({ target_id: entityId }), () => `unban user_ids=[${entityId}]`],
-	["MemberBanRemove", () => ({ target_id: entityId }), () => `ban user_ids=[${entityId}]`],
-	["MemberKick", () => ({ target_id: entityId }), () => undefined],
-	[
-		"ChannelDelete",
-		(world) => ({
-			target_id: entityId,
-			changes: [
-				{ key: "name", old_value: "den" },
-				{ key: "type", old_value: ChannelType.GuildVoice },
-				{ key: "user_limit", old_value: 5 },
-				{ key: "parent_id", old_value: entityId },
-				{
-					key: "permission_overwrites",
-					old_value: [
-						{ id: world.guild.id, type: 0, allow: "0", deny: "1024" },
-						{ id: entityId, type: 0, allow: "1024", deny: "0" },
-						{ id: ids(world).zoe, type: 1, allow: "1024", deny: "0" },
-					],
-				},
-			],
-		}),
-		(world) =>
-			`create_channel name="den" user_limit=5 channel_type=voice permission_overwrites=[{id: ${world.guild.id}, deny: [VIEW_CHANNEL]}, {id: ${ids(world).zoe}, allow: [VIEW_CHANNEL]}]`,
-	],
-	[
-		"MemberUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "communication_disabled_until", new_value: "2099-01-01T00:00:00+00:00" }],
-		}),
-		() => `remove_timeout user_ids=[${entityId}]`,
-	],
-	[
-		"MemberUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "communication_disabled_until", old_value: "2099-01-01T00:00:00+00:00" }],
-		}),
-		() => `timeout user_ids=[${entityId}] duration=2099-01-01T00:00:00+00:00`,
-	],
-	[
-		"MemberUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [{ key: "communication_disabled_until", new_value: "2020-01-01T00:00:00+00:00" }],
-		}),
-		() => undefined,
-	],
-	[
-		"MemberUpdate",
-		() => ({ target_id: entityId, changes: [{ key: "nick", old_value: "Zed" }] }),
-		() => `set_nickname user_id=${entityId} nickname="Zed"`,
-	],
-	[
-		"MemberUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [
-				{ key: "mute", old_value: false, new_value: true },
-				{ key: "deaf", old_value: false, new_value: true },
-			],
-		}),
-		() => `edit_voice_members user_ids=[${entityId}] mute=false deafen=false`,
-	],
-	[
-		"MemberRoleUpdate",
-		() => ({ target_id: entityId, changes: [{ key: "$remove", new_value: [{ id: "5", name: "x" }] }] }),
-		() => `bulk_role_update user_ids=[${entityId}] role_id=5 action=add`,
-	],
-	["BotAdd", () => ({ target_id: entityId }), () => `kick user_ids=[${entityId}]`],
-	[
-		"RoleCreate",
-		(world) => ({ target_id: roleNamed(world, "Regular").id }),
-		(world) => `delete_role role_id=${roleNamed(world, "Regular").id}`,
-	],
-	[
-		"RoleUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [
-				{ key: "permissions", old_value: bits("ViewChannel", "Speak"), new_value: bits("ViewChannel", "BanMembers") },
-				{ key: "color", old_value: 0x8e44ad, new_value: 0 },
-				{ key: "mentionable", old_value: false, new_value: true },
-			],
-		}),
-		() =>
+		],
+		["ChannelUpdate", changed({ topic: ["x".repeat(201), ""] }), undefined],
+		["ChannelOverwriteCreate", denied, `${onRegular} replace=true`],
+		[
+			"ChannelOverwriteUpdate",
+			{ ...denied, changes: changed({ allow: [bits("ViewChannel", "Speak"), "0"] }) },
+			`${onRegular} allow=[VIEW_CHANNEL,SPEAK] deny=[SEND_MESSAGES] replace=true`,
+		],
+		[
+			"ChannelOverwriteDelete",
+			{ target_id: general, options: { id: zoe, type: "1" }, changes: was({ allow: bits("ViewChannel"), deny: "0" }) },
+			`set_channel_permissions channel_ids=[${general}] target_ids=[${zoe}] allow=[VIEW_CHANNEL] replace=true`,
+		],
+		["MemberBanAdd", {}, `unban user_ids=[${entityId}]`],
+		["MemberBanRemove", {}, `ban user_ids=[${entityId}]`],
+		["MemberKick", {}, undefined],
+		[
+			"ChannelDelete",
+			was({
+				name: "den",
+				type: ChannelType.GuildVoice,
+				user_limit: 5,
+				parent_id: entityId,
+				permission_overwrites: [
+					{ id: world.guild.id, type: 0, allow: "0", deny: "1024" },
+					{ id: entityId, type: 0, allow: "1024", deny: "0" },
+					{ id: zoe, type: 1, allow: "1024", deny: "0" },
+				],
+			}),
+			`create_channel name="den" user_limit=5 channel_type=voice permission_overwrites=[{id: ${world.guild.id}, deny: [VIEW_CHANNEL]}, {id: ${zoe}, allow: [VIEW_CHANNEL]}]`,
+		],
+		["MemberUpdate", set({ communication_disabled_until: ahead }), `remove_timeout user_ids=[${entityId}]`],
+		["MemberUpdate", was({ communication_disabled_until: ahead }), `timeout user_ids=[${entityId}] duration=${ahead}`],
+		["MemberUpdate", set({ communication_disabled_until: "2020-01-01T00:00:00+00:00" }), undefined],
+		["MemberUpdate", was({ nick: "Zed" }), `set_nickname user_id=${entityId} nickname="Zed"`],
+		[
+			"MemberUpdate",
+			changed({ mute: [false, true], deaf: [false, true] }),
+			`edit_voice_members user_ids=[${entityId}] mute=false deafen=false`,
+		],
+		[
+			"MemberRoleUpdate",
+			set({ $remove: [{ id: "5", name: "x" }] }),
+			`bulk_role_update user_ids=[${entityId}] role_id=5 action=add`,
+		],
+		["BotAdd", {}, `kick user_ids=[${entityId}]`],
+		["RoleCreate", { target_id: regular }, `delete_role role_id=${regular}`],
+		[
+			"RoleUpdate",
+			changed({
+				permissions: [bits("ViewChannel", "Speak"), bits("ViewChannel", "BanMembers")],
+				color: [0x8e44ad, 0],
+				mentionable: [false, true],
+			}),
 			`edit_role role_id=${entityId} color=#8E44AD mentionable=false add_permissions=[SPEAK] remove_permissions=[BAN_MEMBERS]`,
-	],
-	[
-		"RoleDelete",
-		() => ({
-			target_id: entityId,
-			changes: [
-				{ key: "name", old_value: "Gone" },
-				{ key: "color", old_value: 5 },
-				{ key: "permissions", old_value: bits("Speak") },
-			],
-		}),
-		() => 'create_role name="Gone" color=#000005 permissions=[SPEAK]',
-	],
-	[
-		"InviteCreate",
-		() => ({ target_id: null, changes: [{ key: "code", new_value: "abc123" }] }),
-		() => "delete_invite invite_codes=[abc123]",
-	],
-	["WebhookCreate", () => ({ target_id: entityId }), () => `delete_webhook webhook_ids=[${entityId}]`],
-	[
-		"WebhookUpdate",
-		() => ({ target_id: entityId, changes: [{ key: "channel_id", old_value: entityId, new_value: "1" }] }),
-		() => `edit_webhook webhook_id=${entityId} channel_id=${entityId}`,
-	],
-	[
-		"WebhookDelete",
-		() => ({
-			target_id: entityId,
-			changes: [
-				{ key: "channel_id", old_value: entityId },
-				{ key: "name", old_value: "hook" },
-			],
-		}),
-		() => `create_webhook channel_id=${entityId} name="hook"`,
-	],
-	["EmojiCreate", () => ({ target_id: entityId }), () => `delete_emoji emoji_id=${entityId}`],
-	[
-		"EmojiUpdate",
-		() => ({ target_id: entityId, changes: [{ key: "name", old_value: "cat", new_value: "dog" }] }),
-		() => `edit_emoji emoji_id=${entityId} name="cat"`,
-	],
-	[
-		"MessagePin",
-		() => ({ options: { channel_id: entityId, message_id: "5" } }),
-		() => `pin_message channel_id=${entityId} message_id=5 pinned=false`,
-	],
-	[
-		"MessageUnpin",
-		() => ({ options: { channel_id: entityId, message_id: "5" } }),
-		() => `pin_message channel_id=${entityId} message_id=5`,
-	],
-	["GuildScheduledEventCreate", () => ({ target_id: entityId }), () => `delete_scheduled_event event_id=${entityId}`],
-	[
-		"GuildScheduledEventUpdate",
-		() => ({ target_id: entityId, changes: [{ key: "location", old_value: "here", new_value: "there" }] }),
-		() => `edit_scheduled_event event_id=${entityId} location="here"`,
-	],
-	["ThreadCreate", () => ({ target_id: entityId }), () => `delete_thread thread_id=${entityId}`],
-	[
-		"ThreadUpdate",
-		() => ({
-			target_id: entityId,
-			changes: [
-				{ key: "locked", old_value: false, new_value: true },
-				{ key: "auto_archive_duration", old_value: 60, new_value: 1440 },
-			],
-		}),
-		() => `edit_thread thread_id=${entityId} locked=false auto_archive_minutes=60`,
-	],
-	["AutoModerationRuleCreate", () => ({ target_id: entityId }), () => `delete_automod_rule rule_id=${entityId}`],
-	[
-		"AutoModerationRuleUpdate",
-		() => ({ target_id: entityId, changes: [{ key: "enabled", old_value: true, new_value: false }] }),
-		() => `set_automod_rule rule_id=${entityId} enabled=true`,
-	],
-];
+		],
+		[
+			"RoleDelete",
+			was({ name: "Gone", color: 5, permissions: bits("Speak") }),
+			'create_role name="Gone" color=#000005 permissions=[SPEAK]',
+		],
+		["InviteCreate", { target_id: null, changes: set({ code: "abc123" }) }, "delete_invite invite_codes=[abc123]"],
+		["WebhookCreate", {}, `delete_webhook webhook_ids=[${entityId}]`],
+		[
+			"WebhookUpdate",
+			changed({ channel_id: [entityId, "1"] }),
+			`edit_webhook webhook_id=${entityId} channel_id=${entityId}`,
+		],
+		["WebhookDelete", was({ channel_id: entityId, name: "hook" }), `create_webhook channel_id=${entityId} name="hook"`],
+		["EmojiCreate", {}, `delete_emoji emoji_id=${entityId}`],
+		["EmojiUpdate", changed({ name: ["cat", "dog"] }), `edit_emoji emoji_id=${entityId} name="cat"`],
+		...(["MessagePin", "MessageUnpin"] as const).map((action): ReturnType<typeof undone>[number] => [
+			action,
+			{ target_id: null, options: { channel_id: entityId, message_id: "5" } },
+			`pin_message channel_id=${entityId} message_id=5${action === "MessagePin" ? " pinned=false" : ""}`,
+		]),
+		["GuildScheduledEventCreate", {}, `delete_scheduled_event event_id=${entityId}`],
+		[
+			"GuildScheduledEventUpdate",
+			changed({ location: ["here", "there"] }),
+			`edit_scheduled_event event_id=${entityId} location="here"`,
+		],
+		["ThreadCreate", {}, `delete_thread thread_id=${entityId}`],
+		[
+			"ThreadUpdate",
+			changed({ locked: [false, true], auto_archive_duration: [60, 1440] }),
+			`edit_thread thread_id=${entityId} locked=false auto_archive_minutes=60`,
+		],
+		["AutoModerationRuleCreate", {}, `delete_automod_rule rule_id=${entityId}`],
+		[
+			"AutoModerationRuleUpdate",
+			changed({ enabled: [true, false] }),
+			`set_automod_rule rule_id=${entityId} enabled=true`,
+		],
+	];
+}
 
 /** An overwrite that is in #general: the role Regular must not write. */
 function overwritten(world: TestWorld) {
@@ -577,14 +447,14 @@ function overwritten(world: TestWorld) {
 }
 
 worldTest("an entry ends with the call that undoes it, which names a tool and its arguments", async (world) => {
-	for (const [action, given, expected] of undone) {
-		const entry = { target_id: null, ...given(world) };
+	for (const [action, given, expected] of undone(world)) {
+		const entry = { target_id: entityId, ...(Array.isArray(given) ? { changes: given } : given) };
 		await world.heard();
 		world.guild.auditLog.length = 0;
 		log(world, { action_type: AuditLogEvent[action], ...entry });
 		const [, line = ""] = await lines(world);
 		const undo = / \| undo: (.*)$/.exec(line)?.[1];
-		expect([action, undo]).toEqual([action, expected(world)]);
+		expect([action, undo]).toEqual([action, expected]);
 		if (undo === undefined) continue;
 		const [name, ...args] = undo.split(/ (?=\w+=)/);
 		for (const arg of args)
@@ -596,9 +466,9 @@ worldTest("what was done to several objects is undone by one call where a tool t
 	const { ada, zoe } = ids(world);
 	const { id: role } = roleNamed(world, "Regular");
 	const roles = [{ id: role, name: "Regular" }];
-	const invite = (code: string) => [{ key: "code", new_value: code }];
+	const invite = (code: string) => set({ code });
 	const ahead = "2099-01-01T00:00:00+00:00";
-	const timeout = [{ key: "communication_disabled_until", new_value: ahead }];
+	const timeout = set({ communication_disabled_until: ahead });
 	const cases: [keyof typeof AuditLogEvent, Partial<AuditLogEntry>[], string][] = [
 		["MemberBanAdd", [{}, {}], "unban user_ids=these"],
 		["MemberBanRemove", [{}, {}], "ban user_ids=these"],
@@ -606,7 +476,7 @@ worldTest("what was done to several objects is undone by one call where a tool t
 		["MemberUpdate", [{ changes: timeout }, { changes: timeout }], "remove_timeout user_ids=these"],
 		[
 			"MemberRoleUpdate",
-			[{ changes: [{ key: "$add", new_value: roles }] }, { changes: [{ key: "$add", new_value: roles }] }],
+			[{ changes: set({ $add: roles }) }, { changes: set({ $add: roles }) }],
 			`bulk_role_update user_ids=these role_id=${role} action=remove`,
 		],
 		[
@@ -640,7 +510,7 @@ worldTest(
 			at(ago, {
 				action_type: AuditLogEvent.ChannelUpdate,
 				target_id,
-				changes: [{ key: "rate_limit_per_user", old_value, new_value }],
+				changes: changed({ rate_limit_per_user: [old_value, new_value] }),
 			});
 		slow(90, 5, 10);
 		slow(80, 10, 60);
@@ -652,7 +522,7 @@ worldTest(
 			at(ago, {
 				action_type: AuditLogEvent.RoleUpdate,
 				target_id: roleId,
-				changes: [{ key: "permissions", old_value: before, new_value: after }],
+				changes: changed({ permissions: [before, after] }),
 			});
 		for (const [ago, id] of [
 			[77, "5"],
@@ -661,18 +531,18 @@ worldTest(
 			at(ago, {
 				action_type: AuditLogEvent.MemberRoleUpdate,
 				target_id: zoe,
-				changes: [{ key: "$add", new_value: [{ id, name: `role ${id}` }] }],
+				changes: set({ $add: [{ id, name: `role ${id}` }] }),
 			});
 		at(70, { action_type: AuditLogEvent.MemberBanAdd, target_id: zoe });
 		at(60, { action_type: AuditLogEvent.MemberBanRemove, target_id: zoe });
-		const [, unbanned, banned, given, role, changed] = await lines(world);
+		const [, unbanned, banned, given, role, slowed] = await lines(world);
 		expect(role).toEndWith(
 			`| +BAN_MEMBERS; +ADMINISTRATOR, −BAN_MEMBERS | undo: edit_role role_id=${roleId} remove_permissions=[ADMINISTRATOR]`,
 		);
 		expect(given).toEndWith(
 			`| +@role 5 (ID: 5); +@role 6 (ID: 6) | undo: bulk_role_update user_ids=[${zoe}] role_id=each action=remove`,
 		);
-		expect(changed).toEndWith(
+		expect(slowed).toEndWith(
 			`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,
 		);
 		expect(banned).toEndWith(`banned user @zoe (ID: ${zoe})`);
@@ -683,7 +553,7 @@ worldTest(
 worldTest("those who acted are named without ids only if their names differ", async (world) => {
 	const { users } = world.simulator.world;
 	const twins = [1, 2].map(() => users.add({ username: "twin" }).id);
-	for (const user_id of twins) log(world, { user_id, changes: [{ key: "name", new_value: "x" }] });
+	for (const user_id of twins) log(world, { user_id, changes: set({ name: "x" }) });
 	const [, ...shown] = await lines(world);
 	expect(shown.map((line) => line.split(" | ")[1])).toEqual([`@twin (ID: ${twins[1]})`, `@twin (ID: ${twins[0]})`]);
 });
@@ -692,13 +562,13 @@ worldTest("no entry shows a credential", async (world) => {
 	const url = "https://discord.com/api/webhooks/123456789012345678/se-cret_1";
 	log(world, {
 		reason: `see ${url}`,
-		changes: [
-			{ key: "token", old_value: "se-cret_1", new_value: "se-cret_2" },
-			{ key: "client_secret", new_value: "se-cret_3" },
-			{ key: "password_hash", new_value: "se-cret_4" },
-			{ key: "topic", new_value: url },
-			{ key: "available_tags", new_value: [{ name: url }] },
-		],
+		changes: changed({
+			token: ["se-cret_1", "se-cret_2"],
+			client_secret: [undefined, "se-cret_3"],
+			password_hash: [undefined, "se-cret_4"],
+			topic: [undefined, url],
+			available_tags: [undefined, [{ name: url }]],
+		}),
 		options: { status: url },
 	});
 	const channel = world.simulator.world.channels.add(world.guild, { name: "a" });
@@ -717,7 +587,7 @@ worldTest("what people wrote cannot end an entry's line, nor add a field to it",
 	const evil = "x\n2020-01-01 | by: nobody";
 	log(world, {
 		reason: evil,
-		changes: [{ key: "name", old_value: evil, new_value: evil }],
+		changes: changed({ name: [evil, evil] }),
 		options: { role_name: evil, id: "123456789012345678", type: "0" },
 		target_id: "123456789012345678",
 	});
@@ -725,10 +595,7 @@ worldTest("what people wrote cannot end an entry's line, nor add a field to it",
 		user_id: ids(world).zoe,
 		target_id: "123456789012345679",
 		action_type: AuditLogEvent.ChannelDelete,
-		changes: [
-			{ key: "name", old_value: evil },
-			{ key: "type", old_value: 0 },
-		],
+		changes: was({ name: evil, type: 0 }),
 	});
 	const shown = await lines(world);
 	expect(shown).toHaveLength(4);
