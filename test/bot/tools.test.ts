@@ -17,6 +17,7 @@ worldTest(
 			const { readOnlyHint = false } = tool.annotations as Record<string, boolean>;
 			expect(String(tool.description).startsWith("PRIVILEGED — ")).toBe(!readOnlyHint);
 		}
+		// If the change is intended: bun test test/bot/tools.test.ts -u
 		expect(tools).toMatchSnapshot();
 	},
 );

@@ -9,9 +9,13 @@ import { readCoverage } from "./coverage.ts";
 const tests = readCoverage();
 
 test("every route and every event has its test in the table", () => {
-	const routes = allRoutes.map(({ name }) => name);
-	const events = Object.keys(guildIntents);
-	expect([...tests.keys()].sort()).toEqual([...routes, ...events].sort());
+	const known = new Set([...allRoutes.map(({ name }) => name), ...Object.keys(guildIntents)]);
+	const listed = new Set(tests.keys());
+	// The table is in coverage.ts.
+	expect({ missing: [...known.difference(listed)], unknown: [...listed.difference(known)] }).toEqual({
+		missing: [],
+		unknown: [],
+	});
 });
 
 test("every test that the table names exists", async () => {

@@ -85,6 +85,7 @@ describe("what is registered keeps Discord's limits", () => {
 		const wrong = definitions().flatMap((one) =>
 			isMenu(one) ? problem(["menu", one.name], "name") : problems(one as Described),
 		);
+		// The messages are in src/texts, with keys as src/texts/README.md says.
 		expect(wrong).toEqual([]);
 	});
 
