@@ -18,7 +18,7 @@ const budgets: Record<string, number> = {
 	"bot/server": 650,
 	"bot/setup": 1400,
 	"bot/store": 2850,
-	"bot/tool": 2750,
+	"bot/tool": 2780,
 	"bot/tools": 11_100,
 	ai: 850,
 	build: 350,

@@ -73,7 +73,7 @@ export const address = {
 export const variables = {
 	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
 	CLIENT_ID: optional(snowflake, "Id of the application"),
-	GUILD_ID: optional(snowflake, "Guild for tool calls that name none"),
+	GUILD_ID: optional(snowflake, "Guild for tool calls that name none; default: the only one"),
 	SHARDS: optional(shards, "Number of shards among which Discord divides the bot's guilds, or auto", "1"),
 	DISCORD_API_URL: optional(discordApiUrl, "URL of Discord's API without its version", "https://discord.com/api"),
 	DISCORD_CDN_URL: optional(

@@ -8,6 +8,7 @@ import { quoted } from "../../lib/text.ts";
 import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import { type Caller, countedMethod, type Server, type ToolSet } from "../../mcp/server.ts";
+import { ownGuildId } from "../tool/admission.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import { callFacts } from "../tool/call-facts.ts";
 import type { BotContext } from "../tool/context.ts";
@@ -19,7 +20,7 @@ export interface ObserverOptions {
 	/** `set` finds the tool as the MCP server does; `context` has the guild of calls without `guild_id`. */
 	select(principal: Principal | undefined): {
 		set: Pick<ToolSet<BotContext>, "resolve">;
-		context: Pick<BotContext, "guildId">;
+		context: Parameters<typeof ownGuildId>[0];
 	};
 	metrics: BotMetrics;
 	log: Log;
@@ -76,7 +77,7 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 			client: caller.principal?.client ?? caller.session?.clientName ?? modernClientName(request.params) ?? "",
 			principal: caller.principal,
 			tool: toolName,
-			guildId: guildIdOf(args) ?? context.guildId,
+			guildId: guildIdOf(args) ?? ownGuildId(context),
 			arguments: redact(tool?.listing.inputSchema ?? {}, {
 				...args,
 				...(tool && isDryRun(tool, args) && { dry_run: true }),

@@ -3,7 +3,7 @@
 
 import { type Guild, type GuildMember, GuildMemberFlags, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import { ActingPerson, actingPerson, currentPerson, unknownGuild } from "../../discord/acting-person.ts";
-import { roleName } from "../../discord/describe.ts";
+import { guildName, roleName } from "../../discord/describe.ts";
 import { absentIf, type MemberState } from "../../discord/find.ts";
 import { bitOf, officialName, permissionsOf, whyReadOnly } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -65,20 +65,37 @@ export function withPersonName({
 	return user ? { ...principal, person: { ...person, name: user.displayName } } : principal;
 }
 
-/** By `guild_id` or the setting GUILD_ID. Throws if the guild is not allowed or unavailable. */
+/** The setting GUILD_ID or, without it, the only guild that the caller may use. Undefined if there are several. */
+export function ownGuildId(
+	bot: Pick<BotContext, "connection" | "guildId" | "guilds" | "principal">,
+): string | undefined {
+	if (bot.guildId !== undefined) return bot.guildId;
+	const [only, ...others] = usableGuilds(bot);
+	return others.length === 0 ? only?.id : undefined;
+}
+
+/** Of a person, only guilds in which the person is known to be a member. */
+export function usableGuilds(bot: Pick<BotContext, "connection" | "guilds" | "principal">): readonly Guild[] {
+	const { person } = bot.principal ?? {};
+	return bot.connection.guilds.filter(
+		({ id, members }) => mayTouch(bot, id) && (!person || members.cache.has(person.id)),
+	);
+}
+
+/** By `guild_id` or `BotContext.guildId`. Throws if the guild is not allowed or unavailable. */
 export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect): Promise<Guild> {
 	const { connection, guildId, principal } = bot;
 	// An empty id means absent.
 	const given = (args.guild_id as string | undefined) || undefined;
 	const id = given ?? guildId;
-	if (!id) throw guildIdRequired();
+	if (!id) throw guildIdRequired(bot);
 	const guild = connection.discord.guilds.cache.get(id);
 	if (principal) {
 		const isInScope = guild !== undefined && mayTouch(bot, id);
 		const admission = isInScope && (await admit(bot, guild, effect));
 		if (!admission)
 			// The id in GUILD_ID may be hidden from the caller.
-			throw given === undefined ? guildIdRequired() : unknownGuild(id);
+			throw given === undefined ? guildIdRequired(bot) : unknownGuild(id);
 		if (admission.refusal !== undefined) throw new ToolError(admission.refusal);
 	}
 	if (!mayTouch(bot, id))
@@ -91,8 +108,17 @@ export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect
 	return guild;
 }
 
-function guildIdRequired() {
-	return invalidParameters(["guild_id: is required, because this instance has no GUILD_ID"]);
+const maxNamed = 20;
+
+function guildIdRequired(bot: Admitting) {
+	const guilds = usableGuilds(bot);
+	const named = guilds.slice(0, maxNamed).map(guildName).join(", ");
+	const more = guilds.length > maxNamed ? ` and ${guilds.length - maxNamed} more: list_guilds` : "";
+	return invalidParameters([
+		guilds.length === 0
+			? "guild_id: is required, because this bot is in no guild that you may use"
+			: `guild_id: is required, because this bot is in several guilds: ${named}${more}`,
+	]);
 }
 
 interface Admission {

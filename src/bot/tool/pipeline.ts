@@ -42,6 +42,7 @@ import {
 	isAdmitted,
 	isOnDiscord,
 	mayTouch,
+	ownGuildId,
 	personOf,
 	requireBotManager,
 	whyNoAccess,
@@ -82,7 +83,9 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 			if (refusal !== undefined) return errorResult(refusal);
 			// The gateway routes by `guild_id` even for tools without it.
 			const { guild_id: _, ...known } = args;
-			return parsed.call(takesGuild ? args : known, bot, call);
+			if (!takesGuild) return parsed.call(known, bot, call);
+			const guildId = args.guild_id ? bot.guildId : ownGuildId(bot);
+			return parsed.call(args, guildId === bot.guildId ? bot : { ...bot, guildId }, call);
 		},
 	};
 }

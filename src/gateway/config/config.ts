@@ -83,7 +83,10 @@ export const variables = {
 	),
 	MAX_IN_FLIGHT: optional(integer(1, 10_000), "Concurrent calls per bot", "256"),
 	SHUTDOWN_SECONDS: optional(integer(0, 3_600), "How long a shutdown waits for calls in flight", "10"),
-	DEFAULT_INSTANCE: optional(v.string(), "Instance for calls that name neither an instance nor a guild"),
+	DEFAULT_INSTANCE: optional(
+		v.string(),
+		"Instance for calls that name neither an instance nor a guild; default: the only one",
+	),
 	CONSOLE: optional(
 		v.picklist(["true", "false"]),
 		"Whether the gateway serves the console at /console, where the operator and people sign in",
@@ -159,7 +162,8 @@ export function readConfig(env: Record<string, string | undefined>) {
 		callTimeoutMs: settings.CALL_TIMEOUT_SECONDS * 1000,
 		maxInFlight: settings.MAX_IN_FLIGHT,
 		shutdownMs: settings.SHUTDOWN_SECONDS * 1000,
-		defaultInstance: settings.DEFAULT_INSTANCE,
+		// With one bot, no call has to name it.
+		defaultInstance: settings.DEFAULT_INSTANCE ?? (pins.instances.length === 1 ? pins.instances[0]?.name : undefined),
 		console: settings.CONSOLE === "true",
 		// Without PUBLIC_URL any Host is allowed: the gateway demands a token, and its public names are unknown here.
 		allowedHosts:

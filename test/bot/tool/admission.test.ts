@@ -90,7 +90,7 @@ describe("a guild", () => {
 	test("that is not given is refused like a missing GUILD_ID if the person is not a member", async () => {
 		const { text, code } = await as("bob_the_baker").call("list_channels");
 		expect({ text, code }).toEqual({
-			text: "Invalid parameters: guild_id: is required, because this instance has no GUILD_ID",
+			text: "Invalid parameters: guild_id: is required, because this bot is in no guild that you may use",
 			code: -32602,
 		});
 	});
@@ -510,7 +510,7 @@ describe("a bot in several guilds", () => {
 			JSON.stringify(await inOther(name).request("prompts/get", { name: "review_permissions" }));
 		expect(await prompt("liwei")).toContain(other.guild.id);
 		const toStranger = await prompt("bob_the_baker");
-		expect(toStranger).toContain("Ask me which guild is meant");
+		expect(toStranger).toContain(other.simulator.guild("The Bakers").id);
 		expect(toStranger).not.toContain(other.guild.id);
 	});
 

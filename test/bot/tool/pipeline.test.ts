@@ -9,6 +9,7 @@ import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import type { BotTool, ToolContext } from "../../../src/bot/tool/context.ts";
 import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
+import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
@@ -97,6 +98,13 @@ test("a bug before any write is an internal error", async () => {
 	expect(bot.written()).toEqual([]);
 });
 
+/** The id of a member of the first guild who is no member of the second. */
+function memberOnlyOf(guild: Guild, other: Guild): string {
+	const id = [...guild.members].find(([id, { user }]) => !user.bot && !other.members.has(id))?.[0];
+	if (id === undefined) throw new Error("the seed has one");
+	return id;
+}
+
 describe("a call without guild_id", () => {
 	const failing = new ToolError("Not possible.");
 	const tool = readTool({
@@ -110,7 +118,7 @@ describe("a call without guild_id", () => {
 	});
 
 	/** Starts a bot in two guilds. Its tools may access the guilds that `pick` returns; all of them by default. */
-	async function startInTwo(pick?: (cooks: string) => string[]) {
+	async function startInTwo(pick?: (cooks: string) => string[], { hasOwn = true } = {}) {
 		const simulator = await startSimulator();
 		const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) => simulator.guild(name));
 		const alpha = simulator.world.users.get(simulator.bot("alpha").id);
@@ -120,15 +128,17 @@ describe("a call without guild_id", () => {
 		const config = botConfig({
 			discordToken: simulator.bot("alpha").token,
 			discordApiUrl: simulator.api,
-			guildId: cooks.id,
+			mcpToken: "a-token",
+			guildId: hasOwn ? cooks.id : undefined,
 			toml: v.parse(toml, { bot_name: "Alpha", mcp: guilds && { guilds } }),
 		});
 		const bot = startBot(config, recordLog().log, { tools: [tool] });
 		await until("the bot is ready", () => bot.ready);
-		const mcp = await connectTo(bot.url);
+		const mcp = await connectTo(bot.url, "a-token");
 		return {
 			cooks,
 			bakers,
+			mcp,
 			call: async (args: Record<string, unknown>) => {
 				const { text } = await mcp.call("try_it", args);
 				return text.split("\n");
@@ -150,6 +160,26 @@ describe("a call without guild_id", () => {
 		expect(await call({ fails: true })).toEqual(["Not possible.", note]);
 		expect(await call({ guild_id: cooks.id })).toEqual(["Done."]);
 		expect(await call({ guild_id: bakers.id, fails: true })).toEqual(["Not possible."]);
+	});
+
+	test("and without GUILD_ID is refused with the guilds, or acts in the only one that the caller may use", async () => {
+		await using bot = await startInTwo(undefined, { hasOwn: false });
+		const { cooks, bakers, mcp } = bot;
+		const both = `guild_id: is required, because this bot is in several guilds: The Cooks (ID: ${cooks.id}), The Bakers (ID: ${bakers.id})`;
+		expect(await bot.call({})).toEqual([`Invalid parameters: ${both}`]);
+		const key = { id: "key:k", name: "k", access: "all" } as const;
+		const limited = mcp.as({ ...key, guilds: [bakers.id] });
+		expect(await limited.call("try_it", {})).toMatchObject({ text: "Done." });
+		const bob = mcp.as({ ...key, person: { id: memberOnlyOf(bakers, cooks), name: "bob", signedIn: false } });
+		expect(await bob.call("try_it", {})).toMatchObject({ text: "Done." });
+		const nobody = mcp.as({ ...key, guilds: ["999999999999999999"] });
+		const { text } = await nobody.call("try_it", {});
+		expect(text).toBe("Invalid parameters: guild_id: is required, because this bot is in no guild that you may use");
+	});
+
+	test("and without GUILD_ID acts in the only guild that the operator allows", async () => {
+		await using bot = await startInTwo((cooks) => [cooks], { hasOwn: false });
+		expect(await bot.call({})).toEqual(["Done."]);
 	});
 
 	test("does not where the operator allows one guild alone", async () => {

@@ -188,15 +188,16 @@ describe("a principal that is limited to one guild", () => {
 		expect(await call("list_members", { guild_id: bakers })).toContain(text.replace(unknown, bakers));
 	});
 
-	test("is not told the guild of the bot's configuration", async () => {
+	test("is not told the guild of the bot's configuration: what it leaves out is its own guild", async () => {
 		const { limitedTo, bakers, cooks, world } = await start();
 		expect(world.guild.id).toBe(cooks);
 		const ask = limitedTo(bakers);
 		const answer = await ask("tools/call", { name: "list_members" });
-		expect(answer).toContain("guild_id: is required");
+		expect(answer).toContain("owner (@owner)");
 		expect(answer).not.toContain(cooks);
 		const prompt = await ask("prompts/get", { name: "review_permissions" });
-		expect(prompt).toContain("Ask me which guild is meant");
+		expect(prompt).toContain(bakers);
+		expect(prompt).not.toContain(cooks);
 	});
 
 	test("cannot tell by prompts whether another guild exists", async () => {

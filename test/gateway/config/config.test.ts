@@ -33,7 +33,8 @@ test("everything but INSTANCES and MCP_AUTH_TOKEN has a default", () => {
 		callTimeoutMs: 30_000,
 		maxInFlight: 256,
 		shutdownMs: 10_000,
-		defaultInstance: undefined,
+		// The only instance.
+		defaultInstance: "alpha",
 		console: true,
 		allowedHosts: "any",
 		allowedOrigins: [],
@@ -42,6 +43,11 @@ test("everything but INSTANCES and MCP_AUTH_TOKEN has a default", () => {
 		log: { format: "json", level: "info" },
 		warnings: [],
 	});
+});
+
+test("of several instances, none is the default", () => {
+	const { defaultInstance } = read({ INSTANCES: "alpha=http://127.0.0.1:1,beta=http://127.0.0.1:2" });
+	expect(defaultInstance).toBeUndefined();
 });
 
 test("everything can be set, with white space around it", () => {
