@@ -1,6 +1,6 @@
 // Every tool against answers of Discord's that are not what it promises: no tool shows what is not there, claims to have
 // done what nobody confirmed, or fails without a word on what became of a write. Of each field by which the bot decides
-// something, one of three changes is tried for each tool, another one for the next tool; with ALL_ANSWERS=1 all three.
+// something, one of three changes is tried for each tool, chosen by the tool's name; with ALL_ANSWERS=1 all three.
 
 import { expect, test } from "bun:test";
 import type { ResponseData as Answer } from "../../src/simulator/rest/faults.ts";
@@ -75,7 +75,7 @@ function* mutationsOf(right: Answer, turn: number): Generator<Mutation> {
 	const paths = pathsIn(json).filter((path) => decisive.test(path.join(".")));
 	for (const [index, path] of paths.entries())
 		for (const [number, [what, by]] of changes.entries())
-			if (process.env.ALL_ANSWERS || (index + turn) % 3 === number)
+			if (process.env.ALL_ANSWERS || (index + turn) % changes.length === number)
 				yield {
 					name: `${path.join(".")} ${what}`,
 					whole: false,
@@ -135,7 +135,9 @@ test("no tool shows, claims or fails at what an answer lacks", async () => {
 	/** What is refused for one tool, before the tool hears of it, is refused for all. */
 	const refused = new Set<string>();
 	let tried = 0;
-	for (const [turn, [tool, row]] of Object.entries(table).entries()) {
+	for (const [tool, row] of Object.entries(table)) {
+		// By the name, so that a new tool changes nothing for the others.
+		const turn = Bun.hash.crc32(tool) % changes.length;
 		if ("answer" in row) continue;
 		const fresh = () => ("ask" in row ? row.ask(scene).args : row.act(scene).args);
 		const [first, second] = [fresh(), fresh()];

@@ -39,7 +39,8 @@ export const listEmojis = readTool({
 });
 
 function emojiLine(guild: Guild, emoji: GuildEmoji): string {
-	const { id, user, roles = [], managed, available = true } = emoji;
+	const { id, user, managed, available = true } = emoji;
+	const roles = emoji.roles ?? [];
 	// https://docs.discord.com/developers/resources/emoji#list-guild-emojis
 	const showsCreator = [create, manage].some((bit) => personHas(guild, undefined, bit));
 	return fieldLine(
