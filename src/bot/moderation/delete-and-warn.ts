@@ -2,6 +2,7 @@
 
 import { LabelBuilder, ModalBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
 import { maxReasonLength } from "../../discord/text.ts";
+import { type Say, sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import type { ComponentHandler } from "../commands/components.ts";
 import type { MenuHandler } from "../commands/menus.ts";
@@ -20,7 +21,7 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 			async run(interaction) {
 				const { targetMessage, targetId, channelId } = interaction;
 				const ids = [channelId, targetId, targetMessage.author.id];
-				await interaction.showModal(formFor(ids));
+				await interaction.showModal(formFor(ids, sayIn(interaction.locale)));
 			},
 		},
 		component: {
@@ -39,7 +40,7 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 					args: { channel_id, message_ids: [messageId], reason },
 				});
 				if (deleted.isError) {
-					const text = `${deleted.text}\nNobody was warned.`;
+					const text = `${deleted.text}\n${sayIn(interaction.locale)("case.nobody_warned")}`;
 					return answerPrivately(interaction, text);
 				}
 				const warned = await callAs({
@@ -54,15 +55,18 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 	};
 }
 
-function formFor(ids: readonly string[]): ModalBuilder {
+function formFor(ids: readonly string[], say: Say): ModalBuilder {
 	const input = new TextInputBuilder()
 		.setCustomId("reason")
 		.setStyle(TextInputStyle.Paragraph)
 		.setMaxLength(maxReasonLength);
 	return new ModalBuilder()
 		.setCustomId([prefix, ...ids].join(":"))
-		.setTitle(deleteAndWarnName)
+		.setTitle(say("command.menu.delete_and_warn.name"))
 		.addLabelComponents(
-			new LabelBuilder().setLabel("Reason").setDescription("What they did; they are told").setTextInputComponent(input),
+			new LabelBuilder()
+				.setLabel(say("case.reason.label"))
+				.setDescription(say("case.reason.hint"))
+				.setTextInputComponent(input),
 		);
 }

@@ -49,6 +49,8 @@ export interface CaseDraft {
 	detail?: string | undefined;
 	/** What the action really affected; undefined if the draft is right. Called once, at the end. */
 	concerned?(): Concerned | undefined;
+	/** Gets the numbers of the cases when they are stored. */
+	opened?(numbers: readonly number[]): void;
 	/** Out of `userIds`: not reachable by direct message, such as people who were already banned. */
 	unreachable?: readonly string[];
 }
@@ -118,11 +120,12 @@ export async function recorded(
 	return cases ? settled(cases, whole, work) : work();
 }
 
-/** Adds ids of `more` to a draft without ids. Returns `more` if there is no draft. */
+/** Adds ids of `more` to a draft without ids, and `opened`. Returns `more` if there is no draft. */
 export function completed(draft: CaseDraft | undefined, more: CaseDraft | undefined): CaseDraft | undefined {
 	if (!draft || !more) return draft ?? more;
 	const { messageIds = more.messageIds, channelIds = more.channelIds } = draft;
-	return { ...draft, ...(messageIds && { messageIds }), ...(channelIds && { channelIds }) };
+	const { opened } = more;
+	return { ...draft, ...(messageIds && { messageIds }), ...(channelIds && { channelIds }), ...(opened && { opened }) };
 }
 
 async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<ToolOutput>): Promise<ToolOutput> {

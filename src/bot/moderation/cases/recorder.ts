@@ -49,6 +49,7 @@ export class Recorder {
 		const held = worker.hold();
 		try {
 			rows = await insert(guild.id, drafts);
+			draft.opened?.(rows.map(({ number }) => number));
 		} catch (error) {
 			// The action must work even if the database is unavailable.
 			if (!(error instanceof StoreUnavailable) || mustStore) throw error;

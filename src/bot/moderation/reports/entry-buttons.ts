@@ -12,12 +12,13 @@ import {
 } from "discord.js";
 import { maxReasonLength } from "../../../discord/text.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { type Say, said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import type { ReportAct, ReportRow } from "../../store/tables/reports.ts";
 import type { CallAs } from "../../tool/call-as.ts";
-import { actsOf, actTitles, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
+import { actsOf, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
 import type { Reports } from "./reports.ts";
 
 const daySeconds = 86_400;
@@ -29,21 +30,23 @@ export interface EntryButtonsOptions {
 
 type Pressed = (ButtonInteraction | ModalSubmitInteraction) & { guildId: string };
 
+type Pressable = NonNullable<ReturnType<typeof readButton>>;
+
 type Form = Readonly<Record<"reason" | "duration" | "days", string>>;
 
 interface Field {
 	id: keyof Form;
-	label: string;
+	label: `report.${keyof Form}.label`;
 	value?: string;
 	max: number;
 }
 
-const reason: Field = { id: "reason", label: "Reason", max: maxReasonLength };
+const reason: Field = { id: "reason", label: "report.reason.label", max: maxReasonLength };
 
 const forms: Partial<Record<EntryButton, readonly Field[]>> = {
 	warn: [reason],
-	timeout: [{ id: "duration", label: "For how long", value: "1h", max: 40 }, reason],
-	ban: [{ id: "days", label: "Delete the messages of how many days (0 to 7)", value: "0", max: 1 }, reason],
+	timeout: [{ id: "duration", label: "report.duration.label", value: "1h", max: 40 }, reason],
+	ban: [{ id: "days", label: "report.days.label", value: "0", max: 1 }, reason],
 };
 
 export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): ComponentHandler {
@@ -53,7 +56,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		const { what, number } = button;
 		const fields = forms[what];
 		if (fields && !interaction.isModalSubmit()) {
-			await interaction.showModal(formFor(what, number, fields));
+			await interaction.showModal(formFor(button, fields, sayIn(interaction.locale)));
 			return;
 		}
 		await deferPrivately(interaction);
@@ -68,6 +71,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 						guildId,
 						number,
 						person,
+						locale: interaction.locale,
 						act: what,
 						call: (current) => callFor(what, current, readForm(interaction, fields ?? [])),
 					});
@@ -100,16 +104,16 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 	};
 }
 
-/** Also refuses the reported person, because an action closes the report some time later. Throws a ToolError. */
+/** Also refuses the reported person, because an action closes the report some time later. Throws a SaidError. */
 function requireStaff(
 	{ channelId, guild, memberPermissions, user }: Pressed,
 	{ author_id, number, entry_channel_id }: ReportRow,
 ): void {
 	const sees = memberPermissions?.has(PermissionFlagsBits.ViewChannel) ?? false;
 	if (!sees || channelId === null || channelId !== entry_channel_id)
-		throw new ToolError(`There is no report #${number} here. Nothing was done.`);
+		throw new SaidError(said("report.refused.not_here", { number: String(number) }));
 	if (user.id === author_id && user.id !== guild?.ownerId)
-		throw new ToolError(`Report #${number} is about you: somebody else must end it. Nothing was done.`);
+		throw new SaidError(said("report.refused.about_you", { number: String(number) }));
 }
 
 function callFor(act: ReportAct, row: ReportRow, form: Form): { tool: string; args: JsonObject } {
@@ -135,7 +139,7 @@ function callFor(act: ReportAct, row: ReportRow, form: Form): { tool: string; ar
 
 function readDays(text: string): number {
 	if (/^[0-7]$/.test(text)) return Number(text);
-	throw new ToolError("The number of days must be from 0 to 7. Nothing was done.");
+	throw new SaidError(said("report.refused.days"));
 }
 
 function readForm(interaction: Pressed, fields: readonly Field[]): Form {
@@ -145,11 +149,10 @@ function readForm(interaction: Pressed, fields: readonly Field[]): Form {
 	return form;
 }
 
-function formFor(what: EntryButton, number: number, fields: readonly Field[]): ModalBuilder {
-	const title = what === "dismiss" ? "Dismiss" : actTitles[what];
+function formFor({ what, number }: Pressable, fields: readonly Field[], say: Say): ModalBuilder {
 	return new ModalBuilder()
 		.setCustomId(`${entryPrefix}:${what}:${number}`)
-		.setTitle(`${title} (report #${number})`)
+		.setTitle(`${say(`report.${what}.button`)} (#${number})`)
 		.addLabelComponents(
 			fields.map(({ id, label, value, max }) => {
 				const input = new TextInputBuilder()
@@ -159,7 +162,7 @@ function formFor(what: EntryButton, number: number, fields: readonly Field[]): M
 					.setRequired(id !== "reason" || what === "warn")
 					.setMaxLength(max);
 				if (value !== undefined) input.setValue(value);
-				return new LabelBuilder().setLabel(label).setTextInputComponent(input);
+				return new LabelBuilder().setLabel(say(label)).setTextInputComponent(input);
 			}),
 		);
 }

@@ -14,6 +14,7 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { lowestIdAt } from "../../../discord/ids.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
+import { languageOf } from "../../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -141,14 +142,16 @@ export class EntryWorker {
 		const postAt = isRetry ? (row.post_at ?? this.#now()) : this.#now();
 		await setPosting(this.#sql, row, channel.id, postAt);
 		const shown = await this.load({ ...row, post_at: postAt });
-		const { id } = await orPlain((isPlain) => channel.send(newEntry(shown, copy, isPlain)));
+		const language = languageOf(channel.guild.preferredLocale);
+		const { id } = await orPlain((isPlain) => channel.send(newEntry(shown, copy, { language, isPlain })));
 		await this.#finish(row, id);
 	}
 
 	async #edit(entry: Message, row: ReportRow): Promise<void> {
 		const embeds = entry.embeds.map(({ data }) => data as APIEmbed);
 		const shown = await this.load(row);
-		await orPlain((isPlain) => entry.edit(changedEntry(shown, embeds, isPlain)));
+		const language = languageOf(entry.guild?.preferredLocale);
+		await orPlain((isPlain) => entry.edit(changedEntry(shown, embeds, { language, isPlain })));
 		await this.#finish(row, entry.id);
 	}
 

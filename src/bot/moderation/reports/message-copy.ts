@@ -2,13 +2,12 @@
 
 import { type APIEmbed, type APIMessage, EmbedBuilder, type Message, type MessageSnapshot } from "discord.js";
 import { escapeInvisible, inlineText, truncate } from "../../../discord/text.ts";
+import { allLanguages, type Say, sayIn } from "../../../texts/texts.ts";
 import { messageTexts } from "../../messages/message-lines.ts";
 
 const maxTextLength = 3_000;
 const maxFilesLength = 800;
 const maxFileLength = 260;
-
-export const copyTitle = "Copy of the message";
 
 /** A copy of a message. Kept in memory only, until its report is posted. */
 export interface MessageCopy {
@@ -51,24 +50,29 @@ function partsOf({
 	};
 }
 
+const notes = ["report.copy.none", "report.copy.empty", "report.copy.refused"] as const;
+
 /** The text is in a code block, so that links and mentions do not work. Without a copy, the embed says so. */
-export function copyEmbed(copy: MessageCopy | undefined): EmbedBuilder {
-	const embed = new EmbedBuilder().setTitle(copyTitle).setColor(0x546e7a);
-	if (!copy)
-		return embed.setDescription("The message was deleted before the bot could copy it, or the bot cannot read it.");
-	embed.setDescription(copy.text === "" ? "The message has no text." : codeBlock(copy.text));
-	const files = filesText(copy.files);
-	return files === "" ? embed : embed.addFields({ name: "Files", value: files });
+export function copyEmbed(copy: MessageCopy | undefined, say: Say): EmbedBuilder {
+	if (!copy) return embedOf({ description: say("report.copy.none") }, say);
+	const description = copy.text === "" ? say("report.copy.empty") : codeBlock(copy.text);
+	return embedOf({ description, files: filesText(copy.files, say) }, say);
 }
 
-/** Creates the embed that is shown if Discord refuses the copy, for example because of a link to known malware. */
-export function refusedCopy(): EmbedBuilder {
-	return new EmbedBuilder()
-		.setTitle(copyTitle)
-		.setColor(0x546e7a)
-		.setDescription(
-			"Discord refuses a copy of this message, for example because of a harmful link in it. Use the link to the message.",
-		);
+/** The embed that is shown if Discord refuses the copy, for example because of a link to known malware. */
+export function refusedCopy(say: Say): EmbedBuilder {
+	return embedOf({ description: say("report.copy.refused") }, say);
+}
+
+/** The copy that an embed shows in any language, with what the bot says about it in the language of `say`. */
+export function readCopy({ description = "", fields = [] }: Pick<APIEmbed, "description" | "fields">, say: Say) {
+	const note = notes.find((key) => allLanguages.some((language) => sayIn(language)(key) === description));
+	return { description: note ? say(note) : description, files: fields[0]?.value ?? "" };
+}
+
+export function embedOf({ description, files = "" }: { description: string; files?: string }, say: Say): EmbedBuilder {
+	const embed = new EmbedBuilder().setTitle(say("report.copy.title")).setColor(0x546e7a).setDescription(description);
+	return files === "" ? embed : embed.addFields({ name: say("report.copy.files.field"), value: files });
 }
 
 function codeBlock(text: string): string {
@@ -76,7 +80,7 @@ function codeBlock(text: string): string {
 	return `\`\`\`\n${truncate(shown, maxTextLength)}\n\`\`\``;
 }
 
-function filesText(files: MessageCopy["files"]): string {
+function filesText(files: MessageCopy["files"], say: Say): string {
 	const lines = files.map(({ name, url }) => {
 		const shown = inlineText(name, 100);
 		// A truncated URL would lead elsewhere.
@@ -85,7 +89,7 @@ function filesText(files: MessageCopy["files"]): string {
 	});
 	let text = "";
 	for (const [index, line] of lines.entries()) {
-		const more = `… and ${lines.length - index} more`;
+		const more = say("report.copy.more", { count: lines.length - index });
 		if (text.length + line.length + more.length > maxFilesLength) return `${text}${more}`;
 		text += `${line}\n`;
 	}

@@ -13,6 +13,7 @@ import {
 	type MessageEditOptions,
 } from "discord.js";
 import { inlineText } from "../../../discord/text.ts";
+import { type Language, render, type Said, type Say, said, sayIn, type Text } from "../../../texts/texts.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type {
@@ -24,7 +25,7 @@ import type {
 	ReportState,
 } from "../../store/tables/reports.ts";
 import { formatUser } from "../moderation-log.ts";
-import { copyEmbed, copyTitle, type MessageCopy, refusedCopy } from "./message-copy.ts";
+import { copyEmbed, embedOf, type MessageCopy, readCopy, refusedCopy } from "./message-copy.ts";
 
 /** Prefix of the custom ids of the buttons and forms of report entries. */
 export const entryPrefix = "report";
@@ -50,22 +51,30 @@ export type EntryButton = ReportAct | "dismiss";
 
 const colours: Record<ReportState, number> = { open: 0xe65100, handled: 0x2e7d32, dismissed: 0x546e7a };
 
-export const actTitles: Record<ReportAct, string> = { delete: "Delete", warn: "Warn", timeout: "Time out", ban: "Ban" };
+export function saidAct(act: EntryButton): Said {
+	return said(`report.${act}.button`);
+}
 
-const kindNotes: Record<ReportRow["author_kind"], string> = {
-	person: "",
-	bot: ", a bot",
-	webhook: ", a webhook",
-	self: ", this bot",
-};
+/** In English, for results for models and for logs. */
+export function titleOfAct(act: ReportAct): string {
+	return render(saidAct(act), "en");
+}
 
-/** With `isPlain` without texts that members wrote: for a report whose texts Discord refuses. */
-export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, isPlain = false): MessageCreateOptions {
+interface Look {
+	/** The guild's. */
+	language: Language;
+	/** Without texts that members wrote: for a report whose texts Discord refuses. */
+	isPlain?: boolean;
+}
+
+export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, look: Look): MessageCreateOptions {
 	const { row } = shown;
-	const copies = row.message_id === null ? [] : [isPlain ? refusedCopy() : copyEmbed(copy)];
+	const { language, isPlain } = look;
+	const say = sayIn(language);
+	const copies = row.message_id === null ? [] : [isPlain ? refusedCopy(say) : copyEmbed(copy, say)];
 	return {
-		embeds: [factsEmbed(shown, isPlain), ...copies],
-		components: buttonsOf(row),
+		embeds: [factsEmbed(shown, look), ...copies],
+		components: buttonsOf(row, say),
 		allowedMentions: noMentions,
 		nonce: nonceOf(row),
 		enforceNonce: true,
@@ -73,23 +82,27 @@ export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, isPl
 }
 
 /**
- * Creates the update of an entry, so that it shows the current state of its report. `before` are the entry's current
- * embeds: the copy of the message is kept until the report has ended. With `isPlain`, the entry contains no texts that
- * members wrote.
+ * Creates the update of an entry, so that it shows the current state of its report, in the guild's current language.
+ * `before` are the entry's current embeds: the copy of the message is kept until the report has ended.
  */
-export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], isPlain = false): MessageEditOptions {
+export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], look: Look): MessageEditOptions {
 	const { row } = shown;
-	const copies = before.filter(({ title }) => title === copyTitle);
+	const { language, isPlain } = look;
+	const say = sayIn(language);
+	const copy = row.state === "open" ? copyIn(row, before) : undefined;
 	return {
 		embeds: [
-			factsEmbed(shown, isPlain),
-			...(row.state === "open"
-				? copies.slice(0, 1).map((copy) => (isPlain ? refusedCopy() : EmbedBuilder.from(copy)))
-				: []),
+			factsEmbed(shown, look),
+			...(copy ? [isPlain ? refusedCopy(say) : embedOf(readCopy(copy, say), say)] : []),
 		],
-		components: buttonsOf(row),
+		components: buttonsOf(row, say),
 		allowedMentions: noMentions,
 	};
+}
+
+/** The embed of an entry that shows the copy of the message. */
+export function copyIn<E>({ message_id }: Pick<ReportRow, "message_id">, [, copy]: readonly E[]): E | undefined {
+	return message_id === null ? undefined : copy;
 }
 
 function nonceOf({ number, post_at }: ReportRow): string {
@@ -120,18 +133,18 @@ export function possibleActs({ author_kind, message_id }: Pick<ReportRow, "autho
 	return [...(message_id === null ? [] : (["delete"] as const)), ...toAuthor[author_kind]];
 }
 
-function buttonsOf(row: ReportRow): ActionRowData<ButtonComponentData>[] {
+function buttonsOf(row: ReportRow, say: Say): ActionRowData<ButtonComponentData>[] {
 	if (row.state !== "open") return [];
 	const done = new Set(actsOf(row).flatMap(({ act, state }) => (state === "done" ? act : [])));
 	const acts = possibleActs(row).map((act) =>
 		button(row, act, {
-			label: actTitles[act],
+			label: say(`report.${act}.button`),
 			style: act === "delete" || act === "ban" ? ButtonStyle.Danger : ButtonStyle.Primary,
 			disabled: done.has(act),
 		}),
 	);
 	const end = button(row, "dismiss", {
-		label: done.size > 0 ? "Done" : "Dismiss",
+		label: say(done.size > 0 ? "report.done.button" : "report.dismiss.button"),
 		style: done.size > 0 ? ButtonStyle.Success : ButtonStyle.Secondary,
 	});
 	return [{ type: ComponentType.ActionRow, components: [...acts, end] }];
@@ -151,74 +164,74 @@ export function readButton(rest: string): { what: EntryButton; number: number } 
 	return what === undefined ? undefined : { what: what as EntryButton, number: Number(number) };
 }
 
-function factsEmbed(shown: ShownReport, isPlain: boolean): EmbedBuilder {
+function factsEmbed(shown: ShownReport, look: Look): EmbedBuilder {
 	const { row, earlier } = shown;
-	const { author_kind, channel_id, guild_id, message_id } = row;
+	const { channel_id, guild_id, message_id, state } = row;
+	const say = sayIn(look.language);
 	const inline = true;
 	const embed = new EmbedBuilder()
-		.setTitle(`Report #${row.number}${row.state === "open" ? "" : `: ${row.state}`}`)
-		.setColor(colours[row.state])
+		.setTitle(say(`report.${state}.title`, { number: String(row.number) }))
+		.setColor(colours[state])
 		.setTimestamp(row.created_at)
-		.setDescription(reportersText(shown, isPlain))
+		.setDescription(reportersText(shown, look))
 		.addFields({
-			name: message_id === null ? "Person" : "Author",
-			value: `${formatAuthor(row)}${kindNotes[author_kind]}`,
+			name: say(message_id === null ? "report.person.field" : "report.author.field"),
+			value: say(`report.author.${row.author_kind}`, { who: formatUser(row.author_id) }),
 			inline,
 		});
 	if (channel_id !== null && message_id !== null) {
 		const place = { id: channel_id, guild: { id: guild_id } };
-		const link = linkTo(place, message_id);
-		embed.addFields({ name: "Message", value: `${link} in <#${channel_id}>`, inline });
+		const value = say("report.link", { link: linkTo(place, message_id), channel: `<#${channel_id}>` });
+		embed.addFields({ name: say("report.message.field"), value, inline });
 	}
-	if (earlier) embed.addFields({ name: "Reported before", value: `#${earlier.number}, ${earlier.state}`, inline });
-	const acts = actsOf(row).slice(-shownActs).map(describeAct);
-	if (acts.length > 0) embed.addFields({ name: "What was done", value: acts.join("\n") });
-	if (row.state !== "open")
+	if (earlier) {
+		const value = say("report.before", {
+			number: String(earlier.number),
+			state: said(`report.state.${earlier.state}`),
+		});
+		embed.addFields({ name: say("report.before.field"), value, inline });
+	}
+	const acts = actsOf(row).slice(-shownActs);
+	if (acts.length > 0) {
+		const lines = acts.map(({ act, by, state, ...more }) =>
+			withCase(said(`report.act.${state}`, { act: saidAct(act), who: formatUser(by) }), more.case),
+		);
 		embed.addFields({
-			name: row.state === "dismissed" ? "Dismissed by" : "Handled by",
-			value: `${enderText(row)}${caseText(row.case_number)}`,
+			name: say("report.acts.field"),
+			value: lines.map((line) => render(line, look.language)).join("\n"),
+		});
+	}
+	if (state !== "open") {
+		const by = row.ended_by === null ? said("report.client") : formatUser(row.ended_by);
+		embed.addFields({
+			name: say(`report.${state}.field`),
+			value: render(withCase(by, row.case_number), look.language),
 			inline,
 		});
+	}
 	return embed;
 }
 
-function enderText({ ended_by }: ReportRow): string {
-	return ended_by === null ? "an MCP client" : `<@${ended_by}>`;
+function withCase(what: Text, number: number | null | undefined): Text {
+	return number == null ? what : said("report.case", { what, number: String(number) });
 }
 
-function caseText(number: number | null | undefined): string {
-	return number == null ? "" : `, case #${number}`;
-}
-
-function formatAuthor({ author_id, author_kind }: ReportRow): string {
-	// A webhook cannot be mentioned.
-	return author_kind === "webhook" ? `ID: ${author_id}` : formatUser(author_id);
-}
-
-function reportersText({ reporters, total, records }: ShownReport, isPlain: boolean): string {
-	const lines = reporters.slice(0, shownReporters).map((reporter) => {
-		const { user_id, reason } = reporter;
-		const why =
-			reason === null ? "" : isPlain ? ": (Discord refuses the reason)" : `: ${inlineText(reason, maxReasonLength)}`;
-		return `${formatUser(user_id)}${recordNote(records, user_id)}${why}`;
+function reportersText({ reporters, total, records }: ShownReport, { language, isPlain }: Look): string {
+	const say = sayIn(language);
+	const lines = reporters.slice(0, shownReporters).map(({ user_id, reason }) => {
+		const record = recordNote(records, user_id);
+		const why = reason !== null && (isPlain ? say("report.reason_refused") : inlineText(reason, maxReasonLength));
+		return `${formatUser(user_id)}${record ? ` [${render(record, language)}]` : ""}${why ? `: ${why}` : ""}`;
 	});
-	const more = total - lines.length;
-	return [
-		total === 1 ? "Reported by:" : `Reported by ${total} people:`,
-		...lines,
-		...(more > 0 ? [`and ${more} more`] : []),
-	].join("\n");
+	const count = total - lines.length;
+	return [say("report.by", { count: total }), ...lines, ...(count > 0 ? [say("report.by_more", { count })] : [])].join(
+		"\n",
+	);
 }
 
-/** Returns a note about how many of a reporter's other reports were dismissed; "" if none were. */
-export function recordNote(records: readonly ReporterRecord[], userId: string): string {
+/** How many of a reporter's other reports were dismissed; undefined if none were. */
+export function recordNote(records: readonly ReporterRecord[], userId: string): Said | undefined {
 	const record = records.find(({ user_id }) => user_id === userId);
-	return record && record.dismissed > 0 ? ` [${record.dismissed} of ${record.total} other reports dismissed]` : "";
-}
-
-const actStates: Record<ActRecord["state"], string> = { asked: ": not confirmed", done: "", failed: ": failed" };
-
-function describeAct(record: ActRecord): string {
-	const { act, by, state } = record;
-	return `${actTitles[act]} by <@${by}>${actStates[state]}${caseText(record.case)}`;
+	if (!record || record.dismissed === 0) return undefined;
+	return said("report.record", { dismissed: record.dismissed, total: record.total });
 }

@@ -1,7 +1,7 @@
 // The tools list_reports and resolve_report, for assistants that summarize reports. A person in whose name a tool is
 // called must see the channel for reports, because reports name the reporters.
 
-import { DiscordAPIError, type Guild, type Message, PermissionFlagsBits } from "discord.js";
+import { DiscordAPIError, type Embed, type Guild, type Message, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { actingPerson } from "../../../discord/acting-person.ts";
 import { channelLabel, personNameById, time } from "../../../discord/describe.ts";
@@ -9,14 +9,15 @@ import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import { render, sayIn } from "../../../texts/texts.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import { choice, flag, guild_id, integer, limit } from "../../tool/arguments/arguments.ts";
 import type { BotTool } from "../../tool/context.ts";
 import { editTool, readTool } from "../../tool/define.ts";
 import { countsText } from "../cases/case-lines.ts";
 import type { Cases } from "../cases/cases.ts";
-import { copyTitle } from "./message-copy.ts";
-import { actsOf, actTitles, recordNote, type ShownReport } from "./report-entry.ts";
+import { readCopy } from "./message-copy.ts";
+import { actsOf, copyIn, recordNote, type ShownReport, titleOfAct } from "./report-entry.ts";
 import type { Reports } from "./reports.ts";
 
 /** Names of the tools for reports. The setting `deny` accepts these names even if reports are off. */
@@ -166,11 +167,11 @@ function reportLine(guild: Guild, shown: ShownReport, entry: Message | undefined
 		earlier && `reported before: #${earlier.number}, ${earlier.state}`,
 		...actsOf(row).map(
 			({ act, by, state, ...more }) =>
-				`${actTitles[act]} (${state}) by ${personNameById(guild, by)}${more.case === undefined ? "" : `, case ${more.case}`}`,
+				`${titleOfAct(act)} (${state}) by ${personNameById(guild, by)}${more.case === undefined ? "" : `, case ${more.case}`}`,
 		),
 		row.state !== "open" && endField(guild, row),
 		entry && `entry: ${linkTo({ id: entry.channelId, guild }, entry.id)}`,
-		isMessage && row.state === "open" && copyField(entry),
+		isMessage && row.state === "open" && copyField(entry && copyIn(row, entry.embeds)),
 	);
 }
 
@@ -184,16 +185,16 @@ function reportersField(guild: Guild, shown: ShownReport): string {
 	const { reporters, total, records } = shown;
 	const names = reporters.map(({ user_id, reason }) => {
 		const why = reason === null ? "" : `, reason: "${oneField(reason)}"`;
-		return `${personNameById(guild, user_id)}${recordNote(records, user_id)}${why}`;
+		const record = recordNote(records, user_id);
+		return `${personNameById(guild, user_id)}${record ? ` [${render(record, "en")}]` : ""}${why}`;
 	});
 	const more = total - names.length;
 	return `reported by ${total}: ${names.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
-function copyField(entry: Message | undefined): string {
-	const copy = entry?.embeds.find(({ title }) => title === copyTitle);
+function copyField(copy: Embed | undefined): string {
 	if (!copy) return "no copy of its text";
-	const text = (copy.description ?? "").replace(/^```\n|\n```$/g, "");
-	const files = copy.fields.map(({ value }) => `, files: ${oneField(value)}`);
-	return `text: ${oneField(text)}${files.join("")}`;
+	const { description, files } = readCopy(copy.data, sayIn("en"));
+	const text = description.replace(/^```\n|\n```$/g, "");
+	return `text: ${oneField(text)}${files === "" ? "" : `, files: ${oneField(files)}`}`;
 }

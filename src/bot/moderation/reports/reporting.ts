@@ -23,6 +23,8 @@ import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { languageOf, render, type Said, type Say, said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import { Limiter } from "../../commands/cooldown.ts";
@@ -43,7 +45,7 @@ export const reportCommandNames = ["Report", "report"] as const;
 
 const messageLink = /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/(\d{17,20})\/(\d{17,20})\/?$/;
 
-const notFound = "There is no such message that you can see and the bot can read. Nothing was reported.";
+const notFound = said("report.refused.not_found");
 
 export interface ReportingOptions {
 	channelId: string;
@@ -66,34 +68,33 @@ export class Reporting {
 	#guildOf(id: string): Guild {
 		const guild = this.options.connection.guilds.find((one) => one.id === id);
 		if (guild?.available) return guild;
-		throw new ToolError("Reports cannot be sent at the moment. Try again later.");
+		throw new SaidError(said("report.refused.later"));
 	}
 
 	#requireCalm({ guildId, user }: { guildId: string; user: { id: string } }): void {
 		const { waitS } = this.#limiter.take(`${guildId} ${user.id}`);
-		if (waitS > 0) throw new ToolError(`That was ${beginLimits.max} reports within a minute. Try again in ${waitS} s.`);
+		if (waitS > 0) throw new SaidError(said("report.refused.fast", { max: beginLimits.max, seconds: waitS }));
 	}
 
 	#requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {
-		if (authorId === reporterId) throw new ToolError("You cannot report your own message.");
-		if (channelId === this.options.channelId)
-			throw new ToolError("Messages in the channel for reports cannot be reported.");
+		if (authorId === reporterId) throw new SaidError(said("report.refused.own"));
+		if (channelId === this.options.channelId) throw new SaidError(said("report.refused.here"));
 	}
 
 	async #onMenu(interaction: InGuild<MessageContextMenuCommandInteraction>): Promise<void> {
 		const { targetMessage, user } = interaction;
 		const message = reportedMessage(targetMessage, interaction.channelId);
-		if (targetMessage.flags.has(MessageFlags.Ephemeral)) throw new ToolError("Nobody but you can see this message.");
+		if (targetMessage.flags.has(MessageFlags.Ephemeral)) throw new SaidError(said("report.refused.ephemeral"));
 		this.#requireReportable(message, user.id);
 		this.#requireCalm(interaction);
 		// The interaction of the submitted form does not contain the message.
 		this.options.reports.copies.add(message);
-		await interaction.showModal(formFor(message));
+		await interaction.showModal(formFor(message, sayIn(interaction.locale)));
 	}
 
-	async #onForm(interaction: InGuild<ModalSubmitInteraction>, rest: string): Promise<string> {
+	async #onForm(interaction: InGuild<ModalSubmitInteraction>, rest: string): Promise<Said> {
 		const [, channelId, messageId] = /^(\d{17,20}):(\d{17,20})$/.exec(rest) ?? [];
-		if (channelId === undefined || messageId === undefined) throw new ToolError(notFound);
+		if (channelId === undefined || messageId === undefined) throw new SaidError(notFound);
 		const guild = this.#guildOf(interaction.guildId);
 		const { user } = interaction;
 		const kept = this.options.reports.copies.get(messageId);
@@ -107,7 +108,7 @@ export class Reporting {
 		});
 	}
 
-	async #onCommand(interaction: InGuild<ChatInputCommandInteraction>): Promise<string> {
+	async #onCommand(interaction: InGuild<ChatInputCommandInteraction>): Promise<Said> {
 		this.#requireCalm(interaction);
 		const guild = this.#guildOf(interaction.guildId);
 		const reporterId = interaction.user.id;
@@ -121,23 +122,18 @@ export class Reporting {
 				reason,
 			});
 		const [, guildId, channelId = "", messageId = ""] = messageLink.exec(link) ?? [];
-		if (guildId !== guild.id)
-			throw new ToolError(
-				"That is not a link to a message of this server. Choose Copy Message Link in the message's menu.",
-			);
+		if (guildId !== guild.id) throw new SaidError(said("report.refused.link"));
 		const message = await this.#readMessage(guild, reporterId, channelId, messageId);
 		this.#requireReportable(message, reporterId);
-		if (person && person.id !== message.authorId)
-			throw new ToolError("Another person has written that message. Give the message or the person, not both.");
+		if (person && person.id !== message.authorId) throw new SaidError(said("report.refused.other_author"));
 		return this.options.reports.file(guild, { message, reporterId, reason });
 	}
 
 	#checkPerson(person: { id: string; bot: boolean } | undefined, reporterId: string, reason: string | undefined) {
-		if (!person) throw new ToolError("Give the link of a message, or a person.");
-		if (person.id === reporterId) throw new ToolError("You cannot report yourself.");
-		if (person.id === this.options.connection.user?.id)
-			throw new ToolError("This bot cannot be reported. Report one of its messages, or write to the staff.");
-		if (!reason?.trim()) throw new ToolError("Say why you report this person, or give the link of a message.");
+		if (!person) throw new SaidError(said("report.refused.nothing"));
+		if (person.id === reporterId) throw new SaidError(said("report.refused.self"));
+		if (person.id === this.options.connection.user?.id) throw new SaidError(said("report.refused.bot"));
+		if (!reason?.trim()) throw new SaidError(said("report.refused.no_reason"));
 		return { id: person.id, isBot: person.bot };
 	}
 
@@ -159,7 +155,7 @@ export class Reporting {
 				throw error;
 			}
 		});
-		if (!found) throw new ToolError(notFound);
+		if (!found) throw new SaidError(notFound);
 		return reportedMessage(found, channelId);
 	}
 
@@ -186,19 +182,17 @@ export class Reporting {
 }
 
 /**
- * Responds with the text that `work` returns. If it is available soon, one request is enough: a deferred response that
+ * Responds with what `work` returns, in the person's language. If it is available soon, one request is enough: a deferred response that
  * is edited later would count for Discord's global rate limit, but the first response to an interaction does not.
  * https://docs.discord.com/developers/interactions/receiving-and-responding#endpoints
  */
 async function answerSoon(
 	interaction: ChatInputCommandInteraction | ModalSubmitInteraction,
-	work: Promise<string>,
+	work: Promise<Said>,
 ): Promise<void> {
-	let text = await within(soonMs, work);
-	if (text === "late") {
-		await deferPrivately(interaction);
-		text = await work;
-	}
+	const soon = await within(soonMs, work);
+	if (soon === "late") await deferPrivately(interaction);
+	const text = render(await work, languageOf(interaction.locale));
 	for (let attempts = 1; ; attempts += 1) {
 		try {
 			return await answerPrivately(interaction, text);
@@ -231,7 +225,7 @@ function authorKind({ author, client, webhookId }: Message): AuthorKind {
 	return author.bot ? "bot" : "person";
 }
 
-function formFor({ id, channelId }: ReportedMessage): ModalBuilder {
+function formFor({ id, channelId }: ReportedMessage, say: Say): ModalBuilder {
 	const input = new TextInputBuilder()
 		.setCustomId(reasonField)
 		.setStyle(TextInputStyle.Paragraph)
@@ -239,11 +233,11 @@ function formFor({ id, channelId }: ReportedMessage): ModalBuilder {
 		.setMaxLength(maxReportReason);
 	return new ModalBuilder()
 		.setCustomId(`${formPrefix}:${channelId}:${id}`)
-		.setTitle("Report this message")
+		.setTitle(say("report.form"))
 		.addLabelComponents(
 			new LabelBuilder()
-				.setLabel("What is wrong with it?")
-				.setDescription("Only the staff of this server see this.")
+				.setLabel(say("report.why.label"))
+				.setDescription(say("report.why.hint"))
 				.setTextInputComponent(input),
 		);
 }

@@ -5,7 +5,8 @@ import type { Client, Guild } from "discord.js";
 import type { JsonObject } from "../../../lib/json.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { type Said, said, sayIn } from "../../../texts/texts.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	type ActRecord,
@@ -24,7 +25,7 @@ import type { CallAs, PersonResult } from "../../tool/call-as.ts";
 import type { CaseDraft } from "../../tool/case-record.ts";
 import { Copies, type ReportedMessage } from "./copies.ts";
 import { EntryWorker, type EntryWorkerOptions } from "./entry-worker.ts";
-import { actsOf, actTitles, possibleActs, type ShownReport } from "./report-entry.ts";
+import { actsOf, possibleActs, type ShownReport, saidAct, titleOfAct } from "./report-entry.ts";
 
 const reportLimits = { openOf: 5, recentOf: 10, windowMs: 3_600_000, open: 1_000, reporters: 1_000 } as const;
 
@@ -53,6 +54,8 @@ export interface ActRequest {
 	number: number;
 	act: ReportAct;
 	person: { id: string; name: string };
+	/** The person's, of Discord's locales. */
+	locale: string;
 	/** Returns the tool and its arguments for this report. */
 	call(row: ReportRow): { tool: string; args: JsonObject };
 }
@@ -84,22 +87,26 @@ export class Reports {
 	async find(guildId: string, number: number): Promise<ReportRow> {
 		const row = await selectReport(this.#sql, { guild_id: guildId, number });
 		if (row) return row;
-		throw new ToolError(`There is no report #${number}. Nothing was done.`);
+		throw new SaidError(said("report.refused.none", { number: String(number) }));
 	}
 
 	#begin({ guildId, number, act, person }: ActRequest) {
 		return this.#locked(guildId, number, async () => {
 			const row = await this.find(guildId, number);
-			if (row.state !== "open") throw new ToolError(`Report #${number} was ${row.state} meanwhile. Nothing was done.`);
-			if (!possibleActs(row).includes(act)) throw new ToolError("This is not possible here. Nothing was done.");
+			const facts = { number: String(number), act: saidAct(act) };
+			if (row.state !== "open") {
+				const state = said(`report.state.${row.state}`);
+				throw new SaidError(said("report.refused.meanwhile", { number: facts.number, state }));
+			}
+			if (!possibleActs(row).includes(act)) throw new SaidError(said("report.refused.impossible"));
 			const at = this.#now();
 			const acts = actsOf(row);
 			for (const other of acts) {
 				if (other.act !== act) continue;
 				const isRunning = other.state === "asked" && at - other.at < actingMs;
 				if (other.state === "done" || isRunning)
-					throw new ToolError(
-						`<@${other.by}> ${isRunning ? "is doing" : "has done"} this (${actTitles[act]}) for report #${number}. Nothing was done.`,
+					throw new SaidError(
+						said(isRunning ? "report.refused.running" : "report.refused.done", { who: `<@${other.by}>`, ...facts }),
 					);
 			}
 			const record: ActRecord = { act, by: person.id, at, state: "asked" };
@@ -108,17 +115,16 @@ export class Reports {
 		});
 	}
 
-	#finish({ guildId, number }: ActRequest, record: ActRecord, { text, isError, wrote }: PersonResult) {
+	#finish({ guildId, number }: ActRequest, record: ActRecord, { isError, wrote }: PersonResult, known?: number) {
 		return this.#locked(guildId, number, async () => {
 			const row = await this.find(guildId, number);
 			const others = actsOf(row).filter(
 				({ act, by, at }) => act !== record.act || by !== record.by || at !== record.at,
 			);
-			const known = caseIn(text);
 			const ended: ActRecord = {
 				...record,
 				state: isError ? "failed" : "done",
-				...(known !== undefined && { case: known }),
+				...(known !== undefined && !isError && { case: known }),
 			};
 			const isForgotten = isError && !wrote;
 			const closesAt = row.state !== "open" ? null : isError ? row.closes_at : this.#now() + closeAfterMs;
@@ -132,15 +138,14 @@ export class Reports {
 	}
 
 	/**
-	 * Stores a report, so that it is posted even after a crash. Returns the text for the reporter, which does not
+	 * Stores a report, so that it is posted even after a crash. Returns the answer for the reporter, which does not
 	 * reveal whether others have reported the same. Rejects with a ToolError if the report is not possible.
 	 */
-	async file(guild: Guild, request: ReportRequest): Promise<string> {
+	async file(guild: Guild, request: ReportRequest): Promise<Said> {
 		const { message, person, reporterId, reason } = request;
 		const where = this.#worker.whereIn(guild);
-		if (where === "no channel") throw new ToolError("This server has no reports to its staff.");
-		if (!where.channel)
-			throw new ToolError("Reports cannot be sent at the moment. Tell the staff of this server directly.");
+		if (where === "no channel") throw new SaidError(said("report.refused.off"));
+		if (!where.channel) throw new SaidError(said("report.refused.broken"));
 		if (message) this.copies.add(message);
 		const filed = await this.options.store.transaction((sql) =>
 			fileReport(
@@ -179,26 +184,33 @@ export class Reports {
 	}
 
 	async act(request: ActRequest): Promise<string> {
-		const { guildId, number, person, act } = request;
+		const { guildId, number, person, act, locale } = request;
 		const row = await this.find(guildId, number);
 		// Invalid form values are refused before anything is stored.
 		const call = request.call(row);
 		const record = await this.#begin(request);
 		this.#worker.update(row);
+		let known: number | undefined;
+		const draft: CaseDraft = {
+			...draftOf(row, act),
+			opened(numbers) {
+				known = numbers.length === 1 ? numbers[0] : undefined;
+			},
+		};
 		try {
 			const result = await this.options.callAs({
 				guildId,
 				person,
-				command: `report #${number}: ${actTitles[act]}`,
-				draft: draftOf(row, act),
+				command: `report #${number}: ${titleOfAct(act)}`,
+				draft,
 				...call,
 			});
 			// The person must get the tool's result even if the database is unavailable.
-			const failure = await this.#finish(request, record, result).catch((error) => {
+			const failure = await this.#finish(request, record, result, known).catch((error) => {
 				if (error instanceof StoreUnavailable) return error;
 				throw error;
 			});
-			return failure ? `${result.text}\nThe report does not show this: ${failure.message}` : result.text;
+			return failure ? `${result.text}\n${sayIn(locale)("report.not_shown")}` : result.text;
 		} finally {
 			this.#worker.update(row);
 		}
@@ -217,8 +229,12 @@ export class Reports {
 		});
 		if (!isEnded) {
 			const { state, ended_by } = await this.find(guildId, number);
-			const by = ended_by === null ? "" : ` by <@${ended_by}>`;
-			throw new ToolError(`Report #${number} was already ${state}${by}. Nothing was done.`);
+			const facts = { number: String(number), state: said(`report.state.${state}`) };
+			throw new SaidError(
+				ended_by === null
+					? said("report.refused.ended", facts)
+					: said("report.refused.ended_by", { ...facts, who: `<@${ended_by}>` }),
+			);
 		}
 		this.#worker.wake();
 	}
@@ -246,35 +262,26 @@ function draftOf(row: ReportRow, act: ReportAct): CaseDraft {
 	};
 }
 
-function caseIn(text: string): number | undefined {
-	const [, number] = /^Case #?(\d{1,9})\.$/m.exec(text) ?? [];
-	return number === undefined ? undefined : Number(number);
-}
-
 /** Null if there is none. NUL characters are removed, because PostgreSQL cannot store them. */
 function storedReason(reason: string | undefined): string | null {
 	const text = reason?.toWellFormed().replaceAll("\0", "").trim() ?? "";
 	return text === "" ? null : [...text].slice(0, maxReportReason).join("");
 }
 
-const sent = "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
-
-function answerTo(filed: Filed): string {
+function answerTo(filed: Filed): Said {
 	const { openOf, recentOf } = reportLimits;
 	switch (filed.kind) {
 		case "new":
 		case "joined":
 		case "crowded":
-			return sent;
+			return said("report.sent");
 		case "again":
-			return "You have already reported this.";
+			return said("report.again");
 		case "too many open":
-			throw new ToolError(
-				`The staff have not looked at ${openOf} of your reports yet. Wait for that, or write to the staff.`,
-			);
+			throw new SaidError(said("report.refused.too_many_open", { max: openOf }));
 		case "too many lately":
-			throw new ToolError(`You can send ${recentOf} reports an hour. Try again later, or write to the staff.`);
+			throw new SaidError(said("report.refused.too_many_lately", { max: recentOf }));
 		case "queue full":
-			throw new ToolError("The staff have too many open reports to take another one. Write to the staff directly.");
+			throw new SaidError(said("report.refused.full"));
 	}
 }

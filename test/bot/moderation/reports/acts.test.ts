@@ -10,7 +10,7 @@ import { until } from "../../../support/until.ts";
 import { startFeature } from "../../features/running-feature.ts";
 import { shownIn, staffChannel } from "./reports-world.ts";
 
-const done: PersonResult = { text: "Banned.\nCase 7.", isError: false, wrote: true };
+const done: PersonResult = { text: "Banned.", isError: false, wrote: true };
 const staff = { id: "11111111111111111", name: "José" };
 const other = { id: "11111111111111112", name: "Zoë" };
 const hourMs = 3_600_000;
@@ -44,6 +44,7 @@ async function start(answer: CallAs = async () => done) {
 				log,
 				callAs: (call) => {
 					calls.push(call);
+					call.draft?.opened?.([7]);
 					return answer(call);
 				},
 				now: () => clock.now,
@@ -82,6 +83,7 @@ async function start(answer: CallAs = async () => done) {
 				number: 1,
 				act: "ban",
 				person,
+				locale: "en-US",
 				call: ({ author_id }) => ({ tool: "ban", args: { user_ids: [author_id] } }),
 			}),
 		end: () => current().end(guildId, 1, { state: "dismissed", by: null, case: null }),

@@ -31,7 +31,9 @@ const row: ShownReport["row"] = {
 function textOf(total: number): string {
 	const people = Array.from({ length: total }, (_, index) => ({ user_id: String(10 + index), at, reason: null }));
 	const reporters = people.slice(0, shownReporters);
-	const { embeds = [] } = newEntry({ row, reporters, total, records: [], earlier: undefined }, undefined);
+	const { embeds = [] } = newEntry({ row, reporters, total, records: [], earlier: undefined }, undefined, {
+		language: "en",
+	});
 	return JSON.stringify((embeds as EmbedBuilder[]).map((one) => one.toJSON()));
 }
 

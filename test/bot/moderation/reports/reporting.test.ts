@@ -51,7 +51,7 @@ describe("members", () => {
 		expect(await world.command("zoe", given)).toStartWith(sent);
 		const shown = shownIn(await world.entry(1));
 		expect(shown).toContain("```\ncheap watches\n```");
-		expect(shown).toContain(`<@${world.id("zoe")}> (ID: ${world.id("zoe")}): look`);
+		expect(shown).toContain(`<@${world.id("zoe")}>: look`);
 		expect(await world.command("zoe", given)).toBe("You have already reported this.");
 	});
 
