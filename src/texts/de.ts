@@ -204,6 +204,50 @@ export const de = {
 	"command.menu.report.name": "Melden",
 
 	// Commands: answers
+	"answer.done": "Erledigt.",
+	"answer.rest_left_out": "Der Rest passt nicht mehr hierher.",
+	"answer.too_many_commands": "Das waren {count} Befehle in {seconds} Sekunden. Versuch es in {wait} s noch einmal.",
+	"answer.too_many_presses": "Du hast {count}-mal in {seconds} Sekunden gedrückt. Versuch es in {wait} s noch einmal.",
+	"answer.busy": "Gerade laufen zu viele Befehle. Versuch es gleich noch einmal.",
+	"answer.do_it.button": "Ausführen",
+	"answer.cancel.button": "Abbrechen",
+	"answer.only_asker": "Das kann nur beantworten, wer den Befehl benutzt hat.",
+	"answer.answered_before": "Das wurde schon beantwortet.",
+	"answer.expired": "Das ist älter als fünf Minuten, oder der Bot wurde neu gestartet. Es ist nichts passiert.",
+	"answer.form_person": "Für {person}",
+	"answer.form_gone":
+		"Seit das Formular geöffnet wurde, wurde der Bot neu gestartet oder geändert. Es ist nichts passiert; öffne es noch einmal.",
+	"answer.try_again.button": "Noch einmal versuchen",
+	"answer.not_a_number": "„{text}“ ist keine Zahl. Es ist nichts passiert.",
+	"answer.not_a_duration":
+		"„{text}“ ist keine Dauer. Schreib eine Zahl mit einer Einheit (s, m, h, d, w), zum Beispiel {example}. Es ist nichts passiert.",
+	"answer.duration_too_long": "„{text}“ ist zu lang: höchstens {longest}. Es ist nichts passiert.",
+	"answer.weeks": { one: "{count} Woche", other: "{count} Wochen" },
+	"answer.days": { one: "{count} Tag", other: "{count} Tage" },
+	"answer.hours": { one: "{count} Stunde", other: "{count} Stunden" },
+	"answer.minutes": { one: "{count} Minute", other: "{count} Minuten" },
+	"answer.seconds": { one: "{count} Sekunde", other: "{count} Sekunden" },
+	"answer.forever": "für immer",
+	"answer.off": "aus",
+	"answer.public_channel":
+		"Diesen Kanal können alle lesen. Nimm `{command}`, dessen Antwort nur du siehst, oder schreib es in einem Kanal des Teams.",
+	"answer.usage": "{problem} Schreib {usage}.",
+	"answer.write_one_of": "Schreib eins davon:\n{usage}",
+	"answer.missing": "Es fehlt: {option}.",
+	"answer.not_expected": "„{text}“ gehört hier nicht hin.",
+	"answer.name_or_reason":
+		"„{name}“ ist der Name eines Mitglieds. Schreib {person} oder @{name}, wenn du auch diese Person meinst, oder setz den Grund in Anführungszeichen. Es ist nichts passiert.",
+	"answer.no_member":
+		"Kein Mitglied dieses Servers heißt {name}. Es ist nichts passiert. Schreib eine Erwähnung oder den Benutzernamen; bei Leuten, die nicht mehr hier sind, die ID.",
+	"answer.several_members":
+		"Mehrere Mitglieder heißen {name}. Es ist nichts passiert. Schreib eine Erwähnung oder einen dieser Benutzernamen:\n{people}",
+	"answer.similar_members":
+		"Kein Mitglied heißt genau {name}. Es ist nichts passiert. Schreib eine Erwähnung oder einen dieser Benutzernamen:\n{people}",
+	"answer.and_more": "{people}\nund {count} weitere",
+	"answer.no_role": "Keine Rolle heißt {name}. Es ist nichts passiert. Schreib eine Erwähnung oder eine ID.",
+	"answer.several_roles": "Mehrere Rollen heißen {name}: {list}. Es ist nichts passiert. Erwähne eine davon.",
+	"answer.no_channel": "Kein Kanal heißt {name}. Es ist nichts passiert. Schreib eine Erwähnung oder eine ID.",
+	"answer.several_channels": "Mehrere Kanäle heißen {name}: {list}. Es ist nichts passiert. Erwähne einen davon.",
 
 	// Results of moderation, for people
 

@@ -198,6 +198,49 @@ export const en = {
 	"command.menu.report.name": "Report",
 
 	// Commands: answers
+	"answer.done": "Done.",
+	"answer.rest_left_out": "The rest was left out.",
+	"answer.too_many_commands": "That was {count} commands within {seconds} seconds. Try again in {wait} s.",
+	"answer.too_many_presses": "That was {count} presses within {seconds} seconds. Try again in {wait} s.",
+	"answer.busy": "Too many commands are running. Try again in a moment.",
+	"answer.do_it.button": "Do it",
+	"answer.cancel.button": "Cancel",
+	"answer.only_asker": "Only the person who used the command can answer this.",
+	"answer.answered_before": "This was answered before.",
+	"answer.expired": "This is older than five minutes, or the bot was restarted. Nothing was done now.",
+	"answer.form_person": "For {person}",
+	"answer.form_gone": "The bot was restarted or changed since this form was opened. Nothing was done; open it again.",
+	"answer.try_again.button": "Try again",
+	"answer.not_a_number": "“{text}” is not a number. Nothing was done.",
+	"answer.not_a_duration":
+		"“{text}” is not a duration. Write a number with a unit (s, m, h, d, w), such as {example}. Nothing was done.",
+	"answer.duration_too_long": "“{text}” is too long: at most {longest}. Nothing was done.",
+	"answer.weeks": { one: "{count} week", other: "{count} weeks" },
+	"answer.days": { one: "{count} day", other: "{count} days" },
+	"answer.hours": { one: "{count} hour", other: "{count} hours" },
+	"answer.minutes": { one: "{count} minute", other: "{count} minutes" },
+	"answer.seconds": { one: "{count} second", other: "{count} seconds" },
+	"answer.forever": "forever",
+	"answer.off": "off",
+	"answer.public_channel":
+		"Everyone can read this channel. Use `{command}`, whose answer only you see, or write it in a channel of the staff.",
+	"answer.usage": "{problem} Write {usage}.",
+	"answer.write_one_of": "Write one of these:\n{usage}",
+	"answer.missing": "{option} is missing.",
+	"answer.not_expected": "“{text}” is not expected here.",
+	"answer.name_or_reason":
+		"“{name}” is the name of a member. Write {person} or @{name} if you mean the person too, or put the reason in quotation marks. Nothing was done.",
+	"answer.no_member":
+		"No member of this server is called {name}. Nothing was done. Write a mention or a username; for people who have left, the ID.",
+	"answer.several_members":
+		"Several members are called {name}. Nothing was done. Write a mention, or the username of one:\n{people}",
+	"answer.similar_members":
+		"No member is called exactly {name}. Nothing was done. Write a mention, or the username of one:\n{people}",
+	"answer.and_more": "{people}\nand {count} more",
+	"answer.no_role": "No role is called {name}. Nothing was done. Write a mention or an ID.",
+	"answer.several_roles": "Several roles are called {name}: {list}. Nothing was done. Write the mention of one.",
+	"answer.no_channel": "No channel is called {name}. Nothing was done. Write a mention or an ID.",
+	"answer.several_channels": "Several channels are called {name}: {list}. Nothing was done. Write the mention of one.",
 
 	// Results of moderation, for people
 

@@ -77,8 +77,6 @@ export interface ActionChat {
 	name?: string;
 	/** Only these options, in this order. Default: all as in the slash command, "reason" or "text" last. */
 	order?: readonly string[];
-	/** Required in chat, optional in the slash command. */
-	required?: readonly string[];
 }
 
 export interface Action {
@@ -118,6 +116,8 @@ export interface SuggestQuery {
 	guildId: string;
 	userId: string;
 	text: string;
+	/** The person's. */
+	locale: string;
 }
 
 /** People see `name`; the option receives `value`. */

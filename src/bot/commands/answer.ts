@@ -39,9 +39,9 @@ function isAcknowledged(error: unknown): boolean {
 export async function answerPrivately(
 	interaction: RepliableInteraction,
 	text: string,
-	pieces: readonly string[] = answerPieces(text),
+	pieces: readonly string[] = answerPieces(text, interaction.locale),
 ): Promise<void> {
-	const [first = "Done.", ...more] = pieces;
+	const [first = sayIn(interaction.locale)("answer.done"), ...more] = pieces;
 	const body = { content: first, allowedMentions: noMentions };
 	const flags = MessageFlags.Ephemeral;
 	// After deferUpdate, editReply would edit the message that has the button.
@@ -52,10 +52,10 @@ export async function answerPrivately(
 }
 
 /** Between lines where possible. Cut after 5 messages; a last one says so. */
-export function answerPieces(text: string): string[] {
+export function answerPieces(text: string, locale: string): string[] {
 	const pieces = piecesOf(text);
 	if (pieces.length <= maxMessages) return pieces;
-	return [...pieces.slice(0, maxMessages), "The rest was left out."];
+	return [...pieces.slice(0, maxMessages), sayIn(locale)("answer.rest_left_out")];
 }
 
 function piecesOf(text: string): string[] {

@@ -53,14 +53,14 @@ function maySee(
 }
 
 async function suggestionsFor(
-	{ guildId, user }: AutocompleteInteraction,
+	{ guildId, user, locale }: AutocompleteInteraction,
 	{ kind, suggestions = [] }: ActionOption,
 	text: string,
 	suggest: Suggest,
 ): Promise<readonly Suggestion[]> {
-	if (kind === "duration") return suggestDurations(text, suggestions);
+	if (kind === "duration") return suggestDurations(text, suggestions, locale);
 	if (guildId === null || !isSuggested(kind)) return [];
-	return suggest({ kind, guildId, userId: user.id, text });
+	return suggest({ kind, guildId, userId: user.id, text, locale });
 }
 
 function isSuggested(kind: OptionKind): kind is SuggestQuery["kind"] {

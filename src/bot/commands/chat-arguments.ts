@@ -4,29 +4,31 @@ import { type Guild, type GuildBasedChannel, type GuildMember, PermissionFlagsBi
 import { findByName } from "../../discord/members/name-search.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { fold, inlineText } from "../../discord/text.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { commandText } from "./command-texts.ts";
-import { isDurationWord } from "./durations.ts";
+import { countDurationWords, requireDuration } from "./durations.ts";
 
 const maxPeople = 50;
 const maxFound = 1_000;
 const maxCandidates = 5;
 
 /** Wrong syntax: the reply then shows the right one. */
-export class UsageError extends ToolError {}
+export class UsageError extends SaidError {}
 
 export function chatName({ chat, name }: Action): string {
 	return (chat || undefined)?.name ?? name;
 }
 
 function chatOptions({ chat, options }: Action): ActionOption[] {
-	const { order, required = [] } = chat || {};
-	const chosen = order?.flatMap((name) => options.find((option) => option.name === name) ?? []) ?? [
-		...options.filter((option) => !isRest(option) && option.kind !== "flag"),
-		...options.filter(isRest).slice(0, 1),
-	];
-	return chosen.map((option) => ({ ...option, required: option.required === true || required.includes(option.name) }));
+	const { order } = chat || {};
+	return (
+		order?.flatMap((name) => options.find((option) => option.name === name) ?? []) ?? [
+			...options.filter((option) => !isRest(option) && option.kind !== "flag"),
+			...options.filter(isRest).slice(0, 1),
+		]
+	);
 }
 
 function isRest({ kind }: ActionOption): boolean {
@@ -98,19 +100,52 @@ function unquoted(text: string): string {
 	return isQuoted ? text.slice(1, -1).trim() : text;
 }
 
-/** Throws a UsageError for wrong syntax, and a ToolError if a name matches nobody or several people. */
+/**
+ * Throws a UsageError for wrong syntax, and a SaidError if a name matches nobody or several people, or if a reason may be
+ * one more name.
+ */
 export function readChatArguments(author: GuildMember, action: Action, text: string): Map<string, OptionValue[]> {
 	const values = new Map<string, OptionValue[]>();
 	const words = wordsOf(text);
 	const options = chatOptions(action);
 	for (const option of options) {
-		const found = isRest(option) ? takeRest(text, words) : takeWords(author, option, words, option === options.at(-1));
+		if (isRest(option) && options.some(({ kind, several }) => kind === "user" && several))
+			requireNoName(author.guild, words[0]);
+		const found = isRest(option)
+			? takeRest(text, words)
+			: option.kind === "duration"
+				? takeDuration(option, words)
+				: takeWords(author, option, words, option === options.at(-1));
 		if (found.length > 0) values.set(option.name, found);
-		else if (option.required) throw new UsageError(`${usageOf(action, option, null)} is missing.`);
+		else if (option.required)
+			throw new UsageError(said("answer.missing", { option: usageOf(action, option, author.guild.preferredLocale) }));
 	}
 	const [left] = words;
-	if (left) throw new UsageError(`"${inlineText(left.text, 50)}" is not expected here.`);
+	if (left) throw new UsageError(said("answer.not_expected", { text: inlineText(left.text, 50) }));
 	return values;
+}
+
+/** After people, a word that is the name of a member may be one more of them, or begin the reason. */
+function requireNoName(guild: Guild, word: Word | undefined): void {
+	if (!word || word.isQuoted) return;
+	const name = fold(word.text);
+	const [first] = findByName(guild, name, 1).members;
+	if (!first) return;
+	const { displayName, user } = first;
+	if (![user.username, user.globalName, displayName].some((one) => one && fold(one) === name)) return;
+	throw new SaidError(said("answer.name_or_reason", { name: inlineText(word.text, 50), person: `<@${first.id}>` }));
+}
+
+function takeDuration(option: ActionOption, words: Word[]): OptionValue[] {
+	const [first] = words;
+	if (!first || first.isQuoted) return [];
+	const texts = words.map(({ text }) => text);
+	const count = countDurationWords(texts, option);
+	words.splice(0, count);
+	if (count > 0) return [texts.slice(0, count).join(" ")];
+	// "10 minits" is no reason of a ban for good.
+	if (/^[-+]?\d/.test(first.text)) requireDuration(option, first.text);
+	return [];
 }
 
 function takeRest(text: string, words: Word[]): OptionValue[] {
@@ -150,9 +185,6 @@ function readWord(author: GuildMember, option: ActionOption, word: Word, isName:
 			return (
 				idIn(text, /^<#(\d{17,20})>$/) ?? (isName || text.startsWith("#") ? channelNamed(author, text) : undefined)
 			);
-		case "duration":
-			if (isDurationWord(text, option.suggestions)) return text.toLowerCase();
-			break;
 		case "integer":
 		case "case": {
 			const digits = text.replace(kind === "case" ? /^#/ : /^\+/, "");
@@ -178,7 +210,7 @@ function idIn(text: string, mention: RegExp): string | undefined {
 function memberNamed(guild: Guild, text: string): string {
 	const name = fold(text.replace(/^@/, ""));
 	const shown = inlineText(text, 50);
-	if (name === "") throw new UsageError(`${shown} is not the name of a member.`);
+	if (name === "") throw new UsageError(said("answer.no_member", { name: shown }));
 	const { total, members } = findByName(guild, name, maxFound);
 	const owner = members.find(({ user }) => fold(user.username) === name);
 	if (owner) return owner.id;
@@ -190,19 +222,16 @@ function memberNamed(guild: Guild, text: string): string {
 	const candidates = (only ? named : members).slice(0, maxCandidates).map(
 		({ id, displayName, user }) =>
 			// The bullet prevents Discord from formatting a name as a heading or quote.
-			`• ${inlineText(displayName, 40)} (@${inlineText(user.username, 40)}, ID: ${id})`,
+			`• ${inlineText(displayName, 40)}: @${inlineText(user.username, 40)}, <@${id}>`,
 	);
-	if (candidates.length === 0)
-		throw new ToolError(
-			`No member of this server is called ${shown}. Nothing was done. Write a mention or an ID; of people who have left or are banned, the ID.`,
-		);
-	const count = only ? named.length : total;
-	throw new ToolError(
-		[
-			`${only ? `Several members are called ${shown}` : `No member is called exactly ${shown}`}. Nothing was done. Write a mention, an ID, or the username of one:`,
-			...candidates,
-			...(count > candidates.length ? [`and ${count - candidates.length} more`] : []),
-		].join("\n"),
+	if (candidates.length === 0) throw new SaidError(said("answer.no_member", { name: shown }));
+	const more = (only ? named.length : total) - candidates.length;
+	const people = candidates.join("\n");
+	throw new SaidError(
+		said(only ? "answer.several_members" : "answer.similar_members", {
+			name: shown,
+			people: more > 0 ? said("answer.and_more", { people, count: more }) : people,
+		}),
 	);
 }
 
@@ -218,22 +247,17 @@ function channelNamed(author: GuildMember, text: string): string {
 }
 
 function uniquely<Thing extends { id: string }>(
-	noun: string,
+	noun: "role" | "channel",
 	text: string,
 	things: readonly Thing[],
 	nameOf: (thing: Thing) => string,
 ): string {
-	const name = fold(text.replace(/^[@#]/, ""));
-	const found = things.filter((thing) => fold(nameOf(thing)) === name);
+	const folded = fold(text.replace(/^[@#]/, ""));
+	const found = things.filter((thing) => fold(nameOf(thing)) === folded);
 	const [only, ...others] = found;
 	if (only && others.length === 0) return only.id;
-	const shown = inlineText(text, 50);
-	throw new ToolError(
-		only
-			? `Several ${noun}s are called ${shown}: ${found
-					.slice(0, maxCandidates)
-					.map(({ id }) => id)
-					.join(", ")}. Nothing was done. Write the ID of one.`
-			: `No ${noun} is called ${shown}. Nothing was done. Write a mention or an ID.`,
-	);
+	const name = inlineText(text, 50);
+	if (!only) throw new SaidError(said(`answer.no_${noun}`, { name }));
+	const mentions = found.slice(0, maxCandidates).map(({ id }) => (noun === "role" ? `<@&${id}>` : `<#${id}>`));
+	throw new SaidError(said(`answer.several_${noun}s`, { name, list: mentions.join(", ") }));
 }

@@ -6,10 +6,13 @@ import { describeBits, missingToWrite, type Permission } from "../../discord/per
 import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { languageOf, render, said, sayIn } from "../../texts/texts.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action } from "./action.ts";
 import { answerPieces, describeFailure } from "./answer.ts";
 import { chatName, chatUsage, readChatArguments, UsageError } from "./chat-arguments.ts";
+import { slashName } from "./command-texts.ts";
 import { type Command, type CommandContext, readCommand } from "./commands.ts";
 import type { Limiter } from "./cooldown.ts";
 import { helpCommand } from "./definitions.ts";
@@ -86,6 +89,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 				// People without the permission are limited by the cooldown that all commands share.
 				limiter: command.permission === undefined || isHolder ? command.limiter : undefined,
 				tellsOnce: true,
+				locale: message.guild.preferredLocale,
 			},
 			() => command.run(context, rest, holds),
 		);
@@ -136,7 +140,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 				} catch (error) {
 					// Other errors are logged and not shown.
 					if (describeErrorForPeople(error) === undefined) throw error;
-					const text = describeFailure(error, null, log, { command: name });
+					const text = describeFailure(error, context.guild.preferredLocale, log, { command: name });
 					const isMistake = permission !== undefined && error instanceof ToolError && !error.cause;
 					return { answer: { text }, isMistake };
 				}
@@ -152,11 +156,10 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 		permission: action.permission,
 		heavy: action.heavy,
 		async run({ guild, channel, member, message }, rest) {
+			const locale = guild.preferredLocale;
 			try {
 				if (action.isPrivate && canEveryoneRead(channel))
-					throw new ToolError(
-						`Everyone can read this channel. Use \`/${action.name}\`, whose answer only you see, or write it in a channel of the staff.`,
-					);
+					throw new SaidError(said("answer.public_channel", { command: slashName(action.name.split(" "), locale) }));
 				const values = readChatArguments(member, action, rest);
 				return await performing.perform(action, values, {
 					guildId: guild.id,
@@ -164,14 +167,13 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 					at: message.createdTimestamp,
 					person: { id: member.id, name: member.displayName },
 					command: `${prefix} ${name}`,
+					locale,
 				});
 			} catch (error) {
-				if (!(error instanceof ToolError)) throw error;
-				const text =
-					error instanceof UsageError
-						? `${error.message} Write ${usageLine(action, prefix, guild.preferredLocale)}`
-						: error.message;
-				return { answer: { text }, isMistake: true };
+				if (!(error instanceof SaidError)) throw error;
+				const usage = usageLine(action, prefix, locale);
+				const problem = error instanceof UsageError ? said("answer.usage", { problem: error.said, usage }) : error.said;
+				return { answer: { text: render(problem, languageOf(locale)) }, isMistake: true };
 			}
 		},
 	};
@@ -188,7 +190,7 @@ function canEveryoneRead(channel: CommandContext["channel"]): boolean {
 
 function usageLine(action: Action, prefix: string, locale: string): string {
 	const parts = [prefix, chatName(action), chatUsage(action, locale)];
-	return `\`${parts.join(" ").trimEnd()}\`.`;
+	return `\`${parts.join(" ").trimEnd()}\``;
 }
 
 function usageOnly(name: string, actions: readonly Action[], prefix: string): ChatCommand {
@@ -196,7 +198,8 @@ function usageOnly(name: string, actions: readonly Action[], prefix: string): Ch
 		name,
 		async run({ guild }) {
 			const usage = actions.map((action) => usageLine(action, prefix, guild.preferredLocale));
-			return { answer: { text: ["Write one of these:", ...usage].join("\n") }, isMistake: false };
+			const text = sayIn(guild.preferredLocale)("answer.write_one_of", { usage: usage.join("\n") });
+			return { answer: { text }, isMistake: false };
 		},
 	};
 }
@@ -205,10 +208,11 @@ async function reply(message: Message<true>, { text, question, isVerbatim }: Ans
 	const { channel } = message;
 	const missing = missingToWrite(channel);
 	if (missing !== 0n) throw new ToolError(`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`);
-	const pieces = isVerbatim ? sendablePieces(text) : answerPieces(text);
+	const locale = message.guild.preferredLocale;
+	const pieces = isVerbatim ? sendablePieces(text) : answerPieces(text, locale);
 	for (const [index, content] of pieces.entries()) {
 		const isLast = index === pieces.length - 1;
-		const components = isLast && question !== undefined ? [questionButtons(question)] : [];
+		const components = isLast && question !== undefined ? [questionButtons(question, locale)] : [];
 		await send(message, { content, components });
 	}
 }

@@ -9,6 +9,7 @@ import {
 	type ModalSubmitInteraction,
 } from "discord.js";
 import type { Log } from "../../lib/log.ts";
+import { languageOf, render } from "../../texts/texts.ts";
 import { answerPrivately, describeFailure } from "./answer.ts";
 import { Limiter, tooOftenOnce } from "./cooldown.ts";
 
@@ -47,8 +48,8 @@ export function serveComponents(client: Client, { handlers, log }: ComponentsOpt
 	): Promise<void> {
 		const attempt = limiter.take(`${interaction.guildId} ${interaction.user.id}`);
 		if (attempt.waitS > 0) {
-			const refusal = tooOftenOnce(limiter, attempt, "presses");
-			if (refusal !== undefined) await answerPrivately(interaction, refusal);
+			const refusal = tooOftenOnce(limiter, attempt, "answer.too_many_presses");
+			if (refusal) await answerPrivately(interaction, render(refusal, languageOf(interaction.locale)));
 			return;
 		}
 		try {

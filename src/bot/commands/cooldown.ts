@@ -1,8 +1,11 @@
 // Cooldowns: a sliding window of attempts per key.
 
 import { SlidingWindow, type WindowOptions } from "../../lib/sliding-window.ts";
+import { type Said, said } from "../../texts/texts.ts";
 
 const maxKeys = 10_000;
+
+type TooManyKey = "answer.too_many_commands" | "answer.too_many_presses";
 
 export interface Attempt {
 	/** Seconds until the next attempt; 0 if accepted. */
@@ -51,13 +54,13 @@ export class Limiter {
 	}
 }
 
-/** `things`: what was limited. */
-export function tooOften({ options }: Limiter, waitS: number, things = "commands"): string {
+/** `key`: what was limited. */
+export function tooOften({ options }: Limiter, waitS: number, key: TooManyKey = "answer.too_many_commands"): Said {
 	const { max, windowMs } = options;
-	return `That was ${max} ${things} within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
+	return said(key, { count: max, seconds: windowMs / 1000, wait: waitS });
 }
 
 /** Only for the first refused attempt. */
-export function tooOftenOnce(limiter: Limiter, { waitS, refusals }: Attempt, things?: string): string | undefined {
-	return refusals === 1 ? tooOften(limiter, waitS, things) : undefined;
+export function tooOftenOnce(limiter: Limiter, { waitS, refusals }: Attempt, key?: TooManyKey): Said | undefined {
+	return refusals === 1 ? tooOften(limiter, waitS, key) : undefined;
 }

@@ -1,41 +1,100 @@
 // Durations as people type them, and what autocompletion suggests for them.
 
+import { inlineText } from "../../discord/text.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { readDuration } from "../tool/arguments/times.ts";
-import type { Suggestion } from "./action.ts";
+import type { ActionOption, Suggestion } from "./action.ts";
 
-const units: readonly (readonly [ms: number, name: string, short: string])[] = [
-	[604_800_000, "week", "w"],
-	[86_400_000, "day", "d"],
-	[3_600_000, "hour", "h"],
-	[60_000, "minute", "m"],
-	[1_000, "second", "s"],
+const units = [
+	[604_800_000, "answer.weeks"],
+	[86_400_000, "answer.days"],
+	[3_600_000, "answer.hours"],
+	[60_000, "answer.minutes"],
+	[1_000, "answer.seconds"],
+] as const satisfies readonly (readonly [ms: number, key: TextKey])[];
+
+// Those with the first letter of the English word, such as "min", are read anyway.
+const germanUnits: readonly (readonly [word: RegExp, unit: string])[] = [
+	[/(\d ?)(?:std|stunden?)\b/g, "$1h"],
+	[/(\d ?)(?:tagen?|tage?)\b/g, "$1d"],
+	[/(\d ?)minuten\b/g, "$1m"],
+	[/(\d ?)(?:sek|sekunden?)\b/g, "$1s"],
+	[/(\d ?)wochen?\b/g, "$1w"],
+	[/(\d ?)monate?n?\b/g, "$1mo"],
 ];
 
-/** "30m", "1d12h", or one of `suggestions`, such as "forever". */
-export function isDurationWord(word: string, suggestions: readonly string[] = []): boolean {
-	if (suggestions.includes(word.toLowerCase())) return true;
-	return /^\d/.test(word) && readDuration(word) !== undefined;
+/** "30m", "1 day 12 hours" or "2 Stunden" as tools read it. Undefined for other text. */
+function normalized(text: string): string | undefined {
+	const lower = text.trim().toLowerCase();
+	const english = germanUnits.reduce((now, [word, unit]) => now.replace(word, unit), lower);
+	return /^\d/.test(english) && readDuration(english) !== undefined ? english : undefined;
 }
 
-function durationInWords(text: string): string {
+/** The value for the tool: a duration, or one of the option's suggestions, such as "forever". Undefined for other text. */
+export function readDurationText(text: string, { suggestions = [] }: Pick<ActionOption, "suggestions">) {
+	return suggestions.find((one) => one === text.trim().toLowerCase()) ?? normalized(text);
+}
+
+const maxWords = 6;
+
+/** How many of the words are one duration, such as 4 of "1 day 12 hours of rest". 0 if the first begins none. */
+export function countDurationWords(words: readonly string[], option: Pick<ActionOption, "suggestions">): number {
+	for (let count = Math.min(maxWords, words.length); count > 0; count -= 1) {
+		const text = words.slice(0, count).join(" ");
+		const read = readDurationText(text, option);
+		if (read !== undefined && (count === 1 || isDescending(read))) return count;
+	}
+	return 0;
+}
+
+// Otherwise "1d 2 days of spam" would be three days.
+function isDescending(text: string): boolean {
+	const sizes = [...text.matchAll(/\d+ ?([a-z]+)/g)].map(([, unit]) => readDuration(`1${unit}`) ?? 0);
+	return sizes.every((size, index) => index === 0 || size < (sizes[index - 1] ?? 0));
+}
+
+/** The value for the tool. Throws a SaidError that shows the text, and how to write it. */
+export function requireDuration(option: Pick<ActionOption, "suggestions" | "longestMs">, text: string): string {
+	const { suggestions = [], longestMs = Infinity } = option;
+	const read = readDurationText(text, option);
+	const shown = inlineText(text, 50);
+	const example = suggestions.find((one) => /^\d/.test(one)) ?? "10m";
+	if (read === undefined) throw new SaidError(said("answer.not_a_duration", { text: shown, example }));
+	const ms = readDuration(read) ?? 0;
+	if (ms > longestMs)
+		throw new SaidError(said("answer.duration_too_long", { text: shown, longest: inDaysOrHours(longestMs) }));
+	return read;
+}
+
+function inDaysOrHours(ms: number): Said {
+	const hours = ms / 3_600_000;
+	return hours % 24 === 0 ? said("answer.days", { count: hours / 24 }) : said("answer.hours", { count: hours });
+}
+
+function durationInWords(text: string, locale: string): string {
+	const say = sayIn(locale);
+	if (text === "forever") return say("answer.forever");
+	if (text === "off") return say("answer.off");
 	let left = readDuration(text) ?? 0;
 	const parts: string[] = [];
-	for (const [ms, name] of units) {
+	for (const [ms, key] of units) {
 		const count = Math.floor(left / ms);
 		if (count === 0) continue;
 		left -= count * ms;
-		parts.push(`${count} ${name}${count === 1 ? "" : "s"}`);
+		parts.push(say(key, { count }));
 	}
 	return parts.join(" ") || text;
 }
 
 /** The text if it is a duration, a number with each unit, or the matching `suggestions`. */
-export function suggestDurations(typed: string, suggestions: readonly string[]): Suggestion[] {
+export function suggestDurations(typed: string, suggestions: readonly string[], locale: string): Suggestion[] {
 	const text = typed.trim().toLowerCase();
+	const read = normalized(text);
 	const values = /^\d{1,4}$/.test(text)
 		? ["m", "h", "d", "w"].map((unit) => text + unit)
-		: isDurationWord(text)
-			? [text]
-			: suggestions.filter((one) => one.startsWith(text));
-	return values.map((value) => ({ name: durationInWords(value), value }));
+		: read !== undefined
+			? [read]
+			: suggestions.filter((one) => one.startsWith(text) || durationInWords(one, locale).startsWith(text));
+	return values.map((value) => ({ name: durationInWords(value, locale), value }));
 }

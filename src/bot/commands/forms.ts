@@ -7,43 +7,65 @@ import {
 	LabelBuilder,
 	ModalBuilder,
 	type ModalSubmitInteraction,
+	TextDisplayBuilder,
 	TextInputBuilder,
 	TextInputStyle,
 } from "discord.js";
-import { maxReasonLength } from "../../discord/text.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { inlineText, maxReasonLength } from "../../discord/text.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said, sayIn } from "../../texts/texts.ts";
 import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
 import { commandText } from "./command-texts.ts";
-import { isDurationWord } from "./durations.ts";
+import { requireDuration } from "./durations.ts";
 
 /** Of the buttons that confirm or cancel, and of the forms of context menus. */
 export const questionPrefix = "confirm";
 export const formPrefix = "ask";
 
 /** `question`: id of the pending action. */
-export function questionButtons(question: string) {
+export function questionButtons(question: string, locale: string) {
+	const say = sayIn(locale);
 	return new ActionRowBuilder<ButtonBuilder>().addComponents(
-		new ButtonBuilder().setCustomId(`${questionPrefix}:${question}:yes`).setLabel("Do it").setStyle(ButtonStyle.Danger),
+		new ButtonBuilder()
+			.setCustomId(`${questionPrefix}:${question}:yes`)
+			.setLabel(say("answer.do_it.button"))
+			.setStyle(ButtonStyle.Danger),
 		new ButtonBuilder()
 			.setCustomId(`${questionPrefix}:${question}:no`)
-			.setLabel("Cancel")
+			.setLabel(say("answer.cancel.button"))
 			.setStyle(ButtonStyle.Secondary),
 	);
 }
 
-export function formFor(
-	action: Action,
-	menu: ActionMenu,
-	{ userId, messageId = "", channelId }: MenuTarget,
-	locale: string,
-): ModalBuilder {
+/** Of the button that opens a form again with what was typed. */
+export const retryPrefix = "retry";
+
+export function retryButton(id: string, locale: string) {
+	return new ActionRowBuilder<ButtonBuilder>().addComponents(
+		new ButtonBuilder()
+			.setCustomId(`${retryPrefix}:${id}`)
+			.setLabel(sayIn(locale)("answer.try_again.button"))
+			.setStyle(ButtonStyle.Primary),
+	);
+}
+
+export interface Form {
+	action: Action;
+	menu: ActionMenu;
+	target: MenuTarget;
+	/** What the person typed before, by option name. */
+	typed?: Readonly<Record<string, string>>;
+}
+
+export function formFor({ action, menu, target, typed = {} }: Form, locale: string): ModalBuilder {
 	const index = action.menus?.indexOf(menu) ?? 0;
 	const labels = askedOptions(action, menu).map((option) => {
 		const input = new TextInputBuilder()
 			.setCustomId(option.name)
 			.setStyle(option.kind === "reason" ? TextInputStyle.Paragraph : TextInputStyle.Short)
 			.setRequired(option.required ?? false)
-			.setMaxLength(option.max ?? maxReasonLength);
+			.setMaxLength(option.max ?? maxReasonLength)
+			.setValue(typed[option.name] ?? "");
 		const [example] = option.suggestions ?? [];
 		if (example !== undefined) input.setPlaceholder(example);
 		const path = [...action.name.split(" "), option.name];
@@ -52,9 +74,12 @@ export function formFor(
 			.setDescription(commandText(path, "description", locale))
 			.setTextInputComponent(input);
 	});
+	const { userId, messageId = "", channelId } = target;
+	const person = new TextDisplayBuilder().setContent(sayIn(locale)("answer.form_person", { person: `<@${userId}>` }));
 	return new ModalBuilder()
 		.setCustomId([formPrefix, action.name, index, userId, messageId, channelId].join(":"))
 		.setTitle(commandText(["menu", menu.name], "name", locale))
+		.addTextDisplayComponents(person)
 		.addLabelComponents(labels);
 }
 
@@ -66,33 +91,35 @@ function askedOptions(action: Action, menu: ActionMenu): ActionOption[] {
 	return (menu.asks ?? []).flatMap((name) => action.options.find((option) => option.name === name) ?? []);
 }
 
-export interface FilledForm {
-	action: Action;
-	menu: ActionMenu;
-	target: MenuTarget;
-	values: Map<string, OptionValue[]>;
-}
-
-/** `rest`: custom_id without the prefix. Throws a ToolError if the action is gone or a value is invalid. */
-export function readForm(interaction: ModalSubmitInteraction, rest: string, actions: readonly Action[]): FilledForm {
+/** `rest`: custom_id without the prefix. Throws a SaidError if the action is gone. */
+export function readForm(
+	interaction: ModalSubmitInteraction,
+	rest: string,
+	actions: readonly Action[],
+): Required<Form> {
 	const [name, index, userId = "", messageId = "", channelId = ""] = rest.split(":");
 	const action = actions.find((one) => one.name === name);
 	const menu = action?.menus?.[Number(index)];
-	if (!action || !menu)
-		throw new ToolError("The bot has changed since this form was opened. Nothing was done; open it again.");
-	const values = new Map<string, OptionValue[]>();
-	for (const option of askedOptions(action, menu)) {
-		const text = interaction.fields.getTextInputValue(option.name).trim();
-		if (text !== "") values.set(option.name, [readField(option, text)]);
-	}
-	const target = { userId, channelId, ...(messageId && { messageId }) };
-	return { action, menu, target, values };
+	if (!action || !menu) throw new SaidError(said("answer.form_gone"));
+	const typed = Object.fromEntries(
+		askedOptions(action, menu).map((option) => [option.name, interaction.fields.getTextInputValue(option.name).trim()]),
+	);
+	return { action, menu, target: { userId, channelId, ...(messageId && { messageId }) }, typed };
 }
 
-function readField({ kind, name, suggestions }: ActionOption, text: string): OptionValue {
-	if (kind === "duration" && !isDurationWord(text, suggestions))
-		throw new ToolError(`${name}: write a duration such as 10m, 2h or 3d. Nothing was done.`);
-	if (kind !== "integer" && kind !== "case") return text;
+/** Throws a SaidError if a value is invalid. */
+export function valuesOfForm({ action, typed }: Required<Form>): Map<string, OptionValue[]> {
+	const values = new Map<string, OptionValue[]>();
+	for (const option of action.options) {
+		const text = typed[option.name];
+		if (text) values.set(option.name, [readField(option, text)]);
+	}
+	return values;
+}
+
+function readField(option: ActionOption, text: string): OptionValue {
+	if (option.kind === "duration") return requireDuration(option, text);
+	if (option.kind !== "integer" && option.kind !== "case") return text;
 	if (/^\d{1,9}$/.test(text)) return Number(text);
-	throw new ToolError(`${name}: write a number. Nothing was done.`);
+	throw new SaidError(said("answer.not_a_number", { text: inlineText(text, 50) }));
 }

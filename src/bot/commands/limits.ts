@@ -1,8 +1,9 @@
 // How many commands each person can use in a guild, and how many run at once.
 
 import type { Log } from "../../lib/log.ts";
+import { languageOf, render } from "../../texts/texts.ts";
 import type { Action } from "./action.ts";
-import { Limiter, tooOften, tooOftenOnce } from "./cooldown.ts";
+import { type Attempt, Limiter, tooOften, tooOftenOnce } from "./cooldown.ts";
 import type { Holds } from "./help.ts";
 
 const commandLimits = { max: 5, windowMs: 10_000 } as const;
@@ -23,6 +24,8 @@ export interface LimitedRun {
 	limiter?: Limiter | undefined;
 	/** Only the first refused command gets a reply. */
 	tellsOnce: boolean;
+	/** Of the reply. */
+	locale: string;
 }
 
 /** `isMistake`: failed by the person's mistake, before anything changed. */
@@ -44,12 +47,15 @@ export function createCommandLimits(open = new Limiter(commandLimits)) {
 
 	return {
 		async run<Answer>(
-			{ guildId, userId, weight, limiter: own, tellsOnce }: LimitedRun,
+			{ guildId, userId, weight, limiter: own, tellsOnce, locale }: LimitedRun,
 			work: () => Promise<Ran<Answer>>,
 		): Promise<Answer | string | undefined> {
 			const limiter = own ?? byWeight[weight];
 			const key = `${guildId} ${userId}`;
-			const tell = tellsOnce ? tooOftenOnce : (by: Limiter, { waitS }: { waitS: number }) => tooOften(by, waitS);
+			const tell = (by: Limiter, refused: Attempt) => {
+				const text = tellsOnce ? tooOftenOnce(by, refused) : tooOften(by, refused.waitS);
+				return text && render(text, languageOf(locale));
+			};
 			const attempt = limiter.take(key);
 			if (attempt.waitS > 0) return tell(limiter, attempt);
 			const { answer, isMistake } = await work();

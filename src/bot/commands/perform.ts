@@ -2,7 +2,8 @@
 // the action requires it.
 
 import type { JsonObject } from "../../lib/json.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { languageOf, render } from "../../texts/texts.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
 import type { Action } from "./action.ts";
 import type { Ran } from "./limits.ts";
@@ -16,6 +17,8 @@ export interface Place {
 	person: PersonCall["person"];
 	/** Such as "/ban" or "!m ban", for logs and the audit log. */
 	command: string;
+	/** The person's, if only the person sees the answer; else the guild's. */
+	locale: string;
 }
 
 /** `question`: id of the pending action that the text asks to confirm. */
@@ -81,15 +84,15 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 		async perform(
 			action: Action,
 			values: Values,
-			{ guildId, channelId, at, person, command }: Place,
+			{ guildId, channelId, at, person, command, locale }: Place,
 		): Promise<Ran<Answer>> {
 			let call: PersonCall;
 			try {
 				const toCall = toToolCall(action, values, { channelId, at });
 				call = { guildId, person, command, ...toCall };
 			} catch (error) {
-				if (!(error instanceof ToolError)) throw error;
-				return { answer: { text: error.message }, isMistake: true };
+				if (!(error instanceof SaidError)) throw error;
+				return { answer: { text: render(error.said, languageOf(locale)) }, isMistake: true };
 			}
 			const ran = action.confirm?.(call.args) ? await preview(action, call) : await run(call);
 			if (!ran.isMistake) return ran;

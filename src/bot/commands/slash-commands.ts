@@ -1,6 +1,7 @@
 // Runs slash commands with their autocompletion, and context menu commands of users and messages. Replies are ephemeral.
 
 import {
+	type ButtonInteraction,
 	type ChatInputCommandInteraction,
 	type Client,
 	Events,
@@ -14,6 +15,9 @@ import {
 } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
+import { LruMap } from "../../lib/lru-map.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { languageOf, render, said, sayIn } from "../../texts/texts.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
@@ -21,7 +25,17 @@ import { autocomplete, type Suggest } from "./autocomplete.ts";
 import type { Command } from "./commands.ts";
 import type { ComponentHandler, ComponentInteraction } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
-import { formFor, formPrefix, questionButtons, questionPrefix, readForm } from "./forms.ts";
+import {
+	type Form,
+	formFor,
+	formPrefix,
+	questionButtons,
+	questionPrefix,
+	readForm,
+	retryButton,
+	retryPrefix,
+	valuesOfForm,
+} from "./forms.ts";
 import { type Holds, slashHelp } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type LimitedRun, type Ran, weightOf } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
@@ -42,18 +56,22 @@ export interface SlashCommandsOptions {
 
 type Answering = RepliableInteraction;
 
+const maxForms = 500;
+
 type Work = () => Promise<Ran<Answer>>;
 
 type MenuInteraction = UserContextMenuCommandInteraction | MessageContextMenuCommandInteraction;
 
-const busy = "Too many commands are running. Try again in a moment.";
-
 export class SlashCommands {
 	/** The answers to forms and questions. */
 	readonly components: readonly ComponentHandler[] = [
-		{ prefix: formPrefix, run: async (interaction, rest) => this.#onForm(interaction, rest) },
+		{ prefix: formPrefix, run: (interaction, rest) => this.#onForm(interaction, rest) },
+		{ prefix: retryPrefix, run: (interaction, rest) => this.#onRetry(interaction, rest) },
 		{ prefix: questionPrefix, run: (interaction, rest) => this.#onDecision(interaction, rest) },
 	];
+
+	/** What people typed in forms that were wrong, by the id of the button. */
+	readonly #typed = new LruMap<string, Form>(maxForms);
 
 	constructor(private readonly options: SlashCommandsOptions) {}
 
@@ -81,14 +99,16 @@ export class SlashCommands {
 			try {
 				// Discord expects a response within 3 s.
 				await deferPrivately(interaction);
-				const limited = { weight, limiter, guildId, userId: interaction.user.id, tellsOnce: false };
+				const { user, locale } = interaction;
+				const limited = { weight, limiter, guildId, userId: user.id, tellsOnce: false, locale };
 				const answer = await this.options.limits.run(limited, work);
 				await show(interaction, typeof answer === "object" ? answer : { text: answer ?? "" });
 			} catch (error) {
 				await this.#fail(interaction, error);
 			}
 		};
-		if (!this.options.concurrency.run(guildId, weight, run)) answerPrivately(interaction, busy).catch(() => {});
+		if (this.options.concurrency.run(guildId, weight, run)) return;
+		answerPrivately(interaction, sayIn(interaction.locale)("answer.busy")).catch(() => {});
 	}
 
 	async #fail(interaction: Answering, error: unknown): Promise<void> {
@@ -155,36 +175,55 @@ export class SlashCommands {
 		if (menu.asks === undefined) this.#act(interaction, action, new Map(), menu.name, menu.args(target));
 		else
 			interaction
-				.showModal(formFor(action, menu, target, interaction.locale))
+				.showModal(formFor({ action, menu, target }, interaction.locale))
 				.catch((error) => this.#fail(interaction, error));
 	}
 
-	#onForm(interaction: ComponentInteraction, rest: string): void {
+	async #onForm(interaction: ComponentInteraction, rest: string): Promise<void> {
 		if (!interaction.isModalSubmit()) return;
-		const { action, menu, target, values } = readForm(interaction, rest, this.options.actions);
-		this.#act(interaction, action, values, menu.name, menu.args(target));
+		const form = readForm(interaction, rest, this.options.actions);
+		const { action, menu, target } = form;
+		try {
+			this.#act(interaction, action, valuesOfForm(form), menu.name, menu.args(target));
+		} catch (error) {
+			if (!(error instanceof SaidError)) throw error;
+			// A form cannot follow a form: MODAL is not available for MODAL_SUBMIT.
+			// https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type
+			this.#typed.set(interaction.id, form);
+			const { locale } = interaction;
+			const components = [retryButton(interaction.id, locale)];
+			const content = render(error.said, languageOf(locale));
+			await interaction.reply({ content, components, flags: MessageFlags.Ephemeral, allowedMentions: noMentions });
+		}
+	}
+
+	async #onRetry(interaction: ComponentInteraction, id: string): Promise<void> {
+		if (!interaction.isButton()) return;
+		const form = this.#typed.get(id);
+		if (!form) throw new SaidError(said("answer.form_gone"));
+		await interaction.showModal(formFor(form, interaction.locale));
 	}
 
 	async #onDecision(interaction: ComponentInteraction, rest: string): Promise<void> {
 		if (!interaction.isButton()) return;
 		const { performing } = this.options;
+		const say = sayIn(interaction.locale);
 		const [question = "", decision] = rest.split(":");
 		const asker = performing.askedBy(question);
 		if (asker !== undefined && asker !== interaction.user.id) {
-			await answerPrivately(interaction, "Only the person who used the command can answer this.");
+			await answerPrivately(interaction, say("answer.only_asker"));
 			return;
 		}
 		await interaction.deferUpdate();
 		const settled = await performing.answer(question, decision === "yes");
 		if (settled.state === "answered") {
 			// The message shows the result of the first answer, or will when the action has ended.
-			await answerPrivately(interaction, "This was answered before.");
+			await answerPrivately(interaction, say("answer.answered_before"));
 			return;
 		}
 		const [content = "", ...more] = answerPieces(
-			settled.state === "done"
-				? settled.text
-				: "This is older than five minutes, or the bot was restarted. Nothing was done now.",
+			settled.state === "done" ? settled.text : sayIn(shownTo(interaction))("answer.expired"),
+			shownTo(interaction),
 		);
 		await interaction.editReply({ content, allowedMentions: noMentions, components: [] });
 		if (more.length > 0) await answerPrivately(interaction, "", more);
@@ -194,10 +233,11 @@ export class SlashCommands {
 async function show(interaction: Answering, { text, question, isVerbatim }: Answer): Promise<void> {
 	if (question === undefined)
 		return isVerbatim ? answerPrivately(interaction, text, sendablePieces(text)) : answerPrivately(interaction, text);
-	const pieces = answerPieces(text);
+	const { locale } = interaction;
+	const pieces = answerPieces(text, locale);
 	const last = pieces.pop() ?? "";
 	if (pieces.length > 0) await answerPrivately(interaction, text, pieces);
-	const body = { content: last, allowedMentions: noMentions, components: [questionButtons(question)] };
+	const body = { content: last, allowedMentions: noMentions, components: [questionButtons(question, locale)] };
 	if (pieces.length === 0) await interaction.editReply(body);
 	else await interaction.followUp({ ...body, flags: MessageFlags.Ephemeral });
 }
@@ -217,14 +257,20 @@ function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Val
 	return values;
 }
 
-function placeOf({ guildId, channelId, createdTimestamp, user }: Answering, command: string): Place {
+function placeOf({ guildId, channelId, createdTimestamp, user, locale }: Answering, command: string): Place {
 	return {
 		guildId: guildId ?? "",
 		channelId: channelId ?? "",
 		at: createdTimestamp,
 		person: { id: user.id, name: user.globalName ?? user.username },
 		command,
+		locale,
 	};
+}
+
+/** The language of the message with the pressed button: of the person if it is ephemeral, else of the guild. */
+function shownTo({ message, locale, guildLocale }: ButtonInteraction): string {
+	return message.flags.has(MessageFlags.Ephemeral) ? locale : (guildLocale ?? locale);
 }
 
 function holdsIn({ memberPermissions, member }: Pick<Answering, "memberPermissions" | "member">): Holds {

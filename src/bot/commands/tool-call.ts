@@ -1,10 +1,9 @@
 // Turns the values that a person gave for an action into a tool call.
 
-import { auditReason, inlineText } from "../../discord/text.ts";
+import { auditReason } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { ToolError } from "../../lib/tool-error.ts";
-import { readDuration } from "../tool/arguments/times.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
+import { requireDuration } from "./durations.ts";
 
 /** By option name; absent if not given. */
 export type Values = ReadonlyMap<string, readonly OptionValue[]>;
@@ -32,27 +31,9 @@ export function toToolCall(
 
 function convert(option: ActionOption, value: OptionValue): unknown {
 	const { kind, convert = (same) => same } = option;
-	if (kind === "duration") requireDuration(option, String(value));
+	if (kind === "duration") return convert(requireDuration(option, String(value)));
 	// Shortens the reason, because tools refuse reasons that are too long.
 	return kind === "reason" ? auditReason(String(value)) : convert(value);
-}
-
-function requireDuration({ name, longestMs = Infinity, suggestions = [] }: ActionOption, text: string): void {
-	const word = text.trim().toLowerCase();
-	if (suggestions.includes(word)) return;
-	const ms = readDuration(word);
-	const shown = inlineText(text, 50);
-	if (ms === undefined)
-		throw new ToolError(
-			`The ${name} "${shown}" is no duration. Write a number with a unit (s, m, h, d, w), such as ${suggestions.find((one) => /^\d/.test(one)) ?? "10m"}. Nothing was done.`,
-		);
-	if (ms > longestMs)
-		throw new ToolError(`The ${name} "${shown}" is too long: at most ${inDaysOrHours(longestMs)}. Nothing was done.`);
-}
-
-function inDaysOrHours(ms: number): string {
-	const hours = ms / 3_600_000;
-	return hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`;
 }
 
 function addValue(

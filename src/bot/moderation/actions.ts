@@ -2,7 +2,6 @@
 
 import { ChannelType } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import type { Action, ActionOption } from "../commands/action.ts";
 import { readDuration } from "../tool/arguments/times.ts";
 
@@ -14,6 +13,9 @@ const user: ActionOption = { name: "user", kind: "user", argument: "user_ids", r
 const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
 
 const tell: ActionOption = { name: "tell", kind: "flag", argument: "tell" };
+
+// "off" and "none" are 0.
+const inSeconds = (value: unknown) => Math.round((readDuration(String(value)) ?? 0) / 1000);
 
 const isMany = ({ user_ids }: JsonObject) => Array.isArray(user_ids) && user_ids.length >= manyPeople;
 
@@ -35,14 +37,14 @@ const bans: readonly Action[] = [
 				kind: "choice",
 				argument: "delete_message_seconds",
 				choices: ["none", "1h", "6h", "24h", "3d", "7d"],
-				convert: (value) => (readDuration(String(value)) ?? 0) / 1000,
+				convert: inSeconds,
 			},
 			tell,
 		],
 		permission: "BanMembers",
 		heavy: true,
 		confirm: isMany,
-		chat: { order: ["user", "duration", "reason"], required: ["duration"] },
+		chat: { order: ["user", "duration", "reason"] },
 	},
 	{ name: "unban", tool: "unban", options: [user, reason], permission: "BanMembers", heavy: true },
 	{
@@ -168,7 +170,7 @@ const channels: readonly Action[] = [
 				required: true,
 				suggestions: ["off", "5s", "10s", "30s", "1m", "5m", "1h"],
 				longestMs: 6 * 3_600_000,
-				convert: readSlowMode,
+				convert: inSeconds,
 			},
 			{ name: "channel", kind: "channel", argument: "channel_id" },
 			reason,
@@ -193,10 +195,3 @@ const channels: readonly Action[] = [
 ];
 
 export const moderationActions: readonly Action[] = [...bans, ...people, ...voice, ...channels];
-
-function readSlowMode(value: unknown): number {
-	const ms = value === "off" ? 0 : readDuration(String(value));
-	if (ms === undefined)
-		throw new ToolError('The interval is a duration such as 10s or 5m, or "off". Nothing was done.');
-	return Math.round(ms / 1000);
-}

@@ -1,6 +1,6 @@
 // Shows the bot's response to an interaction as a user sees it: messages, their buttons and menus, and modals.
 
-import { MessageFlags } from "discord.js";
+import { ComponentType, MessageFlags } from "discord.js";
 import { type Button, buttonsIn, type SelectMenu, selectMenusIn } from "../world/messages/buttons.ts";
 import { inputsIn, type ModalInput } from "../world/messages/modals.ts";
 import type { Message } from "../world/state/entities.ts";
@@ -48,6 +48,7 @@ export interface Reply extends VisibleMessage {
 export interface VisibleModal {
 	customId: string;
 	title: string;
+	texts: readonly string[];
 	inputs: readonly VisibleInput[];
 }
 
@@ -121,6 +122,7 @@ function modalOf({ state, modal }: Interaction): VisibleModal | undefined {
 	return {
 		customId: modal.custom_id,
 		title: modal.title,
+		texts: modal.components.flatMap((one) => (one.type === ComponentType.TextDisplay ? one.content : [])),
 		inputs: inputsIn(modal).map(({ label, input }) => ({ ...input, label })),
 	};
 }

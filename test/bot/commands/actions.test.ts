@@ -220,9 +220,9 @@ describe("every action fits its tool", () => {
 	test("the options of chat commands and forms exist", () => {
 		for (const { options, chat, menus = [] } of feature.actions ?? []) {
 			const names = options.map(({ name }) => name);
-			const { order = [], required = [] } = chat || {};
+			const { order = [] } = chat || {};
 			const asked = menus.flatMap(({ asks = [] }) => asks);
-			expect(names).toEqual(expect.arrayContaining([...order, ...required, ...asked]));
+			expect(names).toEqual(expect.arrayContaining([...order, ...asked]));
 			for (const { asks = [] } of menus) expect(asks.length).toBeLessThanOrEqual(5);
 		}
 	});

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import type { Action } from "../../../src/bot/commands/action.ts";
 import { answerPieces } from "../../../src/bot/commands/answer.ts";
 import { readCommand } from "../../../src/bot/commands/commands.ts";
+import { countDurationWords, readDurationText } from "../../../src/bot/commands/durations.ts";
 import { createPerform, type PerformOptions, questionOf } from "../../../src/bot/commands/perform.ts";
 import { toToolCall } from "../../../src/bot/commands/tool-call.ts";
 
@@ -31,8 +32,37 @@ test("durations need units, and are not too long", () => {
 	expect(argsOf("1d12h")).toEqual({ after: "1d12h" });
 	expect(argsOf("off")).toEqual({ after: "off" });
 	expect(argsOf("28d")).toEqual({ after: "28d" });
-	expect(() => argsOf("60d")).toThrow('The within "60d" is too long: at most 28 days. Nothing was done.');
+	expect(() => argsOf("60d")).toThrow("“60d” is too long: at most 28 days. Nothing was done.");
 	for (const text of ["10", "", "soon", "1x"]) expect(() => argsOf(text)).toThrow("such as 5m");
+});
+
+test.each<[string, string | undefined]>([
+	["10m", "10m"],
+	["10 Minutes", "10 minutes"],
+	["1 day 12 hours", "1 day 12 hours"],
+	["2 Stunden", "2 h"],
+	["1 Woche 3 Tage", "1 w 3 d"],
+	["90 min", "90 min"],
+	["Off", "off"],
+	["10", undefined],
+	["minutes", undefined],
+	["10 minits", undefined],
+])("%j is the duration %j", (text, value) => {
+	expect(readDurationText(text, { suggestions: ["off"] })).toBe(value);
+});
+
+test.each<[string, number]>([
+	["10m spam", 1],
+	["10 minutes of rest", 2],
+	["1 day 12 hours of rest", 4],
+	["1h 30m", 2],
+	["1d 2 days of spam", 1],
+	["forever and ever", 1],
+	["10 people", 0],
+	["spam 10m", 0],
+	["", 0],
+])("of %j, %d words are the duration", (text, count) => {
+	expect(countDurationWords(text.split(" "), { suggestions: ["forever"] })).toBe(count);
 });
 
 const perform = (
@@ -45,6 +75,7 @@ const perform = (
 		guildId: "1",
 		person: { id: "1", name: "Ada" },
 		command: "/timeout",
+		locale: "en-US",
 	});
 };
 
@@ -67,9 +98,9 @@ test("a question has buttons only if something would be done", async () => {
 
 test("long answers are split between lines", () => {
 	const lines = Array.from({ length: 12 }, (_, index) => `${index} `.padEnd(600, "word "));
-	const pieces = answerPieces(lines.join("\n"));
+	const pieces = answerPieces(lines.join("\n"), "en-US");
 	expect(pieces.flatMap((piece) => piece.split("\n"))).toEqual(lines.map((line) => line));
-	const long = answerPieces(`short\n${"x".repeat(5_000)}\nend`);
+	const long = answerPieces(`short\n${"x".repeat(5_000)}\nend`, "en-US");
 	expect(long[0]).toBe("short");
 	expect(long.join("").replace(/\n/g, "")).toBe(`short${"x".repeat(5_000)}end`);
 	for (const piece of [...pieces, ...long]) expect(piece.length).toBeLessThanOrEqual(2_000);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Limiter } from "../../../src/bot/commands/cooldown.ts";
 import { createCommandLimits } from "../../../src/bot/commands/limits.ts";
 
-const person = { guildId: "1", userId: "2", tellsOnce: false } as const;
+const person = { guildId: "1", userId: "2", tellsOnce: false, locale: "en-US" } as const;
 
 test("mistakes do not count, but those beyond their limit do, so that a flood of them ends", async () => {
 	const limits = createCommandLimits(new Limiter({ max: 5, windowMs: 10_000 }));

@@ -148,6 +148,7 @@ describe("commands", () => {
 			{ name: "3 weeks", value: "3w" },
 		]);
 		expect(await suggest("1d12h")).toEqual([{ name: "1 day 12 hours", value: "1d12h" }]);
+		expect(await suggest("2 Tage")).toEqual([{ name: "2 days", value: "2 d" }]);
 		expect((await suggest("")).map(({ value }) => value)).toContain("forever");
 	});
 
@@ -193,14 +194,53 @@ describe("commands", () => {
 		const user = world.simulator.user(moderator);
 		const mona = world.id("mona_lisa");
 		const used = await user.runOnUser(general, "Time out", mona);
-		const sent = await user.submit(used, { duration: "soon", reason: "" });
-		expect((await sent.reply()).content).toContain("write a duration");
-		const again = await user.runOnUser(general, "Time out", mona);
-		const done = await user.submit(again, { duration: "10m", reason: "rude" });
+		const modal = await used.modal();
+		expect(modal.title).toBe("Time out");
+		expect(modal.texts).toEqual([`For <@${mona}>`]);
+		const sent = await user.submit(used, { duration: "soon", reason: "rude" });
+		const refused = await sent.reply();
+		expect(refused.content).toStartWith("“soon” is not a duration.");
+		expect(refused.ephemeral).toBe(true);
+		const again = await user.press(refused, "Try again");
+		// The reason is still there.
+		const done = await user.submit(again, { duration: "10 minutes" });
 		const reply = await done.reply();
 		expect(reply.ephemeral).toBe(true);
 		expect(reply.content).toStartWith("Timed out ");
+		expect(world.notes().at(-1)?.Reason).toBe("rude");
 		expect(world.member("mona_lisa").communication_disabled_until).toBeTruthy();
+	});
+
+	test("answers, suggestions and forms are in the language of the person", async () => {
+		const { simulator } = world;
+		const { locales } = simulator.world.users;
+		locales.set(world.id(moderator), "de");
+		const user = simulator.user(moderator);
+		const mona = world.id("mona_lisa");
+		expect(await run("help", {})).toContain("`/bannen`: Bannt jemanden, ");
+		expect(await run("timeout", { user: mona, duration: "bald" })).toStartWith("„bald“ ist keine Dauer.");
+		const suggested = await user.suggest(general, "ban", { user: mona, duration: "3 Tage" }, "duration");
+		expect(suggested).toEqual([{ name: "3 Tage", value: "3 d" }]);
+		const modal = await (await user.runOnUser(general, "Time out", mona)).modal();
+		expect(modal.title).toBe("Timeout geben");
+		expect(modal.texts).toEqual([`Für <@${mona}>`]);
+		expect(modal.inputs.map(({ label }) => label)).toEqual(["Dauer", "Grund"]);
+		locales.delete(world.id(moderator));
+	});
+
+	test("chat commands answer in the language of the server", async () => {
+		const { simulator, guild } = world;
+		simulator.world.guilds.edit(guild, { preferred_locale: "de" });
+		await until("the bot has heard of it", async () =>
+			(await world.ask(moderator, "!m role")).startsWith(
+				"Schreib eins davon:\n`!m role add <@rolle> <@nutzer …> [grund]`",
+			),
+		);
+		const missing = await world.ask(moderator, "!m timeout mona_lisa");
+		expect(missing).toBe("Es fehlt: dauer. Schreib `!m timeout <@nutzer …> <dauer> [grund]`.");
+		expect(await world.ask(moderator, "!m help")).toContain("[grund]`: Bannt jemanden, auf Zeit oder für immer");
+		simulator.world.guilds.edit(guild, { preferred_locale: "en-US" });
+		await until("the bot has heard of it", async () => (await world.ask(moderator, "!m role")).startsWith("Write"));
 	});
 
 	test("Delete and warn deletes the message and warns its author", async () => {

@@ -321,12 +321,16 @@ describe("arguments", () => {
 	});
 
 	test.each([
-		["!m ban", "Write `!m ban <@user …> <duration> [reason]`."],
+		["!m ban", "@user … is missing. Write `!m ban <@user …> [duration] [reason]`."],
 		["!m ban @mona 1h", "No member is called exactly @mona"],
 		["!m ban 123 1h", "No member of this server is called 123."],
-		["!m ban <@MONA>", "duration is missing. Write `!m ban"],
-		["!m ban <@MONA> rude", "duration is missing. Write `!m ban"],
-		["!m ban <@MONA> -1h", "duration is missing. Write `!m ban"],
+		["!m ban <@MONA> -1h", "“-1h” is not a duration. Write a number with a unit"],
+		["!m ban <@MONA> 10 minits", "“10” is not a duration. Write a number with a unit"],
+		["!m ban <@MONA> zoe", "“zoe” is the name of a member. Write <@"],
+		["!m ban <@MONA> 1d ZOE was rude, too", "“ZOE” is the name of a member."],
+		["!m kick mona_lisa zoe", "put the reason in quotation marks. Nothing was done."],
+		["!m timeout <@MONA>", "duration is missing. Write `!m timeout"],
+		["!m timeout <@MONA> 29 days", "“29 days” is too long: at most 28 days. Nothing was done."],
 		["!m ban <@MONA> 0m", "expected a duration of at most 5 years"],
 		["!m ban <@MONA> 6000000m", "expected a duration of at most 5 years"],
 		["!m ban <@MONA>1h", "No member of this server is called"],
@@ -497,7 +501,7 @@ describe("cooldowns", () => {
 		const zoe = world.id("zoe");
 		for (const mistake of [
 			"ban",
-			`ban ${zoe}`,
+			`ban ${zoe} 10`,
 			"ban nobody 1h",
 			`ban ${world.id(moderator)} 1h`,
 			"unban",
@@ -518,7 +522,7 @@ describe("cooldowns", () => {
 	test("too many mistakes get one notice, and do not prevent a ban", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
-		for (let index = 0; index < 40; index++) await simulator.user(moderator).say(general, "!m ban zoe");
+		for (let index = 0; index < 40; index++) await simulator.user(moderator).say(general, "!m ban zoe 10");
 		await until("all are answered", () => world.answers().length === 31);
 		expect(await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`)).toStartWith("Banned ");
 		expect(world.answers().filter(({ content }) => content.startsWith("That was"))).toHaveLength(1);

@@ -137,7 +137,7 @@ onBoth((databases) => {
 		])
 			await bot.cases.add(bot.guild.id, { moderatorId: bot.id(moderator), ...hidden });
 		const ask = (kind: "reason" | "case", text: string) =>
-			suggestCases(bot.cases, { kind, text, guildId: bot.guild.id, userId: bot.id(moderator) });
+			suggestCases(bot.cases, { kind, text, guildId: bot.guild.id, userId: bot.id(moderator), locale: "en-US" });
 		expect((await ask("reason", "")).map(({ value }) => value)).toEqual(["spam", "Spam links", "insults"]);
 		expect((await ask("reason", "link")).map(({ value }) => value)).toEqual(["Spam links"]);
 		expect(await ask("case", "3")).toEqual([{ name: "3: Warning, Spam links", value: "3" }]);
