@@ -121,7 +121,7 @@ async function startInstance(
 		readiness,
 		program: runBot({ CONFIG_DIR: folder }),
 		start() {
-			forgetLogins(folder);
+			forgetLogins(folder, env.DATA_DIR);
 			instance.program = runBot({ CONFIG_DIR: folder });
 			return instance.program;
 		},

@@ -199,7 +199,7 @@ function randomState(random: Random) {
 	return guildState(given);
 }
 
-test.each([1, 2, 3, 4, 5])("random guilds (seed %d)", (seed) => {
+test.each([1, 2, 3])("random guilds (seed %d)", (seed) => {
 	const random = seeded(seed);
 	for (let round = 0; round < 120; round++) {
 		const state = randomState(random);

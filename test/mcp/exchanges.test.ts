@@ -88,6 +88,12 @@ function modern(
 const version = "io.modelcontextprotocol/protocolVersion";
 const capabilities = "io.modelcontextprotocol/clientCapabilities";
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
+/** The answer to a ping. */
+const empty = { status: 200, result: "{}" };
+const pong = { body: ping, ...empty };
+/** An error about a message whose id was not read. */
+const unread = (status: number, code = -32600) => ({ status, code, id: "null" });
+const notFound = { status: 404, era: "none" } as const;
 const unauthorized = { "www-authenticate": "Bearer" };
 const invalidToken = { "www-authenticate": 'Bearer error="invalid_token"' };
 
@@ -95,9 +101,9 @@ const invalidToken = { "www-authenticate": 'Bearer error="invalid_token"' };
 function rows(at: ServerName): Row[] {
 	const onBot = at === "bot";
 	const maxBytes = (onBot ? 128 : 64) * 1024;
-	const allow = onBot ? "POST, DELETE" : "POST";
-	const refused403: Partial<Row> = { status: 403, era: "none" };
-	const refused401: Partial<Row> = { status: 401, answers: unauthorized, era: "none" };
+	const notAllowed = { status: 405, answers: { allow: onBot ? "POST, DELETE" : "POST" }, era: "none" } as const;
+	const forbidden = { status: 403, era: "none" } as const;
+	const unauthenticated = { status: 401, answers: unauthorized, era: "none" } as const;
 	const evil = "http://localhost.evil.example";
 	const withoutToken = { Authorization: null };
 	return [
@@ -128,13 +134,7 @@ function rows(at: ServerName): Row[] {
 				era: "none",
 			}),
 		),
-		{
-			rule: "the scheme's letters may be small",
-			headers: { Authorization: `bearer ${token}` },
-			body: ping,
-			status: 200,
-			result: "{}",
-		},
+		{ rule: "the scheme's letters may be small", headers: { Authorization: `bearer ${token}` }, ...pong },
 		...["null", evil, `${evil}:80`, "http://127.0.0.1.nip.io", "file://", ""]
 			.concat("http://localhost@evil.example", "http://evil.example#localhost")
 			.map(
@@ -142,25 +142,12 @@ function rows(at: ServerName): Row[] {
 					rule: `the Origin ${JSON.stringify(Origin)}: 403`,
 					headers: { Origin },
 					body: ping,
-					status: 403,
-					era: "none",
+					...forbidden,
 				}),
 			),
-		{
-			rule: "the Origin twice: 403",
-			headers: { Origin: ["http://localhost", evil] },
-			body: ping,
-			...refused403,
-			status: 403,
-		},
+		{ rule: "the Origin twice: 403", headers: { Origin: ["http://localhost", evil] }, body: ping, ...forbidden },
 		...["http://localhost", "http://127.0.0.1:1", "https://[::1]:9"].map(
-			(Origin): Row => ({
-				rule: `the Origin ${Origin} passes`,
-				headers: { Origin },
-				body: ping,
-				status: 200,
-				result: "{}",
-			}),
+			(Origin): Row => ({ rule: `the Origin ${Origin} passes`, headers: { Origin }, ...pong }),
 		),
 		...(
 			[
@@ -172,15 +159,13 @@ function rows(at: ServerName): Row[] {
 					(host) => [`that is ${JSON.stringify(host)}`, host] as const,
 				),
 			] as const
-		).map(
-			([what, Host]): Row => ({ rule: `a Host ${what}: 403`, headers: { Host }, body: ping, status: 403, era: "none" }),
-		),
+		).map(([what, Host]): Row => ({ rule: `a Host ${what}: 403`, headers: { Host }, body: ping, ...forbidden })),
 		...["evil.example", "localhost.evil.example", "evil.example:9090"].map(
 			(Host): Row => ({
 				rule: `the Host ${Host} is ${onBot ? "refused" : "served: it may be ours"}`,
 				headers: { Host },
 				body: ping,
-				...(onBot ? { status: 403, era: "none" } : { status: 200, result: "{}" }),
+				...(onBot ? forbidden : empty),
 			}),
 		),
 		{
@@ -195,19 +180,12 @@ function rows(at: ServerName): Row[] {
 		{
 			rule: "Host before Origin",
 			headers: { Host: "evil.example", Origin: "null" },
-			...refused403,
-			status: 403,
+			...forbidden,
 			text: onBot ? "Host header is not allowed" : "Origin is not allowed",
 		},
-		{ rule: "Origin before bearer", headers: { Origin: "null", ...withoutToken }, ...refused403, status: 403 },
-		{
-			rule: "Origin before path",
-			line: "POST /nope",
-			headers: { Origin: "null", ...withoutToken },
-			...refused403,
-			status: 403,
-		},
-		{ rule: "Origin before readiness", line: "GET /mcp", headers: { Origin: "null" }, ...refused403, status: 403 },
+		{ rule: "Origin before bearer", headers: { Origin: "null", ...withoutToken }, ...forbidden },
+		{ rule: "Origin before path", line: "POST /nope", headers: { Origin: "null", ...withoutToken }, ...forbidden },
+		{ rule: "Origin before readiness", line: "GET /mcp", headers: { Origin: "null" }, ...forbidden },
 		onBot
 			? {
 					rule: "readiness before bearer",
@@ -217,7 +195,7 @@ function rows(at: ServerName): Row[] {
 					text: "starting",
 					era: "none",
 				}
-			: { rule: "GET without the token: 401", line: "GET /mcp", headers: withoutToken, ...refused401, status: 401 },
+			: { rule: "GET without the token: 401", line: "GET /mcp", headers: withoutToken, ...unauthenticated },
 		...[
 			...["POST /nope", "POST /register", "GET /authorize"],
 			"GET /.well-known/oauth-protected-resource",
@@ -237,45 +215,33 @@ function rows(at: ServerName): Row[] {
 			),
 		),
 		...["PUT /mcp", "DELETE /mcp", "OPTIONS /mcp"].map(
-			(line): Row => ({ rule: `bearer before ${line}`, line, headers: withoutToken, ...refused401, status: 401 }),
+			(line): Row => ({ rule: `bearer before ${line}`, line, headers: withoutToken, ...unauthenticated }),
 		),
 		{
 			rule: "bearer before the content type",
 			headers: { ...withoutToken, "Content-Type": "text/plain" },
 			body: ping,
-			...refused401,
-			status: 401,
+			...unauthenticated,
 		},
-		{
-			rule: "bearer before size",
-			headers: { ...withoutToken, "Content-Length": "999999999" },
-			...refused401,
-			status: 401,
-		},
-		{ rule: "the path before the method", line: "PUT /nope", status: 404, era: "none" },
+		{ rule: "bearer before size", headers: { ...withoutToken, "Content-Length": "999999999" }, ...unauthenticated },
+		{ rule: "the path before the method", line: "PUT /nope", ...notFound },
 		{
 			rule: "the method before the content type",
 			line: "PUT /mcp",
 			headers: { "Content-Type": "text/plain" },
-			status: 405,
-			answers: { allow },
-			era: "none",
+			...notAllowed,
 		},
 		{
 			rule: "the content type before size",
 			headers: { "Content-Type": "text/plain", "Content-Length": "999999999" },
-			status: 415,
-			code: -32600,
-			id: "null",
+			...unread(415),
 		},
-		{ rule: "size before JSON", body: "x".repeat(maxBytes + 1), status: 413, code: -32600, id: "null" },
+		{ rule: "size before JSON", body: "x".repeat(maxBytes + 1), ...unread(413) },
 		{
 			rule: "JSON before the era",
 			headers: { "MCP-Protocol-Version": "1999-01-01" },
 			body: ping.slice(1),
-			status: 400,
-			code: -32700,
-			id: "null",
+			...unread(400, -32700),
 		},
 		{
 			rule: "shape before the era",
@@ -285,14 +251,7 @@ function rows(at: ServerName): Row[] {
 			code: -32600,
 			answers: { "mcp-session-id": onBot ? null : "gateway-session" },
 		},
-		{
-			rule: "shape before the modern checks",
-			...modern("no/such"),
-			body: batch,
-			status: 400,
-			code: -32600,
-			id: "null",
-		},
+		{ rule: "shape before the modern checks", ...modern("no/such"), body: batch, ...unread(400) },
 		{
 			rule: "the era before the session",
 			headers: { "MCP-Protocol-Version": "1999-01-01", "Mcp-Session-Id": "nope" },
@@ -312,16 +271,10 @@ function rows(at: ServerName): Row[] {
 			.map((path) => `POST ${path}`)
 			.concat("GET /", "GET /healthz/", "GET /healthzz", "GET /HEALTHZ")
 			.concat("GET /readyz/x", "GET /%68ealthz", "DELETE /mcp/x")
-			.map((line): Row => ({ rule: `${line}: 404`, line, body: ping, status: 404, era: "none" })),
-		{ rule: "a query is no matter", line: "POST /mcp?x=1", body: ping, status: 200, result: "{}" },
+			.map((line): Row => ({ rule: `${line}: 404`, line, body: ping, ...notFound })),
+		{ rule: "a query is no matter", line: "POST /mcp?x=1", ...pong },
 		...["PUT", "PATCH", "OPTIONS", "TRACE"].map(
-			(method): Row => ({
-				rule: `${method}: 405`,
-				line: `${method} /mcp`,
-				status: 405,
-				answers: { allow },
-				era: "none",
-			}),
+			(method): Row => ({ rule: `${method}: 405`, line: `${method} /mcp`, ...notAllowed }),
 		),
 		onBot
 			? {
@@ -332,15 +285,13 @@ function rows(at: ServerName): Row[] {
 					text: "starting",
 					era: "none",
 				}
-			: { rule: "GET: 405", line: "GET /mcp", status: 405, answers: { allow }, era: "none" },
+			: { rule: "GET: 405", line: "GET /mcp", ...notAllowed },
 		...["text/event-stream", "application/json, text/event-stream"].map(
 			(Accept): Row => ({
 				rule: `GET with Accept: ${Accept}: 405`,
 				line: "GET /mcp",
 				headers: { Accept },
-				status: 405,
-				answers: { allow },
-				era: "none",
+				...notAllowed,
 			}),
 		),
 		...(onBot
@@ -350,30 +301,16 @@ function rows(at: ServerName): Row[] {
 						rule: "DELETE of an unknown session: 404",
 						line: "DELETE /mcp",
 						headers: { "Mcp-Session-Id": "nope" },
-						status: 404,
-						era: "none",
+						...notFound,
 					},
 				] satisfies Row[])
 			: ([
-					{
-						rule: "DELETE: 405",
-						line: "DELETE /mcp",
-						headers: { "Mcp-Session-Id": "gateway-session" },
-						status: 405,
-						answers: { allow },
-						era: "none",
-					},
+					{ rule: "DELETE: 405", line: "DELETE /mcp", headers: { "Mcp-Session-Id": "gateway-session" }, ...notAllowed },
 				] satisfies Row[])),
 
 		// The content type, and Accept.
 		...[null, "application/json", "application/json; charset=utf-8", "Application/JSON ;charset=UTF-8"].map(
-			(type): Row => ({
-				rule: `the content type ${type} passes`,
-				headers: { "Content-Type": type },
-				body: ping,
-				status: 200,
-				result: "{}",
-			}),
+			(type): Row => ({ rule: `the content type ${type} passes`, headers: { "Content-Type": type }, ...pong }),
 		),
 		...[
 			...["text/plain", "text/plain; application/json", "application/jsonp"],
@@ -384,19 +321,11 @@ function rows(at: ServerName): Row[] {
 				rule: `the content type ${type}: 415`,
 				headers: { "Content-Type": type },
 				body: ping,
-				status: 415,
-				code: -32600,
-				id: "null",
+				...unread(415),
 			}),
 		),
 		...["", "text/html", "application/json", "text/event-stream", "*/*;q=0"].map(
-			(Accept): Row => ({
-				rule: `Accept: ${Accept} refuses nothing`,
-				headers: { Accept },
-				body: ping,
-				status: 200,
-				result: "{}",
-			}),
+			(Accept): Row => ({ rule: `Accept: ${Accept} refuses nothing`, headers: { Accept }, ...pong }),
 		),
 
 		// Size.
@@ -411,43 +340,23 @@ function rows(at: ServerName): Row[] {
 						rule: `${maxBytes + extra} bytes of wide characters in ${how}: ${extra ? 413 : "read"}`,
 						body: wide + " ".repeat(missing + extra),
 						...chunks,
-						...(extra ? { status: 413, code: -32600, id: "null" } : { status: 200, result: "{}" }),
+						...(extra ? { ...unread(413) } : { ...empty }),
 					}),
 				),
-				{
-					rule: `a body of ${maxBytes} bytes in ${how} is read`,
-					body: ping.padEnd(maxBytes),
-					...chunks,
-					status: 200,
-					result: "{}",
-				},
+				{ rule: `a body of ${maxBytes} bytes in ${how} is read`, body: ping.padEnd(maxBytes), ...chunks, ...empty },
 				{
 					rule: `a body of ${maxBytes + 1} bytes in ${how}: 413`,
 					body: ping.padEnd(maxBytes + 1),
 					...chunks,
-					status: 413,
-					code: -32600,
-					id: "null",
+					...unread(413),
 				},
 			];
 		}),
-		{
-			rule: "a gigabyte that is only announced: 413",
-			headers: { "Content-Length": "1073741824" },
-			status: 413,
-			code: -32600,
-			id: "null",
-		},
+		{ rule: "a gigabyte that is only announced: 413", headers: { "Content-Length": "1073741824" }, ...unread(413) },
 
 		// JSON and shape.
 		...["", "{", "nonsense", `${ping}x`, "\u0000", "{'id':1}"].map(
-			(body): Row => ({
-				rule: `the body ${JSON.stringify(body)}: -32700`,
-				body,
-				status: 400,
-				code: -32700,
-				id: "null",
-			}),
+			(body): Row => ({ rule: `the body ${JSON.stringify(body)}: -32700`, body, ...unread(400, -32700) }),
 		),
 		...[
 			...["\x80", "\xff", "\xc0\xaf"],
@@ -457,23 +366,15 @@ function rows(at: ServerName): Row[] {
 			(bytes): Row => ({
 				rule: `the body ${JSON.stringify(bytes)}, which is not UTF-8: -32700`,
 				body: Buffer.from(ping.replace("ping", bytes), "latin1"),
-				status: 400,
-				code: -32700,
-				id: "null",
+				...unread(400, -32700),
 			}),
 		),
-		{
-			rule: "sixty thousand brackets: -32700 or -32600",
-			body: "[".repeat(60_000),
-			status: 400,
-			code: -32700,
-			id: "null",
-		},
+		{ rule: "sixty thousand brackets: -32700 or -32600", body: "[".repeat(60_000), ...unread(400, -32700) },
 		...[batch, "[]", `[${ping},${ping}]`, `[${notification("x")}]`].map(
-			(body): Row => ({ rule: `the batch ${body}: -32600`, body, status: 400, code: -32600, id: "null" }),
+			(body): Row => ({ rule: `the batch ${body}: -32600`, body, ...unread(400) }),
 		),
 		...["1", '"x"', "null", "{}", '{"jsonrpc":"2.0"}'].map(
-			(body): Row => ({ rule: `no message, ${body}: -32600`, body, status: 400, code: -32600, id: "null" }),
+			(body): Row => ({ rule: `no message, ${body}: -32600`, body, ...unread(400) }),
 		),
 		...(
 			[
@@ -524,13 +425,7 @@ function rows(at: ServerName): Row[] {
 			},
 		]),
 		...["null", "1.5", "1.0", "1e3", "true", "[]", "{}"].map(
-			(id): Row => ({
-				rule: `the id ${id}: -32600`,
-				body: request("ping", {}, id),
-				status: 400,
-				code: -32600,
-				id: "null",
-			}),
+			(id): Row => ({ rule: `the id ${id}: -32600`, body: request("ping", {}, id), ...unread(400) }),
 		),
 
 		// Notifications and responses.
@@ -603,11 +498,9 @@ function rows(at: ServerName): Row[] {
 			rule: "a notification under an unknown version: 400",
 			headers: { "MCP-Protocol-Version": "2099-01-01" },
 			body: notification("notifications/initialized"),
-			status: 400,
-			code: -32600,
-			id: "null",
+			...unread(400),
 		},
-		{ rule: "ping, without handshake or version", body: ping, status: 200, result: "{}" },
+		{ rule: "ping, without handshake or version", ...pong },
 		{
 			rule: "tools/list, without handshake or version, as legacy",
 			body: list,
@@ -819,9 +712,7 @@ function rows(at: ServerName): Row[] {
 			rule: "broken JSON under the modern header shows no session either",
 			...modern("tools/list"),
 			body: "{",
-			status: 400,
-			code: -32700,
-			id: "null",
+			...unread(400, -32700),
 		},
 	];
 }

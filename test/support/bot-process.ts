@@ -10,8 +10,8 @@ import { listeningUrl, type Program, startCommand } from "./program.ts";
 import { until } from "./until.ts";
 
 /** Lets the next process log in at once: a bot waits 5 s after its last login, of which this file tells. */
-export const forgetLogins = (configDirectory: string) =>
-	rmSync(sessionStartsFile(join(configDirectory, "data")), { force: true });
+export const forgetLogins = (configDirectory: string, dataDirectory = join(configDirectory, "data")) =>
+	rmSync(sessionStartsFile(dataDirectory), { force: true });
 
 /** The number of log lines in the error of a bot that does not become ready. */
 const lastLines = 30;
