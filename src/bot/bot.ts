@@ -107,15 +107,15 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		needsModerationEvents: toml.features.moderation || toml.backup !== undefined,
 	});
 	const audit = new Audit(store, { log, keepDays: toml.mcp.audit_days });
-	const auditChannel =
-		config.auditChannelId === undefined ? undefined : createAuditChannel(config.auditChannelId, connection, log);
+	const { auditChannelId: channelId } = config;
+	const auditChannel = channelId === undefined ? undefined : createAuditChannel({ channelId, connection, audit, log });
 	const record = (call: AuditedCall) => {
-		audit.record(call);
-		if (call.effect !== "read") auditChannel?.announce(call);
+		const id = audit.record(call);
+		if (call.effect !== "read") auditChannel?.announce(call, id);
 	};
 	const locks = createLocks(store, log);
 	const mutex = new KeyedMutex();
-	const calls = new PersonCalls({ record, log });
+	const calls = new PersonCalls({ record: (call) => void audit.record(call), log });
 	const callAs: CallAs = async (call) => {
 		const result = await calls.callAs(call);
 		return { ...result, text: peopleText(result.text, result) };
@@ -124,6 +124,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs });
 	const frontEnds = createFrontEnds({
 		...features,
+		components: [...features.components, ...(auditChannel ? [auditChannel.details] : [])],
 		callAs,
 		log,
 		prefix: config.command,

@@ -623,6 +623,25 @@ export const de = {
 	"chargeback.staff-only": "Nur das Team kann über Rückbuchungen entscheiden.",
 
 	// Approvals and the audit channel
+	"audit.line": "**{title}** · {outcome} · {who} · {time}",
+	"audit.details.button": "Details",
+	"audit.done": "erledigt",
+	"audit.failed": "fehlgeschlagen",
+	"audit.refused": "abgelehnt",
+	"audit.error": "interner Fehler",
+	"audit.by.root": "mit MCP_AUTH_TOKEN",
+	"audit.outcome.field": "Ergebnis",
+	"audit.effect.field": "Wirkung",
+	"audit.effect.read": "ändert nichts",
+	"audit.effect.write": "schreibt",
+	"audit.effect.destructive": "destruktiv",
+	"audit.who.field": "Für",
+	"audit.key.field": "Schlüssel",
+	"audit.client.field": "Client",
+	"audit.client.unknown": "unbekannt",
+	"audit.request.field": "Anfrage",
+	"audit.not-allowed": "Einzelheiten von Aufrufen sehen nur Leute mit „Server verwalten“.",
+	"audit.gone": "Dieser Aufruf ist nicht mehr gespeichert: Der Bot behält Aufrufe nur für eine begrenzte Zeit.",
 
 	// Rights and what could not be found
 

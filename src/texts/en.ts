@@ -599,6 +599,25 @@ export const en = {
 	"chargeback.staff-only": "Only staff can decide on chargebacks.",
 
 	// Approvals and the audit channel
+	"audit.line": "**{title}** · {outcome} · {who} · {time}",
+	"audit.details.button": "Details",
+	"audit.done": "done",
+	"audit.failed": "failed",
+	"audit.refused": "refused",
+	"audit.error": "internal error",
+	"audit.by.root": "the holder of MCP_AUTH_TOKEN",
+	"audit.outcome.field": "Outcome",
+	"audit.effect.field": "Effect",
+	"audit.effect.read": "changes nothing",
+	"audit.effect.write": "writes",
+	"audit.effect.destructive": "destructive",
+	"audit.who.field": "For",
+	"audit.key.field": "Key",
+	"audit.client.field": "Client",
+	"audit.client.unknown": "unknown",
+	"audit.request.field": "Request",
+	"audit.not-allowed": "Only people with Manage Server can see the details of calls.",
+	"audit.gone": "The record of this call is gone: the bot keeps calls for a limited time.",
 
 	// Rights and what could not be found
 

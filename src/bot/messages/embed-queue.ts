@@ -2,14 +2,15 @@
 // message; when the queue is full, new ones are dropped and counted.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type EmbedBuilder, embedLength } from "discord.js";
+import { ButtonStyle, ComponentType, type EmbedBuilder, embedLength } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
-import { sayIn } from "../../texts/texts.ts";
+import { type Say, sayIn } from "../../texts/texts.ts";
 import { noMentions } from "./split-message.ts";
 
 const maxEmbeds = 10;
+const buttonsPerRow = 5;
 const maxEmbedsLength = 6_000;
 const maxQueued = 1_000;
 
@@ -21,8 +22,11 @@ export interface EmbedQueueOptions {
 }
 
 export interface EmbedQueue {
-	/** `embed` is called when it is sent. Returns at once and never throws. */
-	push(channelId: string, embed: () => EmbedBuilder): void;
+	/**
+	 * `embed` is called when it is sent. `details`: the custom_id of its button "Details"; if there are several embeds in a
+	 * message, they and the buttons are numbered. Returns at once and never throws.
+	 */
+	push(channelId: string, embed: () => EmbedBuilder, details?: string): void;
 	/** Also when embeds could not be sent. */
 	settled(): Promise<void>;
 }
@@ -30,6 +34,7 @@ export interface EmbedQueue {
 interface Entry {
 	channelId: string;
 	embed(): EmbedBuilder;
+	details: string | undefined;
 }
 
 export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
@@ -43,7 +48,8 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	async function drain(): Promise<void> {
 		for (let next = queue[0]; next; next = queue[0]) {
 			const { channelId } = next;
-			const embeds = takeEmbeds(queue, channelId);
+			const taken = takeEntries(queue, channelId);
+			const embeds = taken.map(({ embed }) => embed);
 			const omitted = dropped;
 			dropped = 0;
 			try {
@@ -51,7 +57,8 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 				if (!channel?.isSendable()) throw new Error(`the channel ${channelId} does not exist, or cannot hold messages`);
 				const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
 				const content = say("log.left", { count: omitted });
-				const message = { embeds, ...(omitted > 0 && { content }), allowedMentions: noMentions };
+				const components = detailButtons(taken, say);
+				const message = { embeds, components, ...(omitted > 0 && { content }), allowedMentions: noMentions };
 				await inBackground(async () => channel.send(message));
 			} catch (error) {
 				log.warn("could not send log entries to a Discord channel", {
@@ -73,12 +80,12 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	}
 
 	return {
-		push(channelId, embed) {
+		push(channelId, embed, details) {
 			if (queue.length >= maxQueued) {
 				dropped++;
 				return;
 			}
-			queue.push({ channelId, embed });
+			queue.push({ channelId, embed, details });
 			start();
 		},
 		async settled() {
@@ -87,16 +94,38 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	};
 }
 
-function takeEmbeds(queue: Entry[], channelId: string): EmbedBuilder[] {
-	const embeds: EmbedBuilder[] = [];
+type Taken = Pick<Entry, "details"> & { embed: EmbedBuilder };
+
+function takeEntries(queue: Entry[], channelId: string): Taken[] {
+	const taken: Taken[] = [];
 	let length = 0;
 	for (const next of queue) {
-		if (next.channelId !== channelId || embeds.length === maxEmbeds) break;
+		if (next.channelId !== channelId || taken.length === maxEmbeds) break;
 		const embed = next.embed();
 		length += embedLength(embed.data);
-		if (embeds.length > 0 && length > maxEmbedsLength) break;
-		embeds.push(embed);
+		if (taken.length > 0 && length > maxEmbedsLength) break;
+		taken.push({ embed, details: next.details });
 	}
-	queue.splice(0, embeds.length);
-	return embeds;
+	queue.splice(0, taken.length);
+	return taken;
+}
+
+/** Also numbers the embeds with a button, if there are several. */
+function detailButtons(taken: readonly Taken[], say: Say) {
+	const buttons = taken.flatMap(({ embed, details }, index) => {
+		if (details === undefined) return [];
+		const count = taken.length > 1 ? index + 1 : undefined;
+		if (count !== undefined) embed.setDescription(`${count}. ${embed.data.description ?? ""}`);
+		const label = say("audit.details.button");
+		return {
+			type: ComponentType.Button as const,
+			style: ButtonStyle.Secondary as const,
+			label: count === undefined ? label : `${label} ${count}`,
+			customId: details,
+		};
+	});
+	return Array.from({ length: Math.ceil(buttons.length / buttonsPerRow) }, (_, row) => ({
+		type: ComponentType.ActionRow as const,
+		components: buttons.slice(row * buttonsPerRow, (row + 1) * buttonsPerRow),
+	}));
 }

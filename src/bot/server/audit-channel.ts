@@ -1,13 +1,18 @@
-// Posts an embed in a channel for each tool call that changes something, and for what operators should know. Posts are queued and never delay a call.
+// Posts a line in a channel for each call of an assistant that changes something, with its details behind a button, and what
+// operators should know. Posts are queued and never delay a call. Commands of people on Discord are not posted.
 
-import { EmbedBuilder } from "discord.js";
+import { EmbedBuilder, MessageFlags, PermissionFlagsBits, type RepliableInteraction } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inlineText, oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
-import type { AuditedCall } from "../tool/audit.ts";
+import { noMentions } from "../messages/split-message.ts";
+import type { Audit, AuditedCall } from "../tool/audit.ts";
 
 const maxArgumentsLength = 1_000;
+const prefix = "audit";
 
 const colours: Record<AuditedCall["outcome"], number> = {
 	done: 0x2e7d32,
@@ -16,48 +21,88 @@ const colours: Record<AuditedCall["outcome"], number> = {
 	error: 0xc62828,
 };
 
-/** `announce` queues an embed for one tool call, returns at once and never throws. */
-export function createAuditChannel(channelId: string, connection: Connection, log: Log) {
+export interface AuditChannelOptions {
+	channelId: string;
+	connection: Connection;
+	audit: Pick<Audit, "find">;
+	log: Log;
+}
+
+/** `announce` queues a line for one tool call, returns at once and never throws. */
+export function createAuditChannel({ channelId, connection, audit, log }: AuditChannelOptions) {
 	const queue = createEmbedQueue({ connection, log, setting: "mcp.audit_channel" });
+	const locale = () => {
+		const channel = connection.discord.channels.cache.get(channelId);
+		return channel && !channel.isDMBased() ? channel.guild.preferredLocale : null;
+	};
+	/** The button "Details": for those with Manage Server, from the row of the call. */
+	const details = {
+		prefix,
+		async run(interaction: RepliableInteraction, id: string) {
+			if (!interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild))
+				throw new SaidError(said("audit.not-allowed"));
+			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+			// Messages of the bot in other channels are none of this list.
+			const row = interaction.channelId === channelId ? await audit.find(id) : undefined;
+			if (!row) throw new SaidError(said("audit.gone"));
+			await interaction.editReply({ embeds: [describe(row, interaction.locale)], allowedMentions: noMentions });
+		},
+	};
 	return {
-		announce: (call: AuditedCall) => queue.push(channelId, () => describe(call)),
+		/** `id`: of its row, if it is stored. */
+		announce(call: AuditedCall, id: string | undefined) {
+			const line = () => lineFor(call, locale());
+			queue.push(channelId, line, id === undefined ? undefined : `${prefix}:${id}`);
+		},
 		/** Resolves when it was sent or has failed. */
 		notify(embed: EmbedBuilder): Promise<void> {
 			queue.push(channelId, () => embed);
 			return queue.settled();
 		},
 		settled: queue.settled,
+		details,
 	};
 }
 
-function describe(call: AuditedCall): EmbedBuilder {
-	const text = oneLine(call.arguments).slice(0, maxArgumentsLength);
-	const inline = true;
+function lineFor({ at, outcome, principal, tool, title = tool }: AuditedCall, locale: string | null) {
+	const say = sayIn(locale);
+	const line = say("audit.line", {
+		title: inlineText(title, 200),
+		outcome: said(`audit.${outcome}`),
+		who: whoAsked(principal?.person?.id, principal?.id),
+		time: `<t:${Math.floor(at.getTime() / 1_000)}:f>`,
+	});
+	return new EmbedBuilder().setColor(colours[outcome]).setDescription(line);
+}
+
+function whoAsked(person: string | undefined | null, key: string | undefined | null): string | Said {
+	if (person) return `<@${person}>`;
+	return key ? inlineText(key, 200) : said("audit.by.root");
+}
+
+type FieldKey = Extract<TextKey, `audit.${string}.field`>;
+
+function describe(row: NonNullable<Awaited<ReturnType<Audit["find"]>>>, locale: string): EmbedBuilder {
+	const say = sayIn(locale);
+	const field = (name: FieldKey, value: string) => ({ name: say(name), value, inline: true });
+	const who = whoAsked(row.person, row.key);
 	return new EmbedBuilder()
-		.setTitle(call.tool)
-		.setColor(colours[call.outcome])
-		.setDescription(`\`\`\`json\n${text.replaceAll("`", "ˋ")}\n\`\`\``)
+		.setTitle(row.tool)
+		.setColor(colours[row.outcome])
+		.setDescription(`\`\`\`json\n${oneLine(row.arguments).slice(0, maxArgumentsLength).replaceAll("`", "ˋ")}\n\`\`\``)
 		.addFields(
-			{ name: "Outcome", value: call.outcome, inline },
-			{ name: "Effect", value: call.effect, inline },
-			{ name: "Client", value: clientName(call.client), inline },
-			{ name: "Request", value: call.requestId ?? "none", inline },
-			...callerFields(call, inline),
+			field("audit.outcome.field", say(`audit.${row.outcome}`)),
+			field("audit.effect.field", say(`audit.effect.${row.effect}`)),
+			field("audit.who.field", typeof who === "string" ? who : say("audit.by.root")),
+			...(row.key ? [field("audit.key.field", inlineText(row.key, 1_000))] : []),
+			field("audit.client.field", clientName(row.client, say("audit.client.unknown"))),
+			...(row.request_id ? [field("audit.request.field", inlineText(row.request_id, 1_000))] : []),
 		)
-		.setTimestamp(call.at);
+		.setTimestamp(row.at);
 }
 
-function callerFields({ principal }: AuditedCall, inline: boolean) {
-	if (!principal) return [];
-	const { id, person } = principal;
-	return [
-		...(person ? [{ name: "For", value: `<@${person.id}>`, inline }] : []),
-		{ name: "Key", value: inlineText(id, 1_000), inline },
-	];
-}
-
-// No links and mentions; "unknown" without letters or digits.
-function clientName(name: string): string {
+// No links and mentions.
+function clientName(name: string, unknown: string): string {
 	const text = inlineText(name.slice(0, 100), 1_000);
-	return /[\p{L}\p{N}]/u.test(text) ? text : "unknown";
+	return /[\p{L}\p{N}]/u.test(text) ? text : unknown;
 }

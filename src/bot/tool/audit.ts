@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import {
 	deleteToolCallsBefore,
 	insertToolCalls,
+	selectToolCall,
 	selectToolCalls,
 	type ToolCallFilter,
 	type ToolCallRow,
@@ -21,6 +22,8 @@ export interface AuditedCall
 	at: Date;
 	requestId: string | undefined;
 	guildId: string | undefined;
+	/** Of the tool, if there is such a tool. */
+	title?: string | undefined;
 	/** Undefined for the holder of the root key. */
 	principal?: Principal | undefined;
 	/** "read" for dry runs and unknown tools. */
@@ -77,18 +80,26 @@ export class Audit {
 		return this.#dropped;
 	}
 
-	record(call: AuditedCall): void {
+	/** The id of its row; undefined if it will not be stored. */
+	record(call: AuditedCall): string | undefined {
 		const { maxQueued = 10_000, log } = this.options;
 		const { queued } = this;
 		if (this.#isClosed || queued >= maxQueued) {
 			this.#dropped += 1;
-			if (this.#isClosed || this.#isFull) return;
+			if (this.#isClosed || this.#isFull) return undefined;
 			this.#isFull = true;
 			log.error("tool calls not recorded in the bot's audit log: queue full", { queued });
-			return;
+			return undefined;
 		}
-		this.#queue.push(toRow(call));
+		const row = toRow(call);
+		this.#queue.push(row);
 		this.#startWriting();
+		return row.id;
+	}
+
+	/** Rejects with StoreUnavailable. */
+	async find(id: string): Promise<ToolCallRow | undefined> {
+		return this.#queue.find((row) => row.id === id) ?? selectToolCall(this.store.sql, id);
 	}
 
 	/** Newest first. Rejects with StoreUnavailable. */

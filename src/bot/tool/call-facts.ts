@@ -1,7 +1,8 @@
 // What is recorded of a tool call beside its arguments and outcome: what only the running tool knows.
 
 import type { JsonObject } from "../../lib/json.ts";
-import type { Effect, Tool, ToolCall } from "../../mcp/tool.ts";
+import type { Tool, ToolCall } from "../../mcp/tool.ts";
+import type { AuditedCall } from "./audit.ts";
 import type { BotContext } from "./context.ts";
 import { isDryRun } from "./toolsets.ts";
 
@@ -22,10 +23,14 @@ export function callFacts(others: Hooks = {}) {
 				others.onMessage?.(id);
 			},
 		},
-		recorded(tool: Tool<BotContext> | undefined, args: JsonObject): { effect: Effect; messageId: string | undefined } {
+		recorded(
+			tool: Tool<BotContext> | undefined,
+			args: JsonObject,
+		): Pick<AuditedCall, "effect" | "messageId" | "title"> {
 			const effect = isDestructive ? "destructive" : tool?.effect;
 			const isRead = !tool || !effect || isDryRun(tool, args);
-			return { effect: isRead ? "read" : effect, messageId };
+			const title = tool?.listing.title;
+			return { effect: isRead ? "read" : effect, messageId, ...(typeof title === "string" && { title }) };
 		},
 	};
 }

@@ -5,13 +5,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import type { Tool } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { modernRequest, rawTool, token } from "../../support/both-servers.ts";
@@ -306,7 +309,7 @@ onBoth((databases, kind) => {
 			tools.filter(({ listing: { annotations } }) => !Object(annotations).readOnlyHint).map(({ name }) => name),
 		);
 		const told = await until("all has been told in the channel", () => {
-			const embeds = embedsIn(simulator);
+			const embeds = linesIn(simulator);
 			return embeds.length >= rows.filter(({ tool }) => writers.has(String(tool))).length && JSON.stringify(embeds);
 		});
 
@@ -320,10 +323,40 @@ onBoth((databases, kind) => {
 		expect(raw).toContain("send_message");
 		expect(raw).toContain(`call-${count}`);
 		expect(recorded.entries("MCP tool call finished")).toHaveLength(count);
-		expect(told).toContain("send_message");
+		expect(told).toContain("Send a message");
 		expect([status.status, metrics.status]).toEqual([200, 200]);
 		const shown = [raw, ...recorded.lines, status.text, metrics.text, told];
 		for (const secret of Object.values(secrets)) expect(shown.filter((text) => text.includes(secret))).toEqual([]);
+	});
+
+	test("a moderator's command is on record, but not in the audit channel", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place, (simulator) => ({
+			...inStaff(simulator),
+			toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {} }),
+		}));
+		const { simulator } = audited;
+		const asked = await simulator.user("ada").run("The Cooks/general", "slowmode", { interval: "10s" });
+		await asked.reply();
+		await audited.call("send_message", { channel_id: audited.general, content: "hi" });
+		expect((await writtenRows(place, 2)).map(({ tool }) => tool)).toEqual(["edit_channel", "send_message"]);
+		await postedLines(audited, 1);
+		expect(linesIn(simulator).map(({ text }) => text)).toEqual([expect.stringContaining("Send a message")]);
+	});
+
+	test("the details of a call in the audit channel are gone with its row", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place, inStaff);
+		await audited.call("send_message", { channel_id: audited.general, content: "hi" });
+		await writtenRows(place, 1);
+		await postedLines(audited, 1);
+		const [message] = messagesIn(audited.simulator);
+		if (!message) throw new Error("there is no message");
+		expect(await detailsOf(audited, message)).toMatchObject({ Request: "call-1" });
+		await place.look("DELETE FROM tool_calls");
+		expect(await detailsOf(audited, message)).toBe(
+			"The record of this call is gone: the bot keeps calls for a limited time.",
+		);
 	});
 
 	test("list_recent_tool_calls shows the newest first, filtered", async () => {
@@ -529,21 +562,12 @@ onOwnPostgres((databases) => {
 	});
 });
 
-/** The embeds in the channel "staff", with the texts of their fields by name. */
-function embedsIn(simulator: Simulator) {
-	return messagesIn(simulator).flatMap(({ embeds }) =>
-		embeds.map((embed) => {
-			const { title, description, fields = [] } = embed;
-			const entries = fields.map(({ name, value }) => [name, value]);
-			return { title, description, ...Object.fromEntries(entries) } as {
-				title: string;
-				description: string;
-				Outcome: string;
-				Client: string;
-				Request: string;
-			};
-		}),
-	);
+/** The lines in the channel "staff", with the custom_id of the button of each. */
+function linesIn(simulator: Simulator) {
+	return messagesIn(simulator).flatMap(({ embeds, components }) => {
+		const buttons = buttonsIn(components);
+		return embeds.map(({ description = "" }, index) => ({ text: description, button: buttons[index]?.custom_id }));
+	});
 }
 
 function messagesIn(simulator: Simulator): readonly Message[] {
@@ -554,17 +578,28 @@ function messagesIn(simulator: Simulator): readonly Message[] {
 const inStaff = (simulator: Simulator) => ({ auditChannelId: simulator.channel("The Cooks/staff").id });
 const staffMessages = ({ simulator }: Audited) => `POST /channels/${simulator.channel("The Cooks/staff").id}/messages`;
 
-/** The request ids of posted calls, once there are `count`. */
-function postedIds({ simulator }: Audited, count: number): Promise<string[]> {
+/** The lines, once there are `count`. */
+function postedLines({ simulator }: Audited, count: number) {
 	return until(`${count} calls are told of`, () => {
-		const ids = embedsIn(simulator).map(({ Request }) => Request);
-		return ids.length >= count && ids;
+		const lines = linesIn(simulator);
+		return lines.length >= count && lines;
 	});
+}
+
+/** The embed that the button "Details" of a message shows, with the texts of its fields by name; or else the answer. */
+async function detailsOf({ simulator }: Audited, message: Message, button = "Details", person = "ada") {
+	const asked = await simulator.user(person).press(message, button);
+	const { content, ephemeral, embeds } = await asked.reply();
+	expect(ephemeral).toBe(true);
+	const [embed] = embeds ?? [];
+	if (!embed) return content;
+	const fields = embed.fields?.map(({ name, value }) => [name, value]) ?? [];
+	return { title: embed.title, description: embed.description, ...Object.fromEntries(fields) };
 }
 
 const warning = "could not send log entries to a Discord channel";
 
-test("the audit channel has an embed for each call that is meant to change something, and for no other", async () => {
+test("the audit channel has a line for each call that is meant to change something, and for no other", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator, general } = audited;
 	const claude = await audited.openSession("Claude");
@@ -586,20 +621,18 @@ test("the audit channel has an embed for each call that is meant to change somet
 	await call("ban", { user_ids: [user_id], dry_run: true }); // 13
 	await call("ban", { user_ids: [user_id], dry_run: true });
 	await call("ban", { user_ids: [user_id], dry_run: false });
-	await postedIds(audited, 6);
-	const embeds = embedsIn(simulator);
-	const texts = embeds.map((embed) => [embed.Request, embed.title, embed.Outcome, embed.Client].join(" "));
-	expect(texts).toEqual([
-		"call-1 send_message done Claude",
-		"call-6 delete_messages done unknown",
-		"call-8 send_message refused unknown",
-		"call-9 edit_channel failed unknown",
-		"call-12 ban done unknown",
-		"call-15 ban failed unknown",
+	await postedLines(audited, 6);
+	// Nothing of it tells how many were sent together.
+	const texts = linesIn(simulator).map(({ text }) => text.replace(/^\d+\. /, ""));
+	expect(texts.map((text) => text.replace(/ · <t:\d+:f>$/, ""))).toEqual([
+		"**Send a message** · done · the holder of MCP_AUTH_TOKEN",
+		"**Delete messages** · done · the holder of MCP_AUTH_TOKEN",
+		"**Send a message** · refused · the holder of MCP_AUTH_TOKEN",
+		"**Edit a channel** · failed · the holder of MCP_AUTH_TOKEN",
+		"**Ban users** · done · the holder of MCP_AUTH_TOKEN",
+		"**Ban users** · failed · the holder of MCP_AUTH_TOKEN",
 	]);
-	const codeBlock = (json: string) => `\`\`\`json\n${json}\n\`\`\``;
-	expect(embeds[0]?.description).toBe(codeBlock(`{"channel_id":"${general}","content":"[2 characters]"}`));
-	expect(embeds[4]?.description).toBe(codeBlock(`{"user_ids":["${user_id}"],"reason":"[7 characters]"}`));
+	for (const text of texts) expect(text).toMatch(/ · <t:\d+:f>$/);
 	const kept = await until("the calls are on record", async () => {
 		const { text } = await call("list_recent_tool_calls", { tool: "ban", limit: 3 });
 		return text.includes('"dry_run":false') && text.split("\n").slice(1, 4);
@@ -631,9 +664,9 @@ test("300 calls are answered while the audit channel stalls, and posted afterwar
 	expect(fault.hits).toBe(1);
 	expect(messagesIn(simulator)).toEqual([]);
 	fault.release();
-	const ids = await postedIds(audited, 300);
-	expect(ids).toHaveLength(300);
-	expect(new Set(ids)).toEqual(new Set(named(300).map((_, index) => `call-${index + 1}`)));
+	const lines = await postedLines(audited, 300);
+	expect(lines).toHaveLength(300);
+	expect(new Set(lines.map(({ button }) => button)).size).toBe(300);
 	const sizes = messagesIn(simulator).map(({ embeds }) => embeds.length);
 	expect(Math.max(...sizes)).toBe(10);
 	// The first one went by itself; meanwhile the others have gathered.
@@ -647,11 +680,12 @@ test("the audit channel pings nobody, whatever the client's name", async () => {
 	const name = `@everyone @here <@${simulator.user("ada").id}> <@&${guild.id}>\`\`\``;
 	const session = await audited.openSession(name);
 	await call("ban", {}, session);
-	await postedIds(audited, 1);
-	const [embed] = embedsIn(simulator);
-	expect(embed).toMatchObject({ title: "ban" });
-	expect(embed?.Client?.replaceAll("\\", "")).toBe(name);
-	expect(embed?.Client).not.toMatch(/(?<!\\)[<`]/);
+	await postedLines(audited, 1);
+	const [message] = messagesIn(simulator);
+	const shown = message && (await detailsOf(audited, message));
+	const { Client = "" } = typeof shown === "object" ? shown : {};
+	expect(Client.replaceAll("\\", "")).toBe(name);
+	expect(Client).not.toMatch(/(?<!\\)[<`]/);
 	for (const message of messagesIn(simulator))
 		expect(message).toMatchObject({ mention_everyone: false, mentions: [], mention_roles: [], content: "" });
 	const sent = simulator.journal
@@ -660,20 +694,69 @@ test("the audit channel pings nobody, whatever the client's name", async () => {
 	expect(sent).toEqual([{ parse: [], replied_user: false }]);
 });
 
-test("ten calls with long arguments are posted", async () => {
-	await using audited = await startAudited(undefined, inStaff);
-	const { call, simulator, general } = audited;
-	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
-	const message_ids = Array.from({ length: 50 }, () => general);
-	for (let number = 0; number < 11; number++) await call("delete_messages", { channel_id: general, message_ids });
-	await until("the first is on its way", () => fault.hits === 1);
-	fault.release();
-	await until("they are told of, or will not be", () => {
-		const told = embedsIn(simulator).length;
-		return told === 11 || audited.recorded.messages().includes(warning);
+describe("the details of a call in the audit channel", () => {
+	/** A bot that has posted one call, of a client with a name. */
+	async function startTold(place?: Place, configure: (simulator: Simulator) => Partial<BotConfig> = () => ({})) {
+		const audited = await startAudited(place, (simulator) => ({ ...inStaff(simulator), ...configure(simulator) }));
+		const session = await audited.openSession("Claude");
+		await audited.call("send_message", { channel_id: audited.general, content: "hi" }, session);
+		await postedLines(audited, 1);
+		const [message] = messagesIn(audited.simulator);
+		if (!message) throw new Error("there is no message");
+		return { audited, message };
+	}
+
+	test("are shown to people with Manage Server, with the arguments but no text of them", async () => {
+		const { audited, message } = await startTold();
+		await using _ = audited;
+		expect(await detailsOf(audited, message)).toEqual({
+			title: "send_message",
+			description: `\`\`\`json\n{"channel_id":"${audited.general}","content":"[2 characters]"}\n\`\`\``,
+			Outcome: "done",
+			Effect: "writes",
+			For: "the holder of MCP_AUTH_TOKEN",
+			Client: "Claude",
+			Request: "call-1",
+		});
+		const { simulator, guild } = audited;
+		const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
+		const zoe = guild.members.get(simulator.user("zoe").id);
+		if (!zoe || !staff) throw new Error("zoe is a member");
+		simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
+		expect(await detailsOf(audited, message, "Details", "zoe")).toBe(
+			"Only people with Manage Server can see the details of calls.",
+		);
 	});
-	expect(audited.recorded.entries(warning)).toEqual([]);
-	expect(embedsIn(simulator)).toHaveLength(11);
+
+	test("are in the language of the person, and the line in that of the server", async () => {
+		const { audited, message } = await startTold(undefined, (simulator) => {
+			simulator.guild("The Cooks").preferred_locale = "de";
+			return {};
+		});
+		await using _ = audited;
+		expect(linesIn(audited.simulator)[0]?.text).toMatch(
+			/^\*\*Send a message\*\* · erledigt · mit MCP_AUTH_TOKEN · <t:/,
+		);
+		expect(await detailsOf(audited, message)).toMatchObject({ Outcome: "done" });
+		audited.simulator.world.users.locales.set(audited.simulator.user("ada").id, "de");
+		expect(await detailsOf(audited, message)).toMatchObject({ Ergebnis: "erledigt", Anfrage: "call-1" });
+	});
+
+	test("of several calls in a message have a number each", async () => {
+		await using audited = await startAudited(undefined, inStaff);
+		const { call, general, simulator } = audited;
+		const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
+		for (let number = 0; number < 7; number++) await call("edit_channel", { channel_id: general, topic: `${number}` });
+		await until("the first is on its way", () => fault.hits === 1);
+		fault.release();
+		await postedLines(audited, 7);
+		const message = messagesIn(simulator).at(-1);
+		if (!message) throw new Error("there is no message");
+		expect(message.embeds.map(({ description }) => description?.slice(0, 3))).toEqual(
+			[1, 2, 3, 4, 5, 6].map((number) => `${number}. `),
+		);
+		expect(await detailsOf(audited, message, "Details 6")).toMatchObject({ Request: "call-7" });
+	});
 });
 
 test.each<[string, (simulator: Simulator) => string]>([
@@ -714,14 +797,16 @@ test("the audit channel goes on after a message that Discord refused", async () 
 	await call("ban", {});
 	await until("it is said", () => audited.recorded.messages().includes(warning));
 	await call("ban", {});
-	expect(await postedIds(audited, 1)).toEqual(["call-2"]);
+	await postedLines(audited, 1);
+	const [message] = messagesIn(simulator);
+	expect(message && (await detailsOf(audited, message))).toMatchObject({ Request: "call-2" });
 });
 
 test("closing a bot posts the queued embeds", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	await Promise.all(named(45).map(() => audited.call("ban", {})));
 	await audited.bot.close();
-	expect(embedsIn(audited.simulator)).toHaveLength(45);
+	expect(linesIn(audited.simulator)).toHaveLength(45);
 });
 
 /** Everything in the files of a directory. */

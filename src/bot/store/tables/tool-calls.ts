@@ -50,6 +50,11 @@ export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): P
 	await sql`INSERT INTO tool_calls ${many(rows.map((row) => ({ ...row })))} ON CONFLICT (id) DO NOTHING`;
 }
 
+export async function selectToolCall(sql: Sql, id: string): Promise<ToolCallRow | undefined> {
+	const [row] = await sql<ToolCallRow>`SELECT * FROM tool_calls WHERE id = ${id}`;
+	return row;
+}
+
 /** Undefined properties match all calls. */
 export interface ToolCallFilter {
 	/** Only together with `from`: there is no index of request ids. */
