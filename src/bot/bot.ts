@@ -160,6 +160,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		log,
 		cases: features.cases,
 		tempBans: features.tempBans,
+		announcer: features.announcer,
 		guilds,
 		principal: undefined,
 	};

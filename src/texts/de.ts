@@ -43,6 +43,8 @@ export const de = {
 	"command.option.within.name": "zeitraum",
 	"command.option.pinned.name": "angepinnte",
 	"command.option.pinned.description": "Ob auch angepinnte Nachrichten gelöscht werden",
+	"command.option.announce.name": "mitteilen",
+	"command.option.announce.description": "Ob der Kanal erfährt, was geschehen ist; ohne Angabe: nein",
 	"command.ban.name": "bannen",
 	"command.ban.description": "Bannt jemanden, auf Zeit oder für immer; noch einmal, um das Ende zu ändern",
 	"command.ban.user.description": "Wer gebannt wird",
@@ -91,6 +93,7 @@ export const de = {
 	"command.disconnect.description": "Trennt jemanden vom Sprachkanal",
 	"command.lock.name": "sperren",
 	"command.lock.description": "Sperrt einen Kanal oder Thread: Mitglieder können lesen, aber nicht schreiben",
+	"command.lock.announce.description": "Ob der Kanal erfährt, dass er gesperrt ist; ohne Angabe: ja",
 	"command.unlock.name": "entsperren",
 	"command.unlock.description": "Hebt eine Sperre auf",
 	"command.slowmode.name": "slow-modus",
@@ -478,6 +481,24 @@ export const de = {
 		"Wenn du das nicht warst, benutzt jemand anderes dein Konto: Ändere dein Discord-Passwort, schalte die Zwei-Faktor-Authentifizierung ein und entferne Apps, die du nicht kennst (Benutzereinstellungen → Autorisierte Apps).",
 
 	// Raid mode
+	"announced.lock": "🔒 Die Moderatoren haben diesen Kanal gesperrt: Mitglieder können hier vorerst nicht schreiben.",
+	"announced.slow_mode": "🐌 Der Slow-Modus ist an: Warte zwischen zwei Nachrichten {interval}.",
+	"announced.seconds": { one: "{count} Sekunde", other: "{count} Sekunden" },
+	"announced.minutes": { one: "{count} Minute", other: "{count} Minuten" },
+	"announced.hours": { one: "{count} Stunde", other: "{count} Stunden" },
+	"announced.raid":
+		"🛡️ Der Raid-Modus ist an, um diesen Server zu schützen. Einladungen sind pausiert, und du kannst seltener schreiben als sonst. Die Moderatoren schalten ihn wieder aus.",
+	"announced.purge": {
+		one: "🧹 Die Moderatoren haben hier {count} Nachricht gelöscht.",
+		other: "🧹 Die Moderatoren haben hier {count} Nachrichten gelöscht.",
+	},
+	"announced.purge.several": {
+		one: "🧹 Die Moderatoren haben {count} Nachricht gelöscht.",
+		other: "🧹 Die Moderatoren haben {count} Nachrichten in mehreren Kanälen gelöscht.",
+	},
+	"announced.not": "Erledigt, aber in {channel} konnte nichts mitgeteilt werden: {reason}.",
+	"announced.unknown": "Erledigt, aber Discord hat nicht bestätigt, dass es in {channel} mitgeteilt wurde.",
+	"announced.failed": "Erledigt, aber es konnte nicht mitgeteilt werden: {reason}",
 
 	// Role menus
 	"menu.content": "Wähle deine Rollen:",

@@ -41,6 +41,8 @@ export const en = {
 	"command.option.within.name": "within",
 	"command.option.pinned.name": "pinned",
 	"command.option.pinned.description": "Whether to delete pinned messages, too",
+	"command.option.announce.name": "announce",
+	"command.option.announce.description": "Whether to tell the channel what was done; default: no",
 	"command.ban.name": "ban",
 	"command.ban.description": "Ban someone, for a time or for good; repeat it to change when the ban ends",
 	"command.ban.user.description": "Person to ban",
@@ -88,6 +90,7 @@ export const en = {
 	"command.disconnect.description": "Disconnect someone from voice",
 	"command.lock.name": "lock",
 	"command.lock.description": "Lock a channel or thread: members can read, but not write",
+	"command.lock.announce.description": "Whether to tell the channel that it is locked; default: yes",
 	"command.unlock.name": "unlock",
 	"command.unlock.description": "Undo a lock",
 	"command.slowmode.name": "slowmode",
@@ -461,6 +464,24 @@ export const en = {
 		"If it was not you, somebody else uses your account: change your Discord password, turn on two-factor authentication, and remove apps that you do not know (User Settings → Authorized Apps).",
 
 	// Raid mode
+	"announced.lock": "🔒 The moderators have locked this channel: members cannot write here for now.",
+	"announced.slow_mode": "🐌 Slow mode is on: wait {interval} between two messages.",
+	"announced.seconds": { one: "{count} second", other: "{count} seconds" },
+	"announced.minutes": { one: "{count} minute", other: "{count} minutes" },
+	"announced.hours": { one: "{count} hour", other: "{count} hours" },
+	"announced.raid":
+		"🛡️ Raid mode is on, to protect this server. Invites are paused, and each of you can write less often than usual. The moderators will turn it off again.",
+	"announced.purge": {
+		one: "🧹 The moderators have deleted {count} message here.",
+		other: "🧹 The moderators have deleted {count} messages here.",
+	},
+	"announced.purge.several": {
+		one: "🧹 The moderators have deleted {count} message.",
+		other: "🧹 The moderators have deleted {count} messages in several channels.",
+	},
+	"announced.not": "It was done, but could not be announced in {channel}: {reason}.",
+	"announced.unknown": "It was done, but Discord did not say whether it was announced in {channel}.",
+	"announced.failed": "It was done, but could not be announced: {reason}",
 
 	// Role menus
 	"menu.content": "Choose your roles:",

@@ -98,6 +98,8 @@ export interface Action {
 	hereIsList?: boolean;
 	/** To see the action in Discord and `help`. Does not authorize: the tool checks that. */
 	permission?: Permission;
+	/** The default of the option `announceOption`. */
+	announces?: boolean;
 	/** Whether the person must confirm after the dry run. Default: never. */
 	confirm?(args: JsonObject): boolean;
 	/** Limits a confirmed call to what its dry run showed (`basis`). Undefined if nothing is left to do. */
@@ -110,6 +112,9 @@ export interface Action {
 	chat?: ActionChat | false;
 	menus?: readonly ActionMenu[];
 }
+
+/** Whether to announce in the channel what was done. No tool has this argument: `perform` takes it out. */
+export const announceOption: ActionOption = { name: "announce", kind: "flag", argument: "announce" };
 
 export interface SuggestQuery {
 	kind: "reason" | "case";

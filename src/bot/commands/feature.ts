@@ -10,7 +10,7 @@ import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
 import type { CallAs } from "../tool/call-as.ts";
 import type { CaseRecorder } from "../tool/case-record.ts";
-import type { BotTool, StoredBans } from "../tool/context.ts";
+import type { Announcer, BotTool, StoredBans } from "../tool/context.ts";
 import type { Action, Suggestion, SuggestQuery } from "./action.ts";
 import type { Command } from "./commands.ts";
 import type { ComponentHandler } from "./components.ts";
@@ -52,6 +52,8 @@ export interface Feature extends Part {
 	cases?: CaseRecorder | undefined;
 	/** Of at most one feature. */
 	tempBans?: StoredBans | undefined;
+	/** Of at most one feature. */
+	announcer?: Announcer | undefined;
 	/** Undefined if the feature has no route for `path`. */
 	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
 }

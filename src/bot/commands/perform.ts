@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render } from "../../texts/texts.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
-import type { Action } from "./action.ts";
+import { type Action, announceOption } from "./action.ts";
 import type { Ran } from "./limits.ts";
 import { toToolCall, type Values } from "./tool-call.ts";
 
@@ -88,8 +88,9 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 		): Promise<Ran<Answer>> {
 			let call: PersonCall;
 			try {
-				const toCall = toToolCall(action, values, { channelId, at });
-				call = { guildId, person, command, ...toCall };
+				const { tool, args } = toToolCall(action, values, { channelId, at });
+				const { [announceOption.argument]: announces = action.announces, ...given } = args;
+				call = { guildId, person, command, tool, args: given, announceFrom: announces ? channelId : undefined };
 			} catch (error) {
 				if (!(error instanceof SaidError)) throw error;
 				return { answer: { text: render(error.said, languageOf(locale)) }, isMistake: true };

@@ -59,6 +59,7 @@ export function createFeatures(options: FeatureOptions) {
 		},
 		cases: features.find(({ cases }) => cases)?.cases,
 		tempBans: features.find(({ tempBans }) => tempBans)?.tempBans,
+		announcer: features.find(({ announcer }) => announcer)?.announcer,
 		respond(request, path) {
 			for (const feature of features) {
 				const response = feature.respond?.(request, path);

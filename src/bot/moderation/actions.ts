@@ -2,7 +2,7 @@
 
 import { ChannelType } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
-import type { Action, ActionOption } from "../commands/action.ts";
+import { type Action, type ActionOption, announceOption } from "../commands/action.ts";
 import { readDuration } from "../tool/arguments/times.ts";
 
 /** Minimum number of people in one command for which the moderator must confirm the action. */
@@ -143,7 +143,8 @@ const channels: readonly Action[] = [
 	{
 		name: "lock",
 		tool: "lock_channel",
-		options: [channel, reason],
+		options: [channel, reason, announceOption],
+		announces: true,
 		here: "channel_ids",
 		hereIsList: true,
 		permission: "ManageRoles",
@@ -174,6 +175,7 @@ const channels: readonly Action[] = [
 			},
 			{ name: "channel", kind: "channel", argument: "channel_id" },
 			reason,
+			announceOption,
 		],
 		here: "channel_id",
 		permission: "ManageChannels",

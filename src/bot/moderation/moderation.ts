@@ -3,6 +3,7 @@
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { moderationActions } from "./actions.ts";
+import { Announcements } from "./announcements.ts";
 import { caseRows, suggestCases } from "./cases/case-actions.ts";
 import { createCaseTools } from "./cases/case-tools.ts";
 import { Cases } from "./cases/cases.ts";
@@ -40,6 +41,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 	const moderationLog = createModerationLog({ connection, store, log, defaultChannel: settings.log_channel });
 	const bans = new TempBans({ connection, store, log, mutex, moderationLog, decided: () => cases.retry() });
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
+	const announcements = new Announcements({ connection, store, log });
 	const deleteAndWarn = createDeleteAndWarn(callAs);
 	const parts: readonly (Feature | undefined)[] = [
 		{ tools: createCaseTools({ cases, escalate: settings.escalate }), actions: caseRows },
@@ -58,6 +60,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		],
 		actions: [...moderationActions, ...parts.flatMap((part) => part?.actions ?? [])],
 		tempBans: bans,
+		announcer: announcements,
 		components: [deleteAndWarn.component, ...parts.flatMap((part) => part?.components ?? [])],
 		menus: [deleteAndWarn.menu, ...parts.flatMap((part) => part?.menus ?? [])],
 		cases,
@@ -65,15 +68,17 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		attach(client) {
 			bans.attach(client);
 			cases.attach(client);
+			announcements.attach(client);
 			for (const part of parts) part?.attach?.(client);
 		},
 		start() {
 			bans.start();
 			cases.start();
+			announcements.start();
 			for (const part of parts) part?.start?.();
 		},
 		async close() {
-			const all = [bans, cases, ...parts];
+			const all = [bans, cases, announcements, ...parts];
 			await Promise.all(all.map((part) => part?.close?.()));
 			await within(shutdownGraceMs, moderationLog.settled());
 		},

@@ -1,6 +1,7 @@
 // The tables of a bot, as its migrations. Each table has its own file in this folder.
 
 import type { Migration } from "../../lib/store/migrations.ts";
+import { announcementsTable } from "./tables/announcements.ts";
 import { approvalsTable } from "./tables/approvals.ts";
 import { caseMarksTable } from "./tables/case-marks.ts";
 import { casesTables } from "./tables/cases.ts";
@@ -44,6 +45,7 @@ const tables = [
 	reportsTables,
 	raidModesTables,
 	spamTables,
+	announcementsTable,
 	caseMarksTable,
 ];
 

@@ -22,6 +22,8 @@ export interface PersonCall {
 	args: JsonObject;
 	/** Such as "/ban" or "!m ban", for logs and Discord's audit log. */
 	command: string;
+	/** The channel in which the person used a command that announces what it does; undefined to announce nothing. */
+	announceFrom?: string | undefined;
 	/** Default for the case: its messages and channels if the tool's draft names none, or all of it without a draft. */
 	draft?: CaseDraft;
 }
@@ -57,7 +59,7 @@ export class PersonCalls {
 		this.#context = context;
 	}
 
-	readonly callAs: CallAs = async ({ guildId, person, tool: name, args, command, draft }) => {
+	readonly callAs: CallAs = async ({ guildId, person, tool: name, args, command, draft, announceFrom }) => {
 		const { record, log } = this.options;
 		const tool = this.#tools.find((one) => one.name === name);
 		if (!tool || !this.#context) {
@@ -82,7 +84,7 @@ export class PersonCalls {
 		const scoped = scopeTo(
 			principal,
 			// The setting mcp.guilds limits only MCP clients.
-			{ ...this.#context, guilds: undefined, beforeWrite, onDryRun, draft },
+			{ ...this.#context, guilds: undefined, beforeWrite, onDryRun, draft, announceFrom },
 			{ allowed: this.#tools, listed: [], beyond: [] },
 		);
 		const from = performance.now();

@@ -10,6 +10,7 @@ import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { ArgumentsOf, Tool, ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
+import type { Said } from "../../texts/texts.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { GuildDocuments } from "../guild-documents/plans/operations.ts";
@@ -59,7 +60,25 @@ export interface BotContext {
 	/** Undefined if the feature `moderation` is off. */
 	tempBans?: StoredBans | undefined;
 	draft?: CaseDraft | undefined;
+	/** Undefined if the feature `moderation` is off. */
+	announcer?: Announcer | undefined;
+	/** `DoneAction.place`; undefined for assistants. */
+	announceFrom?: string | undefined;
 	log: Log;
+}
+
+/** What a call has done. */
+export interface DoneAction {
+	guild: Guild;
+	draft: CaseDraft;
+	args: object;
+	/** The channel in which a person used a command that announces what it does; undefined if it announces nothing. */
+	place: string | undefined;
+}
+
+export interface Announcer {
+	/** Announces it in the channels, and ends announcements that it made wrong. Returns what failed. Never rejects. */
+	after(done: DoneAction): Promise<readonly Said[]>;
 }
 
 export interface StoredBans {

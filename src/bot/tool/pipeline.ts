@@ -36,6 +36,7 @@ import {
 	type ToolCall,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
+import { render } from "../../texts/texts.ts";
 import {
 	admittedGuilds,
 	findGuild,
@@ -170,11 +171,15 @@ async function run<Entries extends v.ObjectEntries>(
 	if (bot.review) await bot.review(await preview());
 	if (!plan) return (await definition.run?.(args, context, call)) ?? [];
 	permitWrites();
-	return recorded(plan.record, args, bot, guild, async () => {
+	const { record: draft } = plan;
+	const output = await recorded(draft, args, bot, guild, async () => {
 		if ("act" in plan) return plan.act(call);
 		await plan.write();
 		return plan.result;
 	});
+	if (!draft || !guild || !bot.announcer) return output;
+	const notes = await bot.announcer.after({ guild, draft, args, place: bot.announceFrom });
+	return notes.length === 0 ? output : [output, notes.map((note) => render(note, "en"))].flat();
 }
 
 // Without this line, an assistant that omits `guild_id` would not notice that it works in the wrong guild.

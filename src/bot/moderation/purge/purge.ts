@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
-import type { Action, ActionOption } from "../../commands/action.ts";
+import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import type { Command } from "../../commands/commands.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import { noMentions } from "../../messages/split-message.ts";
@@ -79,6 +79,7 @@ export const purgeActions: readonly Action[] = [
 			channel,
 			pinned,
 			reason,
+			announceOption,
 		],
 		here: "channel_ids",
 		hereIsList: true,
@@ -99,6 +100,7 @@ export const purgeActions: readonly Action[] = [
 			channel,
 			pinned,
 			reason,
+			announceOption,
 		],
 		confirm: () => true,
 	},
@@ -116,6 +118,7 @@ export const purgeActions: readonly Action[] = [
 			channel,
 			pinned,
 			reason,
+			announceOption,
 		],
 		confirm: () => true,
 	},

@@ -1,7 +1,7 @@
 // Raid mode as a part of the feature `moderation`: background work, tools, commands, and the suggestion to turn it on
 // when many people join.
 
-import type { Action, ActionOption } from "../../commands/action.ts";
+import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
@@ -19,7 +19,11 @@ export const raidActions: readonly Action[] = [
 		name: "raid on",
 		tool: "raid_mode",
 		fixed: { mode: "on" },
-		options: [{ name: "slowmode", kind: "integer", argument: "slowmode_seconds", min: 5, max: 21_600 }, reason],
+		options: [
+			{ name: "slowmode", kind: "integer", argument: "slowmode_seconds", min: 5, max: 21_600 },
+			reason,
+			announceOption,
+		],
 		permission: "ManageGuild",
 		confirm: () => true,
 		heavy: true,

@@ -1,0 +1,240 @@
+// Announcements: tells a channel that it was locked, has a slow mode, is in raid mode or was purged, and removes what it
+// wrote once that is over, whoever ended it. A row is stored before the message is sent, and what is over follows from the
+// present state, so a restart leaves nothing behind.
+
+import {
+	type APIChannel,
+	type APIMessage,
+	type Client,
+	DiscordAPIError,
+	Events,
+	type Guild,
+	RESTJSONErrorCodes,
+	Routes,
+	SnowflakeUtil,
+} from "discord.js";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
+import { absentIf } from "../../discord/find.ts";
+import { describePlatformError } from "../../discord/rest/errors.ts";
+import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
+import type { Sql } from "../../lib/store/statement.ts";
+import { languageOf, render, type Said, said } from "../../texts/texts.ts";
+import { Durable, type DurableOptions, NotNow, reasonOf, type Step } from "../store/durable.ts";
+import type { Store } from "../store/store.ts";
+import {
+	type Announcement,
+	deleteAnnouncement,
+	deleteAnnouncementsIn,
+	insertAnnouncement,
+	selectAnnouncements,
+	setAnnouncementMessage,
+} from "../store/tables/announcements.ts";
+import { selectChannelLock } from "../store/tables/channel-locks.ts";
+import { selectRaidMode } from "../store/tables/raid-modes.ts";
+import { ignoreUnavailable } from "../store/unavailable.ts";
+import type { Announcer, DoneAction } from "../tool/context.ts";
+
+/** Of the tool's time, in milliseconds. */
+const reserveMs = 1_000;
+/** How far Discord's clock may be behind, in milliseconds. */
+const clockMs = 10_000;
+const maxNonceLength = 25;
+const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
+
+export interface AnnouncementsOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
+	connection: Connection;
+	store: Pick<Store, "sql">;
+	/** Milliseconds after which a message that got no response can no longer appear. */
+	arrivedAfterMs?: number;
+}
+
+interface News {
+	channelId: string;
+	text: Said;
+	/** Until when it holds; undefined for what is over at once. */
+	until?: Pick<Announcement, "what" | "value">;
+}
+
+export class Announcements implements Announcer {
+	readonly #sql: Sql;
+	readonly #work: Durable;
+	/** Ids of those that are being sent. */
+	readonly #sending = new Set<string>();
+
+	constructor(private readonly options: AnnouncementsOptions) {
+		this.#sql = options.store.sql;
+		this.#work = new Durable({ ...options, name: "announcements", scan: () => this.#scan() });
+	}
+
+	async after(done: DoneAction): Promise<readonly Said[]> {
+		const notes: Said[] = [];
+		try {
+			if (done.place !== undefined)
+				for (const news of await this.#newsOf(done)) notes.push(...(await this.#announce(done.guild, news)));
+		} catch (error) {
+			this.options.log.error("could not announce what was done: internal error", { error });
+			notes.push(said("announced.failed", { reason: said("error.internal") }));
+		}
+		this.#work.wake();
+		return notes;
+	}
+
+	async #newsOf({ draft, args, place = "" }: DoneAction): Promise<News[]> {
+		const { action, channelIds = [] } = draft;
+		const [only = place, ...others] = draft.concerned?.()?.channelIds ?? channelIds;
+		const seconds = Object(args).slowmode_seconds ?? 0;
+		if (action === "lock") {
+			const locks = await Promise.all(channelIds.map((id) => selectChannelLock(this.#sql, id)));
+			return locks.flatMap(([lock]) => {
+				if (!lock) return [];
+				const until = { what: "lock", value: lock.locked_at } as const;
+				return { channelId: lock.channel_id, text: said("announced.lock"), until };
+			});
+		}
+		if (action === "slow_mode" && seconds > 0)
+			return [{ channelId: only, text: slowModeText(seconds), until: { what: "slow_mode", value: seconds } }];
+		if (action === "raid_on")
+			return [{ channelId: place, text: said("announced.raid"), until: { what: "raid_on", value: 0 } }];
+		if (action !== "purge") return [];
+		const [, count = "0"] = /^messages: ([\d,]+)/.exec(draft.concerned?.()?.detail ?? draft.detail ?? "") ?? [];
+		const isHere = others.length === 0;
+		const text = said(isHere ? "announced.purge" : "announced.purge.several", {
+			count: Number(count.replaceAll(",", "")),
+		});
+		return count === "0" ? [] : [{ channelId: isHere ? only : place, text }];
+	}
+
+	/** Sends once. Returns what the person must know. */
+	async #announce(guild: Guild, { channelId, text, until }: News): Promise<Said[]> {
+		const content = render(text, languageOf(guild.preferredLocale));
+		const id = crypto.randomUUID().replaceAll("-", "").slice(0, maxNonceLength);
+		const row = { id, guild_id: guild.id, channel_id: channelId, content, asked_at: Date.now(), message_id: null };
+		const body = { content, nonce: id, enforce_nonce: true, allowed_mentions: { parse: [] } };
+		this.#sending.add(id);
+		try {
+			if (until) await insertAnnouncement(this.#sql, { ...row, ...until });
+			const send = () => guild.client.rest.post(Routes.channelMessages(channelId), { body });
+			const message = (await endingEarlier(reserveMs, send)) as APIMessage;
+			if (until) await setAnnouncementMessage(this.#sql, id, message.id).catch(ignoreUnavailable);
+			return [];
+		} catch (error) {
+			const reason = reasonOf(error);
+			if (reason === undefined) throw error;
+			if (isOutcomeUnknown(error)) return [said("announced.unknown", { channel: `<#${channelId}>` })];
+			if (until) await deleteAnnouncement(this.#sql, id).catch(ignoreUnavailable);
+			return [said("announced.not", { channel: `<#${channelId}>`, reason })];
+		} finally {
+			this.#sending.delete(id);
+		}
+	}
+
+	async #scan(): Promise<Step[]> {
+		if (!this.#connection.ready) return [];
+		const steps: Step[] = [];
+		const { arrivedAfterMs = 15_000 } = this.options;
+		for (const row of await selectAnnouncements(this.#sql)) {
+			const guild = this.#connection.guilds.find(({ id }) => id === row.guild_id);
+			if (!guild?.available || this.#sending.has(row.id)) continue;
+			const isOver = await this.#isOver(guild, row);
+			if (row.message_id !== null && !isOver) continue;
+			const waitMs = row.asked_at + arrivedAfterMs - Date.now();
+			steps.push({
+				key: row.id,
+				inMs: row.message_id === null ? Math.min(waitMs, arrivedAfterMs) : 0,
+				failure: "could not remove an announcement",
+				fields: fieldsOf(row),
+				run: () => this.#settle(guild, row, isOver),
+			});
+		}
+		return steps;
+	}
+
+	async #isOver(guild: Guild, { channel_id, what, value }: Announcement): Promise<boolean> {
+		if (what === "raid_on") return (await selectRaidMode(this.#sql, guild.id))?.wanted !== "on";
+		if (what === "lock") {
+			const rows = await selectChannelLock(this.#sql, channel_id);
+			return rows.every(({ locked_at }) => locked_at !== value);
+		}
+		// Archived threads are not in the cache.
+		const channel = guild.channels.cache.get(channel_id);
+		return channel !== undefined && Object(channel).rateLimitPerUser !== value;
+	}
+
+	/** Looks for a message that got no response, and removes the message if it is over. */
+	async #settle(guild: Guild, row: Announcement, isOver: boolean): Promise<void> {
+		const { rest } = guild.client;
+		const { channel_id, what, value } = row;
+		const id = row.message_id ?? (await this.#find(guild, row));
+		if (id !== undefined && !isOver) return setAnnouncementMessage(this.#sql, row.id, id);
+		if (id === undefined) this.options.log.warn("found no announcement, so none is removed", fieldsOf(row));
+		else
+			try {
+				// The cache may still have the slow mode from before.
+				const channel = (await rest.get(Routes.channel(channel_id))) as APIChannel;
+				if (what === "slow_mode" && Object(channel).rate_limit_per_user === value)
+					throw new NotNow("the slow mode is the announced one");
+				await absentIf([UnknownMessage, UnknownChannel], () => rest.delete(Routes.channelMessage(channel_id, id)));
+			} catch (error) {
+				if (!isRefusal(error)) throw error;
+				const reason = describePlatformError(error);
+				this.options.log.warn("cannot remove an announcement: it stays", { ...fieldsOf(row), message: id, reason });
+			}
+		await deleteAnnouncement(this.#sql, row.id);
+	}
+
+	async #find(guild: Guild, { channel_id, asked_at, content }: Announcement): Promise<string | undefined> {
+		const after = SnowflakeUtil.generate({ timestamp: asked_at - clockMs }).toString();
+		const query = new URLSearchParams({ after, limit: "100" });
+		const messages = (await guild.client.rest
+			.get(Routes.channelMessages(channel_id), { query })
+			.catch((error) => (isRefusal(error) ? [] : Promise.reject(error)))) as APIMessage[];
+		return messages.find((one) => one.author.id === guild.client.user.id && one.content === content)?.id;
+	}
+
+	get #connection(): Connection {
+		return this.options.connection;
+	}
+
+	attach(client: Client): void {
+		const onChange = (before: object, after: object) => {
+			if (Object(before).rateLimitPerUser !== Object(after).rateLimitPerUser) this.#work.wake();
+		};
+		const forget = ({ id }: { id: string }) => {
+			deleteAnnouncementsIn(this.#sql, id).catch((error) =>
+				this.options.log.warn("could not forget the announcements of a deleted channel", {
+					channel: id,
+					reason: String((error as Error).message),
+				}),
+			);
+		};
+		client.on(Events.ChannelUpdate, onChange);
+		client.on(Events.ThreadUpdate, onChange);
+		client.on(Events.ChannelDelete, forget);
+		client.on(Events.ThreadDelete, forget);
+		onSessionOrGuild(client, this.#work.retryAll);
+	}
+
+	start(): void {
+		this.#work.wake();
+	}
+
+	close(): Promise<void> {
+		return this.#work.close();
+	}
+}
+
+function isRefusal(error: unknown): boolean {
+	return error instanceof DiscordAPIError && error.status < 500 && error.status !== 401;
+}
+
+function fieldsOf({ guild_id, channel_id, what }: Announcement) {
+	return { guild: guild_id, channel: channel_id, what };
+}
+
+function slowModeText(seconds: number): Said {
+	const count = (key: "announced.seconds" | "announced.minutes" | "announced.hours", unit: number) =>
+		said("announced.slow_mode", { interval: said(key, { count: seconds / unit }) });
+	if (seconds % 3_600 === 0) return count("announced.hours", 3_600);
+	return seconds % 60 === 0 ? count("announced.minutes", 60) : count("announced.seconds", 1);
+}
