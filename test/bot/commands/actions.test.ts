@@ -8,7 +8,7 @@ import {
 	ApplicationCommandOptionType as Option,
 	ApplicationCommandType as Type,
 } from "discord.js";
-import type { Action } from "../../../src/bot/commands/action.ts";
+import { type Action, announceOption } from "../../../src/bot/commands/action.ts";
 import { type CommandPath, commandSaid } from "../../../src/bot/commands/command-texts.ts";
 import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
 import type { Feature } from "../../../src/bot/commands/feature.ts";
@@ -198,6 +198,8 @@ describe("every action fits its tool", () => {
 				const properties: object = tool.listing.inputSchema.properties ?? {};
 				const isOwn = (argument: string) =>
 					argument in properties ||
+					// It is not for the tool.
+					argument === announceOption.argument ||
 					// Only temp_ban has it, and it is what chooses the tool.
 					(name === "ban" && argument === "duration");
 				const needed = [

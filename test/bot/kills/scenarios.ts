@@ -1,5 +1,6 @@
 // What the bot does on its own, each to be killed anywhere. Approved calls: approvals.ts.
 
+import { PermissionFlagsBits } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { type EscalationRule, readRule } from "../../../src/bot/config/escalation.ts";
 import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
@@ -10,6 +11,7 @@ import { DonatorSync } from "../../../src/bot/game/donators.ts";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { DeletionWatch } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
+import { Announcements } from "../../../src/bot/moderation/announcements.ts";
 import { createCaseTools } from "../../../src/bot/moderation/cases/case-tools.ts";
 import { Cases } from "../../../src/bot/moderation/cases/cases.ts";
 import { createModerationLog } from "../../../src/bot/moderation/moderation-log.ts";
@@ -20,13 +22,14 @@ import { TempBans } from "../../../src/bot/moderation/temp-bans.ts";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
 import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
 import { PersonCalls } from "../../../src/bot/tool/call-as.ts";
+import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
-import { noTools } from "../features/running-feature.ts";
+import { grant, noTools } from "../features/running-feature.ts";
 import { createChargebackFixture, pressable, staff } from "../game/chargeback-world.ts";
 import { createTestDocuments, hashIn } from "../guild-documents/running-service.ts";
 import { allowStaff } from "../moderation/cases/cases-world.ts";
 import { quickTiming as spamTiming } from "../moderation/spam/spam-world.ts";
-import { type Feature, featureOf, type Life, type Scenario, type World } from "./life.ts";
+import { type Feature, featureOf, type Life, type Scenario, type Work, type World } from "./life.ts";
 
 const dayMs = 86_400_000;
 const anyTime = 1_700_000_000_000;
@@ -135,6 +138,7 @@ export const scenarios: Record<string, Scenario> = {
 	},
 	"raid mode, turned on": raids("on"),
 	"raid mode, turned off": raids("off"),
+	"a lock that is announced, and its end": announcedLock,
 	"a job that changes a guild": ({ guild, executed }) => ({
 		create(options) {
 			const documents = createTestDocuments(options);
@@ -393,6 +397,58 @@ function backupsOf({ simulator, guild, clock, person }: World) {
 		return featureOf(backups, new DeletionWatch({ ...given, settings, backups, notify, backOffMs }));
 	};
 	return { create, notices };
+}
+
+/** A moderator locks a channel, which announces it, and unlocks it. Nothing is announced twice or stays. */
+function announcedLock({ simulator, guild }: World): Work {
+	grant(simulator, "Staff", PermissionFlagsBits.ManageRoles);
+	const { id } = simulator.channel("The Cooks/general");
+	const shown = () => simulator.world.messages.in(id).filter(({ author }) => author.id === simulator.bot("alpha").id);
+	const posts = () => simulator.requests.list(`POST /channels/${id}/messages`).length;
+	let hasEnded = false;
+	return {
+		create({ connection, store, mutex, log }) {
+			const announcements = new Announcements({ connection, store, log, backOffMs, maxSleepMs: 20, arrivedAfterMs: 5 });
+			const calls = new PersonCalls({ record() {}, log });
+			const none = {} as never;
+			calls.begin(tools, {
+				audit: none,
+				self: none,
+				guildDocuments: none,
+				guildId: undefined,
+				principal: undefined,
+				connection,
+				mutex,
+				log,
+				locks: createLocks(store, log),
+				announcer: announcements,
+			});
+			const call = (unlock: boolean) =>
+				calls.callAs({
+					guildId: guild.id,
+					person: { id: simulator.user("jose.garcia").id, name: "" },
+					tool: "lock_channel",
+					args: { channel_ids: [id], unlock },
+					command: "/try",
+					announceFrom: id,
+				});
+			return {
+				...featureOf(announcements),
+				async begin({ isSecond }) {
+					// A life that was killed gets an error. In the next one, the moderator unlocks what is locked.
+					if (!isSecond && (await call(false)).isError) return;
+					const { isError } = await call(true);
+					if (isSecond || !isError) hasEnded = true;
+				},
+			};
+		},
+		async isOver({ sql }) {
+			const locks = await sql`SELECT channel_id FROM channel_locks`;
+			const rows = await sql`SELECT id FROM announcements`;
+			return hasEnded && locks.length === 0 && rows.length === 0;
+		},
+		outcome: () => [shown().length, posts() <= 1],
+	};
 }
 
 /** Somebody turns raid mode on, or off after that. */
