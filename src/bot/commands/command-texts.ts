@@ -23,6 +23,8 @@ export function commandSaid(path: CommandPath, kind: Kind): Said | undefined {
 		["command", ...path.slice(0, -1), last, kind],
 		...(path.length > 1 ? [["command", "option", last, kind]] : []),
 	];
+	// The choices of /cases are the titles of cases.
+	if (path.length > 2 && kind === "name") keys.push(["case", ...path.slice(-2)]);
 	const key = keys.map((parts) => parts.join(".")).find((one) => Object.hasOwn(textsOf("en"), one));
 	return key === undefined ? undefined : ({ key, values: { count: Number(count) } } as Said);
 }

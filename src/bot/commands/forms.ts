@@ -13,7 +13,7 @@ import {
 } from "discord.js";
 import { inlineText, maxReasonLength } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { said, sayIn } from "../../texts/texts.ts";
+import { type Say, said, sayIn } from "../../texts/texts.ts";
 import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
 import { commandText } from "./command-texts.ts";
 import { requireDuration } from "./durations.ts";
@@ -75,12 +75,16 @@ export function formFor({ action, menu, target, typed = {} }: Form, locale: stri
 			.setTextInputComponent(input);
 	});
 	const { userId, messageId = "", channelId } = target;
-	const person = new TextDisplayBuilder().setContent(sayIn(locale)("answer.form_person", { person: `<@${userId}>` }));
 	return new ModalBuilder()
 		.setCustomId([formPrefix, action.name, index, userId, messageId, channelId].join(":"))
 		.setTitle(commandText(["menu", menu.name], "name", locale))
-		.addTextDisplayComponents(person)
+		.addTextDisplayComponents(formPerson(userId, sayIn(locale)))
 		.addLabelComponents(labels);
+}
+
+/** Whom the form is about. */
+export function formPerson(userId: string, say: Say): TextDisplayBuilder {
+	return new TextDisplayBuilder().setContent(say("answer.form_person", { person: `<@${userId}>` }));
 }
 
 function inSentenceCase(name: string): string {

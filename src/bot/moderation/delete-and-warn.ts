@@ -5,6 +5,7 @@ import { maxReasonLength } from "../../discord/text.ts";
 import { type Say, sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import type { ComponentHandler } from "../commands/components.ts";
+import { formPerson } from "../commands/forms.ts";
 import type { MenuHandler } from "../commands/menus.ts";
 import type { CallAs } from "../tool/call-as.ts";
 
@@ -20,7 +21,7 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 			permission: "ModerateMembers",
 			async run(interaction) {
 				const { targetMessage, targetId, channelId } = interaction;
-				const ids = [channelId, targetId, targetMessage.author.id];
+				const ids = [channelId, targetId, targetMessage.author.id] as const;
 				await interaction.showModal(formFor(ids, sayIn(interaction.locale)));
 			},
 		},
@@ -55,7 +56,8 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 	};
 }
 
-function formFor(ids: readonly string[], say: Say): ModalBuilder {
+function formFor(ids: readonly [channelId: string, messageId: string, userId: string], say: Say): ModalBuilder {
+	const [, , userId] = ids;
 	const input = new TextInputBuilder()
 		.setCustomId("reason")
 		.setStyle(TextInputStyle.Paragraph)
@@ -63,6 +65,7 @@ function formFor(ids: readonly string[], say: Say): ModalBuilder {
 	return new ModalBuilder()
 		.setCustomId([prefix, ...ids].join(":"))
 		.setTitle(say("command.menu.delete_and_warn.name"))
+		.addTextDisplayComponents(formPerson(userId, say))
 		.addLabelComponents(
 			new LabelBuilder()
 				.setLabel(say("case.reason.label"))

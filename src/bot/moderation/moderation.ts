@@ -1,5 +1,6 @@
 // The feature `moderation`: commands for moderators, temporary bans and the moderation log.
 
+import type { Connection } from "../../discord/connection/connection.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { moderationActions } from "./actions.ts";
@@ -64,7 +65,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 		components: [deleteAndWarn.component, ...parts.flatMap((part) => part?.components ?? [])],
 		menus: [deleteAndWarn.menu, ...parts.flatMap((part) => part?.menus ?? [])],
 		cases,
-		suggest: (query) => suggestCases(cases, query),
+		suggest: (query) => suggestCases(cases, query, (id) => nameOf(connection, query.guildId, id)),
 		attach(client) {
 			bans.attach(client);
 			cases.attach(client);
@@ -83,4 +84,10 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 			await within(shutdownGraceMs, moderationLog.settled());
 		},
 	};
+}
+
+/** Of a member, or of a user in the cache. */
+function nameOf({ guilds }: Connection, guildId: string, userId: string): string | undefined {
+	const guild = guilds.find(({ id }) => id === guildId);
+	return (guild?.members.cache.get(userId) ?? guild?.client.users.cache.get(userId))?.displayName;
 }

@@ -1,9 +1,9 @@
 // The commands about cases: warn, note, case, cases, edit-case, delete-case. Each calls a tool.
 
-import { maxReasonLength, oneLine, truncate } from "../../../discord/text.ts";
+import { joinLines, maxReasonLength, truncate } from "../../../discord/text.ts";
+import { said, sayIn } from "../../../texts/texts.ts";
 import type { Action, ActionOption, Suggestion, SuggestQuery } from "../../commands/action.ts";
 import { caseActions } from "../../tool/case-record.ts";
-import { actionTitles } from "./case-text.ts";
 import type { Cases } from "./cases.ts";
 
 const permission = "ModerateMembers";
@@ -76,10 +76,11 @@ const automatic = /^(?:Undo of |Report #\d)/;
 const maxSuggestions = 25;
 const maxLength = 100;
 
-/** Recent reasons of this moderator and of the guild, or numbers of the latest cases. */
+/** Recent reasons of this moderator and of the guild, or numbers of the latest cases. `nameOf`: of people who are known. */
 export async function suggestCases(
 	cases: Pick<Cases, "recentReasons" | "list" | "find">,
-	{ kind, guildId, userId, text }: SuggestQuery,
+	{ kind, guildId, userId, text, locale }: SuggestQuery,
+	nameOf: (userId: string) => string | undefined,
 ): Promise<Suggestion[]> {
 	const typed = text.trim().toLowerCase();
 	if (kind === "reason") {
@@ -90,7 +91,7 @@ export async function suggestCases(
 				.filter((reason) => reason.toLowerCase().includes(typed))
 				// Discord refuses longer values.
 				.filter((reason) => [...reason].length <= maxLength)
-				.map((reason) => ({ name: truncate(oneLine(reason), maxLength), value: reason }))
+				.map((reason) => ({ name: truncate(joinLines(reason), maxLength), value: reason }))
 		);
 	}
 	const exact = /^\d{1,9}$/.test(typed) ? await cases.find(guildId, Number(typed)) : undefined;
@@ -99,10 +100,11 @@ export async function suggestCases(
 		...(exact ? [exact] : []),
 		...latest.filter(({ number }) => number !== exact?.number && String(number).startsWith(typed)),
 	];
-	return all
-		.slice(0, maxSuggestions)
-		.map(({ number, action, reason }) => ({
-			name: truncate(`${number}: ${actionTitles[action]}${reason ? `, ${oneLine(reason)}` : ""}`, maxLength),
-			value: String(number),
-		}));
+	const say = sayIn(locale);
+	return all.slice(0, maxSuggestions).map(({ number, action, userId, reason }) => {
+		const person = userId && nameOf(userId);
+		const shown = { number: String(number), action: said(`case.action.${action}`) };
+		const title = person ? say("answer.case_of", { ...shown, person: joinLines(person) }) : say("answer.case", shown);
+		return { name: truncate(reason ? `${title}, ${joinLines(reason)}` : title, maxLength), value: String(number) };
+	});
 }

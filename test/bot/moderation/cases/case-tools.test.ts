@@ -135,12 +135,16 @@ onBoth((databases) => {
 			{ action: "warn", reason: "Report #1" } as const,
 			{ action: "kick", reason: "Rule …", source: "rule:1" } as const,
 		])
-			await bot.cases.add(bot.guild.id, { moderatorId: bot.id(moderator), ...hidden });
-		const ask = (kind: "reason" | "case", text: string) =>
-			suggestCases(bot.cases, { kind, text, guildId: bot.guild.id, userId: bot.id(moderator), locale: "en-US" });
+			await bot.cases.add(bot.guild.id, { moderatorId: bot.id(moderator), userId: "42", ...hidden });
+		const ask = (kind: "reason" | "case", text: string, locale = "en-US") =>
+			suggestCases(bot.cases, { kind, text, guildId: bot.guild.id, userId: bot.id(moderator), locale }, (id) =>
+				new Map([["42", "Zoë\n🍞"]]).get(id),
+			);
 		expect((await ask("reason", "")).map(({ value }) => value)).toEqual(["spam", "Spam links", "insults"]);
 		expect((await ask("reason", "link")).map(({ value }) => value)).toEqual(["Spam links"]);
 		expect(await ask("case", "3")).toEqual([{ name: "3: Warning, Spam links", value: "3" }]);
+		expect((await ask("case", "6"))[0]?.name).toBe("6: Timeout removed for Zoë 🍞, Undo of case 83, spam");
+		expect((await ask("case", "5", "de"))[0]?.name).toBe("5: Notiz für Zoë 🍞, their real name is …");
 		expect((await ask("case", "")).map(({ value }) => value)).toEqual(["8", "7", "6", "5", "4", "3", "2", "1"]);
 	});
 });
