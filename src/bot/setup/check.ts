@@ -32,11 +32,12 @@ export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
 	/** Milliseconds. */
 	loginTimeoutMs?: number;
+	timing?: ConnectionOptions["timing"];
 }
 
 /** Resolves with whether all checks passed. */
 export async function checkBot(config: BotConfig, log: Log, options: BotCheckOptions = {}): Promise<boolean> {
-	const connection = createConnection(config, log);
+	const connection = createConnection(config, log, { timing: options.timing });
 	try {
 		const checks = checksOf(config, connection, log, options);
 		const secrets = secretsIn(config);

@@ -24,6 +24,7 @@ async function startQueue() {
 		api: simulator.api,
 		cdn: simulator.cdn,
 		onResponse() {},
+		requestsPerSecond: 1_000_000,
 	});
 	stack.defer(() => connection.close());
 	await connection.open();

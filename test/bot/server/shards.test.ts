@@ -197,7 +197,10 @@ test.concurrent.each([4, "auto"] as const)(
 	async (shards) => {
 		await using alpha = await startSharded({ shards });
 		const written: string[] = [];
-		const passed = await checkBot(alpha.config, recordLog().log, { write: (line) => written.push(line) });
+		const passed = await checkBot(alpha.config, recordLog().log, {
+			write: (line) => written.push(line),
+			timing: quickTiming,
+		});
 		expect(written.join("\n")).toContain("Guild 7");
 		expect(passed).toBe(true);
 		expect(await alpha.ready()).toEqual([200, "ok"]);

@@ -14,7 +14,7 @@ import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { roleOverwrite } from "../../support/world.ts";
+import { quickTiming, roleOverwrite } from "../../support/world.ts";
 import { testWith } from "../../support/world-test.ts";
 
 /** An id that nothing has. */
@@ -68,7 +68,11 @@ type Fixture = Awaited<ReturnType<typeof startFixture>>;
 async function check(config: BotConfig, options: Parameters<typeof checkBot>[2] = {}) {
 	const lines: string[] = [];
 	const recorded = recordLog("warn");
-	const passed = await checkBot(config, recorded.log, { write: (line) => lines.push(line), ...options });
+	const passed = await checkBot(config, recorded.log, {
+		write: (line) => lines.push(line),
+		timing: quickTiming,
+		...options,
+	});
 	const shown = [...lines, ...recorded.lines].join("\n");
 	for (const secret of [config.discordToken, mcpToken]) expect(shown).not.toContain(secret);
 	const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(2));
