@@ -36,6 +36,46 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 	expect((await world.noted(2))[1]).toMatchObject({ title: "Case deleted: Warning", Case: "1" });
 });
 
+test("entries and direct messages are in the guild's language; posted ones keep theirs", async () => {
+	await using world = await startModerationWorld();
+	const { simulator, guild } = world;
+	const [ada, zoe] = [world.id("ada"), world.id("zoe")];
+	simulator.world.guilds.edit(guild, { preferred_locale: "de" });
+	await world.ask("ada", `!m warn ${zoe} unfreundlich`);
+	const [first] = await world.noted(1);
+	expect(first).toEqual({
+		title: "Verwarnung",
+		Moderator: `<@${ada}>`,
+		Betrifft: `<@${zoe}>`,
+		Grund: "unfreundlich",
+		Direktnachricht: "per Direktnachricht informiert",
+		Fall: "1",
+	});
+	const [bot, person] = [simulator.bot("alpha").id, zoe].map((id) => simulator.world.users.get(id));
+	const dm = bot && person && simulator.world.channels.findDm(bot, person);
+	expect(simulator.world.messages.in(dm?.id ?? "")).toMatchObject([
+		{ content: "Du wurdest auf **The Cooks** verwarnt.\nGrund: unfreundlich" },
+	]);
+	await world.ask("ada", `!m timeout ${zoe} 1h`);
+	const [, second = {}] = await world.noted(2);
+	expect(second).toMatchObject({ title: "Timeout", Bis: expect.stringMatching(/^<t:\d+:f> \(<t:\d+:R>\)$/) });
+
+	simulator.world.guilds.edit(guild, { preferred_locale: "en-GB" });
+	await world.ask("ada", "!m delete-case 1");
+	const all = await world.noted(3);
+	expect(all.map(({ title }) => title)).toEqual(["Verwarnung", "Timeout", "Case deleted: Warning"]);
+});
+
+test("an entry's colour says how grave the action is", async () => {
+	await using world = await startModerationWorld();
+	const zoe = world.id("zoe");
+	const commands = [`ban ${zoe} 1h`, `unban ${zoe}`, `warn ${world.id("mona_lisa")} rude`, `note ${zoe} calm`];
+	for (const command of commands) await world.ask("ada", `!m ${command}`);
+	await world.noted(4);
+	const colours = world.answers(staff).flatMap(({ embeds }) => embeds.map(({ color }) => color));
+	expect(colours).toEqual([0xc62828, 0x2e7d32, 0xef6c00, 0x546e7a]);
+});
+
 test("an entry names the role of a change", async () => {
 	await using world = await startModerationWorld();
 	const [role] = [...world.guild.roles.values()].filter(({ name }) => name === "Newcomer");

@@ -1,5 +1,8 @@
+// What is said about cases, whose details and automatic reasons are stored in English.
+
 import { expect, test } from "bun:test";
-import { describeState } from "../../../../src/bot/moderation/cases/case-text.ts";
+import { describeState, saidDetails, saidReason } from "../../../../src/bot/moderation/cases/case-text.ts";
+import { render } from "../../../../src/texts/texts.ts";
 
 test.each([
 	["done", undefined, undefined],
@@ -9,4 +12,30 @@ test.each([
 	["unknown", "The bot was stopped.", "outcome unknown"],
 ] as const)("the outcome %s, %p is shown as %p", (state, why, text) => {
 	expect(describeState({ state, why })).toBe(text);
+});
+
+test.each([
+	[
+		"role 12345678901234567, 12 members, approved by *Ada*",
+		["<@&12345678901234567>", "12 Mitglieder", "genehmigt von \\*Ada\\*"],
+	],
+	["slow mode: 0 → 30 s", ["Slow-Modus: 0 → 30 s"]],
+	["1 member(s), inactive for 30 day(s)", ["1 Mitglied", "seit 30 Tagen inaktiv"]],
+	[
+		"messages: 1,200 deleted of 2,000; 5 unknown; ids of the newest 1,000 are kept; authors: 2",
+		["1.200 von 2.000 Nachrichten gelöscht", "unklar: 5", "IDs der neuesten 1.000 gespeichert", "von 2 Personen"],
+	],
+	["messages: 1,200, approved by Ada", ["1.200 Nachrichten", "genehmigt von Ada"]],
+	["something *else*, role 1", ["something \\*else\\*, role 1"]],
+	["", []],
+])("the detail %j is said in the guild's language", (detail, parts) => {
+	expect(saidDetails(detail).map((part) => render(part, "de"))).toEqual(parts);
+});
+
+test.each([
+	["rule:7", 'Rule "2 warnings in 1d: ban" (case 7)', "Regel „2 warnings in 1d: ban“ (Fall 7)"],
+	["rule:7", "changed by a moderator", "changed by a moderator"],
+	[undefined, 'Rule "mine" (case 7)', 'Rule "mine" (case 7)'],
+] as const)("the reason of a case from %p: %p is said as %p", (source, reason, text) => {
+	expect(render(saidReason({ source, reason }) ?? "", "de")).toBe(text);
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../support/stores.ts";
+import { until } from "../../../support/until.ts";
 import { buttonsOf, general, moderator, shownIn, staffChannel, startReportsWorld } from "./reports-world.ts";
 
 const thanks = "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.";
@@ -33,6 +34,51 @@ onBoth((databases) => {
 		expect(shownIn(entry)).toContain("Reported by 2 people:");
 		expect(shownIn(entry)).toContain("```\ncheap watches\n```");
 		expect(world.entries()).toHaveLength(1);
+	});
+
+	test("people get answers and forms in their language; an entry has the guild's, and after a restart its new one", async () => {
+		await using world = await startReportsWorld(await databases.place());
+		const { simulator, guild } = world;
+		simulator.world.guilds.edit(guild, { preferred_locale: "de" });
+		for (const person of ["ada", moderator]) simulator.world.users.locales.set(world.id(person), "de");
+		const mona = simulator.world.users.get(world.id("mona_lisa"));
+		if (!mona) throw new Error("mona is a user");
+		const { channel } = simulator.channel(general);
+		const url = "https://cdn.example/a.png";
+		const file = { id: "11111111111111111", filename: "a.png", size: 1, url, proxy_url: url };
+		const message = simulator.world.messages.add(channel, mona, { content: "", attachments: [file] } as never);
+		expect(await world.report("zoe", message, "odd")).toBe(thanks);
+		expect(await world.report("ada", message)).toStartWith("Danke. Deine Meldung ist beim Team dieses Servers.");
+		const [entry] = await until("an entry of both", () => {
+			const entries = world.entries();
+			return entries[0] && shownIn(entries[0]).includes("2 Personen") && entries;
+		});
+		if (!entry) throw new Error("there is an entry");
+		expect(shownIn(entry).split("\n")).toEqual([
+			"Meldung #1",
+			"Gemeldet von 2 Personen:",
+			`<@${world.id("zoe")}>: odd`,
+			`<@${world.id("ada")}>: spam`,
+			`Verfasst von: <@${mona.id}>`,
+			`Nachricht: https://discord.com/channels/${guild.id}/${channel.id}/${message.id} in <#${channel.id}>`,
+			"Kopie der Nachricht",
+			"Die Nachricht hat keinen Text.",
+			`Dateien: a.png: <${url}>`,
+		]);
+		expect(buttonsOf(entry)).toEqual(["Löschen", "Verwarnen", "Timeout", "Bannen", "Ablehnen"]);
+		const form = await (await simulator.user(moderator).press(entry, "Timeout")).modal();
+		expect(form).toMatchObject({ title: "Timeout (#1)", inputs: [{ label: "Wie lange" }, { label: "Grund" }] });
+		const { text } = await world.call(undefined, "list_reports", {});
+		expect(text).toContain("| text: The message has no text., files: a.png");
+
+		await world.stop();
+		simulator.world.guilds.edit(guild, { preferred_locale: "en-US" });
+		await world.start();
+		expect(await world.report("liwei", message, "me too")).toBe(thanks);
+		const changed = await world.entry(1, (shown) => shown.includes("me too"));
+		expect(changed.id).toBe(entry.id);
+		expect(shownIn(changed)).toEndWith(`Copy of the message\nThe message has no text.\nFiles: a.png: <${url}>`);
+		expect(buttonsOf(changed)).toEqual(["Delete", "Warn", "Time out", "Ban", "Dismiss"]);
 	});
 
 	test("Dismiss removes the copy, the reasons and the buttons", async () => {
