@@ -236,6 +236,17 @@ export const de = {
 	// Results of moderation, for people
 
 	// Cases, the moderation log and direct messages
+	"case.ban_unconfirmed":
+		"Discord hat den Bann nicht bestätigt. Der Bot prüft, ob die Person gebannt ist, und versucht es sonst noch einmal.",
+	"case.why.stopped": "Der Bot wurde währenddessen gestoppt.",
+	"case.why.stopped_before": "Der Bot wurde vorher gestoppt.",
+	"case.why.late": "Der Bot konnte es nicht rechtzeitig tun.",
+	"case.why.banned": "Die Person ist schon gebannt.",
+	"case.why.left": "Die Person ist kein Mitglied mehr.",
+	"case.why.timed_out": "Das Mitglied hat schon einen längeren Timeout.",
+	"case.why.moderator_left": "Wer bei Fall {number} moderiert hat, ist kein Mitglied mehr.",
+	"case.why.rank": "Das Mitglied steht im Rang nicht unter dem Moderator von Fall {number}.",
+	"log.root_key": "mit dem Root-Schlüssel",
 	"case.reason.label": "Grund",
 	"case.reason.hint": "Was passiert ist; die Person erfährt es",
 	"case.nobody_warned": "Niemand wurde verwarnt.",
@@ -315,6 +326,12 @@ export const de = {
 	"told.reason": "Grund: {reason}",
 
 	// Reports
+	"report.refused.hidden": "Du kannst den Kanal für Meldungen auf diesem Server nicht sehen. Nichts wurde getan.",
+	"report.refused.dismissed_case": "Eine abgelehnte Meldung hat keinen Fall. Nichts wurde getan.",
+	"report.refused.no_case": "Es gibt keinen Fall {number}. Nichts wurde getan.",
+	"report.handled": "Meldung #{number} ist erledigt.",
+	"report.dismissed": "Meldung #{number} ist abgelehnt.",
+	"report.others": "Noch offen zur selben Person: {numbers}.",
 	"report.sent": "Danke. Deine Meldung ist beim Team dieses Servers. Das Team sieht, wer gemeldet hat, sonst niemand.",
 	"report.again": "Das hast du schon gemeldet.",
 	"report.refused.later": "Gerade lässt sich nichts melden. Versuche es später noch einmal.",

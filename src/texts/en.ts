@@ -229,6 +229,17 @@ export const en = {
 	// Results of moderation, for people
 
 	// Cases, the moderation log and direct messages
+	"case.ban_unconfirmed":
+		"Discord did not confirm the ban. The bot will check whether the user is banned, and try again if not.",
+	"case.why.stopped": "The bot was stopped meanwhile.",
+	"case.why.stopped_before": "The bot was stopped before it was done.",
+	"case.why.late": "The bot could not do it in time.",
+	"case.why.banned": "The user is banned already.",
+	"case.why.left": "The user is not a member any more.",
+	"case.why.timed_out": "The member is timed out for longer already.",
+	"case.why.moderator_left": "The moderator of case {number} is not a member any more.",
+	"case.why.rank": "The member does not rank below the moderator of case {number}.",
+	"log.root_key": "holder of the root key",
 	"case.reason.label": "Reason",
 	"case.reason.hint": "What they did; they are told",
 	"case.nobody_warned": "Nobody was warned.",
@@ -305,6 +316,12 @@ export const en = {
 	"told.reason": "Reason: {reason}",
 
 	// Reports
+	"report.refused.hidden": "You cannot see the channel for reports of this server. Nothing was done.",
+	"report.refused.dismissed_case": "A dismissed report has no case. Nothing was done.",
+	"report.refused.no_case": "There is no case {number}. Nothing was done.",
+	"report.handled": "Report #{number} is handled.",
+	"report.dismissed": "Report #{number} is dismissed.",
+	"report.others": "Still open about the same person: {numbers}.",
 	"report.sent": "Thank you. Your report was sent to the staff of this server. They see who reported; others do not.",
 	"report.again": "You have already reported this.",
 	"report.refused.later": "Reports cannot be sent at the moment. Try again later.",

@@ -1,12 +1,12 @@
 import { ToolError } from "../lib/tool-error.ts";
 import { render, type Said } from "./texts.ts";
 
-/** An error that a person reads in their language; in results for models and in logs it is English. */
+/** An error that a person reads in their language; results for models and logs have `models`, by default in English. */
 export class SaidError extends ToolError {
 	constructor(
 		readonly said: Said,
-		options?: ErrorOptions,
+		{ models, ...options }: ErrorOptions & { models?: string } = {},
 	) {
-		super(render(said, "en"), options);
+		super(models ?? render(said, "en"), options);
 	}
 }

@@ -49,7 +49,7 @@ export interface LogEntry {
 	/** What was changed, such as the role, in Discord's Markdown. */
 	detail?: readonly Text[];
 	/** Name of the MCP client through which the moderator acted. */
-	client?: string;
+	client?: Text | undefined;
 	/** Whether the person was told about the action by direct message. */
 	told?: Said;
 	/** Ids of the channels that the action concerns. */
@@ -191,7 +191,7 @@ function createEmbed(entry: LogEntry, { at, isOpen, language }: Look): EmbedBuil
 	add(said("log.until.field"), until === undefined ? undefined : formatEnd(until));
 	const isHidden = isOpen && entry.confidential !== undefined;
 	add(said("log.reason.field"), reason ? (isHidden ? inLanguage(said("log.hidden")) : escaped(reason)) : undefined);
-	add(said("log.client.field"), client && inlineText(client, maxFieldLength));
+	add(said("log.client.field"), client && escaped(client));
 	add(said("log.told.field"), told && inLanguage(told));
 	add(said("log.case.field"), caseNumber === undefined ? undefined : String(caseNumber));
 	const lines = [description].flat().map(inLanguage).join("\n");

@@ -21,7 +21,7 @@ import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Sql } from "../../lib/store/statement.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
 import { render, said, type Text } from "../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
@@ -188,10 +188,7 @@ export class TempBans implements StoredBans {
 			const isDeleted =
 				!isLifted && wasNotDone(error) ? await deleteTempBan(this.#sql, row).catch(ignoreUnavailable) : undefined;
 			if (isDeleted) throw error;
-			throw new ToolError(
-				"Discord did not confirm the ban. The bot will check whether the user is banned, and try again if not.",
-				{ cause: error },
-			);
+			throw new SaidError(said("case.ban_unconfirmed"), { cause: error });
 		}
 	}
 

@@ -58,6 +58,9 @@ export function describeTold(told: Case["told"]): string | undefined {
 	return text && render(text, "en");
 }
 
+/** Stored as the client of a case. */
+export const rootClient = "holder of the root key";
+
 /** The reason of a case; that of an action by a rule in no language yet. */
 export function saidReason({ reason, source }: Pick<Case, "reason" | "source">): Text | undefined {
 	const [, rule, number] = (source?.startsWith("rule:") && ruleReason.exec(reason ?? "")) || [];
@@ -105,6 +108,29 @@ export function saidDetails(detail: string): Text[] {
 		rest = rest.slice(first.end).replace(/^[,;]? */, "");
 	}
 	return parts;
+}
+
+const causes = [
+	"case.why.stopped",
+	"case.why.stopped_before",
+	"case.why.late",
+	"case.why.banned",
+	"case.why.left",
+	"case.why.timed_out",
+	"case.why.moderator_left",
+	"case.why.rank",
+] as const;
+
+/** Why an action was not done, as it is stored: in English. */
+export function storedWhy(key: (typeof causes)[number], number = 0): string {
+	return render(said(key, { number: String(number) }), "en");
+}
+
+/** The cause that is stored, in no language if it is one of the bot's own. */
+export function saidWhy(why: string | undefined): Text | undefined {
+	const number = Number(/\d+/.exec(why ?? "")?.[0] ?? 0);
+	const key = causes.find((one) => storedWhy(one, number) === why);
+	return key ? said(key, { number: String(number) }) : why;
 }
 
 function toNumber(text: string): number {

@@ -15,7 +15,7 @@ import { selectCase, setTold } from "../../store/tables/cases.ts";
 import { selectTempBan } from "../../store/tables/temp-bans.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
 import type { Case, CaseResult, CasesOptions } from "./case.ts";
-import { saidReason } from "./case-text.ts";
+import { saidReason, storedWhy } from "./case-text.ts";
 import { isSameEnd, wasRecorded } from "./decide.ts";
 import { isTellable, tellPeople } from "./tell.ts";
 
@@ -48,7 +48,7 @@ export class Escalation {
 		if (await this.#wasDone(guild, one)) return { state: "done" };
 		const age = this.#now() - one.createdAt;
 		if (age > maxAgeMs || (one.endsAt ?? Infinity) <= this.#now())
-			return { state: "not done", why: "The bot could not do it in time." };
+			return { state: "not done", why: storedWhy("case.why.late") };
 		const why = await this.#problem(guild, one);
 		if (why !== undefined) return { state: "not done", why };
 		await this.#tell(guild, one);
@@ -90,11 +90,11 @@ export class Escalation {
 		if (missing !== 0n) return `The bot lacks ${describeBits(missing)}.`;
 		const target = await fetchMember(guild, userId, true);
 		if (action === "ban" || action === "temp_ban") {
-			if (await fetchBan(guild, userId)) return "The user is banned already.";
-		} else if (!target) return "The user is not a member any more.";
+			if (await fetchBan(guild, userId)) return storedWhy("case.why.banned");
+		} else if (!target) return storedWhy("case.why.left");
 		if (!target) return undefined;
 		const until = target.communicationDisabledUntilTimestamp ?? 0;
-		if (action === "timeout" && until >= (endsAt ?? 0)) return "The member is timed out for longer already.";
+		if (action === "timeout" && until >= (endsAt ?? 0)) return storedWhy("case.why.timed_out");
 		try {
 			requireBelowBot(guild, [target]);
 		} catch (error) {
@@ -114,10 +114,8 @@ export class Escalation {
 		const moderatorId = cause?.moderator_id ?? "";
 		if (moderatorId === guild.client.user.id) return undefined;
 		const moderator = await fetchMember(guild, moderatorId, true);
-		if (!moderator) return `The moderator of case ${number} is not a member any more.`;
-		return isAbove(moderator, target.roles.highest)
-			? undefined
-			: `The member does not rank below the moderator of case ${number}.`;
+		if (!moderator) return storedWhy("case.why.moderator_left", number);
+		return isAbove(moderator, target.roles.highest) ? undefined : storedWhy("case.why.rank", number);
 	}
 
 	async #tell(guild: Guild, one: Escalated): Promise<void> {

@@ -4,7 +4,16 @@ import { said } from "../../../texts/texts.ts";
 import type { CaseEdit } from "../../store/tables/cases.ts";
 import type { LogEntry, ModerationLog } from "../moderation-log.ts";
 import type { Case } from "./case.ts";
-import { gravityOf, saidAction, saidDetails, saidReason, saidState, saidTold } from "./case-text.ts";
+import {
+	gravityOf,
+	rootClient,
+	saidAction,
+	saidDetails,
+	saidReason,
+	saidState,
+	saidTold,
+	saidWhy,
+} from "./case-text.ts";
 
 export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): void {
 	const { guildId, number, action, userId, moderatorId, client } = one;
@@ -18,11 +27,11 @@ export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): v
 		isFailure: one.state !== "done",
 		moderatorId,
 		...(userId !== undefined && { userId }),
-		cause: one.state === "not done" ? one.why : undefined,
+		cause: one.state === "not done" ? saidWhy(one.why) : undefined,
 		detail: [...saidDetails(one.detail ?? ""), ...(count > 0 && !saysCount ? [said("count.messages", { count })] : [])],
 		...(one.endsAt !== undefined && { until: one.endsAt }),
 		reason: saidReason(one) ?? null,
-		...(client !== undefined && { client }),
+		client: client === rootClient ? said("log.root_key") : client,
 		...(told !== undefined && { told }),
 		channelIds: one.channelIds,
 		caseNumber: number,

@@ -12,7 +12,7 @@ import { StoreUnavailable } from "../../store/unavailable.ts";
 import { isOnDiscord } from "../../tool/admission.ts";
 import type { CaseCall, CaseEnd, OpenCases } from "../../tool/case-record.ts";
 import type { Case, CaseResult, CasesOptions, NewCase } from "./case.ts";
-import { describeEscalation, describeNumbers } from "./case-text.ts";
+import { describeEscalation, describeNumbers, rootClient } from "./case-text.ts";
 import type { CaseWorker } from "./case-worker.ts";
 import { isTellable, maxTold, tellPeople } from "./tell.ts";
 
@@ -205,7 +205,7 @@ function newCasesOf({ draft, reason, principal, approvedBy }: CaseCall, botId: s
  * sign-in, it is the name that the person approved, as in Discord's audit log, because clients choose their own names.
  */
 function clientOf(principal: CaseCall["principal"]): string | undefined {
-	if (!principal || principal.id === rootPrincipal.id) return "holder of the root key";
+	if (!principal || principal.id === rootPrincipal.id) return rootClient;
 	if (isOnDiscord(principal)) return undefined;
 	const { name, client = name, person } = principal;
 	return person?.signedIn ? name : client;

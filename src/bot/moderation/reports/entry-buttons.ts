@@ -24,7 +24,7 @@ import type { Reports } from "./reports.ts";
 const daySeconds = 86_400;
 
 export interface EntryButtonsOptions {
-	reports: Pick<Reports, "find" | "act">;
+	reports: Pick<Reports, "find" | "act" | "openAbout">;
 	callAs: CallAs;
 }
 
@@ -66,7 +66,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		const { guildId } = interaction;
 		const text =
 			what === "dismiss"
-				? await end(row, person)
+				? await end(row, person, sayIn(interaction.locale))
 				: await reports.act({
 						guildId,
 						number,
@@ -79,10 +79,10 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 	}
 
 	/** Ends a report: as handled if staff took an action about it, otherwise as dismissed. */
-	async function end(row: ReportRow, person: { id: string; name: string }): Promise<string> {
+	async function end(row: ReportRow, person: { id: string; name: string }, say: Say): Promise<string> {
 		const done = actsOf(row).filter(({ state }) => state === "done");
 		const known = done.findLast((act) => act.case !== undefined)?.case;
-		const { text } = await callAs({
+		const { text, isError } = await callAs({
 			guildId: row.guild_id,
 			person,
 			command: `report #${row.number}: ${done.length > 0 ? "Done" : "Dismiss"}`,
@@ -93,7 +93,12 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 				...(done.length > 0 && known !== undefined && { case: known }),
 			},
 		});
-		return text;
+		if (isError) return text;
+		const others = await reports.openAbout(row.guild_id, row.author_id);
+		return [
+			say(done.length > 0 ? "report.handled" : "report.dismissed", { number: String(row.number) }),
+			...(others.length > 0 ? [say("report.others", { numbers: others.map((one) => `#${one}`).join(", ") })] : []),
+		].join("\n");
 	}
 
 	return {

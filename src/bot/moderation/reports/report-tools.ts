@@ -8,8 +8,8 @@ import { channelLabel, personNameById, time } from "../../../discord/describe.ts
 import { bitsIn, requirePermissions } from "../../../discord/permissions.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
-import { render, sayIn } from "../../../texts/texts.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { render, said, sayIn } from "../../../texts/texts.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import { choice, flag, guild_id, integer, limit } from "../../tool/arguments/arguments.ts";
 import type { BotTool } from "../../tool/context.ts";
@@ -18,7 +18,7 @@ import { countsText } from "../cases/case-lines.ts";
 import type { Cases } from "../cases/cases.ts";
 import { readCopy } from "./message-copy.ts";
 import { actsOf, copyIn, recordNote, type ShownReport, titleOfAct } from "./report-entry.ts";
-import type { Reports } from "./reports.ts";
+import { alreadyEnded, type Reports } from "./reports.ts";
 
 /** Names of the tools for reports. The setting `deny` accepts these names even if reports are off. */
 export const reportToolNames = ["list_reports", "resolve_report"] as const;
@@ -34,15 +34,17 @@ export interface ReportToolsOptions {
 export function createReportTools(options: ReportToolsOptions): BotTool[] {
 	const { channelId, reports, cases } = options;
 
-	/** Throws a ToolError unless the caller may read reports: a person must see the channel in which they are posted. */
+	/** Throws a SaidError unless the caller may read reports: a person must see the channel in which they are posted. */
 	function requireReader(guild: Guild): void {
 		const channel = guild.channels.cache.get(channelId);
 		if (!channel)
-			throw new ToolError(
-				`The guild ${guild.id} has no channel for reports (moderation.reports in config.toml). Nothing was done.`,
-			);
+			throw new SaidError(said("report.refused.off"), {
+				models: `The guild ${guild.id} has no channel for reports (moderation.reports in config.toml). Nothing was done.`,
+			});
 		if (isHidden(guild, channelId))
-			throw new ToolError("You cannot see the channel for reports of this guild. Nothing was done.");
+			throw new SaidError(said("report.refused.hidden"), {
+				models: "You cannot see the channel for reports of this guild. Nothing was done.",
+			});
 		const needed = bitsIn(channel, ["ViewChannel", "ReadMessageHistory"]);
 		requirePermissions(guild, channel, needed);
 	}
@@ -110,18 +112,22 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			async run({ report, outcome, case: number }, { guild, principal }) {
 				requireReader(guild);
 				if (number !== undefined) {
-					if (outcome === "dismissed") throw new ToolError("A dismissed report has no case. Nothing was done.");
+					if (outcome === "dismissed") throw new SaidError(said("report.refused.dismissed_case"));
 					const found = await cases.find(guild.id, number);
 					if (!found || found.deletedAt !== undefined)
-						throw new ToolError(`There is no case ${number}. Nothing was done; use list_cases.`);
+						throw new SaidError(said("report.refused.no_case", { number: String(number) }), {
+							models: `There is no case ${number}. Nothing was done; use list_cases.`,
+						});
 				}
 				const by = principal?.person?.id ?? null;
 				const row = await reports.find(guild.id, report);
 				const { author_id } = row;
 				if (row.state !== "open")
-					throw new ToolError(`Report #${report} was already ${endField(guild, row)}. Nothing was done.`);
+					throw new SaidError(alreadyEnded(row), {
+						models: `Report #${report} was already ${endField(guild, row)}. Nothing was done.`,
+					});
 				if (by === author_id && by !== guild.ownerId)
-					throw new ToolError(`Report #${report} is about you: somebody else must end it. Nothing was done.`);
+					throw new SaidError(said("report.refused.about_you", { number: String(report) }));
 				await reports.end(guild.id, report, { state: outcome, by, case: number ?? null });
 				const others = await reports.openAbout(guild.id, author_id);
 				return resultLines(

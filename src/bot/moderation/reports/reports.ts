@@ -227,15 +227,7 @@ export class Reports {
 				),
 			);
 		});
-		if (!isEnded) {
-			const { state, ended_by } = await this.find(guildId, number);
-			const facts = { number: String(number), state: said(`report.state.${state}`) };
-			throw new SaidError(
-				ended_by === null
-					? said("report.refused.ended", facts)
-					: said("report.refused.ended_by", { ...facts, who: `<@${ended_by}>` }),
-			);
-		}
+		if (!isEnded) throw new SaidError(alreadyEnded(await this.find(guildId, number)));
 		this.#worker.wake();
 	}
 
@@ -250,6 +242,13 @@ export class Reports {
 	close(): Promise<void> {
 		return this.#worker.close();
 	}
+}
+
+export function alreadyEnded({ number, state, ended_by }: ReportRow): Said {
+	const facts = { number: String(number), state: said(`report.state.${state}`) };
+	return ended_by === null
+		? said("report.refused.ended", facts)
+		: said("report.refused.ended_by", { ...facts, who: `<@${ended_by}>` });
 }
 
 function draftOf(row: ReportRow, act: ReportAct): CaseDraft {

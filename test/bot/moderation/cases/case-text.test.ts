@@ -1,7 +1,13 @@
 // What is said about cases, whose details and automatic reasons are stored in English.
 
 import { expect, test } from "bun:test";
-import { describeState, saidDetails, saidReason } from "../../../../src/bot/moderation/cases/case-text.ts";
+import {
+	describeState,
+	saidDetails,
+	saidReason,
+	saidWhy,
+	storedWhy,
+} from "../../../../src/bot/moderation/cases/case-text.ts";
 import { render } from "../../../../src/texts/texts.ts";
 
 test.each([
@@ -38,4 +44,12 @@ test.each([
 	[undefined, 'Rule "mine" (case 7)', 'Rule "mine" (case 7)'],
 ] as const)("the reason of a case from %p: %p is said as %p", (source, reason, text) => {
 	expect(render(saidReason({ source, reason }) ?? "", "de")).toBe(text);
+});
+
+test.each([
+	[storedWhy("case.why.late"), "Der Bot konnte es nicht rechtzeitig tun."],
+	[storedWhy("case.why.rank", 1234), "Das Mitglied steht im Rang nicht unter dem Moderator von Fall 1234."],
+	["Discord refused it (50013).", "Discord refused it (50013)."],
+])("the stored cause %p is said as %p", (why, text) => {
+	expect(render(saidWhy(why) ?? "", "de")).toBe(text);
 });

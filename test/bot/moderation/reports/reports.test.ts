@@ -79,6 +79,7 @@ onBoth((databases) => {
 		expect(changed.id).toBe(entry.id);
 		expect(shownIn(changed)).toEndWith(`Copy of the message\nThe message has no text.\nFiles: a.png: <${url}>`);
 		expect(buttonsOf(changed)).toEqual(["Delete", "Warn", "Time out", "Ban", "Dismiss"]);
+		expect(await world.press(moderator, changed, "Dismiss")).toBe("Meldung #1 ist abgelehnt.");
 	});
 
 	test("Dismiss removes the copy, the reasons and the buttons", async () => {
