@@ -93,7 +93,13 @@ export class Announcements implements Announcer {
 			});
 		}
 		if (action === "slow_mode" && seconds > 0)
-			return [{ channelId: only, text: slowModeText(seconds), until: { what: "slow_mode", value: seconds } }];
+			return [
+				{
+					channelId: only,
+					text: said("announced.slow_mode", { interval: inUnits(seconds) }),
+					until: { what: "slow_mode", value: seconds },
+				},
+			];
 		if (action === "raid_on")
 			return [{ channelId: place, text: said("announced.raid"), until: { what: "raid_on", value: 0 } }];
 		if (action !== "purge") return [];
@@ -232,9 +238,9 @@ function fieldsOf({ guild_id, channel_id, what }: Announcement) {
 	return { guild: guild_id, channel: channel_id, what };
 }
 
-function slowModeText(seconds: number): Said {
-	const count = (key: "announced.seconds" | "announced.minutes" | "announced.hours", unit: number) =>
-		said("announced.slow_mode", { interval: said(key, { count: seconds / unit }) });
-	if (seconds % 3_600 === 0) return count("announced.hours", 3_600);
-	return seconds % 60 === 0 ? count("announced.minutes", 60) : count("announced.seconds", 1);
+/** In the largest unit that gives a whole number. */
+export function inUnits(seconds: number): Said {
+	if (seconds % 3_600 === 0) return said("announced.hours", { count: seconds / 3_600 });
+	if (seconds % 60 === 0) return said("announced.minutes", { count: seconds / 60 });
+	return said("announced.seconds", { count: seconds });
 }

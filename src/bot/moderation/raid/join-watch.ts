@@ -12,7 +12,9 @@ import {
 } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import type { Log } from "../../../lib/log.ts";
+import { sayIn } from "../../../texts/texts.ts";
 import { noMentions } from "../../messages/split-message.ts";
+import { inUnits } from "../announcements.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import type { RaidModes } from "./raid-mode.ts";
 
@@ -73,20 +75,19 @@ export function createJoinWatch(options: JoinWatchOptions) {
 		const channelId = await moderationLog.channelOf(guildId);
 		const channel = connection.discord.channels.cache.get(channelId ?? "");
 		if (!channel?.isSendable()) return;
+		const say = sayIn("guild" in channel ? channel.guild.preferredLocale : undefined);
 		await channel.send({
 			embeds: [
 				new EmbedBuilder()
-					.setTitle("Is this a raid?")
-					.setDescription(
-						`${max} people joined within ${windowMs / 1000} s. Raid mode pauses invites, raises the verification level and sets slow mode in all channels. It can be turned off again, which restores what was before.`,
-					)
+					.setTitle(say("raid.suggested.title"))
+					.setDescription(say("raid.suggested", { count: max, time: inUnits(windowMs / 1_000) }))
 					.setColor(0xc62828),
 			],
 			components: [
 				new ActionRowBuilder<ButtonBuilder>().addComponents(
 					new ButtonBuilder()
 						.setCustomId(`${raidButton.prefix}:${raidButton.rest}`)
-						.setLabel("Turn on raid mode")
+						.setLabel(say("raid.suggested.button"))
 						.setStyle(ButtonStyle.Danger),
 				),
 			],

@@ -10,6 +10,7 @@ import { PlatformFailure, PlatformTimeout, wasNotDone } from "../../../discord/r
 import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
+import { said } from "../../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -33,6 +34,7 @@ import {
 	keyOf,
 	type Move,
 	newsOf,
+	noteOf,
 	refused,
 	renewalInMs,
 	unanswered,
@@ -208,7 +210,7 @@ export class RaidModes {
 			if (error instanceof DiscordAPIError && error.status !== 401) {
 				this.#failures.delete(key);
 				if (error.status === 404 && isChannel(thing)) return { ...step, state: "gone" };
-				return refused(step, describePlatformError(error) ?? error.message);
+				return refused(step, noteOf(said("raid.why.other", { reason: describePlatformError(error) ?? error.message })));
 			}
 			if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
 				this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1);

@@ -5,6 +5,7 @@
 // https://docs.discord.com/developers/resources/channel#modify-channel
 
 import { GuildVerificationLevel } from "discord.js";
+import { type Said, said } from "../../../texts/texts.ts";
 import type { RaidMode, RaidStep, RaidStepState } from "../../store/tables/raid-modes.ts";
 
 const hourMs = 3_600_000;
@@ -25,7 +26,7 @@ export interface Move {
 	send?: number;
 }
 
-/** Returns why a setting must not be changed, such as a missing permission; undefined if it may be changed. */
+/** Returns why a setting must not be changed, as a `RaidStep.note`; undefined if it may be changed. */
 export type Refusal = (thing: string) => string | undefined;
 
 export const isChannel = (thing: string) => /^\d/.test(thing);
@@ -96,7 +97,12 @@ export function newsOf(moves: readonly Move[], steps: readonly RaidStep[]): Raid
 }
 
 /** Why the setting of a channel that the bot has lost sight of is not changed. */
-export const unseen = "the bot cannot see it";
+export const unseen = noteOf(said("raid.why.unseen"));
+
+/** A message as `RaidStep.note`. */
+export function noteOf(why: Said): string {
+	return JSON.stringify(why);
+}
 
 /** Returns the key of a guild's setting for maps. */
 export function keyOf({ guild_id, thing }: RaidStep): string {
@@ -220,7 +226,7 @@ export function refused(step: RaidStep, note: string): RaidStep {
 
 /** Returns the setting's state after several requests to change it got no response. */
 export function unanswered(step: RaidStep): RaidStep {
-	const note = "Discord did not respond, several times";
+	const note = noteOf(said("raid.why.silent"));
 	if (step.state === "restoring") return { ...step, state: "stuck", note };
 	return { ...step, state: isRenewal(step) ? "set" : "failed", note };
 }

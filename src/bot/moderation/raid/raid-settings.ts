@@ -14,8 +14,9 @@ import { impliedIn } from "../../../discord/effective-permissions.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
 import { describeBits, missingForBot, permissionsOf } from "../../../discord/permissions.ts";
+import { said } from "../../../texts/texts.ts";
 import type { RaidMode } from "../../store/tables/raid-modes.ts";
-import { isChannel, type Refusal, type Settings, unseen } from "./raid-rules.ts";
+import { isChannel, noteOf, type Refusal, type Settings, unseen } from "./raid-rules.ts";
 
 /**
  * Types of the channels whose slow mode raid mode changes. Announcement channels are left out because few people can
@@ -99,16 +100,16 @@ export async function moderatorOf(
 export function refusalFor(guild: Guild, moderator: Moderator): Refusal {
 	return (thing) => {
 		const channel = guild.channels.cache.get(thing);
-		if (isChannel(thing) && !channel) return "the bot does not see it";
+		if (isChannel(thing) && !channel) return noteOf(said("raid.why.hidden"));
 		if (channel && isObfuscated(channel)) return unseen;
 		const { ManageChannels, ManageGuild } = PermissionFlagsBits;
 		const needed = channel ? ManageChannels | impliedIn(channel) : ManageGuild;
 		const ofBot = missingForBot(guild, channel, needed);
-		if (ofBot !== 0n) return `the bot lacks ${describeBits(ofBot)}`;
-		if (moderator === "gone") return "the moderator has left the server";
+		if (ofBot !== 0n) return noteOf(said("raid.why.lacks", { permissions: describeBits(ofBot) }));
+		if (moderator === "gone") return noteOf(said("raid.why.left"));
 		if (!moderator) return undefined;
 		const ofPerson = needed & ~permissionsOf(moderator, channel);
 		if (ofPerson === 0n) return undefined;
-		return `the moderator lacks ${describeBits(ofPerson)}`;
+		return noteOf(said("raid.why.lacks.moderator", { permissions: describeBits(ofPerson) }));
 	};
 }

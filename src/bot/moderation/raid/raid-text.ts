@@ -1,11 +1,12 @@
-// Texts about raid mode for tool results and the moderation log.
+// What is said about raid mode, to models in English and to people in their language: in results and the moderation log.
 
 import type { Guild } from "discord.js";
 import { time } from "../../../discord/describe.ts";
-import { countOf, resultLines } from "../../../discord/text.ts";
+import { titleOf } from "../../../discord/permissions.ts";
 import { levels } from "../../../guild-document/names/setting-names.ts";
+import { render, type Said, said, type Text } from "../../../texts/texts.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
-import { sample } from "../../tool/bulk.ts";
+import { shownOf } from "../../tool/bulk.ts";
 import type { LogEntry } from "../moderation-log.ts";
 import { isChannel, isUnrenewed } from "./raid-rules.ts";
 
@@ -14,100 +15,127 @@ const maxNamed = 20;
 /** Returns the name of a channel; undefined if the reader of the text cannot see the channel. */
 export type NameOf = (channelId: string) => string | undefined;
 
-const mention: NameOf = (id) => `<#${id}>`;
-
-/** Formats the value of a setting in raid mode, such as "30 s", "HIGH" or "paused until 2026-01-31T12:00:00Z". */
-export function valueText(thing: string, value: number): string {
-	if (isChannel(thing)) return `${value} s`;
-	if (thing === "verification") return levels.verification_level[value] ?? String(value);
-	return value === 0 ? "open" : `paused until ${time(value)}`;
+/** How a reader is told of channels, times, levels and permissions. */
+interface Reader {
+	nameOf: NameOf;
+	isPerson: boolean;
 }
 
-/** Lists the names of channels, and counts those that the reader cannot see. */
-export function channelList(ids: readonly string[], nameOf: NameOf): string {
+const ofLog: Reader = { nameOf: (id) => `<#${id}>`, isPerson: true };
+
+export const forModel = (nameOf: NameOf): Reader => ({ nameOf, isPerson: false });
+
+/** For people. Channels that `nameOf` does not name are hidden from the reader. */
+export const forPerson = (nameOf: NameOf): Reader => ({ nameOf: (id) => nameOf(id) && `<#${id}>`, isPerson: true });
+
+export const inEnglish = (lines: readonly Text[]) => lines.map((line) => render(line, "en"));
+
+/** The value of a setting in raid mode, such as "30 s", "HIGH" or "paused until 2026-01-31T12:00:00Z". */
+function valueText(thing: string, value: number, { isPerson }: Reader): Text {
+	if (isChannel(thing)) return said("raid.seconds", { seconds: String(value) });
+	if (thing === "verification") {
+		const level = levels.verification_level[value];
+		return isPerson && level ? said(`raid.level.${level}`) : (level ?? String(value));
+	}
+	if (value === 0) return said("raid.open");
+	return said("raid.until", { time: isPerson ? `<t:${Math.floor(value / 1000)}:f>` : time(value) });
+}
+
+/** Lists channels, and counts those that the reader cannot see. */
+export function channelList(ids: readonly string[], { nameOf }: Reader): Text {
 	const names = ids.flatMap((id) => nameOf(id) ?? []);
 	const hidden = ids.length - names.length;
-	return [
-		...sample(names, maxNamed, (name) => name),
-		...(hidden > 0 ? [`${countOf(hidden, "channel")} that you cannot see`] : []),
-	].join(", ");
+	return listOf(names, hidden > 0 && said("raid.hidden", { channels: said("raid.channels", { count: hidden }) }));
 }
 
-const titles: Record<string, string> = { invites: "Invites", verification: "Verification level" };
+function listOf(items: readonly Text[], last: Text | false = false): Text {
+	const shown = items.slice(0, shownOf(maxNamed));
+	const more = items.length - shown.length;
+	const all = [...shown, ...(more > 0 ? [said("raid.more", { count: more })] : []), ...(last ? [last] : [])];
+	return all.length === 0 ? "" : all.reduceRight((rest, first) => said("raid.list", { first, rest }));
+}
+
+/** Why a setting was not changed: a message, as JSON. */
+function noteText(note: string | null, { isPerson }: Reader): Text {
+	const one = JSON.parse(note ?? '""') as Text;
+	if (!isPerson || typeof one === "string" || one.values.permissions === undefined) return one;
+	const permissions = String(one.values.permissions).replace(/\b[A-Z_]{3,}\b/g, titleOf);
+	return { ...one, values: { ...one.values, permissions } };
+}
 
 /** Describes the states of settings that raid mode changed or restored. Channels in the same state share a line. */
-export function stepLines(mode: RaidMode, steps: readonly RaidStep[], nameOf: NameOf): string[] {
+export function stepLines(mode: RaidMode, steps: readonly RaidStep[], reader: Reader): Said[] {
 	const channels = steps.filter(({ thing }) => isChannel(thing));
-	const ofGuild = ["invites", "verification"].flatMap((thing) => steps.find((step) => step.thing === thing) ?? []);
-	return [
-		...ofGuild.map((step) => `${titles[step.thing]}: ${outcomeText(step)}.`),
-		...channelLines(mode, channels, nameOf),
-	];
+	const ofGuild = (["invites", "verification"] as const).flatMap((thing) =>
+		steps
+			.filter((step) => step.thing === thing)
+			.map((step) => said(`raid.${thing}`, { outcome: outcomeOf(step, reader) })),
+	);
+	return [...ofGuild, ...channelLines(mode, channels, reader)];
 }
 
-function outcomeText(step: RaidStep): string {
-	const { thing, state, value_before, value_asked, value_set, note } = step;
-	const text = (value: number | null) => valueText(thing, value ?? 0);
+function outcomeOf(step: RaidStep, reader: Reader): Said {
+	const { thing, state, value_before, value_asked, value_set } = step;
+	const text = (value: number | null) => valueText(thing, value ?? 0, reader);
+	const before = text(value_before);
 	switch (state) {
 		case "kept":
-			return "left as it was, because it is strict enough";
+			return said("raid.kept");
 		case "asked":
-			return `being changed to ${text(value_asked)}`;
+			return said("raid.asked", { value: text(value_asked) });
 		case "set":
-			if (isUnrenewed(step)) return `${text(value_set)}; the pause could not be renewed and will be retried: ${note}`;
-			return thing === "invites"
-				? "paused; the pause is renewed while raid mode is on"
-				: `${text(value_before)} → ${text(value_asked)}`;
+			if (isUnrenewed(step))
+				return said("raid.unrenewed", { value: text(value_set), note: noteText(step.note, reader) });
+			return thing === "invites" ? said("raid.paused") : said("raid.set", { before, after: text(value_asked) });
 		case "failed":
-			return `not changed: ${note}`;
+			return said("raid.failed", { note: noteText(step.note, reader) });
 		case "restoring":
-			return `being restored to ${text(value_before)}`;
+			return said("raid.restoring", { value: before });
 		case "restored":
-			return thing === "invites" ? "no longer paused by raid mode" : `restored to ${text(value_before)}`;
+			return thing === "invites" ? said("raid.unpaused") : said("raid.restored", { value: before });
 		case "changed":
-			return `somebody changed it meanwhile, so it was left: ${text(Number(note))} (before raid mode: ${text(value_before)})`;
+			return said("raid.changed", { value: text(Number(step.note)), before });
 		case "gone":
-			return "deleted meanwhile";
+			return said("raid.gone");
 		case "stuck":
-			return `not restored: ${note}`;
+			return said("raid.stuck", { note: noteText(step.note, reader) });
 	}
 }
 
-function channelLines(mode: RaidMode, steps: readonly RaidStep[], nameOf: NameOf): string[] {
+function channelLines(mode: RaidMode, steps: readonly RaidStep[], reader: Reader): Said[] {
 	const inState = (...states: readonly RaidStep["state"][]) => steps.filter(({ state }) => states.includes(state));
-	const count = (...states: readonly RaidStep["state"][]) => countOf(inState(...states).length, "channel");
-	const has = (...states: readonly RaidStep["state"][]) => inState(...states).length > 0;
-	const byNote = (state: RaidStep["state"], label: string) =>
-		[...Map.groupBy(inState(state), ({ note }) => note)].map(
-			([note, some]) =>
-				`${label}: ${channelList(
-					some.map(({ thing }) => thing),
-					nameOf,
-				)}: ${note}.`,
-		);
-	const changed = inState("changed");
+	const line = (make: (channels: Said) => Said | false, ...states: readonly RaidStep["state"][]) => {
+		const { length } = inState(...states);
+		return length > 0 && make(said("raid.channels", { count: length }));
+	};
+	const byNote = (state: RaidStep["state"], key: "raid.slow.failed" | "raid.slow.stuck") =>
+		[...Map.groupBy(inState(state), ({ note }) => note)].map(([note, some]) => {
+			const ids = some.map(({ thing }) => thing);
+			return said(key, { list: channelList(ids, reader), note: noteText(note, reader) });
+		});
+	const changed = inState("changed").flatMap(({ thing, value_before, note }) => {
+		const name = reader.nameOf(thing);
+		return name === undefined
+			? []
+			: [said("raid.slow.one", { name, seconds: note ?? "", before: String(value_before) })];
+	});
 	const isOn = mode.wanted === "on";
-	return resultLines(
-		has("set") &&
-			(isOn
-				? `Slow mode: ${mode.slowmode} s in ${count("set")}.`
-				: `Slow mode: still that of raid mode in ${count("set")}.`),
-		has("asked", "restoring") && `Slow mode: being changed in ${count("asked", "restoring")}.`,
-		has("kept") && isOn && `Slow mode: at least as long before in ${count("kept")}.`,
-		has("restored") && `Slow mode: restored in ${count("restored")}.`,
-		byNote("failed", "Slow mode not changed"),
-		byNote("stuck", "Slow mode not restored"),
-		changed.length > 0 &&
-			`Somebody changed the slow mode meanwhile, so it was left: ${sample(
-				changed.flatMap(({ thing, value_before, note }) => {
-					const name = nameOf(thing);
-					return name === undefined ? [] : [`${name}: ${note} s (before raid mode: ${value_before} s)`];
-				}),
-				maxNamed,
-				(line) => line,
-			).join(", ")}.`,
-		has("gone") && `${count("gone")} deleted meanwhile.`,
-	);
+	return [
+		line(
+			(channels) =>
+				isOn ? said("raid.slow", { seconds: String(mode.slowmode), channels }) : said("raid.slow.left", { channels }),
+			"set",
+		),
+		line((channels) => said("raid.slow.changing", { channels }), "asked", "restoring"),
+		line((channels) => isOn && said("raid.slow.kept", { channels }), "kept"),
+		line((channels) => said("raid.slow.restored", { channels }), "restored"),
+		byNote("failed", "raid.slow.failed"),
+		byNote("stuck", "raid.slow.stuck"),
+		inState("changed").length > 0 && said("raid.slow.changed", { list: listOf(changed) }),
+		line((channels) => said("raid.slow.gone", { channels }), "gone"),
+	]
+		.flat()
+		.filter((one) => one !== false);
 }
 
 /** Whether raid mode failed to change, restore or renew a setting. */
@@ -115,53 +143,44 @@ export function hasFailed(steps: readonly RaidStep[]): boolean {
 	return steps.some((step) => step.state === "failed" || step.state === "stuck" || isUnrenewed(step));
 }
 
-function entry(mode: RaidMode, title: string, lines: readonly string[]) {
-	const { moderator_id } = mode;
-	return {
-		title,
-		...(moderator_id !== null && { moderatorId: moderator_id }),
-		description: lines.join("\n").slice(0, 4_000),
-	};
+function entry({ moderator_id, wanted }: RaidMode, title: Said, description: readonly Said[]) {
+	const gravity = wanted === "on" ? ("warning" as const) : ("lifted" as const);
+	return { title, gravity, ...(moderator_id !== null && { moderatorId: moderator_id }), description };
 }
 
 /** Returns the moderation log entry about raid mode that was completely turned on or off. */
 export function endEntry(mode: RaidMode, steps: readonly RaidStep[]): LogEntry {
-	const isOn = mode.wanted === "on";
 	const isFailure = hasFailed(steps);
-	const advice = isOn ? "Turn raid mode on again to retry." : "Turn raid mode off again to retry.";
-	return {
-		...entry(mode, isOn ? "Raid mode is on" : "Raid mode is off", [
-			...stepLines(mode, steps, mention),
-			...(isFailure ? [advice] : []),
-		]),
-		isFailure,
-	};
+	const advice = isFailure ? [said(`raid.${mode.wanted}.retry`)] : [];
+	const lines = [...stepLines(mode, steps, ofLog), ...advice];
+	return { ...entry(mode, said(`raid.${mode.wanted}.title`), lines), isFailure };
 }
 
 /** Of settings that changed after raid mode was completely on, such as those of new channels; undefined if none. */
 export function laterEntry(mode: RaidMode, changed: readonly RaidStep[]): LogEntry | undefined {
 	const shown = changed.filter((step) => step.state === "failed" || step.state === "changed" || isUnrenewed(step));
 	if (shown.length === 0) return undefined;
-	return { ...entry(mode, "Raid mode", stepLines(mode, shown, mention)), isFailure: true };
+	return { ...entry(mode, said("raid.title"), stepLines(mode, shown, ofLog)), isFailure: true };
 }
 
 export function progressEntry(mode: RaidMode, all: number, done: number): LogEntry {
-	const title = `Raid mode is being turned ${mode.wanted}`;
-	return entry(mode, title, [`${done} of ${countOf(all, "setting")} done.`]);
+	const lines = [said("raid.progress", { done, count: all })];
+	return entry(mode, said(`raid.${mode.wanted}.running.title`), lines);
 }
 
 export function viewLines(
 	guild: Guild,
 	{ mode, steps }: { mode: RaidMode; steps: readonly RaidStep[] },
-	nameOf: NameOf,
-): string[] {
+	reader: Reader,
+): Said[] {
 	const { wanted, moderator_id, asked_at, ended_at } = mode;
+	const at = reader.isPerson ? `<t:${Math.floor(asked_at / 1000)}:f>` : time(asked_at);
+	const state = ended_at === null ? (`raid.${wanted}.running` as const) : (`raid.${wanted}` as const);
 	const member = guild.members.cache.get(moderator_id ?? "");
-	const who = moderator_id === null ? "" : ` by ${member ? `@${member.user.username} ` : ""}(ID: ${moderator_id})`;
+	const name = member ? `@${member.user.username} ` : "";
+	const who = reader.isPerson ? `<@${moderator_id}>` : `${name}(ID: ${moderator_id})`;
 	return [
-		ended_at === null
-			? `Raid mode is being turned ${wanted}, asked for${who} at ${time(asked_at)}.`
-			: `Raid mode is ${wanted}, turned ${wanted}${who} at ${time(asked_at)}.`,
-		...stepLines(mode, steps, nameOf),
+		moderator_id === null ? said(state, { at }) : said(`${state}.by`, { at, who }),
+		...stepLines(mode, steps, reader),
 	];
 }

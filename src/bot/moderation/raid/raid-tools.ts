@@ -9,6 +9,7 @@ import { resultLines } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
+import { render } from "../../../texts/texts.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
 import { choice, defaultReason, guild_id, integer, reason } from "../../tool/arguments/arguments.ts";
 import type { BotTool, Plan } from "../../tool/context.ts";
@@ -17,7 +18,7 @@ import type { RaidModes, RaidView } from "./raid-mode.ts";
 import { planRaidMode, type RaidPlan } from "./raid-plan.ts";
 import { confirmed, isChannel } from "./raid-rules.ts";
 import { readSettings } from "./raid-settings.ts";
-import { channelList, hasFailed, type NameOf, stepLines, viewLines } from "./raid-text.ts";
+import { channelList, forModel, hasFailed, inEnglish, stepLines, viewLines } from "./raid-text.ts";
 
 /** Names of the tools for raid mode. The setting `deny` accepts these names even if the feature is off. */
 export const raidToolNames = ["raid_mode", "raid_status"] as const;
@@ -75,7 +76,7 @@ function raidMode(modes: Modes) {
 					if (!after) return `Raid mode is being turned ${wanted}.`;
 					const isRunning = after.mode.ended_at === null;
 					return resultLines(
-						viewLines(guild, after, nameIn(guild)),
+						inEnglish(viewLines(guild, after, readerIn(guild))),
 						staffLine(guild, plan),
 						isRunning && background,
 						hasFailed(after.steps) && `Turn raid mode ${wanted} again to retry what failed.`,
@@ -99,8 +100,8 @@ function raidStatus(modes: Modes) {
 			if (!view) return `Raid mode was never on in ${guildName(guild)}.`;
 			const slowed = view.steps.flatMap(({ thing, state }) => (isChannel(thing) && state === "set" ? thing : []));
 			return resultLines(
-				viewLines(guild, view, nameIn(guild)),
-				slowed.length > 0 && `In slow mode: ${channelList(slowed, nameIn(guild))}.`,
+				inEnglish(viewLines(guild, view, readerIn(guild))),
+				slowed.length > 0 && `In slow mode: ${listIn(guild, slowed)}.`,
 			);
 		},
 	});
@@ -115,7 +116,7 @@ function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"],
 	if (mode.wanted !== wanted || hasFailed(steps)) return;
 	if (wanted === "on" && mode.slowmode !== slowmode) return;
 	if (wanted === "on" && steps.some(({ state }) => state === "changed")) return;
-	throw new ToolError([...viewLines(guild, view, nameIn(guild)), "Nothing was done."].join("\n"));
+	throw new ToolError([...inEnglish(viewLines(guild, view, readerIn(guild))), "Nothing was done."].join("\n"));
 }
 
 function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): RaidMode {
@@ -138,19 +139,23 @@ function previewLines(guild: Guild, mode: RaidMode, plan: RaidPlan): string[] {
 	const steps = plan.moves.map(({ step, send }): RaidStep => (send === undefined ? step : confirmed(step)));
 	return resultLines(
 		`Would turn raid mode ${mode.wanted} in ${guildName(guild)}:`,
-		stepLines(mode, steps, nameIn(guild)),
+		inEnglish(stepLines(mode, steps, readerIn(guild))),
 		staffLine(guild, plan),
 		steps.length === 0 && "No setting changes.",
 	);
 }
 
 function staffLine(guild: Guild, { staffOnly }: RaidPlan): string | false {
-	return staffOnly.length > 0 && `Left, because only staff see them: ${channelList(staffOnly, nameIn(guild))}.`;
+	return staffOnly.length > 0 && `Left, because only staff see them: ${listIn(guild, staffOnly)}.`;
 }
 
-function nameIn(guild: Guild): NameOf {
-	return (id) => {
+function readerIn(guild: Guild) {
+	return forModel((id) => {
 		const channel = visibleChannel(guild, id);
 		return channel && channelName(channel);
-	};
+	});
+}
+
+function listIn(guild: Guild, ids: readonly string[]): string {
+	return render(channelList(ids, readerIn(guild)), "en");
 }

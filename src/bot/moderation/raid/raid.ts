@@ -7,6 +7,7 @@ import type { ComponentHandler } from "../../commands/components.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import type { ModerationLog } from "../moderation-log.ts";
+import { requireHeld } from "../who-may.ts";
 import { createJoinWatch, raidButton } from "./join-watch.ts";
 import { RaidModes, type RaidModesOptions } from "./raid-mode.ts";
 import { raidTools } from "./raid-tools.ts";
@@ -69,6 +70,7 @@ function raidButtonHandler(callAs: CallAs): ComponentHandler {
 		prefix: raidButton.prefix,
 		async run(interaction, rest) {
 			if (rest !== raidButton.rest || !interaction.isButton()) return;
+			requireHeld(interaction, "ManageGuild");
 			await deferPrivately(interaction);
 			const { guildId, user, message } = interaction;
 			const { text, isError } = await callAs({

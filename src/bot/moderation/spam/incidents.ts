@@ -165,7 +165,7 @@ export class Incidents {
 		const say = sayIn(guild.preferredLocale);
 		const told = await tellPeople(this.options.telling, guild, [userId], {
 			action: "spam",
-			reason: say("spam.reason", { rule }),
+			reason: said("spam.reason", { rule }),
 			endsAt: until,
 			advice: resultLines(
 				say("spam.tell", { channels: channels.map((id) => `<#${id}>`).join(", ") }),

@@ -101,10 +101,10 @@ function embedOf(incident: Incident, say: Say, isDry: boolean): EmbedBuilder {
 		.setTimestamp(incident.detectedAt)
 		.setDescription(describe(incident, say, isDry));
 	const add = (name: string, value: string) => embed.addFields({ name, value, inline: value.length < 60 });
-	add(say("spam.user.field"), `<@${userId}>`);
-	add(say("spam.rule.field"), say("spam.reason", { rule }));
-	if (told) add(say("spam.told.field"), say(`spam.told.${told}`));
-	if (!isDry) add(say("spam.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
+	add(say("log.user.field"), `<@${userId}>`);
+	add(say("log.reason.field"), say("spam.reason", { rule }));
+	if (told) add(say("log.told.field"), say(`case.told.${told}`));
+	if (!isDry) add(say("log.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
 	return embed;
 }
 

@@ -45,7 +45,7 @@ export interface RaidStep {
 	value_asked: number | null;
 	/** Confirmed by Discord last. */
 	value_set: number | null;
-	/** Why it was not changed or restored; in state "changed", its current value. */
+	/** Why it was not changed or restored, a message as JSON; in state "changed", its current value. */
 	note: string | null;
 }
 

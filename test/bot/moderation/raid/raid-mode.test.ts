@@ -6,6 +6,7 @@ import type { LogEntry } from "../../../../src/bot/moderation/moderation-log.ts"
 import { RaidModes } from "../../../../src/bot/moderation/raid/raid-mode.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
+import { type Language, render } from "../../../../src/texts/texts.ts";
 import { onBoth, type Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { startFeature, withSql } from "../../features/running-feature.ts";
@@ -62,7 +63,7 @@ test("what others changed meanwhile is left and reported", async () => {
 	await bot.turn("off");
 	expect(bot.settings()).toMatchObject({ level: 4, general: 10 });
 	expect(bot.last()).toContain(`left: <#${bot.channel("general").id}>: 10 s (before raid mode: 0 s)`);
-	expect(bot.last()).toContain("left: VERY_HIGH (before raid mode:");
+	expect(bot.last()).toContain("left: Highest (before raid mode:");
 });
 
 test("channels that are deleted or made meanwhile", async () => {
@@ -111,7 +112,14 @@ test("channels without permissions are reported, the rest is done, and turning i
 	await bot.turn("on");
 	expect(bot.settings()).toMatchObject({ level: 3, general: 0 });
 	expect(bot.entries[0]).toMatchObject({ isFailure: true });
-	expect(bot.last()).toContain(`Slow mode not changed: <#${general.id}>: the bot lacks MANAGE_CHANNELS.`);
+	expect(bot.last()).toContain(`Slow mode not changed: <#${general.id}>: the bot lacks Manage Channels.`);
+	expect(bot.last("de").split("\n")).toEqual([
+		"Einladungen: pausiert; die Pause wird verlängert, solange der Raid-Modus an ist.",
+		"Verifizierungsstufe: Keine → Hoch.",
+		"Slow-Modus: 30 s in 1 Kanal.",
+		`Slow-Modus nicht geändert: <#${general.id}>: Dem Bot fehlt Manage Channels.`,
+		"Schalte den Raid-Modus noch einmal ein, um es erneut zu versuchen.",
+	]);
 	expect(bot.writes(edit)).not.toContain(general.id);
 	world.channels.setOverwrite(general, { ...denied, deny: "0" });
 	await bot.heard(() => {
@@ -136,7 +144,7 @@ test("a moderator changes no channel that they could not change by hand, and ano
 	await bot.heard(() => Boolean(bot.guild().members.cache.get(mona)?.permissions.has(PermissionFlagsBits.ManageGuild)));
 	await bot.turn("on", { moderator_id: mona });
 	expect(bot.settings()).toMatchObject({ level: 3, general: 0 });
-	expect(bot.last()).toContain("the moderator lacks MANAGE_CHANNELS");
+	expect(bot.last()).toContain("the moderator lacks Manage Channels");
 	await bot.turn("on");
 	expect(bot.settings().general).toBe(30);
 	await bot.turn("off", { moderator_id: mona });
@@ -392,8 +400,13 @@ async function startRaids(place?: Pick<Place, "settings">) {
 			};
 		},
 		pausedForMs: () => Date.parse(String(cooks.incidents_data?.invites_disabled_until)) - clock.now,
-		titles: () => entries.map(({ title }) => title),
-		last: () => String(entries.at(-1)?.description),
+		titles: () => entries.map(({ title }) => render(title, "en")),
+		/** The description of the last entry. */
+		last: (language: Language = "en") =>
+			[entries.at(-1)?.description ?? []]
+				.flat()
+				.map((line) => render(line, language))
+				.join("\n"),
 		/** Paths of the requests on a route. */
 		writes: (route: string) => simulator.journal.entries(route).map(({ path }) => path),
 		start: running.start,

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../../src/bot/config/settings.ts";
+import { buttonsIn } from "../../../../src/simulator/world/messages/buttons.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { until } from "../../../support/until.ts";
@@ -132,7 +133,12 @@ test("joins above the rate suggest raid mode once, without pings, and the button
 	const pressed = await jose.press(message, "Turn on raid mode");
 	const refusal = await pressed.reply();
 	expect(refusal).toMatchObject({ ephemeral: true });
-	expect(refusal.content).toContain("You lack Manage Server");
+	expect(refusal.content).toBe(
+		`You need the permission Manage Server for this. Ask somebody who has it: <@${world.guild.owner_id}>. Nothing was done.`,
+	);
+	simulator.world.users.locales.set(world.id(moderator), "de");
+	const again = await (await jose.press(message, "Turn on raid mode")).reply();
+	expect(again.content).toStartWith("Dafür brauchst du die Berechtigung „Server verwalten“.");
 	expect(slowModeOf(world)).toBe(0);
 	const ada = await simulator.user("ada").press(message, "Turn on raid mode");
 	expect((await ada.reply()).content).toContain("Raid mode is on");
@@ -179,3 +185,17 @@ function suggestions({ answers }: ModerationWorld): Message[] {
 }
 
 const suggestion = (world: ModerationWorld) => until("raid mode is suggested", () => suggestions(world)[0]);
+
+test("the suggestion is in the guild's language", async () => {
+	await using world = await startWithRate("5 joins in 2m");
+	world.simulator.world.guilds.edit(world.guild, { preferred_locale: "de" });
+	join(world, 5);
+	const message = await until("it is suggested", () =>
+		world.answers(staffChannel).find(({ components }) => components.length > 0),
+	);
+	expect(message.embeds[0]).toMatchObject({
+		title: "Ist das ein Raid?",
+		description: expect.stringContaining("5 Personen sind innerhalb von 2 Minuten beigetreten."),
+	});
+	expect(buttonsIn(message.components).map(({ label }) => label)).toEqual(["Raid-Modus einschalten"]);
+});

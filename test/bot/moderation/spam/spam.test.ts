@@ -470,9 +470,9 @@ test("in a German server, the entry is German, and who writes in a honeypot is t
 	expect(entry?.embeds[0]).toMatchObject({
 		description: expect.stringContaining("1 Nachricht gelöscht, gefunden in 1 Kanal.\n**Rückgängig** beendet"),
 		fields: [
-			{ name: "Mitglied", value: `<@${user.id}>` },
+			{ name: "Betrifft", value: `<@${user.id}>` },
 			{ name: "Grund", value: "Spam: eine Nachricht in einem Köderkanal" },
-			{ name: "Direktnachricht", value: "zugestellt" },
+			{ name: "Direktnachricht", value: "per Direktnachricht informiert" },
 			{ name: "Fall", value: "1" },
 		],
 	});
