@@ -7,7 +7,7 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 430,
-	"bot/approval": 2050,
+	"bot/approval": 2130,
 	"bot/commands": 2750,
 	"bot/config": 1250,
 	"bot/features": 2500,

@@ -89,7 +89,7 @@ test("a call that nobody decides on in time gets the id for get_approval", async
 	const { world, call } = given;
 	const { id } = world.simulator.user("zoe");
 	const approval_id = pendingId(await call("ban", { user_ids: [id] }));
-	expect(titleOf(world.posts()[0])).toBe("Approve ban?");
+	expect(titleOf(world.posts()[0])).toBe("Approve: Ban users?");
 	await world.press("ada", "Approve");
 	const { text } = await call("get_approval", { approval_id });
 	expect(text).toContain(" | done | ");
@@ -115,7 +115,7 @@ test("a request and Discord's audit log name the member and the client of a key"
 	await call("kick", { user_ids: [target.id] }, desk);
 	const [first] = world.posts();
 	expect(fieldsOf(first)).toMatchObject({ Client: "Claude Code" });
-	expect(fieldsOf(first).For).toBe(`<@${id}> (Ada), with the key desk`);
+	expect(fieldsOf(first).For).toBe(`<@${id}>, with the key desk`);
 	await world.press("ada", "Approve");
 	const entry = world.guild.auditLog.at(-1);
 	expect(entry?.reason).toEndWith("(for Ada, by Claude Code, approved by Ada)");
@@ -136,7 +136,7 @@ test("a request of a key that is revoked is withdrawn, and a new key of its name
 	expect(text).toContain(" | pending | ");
 	await revokeKey(store, "desk");
 	const shown = await world.shown("withdrawn, not run");
-	expect(buttonsOf(shown)).toEqual([]);
+	expect(buttonsOf(shown)).toEqual(["Details"]);
 	expect(world.guild.bans.has(id)).toBe(false);
 
 	const again = await deskOf(given);

@@ -19,6 +19,7 @@ import {
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { render } from "../../texts/texts.ts";
 import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
 import { guildsOf } from "../tool/admission.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
@@ -79,7 +80,8 @@ export function createConsoleApprovals({
 			const may = mayPressIn.get(row.channel_id) ?? (await mayPress(row, decider, false));
 			mayPressIn.set(row.channel_id, may);
 			if (!may && !isOwn(row, decider)) continue;
-			const why = may ? (whyTooLong(row) ?? deciding.whyOwn(row, decider)) : notAllowed;
+			const own = deciding.whyOwn(row, decider);
+			const why = may ? (whyTooLong(row) ?? (own && render(own, "en"))) : notAllowed;
 			seen.push({ row, mayDeny: may, why: why ?? null });
 		}
 		return seen;
@@ -93,7 +95,7 @@ export function createConsoleApprovals({
 			token: row.token,
 			tool: row.tool,
 			guild,
-			requester: requesterText(row),
+			requester: requesterText(row, "en", true),
 			client: clientText(row),
 			...textsOf(row),
 			createdAt: row.created_at,
@@ -117,7 +119,7 @@ export function createConsoleApprovals({
 		if (tooLong !== undefined) return { message: `You cannot approve this call: ${tooLong}`, done: false };
 		const given = { id, token, decision } as const;
 		const { message, done } = await deciding.decide(given, decider);
-		return { message: truncate(message, maxMessageLength), done };
+		return { message: truncate(render(message, "en"), maxMessageLength), done };
 	}
 
 	const { approvals, decide: decideMethod } = consoleMethods;

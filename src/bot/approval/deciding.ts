@@ -10,12 +10,13 @@ import { inlineText } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
+import { type Said, said } from "../../texts/texts.ts";
 import type { Store } from "../store/store.ts";
 import { type ApprovalRow, decideApproval, selectApproval } from "../store/tables/approvals.ts";
 import type { BotTool } from "../tool/context.ts";
 import { checkCall } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
-import { type Decision, deciderText, principalOf } from "./request-message.ts";
+import { type Decision, principalOf } from "./request-message.ts";
 import { textIn } from "./request-text.ts";
 import type { Requests, RequestsOptions } from "./requests.ts";
 
@@ -44,13 +45,13 @@ export interface GivenDecision {
 	id: string;
 	token: string;
 	/** The plan has changed since it was shown. */
-	onOutdated?(row: ApprovalRow): Promise<void>;
+	onOutdated?: ((row: ApprovalRow) => Promise<void>) | undefined;
 	/** Undefined if it can be approved where it is shown. */
-	whyNotHere?(): string | undefined;
+	whyNotHere?(): Said | undefined;
 }
 
 export interface DecisionOutcome {
-	message: string;
+	message: Said;
 	done: boolean;
 }
 
@@ -60,13 +61,12 @@ export function createDeciding(options: DecidingOptions) {
 	const { settings, connection, requests, log, now = Date.now } = options;
 	const { sql } = options.store;
 
-	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<string | undefined> {
+	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<string | Said | undefined> {
 		const own = whyOwn(row, decider);
 		if (own !== undefined || decider === operator) return own;
 		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
 		const member = guild && (await absentIf([UnknownMember, UnknownUser], () => guild.members.fetch(decider.id)));
-		if (guild && !member)
-			return `you are not a member of ${inlineText(guild.name, 200)}, the server in which the call acts.`;
+		if (guild && !member) return said("approval.why.no-member", { server: inlineText(guild.name, 200) });
 		const { set, context } = options.select({
 			...(principalOf(row) ?? rootPrincipal),
 			person: { ...decider, signedIn: false },
@@ -84,13 +84,12 @@ export function createDeciding(options: DecidingOptions) {
 		}
 	}
 
-	function whyOwn(row: ApprovalRow, decider: Decider): string | undefined {
+	function whyOwn(row: ApprovalRow, decider: Decider): Said | undefined {
 		if (settings.approval_self) return undefined;
 		const requester = principalOf(row);
-		if (requester?.person?.id === decider.id) return "the call is made in your name. Another person has to approve it.";
+		if (requester?.person?.id === decider.id) return said("approval.why.own");
 		// Otherwise a client with MCP_AUTH_TOKEN could approve its own calls.
-		if (decider === operator && idOf(requester) === rootPrincipal.id)
-			return "the call is made with MCP_AUTH_TOKEN, the token with which you have signed in. A person has to approve it, in Discord or signed in to the console with Discord.";
+		if (decider === operator && idOf(requester) === rootPrincipal.id) return said("approval.why.own.root");
 		return undefined;
 	}
 
@@ -98,7 +97,7 @@ export function createDeciding(options: DecidingOptions) {
 		tool: BotTool,
 		args: Record<string, unknown>,
 		member: GuildMember | undefined,
-	): string | undefined {
+	): Said | undefined {
 		if (!tool.needs.checkedInRun) return undefined;
 		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
 			if (typeof item === "string") return [item];
@@ -107,44 +106,46 @@ export function createDeciding(options: DecidingOptions) {
 		const missing = member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
 		return missing.length === 0
 			? undefined
-			: `you lack ${describeBits(bitsIn(undefined, missing))} in the server as a whole.`;
+			: said("approval.why.lacks", { permissions: describeBits(bitsIn(undefined, missing)) });
+	}
+
+	/** The request if its plan is the one of `token`; otherwise why not. */
+	async function find({ id, token, onOutdated }: Omit<GivenDecision, "decision">): Promise<ApprovalRow | Said> {
+		const row = await selectApproval(sql, id);
+		if (!row || requests.isWithdrawn(id)) return said("approval.gone");
+		if (row.token === token) return row;
+		await onOutdated?.(row);
+		return said("approval.outdated");
 	}
 
 	return {
 		whyOwn,
+		find,
 		async decide(
 			{ decision, id, token, onOutdated, whyNotHere }: GivenDecision,
 			decider: Decider,
 		): Promise<DecisionOutcome> {
-			const row = await selectApproval(sql, id);
-			if (!row || requests.isWithdrawn(id)) return notDone("This request no longer exists. Nothing was done.");
-			if (row.token !== token) {
-				await onOutdated?.(row);
-				return notDone(
-					"What the call would do has changed, and the request was posted again in another message. Nothing was done.",
-				);
-			}
+			const row = await find({ id, token, onOutdated });
+			if ("key" in row) return notDone(row);
 			const other = decidedText(row, now());
 			if (other !== undefined) return notDone(other);
 			if (decision === "approve") {
 				const problem = whyNotHere?.();
 				if (problem !== undefined) return notDone(problem);
 				const why = await whyNotApprove(row, decider);
-				if (why !== undefined) return notDone(`You cannot approve this call: ${why}`);
+				if (why !== undefined) return notDone(said("approval.cannot", { why }));
 			}
 			return requests.hold(id, async () => {
 				const state = decision === "approve" ? "approved" : "denied";
 				const decided = await decideApproval(sql, { id, token }, state, decider.id, now());
 				if (!decided) {
 					const current = await selectApproval(sql, id);
-					return notDone(
-						(current && decidedText(current, now())) ?? "The request has changed in the meantime. Nothing was done.",
-					);
+					return notDone((current && decidedText(current, now())) ?? said("approval.changed"));
 				}
 				log.info("a person decided on a tool call", { approval: id, tool: row.tool, decision, decided_by: decider.id });
 				if (decision === "deny") {
 					requests.settle(decided);
-					return done(`Denied. ${row.tool} is not run.`);
+					return done(said("approval.denied", { tool: row.tool }));
 				}
 				requests.note(decided, "approved");
 				const message = await requests.run(decided, decider.name);
@@ -156,29 +157,22 @@ export function createDeciding(options: DecidingOptions) {
 	};
 }
 
-const done = (message: string): DecisionOutcome => ({ message, done: true });
-const notDone = (message: string): DecisionOutcome => ({ message, done: false });
+const done = (message: Said): DecisionOutcome => ({ message, done: true });
+const notDone = (message: Said): DecisionOutcome => ({ message, done: false });
 
-function decidedText(row: ApprovalRow, now: number): string | undefined {
-	const { decided_by } = row;
-	const by = decided_by === null ? "" : ` by ${deciderText(decided_by)}`;
-	switch (row.state) {
-		case "pending":
-			return row.expires_at > now ? undefined : "This request has expired. Nothing was done.";
+function decidedText({ state, decided_by, expires_at }: ApprovalRow, now: number): Said | undefined {
+	if (state === "pending") return expires_at > now ? undefined : said("approval.decided.expired");
+	const who = decided_by === rootPrincipal.id ? said("approval.by.root") : `<@${decided_by}>`;
+	const by = decided_by === null ? "" : said("approval.by", { who });
+	switch (state) {
 		case "approved":
 		case "running":
-			return `This request was approved${by} and is being carried out. Nothing more was done.`;
+			return said("approval.decided.running", { by });
 		case "denied":
-			return `This request was denied${by}. Nothing was done.`;
-		case "expired":
-			return "This request has expired. Nothing was done.";
-		case "withdrawn":
-			return "The key or connection that made this request has ended. Nothing was done.";
 		case "done":
-			return `This request was approved${by} and is done. Nothing more was done.`;
-		case "failed":
-			return "This request has failed. Nothing more was done.";
 		case "unknown":
-			return `This request was approved${by}, but the bot was stopped while it carried out the call. The call is not run again.`;
+			return said(`approval.decided.${state}`, { by });
+		default:
+			return said(`approval.decided.${state}`);
 	}
 }

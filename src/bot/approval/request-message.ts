@@ -1,5 +1,5 @@
-// The message that asks people to approve a tool call: who asks, the arguments and the plan in full, and two buttons. It
-// pings nobody but the roles that may approve.
+// The message that asks people to approve a tool call: what would happen in a sentence of the bot's own, and buttons. One of
+// them shows the arguments and the plan in full. It pings nobody but the roles that may approve.
 
 import {
 	AttachmentBuilder,
@@ -10,7 +10,9 @@ import {
 	type MessageEditOptions,
 } from "discord.js";
 import { escapeInvisible, inlineText, truncate } from "../../discord/text.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
+import { type Language, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { ApprovalRow, ApprovalState } from "../store/tables/approvals.ts";
 import { textIn } from "./request-text.ts";
@@ -18,8 +20,11 @@ import { textIn } from "./request-text.ts";
 const maxInlineLength = 3_500;
 const maxNameLength = 200;
 const maxResultLength = 900;
+const maxSentenceLength = 300;
+const maxMentions = 10;
 
 export type Decision = "approve" | "deny";
+type PressedButton = Decision | "details";
 
 const colours: Record<ApprovalState, number> = {
 	pending: 0xe65100,
@@ -33,14 +38,18 @@ const colours: Record<ApprovalState, number> = {
 	unknown: 0xc62828,
 };
 
-const titles: Partial<Record<ApprovalState, string>> = {
-	denied: "denied, not run",
-	expired: "expired, not run",
-	withdrawn: "withdrawn, not run: its key or connection has ended",
-	done: "approved and done",
-	failed: "failed",
-	unknown: "approved, outcome unknown",
-};
+export interface ShownRequest {
+	row: ApprovalRow;
+	/** Of the tool. */
+	title: string;
+	/** Where the call would act. */
+	guildName: string | undefined;
+	/** Of the server in which it is posted. */
+	language: Language;
+}
+
+/** First line of a plan that only names what stands in the arguments. */
+export const namesHeading = "The ids in the arguments:";
 
 /** Undefined for the holder of the root key. */
 export function principalOf({ principal }: Pick<ApprovalRow, "principal">): Principal | undefined {
@@ -52,101 +61,164 @@ export function needsFile(row: ApprovalRow): boolean {
 	return blocksOf(row) === undefined;
 }
 
-/** `guildName`: where the call would act. `roles`: ids to mention. */
-export function requestMessage(
-	row: ApprovalRow,
-	guildName: string | undefined,
-	roles: readonly string[],
-): MessageCreateOptions {
-	const blocks = blocksOf(row);
-	const embed = embedOf(row, guildName)
-		.setTitle(`Approve ${row.tool}?`)
-		.setDescription(
-			blocks ?? "The arguments and what the call would do are in the attached file. Read it before you decide.",
-		);
-	const button = (style: ButtonStyle.Success | ButtonStyle.Danger, label: string, decision: Decision) => ({
-		type: ComponentType.Button as const,
-		style,
-		label,
-		customId: buttonId(decision, row),
-	});
+/** `roles`: ids to mention. */
+export function requestMessage(request: ShownRequest, roles: readonly string[]): MessageCreateOptions {
+	const { row, language } = request;
+	const say = sayIn(language);
+	const text = [...sentencesOf(request), `-# ${say("approval.look")}`].join("\n");
+	const embed = embedOf(request)
+		.setTitle(say("approval.title", { tool: request.title }))
+		.setDescription(text);
 	const mentions = roles.map((id) => `<@&${id}>`).join(" ");
 	return {
 		...(mentions !== "" && { content: mentions }),
 		embeds: [embed],
-		files:
-			blocks === undefined ? [new AttachmentBuilder(Buffer.from(textOf(row)), { name: `request-${row.id}.txt` })] : [],
-		components: [
-			{
-				type: ComponentType.ActionRow,
-				components: [button(ButtonStyle.Success, "Approve", "approve"), button(ButtonStyle.Danger, "Deny", "deny")],
-			},
-		],
+		components: [buttonRow(row, say, ["approve", "deny", "details"])],
 		allowedMentions: { parse: [], roles: [...roles] },
 	};
 }
 
-/** Shows the outcome and who decided, without buttons. */
-export function endedMessage(row: ApprovalRow, guildName: string | undefined): MessageEditOptions {
-	const embed = embedOf(row, guildName)
-		.setTitle(`${row.tool}: ${titles[row.state] ?? row.state}`)
-		.setDescription(blocksOf(row) ?? "The attached file has what was shown.");
+/** Shows the outcome and who decided; of the buttons, Details stays. */
+export function endedMessage(request: ShownRequest): MessageEditOptions {
+	const { row, language, title } = request;
+	const say = sayIn(language);
+	const { state } = row;
+	const isOpen = state === "pending" || state === "approved" || state === "running";
+	const embed = embedOf(request)
+		.setTitle(isOpen ? title : say(`approval.ended.${state}.title`, { tool: title }))
+		.setDescription(sentencesOf(request).join("\n"));
 	if (row.result !== null)
 		embed.addFields({
-			name: "Result",
+			name: say("approval.result.field"),
 			value: codeBlock(truncate(escapeInvisible(textIn(row.result)), maxResultLength)),
 		});
-	return { embeds: [embed], components: [], allowedMentions: noMentions };
+	return { embeds: [embed], components: [buttonRow(row, say, ["details"])], allowedMentions: noMentions };
 }
 
-/** For a message with an outdated plan. `link`: the message with the new one, if known. */
-export function replacedMessage(link: string | undefined): MessageEditOptions {
+/** For a message with an outdated plan. */
+export function replacedMessage(language: Language): MessageEditOptions {
+	return { content: sayIn(language)("approval.replaced"), components: [], allowedMentions: noMentions };
+}
+
+/** The arguments and the plan in full, as a file if they are too long. */
+export function detailsMessage(row: ApprovalRow, say: Say) {
+	const blocks = blocksOf(row);
+	const embed = new EmbedBuilder()
+		.setTitle(row.tool)
+		.setColor(colours[row.state])
+		.setDescription(blocks ?? say("approval.file"))
+		.setFooter({ text: say("approval.request", { id: row.id }) });
+	const file = () => new AttachmentBuilder(Buffer.from(textOf(row)), { name: `request-${row.id}.txt` });
+	return { embeds: [embed], files: blocks === undefined ? [file()] : [], allowedMentions: noMentions };
+}
+
+const styles: Record<PressedButton, ButtonStyle.Success | ButtonStyle.Danger | ButtonStyle.Secondary> = {
+	approve: ButtonStyle.Success,
+	deny: ButtonStyle.Danger,
+	details: ButtonStyle.Secondary,
+};
+
+function buttonRow(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]) {
 	return {
-		content: `What this call would do has changed, so nothing was done. ${link ? `The request was posted again: ${link}` : "The request is posted again."}`,
-		components: [],
-		allowedMentions: noMentions,
+		type: ComponentType.ActionRow as const,
+		components: buttons.map((button) => ({
+			type: ComponentType.Button as const,
+			style: styles[button],
+			label: say(`approval.${button}.button`),
+			customId: `approval:${button}:${row.id}.${row.token}`,
+		})),
 	};
 }
 
-function embedOf(row: ApprovalRow, guildName: string | undefined): EmbedBuilder {
-	const { decided_by, guild_id, ended_at } = row;
-	const inline = true;
-	const at = (ms: number) => `<t:${Math.floor(ms / 1000)}:R>`;
-	const embed = new EmbedBuilder()
-		.setColor(colours[row.state])
-		.addFields(
-			{ name: "For", value: requesterText(row), inline },
-			{ name: "Client", value: clientText(row), inline },
-			{
-				name: "Server",
-				value: guild_id === null ? "none" : `${name(guildName ?? "unknown")} (ID: ${guild_id})`,
-				inline,
-			},
-		);
-	if (ended_at === null) embed.addFields({ name: "Expires", value: at(row.expires_at), inline });
-	if (decided_by !== null)
-		embed.addFields({
-			name: row.state === "denied" ? "Denied by" : "Approved by",
-			value: deciderText(decided_by),
-			inline,
-		});
-	return embed.setFooter({ text: `Request ${row.id}` }).setTimestamp(row.created_at);
+/** What would happen: the tool, whom and what it is about, and the first line of its dry run. */
+function sentencesOf({ row, title, language }: ShownRequest): string[] {
+	const say = sayIn(language);
+	const values = { tool: inlineText(title, maxNameLength), who: requesterText(row, language) };
+	const things = mentionsIn(JSON.parse(row.arguments));
+	const shown = things.slice(0, maxMentions).join(" ");
+	const more = things.length - maxMentions;
+	const sentence =
+		things.length === 0
+			? say("approval.sentence", values)
+			: say("approval.sentence.about", {
+					...values,
+					things: more > 0 ? said("approval.things.more", { things: shown, more }) : shown,
+				});
+	const [first] = JSON.parse(row.plan) ?? [];
+	return first === undefined || first === namesHeading ? [sentence] : [sentence, `> ${readable(first)}`];
 }
 
+const mentionMarks: readonly [name: RegExp, mark: string][] = [
+	[/^(?:user|member)_ids?$/, "@"],
+	[/^(?:channel|thread)_ids?$/, "#"],
+	[/^role_ids?$/, "@&"],
+];
+
+/** Of people, channels and roles whose ids are arguments. */
+function mentionsIn(args: JsonObject): string[] {
+	const all = Object.entries(args).flatMap(([name, value]) => {
+		const [, mark] = mentionMarks.find(([pattern]) => pattern.test(name)) ?? [];
+		if (mark === undefined) return [];
+		const ids = [value].flat().filter((id) => typeof id === "string" && /^\d{17,20}$/.test(id));
+		return ids.map((id) => `<${mark}${id}>`);
+	});
+	return [...new Set(all)];
+}
+
+/** A line for models, as people read it: without ids, and with plural forms. */
+function readable(line: string): string {
+	const plain = line
+		.replace(/,? ?\bID: \d{17,20}/g, "")
+		.replaceAll(" ()", "")
+		.replace(/\b(\d+) (\w+)\(s\)/g, (_, count, noun) => `${count} ${noun}${count === "1" ? "" : "s"}`)
+		.replace(/:$/, "");
+	return inlineText(plain, maxSentenceLength).replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) => {
+		const seconds = Math.floor(Date.parse(time) / 1000);
+		return Number.isNaN(seconds) ? time : `<t:${seconds}:f>`;
+	});
+}
+
+function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {
+	const { decided_by, guild_id, ended_at, state } = row;
+	const say = sayIn(language);
+	const field = (name: FieldKey, value: string) => ({ name: say(name), value, inline: true });
+	const at = (ms: number) => `<t:${Math.floor(ms / 1000)}:R>`;
+	const embed = new EmbedBuilder()
+		.setColor(colours[state])
+		.addFields(
+			field("approval.for.field", requesterText(row, language)),
+			field("approval.client.field", clientText(row)),
+			field("approval.server.field", guild_id === null ? say("approval.server.none") : name(guildName ?? "unknown")),
+		);
+	if (ended_at === null) embed.addFields(field("approval.expires.field", at(row.expires_at)));
+	if (decided_by !== null)
+		embed.addFields(
+			field(
+				state === "denied" ? "approval.denied-by.field" : "approval.approved-by.field",
+				deciderText(decided_by, language),
+			),
+		);
+	return embed.setTimestamp(row.created_at);
+}
+
+type FieldKey = Extract<TextKey, `approval.${string}.field`>;
+
 /** A mention, or words for the holder of MCP_AUTH_TOKEN. */
-export function deciderText(decidedBy: string): string {
-	return decidedBy === rootPrincipal.id ? "the holder of MCP_AUTH_TOKEN" : `<@${decidedBy}>`;
+export function deciderText(decidedBy: string, language: Language): string {
+	return decidedBy === rootPrincipal.id ? sayIn(language)("approval.by.root") : `<@${decidedBy}>`;
 }
 
 /** The root key, an API key or a client, and the person in whose name it acts. */
-export function requesterText(row: ApprovalRow): string {
+export function requesterText(row: ApprovalRow, language: Language, isNamed = false): string {
+	const say = sayIn(language);
 	const principal = principalOf(row);
-	if (!principal || principal.id === "root") return "the holder of MCP_AUTH_TOKEN";
+	if (!principal || principal.id === "root") return say("approval.for.root");
 	const { person, id } = principal;
-	const key = id.startsWith("key:") ? `the key ${name(principal.name)}` : "";
-	if (!person) return key || name(principal.name);
-	const who = `<@${person.id}> (${name(person.name || person.id)})`;
-	return key ? `${who}, with ${key}` : who;
+	const isKey = id.startsWith("key:");
+	const key = name(principal.name);
+	if (!person) return isKey ? say("approval.for.key", { key }) : key;
+	const who = `<@${person.id}>${isNamed ? ` (${name(person.name || person.id)})` : ""}`;
+	return isKey ? say("approval.for.person-with-key", { who, key }) : who;
 }
 
 /** Chosen by the client itself. */
@@ -195,12 +267,8 @@ export function planOf({ plan }: Pick<ApprovalRow, "plan">): string {
 	return escapeInvisible(lines?.join("\n") ?? "");
 }
 
-function buttonId(decision: Decision, { id, token }: ApprovalRow): string {
-	return `approval:${decision}:${id}.${token}`;
-}
-
-/** From the custom id of "Approve" or "Deny"; undefined for other buttons. */
-export function readButtonId(customId: string): { decision: Decision; id: string; token: string } | undefined {
-	const [, decision, id, token] = /^approval:(approve|deny):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(customId) ?? [];
-	return id === undefined || token === undefined ? undefined : { decision: decision as Decision, id, token };
+/** From the custom id of a button of a request; undefined for other buttons. */
+export function readButtonId(customId: string): { button: PressedButton; id: string; token: string } | undefined {
+	const [, button, id, token] = /^approval:(approve|deny|details):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(customId) ?? [];
+	return id === undefined || token === undefined ? undefined : { button: button as PressedButton, id, token };
 }

@@ -17,6 +17,7 @@ import { within } from "../../lib/wait.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
 import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
+import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -44,7 +45,15 @@ import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
 import { CallStopped, canonicalJson, hashOf, previewCall, quiet, requireReviewable } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
-import { endedMessage, needsFile, principalOf, replacedMessage, requestMessage } from "./request-message.ts";
+import {
+	endedMessage,
+	namesHeading,
+	needsFile,
+	principalOf,
+	replacedMessage,
+	requestMessage,
+	type ShownRequest,
+} from "./request-message.ts";
 import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 
 /** Open requests of one principal. */
@@ -226,15 +235,26 @@ export class Requests {
 		);
 	}
 
-	#guildNameOf({ guild_id }: ApprovalRow): string | undefined {
-		return this.options.connection.guilds.find(({ id }) => id === guild_id)?.name;
+	#shown(row: ApprovalRow): ShownRequest {
+		const title = this.#resolve(row).tool?.listing.title;
+		return {
+			row,
+			title: typeof title === "string" ? title : row.tool,
+			guildName: this.options.connection.guilds.find(({ id }) => id === row.guild_id)?.name,
+			language: this.#languageFor(row),
+		};
+	}
+
+	#languageFor({ channel_id }: ApprovalRow): Language {
+		const channel = this.options.connection.discord.channels.cache.get(channel_id);
+		return languageOf(channel && !channel.isDMBased() ? channel.guild.preferredLocale : undefined);
 	}
 
 	/** On failure ends the request with a ToolError: the message may exist nevertheless, and its buttons must not work. */
 	async #post(row: ApprovalRow): Promise<void> {
 		try {
 			const message = await this.#channelFor(row).send(
-				requestMessage(row, this.#guildNameOf(row), this.options.settings.approval_roles ?? []),
+				requestMessage(this.#shown(row), this.options.settings.approval_roles ?? []),
 			);
 			void this.#persist(row.id, () => setApprovalMessage(this.#sql, row, message.id));
 		} catch (error) {
@@ -248,8 +268,7 @@ export class Requests {
 
 	async #showEnd(row: ApprovalRow): Promise<void> {
 		if (!this.options.connection.ready) throw new NotNow();
-		if (row.message_id !== null)
-			await this.#editMessage(row, row.message_id, endedMessage(row, this.#guildNameOf(row)));
+		if (row.message_id !== null) await this.#editMessage(row, row.message_id, endedMessage(this.#shown(row)));
 		await setShownState(this.#sql, row.id, row.state);
 	}
 
@@ -436,7 +455,7 @@ export class Requests {
 		return { kind: "ended", row: ended, result };
 	}
 
-	async run(row: ApprovalRow, approvedBy: string): Promise<string> {
+	async run(row: ApprovalRow, approvedBy: string): Promise<Said> {
 		const resolved = this.#resolve(row);
 		const end = await this.carryOut(row, resolved, {
 			begin: () => beginApproved(this.#sql, row.id),
@@ -445,14 +464,14 @@ export class Requests {
 			approvedBy,
 		});
 		if ("result" in end) {
-			const isFailed = isErrorResult(end.result);
-			return `${row.tool} ${isFailed ? "failed" : "is done"}:\n${textIn(end.result)}`;
+			const values = { tool: row.tool, result: textIn(end.result) };
+			return isErrorResult(end.result) ? said("approval.run.failed", values) : said("approval.run.done", values);
 		}
 		const { tool, args, context } = resolved;
 		if (end.kind === "changed" && tool) return this.#replace(row, planOf(tool, args, context, end.changed));
 		void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved", "running"]));
-		const why = end.kind === "not begun" ? end.failure?.message : undefined;
-		return `${why ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
+		const why = end.kind === "not begun" ? end.failure?.said : undefined;
+		return said("approval.run.again", { why: why ?? said("approval.run.not-approved"), tool: row.tool });
 	}
 
 	#resolve(row: ApprovalRow): ResolvedCall {
@@ -468,27 +487,28 @@ export class Requests {
 	}
 
 	/** The call would do something else by now (`plan`). Returns a text for who approved the old plan. */
-	async #replace(row: ApprovalRow, plan: ShownPlan): Promise<string> {
+	async #replace(row: ApprovalRow, plan: ShownPlan): Promise<Said> {
 		let replaced: ApprovalRow | undefined;
 		try {
 			replaced = await replacePlan(this.#sql, { id: row.id, ...plan });
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
 			void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved"]));
-			return `${error.message} ${row.tool} was not run.`;
+			return said("approval.run.not", { why: error.said, tool: row.tool });
 		}
-		if (!replaced) return `The request has changed. ${row.tool} was not run.`;
+		if (!replaced) return said("approval.run.changed", { tool: row.tool });
 		this.note(replaced, "posted again");
 		const { message_id } = row;
 		try {
 			await this.#post(replaced);
 		} catch (error) {
-			if (error instanceof ToolError) return error.message;
+			if (error instanceof ToolError) return said("approval.run.not-posted", { why: error.message });
 			throw error;
 		} finally {
-			if (message_id !== null) await this.#editMessage(row, message_id, replacedMessage(undefined)).catch(() => {});
+			if (message_id !== null)
+				await this.#editMessage(row, message_id, replacedMessage(this.#languageFor(row))).catch(() => {});
 		}
-		return `What ${row.tool} would do has changed since it was shown. Nothing was done; the request was posted again.`;
+		return said("approval.run.reposted", { tool: row.tool });
 	}
 
 	/** The call must not be run any more, although this may not be stored yet. */
@@ -497,7 +517,7 @@ export class Requests {
 	}
 
 	retire(row: ApprovalRow, messageId: string): Promise<void> {
-		return this.#editMessage(row, messageId, replacedMessage(undefined));
+		return this.#editMessage(row, messageId, replacedMessage(this.#languageFor(row)));
 	}
 
 	async withdrawOf(principalIds: readonly string[]): Promise<string[]> {
@@ -569,7 +589,7 @@ function planOf(tool: Tool<BotContext>, args: JsonObject, context: BotContext, p
 }
 
 function named(names: readonly string[] = []): readonly string[] | null {
-	return names.length === 0 ? null : ["The ids in the arguments:", ...names];
+	return names.length === 0 ? null : [namesHeading, ...names];
 }
 
 /** The argument or the setting GUILD_ID; undefined if the tool has no argument `guild_id`. */

@@ -55,12 +55,20 @@ export interface ApprovalWorld extends AsyncDisposable {
 	posts(): Message[];
 	/** Presses a button of a message, by default the latest. Resolves with the bot's reply. */
 	press(who: string, button: string, message?: Message): Promise<string>;
+	/** What the button Details of a message shows, by default of the latest. */
+	details(who?: string, message?: Message): Promise<Details>;
 	/** The text of get_approval. */
 	state(principal: Principal | undefined, id: string): Promise<string>;
 	/** Waits until the title of a message contains this. */
 	shown(text: string, message?: Message): Promise<Message>;
 	person(name: string): { id: string; name: string; signedIn: boolean };
 	restart(): Promise<void>;
+}
+
+interface Details {
+	text: string;
+	ephemeral: boolean;
+	attachments: Message["attachments"];
 }
 
 export const staffChannel = "The Cooks/staff";
@@ -143,6 +151,11 @@ export async function startApprovalWorld(options: ApprovalWorldOptions = {}): Pr
 		async press(who, button, message = latest()) {
 			const pressed = await simulator.user(who).press(message, button);
 			return (await pressed.reply()).content;
+		},
+		async details(who = "ada", message = latest()) {
+			const pressed = await simulator.user(who).press(message, "Details");
+			const { content, ephemeral, embeds, attachments } = await pressed.reply();
+			return { text: embeds[0]?.description ?? content, ephemeral, attachments };
 		},
 		async state(principal, id) {
 			return (await call(principal, "get_approval", { approval_id: id })).text;

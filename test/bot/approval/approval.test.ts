@@ -37,10 +37,16 @@ describe("a call that needs approval", () => {
 		expect(isBanned(world, "zoe")).toBe(false);
 
 		const [post] = world.posts();
-		expect(titleOf(post)).toBe("Approve ban?");
-		expect(buttonsOf(post)).toEqual(["Approve", "Deny"]);
-		expect(descriptionOf(post)).toContain(world.simulator.user("zoe").id);
-		expect(descriptionOf(post)).toContain("Would ban");
+		expect(titleOf(post)).toBe("Approve: Ban users?");
+		expect(buttonsOf(post)).toEqual(["Approve", "Deny", "Details"]);
+		const zoe = world.simulator.user("zoe").id;
+		expect(descriptionOf(post)).toBe(
+			`Run **Ban users** on <@${zoe}> for the key k?\n> Would ban Zoë 🍞 (@zoe).\n-# Details shows all that would happen. Read it before you decide.`,
+		);
+		const { text, ephemeral } = await world.details();
+		expect(ephemeral).toBe(true);
+		for (const part of [`"user_ids": [`, `"${zoe}"`, `Would ban Zoë 🍞 (@zoe, ID: ${zoe}).`])
+			expect(text).toContain(part);
 		expect(fieldsOf(post).For).toContain("key");
 		expect(await world.state(key("k"), id)).toContain("pending");
 
@@ -50,8 +56,8 @@ describe("a call that needs approval", () => {
 		expect(sent(world, banRoute)).toBe(1);
 		const [entry] = world.simulator.journal.entries().filter(({ route }) => route.startsWith("PUT "));
 		expect(entry?.reason).toEndWith("(by k, approved by Ada)");
-		const ended = await world.shown("ban: approved and done");
-		expect(buttonsOf(ended)).toEqual([]);
+		const ended = await world.shown("Ban users: approved and done");
+		expect(buttonsOf(ended)).toEqual(["Details"]);
 		expect(fieldsOf(ended)["Approved by"]).toBe(`<@${world.simulator.user("ada").id}>`);
 		expect(await world.state(key("k"), id)).toMatch(/ \| done \|[\s\S]*Banned/);
 		const answer = await world.ask(key("k"), "guildhall/approval", { id });
@@ -65,7 +71,7 @@ describe("a call that needs approval", () => {
 		await using world = await startApprovalWorld();
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		expect(await world.press("ada", "Deny")).toBe("Denied. ban is not run.");
-		await world.shown("ban: denied, not run");
+		await world.shown("Ban users: denied, not run");
 		expect(await world.state(key("k"), id)).toContain(" | denied | ");
 		const answer = await world.ask(key("k"), "guildhall/approval", { id });
 		expect(answer.result).toMatchObject({ status: "decided", result: { isError: true } });
@@ -91,7 +97,7 @@ describe("a call that needs approval", () => {
 		expect(await world.press("ada", "Approve")).toContain("has expired");
 		expect(await world.state(key("k"), id)).toContain("pending");
 		await world.restart();
-		await world.shown("ban: expired, not run");
+		await world.shown("Ban users: expired, not run");
 		expect(await world.state(key("k"), id)).toContain(" | expired | ");
 		expect(sent(world, banRoute)).toBe(0);
 	});
@@ -136,7 +142,7 @@ describe("which calls need approval", () => {
 		const inner = (name: string, args: object) => world.call(key("k"), "use_tool", { name, arguments: args });
 		const banned = await inner("ban", ban(world));
 		expect(banned.pending).toBeDefined();
-		expect(titleOf(world.posts()[0])).toBe("Approve ban?");
+		expect(titleOf(world.posts()[0])).toBe("Approve: Ban users?");
 		const { id } = world.simulator.user("zoe");
 		const renamed = await inner("set_nickname", { user_id: id, nickname: "Z" });
 		expect(renamed).toMatchObject({ isError: false, pending: undefined });

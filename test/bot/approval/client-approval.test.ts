@@ -409,7 +409,7 @@ describe("a client that cannot ask", () => {
 	test("gets approval in Discord, where a channel is set", async () => {
 		await using world = await startWorld();
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
-		expect(titleOf(world.posts()[0])).toBe("Approve ban?");
+		expect(titleOf(world.posts()[0])).toBe("Approve: Ban users?");
 		expect(await world.press("ada", "Approve")).toContain("ban is done");
 		expect(await world.state(key("k"), id)).toContain(" | done | ");
 		expect(bans(world)).toBe(1);

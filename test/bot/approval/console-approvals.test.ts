@@ -83,7 +83,7 @@ test("the operator sees each request in full, and approves it once", async () =>
 	expect(outcomes.map(({ done }) => done).sort()).toEqual([false, true]);
 	expect(outcomes.find(({ done }) => done)?.message).toContain("ban is done");
 	expect(isBanned(world)).toBe(true);
-	const message = await world.shown("ban: approved and done");
+	const message = await world.shown("Ban users: approved and done");
 	expect(fieldsOf(message)["Approved by"]).toBe("the holder of MCP_AUTH_TOKEN");
 	expect(await world.state(key("k"), id)).toContain("decided by the holder of MCP_AUTH_TOKEN");
 	expect(await list(world)).toEqual([]);

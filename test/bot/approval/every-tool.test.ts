@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
@@ -11,6 +12,7 @@ import type { Scene } from "../tool-rows/scene.ts";
 import { executions, settle, writing } from "../tool-scene.ts";
 import { staffChannel, titleOf } from "./approval-world.ts";
 
+const titles = new Map(tools.map(({ name, listing }) => [name, listing.title]));
 const passedMs = 90_000;
 let world: TestWorld;
 let offsetMs = 0;
@@ -51,7 +53,8 @@ test.each(writing)("%s", async (name, row) => {
 	const scene: Scene = { world, guild, other };
 	const act = row.act(scene);
 	await settle(scene);
-	const posts = () => simulator.world.messages.in(channel).filter((message) => titleOf(message) === `Approve ${name}?`);
+	const posts = () =>
+		simulator.world.messages.in(channel).filter((message) => titleOf(message) === `Approve: ${titles.get(name)}?`);
 	const answer = world.call(name, act.args);
 	const [post] = await until("it is posted", () => {
 		const found = posts();

@@ -39,7 +39,7 @@ describe("a message that was changed after it was posted approves nothing", () =
 		const [post] = world.posts();
 		const { channels, messages } = world.simulator.world;
 		const channel = channels.get(post?.channel_id ?? "");
-		const shown = { type: "rich", title: "Approve ban?" } as const;
+		const shown = { type: "rich", title: "Approve: Ban users?" } as const;
 		const embeds = [{ ...shown, description: "harmless" }];
 		if (post && channel) messages.edit(channel, post, { embeds });
 		expect(descriptionOf(world.posts()[0])).toBe("harmless");
@@ -125,9 +125,8 @@ describe("what is deleted is what was shown", () => {
 		const texts = ["hello", ...lines(30)];
 		const { id, messages, left } = await write(world, texts);
 		await world.call(key("k"), "delete_messages", { channel_id: id, text: "buy", count: 100 });
-		const [post] = world.posts();
-		for (const { id: one, content } of messages)
-			expect([one, descriptionOf(post).includes(one)]).toEqual([one, content !== "hello"]);
+		const { text } = await world.details();
+		for (const { id: one, content } of messages) expect([one, text.includes(one)]).toEqual([one, content !== "hello"]);
 		// The two oldest change roles: still 30, of which the latest 29 are the same.
 		const [first, second] = messages;
 		if (first) first.content = "buy nothing";
@@ -162,10 +161,10 @@ describe("a tool without a dry run", () => {
 		await using world = await startApprovalWorld({ mcp: () => ({ approval: "write" }) });
 		const { id } = world.simulator.user("zoe");
 		await world.call(key("k"), "send_private_message", { user_id: id, content: "Hello" });
-		expect(descriptionOf(world.posts().at(-1))).toContain(`user_id: Zoë 🍞 (@zoe, ID: ${id})`);
+		expect((await world.details()).text).toContain(`user_id: Zoë 🍞 (@zoe, ID: ${id})`);
 		const { channel_id } = send(world);
 		await world.call(key("k"), "send_message", send(world));
-		expect(descriptionOf(world.posts().at(-1))).toContain(`channel_id: #general (ID: ${channel_id})`);
+		expect((await world.details()).text).toContain(`channel_id: #general (ID: ${channel_id})`);
 	});
 
 	test("is asked about again if one of them was renamed", async () => {
@@ -180,7 +179,7 @@ describe("a tool without a dry run", () => {
 			return text.includes("#news");
 		});
 		expect(await world.press("ada", "Approve")).toContain("posted again");
-		expect(descriptionOf(world.posts().at(-1))).toContain("channel_id: #news");
+		expect((await world.details()).text).toContain("channel_id: #news");
 		expect(await world.press("ada", "Approve")).toContain("is done");
 	});
 });
@@ -191,7 +190,7 @@ test("a ban is approved although the member writes on", async () => {
 	const { id } = world.simulator.channel("The Cooks/general");
 	await zoe.say(id, "spam");
 	await world.call(key("k"), "ban", { ...ban(world), delete_message_seconds: 3_600 });
-	expect(descriptionOf(world.posts()[0])).toContain("1 message");
+	expect((await world.details()).text).toContain("1 message");
 	await zoe.say(id, "more spam");
 	expect(await world.press("ada", "Approve")).toContain("ban is done");
 });

@@ -1,8 +1,17 @@
 // Messages of requests for approval that are over, or replaced by another one.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { until } from "../../support/until.ts";
-import { buttonsOf, fieldsOf, key, pendingId, startApprovalWorld } from "./approval-world.ts";
+import {
+	buttonsOf,
+	descriptionOf,
+	fieldsOf,
+	key,
+	openStaff,
+	pendingId,
+	startApprovalWorld,
+	titleOf,
+} from "./approval-world.ts";
 
 test("a message says when its request expires for as long as it is open", async () => {
 	await using world = await startApprovalWorld();
@@ -13,6 +22,61 @@ test("a message says when its request expires for as long as it is open", async 
 	const denied = await world.shown("denied");
 	expect(fieldsOf(denied)).not.toHaveProperty("Expires");
 	expect(fieldsOf(denied)).toHaveProperty("Denied by");
+});
+
+describe("the button Details", () => {
+	test("answers only people who may decide", async () => {
+		await using world = await startApprovalWorld({ prepare: openStaff });
+		await world.call(key("k"), "ban", { user_ids: [world.simulator.user("zoe").id] });
+		expect(await world.details("zoe")).toMatchObject({
+			text: "Only people with Manage Server can decide on this. Nothing was done.",
+			ephemeral: true,
+		});
+	});
+
+	test("of a replaced request shows neither the old plan nor the new one", async () => {
+		await using world = await startApprovalWorld();
+		const { simulator, guild } = world;
+		const { id } = simulator.user("zoe");
+		await world.call(key("k"), "ban", { user_ids: [id] });
+		const [first] = world.posts();
+		const old = structuredClone(first?.components);
+		const zoe = guild.members.get(id);
+		if (!first || !zoe) throw new Error("the request is posted");
+		simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
+		await world.call(undefined, "get_member", { user_id: id });
+		await world.press("ada", "Approve");
+		Object.assign(first, { components: old });
+		expect((await world.details("ada", first)).text).toContain("posted again in another message");
+		expect((await world.details()).text).toContain("Someone else");
+	});
+
+	test("works after a restart", async () => {
+		await using world = await startApprovalWorld();
+		await world.call(key("k"), "ban", { user_ids: [world.simulator.user("zoe").id] });
+		await world.restart();
+		expect((await world.details()).text).toContain("Would ban");
+	});
+});
+
+test("in a German server the request is German, and the answer in the language of who presses", async () => {
+	await using world = await startApprovalWorld({
+		prepare(simulator) {
+			simulator.guild("The Cooks").preferred_locale = "de";
+			simulator.world.users.locales.set(simulator.user("ada").id, "de");
+		},
+	});
+	const { id } = world.simulator.user("zoe");
+	await world.call(key("k"), "ban", { user_ids: [id] });
+	const [post] = world.posts();
+	expect(titleOf(post)).toBe("Freigeben: Ban users?");
+	expect(descriptionOf(post)).toStartWith(
+		`Soll **Ban users** ausgeführt werden, für den Schlüssel k? Es betrifft <@${id}>.\n`,
+	);
+	expect(buttonsOf(post)).toEqual(["Freigeben", "Ablehnen", "Details"]);
+	expect(await world.press("ada", "Ablehnen")).toBe("Abgelehnt. ban wird nicht ausgeführt.");
+	expect(fieldsOf(await world.shown("Ban users: abgelehnt, nicht ausgeführt"))).toHaveProperty("Abgelehnt von");
+	expect(await world.press("ada", "Details")).toBe("");
 });
 
 test("buttons that a replaced message still has are gone once one of them is pressed", async () => {

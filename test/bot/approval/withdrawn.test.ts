@@ -36,10 +36,10 @@ test("a waiting call of an ended key cannot be approved any more, and its messag
 	expect(await withdraw(ended.id)).toEqual([other.id]);
 	const shown = await world.shown("withdrawn", asked.message);
 	expect(titleOf(shown)).toContain("its key or connection has ended");
-	expect(buttonsOf(shown)).toEqual([]);
+	expect(buttonsOf(shown)).toEqual(["Details"]);
 	expect(await world.state(ended, asked.id)).toContain("was withdrawn");
 
-	expect(buttonsOf(kept.message)).toEqual(["Approve", "Deny"]);
+	expect(buttonsOf(kept.message)).toEqual(["Approve", "Deny", "Details"]);
 	await world.press("ada", "Deny", kept.message);
 	expect(await withdraw()).toEqual([]);
 });
