@@ -96,6 +96,8 @@ export interface Action {
 	here?: string;
 	/** `here` takes a list. */
 	hereIsList?: boolean;
+	/** If the channel in `here` is a thread or forum post, the tool is `edit_thread` with these arguments. */
+	inThread?(args: JsonObject): JsonObject;
 	/** To see the action in Discord and `help`. Does not authorize: the tool checks that. */
 	permission?: Permission;
 	/** The default of the option `announceOption`. */

@@ -168,6 +168,7 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 					person: { id: member.id, name: member.displayName },
 					command: `${prefix} ${name}`,
 					locale,
+					isThread: (id) => guild.channels.cache.get(id)?.isThread() ?? false,
 				});
 			} catch (error) {
 				if (!(error instanceof SaidError)) throw error;

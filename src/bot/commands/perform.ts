@@ -7,13 +7,10 @@ import { languageOf, render } from "../../texts/texts.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
 import { type Action, announceOption } from "./action.ts";
 import type { Ran } from "./limits.ts";
-import { toToolCall, type Values } from "./tool-call.ts";
+import { type CommandPlace, toToolCall, type Values } from "./tool-call.ts";
 
-export interface Place {
+export interface Place extends CommandPlace {
 	guildId: string;
-	channelId: string;
-	/** Epoch milliseconds by Discord's clock. */
-	at: number;
 	person: PersonCall["person"];
 	/** Such as "/ban" or "!m ban", for logs and the audit log. */
 	command: string;
@@ -84,13 +81,14 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 		async perform(
 			action: Action,
 			values: Values,
-			{ guildId, channelId, at, person, command, locale }: Place,
+			{ guildId, person, command, locale, ...place }: Place,
 		): Promise<Ran<Answer>> {
 			let call: PersonCall;
 			try {
-				const { tool, args } = toToolCall(action, values, { channelId, at });
+				const { args, ...toCall } = toToolCall(action, values, place);
 				const { [announceOption.argument]: announces = action.announces, ...given } = args;
-				call = { guildId, person, command, tool, args: given, announceFrom: announces ? channelId : undefined };
+				const announceFrom = announces ? place.channelId : undefined;
+				call = { guildId, person, command, ...toCall, args: given, announceFrom };
 			} catch (error) {
 				if (!(error instanceof SaidError)) throw error;
 				return { answer: { text: render(error.said, languageOf(locale)) }, isMistake: true };

@@ -257,7 +257,7 @@ function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Val
 	return values;
 }
 
-function placeOf({ guildId, channelId, createdTimestamp, user, locale }: Answering, command: string): Place {
+function placeOf({ guildId, channelId, createdTimestamp, user, locale, client }: Answering, command: string): Place {
 	return {
 		guildId: guildId ?? "",
 		channelId: channelId ?? "",
@@ -265,6 +265,7 @@ function placeOf({ guildId, channelId, createdTimestamp, user, locale }: Answeri
 		person: { id: user.id, name: user.globalName ?? user.username },
 		command,
 		locale,
+		isThread: (id) => client.channels.cache.get(id)?.isThread() ?? false,
 	};
 }
 

@@ -2,18 +2,26 @@
 
 import { auditReason } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import type { PersonCall } from "../tool/call-as.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { requireDuration } from "./durations.ts";
 
 /** By option name; absent if not given. */
 export type Values = ReadonlyMap<string, readonly OptionValue[]>;
 
-/** `channelId`, `at`: where and when the command was used. */
+/** Where and when the command was used. */
+export interface CommandPlace {
+	channelId: string;
+	/** Epoch milliseconds by Discord's clock. */
+	at: number;
+	isThread(channelId: string): boolean;
+}
+
 export function toToolCall(
 	action: Action,
 	values: Values,
-	{ channelId, at }: { channelId: string; at: number },
-): { tool: string; args: JsonObject } {
+	{ channelId, at, isThread }: CommandPlace,
+): Pick<PersonCall, "tool" | "args"> {
 	const args: JsonObject = { ...action.fixed };
 	for (const option of action.options) {
 		const given = values.get(option.name) ?? [];
@@ -25,6 +33,9 @@ export function toToolCall(
 	}
 	const { here, hereIsList, tool } = action;
 	if (here !== undefined && args[here] === undefined) args[here] = hereIsList ? [channelId] : channelId;
+	const [thread, ...others] = here === undefined ? [] : [args[here]].flat().map(String);
+	if (action.inThread && thread !== undefined && others.length === 0 && isThread(thread))
+		return { tool: "edit_thread", args: { ...action.inThread(args), thread_id: thread } };
 	const byName = Object.fromEntries([...values].map(([name, all]) => [name, all.length > 1 ? all : all[0]]));
 	return { tool: typeof tool === "string" ? tool : tool(byName), args: action.complete?.(args, at) ?? args };
 }

@@ -147,6 +147,7 @@ const channels: readonly Action[] = [
 		announces: true,
 		here: "channel_ids",
 		hereIsList: true,
+		inThread: ({ reason }) => ({ locked: true, reason }),
 		permission: "ManageRoles",
 		heavy: true,
 	},
@@ -157,6 +158,7 @@ const channels: readonly Action[] = [
 		options: [channel, reason],
 		here: "channel_ids",
 		hereIsList: true,
+		inThread: ({ reason }) => ({ locked: false, reason }),
 		permission: "ManageRoles",
 		heavy: true,
 	},
@@ -178,6 +180,7 @@ const channels: readonly Action[] = [
 			announceOption,
 		],
 		here: "channel_id",
+		inThread: ({ slowmode_seconds, reason }) => ({ slowmode_seconds, reason }),
 		permission: "ManageChannels",
 	},
 	{

@@ -219,6 +219,13 @@ describe("every action fits its tool", () => {
 		expect(wrong.filter((line) => !line.includes("dry_run"))).toEqual([]);
 	});
 
+	test("what is done in threads fits edit_thread", () => {
+		const properties: object = tools.find(({ name }) => name === "edit_thread")?.listing.inputSchema.properties ?? {};
+		for (const { inThread, here } of feature.actions ?? [])
+			for (const argument of Object.keys(inThread?.({}) ?? {}))
+				expect([here === undefined, argument in properties]).toEqual([false, true]);
+	});
+
 	test("the options of chat commands and forms exist", () => {
 		for (const { options, chat, menus = [] } of feature.actions ?? []) {
 			const names = options.map(({ name }) => name);

@@ -25,7 +25,7 @@ const action: Action = {
 		{ name: "within", kind: "duration", argument: "after", suggestions: ["off", "5m"], longestMs: 28 * 86_400_000 },
 	],
 };
-const place = { channelId: "1", at: 0 };
+const place = { channelId: "1", at: 0, isThread: () => false };
 
 test("durations need units, and are not too long", () => {
 	const argsOf = (text: string) => toToolCall(action, new Map([["within", [text]]]), place).args;

@@ -243,6 +243,27 @@ describe("commands", () => {
 		await until("the bot has heard of it", async () => (await world.ask(moderator, "!m role")).startsWith("Write"));
 	});
 
+	test("in a thread, lock, slow mode and unlock are the thread's", async () => {
+		const { simulator, guild } = world;
+		const { ManageChannels, ManageRoles, ManageThreads } = PermissionFlagsBits;
+		grant(simulator, "Staff", ManageChannels, ManageRoles, ManageThreads);
+		const { channel } = simulator.channel(general);
+		const owner = simulator.world.users.get(world.id("zoe"));
+		if (!owner) throw new Error("Zoë has an account");
+		const thread = simulator.world.threads.add(channel as never, owner, { name: "recipes" });
+		const runThere = async (name: string, options: Record<string, unknown> = {}) =>
+			(await (await simulator.user(moderator).run(thread.id, name, options as never)).reply()).content;
+		await until("it is locked", async () => {
+			await runThere("lock", { reason: "calm down" });
+			return thread.locked;
+		});
+		expect(guild.channels.get(channel.id)).toMatchObject({ permission_overwrites: [] });
+		await runThere("slowmode", { interval: "10 seconds" });
+		expect(thread.rate_limit_per_user).toBe(10);
+		expect(await world.ask(moderator, `!m unlock <#${thread.id}>`)).not.toContain("Nothing was done");
+		expect(thread.locked).toBe(false);
+	});
+
 	test("Delete and warn deletes the message and warns its author", async () => {
 		const { simulator } = world;
 		const message = await simulator.user("zoe").say(general, "rude words");
