@@ -541,6 +541,8 @@ export const de = {
 			"{count} Personen sind innerhalb von {time} beigetreten. Der Raid-Modus pausiert Einladungen, hebt die Verifizierungsstufe an und setzt den Slow-Modus in allen Kanälen. Wenn du ihn ausschaltest, ist alles wieder wie vorher.",
 	},
 	"raid.suggested.button": "Raid-Modus einschalten",
+	"raid.not_on": "Der Raid-Modus ist nicht an. Es wurde nichts getan.",
+	"purge.nuke": "Schreib `{command} <1-{max}>`: wie viele der neuesten Nachrichten gelöscht werden.",
 	"announced.lock": "🔒 Die Moderatoren haben diesen Kanal gesperrt: Mitglieder können hier vorerst nicht schreiben.",
 	"announced.slow_mode": "🐌 Der Slow-Modus ist an: Warte zwischen zwei Nachrichten {interval}.",
 	"announced.seconds": { one: "{count} Sekunde", other: "{count} Sekunden" },
@@ -600,6 +602,11 @@ export const de = {
 	"menu.unavailable":
 		"Der Bot hat diesen Server noch nicht geladen. Es wurde nichts geändert. Versuch es in einer Minute noch einmal.",
 	"menu.restricted": "Deine Rollen sind zurzeit eingeschränkt. Es wurde nichts geändert.",
+	"menu.timed_out": "Du bist bis {until} im Timeout und kannst so lange nur lesen. Es wurde nichts geändert.",
+	"menu.screening":
+		"Du hast die Regeln dieses Servers noch nicht akzeptiert und kannst so lange nur lesen. Es wurde nichts geändert.",
+	"menu.quarantined":
+		"AutoMod hat dein Konto eingeschränkt, und du kannst so lange nur lesen. Es wurde nichts geändert.",
 	"menu.unknown": "Das ist kein Rollenmenü. Es wurde nichts geändert.",
 
 	// Join role, auto role, welcome

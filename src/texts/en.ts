@@ -521,6 +521,8 @@ export const en = {
 			"{count} people joined within {time}. Raid mode pauses invites, raises the verification level and sets slow mode in all channels. It can be turned off again, which restores what was before.",
 	},
 	"raid.suggested.button": "Turn on raid mode",
+	"raid.not_on": "Raid mode is not on. Nothing was done.",
+	"purge.nuke": "Write `{command} <1-{max}>`: how many of the latest messages to delete.",
 	"announced.lock": "🔒 The moderators have locked this channel: members cannot write here for now.",
 	"announced.slow_mode": "🐌 Slow mode is on: wait {interval} between two messages.",
 	"announced.seconds": { one: "{count} second", other: "{count} seconds" },
@@ -575,6 +577,10 @@ export const en = {
 	"menu.restarting": "The bot is restarting. Nothing was done; try again in a minute.",
 	"menu.unavailable": "The bot has not loaded this server yet. Nothing was done; try again in a minute.",
 	"menu.restricted": "Your roles are restricted at the moment. Nothing was done.",
+	"menu.timed_out": "You are timed out until {until}, and can only read until then. Nothing was done.",
+	"menu.screening":
+		"You have not accepted the rules of this server yet, and can only read until you do. Nothing was done.",
+	"menu.quarantined": "AutoMod has restricted your account, and you can only read until that ends. Nothing was done.",
 	"menu.unknown": "This is not a role menu. Nothing was done.",
 
 	// Join role, auto role, welcome

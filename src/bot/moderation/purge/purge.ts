@@ -7,6 +7,8 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said } from "../../../texts/texts.ts";
 import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import type { Command } from "../../commands/commands.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
@@ -154,8 +156,7 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 		async run({ guild, channel, member, message }, rest) {
 			const count = /^\d{1,3}$/.test(rest) ? Number(rest) : 0;
 			const name = `${config.command} nuke`;
-			if (count < 1 || count > maxNuked)
-				throw new ToolError(`Write \`${name} <1-${maxNuked}>\`: how many of the latest messages to delete.`);
+			if (count < 1 || count > maxNuked) throw new SaidError(said("purge.nuke", { command: name, max: maxNuked }));
 			const { text, isError, wrote } = await callAs({
 				guildId: guild.id,
 				person: { id: member.id, name: member.user.username },

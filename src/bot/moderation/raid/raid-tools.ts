@@ -9,7 +9,8 @@ import { resultLines } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
-import { render } from "../../../texts/texts.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { render, said } from "../../../texts/texts.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
 import { choice, defaultReason, guild_id, integer, reason } from "../../tool/arguments/arguments.ts";
 import type { BotTool, Plan } from "../../tool/context.ts";
@@ -109,7 +110,7 @@ function raidStatus(modes: Modes) {
 
 function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): void {
 	if (!view) {
-		if (wanted === "off") throw new ToolError("Raid mode is not on. Nothing was done.");
+		if (wanted === "off") throw new SaidError(said("raid.not_on"));
 		return;
 	}
 	const { mode, steps } = view;

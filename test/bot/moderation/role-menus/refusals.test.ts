@@ -206,12 +206,12 @@ test("people in whose name a menu is made need Manage Roles, and rank above its 
 });
 
 const limits = [
-	["is timed out", { communication_disabled_until: "2100-01-01T00:00:00.000Z" }, "You are timed out in the guild"],
-	["has not completed the membership screening", { pending: true }, "You have not completed the membership screening"],
+	["is timed out", { communication_disabled_until: "2100-01-01T00:00:00.000Z" }, "You are timed out until <t:"],
+	["has not completed the membership screening", { pending: true }, "You have not accepted the rules of this server"],
 	[
 		"is quarantined by AutoMod",
 		{ flags: GuildMemberFlags.AutomodQuarantinedUsernameOrGuildNickname },
-		"You are quarantined by AutoMod",
+		"AutoMod has restricted your account",
 	],
 ] as const;
 
