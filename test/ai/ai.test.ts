@@ -8,8 +8,8 @@ import { createRegistry } from "../../src/lib/metrics.ts";
 import { type AiSimulation, startAiProvider } from "../../src/simulator/ai/ai-provider.ts";
 import type { AiMisbehaviour } from "../../src/simulator/ai/chat-completions.ts";
 import { recordLog } from "../support/log.ts";
+import { testWith } from "../support/test-with.ts";
 import { until } from "../support/until.ts";
-import { testWith } from "../support/world-test.ts";
 
 const hello: AiMessage[] = [
 	{ role: "system", content: "You are a cook." },

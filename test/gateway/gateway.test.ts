@@ -17,6 +17,9 @@ import {
 	startStubBackend,
 	textResult,
 } from "../support/stub-backend.ts";
+import { testWith } from "../support/test-with.ts";
+
+const worldTest = testWith(() => startWorld());
 
 const guildA = "100000000000000001";
 const guildB = "200000000000000002";
@@ -146,8 +149,7 @@ describe("routing", () => {
 		});
 	});
 
-	test("a call without a valid tool name is -32602, and reaches no bot", async () => {
-		await using world = await startWorld();
+	worldTest("a call without a valid tool name is -32602, and reaches no bot", async (world) => {
 		for (const params of ["{}", '{"name":5}', '{"name":null}', '{"name":{}}']) {
 			const answer = await world.post(callText(params));
 			expect(answer.message().error?.code).toBe(-32602);
@@ -157,8 +159,7 @@ describe("routing", () => {
 });
 
 describe("what is forwarded", () => {
-	test("is every byte but for instance and our part of _meta", async () => {
-		await using world = await startWorld();
+	worldTest("is every byte but for instance and our part of _meta", async (world) => {
 		await world.post(
 			callText(
 				'{ "name":"echo", "arguments":{"z":1e400, "inst\\u0061nce":"alpha","a":1.0,"n":12345678901234567890123,"s":"\\u00e9\\/ü"} ,"x":1.0,"_meta":{"progressToken":"p","io.modelcontextprotocol/clientInfo":{"name":"c"},"trace":1.0}}',
@@ -179,8 +180,7 @@ describe("what is forwarded", () => {
 		expect(JSON.parse(call?.body ?? "").params).toEqual({ name: "echo", arguments: {} });
 	});
 
-	test("is nothing of a client's but its calls, with none of its headers", async () => {
-		await using world = await startWorld();
+	worldTest("is nothing of a client's but its calls, with none of its headers", async (world) => {
 		const headers = {
 			"x-foo": "secret-of-the-client",
 			Cookie: "secret-of-the-client",
@@ -232,8 +232,7 @@ describe("what is forwarded", () => {
 		expect(new Set(ids).size).toBe(ids.length);
 	});
 
-	test("is a body as large as the gateway takes", async () => {
-		await using world = await startWorld();
+	worldTest("is a body as large as the gateway takes", async (world) => {
 		const room = 64 * 1024 - echo('{"instance":"alpha","x":""}').length;
 		const { status } = await world.post(echo(`{"instance":"alpha","x":"${"y".repeat(room)}"}`));
 		expect(status).toBe(200);
@@ -420,8 +419,7 @@ describe("a session that the bot has lost", () => {
 		expect(world.alpha.received("Session not found")).toHaveLength(2);
 	});
 
-	test("and cannot be opened anew is BackendOffline, for the call was refused", async () => {
-		await using world = await startWorld();
+	worldTest("and cannot be opened anew is BackendOffline, for the call was refused", async (world) => {
 		world.alpha.wipeSessions();
 		world.alpha.on.initialize = () => new Response("later", { status: 503 });
 		expect(await world.text("echo", { instance: "alpha" })).toBe(
@@ -439,8 +437,7 @@ describe("a session that the bot has lost", () => {
 		expect(world.alpha.received("initialize")).toHaveLength(1);
 	});
 
-	test("is opened anew by a refresh as well", async () => {
-		await using world = await startWorld();
+	worldTest("is opened anew by a refresh as well", async (world) => {
 		world.alpha.wipeSessions();
 		await world.refresh();
 		expect(world.alpha.received("initialize")).toHaveLength(2);
@@ -489,8 +486,7 @@ describe("a call that the bot refuses", () => {
 });
 
 describe("a bot that is away", () => {
-	test("is BackendOffline by instance and by guild_id, for its guilds are kept", async () => {
-		await using world = await startWorld();
+	worldTest("is BackendOffline by instance and by guild_id, for its guilds are kept", async (world) => {
 		await world.alpha.stop();
 		const offline =
 			/^ERROR Gateway error: BackendOffline: alpha cannot be reached \(.*\); nothing was done\. list_instances shows when it is online again\. Available instances: alpha, beta\.$/;
@@ -505,8 +501,7 @@ describe("a bot that is away", () => {
 		);
 	});
 
-	test("answers the next call when it is back, with nothing done between", async () => {
-		await using world = await startWorld();
+	worldTest("answers the next call when it is back, with nothing done between", async (world) => {
 		await world.alpha.stop();
 		await world.text("echo", { instance: "alpha" });
 		await using again = startStubBackend({ port: world.alpha.port, guilds: { [guildA]: "A" } });
@@ -529,8 +524,7 @@ describe("a bot that is away", () => {
 		expect(await gateway.text("list_instances")).toContain("alpha | online | 1 guild(s): A");
 	});
 
-	test("with every other leaves the catalog and the gateway as they were", async () => {
-		await using world = await startWorld();
+	worldTest("with every other leaves the catalog and the gateway as they were", async (world) => {
 		await world.alpha.stop();
 		await world.beta.stop();
 		await world.refresh();
@@ -589,8 +583,7 @@ describe("a bot with ways of its own", () => {
 		expect(world.alpha.received("DELETE")).toHaveLength(0);
 	});
 
-	test("that answers tools/list with an error is given a new session, once", async () => {
-		await using world = await startWorld();
+	worldTest("that answers tools/list with an error is given a new session, once", async (world) => {
 		world.alpha.on["tools/list"] = ({ id }) => rpcError(id, -32000, "Server not initialized");
 		await world.refresh();
 		expect(world.alpha.received("initialize")).toHaveLength(2);
@@ -605,8 +598,7 @@ describe("a bot with ways of its own", () => {
 		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
 	});
 
-	test("that fails to list its guilds keeps those that were known", async () => {
-		await using world = await startWorld();
+	worldTest("that fails to list its guilds keeps those that were known", async (world) => {
 		world.alpha.on.list_guilds = ({ id }) =>
 			result(id, '{"content":[{"type":"text","text":"Discord API error: x"}],"isError":true}');
 		await world.refresh();
@@ -615,8 +607,7 @@ describe("a bot with ways of its own", () => {
 });
 
 describe("guilds", () => {
-	test("that changed are known after a refresh", async () => {
-		await using world = await startWorld();
+	worldTest("that changed are known after a refresh", async (world) => {
 		world.alpha.guilds = { "300": "C" };
 		await world.refresh();
 		expect(await world.text("echo", { guild_id: "300" })).toBe("ran echo");
@@ -687,8 +678,7 @@ describe("tools/list", () => {
 		expect(await world.toolNames()).toEqual(["a", "b", "c", "list_instances"]);
 	});
 
-	test("is answered from the cache, and changes with a refresh", async () => {
-		await using world = await startWorld();
+	worldTest("is answered from the cache, and changes with a refresh", async (world) => {
 		world.alpha.tools = [bareTool("new")];
 		world.beta.tools = world.alpha.tools;
 		const asked = world.alpha.received("tools/list").length;
@@ -829,14 +819,12 @@ describe("list_instances", () => {
 		expect(alpha).toContain(" and 2 more | since ");
 	});
 
-	test("takes and ignores arguments, and reaches no bot's tools", async () => {
-		await using world = await startWorld();
+	worldTest("takes and ignores arguments, and reaches no bot's tools", async (world) => {
 		expect(await world.text("list_instances", { instance: "gamma", x: 1 })).toStartWith("2 instance(s):");
 		expect(world.alpha.received("list_instances")).toEqual([]);
 	});
 
-	test("notices what became of a bot since the last refresh", async () => {
-		await using world = await startWorld();
+	worldTest("notices what became of a bot since the last refresh", async (world) => {
 		await world.beta.stop();
 		expect(await world.text("list_instances")).toContain("\nbeta | offline (");
 		await using _back = startStubBackend({ port: world.beta.port });
@@ -859,8 +847,7 @@ describe("duplicate keys", () => {
 		expect(world.beta.received("echo")).toEqual([]);
 	});
 
-	test("where it does not matter go on as they are", async () => {
-		await using world = await startWorld();
+	worldTest("where it does not matter go on as they are", async (world) => {
 		await world.post(echo('{"instance":"alpha","text":"a","text":"b","x":{"instance":1,"instance":2}}'));
 		expect(world.alpha.received("echo")[0]?.body).toContain('{"text":"a","text":"b","x":{"instance":1,"instance":2}}');
 	});
@@ -881,8 +868,7 @@ describe("without the token", () => {
 	});
 });
 
-test("the end of the gateway ends its sessions", async () => {
-	await using world = await startWorld();
+worldTest("the end of the gateway ends its sessions", async (world) => {
 	await world.text("echo", { instance: "alpha" });
 	await world.close();
 	for (const bot of [world.alpha, world.beta]) {
@@ -894,8 +880,7 @@ test("the end of the gateway ends its sessions", async () => {
 	}
 });
 
-test("the end of the gateway does not fail for a bot that is away", async () => {
-	await using world = await startWorld();
+worldTest("the end of the gateway does not fail for a bot that is away", async (world) => {
 	await world.alpha.stop();
 	await world.close();
 	expect(world.beta.received("DELETE")).toHaveLength(1);

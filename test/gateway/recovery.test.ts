@@ -11,7 +11,10 @@ import {
 	startStubBackend,
 	textResult,
 } from "../support/stub-backend.ts";
+import { testWith } from "../support/test-with.ts";
 import { until } from "../support/until.ts";
+
+const worldTest = testWith(() => startWorld());
 
 const reading = '{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}';
 const writing = '{"name":"act","annotations":{"readOnlyHint":false},"inputSchema":{"type":"object"}}';
@@ -145,8 +148,7 @@ describe("more calls than MAX_IN_FLIGHT", () => {
 });
 
 describe("a bot that is away", () => {
-	test("is asked again by itself until it is back, and its guilds are known then", async () => {
-		await using world = await startWorld();
+	worldTest("is asked again by itself until it is back, and its guilds are known then", async (world) => {
 		await world.bot.stop();
 		expect(await world.text("act")).toContain("BackendOffline");
 		expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
@@ -157,8 +159,7 @@ describe("a bot that is away", () => {
 		expect(await world.text("list_instances")).toContain("C (300)");
 	});
 
-	test("for its guilds alone, having just started, is asked for them again", async () => {
-		await using world = await startWorld();
+	worldTest("for its guilds alone, having just started, is asked for them again", async (world) => {
 		world.bot.on.list_guilds = ({ id }) => rpcError(id, -32603, "not connected yet");
 		world.bot.guilds = { "300": "C" };
 		await world.refresh();
@@ -209,8 +210,7 @@ describe("a bot in whose place there is", () => {
 		expect(world.bot.received("act")).toEqual([]);
 	});
 
-	test("nothing, and then another server, gets an initialize for each call", async () => {
-		await using world = await startWorld();
+	worldTest("nothing, and then another server, gets an initialize for each call", async (world) => {
 		await world.bot.stop();
 		// Nobody has called it: a check found out.
 		expect(await world.text("list_instances")).toContain("alpha | offline (");
@@ -238,16 +238,14 @@ describe("a bot whose last call brought no answer", () => {
 		expect(world.bot.received("initialize")).toHaveLength(1);
 	});
 
-	test("is a rare thing: calls that are answered are not delayed", async () => {
-		await using world = await startWorld();
+	worldTest("is a rare thing: calls that are answered are not delayed", async (world) => {
 		for (let count = 0; count < 3; count++) await world.text("act");
 		expect(world.bot.received("tools/list")).toHaveLength(1);
 	});
 });
 
 describe("a guild that no bot is known to serve", () => {
-	test("is looked for once, before the call is GuildNotFound", async () => {
-		await using world = await startWorld();
+	worldTest("is looked for once, before the call is GuildNotFound", async (world) => {
 		world.bot.guilds = { "300": "C" };
 		const calls = Array.from({ length: 10 }, () => world.text("act", { guild_id: "300" }));
 		for (const text of await Promise.all(calls)) expect(text).toBe("ran act");
@@ -259,8 +257,7 @@ describe("a guild that no bot is known to serve", () => {
 		expect(world.bot.received("list_guilds")).toHaveLength(2);
 	});
 
-	test("is not looked for where the call names an instance", async () => {
-		await using world = await startWorld();
+	worldTest("is not looked for where the call names an instance", async (world) => {
 		await world.text("act", { guild_id: "300", instance: "alpha" });
 		expect(world.bot.received("list_guilds")).toHaveLength(1);
 	});

@@ -9,6 +9,9 @@ import { databaseDirectory } from "../support/database-directory.ts";
 import { createGatewayClient, startTestGateway } from "../support/gateway.ts";
 import { openGatewayStore } from "../support/gateway-store.ts";
 import { bareTool, type RecordedRequest, result, rpcError, stall, startStubBackend } from "../support/stub-backend.ts";
+import { testWith } from "../support/test-with.ts";
+
+const worldTest = testWith(() => start());
 
 const guild = {
 	alphas: "100000000000000001",
@@ -277,8 +280,7 @@ test("a search for a hidden guild asks the same as one for a guild that does not
 	}
 });
 
-test("a guild that a visible bot has joined is found", async () => {
-	await using world = await start();
+worldTest("a guild that a visible bot has joined is found", async (world) => {
 	const client = await world.key({ instances: ["alpha"] });
 	const joined = "800000000000000008";
 	world.alpha.guilds[joined] = "Joined";
@@ -382,8 +384,7 @@ describe("lists of tools", () => {
 		}
 	});
 
-	test("are cached until the bots are refreshed", async () => {
-		await using world = await start();
+	worldTest("are cached until the bots are refreshed", async (world) => {
 		const { alpha } = world;
 		const [a, b] = await Promise.all([
 			world.key({ access: "read" }),
@@ -398,8 +399,7 @@ describe("lists of tools", () => {
 		expect(asked()).toBe(2);
 	});
 
-	test("are cached for 100 combinations", async () => {
-		await using world = await start();
+	worldTest("are cached for 100 combinations", async (world) => {
 		const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
 		const asked = async (toolset: string) => {
 			const before = world.alpha.received("tools/list").length;
@@ -411,8 +411,7 @@ describe("lists of tools", () => {
 		expect(await asked("t0")).toBe(1);
 	});
 
-	test("keep the tools of a bot that is offline", async () => {
-		await using world = await start();
+	worldTest("keep the tools of a bot that is offline", async (world) => {
 		const client = await world.key({ access: "read" });
 		const before = await client.toolNames();
 		await world.alpha.stop();
@@ -452,8 +451,7 @@ test("calls wait until it is known which bots accept limits", async () => {
 	await refreshed;
 });
 
-test("a bot that no longer enforces limits gets no request of a caller with limits", async () => {
-	await using world = await start();
+worldTest("a bot that no longer enforces limits gets no request of a caller with limits", async (world) => {
 	const client = await world.key({ access: "write" });
 	const args = { guild_id: guild.alphas };
 	expect(await client.text("echo", args)).toBe("ran echo");
@@ -468,8 +466,7 @@ test("a bot that no longer enforces limits gets no request of a caller with limi
 	expect(later.map(principalOf)).toEqual(later.map(() => undefined));
 });
 
-test("errors of a bot that is offline name no hidden bots", async () => {
-	await using world = await start();
+worldTest("errors of a bot that is offline name no hidden bots", async (world) => {
 	const client = await world.key({ instances: ["alpha"] });
 	await world.alpha.stop();
 	const text = await client.text("echo", { guild_id: guild.alphas });
@@ -478,8 +475,7 @@ test("errors of a bot that is offline name no hidden bots", async () => {
 });
 
 describe("a person", () => {
-	test("sees only guilds in which they are, and only those of their sign-in", async () => {
-		await using world = await start();
+	worldTest("sees only guilds in which they are, and only those of their sign-in", async (world) => {
 		const client = await world.key({ person });
 		const listed = await client.text("list_instances");
 		expect(listed).toContain(guild.alphas);
@@ -506,8 +502,7 @@ describe("a person", () => {
 		expect(await instructions({})).not.toContain("in the name of");
 	});
 
-	test("is asked about once in a while, not at each request", async () => {
-		await using world = await start();
+	worldTest("is asked about once in a while, not at each request", async (world) => {
 		const client = await world.key({ person });
 		const args = { guild_id: guild.alphas };
 		await Promise.all(Array.from({ length: 5 }, () => client.text("echo", args)));
@@ -516,30 +511,30 @@ describe("a person", () => {
 		expect(world.beta.received("guildhall/rights")).toHaveLength(1);
 	});
 
-	test("cannot tell by the time that a guild is hidden: other bots are asked at the same time as its bot", async () => {
-		await using world = await start();
-		const { alpha, beta } = world;
-		world.rights.beta = [{ id: guild.shared, signIn: true }];
-		const answer = beta.on["guildhall/rights"];
-		beta.on["guildhall/rights"] = async (request) => {
-			await alpha.arrived("guildhall/rights");
-			return answer?.(request);
-		};
-		const client = await world.key({ person });
-		// Otherwise beta answers too late to be named.
-		expect(await client.text("echo", { guild_id: guild.betas })).toEndWith("Available instances: alpha, beta.");
-	});
+	worldTest(
+		"cannot tell by the time that a guild is hidden: other bots are asked at the same time as its bot",
+		async (world) => {
+			const { alpha, beta } = world;
+			world.rights.beta = [{ id: guild.shared, signIn: true }];
+			const answer = beta.on["guildhall/rights"];
+			beta.on["guildhall/rights"] = async (request) => {
+				await alpha.arrived("guildhall/rights");
+				return answer?.(request);
+			};
+			const client = await world.key({ person });
+			// Otherwise beta answers too late to be named.
+			expect(await client.text("echo", { guild_id: guild.betas })).toEndWith("Available instances: alpha, beta.");
+		},
+	);
 
-	test("waits for no other bot than that of the call", async () => {
-		await using world = await start();
+	worldTest("waits for no other bot than that of the call", async (world) => {
 		world.beta.on["guildhall/rights"] = stall;
 		const client = await world.key({ person });
 		const args = { guild_id: guild.alphas };
 		expect(await client.text("echo", args)).toBe("ran echo");
 	});
 
-	test("sees nothing of a bot that does not answer", async () => {
-		await using world = await start();
+	worldTest("sees nothing of a bot that does not answer", async (world) => {
 		world.alpha.on["guildhall/rights"] = ({ id }) => rpcError(id, -32603, "Internal error");
 		const client = await world.key({ person });
 		expect(await client.text("list_instances")).toBe("0 instance(s):");
@@ -547,8 +542,7 @@ describe("a person", () => {
 		expect(await client.text("echo", args)).toContain("GuildNotFound");
 	});
 
-	test("sees of their guilds only those of the key", async () => {
-		await using world = await start();
+	worldTest("sees of their guilds only those of the key", async (world) => {
 		world.rights.alpha = [guild.alphas, guild.shared].map((id) => ({ id, signIn: true }));
 		const client = await world.key({ person, guilds: [guild.alphas] });
 		expect(await client.text("list_instances")).not.toContain(guild.shared);
@@ -556,8 +550,7 @@ describe("a person", () => {
 		expect(await client.text("echo", args)).toContain("GuildNotFound");
 	});
 
-	test("does not reach by a pin what is pinned elsewhere", async () => {
-		await using world = await start();
+	worldTest("does not reach by a pin what is pinned elsewhere", async (world) => {
 		world.rights.alpha = [
 			{ id: guild.alphas, signIn: true },
 			{ id: guild.pinned, signIn: true },

@@ -21,6 +21,9 @@ import { install, uninstall } from "../../src/install/install.ts";
 import { lockSystem } from "../../src/install/lock.ts";
 import { InstallError } from "../../src/install/step.ts";
 import { checkSystem, openSystem, type System } from "../../src/install/system.ts";
+import { testWith } from "../support/test-with.ts";
+
+const imageTest = testWith(() => openImage());
 
 const domain = "mcp.example.org";
 const caddyfile = ":80 {\n\trespond hello\n}";
@@ -79,8 +82,7 @@ function openImage() {
 }
 
 describe("in an image", () => {
-	test("it makes what it says, once; uninstall keeps the data until told", async () => {
-		using image = openImage();
+	imageTest("it makes what it says, once; uninstall keeps the data until told", async (image) => {
 		const before = image.tree();
 		expect(await image.install(domain)).toBe(0);
 		const made = image.tree();
@@ -152,8 +154,7 @@ describe("in an image", () => {
 		},
 	);
 
-	test("an upgrade replaces what is ours, and keeps the domain", async () => {
-		using image = openImage();
+	imageTest("an upgrade replaces what is ours, and keeps the domain", async (image) => {
 		await image.install(domain);
 		image.write("/new/guildhall", "version 2");
 		image.said.length = 0;
@@ -168,8 +169,7 @@ describe("in an image", () => {
 		expect(image.read("/etc/caddy/guildhall.caddy")).not.toContain(domain);
 	});
 
-	test("what the operator changed stays, or is kept beside the new version", async () => {
-		using image = openImage();
+	imageTest("what the operator changed stays, or is kept beside the new version", async (image) => {
 		await image.install(domain);
 		image.write(executable, "my own");
 		image.write(gatewayEnv, `${image.read(gatewayEnv)}CALL_TIMEOUT_SECONDS=60`);
@@ -194,8 +194,7 @@ describe("in an image", () => {
 		expect(image.env()).toEqual({ CALL_TIMEOUT_SECONDS: "60" });
 	});
 
-	test("a file that was there before is kept, and other hosts are, too", async () => {
-		using image = openImage();
+	imageTest("a file that was there before is kept, and other hosts are, too", async (image) => {
 		image.write(unit, "[Service]\nExecStart=/opt/mine\n");
 		image.write(gatewayEnv, "export MCP_ALLOWED_HOSTS=a.example, b.example");
 		await image.install(domain);
@@ -205,8 +204,7 @@ describe("in an image", () => {
 		expect(image.env()).toEqual({ MCP_ALLOWED_HOSTS: "a.example,b.example" });
 	});
 
-	test("without consent nothing is changed", async () => {
-		using image = openImage();
+	imageTest("without consent nothing is changed", async (image) => {
 		const before = image.tree();
 		const refusing = { ...image.operator, ask: async () => false };
 		expect(await image.install(domain, image.system, refusing)).toBe(1);
@@ -222,16 +220,14 @@ describe("in an image", () => {
 		expect(image.tree()).toEqual(made);
 	});
 
-	test("without Caddy there is no domain, and nothing is changed", async () => {
-		using image = openImage();
+	imageTest("without Caddy there is no domain, and nothing is changed", async (image) => {
 		rmSync(image.at("/etc/caddy"), { recursive: true, force: true });
 		await expect(image.install(domain)).rejects.toThrow("Install it first: apt-get install caddy");
 		expect(image.tree()).toEqual({});
 		expect(await image.install()).toBe(0);
 	});
 
-	test("root follows no link that the bots' user made", async () => {
-		using image = openImage();
+	imageTest("root follows no link that the bots' user made", async (image) => {
 		await image.install();
 		image.write("/etc/secret", "MCP_ALLOWED_HOSTS=secret");
 		symlinkSync(image.at("/etc/secret"), image.at(gatewayEnv));
@@ -277,34 +273,35 @@ describe("on a system that runs", () => {
 		};
 	}
 
-	test("the user is made, the service started and restarted, Caddy reloaded, and all of it undone", async () => {
-		using image = openImage();
-		const { system, commands } = openRunning(image);
-		await image.install(domain, system);
-		expect(commands.splice(0)).toEqual([
-			"systemd-sysusers /etc/sysusers.d/guildhall.conf",
-			"systemctl reload-or-restart caddy",
-			"systemctl daemon-reload",
-			"systemctl reset-failed guildhall.service",
-			"systemctl restart guildhall.service",
-		]);
-		await image.install(undefined, system);
-		expect(commands).toEqual([]);
-		image.write("/new/guildhall", "version 2");
-		await image.install(undefined, system);
-		expect(commands.splice(0)).toContain("systemctl restart guildhall.service");
-		await image.uninstall(false, system);
-		expect(commands.splice(0)).toEqual([
-			"systemctl stop guildhall.service",
-			"systemctl try-reload-or-restart caddy",
-			"systemctl daemon-reload",
-		]);
-		await image.uninstall(true, system);
-		expect(commands).toEqual(["userdel guildhall"]);
-	});
+	imageTest(
+		"the user is made, the service started and restarted, Caddy reloaded, and all of it undone",
+		async (image) => {
+			const { system, commands } = openRunning(image);
+			await image.install(domain, system);
+			expect(commands.splice(0)).toEqual([
+				"systemd-sysusers /etc/sysusers.d/guildhall.conf",
+				"systemctl reload-or-restart caddy",
+				"systemctl daemon-reload",
+				"systemctl reset-failed guildhall.service",
+				"systemctl restart guildhall.service",
+			]);
+			await image.install(undefined, system);
+			expect(commands).toEqual([]);
+			image.write("/new/guildhall", "version 2");
+			await image.install(undefined, system);
+			expect(commands.splice(0)).toContain("systemctl restart guildhall.service");
+			await image.uninstall(false, system);
+			expect(commands.splice(0)).toEqual([
+				"systemctl stop guildhall.service",
+				"systemctl try-reload-or-restart caddy",
+				"systemctl daemon-reload",
+			]);
+			await image.uninstall(true, system);
+			expect(commands).toEqual(["userdel guildhall"]);
+		},
+	);
 
-	test("a step that fails says so, and the next run continues there", async () => {
-		using image = openImage();
+	imageTest("a step that fails says so, and the next run continues there", async (image) => {
 		const { system, commands, failAt } = openRunning(image);
 		failAt("caddy");
 		await expect(image.install(domain, system)).rejects.toThrow(
@@ -336,8 +333,7 @@ describe("on a system that runs", () => {
 		}
 	});
 
-	test("a user that was there before stays", async () => {
-		using image = openImage();
+	imageTest("a user that was there before stays", async (image) => {
 		const { system, commands } = openRunning(image);
 		image.write("/etc/passwd", `guildhall:x:${process.getuid?.()}:0::/:\n`);
 		await image.install(undefined, system);

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { isEqual } from "../../../src/bot/commands/registration.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { testWith } from "../../support/world-test.ts";
 import { grant } from "../features/running-feature.ts";
 import {
 	general,

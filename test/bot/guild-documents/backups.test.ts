@@ -9,8 +9,11 @@ import { createRegistry } from "../../../src/lib/metrics.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { startFeature } from "../features/running-feature.ts";
+
+const worldTest = testWith(() => startBackups());
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -105,8 +108,7 @@ async function startBackups(setup: Setup = {}) {
 	};
 }
 
-test("a guild is backed up when something has changed, and not otherwise", async () => {
-	await using world = await startBackups();
+worldTest("a guild is backed up when something has changed, and not otherwise", async (world) => {
 	const { bot, clock } = world;
 	await world.checked();
 	const [first, ...others] = await world.list();
@@ -156,8 +158,7 @@ test("a backup has everything but the bans, with who has which role", async () =
 	expect(rows).toEqual([{ number: 1, hash: emoji?.picture }]);
 });
 
-test("a backup is found by name, as the latest, and from another guild; others are refused", async () => {
-	await using world = await startBackups();
+worldTest("a backup is found by name, as the latest, and from another guild; others are refused", async (world) => {
 	const { bot, clock } = world;
 	await world.checked();
 	world.rename("The Bakers");
@@ -216,8 +217,7 @@ test("the members of a guild in which too many have roles are left out", async (
 	expect(document.roles?.length).toBeGreaterThan(100);
 });
 
-test("a backup names the channels that the bot cannot see, and counts them", async () => {
-	await using world = await startBackups();
+worldTest("a backup names the channels that the bot cannot see, and counts them", async (world) => {
 	const { bot, clock } = world;
 	await world.checked();
 	const hidden = [...bot.guild.channels.values()].find(({ name }) => name === "general");
@@ -269,8 +269,7 @@ test("the backup before a guild was wiped is kept for good", async () => {
 	expect(backups.at(-1)?.kept?.reason).toBe(`of its ${before} channels, 1 were left at the next backup`);
 });
 
-test("a clock that jumps causes at most one backup more", async () => {
-	await using world = await startBackups();
+worldTest("a clock that jumps causes at most one backup more", async (world) => {
 	const { clock } = world;
 	await world.checked();
 	clock.now += 400 * dayMs;
@@ -289,8 +288,7 @@ test("a clock that jumps causes at most one backup more", async () => {
 	expect(await world.list()).toHaveLength(1);
 });
 
-test("a failed backup is logged, shown and retried", async () => {
-	await using world = await startBackups();
+worldTest("a failed backup is logged, shown and retried", async (world) => {
 	const { bot, clock } = world;
 	await world.checked();
 	const fault = bot.simulator.faults.fail(channelsRoute, 500);

@@ -7,9 +7,12 @@ import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { generousLimits, realisticLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { onBoth } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { withSql } from "../features/running-feature.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
+
+const runningTest = testWith(() => startService());
 
 const roleRoute = "POST /guilds/:guild_id/roles";
 const channelRoute = "POST /guilds/:guild_id/channels";
@@ -41,8 +44,7 @@ const channelsCalled = ({ bot }: Running, name: string) =>
 const executed = ({ bot }: Running, route: string) => bot.simulator.journal.entries(route).length;
 
 describe("a job", () => {
-	test("does what the plan shows, with its mark in the audit log", async () => {
-		await using running = await startService();
+	runningTest("does what the plan shows, with its mark in the audit log", async (running) => {
 		const plan = await running.plan(document);
 		expect(plan).toContain("create 3, change 1\n");
 		expect(plan).toContain("+ role Mods: color #FF0000\n");
@@ -62,8 +64,7 @@ describe("a job", () => {
 		expect(await running.plan(document)).toContain("no changes");
 	});
 
-	test("with unchanged documents again does nothing", async () => {
-		await using running = await startService();
+	runningTest("with unchanged documents again does nothing", async (running) => {
 		await ended(running, await running.apply(document));
 		const plan = await running.plan(document);
 		expect(plan).toContain("There is nothing to do.");
@@ -71,8 +72,7 @@ describe("a job", () => {
 		expect(executed(running, roleRoute)).toBe(2);
 	});
 
-	test("deletes only with prune", async () => {
-		await using running = await startService();
+	runningTest("deletes only with prune", async (running) => {
 		const count = running.bot.guild.channels.size;
 		await ended(running, await running.apply(document));
 		expect(running.bot.guild.channels.size).toBe(count + 1);
@@ -80,8 +80,7 @@ describe("a job", () => {
 		expect([...running.bot.guild.channels.values()].map(({ name }) => name).sort()).toEqual(["general", "mod-chat"]);
 	});
 
-	test("of a guild that has changed is refused with the new plan", async () => {
-		await using running = await startService();
+	runningTest("of a guild that has changed is refused with the new plan", async (running) => {
 		const hash = hashIn(await running.plan(document));
 		running.bot.simulator.world.roles.add(running.bot.guild, { name: "Mods" });
 		const error = await running
@@ -95,8 +94,7 @@ describe("a job", () => {
 		expect(executed(running, roleRoute)).toBe(0);
 	});
 
-	test("runs alone in its guild", async () => {
-		await using running = await startService();
+	runningTest("runs alone in its guild", async (running) => {
 		const held = running.bot.simulator.faults.stall(roleRoute, { times: 1 });
 		const first = hashIn(await running.plan(document));
 		const id = jobIn(await running.service().apply(first));
@@ -108,8 +106,7 @@ describe("a job", () => {
 		await ended(running, id);
 	});
 
-	test("that is cancelled stops after the running step and lists what was done", async () => {
-		await using running = await startService();
+	runningTest("that is cancelled stops after the running step and lists what was done", async (running) => {
 		const held = running.bot.simulator.faults.stall(roleRoute, { times: 1 });
 		const id = await running.apply(document);
 		await until("the job asks", () => held.hits > 0);
@@ -122,8 +119,7 @@ describe("a job", () => {
 		expect(executed(running, channelRoute)).toBe(0);
 	});
 
-	test("goes on after a refusal, without what needs the refused thing", async () => {
-		await using running = await startService();
+	runningTest("goes on after a refusal, without what needs the refused thing", async (running) => {
 		running.bot.simulator.faults.refuse(roleRoute, 50013, { status: 403, message: "Missing Permissions", times: 1 });
 		const text = await ended(running, await running.apply(document));
 		expect(text).toContain("not everything was done, 2 of 4 steps done, 2 failed");
@@ -220,8 +216,7 @@ describe("a request to create something", () => {
 });
 
 describe("a step", () => {
-	test("that someone undoes is done at most three times", async () => {
-		await using running = await startService();
+	runningTest("that someone undoes is done at most three times", async (running) => {
 		const { simulator, guild } = running.bot;
 		const [channel] = channelsCalled(running, "general");
 		if (!channel) throw new Error("no channel");
@@ -235,8 +230,7 @@ describe("a step", () => {
 		expect(text).toContain("failed: edit channel #general: it was done 3 times and is still different");
 	});
 
-	test("is not done once someone has changed what the plan does not show", async () => {
-		await using running = await startService();
+	runningTest("is not done once someone has changed what the plan does not show", async (running) => {
 		const { simulator } = running.bot;
 		const held = simulator.faults.stall(roleRoute, { times: 1 });
 		const id = await running.apply({ roles: [{ name: "Mods" }], channels: [{ name: "general", topic: "New" }] });
@@ -360,8 +354,7 @@ describe("a step", () => {
 		expect(rolesCalled(running, "Guests")).toHaveLength(1);
 	});
 
-	test("waits for Discord's rate limit", async () => {
-		await using running = await startService();
+	runningTest("waits for Discord's rate limit", async (running) => {
 		const limited = running.bot.simulator.faults.rateLimit(roleRoute, { retryAfterMs: 60_000, times: 1 });
 		const id = await running.apply(document);
 		await until("the job waits", async () => {
@@ -413,8 +406,7 @@ describe("a step", () => {
 		expect(await ended(running, id)).toContain(": cancelled, 2 of 3 steps");
 	});
 
-	test("waits while Discord does not respond, and is done then", async () => {
-		await using running = await startService();
+	runningTest("waits while Discord does not respond, and is done then", async (running) => {
 		const route = "PATCH /channels/:channel_id";
 		const { faults } = running.bot.simulator;
 		faults.fail(route, 500, { times: 2 });
@@ -423,8 +415,7 @@ describe("a step", () => {
 		expect(await ended(running, id)).toContain(": done, 4 of 4");
 	});
 
-	test("that is never confirmed fails in the end", async () => {
-		await using running = await startService();
+	runningTest("that is never confirmed fails in the end", async (running) => {
 		running.bot.simulator.faults.fail(roleRoute, 500, {});
 		const text = await ended(running, await running.apply({ roles: [{ name: "Mods" }] }));
 		expect(text).toContain("Discord did not respond, several times");
@@ -462,8 +453,7 @@ onBoth((databases) => {
 	});
 });
 
-test("unknown plans and jobs are refused", async () => {
-	await using running = await startService();
+runningTest("unknown plans and jobs are refused", async (running) => {
 	await expect(running.service().apply("0".repeat(32))).rejects.toThrow("There is no plan");
 	await expect(running.service().job("x")).rejects.toThrow("There is no job");
 	await expect(running.service().cancel("x")).rejects.toThrow("There is no job");

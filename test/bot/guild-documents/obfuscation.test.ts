@@ -1,10 +1,13 @@
 // Guild documents of a guild with channels that the bot may not view: nothing is lost from them, and nothing is made twice.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const hidingTest = testWith(() => startHiding());
 
 const { ViewChannel } = PermissionFlagsBits;
 
@@ -52,8 +55,7 @@ const planned = async ({ call }: TestWorld, document: object, args: object = {})
 
 const snapshot = (channels: readonly GuildChannel[]) => structuredClone(channels.map((one) => ({ ...one })));
 
-test("an export names what the bot cannot see, and keeps references to it", async () => {
-	await using hiding = await startHiding();
+hidingTest("an export names what the bot cannot see, and keeps references to it", async (hiding) => {
 	const { world, hidden, notes, staff } = hiding;
 	const { guild, simulator } = world;
 	const open = simulator.world.channels.add(guild, {
@@ -81,8 +83,7 @@ test("an export names what the bot cannot see, and keeps references to it", asyn
 	expect(await planned(world, document, { prune: true })).toContain("There is nothing to do.");
 });
 
-test("a document from before the bot lost sight creates no seconds", async () => {
-	await using hiding = await startHiding();
+hidingTest("a document from before the bot lost sight creates no seconds", async (hiding) => {
 	const { world, hidden } = hiding;
 	const { document } = await exported(world);
 	await hiding.hide();
@@ -105,8 +106,7 @@ test("a document from before the bot lost sight creates no seconds", async () =>
 	expect(snapshot(hidden)).toEqual(before);
 });
 
-test("a document made without sight leaves the channels as they are once the bot sees them", async () => {
-	await using hiding = await startHiding();
+hidingTest("a document made without sight leaves the channels as they are once the bot sees them", async (hiding) => {
 	const { world, hidden } = hiding;
 	await hiding.hide();
 	const { document } = await exported(world);
@@ -118,8 +118,7 @@ test("a document made without sight leaves the channels as they are once the bot
 	expect(snapshot(hidden)).toEqual(before);
 });
 
-test("what was not seen and is deleted is not created with an invented name", async () => {
-	await using hiding = await startHiding();
+hidingTest("what was not seen and is deleted is not created with an invented name", async (hiding) => {
 	const { world, hidden, staff } = hiding;
 	await hiding.hide();
 	const { document } = await exported(world);
@@ -131,8 +130,7 @@ test("what was not seen and is deleted is not created with an invented name", as
 	expect(plan).toContain(`: the guild does not have it, and the document does not describe it`);
 });
 
-test("a channel of which the bot is about to hear that it is hidden is not created again", async () => {
-	await using hiding = await startHiding();
+hidingTest("a channel of which the bot is about to hear that it is hidden is not created again", async (hiding) => {
 	const { world } = hiding;
 	const { document } = await exported(world);
 	world.simulator.sockets.holdEvents(true);
@@ -149,8 +147,7 @@ test("a channel of which the bot is about to hear that it is hidden is not creat
 	world.simulator.sockets.holdEvents(false);
 });
 
-test("prune does not delete what the bot cannot see", async () => {
-	await using hiding = await startHiding();
+hidingTest("prune does not delete what the bot cannot see", async (hiding) => {
 	const { world, hidden } = hiding;
 	await hiding.hide();
 	const plan = await planned(world, { version: 1, channels: [], categories: [] }, { prune: true });

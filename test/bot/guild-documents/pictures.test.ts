@@ -1,6 +1,6 @@
 // Pictures of emoji and icons, with a real store and a CDN made of functions.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { createPictures, type Picture, type PicturesOptions } from "../../../src/bot/guild-documents/read/pictures.ts";
 import type { PictureReference } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { saveGuildBackup } from "../../../src/bot/store/tables/guild-backups.ts";
@@ -9,6 +9,7 @@ import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { PlatformBusy, PlatformFailure, type ToolRun, withinRun } from "../../../src/discord/rest/rest.ts";
 import { pictureHash } from "../../../src/guild-document/read/picture.ts";
 import { onBoth, openStore, type TestStore } from "../../support/stores.ts";
+import { testWith } from "../../support/test-with.ts";
 
 const dayMs = 86_400_000;
 const emoji = (number: number): PictureReference => ({
@@ -45,10 +46,9 @@ function startPictures(
 }
 
 onBoth((databases) => {
-	const open = async () => openStore(await databases.place(), { migrations });
+	const openedTest = testWith(async () => openStore(await databases.place(), { migrations }));
 
-	test("pictures are downloaded once, also across restarts", async () => {
-		await using opened = await open();
+	openedTest("pictures are downloaded once, also across restarts", async (opened) => {
 		const wanted: PictureReference[] = [
 			...emojis(10),
 			{ kind: "icon", guildId: "1", icon: "a_1" },
@@ -66,8 +66,7 @@ onBoth((databases) => {
 		expect(again.asked).toEqual([]);
 	});
 
-	test("a picture is read back as bytes and as a data URI", async () => {
-		await using opened = await open();
+	openedTest("a picture is read back as bytes and as a data URI", async (opened) => {
 		const { pictures } = startPictures(opened);
 		const bytes = bytesOf("soup");
 		const hash = await pictures.add({ bytes, mediaType: "image/gif" });
@@ -79,8 +78,7 @@ onBoth((databases) => {
 		expect(await pictures.dataUri("0".repeat(32))).toBeUndefined();
 	});
 
-	test("an uploaded picture keeps its hash, whatever Discord makes of it", async () => {
-		await using opened = await open();
+	openedTest("an uploaded picture keeps its hash, whatever Discord makes of it", async (opened) => {
 		const { pictures, asked } = startPictures(opened);
 		const hash = await pictures.add({ bytes: bytesOf("soup"), mediaType: "image/png" });
 		await pictures.remember(emoji(1), hash);
@@ -89,8 +87,7 @@ onBoth((databases) => {
 		expect(asked).toEqual([]);
 	});
 
-	test("what does not fit into a tool's time is said, and another call continues", async () => {
-		await using opened = await open();
+	openedTest("what does not fit into a tool's time is said, and another call continues", async (opened) => {
 		const run: ToolRun = {
 			signal: new AbortController().signal,
 			endsAt: performance.now() + 3_600_000,
@@ -117,8 +114,7 @@ onBoth((databases) => {
 		expect(before).toBeLessThan(100);
 	});
 
-	test("a CDN that fails is not asked for every picture", async () => {
-		await using opened = await open();
+	openedTest("a CDN that fails is not asked for every picture", async (opened) => {
 		const failing = startPictures(opened, () => Promise.reject(new PlatformFailure("read", new Error("it is down"))));
 		const { hashes, missing } = await failing.pictures.hashesOf(emojis(100));
 		expect(hashes.size).toBe(0);
@@ -131,8 +127,7 @@ onBoth((databases) => {
 		expect(busy.asked.length).toBeLessThan(10);
 	});
 
-	test("one picture that fails does not stop the others", async () => {
-		await using opened = await open();
+	openedTest("one picture that fails does not stop the others", async (opened) => {
 		const { id } = emoji(3) as { id: string };
 		const { pictures } = startPictures(opened, (source) =>
 			source === id ? Promise.reject(new PlatformFailure("read", new Error("broken"))) : undefined,
@@ -143,8 +138,7 @@ onBoth((databases) => {
 		expect(missing).toContain("broken");
 	});
 
-	test("a picture that the CDN does not have is not missing", async () => {
-		await using opened = await open();
+	openedTest("a picture that the CDN does not have is not missing", async (opened) => {
 		const { id } = emoji(3) as { id: string };
 		const { pictures } = startPictures(opened, (source) => (source === id ? Promise.resolve(undefined) : undefined));
 		const { hashes, missing } = await pictures.hashesOf(emojis(5));
@@ -152,8 +146,7 @@ onBoth((databases) => {
 		expect(missing).toBeUndefined();
 	});
 
-	test("a picture that is too large to be stored is left out, and downloaded once", async () => {
-		await using opened = await open();
+	openedTest("a picture that is too large to be stored is left out, and downloaded once", async (opened) => {
 		const { id } = emoji(3) as { id: string };
 		const { pictures, asked } = startPictures(opened, (source) =>
 			source === id
@@ -168,8 +161,7 @@ onBoth((databases) => {
 		expect(asked).toHaveLength(5);
 	});
 
-	test("without the store nothing is downloaded, and that is said", async () => {
-		await using opened = await open();
+	openedTest("without the store nothing is downloaded, and that is said", async (opened) => {
 		const { pictures, asked } = startPictures(opened, undefined, {
 			store: {
 				sql: () => Promise.reject(new StoreUnavailable("it is away")),
@@ -182,8 +174,7 @@ onBoth((databases) => {
 		expect(asked).toEqual([]);
 	});
 
-	test("pictures that no backup refers to are deleted after a week without use", async () => {
-		await using opened = await open();
+	openedTest("pictures that no backup refers to are deleted after a week without use", async (opened) => {
 		const { store } = opened;
 		let at = 1_790_000_000_000;
 		const { pictures, asked } = startPictures(opened, undefined, { now: () => at });

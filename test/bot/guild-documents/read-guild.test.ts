@@ -6,7 +6,10 @@ import { type PictureReference, readGuildState } from "../../../src/bot/guild-do
 import { partNames } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+
+const worldTest = testWith(() => startGuild());
 
 const webhooksRoute = "GET /guilds/:guild_id/webhooks";
 
@@ -54,9 +57,7 @@ test("every part of a guild is read", async () => {
 	expect(state.pictures.size).toBe(0);
 });
 
-test("parts that are not wanted are not requested", async () => {
-	await using world = await startGuild();
-	const { guild, connection, requested } = world;
+worldTest("parts that are not wanted are not requested", async ({ guild, connection, requested }) => {
 	const { state } = await readGuildState(guild, ["roles"], { connection });
 	expect(requested.toSorted()).toEqual([`/guilds/${guild.id}`, `/guilds/${guild.id}/channels`]);
 	expect(state.members).toBeUndefined();
@@ -107,9 +108,7 @@ test("parts that the bot may not read are named, and nothing is requested in vai
 	]);
 });
 
-test("a part that Discord refuses is named; other errors are thrown", async () => {
-	await using world = await startGuild();
-	const { guild, connection, simulator } = world;
+worldTest("a part that Discord refuses is named; other errors are thrown", async ({ guild, connection, simulator }) => {
 	simulator.faults.refuse(webhooksRoute, 50_013, { times: 1 });
 	const read = () => readGuildState(guild, ["webhooks"], { connection });
 	expect((await read()).unreadable).toEqual([{ part: "webhooks", why: "Discord does not let the bot read it" }]);
@@ -117,9 +116,7 @@ test("a part that Discord refuses is named; other errors are thrown", async () =
 	expect(read()).rejects.toThrow();
 });
 
-test("members are not read before all of them are loaded", async () => {
-	await using world = await startGuild();
-	const { guild } = world;
+worldTest("members are not read before all of them are loaded", async ({ guild }) => {
 	const connection = { hasAllMembers: () => false };
 	expect(readGuildState(guild, ["members"], { connection })).rejects.toThrow("are still being loaded");
 	const { state } = await readGuildState(guild, ["roles"], { connection });

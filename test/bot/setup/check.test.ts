@@ -13,9 +13,9 @@ import type { Guild, GuildChannel } from "../../../src/simulator/world/state/ent
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startSimulator } from "../../support/simulator.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { quickTiming, roleOverwrite } from "../../support/world.ts";
-import { testWith } from "../../support/world-test.ts";
 
 /** An id that nothing has. */
 const nobody = "12345678901234567";

@@ -23,6 +23,9 @@ import { makeInstance } from "../../../src/bot/setup/new-instance.ts";
 import { newInstanceCommand } from "../../../src/bot/setup/new-instance-report.ts";
 import { readConfig as readGatewayConfig } from "../../../src/gateway/config/config.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
+import { testWith } from "../../support/test-with.ts";
+
+const placeTest = testWith(() => workplace());
 
 const example = join(import.meta.dir, "../../../instances/example");
 
@@ -56,8 +59,7 @@ function workplace() {
 
 const instancesLine = (stdout: string) => /^INSTANCES=(.*)$/m.exec(stdout)?.[1] ?? "";
 
-test("the first instance has what can be known, and says what is left to fill in", () => {
-	using place = workplace();
+placeTest("the first instance has what can be known, and says what is left to fill in", (place) => {
 	const { stdout, stderr, code } = place.run("alpha");
 	expect([code, stderr]).toEqual([0, ""]);
 	expect(readdirSync(join(place.instances, "alpha")).sort()).toEqual(
@@ -88,8 +90,7 @@ test("the first instance has what can be known, and says what is left to fill in
 	for (const filled of ["MCP_AUTH_TOKEN in", "DB_SCHEMA in", "command_prefix"]) expect(stdout).not.toContain(filled);
 });
 
-test("the bot reads it once its token is filled in, and every comment is there still", () => {
-	using place = workplace();
+placeTest("the bot reads it once its token is filled in, and every comment is there still", (place) => {
 	place.run("Alpha-1.x");
 	const directory = join(place.instances, "Alpha-1.x");
 	const config = readConfig({ CONFIG_DIR: directory, DISCORD_TOKEN: "token" }, deniableTools);
@@ -112,16 +113,14 @@ test("the bot reads it once its token is filled in, and every comment is there s
 	}
 });
 
-test("only the owner may enter its directory and read its .env", () => {
-	using place = workplace();
+placeTest("only the owner may enter its directory and read its .env", (place) => {
 	place.run("alpha");
 	const mode = (...path: string[]) => statSync(join(place.instances, ...path)).mode & 0o777;
 	expect(mode("alpha")).toBe(0o700);
 	expect(mode("alpha", ".env")).toBe(0o600);
 });
 
-test("a second run of the same name is refused and changes nothing", () => {
-	using place = workplace();
+placeTest("a second run of the same name is refused and changes nothing", (place) => {
 	place.run("alpha");
 	const before = place.files();
 	const { stdout, stderr, code } = place.run("alpha");
@@ -131,8 +130,7 @@ test("a second run of the same name is refused and changes nothing", () => {
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 });
 
-test("a name that differs from an existing one by case only is refused", () => {
-	using place = workplace();
+placeTest("a name that differs from an existing one by case only is refused", (place) => {
 	place.run("alpha");
 	const before = place.files();
 	for (const name of ["Alpha", "ALPHA"]) {
@@ -162,52 +160,55 @@ test.each([
 	expect(existsSync(join(place.instances, "alpha", ".env"))).toBe(false);
 });
 
-test("three instances share one token, and have ports and schemas of their own, as the gateway reads them", () => {
-	using place = workplace();
-	const names = ["gamma", "alpha", "Alpha_"];
-	let stdout = "";
-	for (const name of names) ({ stdout } = place.run(name));
-	const envs = names.map(place.env);
-	const token = envs[0]?.MCP_AUTH_TOKEN ?? "";
-	expect(envs).toMatchObject([
-		{ MCP_AUTH_TOKEN: token, MCP_PORT: "9090", DB_SCHEMA: "gamma" },
-		{ MCP_AUTH_TOKEN: token, MCP_PORT: "9091", DB_SCHEMA: "alpha" },
-		{ MCP_AUTH_TOKEN: token, MCP_PORT: "9092", DB_SCHEMA: "alpha_" },
-	]);
-	expect(stdout).not.toContain(token);
-	expect(stdout).not.toContain("Note:");
-	expect(stdout).toContain("MCP_AUTH_TOKEN  the one of instances/alpha/.env; it is in instances/Alpha_/.env");
-	expect(stdout).toContain("  command_prefix in instances/Alpha_/config.toml");
-	const { instances } = readGatewayConfig({ INSTANCES: instancesLine(stdout), MCP_AUTH_TOKEN: token });
-	expect(instances.map(({ name, endpoint }) => [name, endpoint])).toEqual([
-		["gamma", "http://127.0.0.1:9090/mcp"],
-		["alpha", "http://127.0.0.1:9091/mcp"],
-		["Alpha_", "http://127.0.0.1:9092/mcp"],
-	]);
-});
+placeTest(
+	"three instances share one token, and have ports and schemas of their own, as the gateway reads them",
+	(place) => {
+		const names = ["gamma", "alpha", "Alpha_"];
+		let stdout = "";
+		for (const name of names) ({ stdout } = place.run(name));
+		const envs = names.map(place.env);
+		const token = envs[0]?.MCP_AUTH_TOKEN ?? "";
+		expect(envs).toMatchObject([
+			{ MCP_AUTH_TOKEN: token, MCP_PORT: "9090", DB_SCHEMA: "gamma" },
+			{ MCP_AUTH_TOKEN: token, MCP_PORT: "9091", DB_SCHEMA: "alpha" },
+			{ MCP_AUTH_TOKEN: token, MCP_PORT: "9092", DB_SCHEMA: "alpha_" },
+		]);
+		expect(stdout).not.toContain(token);
+		expect(stdout).not.toContain("Note:");
+		expect(stdout).toContain("MCP_AUTH_TOKEN  the one of instances/alpha/.env; it is in instances/Alpha_/.env");
+		expect(stdout).toContain("  command_prefix in instances/Alpha_/config.toml");
+		const { instances } = readGatewayConfig({ INSTANCES: instancesLine(stdout), MCP_AUTH_TOKEN: token });
+		expect(instances.map(({ name, endpoint }) => [name, endpoint])).toEqual([
+			["gamma", "http://127.0.0.1:9090/mcp"],
+			["alpha", "http://127.0.0.1:9091/mcp"],
+			["Alpha_", "http://127.0.0.1:9092/mcp"],
+		]);
+	},
+);
 
-test("what others have is respected: ports, schemas, the gateway's port, a token that needs quotation marks", () => {
-	using place = workplace();
-	const odd = "x$&y#'z";
-	const ports = [9090, 9091, ...Array.from({ length: 8 }, (_, at) => 9092 + at)];
-	place.add("a-default", "DB_SCHEMA=new_one\n");
-	place.add("b", `MCP_AUTH_TOKEN="${odd}"\nMCP_PORT=9091\nDB_SCHEMA=new_one_2`);
-	for (const port of ports.slice(2)) place.add(`p${port}`, `MCP_PORT=${port}`);
-	place.add("example", "MCP_AUTH_TOKEN=never-this-one\n");
-	mkdirSync(join(place.instances, "notes"));
-	const { stdout } = place.run("new-one");
-	expect(place.env("new-one")).toMatchObject({ MCP_AUTH_TOKEN: odd, MCP_PORT: "9101", DB_SCHEMA: "new_one_3" });
-	expect(stdout).not.toContain(odd);
-	expect(instancesLine(stdout).split(",")).toEqual([
-		"a-default=http://127.0.0.1:9090",
-		"b=http://127.0.0.1:9091",
-		...ports.slice(2).map((port) => `p${port}=http://127.0.0.1:${port}`),
-		"new-one=http://127.0.0.1:9101",
-	]);
-});
+placeTest(
+	"what others have is respected: ports, schemas, the gateway's port, a token that needs quotation marks",
+	(place) => {
+		const odd = "x$&y#'z";
+		const ports = [9090, 9091, ...Array.from({ length: 8 }, (_, at) => 9092 + at)];
+		place.add("a-default", "DB_SCHEMA=new_one\n");
+		place.add("b", `MCP_AUTH_TOKEN="${odd}"\nMCP_PORT=9091\nDB_SCHEMA=new_one_2`);
+		for (const port of ports.slice(2)) place.add(`p${port}`, `MCP_PORT=${port}`);
+		place.add("example", "MCP_AUTH_TOKEN=never-this-one\n");
+		mkdirSync(join(place.instances, "notes"));
+		const { stdout } = place.run("new-one");
+		expect(place.env("new-one")).toMatchObject({ MCP_AUTH_TOKEN: odd, MCP_PORT: "9101", DB_SCHEMA: "new_one_3" });
+		expect(stdout).not.toContain(odd);
+		expect(instancesLine(stdout).split(",")).toEqual([
+			"a-default=http://127.0.0.1:9090",
+			"b=http://127.0.0.1:9091",
+			...ports.slice(2).map((port) => `p${port}=http://127.0.0.1:${port}`),
+			"new-one=http://127.0.0.1:9101",
+		]);
+	},
+);
 
-test("the token is that of gateway.env if up has made one, and up is a next step", () => {
-	using place = workplace();
+placeTest("the token is that of gateway.env if up has made one, and up is a next step", (place) => {
 	place.add("alpha", "MCP_AUTH_TOKEN=of-alpha\n");
 	writeFileSync(join(place.instances, "gateway.env"), "MCP_AUTH_TOKEN=of-the-gateway\n", { mode: 0o600 });
 	const { stdout } = place.run("beta");
@@ -217,8 +218,7 @@ test("the token is that of gateway.env if up has made one, and up is a next step
 	expect(stdout).toEndWith("\nbun run up\n");
 });
 
-test("what keeps the others from being reached is said", () => {
-	using place = workplace();
+placeTest("what keeps the others from being reached is said", (place) => {
 	place.add("a", "MCP_PORT=9095\nMCP_AUTH_TOKEN=one-token\n");
 	place.add("b", "MCP_PORT=9095\nMCP_AUTH_TOKEN=other-token\n");
 	place.add("c", "MCP_PORT=0\nMCP_AUTH_TOKEN=your-shared-token\n");
@@ -282,8 +282,7 @@ test.each([
 	expect(config.dbSchema).toBe(schema);
 });
 
-test("the command line: help, another directory, and what is no option", () => {
-	using place = workplace();
+placeTest("the command line: help, another directory, and what is no option", (place) => {
 	const help = place.run("--help");
 	expect(help.code).toBe(0);
 	expect(help.stdout).toContain("Usage: bun run new-instance <name>");
@@ -299,8 +298,7 @@ test("the command line: help, another directory, and what is no option", () => {
 	expect(readdirSync(join(place.path, "my bots"))).toEqual(["a"]);
 });
 
-test("a directory that is a file is an issue that says where", () => {
-	using place = workplace();
+placeTest("a directory that is a file is an issue that says where", (place) => {
 	const file = join(place.path, "file");
 	writeFileSync(file, "");
 	const { stderr, code } = place.run("a", "--directory", "file");
@@ -310,8 +308,7 @@ test("a directory that is a file is an issue that says where", () => {
 	expect(make).toThrow(ConfigError);
 });
 
-test("an example that lacks a line is an issue, and nothing is made", () => {
-	using place = workplace();
+placeTest("an example that lacks a line is an issue, and nothing is made", (place) => {
 	const broken = new Map([...exampleFiles, [".env", "MCP_PORT=1\n"]]);
 	expect(() => makeInstance("a", place.instances, broken)).toThrow("DB_SCHEMA");
 	expect(existsSync(place.instances)).toBe(false);
@@ -329,8 +326,7 @@ test.skipIf(process.getuid?.() === 0)("where nothing may be written, nothing is 
 	expect(readdirSync(place.instances)).toEqual([]);
 });
 
-test("what a run that was killed has left is no instance", () => {
-	using place = workplace();
+placeTest("what a run that was killed has left is no instance", (place) => {
 	place.add(".new-instance-Ab12Cd", "MCP_PORT=9090\nMCP_AUTH_TOKEN=left\n");
 	const { stdout } = place.run("a");
 	expect(instancesLine(stdout)).toBe("a=http://127.0.0.1:9090");

@@ -5,8 +5,8 @@ import { PermissionFlagsBits } from "discord.js";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
+import { testWith } from "../../support/test-with.ts";
 import { userNamed } from "../../support/world.ts";
-import { testWith } from "../../support/world-test.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 
 const ban = destructiveTool({

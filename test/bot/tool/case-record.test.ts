@@ -6,8 +6,8 @@ import { writeEach } from "../../../src/bot/tool/bulk.ts";
 import { destructiveTool, writeTool } from "../../../src/bot/tool/define.ts";
 import { noteItem } from "../../../src/discord/rest/rest.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { testWith } from "../../support/world-test.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
 
 /** Bans everybody in `user_ids`, one request after another. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
@@ -14,7 +15,6 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
-import { testWith } from "../../support/world-test.ts";
 
 const {
 	Connect,

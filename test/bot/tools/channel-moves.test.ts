@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { denyBot, memberOverwrite, roleNamed, startWorld, writes } from "../../support/world.ts";
-import { testWith } from "../../support/world-test.ts";
 
 /** Channels a to e in no category, f and g in Box, and their order in the simulator. */
 async function row() {

@@ -13,6 +13,7 @@ import type { GuildChannelType, Overwrite } from "../../../src/simulator/world/s
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
@@ -25,7 +26,6 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
-import { testWith } from "../../support/world-test.ts";
 
 const {
 	AddReactions,

@@ -4,8 +4,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { memberNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
-import { testWith, worldTest } from "../../support/world-test.ts";
+import { worldTest } from "../../support/world-test.ts";
 import { type Args, newChannel, type Scene } from "../tool-rows/scene.ts";
 import { enter, leave, rows, settle } from "../tool-scene.ts";
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel, GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
@@ -15,7 +16,7 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
-import { testWith, worldTest } from "../../support/world-test.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const shared = shareWorld();
 

@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { testWith } from "../../support/test-with.ts";
 import { denyBot, memberNamed, startWorld, writes } from "../../support/world.ts";
-import { testWith } from "../../support/world-test.ts";
 
 async function stage() {
 	const world = await startWorld();

@@ -3,8 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { channelNamed, denyBot, makeCommunity, memberNamed, startWorld, writes } from "../../support/world.ts";
-import { testWith, worldTest } from "../../support/world-test.ts";
+import { worldTest } from "../../support/world-test.ts";
 
 const { Connect, DeafenMembers, MoveMembers, MuteMembers } = PermissionFlagsBits;
 

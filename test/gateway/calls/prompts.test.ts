@@ -3,6 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { startTestGateway } from "../../support/gateway.ts";
 import { result, rpcError, startStubBackend } from "../../support/stub-backend.ts";
+import { testWith } from "../../support/test-with.ts";
+
+const worldTest = testWith(() => start());
 
 const report = {
 	name: "report",
@@ -58,9 +61,7 @@ async function start() {
 	return { alpha, beta, plain, gateway, ask, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-test("prompts/list has the prompts of all bots, with instance and guild_id", async () => {
-	await using world = await start();
-	const { ask, plain } = world;
+worldTest("prompts/list has the prompts of all bots, with instance and guild_id", async ({ ask, plain }) => {
 	expect((await ask("prompts/list", {})).result).toEqual({
 		prompts: [
 			{ ...report, arguments: [...report.arguments.slice(0, 1), ...routing] },
@@ -106,8 +107,7 @@ describe("prompts/get", () => {
 		expect(JSON.parse(request?.body ?? "").params).toEqual({ name: "report", arguments: forwarded });
 	});
 
-	test("leaves out guild_id where the bot's prompt does not take it", async () => {
-		await using world = await start();
+	worldTest("leaves out guild_id where the bot's prompt does not take it", async (world) => {
 		await world.ask("prompts/get", { name: "tidy", arguments: { guild_id: cooks } });
 		const [request] = world.alpha.received("prompts/get");
 		expect(JSON.parse(request?.body ?? "").params).toEqual({ name: "tidy", arguments: {} });
@@ -128,9 +128,7 @@ describe("prompts/get", () => {
 		expect((await world.ask("prompts/get", params)).error).toEqual({ code: -32602, message });
 	});
 
-	test("passes on the bot's error, and says when it cannot be reached", async () => {
-		await using world = await start();
-		const { alpha, ask } = world;
+	worldTest("passes on the bot's error, and says when it cannot be reached", async ({ alpha, ask }) => {
 		alpha.on["prompts/get"] = ({ id }) => rpcError(id, -32602, "no such day");
 		const params = { name: "tidy" };
 		expect((await ask("prompts/get", params)).error).toEqual({ code: -32602, message: "no such day" });

@@ -4,7 +4,10 @@ import { expect, test } from "bun:test";
 import { sessionLifetimeMs } from "../../../src/gateway/console/sessions.ts";
 import { gatewayToken, startTestGateway } from "../../support/gateway.ts";
 import { startStubBackend } from "../../support/stub-backend.ts";
+import { testWith } from "../../support/test-with.ts";
 import { ConsoleClient, signedIn } from "./console-client.ts";
+
+const worldTest = testWith(() => startWorld());
 
 async function startWorld(clock = { now: Date.parse("2026-03-01T12:00:00Z") }, env: Record<string, string> = {}) {
 	const bot = startStubBackend();
@@ -23,8 +26,7 @@ async function startWorld(clock = { now: Date.parse("2026-03-01T12:00:00Z") }, e
 	};
 }
 
-test("without a session, only the files and the sign-in answer", async () => {
-	await using world = await startWorld();
+worldTest("without a session, only the files and the sign-in answer", async (world) => {
 	const client = new ConsoleClient(world.url);
 	for (const path of ["", "/console/main.js", "/console/console.css", "/dom.js"]) {
 		const response = await client.request(path);
@@ -46,8 +48,7 @@ test("the console can be switched off", async () => {
 	expect((await client.signIn()).status).toBe(404);
 });
 
-test("the token begins a session, whose cookie scripts cannot read", async () => {
-	await using world = await startWorld();
+worldTest("the token begins a session, whose cookie scripts cannot read", async (world) => {
 	const client = new ConsoleClient(world.url);
 	const { status, headers, body } = await client.signIn();
 	expect(status).toBe(200);
@@ -64,8 +65,7 @@ test("the token begins a session, whose cookie scripts cannot read", async () =>
 	expect((await client.get("state")).status).toBe(200);
 });
 
-test("over https, the cookie is for this host only", async () => {
-	await using world = await startWorld();
+worldTest("over https, the cookie is for this host only", async (world) => {
 	// Behind a proxy with TLS: the gateway sees plain http, and the host of the browser.
 	const client = new ConsoleClient(world.url, { Host: "mcp.example" });
 	const { headers } = await client.signIn(undefined, { Origin: "https://mcp.example" });
@@ -79,8 +79,7 @@ test("over https, the cookie is for this host only", async () => {
 	);
 });
 
-test("over plain http that others can read, nobody signs in", async () => {
-	await using world = await startWorld();
+worldTest("over plain http that others can read, nobody signs in", async (world) => {
 	const client = new ConsoleClient(world.url, { Host: "mcp.example:9100" });
 	const origin = { Origin: "http://mcp.example:9100" };
 	const { status, headers, body } = await client.signIn(undefined, origin);
@@ -92,8 +91,7 @@ test("over plain http that others can read, nobody signs in", async () => {
 	expect((await client.get("state")).status).toBe(401);
 });
 
-test("a wrong token begins no session", async () => {
-	await using world = await startWorld();
+worldTest("a wrong token begins no session", async (world) => {
 	const client = new ConsoleClient(world.url);
 	const wrong = [`${gatewayToken}x`, gatewayToken.slice(1), "", 7, null, [], {}];
 	for (const token of wrong) {
@@ -105,8 +103,7 @@ test("a wrong token begins no session", async () => {
 	expect((await client.signIn("text")).status).toBe(400);
 });
 
-test("the cookie is no token, and the token no session", async () => {
-	await using world = await startWorld();
+worldTest("the cookie is no token, and the token no session", async (world) => {
 	const { cookie } = await signedIn(world.url);
 	const value = cookie.split("=")[1] ?? "";
 	for (const path of ["/mcp", "/mcp/readonly", "/status", "/metrics"])
@@ -120,8 +117,7 @@ test("the cookie is no token, and the token no session", async () => {
 	expect((await stranger.post("sign-out", {}, bearer)).status).toBe(401);
 });
 
-test("a session that was changed, or is of another token, is none", async () => {
-	await using world = await startWorld();
+worldTest("a session that was changed, or is of another token, is none", async (world) => {
 	await using other = await startWorld();
 	const client = await signedIn(world.url);
 	const [name = "", value = ""] = client.cookie.split("=");
@@ -163,8 +159,7 @@ test("a session that was changed, or is of another token, is none", async () => 
 	expect((await there.get("state")).status).toBe(401);
 });
 
-test("a session expires after 12 hours, and is over once its owner ends it", async () => {
-	await using world = await startWorld();
+worldTest("a session expires after 12 hours, and is over once its owner ends it", async (world) => {
 	const client = await signedIn(world.url);
 	const second = await signedIn(world.url);
 	const { cookie } = second;
@@ -179,8 +174,7 @@ test("a session expires after 12 hours, and is over once its owner ends it", asy
 	expect((await client.get("state")).status).toBe(401);
 });
 
-test("a change needs exactly our own origin", async () => {
-	await using world = await startWorld();
+worldTest("a change needs exactly our own origin", async (world) => {
 	const client = await signedIn(world.url);
 	const { port } = new URL(world.url);
 	const foreign = [
@@ -218,8 +212,7 @@ test("a listed origin of the MCP endpoint is not the console's own", async () =>
 	expect((await client.get("state", { Origin: listed })).status).toBe(403);
 });
 
-test("pages of other origins can read nothing", async () => {
-	await using world = await startWorld();
+worldTest("pages of other origins can read nothing", async (world) => {
 	const client = await signedIn(world.url);
 	const site = (value: string) => ({ "Sec-Fetch-Site": value });
 	for (const value of ["cross-site", "same-site", "other"])
@@ -235,8 +228,7 @@ test("pages of other origins can read nothing", async () => {
 	expect(headers.get("referrer-policy")).toBe("no-referrer");
 });
 
-test("a change needs the CSRF token of its session, and JSON", async () => {
-	await using world = await startWorld();
+worldTest("a change needs the CSRF token of its session, and JSON", async (world) => {
 	const client = await signedIn(world.url);
 	const other = await signedIn(world.url);
 	const tokens = ["", "x", other.session?.csrf ?? "", client.cookie];
@@ -278,8 +270,7 @@ test("with PUBLIC_URL, its origin counts, whatever host a proxy passes on", asyn
 	expect((await client.post("sign-out", {}, { Origin })).status).toBe(200);
 });
 
-test("wrong tokens are limited, but do not keep others out for long", async () => {
-	await using world = await startWorld();
+worldTest("wrong tokens are limited, but do not keep others out for long", async (world) => {
 	const attacker = new ConsoleClient(world.url, { "X-Forwarded-For": "198.51.100.1" });
 	for (let tried = 0; tried < 10; tried++) expect((await attacker.signIn({ token: "no" })).status).toBe(401);
 	const { status, headers } = await attacker.signIn();
@@ -290,8 +281,7 @@ test("wrong tokens are limited, but do not keep others out for long", async () =
 	expect((await attacker.signIn()).status).toBe(200);
 });
 
-test("a flood from many networks does not keep out one without failures", async () => {
-	await using world = await startWorld();
+worldTest("a flood from many networks does not keep out one without failures", async (world) => {
 	const from = (address: string) => new ConsoleClient(world.url, { "X-Forwarded-For": address });
 	const fail = async (address: string) => (await from(address).signIn({ token: "no" })).status;
 	for (let tried = 0; tried < 102; tried++) expect(await fail(`198.51.${tried % 34}.1`)).toBe(401);
@@ -299,8 +289,7 @@ test("a flood from many networks does not keep out one without failures", async 
 	expect((await from("203.0.113.5").signIn()).status).toBe(200);
 });
 
-test("wrong tokens of one private peer that names another address each time are limited", async () => {
-	await using world = await startWorld();
+worldTest("wrong tokens of one private peer that names another address each time are limited", async (world) => {
 	const fail = async (n: number) => {
 		const address = `198.51.${n >> 8}.${n & 255}`;
 		const client = new ConsoleClient(world.url, { "X-Forwarded-For": address });
@@ -312,8 +301,7 @@ test("wrong tokens of one private peer that names another address each time are 
 	expect(await fail(1_001)).toBe(401);
 });
 
-test("other methods are refused, and no stream is opened for HEAD", async () => {
-	await using world = await startWorld();
+worldTest("other methods are refused, and no stream is opened for HEAD", async (world) => {
 	const client = await signedIn(world.url);
 	for (const method of ["HEAD", "PUT", "DELETE", "OPTIONS"]) {
 		const headers = { "X-Guildhall-Csrf": client.session?.csrf ?? "" };
@@ -326,8 +314,7 @@ test("other methods are refused, and no stream is opened for HEAD", async () => 
 	expect((await client.get("sign-out")).status).toBe(405);
 });
 
-test("neither the cookie, the CSRF token nor the token is logged", async () => {
-	await using world = await startWorld();
+worldTest("neither the cookie, the CSRF token nor the token is logged", async (world) => {
 	const client = await signedIn(world.url);
 	await client.get("state");
 	const { cookie, session } = client;

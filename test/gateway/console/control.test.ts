@@ -13,7 +13,10 @@ import { createGatewayClient, gatewayToken, startTestGateway } from "../../suppo
 import { rowsIn } from "../../support/gateway-store.ts";
 import { recordLog } from "../../support/log.ts";
 import { bareTool, type RecordedRequest, result, startStubBackend, textResult } from "../../support/stub-backend.ts";
+import { testWith } from "../../support/test-with.ts";
 import { ConsoleClient, signedIn, signedInPerson } from "./console-client.ts";
+
+const worldTest = testWith(() => startWorld());
 
 const guild = "300000000000000003";
 const other = "400000000000000004";
@@ -80,8 +83,7 @@ async function startWorld({ hasStore = true } = {}) {
 	};
 }
 
-test("a key is made with its limits, works, and is revoked", async () => {
-	await using world = await startWorld();
+worldTest("a key is made with its limits, works, and is revoked", async (world) => {
 	const client = await world.root();
 	const wanted = { name: "ci", access: "read", instances: ["alpha"], guilds: [guild], person: null, days: 30 };
 	const made = await client.post<{ secret: string; key: unknown }>("keys", wanted);
@@ -113,8 +115,7 @@ test("a key is made with its limits, works, and is revoked", async () => {
 	expect((await client.get("keys")).body.keys).toEqual([]);
 });
 
-test("a key that cannot be is not made", async () => {
-	await using world = await startWorld();
+worldTest("a key that cannot be is not made", async (world) => {
 	const client = await world.root();
 	const key = { name: "ci", access: "read" };
 	const wrong = [
@@ -139,8 +140,7 @@ test("a key that cannot be is not made", async () => {
 	expect((await client.get("keys")).body.keys).toEqual([]);
 });
 
-test("people see no keys, and make none", async () => {
-	await using world = await startWorld();
+worldTest("people see no keys, and make none", async (world) => {
 	const client = await world.person();
 	expect((await client.get("keys")).status).toBe(403);
 	const key = { name: "ci", access: "all" };
@@ -158,8 +158,7 @@ test("without a database there are no keys and connections, and the console says
 	expect((await client.post("grants/end", { id: "x" })).status).toBe(404);
 });
 
-test("the operator ends any connection, a person their own", async () => {
-	await using world = await startWorld();
+worldTest("the operator ends any connection, a person their own", async (world) => {
 	const { store, clock } = world;
 	if (!store) throw new Error("there is no store");
 	const grants = new Grants(store, () => clock.now);
@@ -208,8 +207,7 @@ test("the operator ends any connection, a person their own", async () => {
 	expect((await root.get("grants")).body).toEqual({ grants: [], reason: null });
 });
 
-test("tools that read can be tried, and no others", async () => {
-	await using world = await startWorld();
+worldTest("tools that read can be tried, and no others", async (world) => {
 	const client = await world.root();
 	const { body } = await client.get<{ tools: Record<string, unknown>[] }>("tools");
 	expect(body.tools).toEqual([
@@ -243,8 +241,7 @@ test("tools that read can be tried, and no others", async () => {
 	expect(lost.body).toMatchObject({ isError: true, outcome: "not_routed" });
 });
 
-test("a person tries tools in their own name, in their own guilds", async () => {
-	await using world = await startWorld();
+worldTest("a person tries tools in their own name, in their own guilds", async (world) => {
 	const client = await world.person();
 	const call = (args: unknown) => client.post("tools/call", { name: "list_things", arguments: args });
 	expect((await call({ guild_id: guild })).body).toMatchObject({ text: "one\ntwo" });
@@ -263,8 +260,7 @@ test("a person tries tools in their own name, in their own guilds", async () => 
 	expect((await stranger.get<{ calls: unknown[] }>("calls")).body.calls).toEqual([]);
 });
 
-test("clients are told where the gateway is, without a token", async () => {
-	await using world = await startWorld();
+worldTest("clients are told where the gateway is, without a token", async (world) => {
 	const client = await world.root();
 	const { body } = await client.get("clients");
 	expect(body).toEqual({
@@ -277,26 +273,27 @@ test("clients are told where the gateway is, without a token", async () => {
 	expect(JSON.stringify(body)).not.toContain(gatewayToken);
 });
 
-test("a session that was signed out is over at all gateways with one database, and after a restart", async () => {
-	await using world = await startWorld();
-	await using other = await world.replica();
-	for (const client of [await world.root(), await world.person()]) {
-		const there = new ConsoleClient(other.url);
-		there.cookie = client.cookie;
-		expect((await there.get("state")).status).toBe(200);
-		expect((await client.post("sign-out")).status).toBe(200);
-		expect((await there.get("state")).status).toBe(401);
-	}
-	const rows = () => world.store && rowsIn(world.store, "console_ended_sessions");
-	expect(await rows()).toHaveLength(2);
-	// Expired sessions are deleted.
-	world.clock.now += sessionLifetimeMs;
-	await (await world.root()).post("sign-out");
-	expect(await rows()).toHaveLength(1);
-});
+worldTest(
+	"a session that was signed out is over at all gateways with one database, and after a restart",
+	async (world) => {
+		await using other = await world.replica();
+		for (const client of [await world.root(), await world.person()]) {
+			const there = new ConsoleClient(other.url);
+			there.cookie = client.cookie;
+			expect((await there.get("state")).status).toBe(200);
+			expect((await client.post("sign-out")).status).toBe(200);
+			expect((await there.get("state")).status).toBe(401);
+		}
+		const rows = () => world.store && rowsIn(world.store, "console_ended_sessions");
+		expect(await rows()).toHaveLength(2);
+		// Expired sessions are deleted.
+		world.clock.now += sessionLifetimeMs;
+		await (await world.root()).post("sign-out");
+		expect(await rows()).toHaveLength(1);
+	},
+);
 
-test("without its database, only the holder of the token has a session", async () => {
-	await using world = await startWorld();
+worldTest("without its database, only the holder of the token has a session", async (world) => {
 	const root = await world.root();
 	const person = await world.person();
 	await world.store?.close();
@@ -308,8 +305,7 @@ test("without its database, only the holder of the token has a session", async (
 	expect((await root.get("state")).status).toBe(401);
 });
 
-test("a decision that is none is refused before a bot is asked", async () => {
-	await using world = await startWorld();
+worldTest("a decision that is none is refused before a bot is asked", async (world) => {
 	const client = await world.root();
 	const valid = { instance: "alpha", id: "1", token: "2", decision: "deny" };
 	const wrong = [

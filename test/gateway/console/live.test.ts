@@ -1,10 +1,13 @@
 // The live view of the console: the state of the bots, and tool calls.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readEvents, type SseEvent } from "../../../src/mcp/sse.ts";
 import { startTestGateway } from "../../support/gateway.ts";
 import { bareTool, echoTool, startStubBackend } from "../../support/stub-backend.ts";
+import { testWith } from "../../support/test-with.ts";
 import { type ConsoleClient, signedIn, signedInPerson } from "./console-client.ts";
+
+const worldTest = testWith(() => startWorld());
 
 const guild = "300000000000000003";
 const hanna = { id: "100000000000000001", name: "Hanna" };
@@ -50,8 +53,7 @@ async function openEvents(client: ConsoleClient) {
 	return { response, next, ended: async () => (await events.next()).done };
 }
 
-test("the state has each bot with its guilds, and why it is offline", async () => {
-	await using world = await startWorld();
+worldTest("the state has each bot with its guilds, and why it is offline", async (world) => {
 	const client = await signedIn(world.url);
 	const { body } = await client.get("state");
 	expect(body).toEqual({
@@ -88,8 +90,7 @@ test("the state has each bot with its guilds, and why it is offline", async () =
 	});
 });
 
-test("calls are shown without arguments, with who asked and their outcome", async () => {
-	await using world = await startWorld();
+worldTest("calls are shown without arguments, with who asked and their outcome", async (world) => {
 	const secret = "what-ada-wrote-in-confidence";
 	await world.call("echo", { instance: "alpha", guild_id: guild, text: secret });
 	await world.call("act", { instance: "beta", guild_id: secret.repeat(9) });
@@ -117,8 +118,7 @@ test("calls are shown without arguments, with who asked and their outcome", asyn
 	expect(bots[1]).toMatchObject({ errors: 1, latency: { calls: 1 } });
 });
 
-test("events begin with everything, and go on with what changes", async () => {
-	await using world = await startWorld();
+worldTest("events begin with everything, and go on with what changes", async (world) => {
 	await world.call("echo", { instance: "alpha" });
 	const client = await signedIn(world.url);
 	const { next, response } = await openEvents(client);
@@ -134,8 +134,7 @@ test("events begin with everything, and go on with what changes", async () => {
 	expect(await next("state")).toMatchObject({ bots: [{ latency: { calls: 2 } }, {}] });
 });
 
-test("a person sees no calls and bots of others", async () => {
-	await using world = await startWorld();
+worldTest("a person sees no calls and bots of others", async (world) => {
 	await world.call("echo", { instance: "alpha" });
 	const client = await signedInPerson(world.url, hanna, world.clock.now);
 	expect((await client.get("calls")).body).toMatchObject({ calls: [] });
@@ -146,8 +145,7 @@ test("a person sees no calls and bots of others", async () => {
 	expect(await next("calls")).toMatchObject({ calls: [] });
 });
 
-test("signing out ends the streams of this session alone", async () => {
-	await using world = await startWorld();
+worldTest("signing out ends the streams of this session alone", async (world) => {
 	const client = await signedIn(world.url);
 	const other = await signedIn(world.url);
 	const mine = await openEvents(client);
@@ -162,8 +160,7 @@ test("signing out ends the streams of this session alone", async () => {
 	expect(await theirs.ended()).toBe(true);
 });
 
-test("a session can have 6 streams", async () => {
-	await using world = await startWorld();
+worldTest("a session can have 6 streams", async (world) => {
 	const client = await signedIn(world.url);
 	const open = [];
 	for (let count = 0; count < 6; count++) open.push(await openEvents(client));

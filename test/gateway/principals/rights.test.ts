@@ -5,7 +5,10 @@ import { type Principal, principalCapability } from "../../../src/lib/principal.
 import { PlainSignal, type Signal } from "../../../src/lib/signal.ts";
 import { createTestBackend } from "../../support/gateway.ts";
 import { type Behaviour, result, rpcError, stall, startStubBackend } from "../../support/stub-backend.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+
+const worldTest = testWith(() => start());
 
 const person = "700000000000000007";
 const who = { id: person, name: "Hanna", signedIn: true };
@@ -48,8 +51,7 @@ async function start({
 	};
 }
 
-test("an answer counts for 5 s, and concurrent callers share a request", async () => {
-	await using world = await start();
+worldTest("an answer counts for 5 s, and concurrent callers share a request", async (world) => {
 	const { clock, load, asked, stub, known } = world;
 	expect(known()).toBeUndefined();
 	await Promise.all([load(), load(), load()]);
@@ -64,25 +66,26 @@ test("an answer counts for 5 s, and concurrent callers share a request", async (
 	expect(known()).toEqual(["Two"]);
 });
 
-test("the last answer of a bot that fails counts for 5 minutes, and it is asked again after 5 s", async () => {
-	await using world = await start();
-	const { clock, load, asked, stub, known } = world;
-	await load();
-	stub.on["guildhall/rights"] = fails;
-	clock.ms = 5_000;
-	await load();
-	await load();
-	expect(asked()).toBe(2);
-	clock.ms = 299_999;
-	expect(known()).toEqual(["One", "Two"]);
-	clock.ms = 300_000;
-	expect(known()).toBeUndefined();
-	await load();
-	expect(asked()).toBe(3);
-});
+worldTest(
+	"the last answer of a bot that fails counts for 5 minutes, and it is asked again after 5 s",
+	async (world) => {
+		const { clock, load, asked, stub, known } = world;
+		await load();
+		stub.on["guildhall/rights"] = fails;
+		clock.ms = 5_000;
+		await load();
+		await load();
+		expect(asked()).toBe(2);
+		clock.ms = 299_999;
+		expect(known()).toEqual(["One", "Two"]);
+		clock.ms = 300_000;
+		expect(known()).toBeUndefined();
+		await load();
+		expect(asked()).toBe(3);
+	},
+);
 
-test("an invalid answer is none", async () => {
-	await using world = await start();
+worldTest("an invalid answer is none", async (world) => {
 	for (const json of ["{}", '{"guilds":[{"id":"x"}]}', '{"guilds":{}}']) {
 		world.stub.on["guildhall/rights"] = ({ id }) => result(id, json);
 		await world.load();
@@ -91,8 +94,7 @@ test("an invalid answer is none", async () => {
 	}
 });
 
-test("an aborted caller waits no longer, and the request goes on for others", async () => {
-	await using world = await start();
+worldTest("an aborted caller waits no longer, and the request goes on for others", async (world) => {
 	world.stub.on["guildhall/rights"] = stall;
 	const controller = new AbortController();
 	const loading = world.load(controller.signal);
@@ -140,8 +142,7 @@ test("a bot that does not come back is not asked again", async () => {
 	expect(asked).toBe(1);
 });
 
-test("names of guilds are put on one line, and a guild without a name is called by its id", async () => {
-	await using world = await start();
+worldTest("names of guilds are put on one line, and a guild without a name is called by its id", async (world) => {
 	for (const [name, shown] of [
 		["a\nb", "a b"],
 		["x".repeat(200), "x".repeat(100)],
@@ -160,8 +161,7 @@ test("guilds that are pinned to another bot are left out", async () => {
 	expect(world.known()).toEqual(["Two"]);
 });
 
-test("who signed in sees only guilds where they may sign in", async () => {
-	await using world = await start();
+worldTest("who signed in sees only guilds where they may sign in", async (world) => {
 	const { backend, rights } = world;
 	const views = new Views([backend], rights);
 	const names = async (signedIn: boolean) => {
@@ -181,8 +181,7 @@ test("who signed in sees only guilds where they may sign in", async () => {
 	expect(await names(true)).toEqual([]);
 });
 
-test("signing in asks all bots that accept principals, and says which did not answer", async () => {
-	await using world = await start();
+worldTest("signing in asks all bots that accept principals, and says which did not answer", async (world) => {
 	await using old = await start({ declares: false });
 	await using broken = await start();
 	broken.stub.on["guildhall/rights"] = fails;
@@ -197,15 +196,13 @@ test("signing in asks all bots that accept principals, and says which did not an
 	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
 });
 
-test("signing in is told that a bot does not know all guilds of a person", async () => {
-	await using world = await start();
+worldTest("signing in is told that a bot does not know all guilds of a person", async (world) => {
 	world.stub.on["guildhall/rights"] = ({ id }) => result(id, JSON.stringify({ guilds: [two], incomplete: true }));
 	const ask = createAskRights(world.rights, [world.backend]);
 	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [two], incomplete: true }]);
 });
 
-test("signing in asks a bot again that was asked just now", async () => {
-	await using world = await start();
+worldTest("signing in asks a bot again that was asked just now", async (world) => {
 	const ask = createAskRights(world.rights, [world.backend]);
 	await world.load();
 	world.stub.on["guildhall/rights"] = answers(two);

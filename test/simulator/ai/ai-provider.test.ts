@@ -3,7 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { type AiSimulation, startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
 import { type AiMisbehaviour, aiMisbehaviours } from "../../../src/simulator/ai/chat-completions.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+
+const aiTest = testWith(() => startAiProvider());
 
 const messages = [
 	{ role: "system", content: "You are a cook." },
@@ -49,8 +52,7 @@ const textOf = (chunks: (Chunk | string)[]) =>
 	chunks.map((chunk) => (typeof chunk === "string" ? "" : (chunk.choices[0].delta.content ?? ""))).join("");
 
 describe("a completion", () => {
-	test("without a stream is one JSON object that quotes the last message", async () => {
-		await using ai = await startAiProvider();
+	aiTest("without a stream is one JSON object that quotes the last message", async (ai) => {
 		const response = await post(ai);
 		const message = { role: "assistant", content: heard };
 		expect(await response.json()).toMatchObject({
@@ -60,8 +62,7 @@ describe("a completion", () => {
 		});
 	});
 
-	test("is streamed word by word, and ends with finish_reason and [DONE]", async () => {
-		await using ai = await startAiProvider();
+	aiTest("is streamed word by word, and ends with finish_reason and [DONE]", async (ai) => {
 		const response = await post(ai, { stream: true });
 		expect(response.headers.get("content-type")).toBe("text/event-stream");
 		const chunks = await events(response);
@@ -78,14 +79,12 @@ describe("a completion", () => {
 		expect(chunks.at(-2)).toMatchObject({ choices: [{ finish_reason: "length" }] });
 	});
 
-	test("has the text that `answer` returns", async () => {
-		await using ai = await startAiProvider();
+	aiTest("has the text that `answer` returns", async (ai) => {
 		ai.answer = (given) => `${given.length} messages`;
 		expect(textOf(await events(await post(ai, { stream: true })))).toBe("4 messages");
 	});
 
-	test("accepts message content in parts", async () => {
-		await using ai = await startAiProvider();
+	aiTest("accepts message content in parts", async (ai) => {
 		const content = [{ type: "text", text: "ada: parts" }];
 		await post(ai, { messages: [{ role: "user", content }] });
 		const [request] = ai.requests;
@@ -93,8 +92,7 @@ describe("a completion", () => {
 	});
 });
 
-test("requests without the key get 401", async () => {
-	await using ai = await startAiProvider();
+aiTest("requests without the key get 401", async (ai) => {
 	const response = await post(ai, {}, { key: "other" });
 	expect(response.status).toBe(401);
 	expect(await response.json()).toMatchObject({ error: { code: "invalid_api_key" } });
@@ -103,8 +101,7 @@ test("requests without the key get 401", async () => {
 	expect(ai.requests).toMatchObject([{ authorization: "wrong", outcome: 401 }]);
 });
 
-test("invalid requests get 400, other paths 404", async () => {
-	await using ai = await startAiProvider();
+aiTest("invalid requests get 400, other paths 404", async (ai) => {
 	for (const body of [
 		{ messages: [] },
 		{ messages: [{ role: "king", content: "x" }] },
@@ -115,8 +112,7 @@ test("invalid requests get 400, other paths 404", async () => {
 	expect((await fetch(`${ai.url}/embeddings`)).status).toBe(404);
 });
 
-test("the latest 1,000 requests are kept", async () => {
-	await using ai = await startAiProvider();
+aiTest("the latest 1,000 requests are kept", async (ai) => {
 	for (let count = 0; count < 1_010; count += 1) await post(ai, { model: `m${count}` });
 	expect(ai.requests).toHaveLength(1_000);
 	expect(ai.requests[0]?.model).toBe("m10");
@@ -151,8 +147,7 @@ describe("misbehaviour", () => {
 		redirect: 307,
 	};
 	for (const [kind, status] of Object.entries(statuses))
-		test(`${kind} responds once with ${status}`, async () => {
-			await using ai = await startAiProvider();
+		aiTest(`${kind} responds once with ${status}`, async (ai) => {
 			ai.misbehave(kind as AiMisbehaviour, { times: 1 });
 			expect((await post(ai, { stream: true })).status).toBe(status);
 			expect((await post(ai, { stream: true })).status).toBe(200);
@@ -174,8 +169,7 @@ describe("misbehaviour", () => {
 		["error-event", { whole: true, text: /"error":\{"code":503/ }],
 	];
 	for (const [kind, expected] of streams)
-		test(`${kind} has status 200, and is ${expected.whole ? "sent to its end" : "cut off"}`, async () => {
-			await using ai = await startAiProvider();
+		aiTest(`${kind} has status 200, and is ${expected.whole ? "sent to its end" : "cut off"}`, async (ai) => {
 			ai.misbehave(kind);
 			const { response, text, whole } = await look(ai);
 			expect(response.status).toBe(200);
@@ -183,8 +177,7 @@ describe("misbehaviour", () => {
 			expect(text).toMatch(expected.text);
 		});
 
-	test("dropped closes the connection without a response", async () => {
-		await using ai = await startAiProvider();
+	aiTest("dropped closes the connection without a response", async (ai) => {
 		ai.misbehave("dropped");
 		const text = await look(ai).then(
 			({ text, whole }) => text + (whole ? "whole" : ""),
@@ -193,8 +186,7 @@ describe("misbehaviour", () => {
 		expect(text).toBe("");
 	});
 
-	test("slow holds the response until behave(), slow-pieces all but the first delta", async () => {
-		await using ai = await startAiProvider();
+	aiTest("slow holds the response until behave(), slow-pieces all but the first delta", async (ai) => {
 		ai.misbehave("slow");
 		const slow = post(ai, { stream: true });
 		await until("it waits", () => ai.requests[0]?.outcome === "waiting");
@@ -219,8 +211,7 @@ describe("misbehaviour", () => {
 		expect(tried.sort()).toEqual([...aiMisbehaviours].sort());
 	});
 
-	test("a disconnected client is recorded", async () => {
-		await using ai = await startAiProvider();
+	aiTest("a disconnected client is recorded", async (ai) => {
 		ai.misbehave("endless");
 		const controller = new AbortController();
 		const { signal } = controller;
@@ -236,8 +227,7 @@ describe("from another process", () => {
 	const control = (ai: AiSimulation, method: string, path: string, body = {}) =>
 		fetch(`${ai.origin}/simulator/${path}`, { method, ...(method !== "GET" && { body: JSON.stringify(body) }) });
 
-	test("misbehaviour and the answer can be set, and the state lists the requests", async () => {
-		await using ai = await startAiProvider();
+	aiTest("misbehaviour and the answer can be set, and the state lists the requests", async (ai) => {
 		await control(ai, "POST", "misbehave", { kind: "500", times: 2 });
 		expect((await post(ai)).status).toBe(500);
 		await control(ai, "POST", "behave");
@@ -250,8 +240,7 @@ describe("from another process", () => {
 		expect(JSON.stringify(state)).not.toContain(ai.key);
 	});
 
-	test("an unknown kind is refused", async () => {
-		await using ai = await startAiProvider();
+	aiTest("an unknown kind is refused", async (ai) => {
 		const response = await control(ai, "POST", "misbehave", { kind: "no" });
 		expect(response.status).toBe(400);
 	});

@@ -2,8 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { addInvites } from "../../../src/simulator/seed.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { connect, openSocket, type Simulator, startSimulator } from "../support.ts";
+
+const simulatorTest = testWith(() => startSimulator());
 
 async function control(
 	simulator: Simulator,
@@ -20,8 +23,7 @@ async function control(
 	return { status: response.status, body: (await response.json()) as unknown };
 }
 
-test("the state lists all accounts with their tokens", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("the state lists all accounts with their tokens", async (simulator) => {
 	const { body } = await control(simulator, "GET", "state");
 	const { token } = simulator.bot("alpha");
 	expect(body).toMatchObject({
@@ -32,8 +34,7 @@ test("the state lists all accounts with their tokens", async () => {
 	});
 });
 
-test("the journal, the requests and the unknown routes are listed", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("the journal, the requests and the unknown routes are listed", async (simulator) => {
 	await simulator.user("ada").say("The Cooks/general", "hi");
 	await fetch(`${simulator.api}/nowhere`);
 	const list = async (path: string) => (await control(simulator, "GET", path)).body;
@@ -43,8 +44,7 @@ test("the journal, the requests and the unknown routes are listed", async () => 
 	expect(await list("routes")).toContain("GET /gateway/bot");
 });
 
-test("a fault is injected, listed and cleared", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("a fault is injected, listed and cleared", async (simulator) => {
 	const match = "POST /channels/*/messages";
 	for (const fault of [
 		{ kind: "refuse", match, code: 50013, times: 1 },
@@ -84,8 +84,7 @@ test.each([
 	expect((answer.body as { error: string }).error).toStartWith(`${key}: `);
 });
 
-test("sockets are closed on demand", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("sockets are closed on demand", async (simulator) => {
 	using socket = await openSocket(simulator);
 	await control(simulator, "POST", "sockets/disconnect", { code: 4003 });
 	expect(await socket.closed()).toBe(4003);
@@ -96,8 +95,7 @@ test("sockets are closed on demand", async () => {
 	await invalid.payload("op 7", ({ op }) => op === 7);
 });
 
-test("the rules for shards are set, and a single shard is closed", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("the rules for shards are set, and a single shard is closed", async (simulator) => {
 	const set = async (given: object) => await control(simulator, "POST", "sockets/sharding", given);
 	const defaults = { shards: null, max_concurrency: 1, max_guilds: 2500 };
 	expect((await set({ identify_ms: 1 })).body).toEqual({ ...defaults, identify_ms: 1 });
@@ -125,8 +123,7 @@ test("the rules for shards are set, and a single shard is closed", async () => {
 	expect(simulator.sockets.open).toBe(1);
 });
 
-test("new connections wait while they are held", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("new connections wait while they are held", async (simulator) => {
 	const { sockets } = simulator;
 	await control(simulator, "POST", "sockets/connections", { held: true });
 	const opening = openSocket(simulator);
@@ -137,8 +134,7 @@ test("new connections wait while they are held", async () => {
 	expect(sockets.open).toBe(1);
 });
 
-test("heartbeats are ignored on demand", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("heartbeats are ignored on demand", async (simulator) => {
 	using socket = await openSocket(simulator);
 	await control(simulator, "POST", "sockets/heartbeats", { answered: false });
 	socket.send(1, null);
@@ -165,8 +161,7 @@ test.each([
 	expect(own.status).toBe(200);
 });
 
-test("an unknown path gets 404 with the list of routes", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("an unknown path gets 404 with the list of routes", async (simulator) => {
 	for (const path of ["nothing", "constructor", "__proto__"]) {
 		const answer = await control(simulator, "GET", path);
 		expect(answer.status).toBe(404);
@@ -174,8 +169,7 @@ test("an unknown path gets 404 with the list of routes", async () => {
 	}
 });
 
-test("a vote is counted, or refused with the reason", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("a vote is counted, or refused with the reason", async (simulator) => {
 	const { channel } = simulator.channel("The Cooks/general");
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!alpha) throw new Error("alpha has an account");
@@ -192,8 +186,7 @@ test("a vote is counted, or refused with the reason", async () => {
 	expect((await vote("nobody", 1)).status).toBe(400);
 });
 
-test("an application's secret, redirect URIs and lifetimes are set", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("an application's secret, redirect URIs and lifetimes are set", async (simulator) => {
 	const client_id = simulator.bot("alpha").id;
 	const configure = (settings: object) => control(simulator, "POST", "oauth2/application", settings);
 	const redirect_uris = ["http://127.0.0.1:9100/callback"];
@@ -217,8 +210,7 @@ test("an application's secret, redirect URIs and lifetimes are set", async () =>
 	expect(simulator.world.authorizations.codeLifetimeMs).toBe(5);
 });
 
-test("a person is added, joins by invite, and passes screening", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("a person is added, joins by invite, and passes screening", async (simulator) => {
 	addInvites(simulator.world);
 	const guild = simulator.guild("The Cooks");
 	simulator.world.guilds.edit(guild, { features: ["MEMBER_VERIFICATION_GATE_ENABLED"] });
@@ -237,8 +229,7 @@ test("a person is added, joins by invite, and passes screening", async () => {
 		expect((await control(simulator, "POST", "people", { username })).status).toBe(400);
 });
 
-test("a guild is shown as a person sees it", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("a guild is shown as a person sees it", async (simulator) => {
 	const { id } = simulator.guild("The Cooks");
 	const see = async (username: string) => {
 		const user = simulator.user(username).id;
@@ -255,8 +246,7 @@ test("a guild is shown as a person sees it", async () => {
 	expect((await control(simulator, "GET", "guild?id=1")).status).toBe(400);
 });
 
-test("the commands that a person may use are listed", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("the commands that a person may use are listed", async (simulator) => {
 	const { id } = simulator.guild("The Cooks");
 	await using bot = await connect(simulator);
 	await bot.client.application.commands.set([
@@ -273,63 +263,72 @@ test("the commands that a person may use are listed", async () => {
 	expect(await list("ada")).toHaveLength(2);
 });
 
-test("commands are listed, and interactions arrive, in the language of the person's client", async () => {
-	await using simulator = await startSimulator();
-	const { id } = simulator.guild("The Cooks");
-	await using bot = await connect(simulator);
-	const choice = { name: "hard", nameLocalizations: { de: "hart" }, value: "h" };
-	const egg = { type: 3, name: "egg", description: "How", nameLocalizations: { de: "ei" }, choices: [choice] } as const;
-	const cook = { type: 1, name: "cook", description: "Cook", descriptionLocalizations: { de: "Kochen" } } as const;
-	await bot.client.application.commands.set([
-		{ name: "kitchen", description: "K", nameLocalizations: { de: "küche" }, options: [{ ...cook, options: [egg] }] },
-	]);
-	const { id: user_id } = simulator.user("zoe");
-	const list = async () => (await control(simulator, "GET", `commands?guild=${id}&user=${user_id}`)).body;
-	expect(await list()).toMatchObject([
-		{ name: "kitchen cook", description: "Cook", path: ["cook"], options: [{ name: "egg", label: "egg" }] },
-	]);
-	expect(await control(simulator, "POST", "locale", { user_id, locale: "de" })).toMatchObject({ status: 200 });
-	expect(await list()).toMatchObject([
-		{
-			...{ name: "küche cook", description: "Kochen", path: ["cook"] },
-			options: [{ name: "egg", label: "ei", description: "How", choices: [{ name: "hart", value: "h" }] }],
-		},
-	]);
-	await simulator.user("zoe").run("The Cooks/general", "kitchen cook", { egg: "h" });
-	expect(await bot.event("INTERACTION_CREATE")).toMatchObject({ locale: "de", data: { name: "kitchen" } });
-	for (const wrong of [
-		{ user_id, locale: "xx" },
-		{ user_id: bot.client.user.id, locale: "de" },
-		{ user_id: "1", locale: "de" },
-	])
-		expect((await control(simulator, "POST", "locale", wrong)).status).toBe(400);
-});
+simulatorTest(
+	"commands are listed, and interactions arrive, in the language of the person's client",
+	async (simulator) => {
+		const { id } = simulator.guild("The Cooks");
+		await using bot = await connect(simulator);
+		const choice = { name: "hard", nameLocalizations: { de: "hart" }, value: "h" };
+		const egg = {
+			type: 3,
+			name: "egg",
+			description: "How",
+			nameLocalizations: { de: "ei" },
+			choices: [choice],
+		} as const;
+		const cook = { type: 1, name: "cook", description: "Cook", descriptionLocalizations: { de: "Kochen" } } as const;
+		await bot.client.application.commands.set([
+			{ name: "kitchen", description: "K", nameLocalizations: { de: "küche" }, options: [{ ...cook, options: [egg] }] },
+		]);
+		const { id: user_id } = simulator.user("zoe");
+		const list = async () => (await control(simulator, "GET", `commands?guild=${id}&user=${user_id}`)).body;
+		expect(await list()).toMatchObject([
+			{ name: "kitchen cook", description: "Cook", path: ["cook"], options: [{ name: "egg", label: "egg" }] },
+		]);
+		expect(await control(simulator, "POST", "locale", { user_id, locale: "de" })).toMatchObject({ status: 200 });
+		expect(await list()).toMatchObject([
+			{
+				...{ name: "küche cook", description: "Kochen", path: ["cook"] },
+				options: [{ name: "egg", label: "ei", description: "How", choices: [{ name: "hart", value: "h" }] }],
+			},
+		]);
+		await simulator.user("zoe").run("The Cooks/general", "kitchen cook", { egg: "h" });
+		expect(await bot.event("INTERACTION_CREATE")).toMatchObject({ locale: "de", data: { name: "kitchen" } });
+		for (const wrong of [
+			{ user_id, locale: "xx" },
+			{ user_id: bot.client.user.id, locale: "de" },
+			{ user_id: "1", locale: "de" },
+		])
+			expect((await control(simulator, "POST", "locale", wrong)).status).toBe(400);
+	},
+);
 
-test("a bot whose intent is switched off is closed with 4014 when it identifies again, and does not see content", async () => {
-	await using simulator = await startSimulator();
-	const { id: bot_id, token } = simulator.bot("alpha");
-	using socket = await openSocket(simulator);
-	socket.send(2, { token, intents: 1 << 15, properties: {} });
-	await socket.payload("READY", ({ t }) => t === "READY");
-	const intents = ["GuildMembers"];
-	const set = await control(simulator, "POST", "intents", { bot_id, intents });
-	expect(set).toEqual({ status: 200, body: { bot_id, intents } });
-	expect(await socket.closed()).toBe(4000);
-	using again = await openSocket(simulator);
-	again.send(2, { token, intents: 1 << 15, properties: {} });
-	expect(await again.closed()).toBe(4014);
-	await simulator.user("ada").say("The Cooks/general", "secret");
-	const { channel } = simulator.channel("The Cooks/general");
-	const read = await fetch(`${simulator.api}/v10/channels/${channel.id}/messages`, {
-		headers: { authorization: `Bot ${token}` },
-	});
-	expect(await read.json()).toMatchObject([{ content: "" }]);
-	const unknown = { bot_id: "1", intents };
-	expect((await control(simulator, "POST", "intents", unknown)).status).toBe(400);
-});
+simulatorTest(
+	"a bot whose intent is switched off is closed with 4014 when it identifies again, and does not see content",
+	async (simulator) => {
+		const { id: bot_id, token } = simulator.bot("alpha");
+		using socket = await openSocket(simulator);
+		socket.send(2, { token, intents: 1 << 15, properties: {} });
+		await socket.payload("READY", ({ t }) => t === "READY");
+		const intents = ["GuildMembers"];
+		const set = await control(simulator, "POST", "intents", { bot_id, intents });
+		expect(set).toEqual({ status: 200, body: { bot_id, intents } });
+		expect(await socket.closed()).toBe(4000);
+		using again = await openSocket(simulator);
+		again.send(2, { token, intents: 1 << 15, properties: {} });
+		expect(await again.closed()).toBe(4014);
+		await simulator.user("ada").say("The Cooks/general", "secret");
+		const { channel } = simulator.channel("The Cooks/general");
+		const read = await fetch(`${simulator.api}/v10/channels/${channel.id}/messages`, {
+			headers: { authorization: `Bot ${token}` },
+		});
+		expect(await read.json()).toMatchObject([{ content: "" }]);
+		const unknown = { bot_id: "1", intents };
+		expect((await control(simulator, "POST", "intents", unknown)).status).toBe(400);
+	},
+);
 
-test("one fault is removed by its id, and the latest entries of the journal are listed", async () => {
-	await using simulator = await startSimulator();
+simulatorTest("one fault is removed by its id, and the latest entries of the journal are listed", async (simulator) => {
 	const match = "GET /users/@me";
 	for (const code of [50013, 50001]) await control(simulator, "POST", "faults", { kind: "refuse", match, code });
 	const { body } = await control(simulator, "DELETE", "faults?id=1");

@@ -3,7 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { type GameServer, startGameServer } from "../../../src/simulator/game/game-server.ts";
 import { longError, type Misbehaviour, misbehaviours } from "../../../src/simulator/game/misbehaviour.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
+
+const gameTest = testWith(() => startGameServer());
 
 function call(game: GameServer, method: string, path: string, body?: unknown, secret = game.secret) {
 	return fetch(`${game.url}${path}`, {
@@ -20,8 +23,7 @@ async function verify(game: GameServer, code: string, chat_id = "7") {
 }
 
 describe("verifying", () => {
-	test("a code links the account, once", async () => {
-		await using game = await startGameServer();
+	gameTest("a code links the account, once", async (game) => {
 		const { code, uuid } = game.issueCode({ username: "Alex" });
 		expect(await verify(game, code)).toEqual({ success: true, username: "Alex", uuid });
 		expect(game.links.get("7")).toEqual({ username: "Alex", uuid });
@@ -52,8 +54,7 @@ describe("verifying", () => {
 });
 
 describe("donators and bans", () => {
-	test("donators are listed and bans are recorded", async () => {
-		await using game = await startGameServer();
+	gameTest("donators are listed and bans are recorded", async (game) => {
 		const given = { chat_id: "7", tier: "premium" };
 		const { uuid } = game.addDonator(given);
 		const list = await call(game, "GET", "/api/donators");
@@ -93,8 +94,7 @@ function startListener() {
 }
 
 describe("chargebacks", () => {
-	test("one is sent to the bot with the secret, and can be sent again", async () => {
-		await using game = await startGameServer();
+	gameTest("one is sent to the bot with the secret, and can be sent again", async (game) => {
 		await using bot = startListener();
 		const given = { username: "Steve", chatId: null, tier: "premium" };
 		const told = await game.chargeback(given, bot);
@@ -162,8 +162,7 @@ describe("misbehaviour", () => {
 		expect((await verify(game, code)).success).toBe(true);
 	});
 
-	test("a cut response ends in the middle, after linking the account if executed", async () => {
-		await using game = await startGameServer();
+	gameTest("a cut response ends in the middle, after linking the account if executed", async (game) => {
 		const { code } = game.issueCode();
 		game.misbehave("cut", { executed: true });
 		const answer = call(game, "POST", "/api/verify", { code, chat_id: "7" });
@@ -171,16 +170,14 @@ describe("misbehaviour", () => {
 		expect(game.links.size).toBe(1);
 	});
 
-	test("a huge response has over 60 MB", async () => {
-		await using game = await startGameServer();
+	gameTest("a huge response has over 60 MB", async (game) => {
 		game.misbehave("huge");
 		const response = await call(game, "GET", "/api/donators");
 		const { byteLength } = await response.arrayBuffer();
 		expect(byteLength).toBeGreaterThan(60_000_000);
 	});
 
-	test("refusals have the documented form and text", async () => {
-		await using game = await startGameServer();
+	gameTest("refusals have the documented form and text", async (game) => {
 		const body = async (kind: Misbehaviour) => {
 			game.misbehave(kind, { times: 1 });
 			const response = await call(game, "POST", "/api/verify", {});
@@ -199,8 +196,7 @@ describe("misbehaviour", () => {
 		expect((await body("large")).length).toBeGreaterThan(65_536);
 	});
 
-	test("the list of donators is empty, wrong or shorter on demand", async () => {
-		await using game = await startGameServer();
+	gameTest("the list of donators is empty, wrong or shorter on demand", async (game) => {
 		for (let number = 0; number < 8; number += 1) game.addDonator({ chat_id: `${number}`, tier: "premium" });
 		const list = async (kind: Misbehaviour) => {
 			game.misbehave(kind, { times: 1 });
@@ -213,8 +209,7 @@ describe("misbehaviour", () => {
 		expect(await list("wrong-donators")).toContain("someone");
 	});
 
-	test("the misbehaviour of a route precedes that of all routes", async () => {
-		await using game = await startGameServer();
+	gameTest("the misbehaviour of a route precedes that of all routes", async (game) => {
 		const status = async (method: string, path: string) =>
 			(await call(game, method, path, method === "POST" ? {} : undefined)).status;
 		game.misbehave("500", { route: "GET /api/donators" });
@@ -227,8 +222,7 @@ describe("misbehaviour", () => {
 		expect(await status("GET", "/api/donators")).toBe(200);
 	});
 
-	test("a trickling response begins at once and ends at behave()", async () => {
-		await using game = await startGameServer();
+	gameTest("a trickling response begins at once and ends at behave()", async (game) => {
 		const { code } = game.issueCode();
 		game.misbehave("trickle");
 		const body = { code, chat_id: "7" };
@@ -239,8 +233,7 @@ describe("misbehaviour", () => {
 		expect(await response.json()).toMatchObject({ success: true });
 	});
 
-	test("a slow response is sent at behave()", async () => {
-		await using game = await startGameServer();
+	gameTest("a slow response is sent at behave()", async (game) => {
 		const { code } = game.issueCode();
 		game.misbehave("slow");
 		let answered = false;
@@ -254,8 +247,7 @@ describe("misbehaviour", () => {
 		expect((await answer).success).toBe(true);
 	});
 
-	test("a slow response ends when the client disconnects", async () => {
-		await using game = await startGameServer();
+	gameTest("a slow response ends when the client disconnects", async (game) => {
 		game.misbehave("slow");
 		const controller = new AbortController();
 		const { signal } = controller;
@@ -266,8 +258,7 @@ describe("misbehaviour", () => {
 		await until("it is over", () => game.requests[0]?.status === "no answer");
 	});
 
-	test("the control routes set misbehaviour, codes, donators and chargebacks", async () => {
-		await using game = await startGameServer();
+	gameTest("the control routes set misbehaviour, codes, donators and chargebacks", async (game) => {
 		const control = async (path: string, body: unknown, headers = {}, method = "POST") => {
 			const response = await fetch(`${game.url}/simulator/${path}`, { method, headers, body: JSON.stringify(body) });
 			const told = (await response.json()) as Record<string, unknown>;

@@ -3,8 +3,11 @@
 import { expect, test } from "bun:test";
 import { GatewayIntentBits as Intent, type Interaction, InteractionContextType, PermissionFlagsBits } from "discord.js";
 import { isGuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { testWith } from "../../support/test-with.ts";
 import { as, connect, startSimulator } from "../support.ts";
 import { general, startAnswering } from "./answering.ts";
+
+const worldTest = testWith(() => startKeeping());
 
 const { BanMembers, ManageMessages, ModerateMembers } = PermissionFlagsBits;
 
@@ -29,9 +32,7 @@ async function startKeeping() {
 	return Object.assign(world, { received });
 }
 
-test("a command in the menu of a user has the user and the member", async () => {
-	await using world = await startKeeping();
-	const { simulator, ada, received, bot } = world;
+worldTest("a command in the menu of a user has the user and the member", async ({ simulator, ada, received, bot }) => {
 	const jose = simulator.user("jose.garcia");
 	const used = await ada.runOnUser(general, "Warn Member", jose.id);
 	expect(await used.reply()).toMatchObject({ content: "done", ephemeral: true });
@@ -65,9 +66,7 @@ test("public responses name the target of a context menu", async () => {
 	expect(errors).toEqual([]);
 });
 
-test("a person who has left has no member", async () => {
-	await using world = await startKeeping();
-	const { simulator, ada, received } = world;
+worldTest("a person who has left has no member", async ({ simulator, ada, received }) => {
 	const bob = simulator.user("bob_the_baker");
 	await (await ada.runOnUser(general, "Warn Member", bob.id)).reply();
 	const [interaction] = received;
@@ -76,9 +75,7 @@ test("a person who has left has no member", async () => {
 	expect(interaction.targetMember).toBeNull();
 });
 
-test("a command in the menu of a message has the message", async () => {
-	await using world = await startKeeping();
-	const { simulator, ada, received } = world;
+worldTest("a command in the menu of a message has the message", async ({ simulator, ada, received }) => {
 	const message = await simulator.user("zoe").say(general, "buy my soup");
 	await (await ada.runOnMessage(message, "Report")).reply();
 	const [interaction] = received;
@@ -107,17 +104,13 @@ test("without the intent MessageContent the bot sees the content of such a messa
 	});
 });
 
-test("commands of other types and the same name are different ones", async () => {
-	await using world = await startKeeping();
-	const { ada } = world;
+worldTest("commands of other types and the same name are different ones", async ({ ada }) => {
 	await expect(ada.run(general, "Report")).rejects.toThrow("can see no command");
 	await expect(ada.runOnUser(general, "Report", ada.id)).rejects.toThrow("can see no command");
 	await (await ada.run(general, "report")).reply();
 });
 
-test("a command's target must exist, and its user needs permissions", async () => {
-	await using world = await startKeeping();
-	const { simulator, ada } = world;
+worldTest("a command's target must exist, and its user needs permissions", async ({ simulator, ada }) => {
 	const zoe = simulator.user("zoe");
 	await expect(ada.runOnUser(general, "Warn Member", "1")).rejects.toThrow("Unknown User");
 	const { id: channel_id } = simulator.channel(general);
@@ -128,37 +121,37 @@ test("a command's target must exist, and its user needs permissions", async () =
 	expect(names(ada)).toEqual(["Warn Member", "Report", "report"]);
 });
 
-test("in a thread, a command of users needs the permission to write in threads, and archived threads have no commands", async () => {
-	await using world = await startKeeping();
-	const { simulator, errors } = world;
-	const zoe = simulator.user("zoe");
-	const { channel } = simulator.channel(general);
-	const guild = simulator.guild("The Cooks");
-	const author = simulator.world.users.get(zoe.id);
-	if (!author || !isGuildChannel(channel)) throw new Error("wrong guild");
-	const thread = simulator.world.threads.add(channel, author, { name: "soups" });
-	const { id: channel_id } = thread;
-	const message = simulator.world.messages.add(thread, author, { content: "leek" });
-	const warn = () => zoe.runOnUser(channel_id, "Warn Member", zoe.id);
-	const overwrite = { id: zoe.id, type: 1, allow: String(ModerateMembers) } as const;
-	const deny = (bits: bigint) => simulator.world.channels.setOverwrite(channel, { ...overwrite, deny: String(bits) });
-	deny(PermissionFlagsBits.SendMessages);
-	await (await warn()).reply();
-	deny(PermissionFlagsBits.SendMessagesInThreads);
-	await expect(warn()).rejects.toThrow("Missing Permissions");
-	expect(guild.threads.get(channel_id)?.archived).toBe(false);
-	simulator.world.threads.edit(thread, { archived: true });
-	for (const used of [
-		() => zoe.run(channel_id, "report"),
-		() => zoe.runOnMessage({ id: message.id, channel_id }, "Report"),
-	])
-		await expect(used()).rejects.toThrow("50083");
-	expect(errors).toEqual([]);
-});
+worldTest(
+	"in a thread, a command of users needs the permission to write in threads, and archived threads have no commands",
+	async (world) => {
+		const { simulator, errors } = world;
+		const zoe = simulator.user("zoe");
+		const { channel } = simulator.channel(general);
+		const guild = simulator.guild("The Cooks");
+		const author = simulator.world.users.get(zoe.id);
+		if (!author || !isGuildChannel(channel)) throw new Error("wrong guild");
+		const thread = simulator.world.threads.add(channel, author, { name: "soups" });
+		const { id: channel_id } = thread;
+		const message = simulator.world.messages.add(thread, author, { content: "leek" });
+		const warn = () => zoe.runOnUser(channel_id, "Warn Member", zoe.id);
+		const overwrite = { id: zoe.id, type: 1, allow: String(ModerateMembers) } as const;
+		const deny = (bits: bigint) => simulator.world.channels.setOverwrite(channel, { ...overwrite, deny: String(bits) });
+		deny(PermissionFlagsBits.SendMessages);
+		await (await warn()).reply();
+		deny(PermissionFlagsBits.SendMessagesInThreads);
+		await expect(warn()).rejects.toThrow("Missing Permissions");
+		expect(guild.threads.get(channel_id)?.archived).toBe(false);
+		simulator.world.threads.edit(thread, { archived: true });
+		for (const used of [
+			() => zoe.run(channel_id, "report"),
+			() => zoe.runOnMessage({ id: message.id, channel_id }, "Report"),
+		])
+			await expect(used()).rejects.toThrow("50083");
+		expect(errors).toEqual([]);
+	},
+);
 
-test("default_member_permissions of 0 leave a command to administrators", async () => {
-	await using world = await startKeeping();
-	const { simulator, bot, ada } = world;
+worldTest("default_member_permissions of 0 leave a command to administrators", async ({ simulator, bot, ada }) => {
 	const jose = simulator.user("jose.garcia");
 	await bot.client.application.commands.set([
 		{ name: "raid", description: "Raid", defaultMemberPermissions: 0n },
@@ -169,8 +162,7 @@ test("default_member_permissions of 0 leave a command to administrators", async 
 	await expect(jose.run(general, "both")).rejects.toThrow("Missing Permissions");
 });
 
-test("contexts decide whether a command works in guilds and in direct messages", async () => {
-	await using world = await startKeeping();
+worldTest("contexts decide whether a command works in guilds and in direct messages", async (world) => {
 	const { simulator, bot, ada } = world;
 	const { Guild, BotDM } = InteractionContextType;
 	const inGuild = simulator.guild("The Cooks").id;
@@ -189,16 +181,18 @@ test("contexts decide whether a command works in guilds and in direct messages",
 	await expect(ada.run(dm, "guild")).rejects.toThrow("can see no command");
 });
 
-test("a command that is registered globally and in the guild is there twice, and the guild's is used", async () => {
-	await using world = await startKeeping();
-	const { simulator, bot, ada, received } = world;
-	const guild = simulator.guild("The Cooks");
-	const one = { name: "report", description: "Report a message" };
-	await bot.client.application.commands.set([one], guild.id);
-	const names = ada.commands(general).map(({ name }) => name);
-	expect(names.filter((name) => name === "report")).toHaveLength(2);
-	await (await ada.run(general, "report")).reply();
-	const [interaction] = received;
-	if (!interaction?.isChatInputCommand()) throw new Error("wrong type");
-	expect(interaction.commandGuildId).toBe(guild.id);
-});
+worldTest(
+	"a command that is registered globally and in the guild is there twice, and the guild's is used",
+	async (world) => {
+		const { simulator, bot, ada, received } = world;
+		const guild = simulator.guild("The Cooks");
+		const one = { name: "report", description: "Report a message" };
+		await bot.client.application.commands.set([one], guild.id);
+		const names = ada.commands(general).map(({ name }) => name);
+		expect(names.filter((name) => name === "report")).toHaveLength(2);
+		await (await ada.run(general, "report")).reply();
+		const [interaction] = received;
+		if (!interaction?.isChatInputCommand()) throw new Error("wrong type");
+		expect(interaction.commandGuildId).toBe(guild.id);
+	},
+);

@@ -7,8 +7,11 @@ import {
 	type ChatInputCommandInteraction,
 	ApplicationCommandOptionType as Option,
 } from "discord.js";
+import { testWith } from "../../support/test-with.ts";
 import { as } from "../support.ts";
 import { general, startAnswering } from "./answering.ts";
+
+const worldTest = testWith(() => startKeeping());
 
 const option = (type: Option, name: string, more: object = {}) => ({ type, name, description: "An option", ...more });
 
@@ -72,9 +75,7 @@ async function startKeeping(respond?: (interaction: AutocompleteInteraction) => 
 }
 
 describe("values", () => {
-	test("discord.js reads options of all types", async () => {
-		await using world = await startKeeping();
-		const { simulator, ada, received } = world;
+	worldTest("discord.js reads options of all types", async ({ simulator, ada, received }) => {
 		const guild = simulator.guild("The Cooks");
 		const zoe = simulator.user("zoe");
 		const role = [...guild.roles.values()].find(({ id }) => id !== guild.id);
@@ -109,9 +110,7 @@ describe("values", () => {
 		expect(await served.text()).toBe("leek soup");
 	});
 
-	test("channels are partial, as of threads that the bot does not know", async () => {
-		await using world = await startKeeping();
-		const { simulator, ada, bot } = world;
+	worldTest("channels are partial, as of threads that the bot does not know", async ({ simulator, ada, bot }) => {
 		const { id: where } = simulator.channel(general);
 		await (await ada.run(general, "all", { text: "soup", where })).reply();
 		const { data } = await bot.event("INTERACTION_CREATE");
@@ -120,8 +119,7 @@ describe("values", () => {
 		expect(Object.keys(resolved.channels[where] ?? {})).not.toContain("permission_overwrites");
 	});
 
-	test("a subcommand is used with its own options", async () => {
-		await using world = await startKeeping();
+	worldTest("a subcommand is used with its own options", async (world) => {
 		const { simulator, ada, received } = world;
 		const guild = simulator.guild("The Cooks");
 		const first = { role: guild.id };
@@ -198,9 +196,7 @@ describe("suggestions", () => {
 		expect(found).toEqual([{ name: "one a", value: "x" }]);
 	});
 
-	test("other values than the suggested ones are accepted", async () => {
-		await using world = await startKeeping();
-		const { ada, received } = world;
+	worldTest("other values than the suggested ones are accepted", async ({ ada, received }) => {
 		const options = { who: ada.id, duration: "forever" };
 		await (await ada.run(general, "timeout", options)).reply();
 		expect(received[0]?.options.getString("duration")).toBe("forever");
@@ -227,8 +223,7 @@ describe("suggestions", () => {
 		await expect(suggested).rejects.toThrow("Loading options failed");
 	});
 
-	test("a request for suggestions has no other response, and an option without them is refused", async () => {
-		await using world = await startKeeping();
+	worldTest("a request for suggestions has no other response, and an option without them is refused", async (world) => {
 		const { simulator, bot, ada } = world;
 		const suggested = ada.suggest(general, "timeout", {}, "duration");
 		const event = await bot.event("INTERACTION_CREATE");

@@ -1,14 +1,16 @@
 // The simulator with discord.js: logging in, events, and the calls of our tools.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { ChannelType, GatewayIntentBits as Intent, PermissionFlagsBits, TextChannel } from "discord.js";
 import type { EventType } from "../../../src/simulator/world/state/events.ts";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { as, connect, cooksOf, startSimulator, usualIntents } from "../support.ts";
 
+const simulatorTest = testWith(() => startSimulator());
+
 describe("logging in", () => {
-	test("its application, its guilds and the Gateway's URL can be fetched", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("its application, its guilds and the Gateway's URL can be fetched", async (simulator) => {
 		await using bot = await connect(simulator);
 		const application = await bot.client.application.fetch();
 		expect(application.flags.has("GatewayMessageContent")).toBe(true);
@@ -26,8 +28,7 @@ describe("logging in", () => {
 		expect((await ada("GET", "/users/@me")).json().username).toBe("ada");
 	});
 
-	test("ten thousand members come in ten chunks", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("ten thousand members come in ten chunks", async (simulator) => {
 		const guild = simulator.guild("The Cooks");
 		simulator.world.members.addMany(guild, 10_000);
 		await using bot = await connect(simulator);
@@ -39,8 +40,7 @@ describe("logging in", () => {
 });
 
 describe("events", () => {
-	test("a message from a person arrives with its author, member and mentions", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("a message from a person arrives with its author, member and mentions", async (simulator) => {
 		await using bot = await connect(simulator);
 		const own = simulator.bot("alpha").id;
 		await simulator.user("jose.garcia").say("The Cooks/general", `<@${own}> hello`);
@@ -53,8 +53,7 @@ describe("events", () => {
 		});
 	});
 
-	test("editing, deleting and typing are dispatched", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("editing, deleting and typing are dispatched", async (simulator) => {
 		await using bot = await connect(simulator);
 		const ada = as(simulator, simulator.user("ada"));
 		const said: string[] = [];
@@ -79,8 +78,7 @@ describe("events", () => {
 		});
 	});
 
-	test("changes of roles, channels, members, bans and the guild are dispatched", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("changes of roles, channels, members, bans and the guild are dispatched", async (simulator) => {
 		await using bot = await connect(simulator);
 		const { world } = simulator;
 		const guild = simulator.guild("The Cooks");
@@ -121,8 +119,7 @@ describe("events", () => {
 		expect(bot.client.guilds.cache.get(guild.id)?.name).toBe("The Chefs");
 	});
 
-	test("a bot that joins or leaves a guild receives GUILD_CREATE or GUILD_DELETE", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("a bot that joins or leaves a guild receives GUILD_CREATE or GUILD_DELETE", async (simulator) => {
 		await using bot = await connect(simulator);
 		const bakers = simulator.guild("The Bakers");
 		const { world, user } = cooksOf(simulator);
@@ -138,8 +135,7 @@ describe("events", () => {
 		await until("no guild", () => bot.client.guilds.cache.size === 0);
 	});
 
-	test("a bot receives no events of other guilds and hidden channels", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("a bot receives no events of other guilds and hidden channels", async (simulator) => {
 		await using bot = await connect(simulator);
 		const staff = cooksOf(simulator).channelNamed("staff");
 		await simulator.user("zoe").say("The Bakers/general", "elsewhere");
@@ -153,8 +149,7 @@ describe("events", () => {
 		expect(heard.map(({ d }) => d.content)).toEqual(["open"]);
 	});
 
-	test("without the intents for content and members, neither is sent", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("without the intents for content and members, neither is sent", async (simulator) => {
 		await using bot = await connect(simulator, "alpha", [Intent.Guilds, Intent.GuildMessages]);
 		const own = simulator.bot("alpha").id;
 		simulator.world.members.add(simulator.guild("The Cooks"), simulator.world.users.add({ username: "guest" }));
@@ -167,8 +162,7 @@ describe("events", () => {
 		expect(bot.events.some(({ t }) => t === "GUILD_MEMBER_ADD")).toBe(false);
 	});
 
-	test("a direct message has content even without the intent", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("a direct message has content even without the intent", async (simulator) => {
 		await using bot = await connect(
 			simulator,
 			"alpha",
@@ -185,8 +179,7 @@ describe("events", () => {
 });
 
 describe("what our tools call", () => {
-	test("channels are created, edited, closed to a role and deleted", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("channels are created, edited, closed to a role and deleted", async (simulator) => {
 		await using bot = await connect(simulator);
 		const { channelNamed } = cooksOf(simulator);
 		const guild = bot.client.guilds.cache.first();
@@ -214,8 +207,7 @@ describe("what our tools call", () => {
 		expect(simulator.guild("The Cooks").auditLog.at(-1)?.reason).toBe("over");
 	});
 
-	test("roles are created, edited, given, taken and deleted", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("roles are created, edited, given, taken and deleted", async (simulator) => {
 		await using bot = await connect(simulator);
 		const guild = bot.client.guilds.cache.first();
 		const role = await guild?.roles.create({ name: "Tasters", permissions: [] });
@@ -230,8 +222,7 @@ describe("what our tools call", () => {
 		expect(simulator.guild("The Cooks").roles.has(role?.id ?? "")).toBe(false);
 	});
 
-	test("members are listed, found, silenced, kicked, banned and unbanned", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("members are listed, found, silenced, kicked, banned and unbanned", async (simulator) => {
 		await using bot = await connect(simulator);
 		const guild = bot.client.guilds.cache.first();
 		expect((await guild?.members.list({ limit: 4 }))?.size).toBe(4);

@@ -5,7 +5,10 @@ import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
 import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import { shardedSeed } from "../../support/shards.ts";
+import { testWith } from "../../support/test-with.ts";
 import { as, openSocket, type Payload, type Simulator, startSimulator } from "../support.ts";
+
+const simulatorTest = testWith(() => startSharded());
 
 const intents =
 	Intent.Guilds | Intent.GuildMembers | Intent.GuildMessages | Intent.DirectMessages | Intent.MessageContent;
@@ -35,8 +38,7 @@ async function openShard(simulator: Simulator, id: number, count = 4) {
 const openShards = (simulator: Simulator) => Promise.all([0, 1, 2, 3].map((id) => openShard(simulator, id)));
 
 describe("guilds", () => {
-	test("READY and GUILD_CREATE name the guilds of the shard", async () => {
-		await using simulator = await startSharded();
+	simulatorTest("READY and GUILD_CREATE name the guilds of the shard", async (simulator) => {
 		const shards = await openShards(simulator);
 		for (const [id, { ready, payload }] of shards.entries()) {
 			const own = [`Guild ${id}`, `Guild ${id + 4}`];
@@ -47,8 +49,7 @@ describe("guilds", () => {
 		}
 	});
 
-	test("an event of a guild is sent to its shard alone, a direct message to shard 0", async () => {
-		await using simulator = await startSharded();
+	simulatorTest("an event of a guild is sent to its shard alone, a direct message to shard 0", async (simulator) => {
 		const shards = await openShards(simulator);
 		for (const number of [0, 1, 2, 3]) await simulator.user("zoe").say(`Guild ${number}/general`, `to ${number}`);
 		const zoe = as(simulator, simulator.user("zoe"));
@@ -67,8 +68,7 @@ describe("guilds", () => {
 		for (const number of [1, 2, 3]) expect(await heard(number)).toEqual([`to ${number}`]);
 	});
 
-	test("members are requested over the shard of their guild", async () => {
-		await using simulator = await startSharded();
+	simulatorTest("members are requested over the shard of their guild", async (simulator) => {
 		const [zero, one] = await openShards(simulator);
 		if (!zero || !one) throw new Error("there are four shards");
 		const all = { guild_id: simulator.guild("Guild 1").id, query: "", limit: 0 };
@@ -81,8 +81,7 @@ describe("guilds", () => {
 		expect(zero.received.some(isEvent("GUILD_MEMBERS_CHUNK"))).toBe(false);
 	});
 
-	test("one shard is closed, and resumes what it missed", async () => {
-		await using simulator = await startSharded();
+	simulatorTest("one shard is closed, and resumes what it missed", async (simulator) => {
 		const shards = await openShards(simulator);
 		simulator.sockets.disconnect({ shard: 2 });
 		expect(await shards[2]?.closed()).toBe(4000);
@@ -153,8 +152,7 @@ describe("identifying", () => {
 	});
 });
 
-test("GET /gateway/bot recommends a number of shards and has max_concurrency", async () => {
-	await using simulator = await startSharded();
+simulatorTest("GET /gateway/bot recommends a number of shards and has max_concurrency", async (simulator) => {
 	const info = async () => (await as(simulator, simulator.bot("alpha"))("GET", "/gateway/bot")).json();
 	expect(await info()).toMatchObject({ shards: 1, session_start_limit: { max_concurrency: 1 } });
 	simulator.world.sharding.configure({ shards: 4, maxConcurrency: 16 });

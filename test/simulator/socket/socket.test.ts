@@ -2,8 +2,11 @@
 
 import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
+import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
 import { connect, openSocket, type Payload, type Simulator, startSimulator } from "../support.ts";
+
+const simulatorTest = testWith(() => startSimulator());
 
 const everything = Intent.Guilds | Intent.GuildMembers | Intent.GuildMessages;
 
@@ -23,8 +26,7 @@ async function session(simulator: Simulator, more: object = {}) {
 }
 
 describe("identifying", () => {
-	test("READY lists guilds as unavailable, with the URL to resume", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("READY lists guilds as unavailable, with the URL to resume", async (simulator) => {
 		const { ready } = await session(simulator);
 		expect(ready).toMatchObject({
 			v: 10,
@@ -35,8 +37,7 @@ describe("identifying", () => {
 		});
 	});
 
-	test("the root of the address is the socket, and without an upgrade the page", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("the root of the address is the socket, and without an upgrade the page", async (simulator) => {
 		const socket = new WebSocket(`${simulator.url.replace("http", "ws")}/?v=10`);
 		const { data } = await new Promise<MessageEvent>((resolve) =>
 			socket.addEventListener("message", resolve, { once: true }),
@@ -71,15 +72,13 @@ describe("identifying", () => {
 		socket.close();
 	});
 
-	test("a person's token is refused", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("a person's token is refused", async (simulator) => {
 		using socket = await openSocket(simulator);
 		socket.send(2, identify(simulator, { token: simulator.user("ada").token }));
 		expect(await socket.closed()).toBe(4004);
 	});
 
-	test("an intent that the bot was not granted closes with 4014", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("an intent that the bot was not granted closes with 4014", async (simulator) => {
 		const { token } = simulator.world.users.addBot({ username: "gamma", privilegedIntents: ["GuildMembers"] });
 		using socket = await openSocket(simulator);
 		socket.send(2, { token, intents: Intent.MessageContent, properties: {} });
@@ -100,30 +99,26 @@ describe("identifying", () => {
 		expect(await socket.closed()).toBe(4002);
 	});
 
-	test("identifying twice closes with 4005", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("identifying twice closes with 4005", async (simulator) => {
 		const socket = await session(simulator);
 		socket.send(2, identify(simulator));
 		expect(await socket.closed()).toBe(4005);
 	});
 
-	test("another version closes with 4012, another encoding with 4002", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("another version closes with 4012, another encoding with 4002", async (simulator) => {
 		using old = await openSocket(simulator, "v=6&encoding=json");
 		expect(await old.closed()).toBe(4012);
 		using etf = await openSocket(simulator, "v=10&encoding=etf");
 		expect(await etf.closed()).toBe(4002);
 	});
 
-	test("more than 120 payloads a minute close with 4008", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("more than 120 payloads a minute close with 4008", async (simulator) => {
 		using socket = await openSocket(simulator);
 		for (let number = 0; number < 121; number += 1) socket.send(1, null);
 		expect(await socket.closed()).toBe(4008);
 	});
 
-	test("a guild's events are sent to its shard", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("a guild's events are sent to its shard", async (simulator) => {
 		const zero = await session(simulator, { shard: [0, 2] });
 		const one = await session(simulator, { shard: [1, 2] });
 		const count = ({ ready }: typeof zero) => (ready.guilds as unknown[]).length;
@@ -132,8 +127,7 @@ describe("identifying", () => {
 });
 
 describe("members", () => {
-	test("requesting all members needs the intent, requesting a few does not", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("requesting all members needs the intent, requesting a few does not", async (simulator) => {
 		const socket = await session(simulator, { intents: Intent.Guilds });
 		const guild_id = simulator.guild("The Cooks").id;
 		socket.send(8, { guild_id, query: "", limit: 0, nonce: "all" });
@@ -170,8 +164,7 @@ describe("members", () => {
 		for (const nonce of ["one", "named"]) await next.payload(nonce, ({ d }) => Object(d).nonce === nonce);
 	});
 
-	test("ids beyond 2^53 can be sent as integers", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("ids beyond 2^53 can be sent as integers", async (simulator) => {
 		const socket = await session(simulator);
 		const { id: guild } = simulator.guild("The Cooks");
 		const { id: user } = simulator.user("zoe");
@@ -180,8 +173,7 @@ describe("members", () => {
 		expect(chunk.d).toMatchObject({ members: [{ user: { id: user } }] });
 	});
 
-	test("held events are sent later, in order", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("held events are sent later, in order", async (simulator) => {
 		const guild = simulator.guild("The Cooks");
 		const socket = await session(simulator, { intents: Intent.Guilds });
 		await socket.payload("guild", isEvent("GUILD_CREATE"));
@@ -199,8 +191,7 @@ describe("members", () => {
 		expect(order).toEqual(order.toSorted((a, b) => a - b));
 	});
 
-	test("new connections wait while they are held", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("new connections wait while they are held", async (simulator) => {
 		using before = await openSocket(simulator);
 		simulator.sockets.holdConnections(true);
 		let open = false;
@@ -216,8 +207,7 @@ describe("members", () => {
 		await after.payload("hello", isOp(10));
 	});
 
-	test("member requests wait while they are held", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("member requests wait while they are held", async (simulator) => {
 		const intents = Intent.Guilds | Intent.GuildMembers;
 		const socket = await session(simulator, { intents });
 		const guild_id = simulator.guild("The Cooks").id;
@@ -232,29 +222,30 @@ describe("members", () => {
 		expect(chunk.d).toMatchObject({ nonce: "held" });
 	});
 
-	test("GUILD_CREATE lists all members to those who see presences, if they are few; else the bot and those in voice", async () => {
-		await using simulator = await startSimulator();
-		const members = async (intents: number) => {
-			const socket = await session(simulator, { intents });
-			const { d } = await socket.payload("guild", isEvent("GUILD_CREATE"));
-			const { members, presences } = d as Record<string, unknown[]>;
-			expect(presences).toHaveLength(members?.length ?? 0);
-			return members?.length;
-		};
-		expect(await members(Intent.Guilds | Intent.GuildMembers)).toBe(1);
-		expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(6);
-		simulator.world.members.addMany(simulator.guild("The Cooks"), 50);
-		expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(1);
-		const { world } = simulator;
-		const guild = simulator.guild("The Cooks");
-		const ada = guild.members.get(simulator.user("ada").id);
-		const lounge = world.channels.add(guild, { name: "lounge", type: 2 });
-		if (ada) world.voice.join(lounge, ada, { self_stream: true });
-		expect(await members(Intent.Guilds)).toBe(2);
-	});
+	simulatorTest(
+		"GUILD_CREATE lists all members to those who see presences, if they are few; else the bot and those in voice",
+		async (simulator) => {
+			const members = async (intents: number) => {
+				const socket = await session(simulator, { intents });
+				const { d } = await socket.payload("guild", isEvent("GUILD_CREATE"));
+				const { members, presences } = d as Record<string, unknown[]>;
+				expect(presences).toHaveLength(members?.length ?? 0);
+				return members?.length;
+			};
+			expect(await members(Intent.Guilds | Intent.GuildMembers)).toBe(1);
+			expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(6);
+			simulator.world.members.addMany(simulator.guild("The Cooks"), 50);
+			expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(1);
+			const { world } = simulator;
+			const guild = simulator.guild("The Cooks");
+			const ada = guild.members.get(simulator.user("ada").id);
+			const lounge = world.channels.add(guild, { name: "lounge", type: 2 });
+			if (ada) world.voice.join(lounge, ada, { self_stream: true });
+			expect(await members(Intent.Guilds)).toBe(2);
+		},
+	);
 
-	test("presences and voice states are accepted", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("presences and voice states are accepted", async (simulator) => {
 		const socket = await session(simulator);
 		socket.send(3, { since: null, activities: [], status: "idle", afk: false });
 		const unmuted = { self_mute: false, self_deaf: false };
@@ -265,8 +256,7 @@ describe("members", () => {
 });
 
 describe("resuming", () => {
-	test("missed events are replayed, then RESUMED", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("missed events are replayed, then RESUMED", async (simulator) => {
 		const first = await session(simulator);
 		const guild = await first.payload("guild", isEvent("GUILD_CREATE"));
 		first.close();
@@ -280,16 +270,14 @@ describe("resuming", () => {
 		expect(second.received.flatMap(({ t }) => t ?? [])).toEqual(["MESSAGE_CREATE", "RESUMED"]);
 	});
 
-	test("an unknown session cannot be resumed", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("an unknown session cannot be resumed", async (simulator) => {
 		using socket = await openSocket(simulator);
 		const { token } = simulator.bot("alpha");
 		socket.send(6, { token, session_id: "x", seq: 1 });
 		expect((await socket.payload("op 9", isOp(9))).d).toBe(false);
 	});
 
-	test("another bot's session and a future sequence number are refused", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("another bot's session and a future sequence number are refused", async (simulator) => {
 		const { session_id } = await session(simulator);
 		for (const [bot, seq, code] of [
 			["beta", 1, 4004],
@@ -322,8 +310,7 @@ describe("faults", () => {
 		expect(await socket.closed()).toBe(4009);
 	});
 
-	test("discord.js resumes after a lost connection, and misses nothing", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("discord.js resumes after a lost connection, and misses nothing", async (simulator) => {
 		await using bot = await connect(simulator);
 		simulator.sockets.disconnect();
 		await simulator.user("ada").say("The Cooks/general", "missed");
@@ -332,16 +319,14 @@ describe("faults", () => {
 		expect(bot.events.filter(({ t }) => t === "READY")).toHaveLength(1);
 	});
 
-	test("discord.js identifies again when its session is lost", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("discord.js identifies again when its session is lost", async (simulator) => {
 		await using bot = await connect(simulator);
 		simulator.sockets.disconnect({ resumable: false });
 		const ready = () => bot.events.filter(({ t }) => t === "READY");
 		await until("a second READY", () => ready().length === 2);
 	});
 
-	test("discord.js resumes after op 7 and op 9", async () => {
-		await using simulator = await startSimulator();
+	simulatorTest("discord.js resumes after op 7 and op 9", async (simulator) => {
 		await using bot = await connect(simulator);
 		simulator.sockets.requestReconnect();
 		await bot.event("RESUMED");

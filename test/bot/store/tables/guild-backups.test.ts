@@ -1,6 +1,6 @@
 // Stored backups and pictures of guilds, on both databases.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	keepGuildBackup,
 	type NewGuildBackup,
@@ -22,6 +22,7 @@ import {
 } from "../../../../src/bot/store/tables/guild-pictures.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 
 const guild_id = "1200000000000000001";
 const at = 1_790_000_000_000;
@@ -47,11 +48,9 @@ const options = { keep: 3, keepReason: () => undefined };
 const picture = (hash: string, used_at = at) => ({ hash, media_type: "image/png", data: "AAAA", used_at });
 
 onBoth((databases) => {
-	const open = async () => openStore(await databases.place(), { migrations });
+	const openedTest = testWith(async () => openStore(await databases.place(), { migrations }));
 
-	test("a backup is read back, by its number or as the latest one", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("a backup is read back, by its number or as the latest one", async ({ store }) => {
 		expect(await selectGuildBackups(store.sql, guild_id)).toEqual([]);
 		await saveGuildBackup(store, backup("one"), options);
 		const second = backup("two", { made_at: at - 5, omitted: "no webhooks" });
@@ -67,9 +66,7 @@ onBoth((databases) => {
 		expect(await selectGuildBackup(store.sql, "1", undefined)).toBeUndefined();
 	});
 
-	test("a document that is that of the latest backup is not stored again", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("a document that is that of the latest backup is not stored again", async ({ store }) => {
 		await saveGuildBackup(store, backup("one"), options);
 		const later = backup("one", { made_at: at + 7 });
 		expect(await saveGuildBackup(store, later, options)).toEqual({ outcome: "unchanged" });
@@ -80,9 +77,7 @@ onBoth((databases) => {
 		expect(await selectGuildBackups(store.sql, guild_id)).toHaveLength(3);
 	});
 
-	test("the oldest backups are deleted, whatever the clock said, with what refers to them", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("the oldest backups are deleted, whatever the clock said, with what refers to them", async ({ store }) => {
 		for (const number of [1, 2, 3, 4, 5])
 			await saveGuildBackup(store, backup(`document ${number}`, { made_at: at - number, pictures: [soup] }), options);
 		const rows = await selectGuildBackups(store.sql, guild_id);
@@ -94,9 +89,7 @@ onBoth((databases) => {
 		]);
 	});
 
-	test("a kept backup is not rotated, and announced once; too many kept ones are rotated", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("a kept backup is not rotated, and announced once; too many kept ones are rotated", async ({ store }) => {
 		for (let number = 1; number <= 12; number += 1) {
 			await saveGuildBackup(store, backup(`document ${number}`), options);
 			if (number > 5) continue;
@@ -115,9 +108,7 @@ onBoth((databases) => {
 		expect(await selectDueNotices(store.sql)).toEqual([]);
 	});
 
-	test("the previous backup is kept if there is a reason", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("the previous backup is kept if there is a reason", async ({ store }) => {
 		const keepReason = ({ channels }: { channels: number }) => (channels === 10 ? "wiped" : undefined);
 		await saveGuildBackup(store, backup("one"), { keep: 2, keepReason });
 		const wiped = backup("two", { channels: 1, made_at: at + 1 });
@@ -132,9 +123,7 @@ onBoth((databases) => {
 		]);
 	});
 
-	test("a picture is stored once, and found by what has it", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("a picture is stored once, and found by what has it", async ({ store }) => {
 		await saveGuildPicture(store, picture(soup), "1");
 		await saveGuildPicture(store, picture(soup, at + 1), "2");
 		await savePictureSource(store.sql, "3", salad);
@@ -151,9 +140,7 @@ onBoth((databases) => {
 		expect((await selectPictureHashes(store.sql, many)).size).toBe(2);
 	});
 
-	test("a use within the hour is not written", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("a use within the hour is not written", async ({ store }) => {
 		await saveGuildPicture(store, picture(soup), "1");
 		const used = async (now: number) => {
 			await touchGuildPictures(store.sql, [soup], now);
@@ -165,9 +152,7 @@ onBoth((databases) => {
 		expect(await used(at - hourMs)).toBe(at - hourMs);
 	});
 
-	test("only old pictures without a backup are deleted", async () => {
-		await using opened = await open();
-		const { store } = opened;
+	openedTest("only old pictures without a backup are deleted", async ({ store }) => {
 		await saveGuildBackup(store, backup("1", { pictures: [soup] }), options);
 		await saveGuildPicture(store, picture(soup), "1");
 		await saveGuildPicture(store, picture(salad), "2");

@@ -1,6 +1,6 @@
 // Stored reports, on both databases.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	deleteReportsBefore,
 	endReport,
@@ -21,6 +21,7 @@ import {
 import { migrations } from "../../../../src/bot/store/tables.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
 import { onBoth, openStore } from "../../../support/stores.ts";
+import { testWith } from "../../../support/test-with.ts";
 
 const guild_id = "12345678901234567890";
 const now = 1_790_000_000_000;
@@ -51,7 +52,7 @@ const person = (reporter: string): NewReport =>
 const ended = { state: "dismissed", ended_at: now, ended_by: "9", case_number: null } as const;
 
 onBoth((databases) => {
-	async function open() {
+	const openTest = testWith(async () => {
 		const opened = await openStore(await databases.place(), { migrations });
 		const { store } = opened;
 		const file = (one: NewReport) => store.transaction((sql) => fileReport(sql, one, limits));
@@ -66,10 +67,9 @@ onBoth((databases) => {
 			key: (number: number) => ({ guild_id, number }),
 			[Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
 		};
-	}
+	});
 
-	test("reports of one message are one entry, with ids of 64 bits", async () => {
-		await using at = await open();
+	openTest("reports of one message are one entry, with ids of 64 bits", async (at) => {
 		expect(await at.file(report(1, "a"))).toEqual({ kind: "new", number: 1 });
 		expect(await at.file(report(1, "b"))).toEqual({ kind: "joined", number: 1 });
 		expect(await at.file(report(1, "a"))).toEqual({ kind: "again", number: 1 });
@@ -88,8 +88,7 @@ onBoth((databases) => {
 		});
 	});
 
-	test("a person has limits of open reports, and of reports in an hour", async () => {
-		await using at = await open();
+	openTest("a person has limits of open reports, and of reports in an hour", async (at) => {
 		for (const message of [1, 2, 3]) await at.file(report(message, "a"));
 		expect(await at.file(report(4, "a"))).toEqual({ kind: "too many open" });
 		// Others are not affected.
@@ -102,8 +101,7 @@ onBoth((databases) => {
 		expect(await at.file(later)).toMatchObject({ kind: "new" });
 	});
 
-	test("a guild has a limit of open reports, and a report one of reporters", async () => {
-		await using at = await open();
+	openTest("a guild has a limit of open reports, and a report one of reporters", async (at) => {
 		for (const message of [1, 2, 3, 4, 5]) await at.file(report(message, `${message}`));
 		expect(await at.file(report(6, "a"))).toEqual({ kind: "queue full" });
 		expect(await at.file(report(1, "a"))).toMatchObject({ kind: "joined" });
@@ -113,8 +111,7 @@ onBoth((databases) => {
 		expect(await at.file(other)).toEqual({ kind: "new", number: 1 });
 	});
 
-	test("the end of a report deletes the reasons, once", async () => {
-		await using at = await open();
+	openTest("the end of a report deletes the reasons, once", async (at) => {
 		await at.file(report(1, "a"));
 		expect(await at.end(1, ended)).toBe(true);
 		expect(await at.end(1, { ...ended, state: "handled" })).toBe(false);
@@ -123,8 +120,7 @@ onBoth((databases) => {
 		expect(rows).toEqual([{ user_id: "a", at: now, reason: null }]);
 	});
 
-	test("a message is reported once by a person, and a person again after the end", async () => {
-		await using at = await open();
+	openTest("a message is reported once by a person, and a person again after the end", async (at) => {
 		await at.file(report(1, "a"));
 		await at.file(person("a"));
 		await at.end(1, ended);
@@ -137,8 +133,7 @@ onBoth((databases) => {
 		expect(await selectEarlierReport(at.sql, row)).toMatchObject({ number: 1, state: "dismissed" });
 	});
 
-	test("counts a reporter's other reports, and those that were dismissed", async () => {
-		await using at = await open();
+	openTest("counts a reporter's other reports, and those that were dismissed", async (at) => {
 		await at.file(report(1, "a"));
 		await at.file(report(2, "a"));
 		await at.file(report(2, "b"));
@@ -148,8 +143,7 @@ onBoth((databases) => {
 		]);
 	});
 
-	test("pages open reports from the oldest, ended ones from the newest", async () => {
-		await using at = await open();
+	openTest("pages open reports from the oldest, ended ones from the newest", async (at) => {
 		for (const message of [1, 2, 3, 4, 5]) await at.file(report(message, `${message}`));
 		for (const number of [1, 3]) await at.end(number, ended);
 		const page = async (isOpen: boolean, limit: number, offset: number) => {
@@ -161,8 +155,7 @@ onBoth((databases) => {
 		expect(await page(false, 5, 0)).toEqual([2, 3, 1]);
 	});
 
-	test("an entry is due until it shows the latest version", async () => {
-		await using at = await open();
+	openTest("an entry is due until it shows the latest version", async (at) => {
 		await at.file(report(1, "a"));
 		const due = async () => (await selectUnshownReports(at.sql, guild_id, 10)).map(({ version }) => version);
 		expect(await due()).toEqual([1]);
@@ -184,8 +177,7 @@ onBoth((databases) => {
 		});
 	});
 
-	test("old reports are deleted, and no number is used twice", async () => {
-		await using at = await open();
+	openTest("old reports are deleted, and no number is used twice", async (at) => {
 		await at.file(report(1, "a"));
 		await at.file(report(2, "a"));
 		for (const number of [1, 2]) await at.end(number, ended);
