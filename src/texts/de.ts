@@ -186,6 +186,9 @@ export const de = {
 	"command.menu.report.name": "Melden",
 
 	// Commands: answers
+	"answer.page": "-# Seite {page} von {pages}",
+	"answer.previous.button": "Zurück",
+	"answer.next.button": "Weiter",
 	"answer.case_of": "{number}: {action} für {person}",
 	"answer.case": "{number}: {action}",
 	"answer.done": "Erledigt.",

@@ -180,6 +180,9 @@ export const en = {
 	"command.menu.report.name": "Report",
 
 	// Commands: answers
+	"answer.page": "-# Page {page} of {pages}",
+	"answer.previous.button": "Back",
+	"answer.next.button": "Next",
 	"answer.case_of": "{number}: {action} for {person}",
 	"answer.case": "{number}: {action}",
 	"answer.done": "Done.",

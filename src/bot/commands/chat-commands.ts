@@ -17,7 +17,7 @@ import { type Command, type CommandContext, readCommand } from "./commands.ts";
 import type { Limiter } from "./cooldown.ts";
 import { helpCommand } from "./definitions.ts";
 import { questionButtons } from "./forms.ts";
-import { chatHelp, type Holds, holdsOf } from "./help.ts";
+import { type Help, type Holds, holdsOf } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from "./limits.ts";
 import type { Answer, Perform } from "./perform.ts";
 
@@ -29,6 +29,7 @@ export interface ChatCommandsOptions {
 	/** Deletes people's messages with a secret, such as a verification code. */
 	deleteSecrets: boolean;
 	performing: Perform;
+	help: Help;
 	limits: CommandLimits;
 	concurrency: ConcurrencyLimit;
 	log: Log;
@@ -45,8 +46,8 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	const { prefix, commands, actions, performing, log } = options;
 	const help: ChatCommand = {
 		name: helpCommand.name,
-		run: async ({ guild }, _rest, holds) => ({
-			answer: { text: chatHelp(options, holds, guild.preferredLocale) },
+		run: async ({ guild, member }, _rest, holds) => ({
+			answer: options.help.page({ door: "chat", asker: member.id, locale: guild.preferredLocale, holds }),
 			isMistake: false,
 		}),
 	};
@@ -205,7 +206,7 @@ function usageOnly(name: string, actions: readonly Action[], prefix: string): Ch
 	};
 }
 
-async function reply(message: Message<true>, { text, question, isVerbatim }: Answer): Promise<void> {
+async function reply(message: Message<true>, { text, question, isVerbatim, buttons }: Answer): Promise<void> {
 	const { channel } = message;
 	const missing = missingToWrite(channel);
 	if (missing !== 0n) throw new ToolError(`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`);
@@ -213,7 +214,8 @@ async function reply(message: Message<true>, { text, question, isVerbatim }: Ans
 	const pieces = isVerbatim ? sendablePieces(text) : answerPieces(text, locale);
 	for (const [index, content] of pieces.entries()) {
 		const isLast = index === pieces.length - 1;
-		const components = isLast && question !== undefined ? [questionButtons(question, locale)] : [];
+		const row = question === undefined ? buttons : questionButtons(question, locale);
+		const components = isLast && row ? [row] : [];
 		await send(message, { content, components });
 	}
 }

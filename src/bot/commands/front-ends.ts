@@ -10,6 +10,7 @@ import type { Command } from "./commands.ts";
 import { type ComponentHandler, serveComponents } from "./components.ts";
 import type { Limiter } from "./cooldown.ts";
 import { definitionsOf } from "./definitions.ts";
+import { createHelp } from "./help.ts";
 import { createCommandLimits, createConcurrencyLimit } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import { createPerform } from "./perform.ts";
@@ -53,8 +54,10 @@ export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 	const { actions = [], menus = [], components = [] } = options;
 	const { suggest = async () => [], log } = options;
 	const { callAs, questionMs } = options;
+	const help = createHelp({ prefix: options.prefix, actions, menus, commands: options.commands });
 	const shared = {
 		actions,
+		help,
 		menus,
 		suggest,
 		log,
@@ -76,7 +79,7 @@ export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 		attach(client) {
 			if (isAny) attachChat(client);
 			slash.attach(client);
-			const handlers = [...slash.components, ...components];
+			const handlers = [...slash.components, help.component, ...components];
 			serveComponents(client, { handlers, log });
 			const { scope, retryMs } = options;
 			registration = keepRegistered(client, { ...{ scope, definitions, known, log, retryMs } });

@@ -1,11 +1,22 @@
 // `help`: lists what a person may use in a channel, as slash commands or chat commands.
 
-import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } from "discord.js";
+import {
+	ActionRowBuilder,
+	ButtonBuilder,
+	ButtonStyle,
+	type GuildMember,
+	type GuildTextBasedChannel,
+	PermissionFlagsBits,
+} from "discord.js";
 import type { Permission } from "../../discord/permissions.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said, sayIn } from "../../texts/texts.ts";
+import { noMentions } from "../messages/split-message.ts";
 import type { Action } from "./action.ts";
 import { chatName, chatUsage } from "./chat-arguments.ts";
 import { commandText, slashName } from "./command-texts.ts";
 import type { Command } from "./commands.ts";
+import type { ComponentHandler } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
 import type { MenuHandler } from "./menus.ts";
 
@@ -35,11 +46,11 @@ interface ChatLine extends Pick<Command, "name" | "usage"> {
 	permission?: Permission | undefined;
 }
 
-export function chatHelp(
+function chatHelp(
 	{ prefix, actions, commands }: Omit<Helpful, "menus">,
 	holds: Holds,
 	locale: string | null,
-): string {
+): string[] {
 	const all: ChatLine[] = [
 		{ ...helpCommand, usage: "" },
 		...commands,
@@ -52,15 +63,14 @@ export function chatHelp(
 		.map(({ name, shown = name, usage }) => {
 			const line = [prefix, shown, usage].join(" ").trimEnd();
 			return `\`${line}\`: ${commandText(name.split(" "), "description", locale)}`;
-		})
-		.join("\n");
+		});
 }
 
-export function slashHelp(
+function slashHelp(
 	{ actions, commands, menus }: Omit<Helpful, "prefix">,
 	holds: Holds,
 	locale: string | null,
-): string {
+): string[] {
 	const all: Pick<Action, "name" | "permission">[] = [
 		helpCommand,
 		...commands.flatMap(({ slash }) => slash ?? []),
@@ -72,10 +82,68 @@ export function slashHelp(
 		.map(({ name }) => {
 			const path = name.split(" ");
 			return `\`${slashName(path, locale)}\`: ${commandText(path, "description", locale)}`;
-		})
-		.join("\n");
+		});
 }
 
 function isShown({ permission }: { permission?: Permission | undefined }, holds: Holds): boolean {
 	return permission === undefined || holds(permission);
+}
+
+// With the lines that wrap, what a phone shows at once.
+const pageLines = 10;
+
+const prefix = "help";
+
+/** "chat" lists chat commands for `asker`, "slash" slash commands for the only person who sees them. */
+interface Shown {
+	door: "chat" | "slash";
+	asker: string;
+	locale: string;
+	holds: Holds;
+}
+
+export type Help = ReturnType<typeof createHelp>;
+
+/** Pages of the commands that a person may use, and the buttons that turn them. */
+export function createHelp(offered: Helpful) {
+	function page(
+		{ door, asker, locale, holds }: Shown,
+		wanted = 0,
+	): { text: string; buttons?: ActionRowBuilder<ButtonBuilder> } {
+		const say = sayIn(locale);
+		const lines = (door === "chat" ? chatHelp : slashHelp)(offered, holds, locale);
+		const pages = Math.ceil(lines.length / pageLines);
+		const index = Math.min(wanted, pages - 1);
+		const text = lines.slice(index * pageLines, (index + 1) * pageLines).join("\n");
+		if (pages === 1) return { text };
+		const button = (to: number, key: "answer.previous.button" | "answer.next.button") =>
+			new ButtonBuilder()
+				.setCustomId([prefix, door, asker, to].join(":"))
+				.setLabel(say(key))
+				.setStyle(ButtonStyle.Secondary)
+				.setDisabled(to < 0 || to >= pages);
+		return {
+			text: `${text}\n${say("answer.page", { page: index + 1, pages })}`,
+			buttons: new ActionRowBuilder<ButtonBuilder>().addComponents(
+				button(index - 1, "answer.previous.button"),
+				button(index + 1, "answer.next.button"),
+			),
+		};
+	}
+
+	const component: ComponentHandler = {
+		prefix,
+		async run(interaction, rest) {
+			const [door, asker = "", wanted] = rest.split(":");
+			if (!interaction.isButton() || (door !== "chat" && door !== "slash") || !/^\d{1,3}$/.test(wanted ?? "")) return;
+			const { user, locale, guildLocale } = interaction;
+			if (user.id !== asker) throw new SaidError(said("answer.only_asker"));
+			const holds: Holds = (name) => interaction.memberPermissions?.has(PermissionFlagsBits[name]) ?? false;
+			const shown = { door, asker, holds, locale: door === "chat" ? (guildLocale ?? locale) : locale } as const;
+			const { text, buttons } = page(shown, Number(wanted));
+			await interaction.update({ content: text, components: buttons ? [buttons] : [], allowedMentions: noMentions });
+		},
+	};
+
+	return { page, component };
 }

@@ -1,6 +1,7 @@
 // Runs actions for people on Discord: calls the tool in their name and formats the result. Asks for confirmation first if
 // the action requires it.
 
+import type { ActionRowBuilder, ButtonBuilder } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render } from "../../texts/texts.ts";
@@ -22,6 +23,8 @@ export interface Place extends CommandPlace {
 export interface Answer {
 	text: string;
 	question?: string;
+	/** Below the last message. */
+	buttons?: ActionRowBuilder<ButtonBuilder>;
 	/** Must arrive byte for byte: split inside words. */
 	isVerbatim?: boolean | undefined;
 }

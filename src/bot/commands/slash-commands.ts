@@ -36,7 +36,7 @@ import {
 	retryPrefix,
 	valuesOfForm,
 } from "./forms.ts";
-import { type Holds, slashHelp } from "./help.ts";
+import type { Help, Holds } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type LimitedRun, type Ran, weightOf } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import type { Answer, Perform, Place } from "./perform.ts";
@@ -49,6 +49,7 @@ export interface SlashCommandsOptions {
 	commands: readonly Command[];
 	suggest: Suggest;
 	performing: Perform;
+	help: Help;
 	limits: CommandLimits;
 	concurrency: ConcurrencyLimit;
 	log: Log;
@@ -141,8 +142,9 @@ export class SlashCommands {
 		}
 		if (!interaction.inGuild()) return;
 		if (commandName === helpCommand.name) {
-			const text = slashHelp(this.options, holdsIn(interaction), interaction.locale);
-			this.#respond(interaction, { weight: "open" }, async () => ({ answer: { text }, isMistake: false }));
+			const { user, locale } = interaction;
+			const answer = this.options.help.page({ door: "slash", asker: user.id, locale, holds: holdsIn(interaction) });
+			this.#respond(interaction, { weight: "open" }, async () => ({ answer, isMistake: false }));
 			return;
 		}
 		for (const menu of this.options.menus) {
@@ -230,14 +232,15 @@ export class SlashCommands {
 	}
 }
 
-async function show(interaction: Answering, { text, question, isVerbatim }: Answer): Promise<void> {
-	if (question === undefined)
-		return isVerbatim ? answerPrivately(interaction, text, sendablePieces(text)) : answerPrivately(interaction, text);
+async function show(interaction: Answering, { text, question, isVerbatim, buttons }: Answer): Promise<void> {
 	const { locale } = interaction;
+	const row = question === undefined ? buttons : questionButtons(question, locale);
+	if (!row)
+		return isVerbatim ? answerPrivately(interaction, text, sendablePieces(text)) : answerPrivately(interaction, text);
 	const pieces = answerPieces(text, locale);
 	const last = pieces.pop() ?? "";
 	if (pieces.length > 0) await answerPrivately(interaction, text, pieces);
-	const body = { content: last, allowedMentions: noMentions, components: [questionButtons(question, locale)] };
+	const body = { content: last, allowedMentions: noMentions, components: [row] };
 	if (pieces.length === 0) await interaction.editReply(body);
 	else await interaction.followUp({ ...body, flags: MessageFlags.Ephemeral });
 }

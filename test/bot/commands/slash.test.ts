@@ -137,6 +137,38 @@ describe("commands", () => {
 		expect(await run("help", {}, "zoe")).not.toContain("`/ban`");
 	});
 
+	test("help has pages, which only the person who asked turns", async () => {
+		const { simulator } = world;
+		const user = simulator.user("ada");
+		const names = (text: string) => text.split("\n").flatMap((line) => /^`(.*?)`/.exec(line)?.[1] ?? []);
+		const first = await (await user.run(general, "help")).reply();
+		expect(first.content).toEndWith("-# Page 1 of 3");
+		const seen = names(first.content);
+		expect(seen).toHaveLength(10);
+		for (const page of [2, 3]) {
+			await (await user.press(first, "Next")).reply();
+			expect(first.content).toEndWith(`-# Page ${page} of 3`);
+			seen.push(...names(first.content));
+		}
+		expect(new Set(seen).size).toBe(seen.length);
+		expect(seen).toEqual(expect.arrayContaining(["/help", "/ban", "/purge joined", "/rolemenu"]));
+		await (await user.press(first, "Back")).reply();
+		expect(first.content).toEndWith("-# Page 2 of 3");
+		const before = world.answers().length;
+		await user.say(general, "!m help");
+		const chat = await until("it is answered", () =>
+			world
+				.answers()
+				.slice(before)
+				.find(({ components }) => components.length > 0),
+		);
+		const other = await (await simulator.user("zoe").press(chat, "Next")).reply();
+		expect(other.content).toContain("Only the person");
+		expect(chat.content).toContain("Page 1 of");
+		await (await user.press(chat, "Next")).reply();
+		expect(chat.content).toContain("Page 2 of");
+	});
+
 	test("durations are suggested", async () => {
 		const { simulator } = world;
 		const user = simulator.user(moderator);

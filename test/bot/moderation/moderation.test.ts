@@ -221,7 +221,7 @@ describe("permissions", () => {
 		const names = await shown(moderator);
 		expect(names).toEqual(expect.arrayContaining(["help", ...forBans]));
 		expect(names).not.toContain("setlog");
-		// Hers is long: this is the first message of it.
+		// Hers has several pages.
 		expect(await shown("ada")).toEqual(expect.arrayContaining(["help", ...forBans, "nuke", "kick"]));
 	});
 
