@@ -804,6 +804,91 @@ export const de = {
 	// Rights and what could not be found
 
 	// Pages
+	"page.back": "Zurück zu {name}",
+	"page.back.connections": "Zurück zu deinen Verbindungen",
+	"page.signed-in": "Mit Discord angemeldet als {name}.",
+	"page.sign-in": "Mit Discord anmelden",
+	"page.sign-in.again": "Wieder anmelden",
+	"page.sign-in.why":
+		"Melde dich mit Discord an, um zu sehen, welche Programme in deinem Namen handeln, und um das zu beenden.",
+	"page.sign-out": "Abmelden",
+	"page.signed-out": "Abgemeldet",
+	"page.signed-out.text": "Dieser Browser zeigt deine Verbindungen nicht mehr. Die Programme bleiben verbunden.",
+	"page.published-by": "Herausgeber",
+	"page.publisher": "{host}, von dort stammt dieser Name",
+	"page.publisher.unknown": "unbekannt: Das Programm hat sich selbst angemeldet, und sein Name ist nicht geprüft",
+	"page.target.program": "einem Programm auf diesem Computer ({host})",
+	"page.target.app": "der App, die Links mit {scheme} öffnet",
+	"page.target.site": "{host}",
+	"page.warning.program":
+		"Der Zugriff geht an ein Programm auf diesem Computer, und jedes Programm kann sich als dieses ausgeben. Erlaube ihn nur, wenn du es gerade selbst gestartet hast.",
+	"page.warning.app":
+		"Der Zugriff geht an die App, die Links mit {scheme} öffnet, und jede App auf diesem Gerät kann das beanspruchen. Erlaube ihn nur, wenn du die Anmeldung gerade selbst in der App begonnen hast.",
+	"page.access.read": "Lesen",
+	"page.access.read.text":
+		"Es sieht Kanäle, Nachrichten, Mitglieder und Einstellungen, die du sehen kannst. Es ändert nichts.",
+	"page.access.write": "Lesen und schreiben",
+	"page.access.write.text":
+		"Es sendet auch Nachrichten, sperrt einzelne Kanäle und erstellt und ändert, was sich zurücknehmen lässt. Es löscht nichts, schreibt keine Nachricht um, gibt niemandem einen Timeout, kickt und bannt niemanden, gibt niemandem Macht über andere oder Zugang zu privaten Kanälen und bringt nicht den ganzen Server zum Schweigen.",
+	"page.access.all": "Alles",
+	"page.access.all.text":
+		"Es löscht auch, schreibt um, kickt, bannt, vergibt Rollen und mächtige Berechtigungen und tut alles andere, was du darfst.",
+	"page.consent": "{client} verbinden?",
+	"page.consent.title": "{client} verbinden",
+	"page.consent.unverified":
+		"Jeder kann ein Programm unter diesem Namen anmelden. Erlaube es nur, wenn du diese Anmeldung gerade selbst begonnen hast.",
+	"page.consent.back-to": "Danach geht es zurück zu",
+	"page.consent.guilds": "Kann in deinem Namen handeln auf",
+	"page.consent.more-guilds": "und {more} weiteren",
+	"page.consent.what": "Was darf es tun?",
+	"page.consent.limit": "Was du auch wählst: Es tut nie etwas, das du auf Discord nicht selbst darfst.",
+	"page.consent.end": "Beenden kannst du das unter {link}.",
+	"page.consent.end.link": "deinen Verbindungen",
+	"page.consent.deny": "Ablehnen",
+	"page.consent.allow": "Erlauben",
+	"page.consent.unknown-decision": "Diese Entscheidung gibt es nicht.",
+	"page.consent.not-offered": "Dieser Zugriff stand nicht zur Wahl.",
+	"page.connections": "Deine Verbindungen",
+	"page.connections.none": "Kein Programm ist in deinem Namen verbunden.",
+	"page.connections.some":
+		"Diese Programme handeln auf Discord in deinem Namen. Wenn du eine Verbindung beendest, gilt das nach höchstens einer Sekunde.",
+	"page.connections.ended": "Die Verbindung ist beendet.",
+	"page.connections.end": "Verbindung mit {client} beenden",
+	"page.connections.to": "Verbunden mit",
+	"page.connections.may": "Darf",
+	"page.connections.since": "Seit",
+	"page.connections.last-used": "Zuletzt benutzt",
+	"page.connections.never": "nie",
+	"page.expired": "Diese Seite ist abgelaufen",
+	"page.expired.connections":
+		"Sie wurde in einem anderen Browser oder vor mehr als zehn Minuten geöffnet. Melde dich wieder an, um deine Verbindungen zu sehen.",
+	"page.expired.consent":
+		"Sie wurde in einem anderen Browser geöffnet, schon beantwortet oder ist älter als zehn Minuten. Geh zurück zu dem Programm, das du verbinden willst, und verbinde es noch einmal.",
+	"page.lost": "Diese Anmeldung lässt sich nicht fortsetzen",
+	"page.lost.text":
+		"Sie wurde in einem anderen Browser begonnen, hat länger als zehn Minuten gedauert oder wurde schon fortgesetzt. Geh zurück zu dem Programm, das du verbinden willst, und verbinde es noch einmal.",
+	"page.not-signed-in": "Du hast dich nicht angemeldet",
+	"page.not-signed-in.text":
+		"Discord hat dich ohne Anmeldung zurückgeschickt, weil du sie abgebrochen hast oder wegen eines Fehlers.",
+	"page.no-answer": "Discord hat nicht gesagt, wer du bist",
+	"page.no-answer.text": "Warte einen Moment und verbinde dann noch einmal.",
+	"page.refused": "Du kannst dich hier nicht anmelden",
+	"page.refused.text":
+		"Du bist als {person} angemeldet. Dafür brauchst du auf einem der Server die Berechtigung „Server verwalten“ oder eine Rolle, die der Betreiber des Bots ausgewählt hat.",
+	"page.no-bot":
+		"Ein Bot hat nicht geantwortet. Deshalb ist unbekannt, ob du dich anmelden darfst. Warte einen Moment und verbinde dann noch einmal.",
+	"page.no-bot.again": "Ein Bot hat nicht geantwortet. Versuch es später noch einmal.",
+	"page.unavailable": "Im Moment nicht verfügbar",
+	"page.invalid": "Diese Anfrage ist ungültig",
+	"page.unknown-client":
+		"Dieser Server kennt das Programm nicht, von dem du kommst. Entferne dort die Verbindung und füge sie neu hinzu.",
+	"page.unregistered-address":
+		"Das Programm, von dem du kommst, hat eine Rücksprungadresse genannt, die es nicht angemeldet hat.",
+	"page.no-description":
+		"Die Beschreibung des Programms, von dem du kommst, lässt sich gerade nicht abrufen. Versuch es in einer Minute noch einmal.",
+	"page.too-long": "Die Anfrage ist zu lang.",
+	"page.too-many": "Gerade melden sich zu viele an. Versuch es in einer Minute noch einmal.",
+	"page.no-database": "Der Server erreicht seine Datenbank nicht. Versuch es später noch einmal.",
 } as const;
 
 de satisfies Translation<typeof de, typeof en>;

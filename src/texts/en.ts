@@ -773,4 +773,85 @@ export const en = {
 	// Rights and what could not be found
 
 	// Pages
+	"page.back": "Back to {name}",
+	"page.back.connections": "Back to your connections",
+	"page.signed-in": "Signed in with Discord as {name}.",
+	"page.sign-in": "Sign in with Discord",
+	"page.sign-in.again": "Sign in again",
+	"page.sign-in.why": "Sign in with Discord to see which programs act in your name, and to end that.",
+	"page.sign-out": "Sign out",
+	"page.signed-out": "Signed out",
+	"page.signed-out.text": "This browser no longer shows your connections. The programs stay connected.",
+	"page.published-by": "Published by",
+	"page.publisher": "{host}, which states this name",
+	"page.publisher.unknown": "unknown: it registered itself, and its name is not verified",
+	"page.target.program": "a program on this computer ({host})",
+	"page.target.app": "the app that opens {scheme} links",
+	"page.target.site": "{host}",
+	"page.warning.program":
+		"The access goes to a program on this computer, and any program can pretend to be this one. Allow it only if you have just started it yourself.",
+	"page.warning.app":
+		"The access goes to the app that opens {scheme} links, and any app on this device can claim them. Allow it only if you have just started the sign-in in the app yourself.",
+	"page.access.read": "Read",
+	"page.access.read.text": "It sees channels, messages, members and settings that you can see. It changes nothing.",
+	"page.access.write": "Read and write",
+	"page.access.write.text":
+		"It also sends messages, locks single channels, and creates and changes what can be changed back. It deletes nothing, rewrites no message, times out, kicks and bans nobody, gives nobody power over others or access to private channels, and does not silence the whole server.",
+	"page.access.all": "Everything",
+	"page.access.all.text":
+		"It also deletes, rewrites, kicks, bans, gives roles and powerful permissions, and does all else that you may do.",
+	"page.consent": "Connect {client}?",
+	"page.consent.title": "Connect {client}",
+	"page.consent.unverified":
+		"Anyone can register a program under this name. Allow it only if you have just started this sign-in yourself.",
+	"page.consent.back-to": "Sends you back to",
+	"page.consent.guilds": "Can act in your name in",
+	"page.consent.more-guilds": "and {more} more",
+	"page.consent.what": "What may it do?",
+	"page.consent.limit": "Whatever you choose: it never does what you may not do on Discord yourself.",
+	"page.consent.end": "You can end this at {link}.",
+	"page.consent.end.link": "your connections",
+	"page.consent.deny": "Deny",
+	"page.consent.allow": "Allow",
+	"page.consent.unknown-decision": "The decision is unknown.",
+	"page.consent.not-offered": "This access was not offered.",
+	"page.connections": "Your connections",
+	"page.connections.none": "No program is connected in your name.",
+	"page.connections.some":
+		"These programs act in your name on Discord. Ending a connection takes effect within a second.",
+	"page.connections.ended": "The connection has ended.",
+	"page.connections.end": "End the connection with {client}",
+	"page.connections.to": "Connected to",
+	"page.connections.may": "May do",
+	"page.connections.since": "Since",
+	"page.connections.last-used": "Last used",
+	"page.connections.never": "never",
+	"page.expired": "This page has expired",
+	"page.expired.connections":
+		"It was opened in another browser, or more than ten minutes ago. Sign in again to see your connections.",
+	"page.expired.consent":
+		"It was opened in another browser, has been answered, or is older than ten minutes. Go back to the program that you want to connect, and connect it again.",
+	"page.lost": "This sign-in cannot be continued",
+	"page.lost.text":
+		"It was begun in another browser, took longer than ten minutes, or has been continued before. Go back to the program that you want to connect, and connect it again.",
+	"page.not-signed-in": "You did not sign in",
+	"page.not-signed-in.text":
+		"Discord sent you back without a sign-in, because you cancelled it or because of an error.",
+	"page.no-answer": "Discord did not tell who you are",
+	"page.no-answer.text": "Wait a moment, then connect again.",
+	"page.refused": "You cannot sign in here",
+	"page.refused.text":
+		"You signed in as {person}. Signing in needs the permission Manage Server, or a role that the bot's operator has chosen, in one of its servers.",
+	"page.no-bot": "A bot did not answer, so it is unknown whether you may sign in. Wait a moment, then connect again.",
+	"page.no-bot.again": "A bot did not answer. Try again later.",
+	"page.unavailable": "Not available right now",
+	"page.invalid": "This request is not valid",
+	"page.unknown-client":
+		"The program that sent you here is not known to this server. Remove the connection there, and add it again.",
+	"page.unregistered-address": "The program that sent you here named a return address that it has not registered.",
+	"page.no-description":
+		"The description of the program that sent you here cannot be fetched right now. Try again in a minute.",
+	"page.too-long": "The request is too long.",
+	"page.too-many": "Too many people are signing in. Try again in a minute.",
+	"page.no-database": "The server cannot reach its database. Try again later.",
 } as const satisfies Record<string, Message>;

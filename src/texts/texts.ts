@@ -47,6 +47,18 @@ export function languageOf(locale: string | null | undefined): Language {
 	return allLanguages.find((one) => one === name) ?? "en";
 }
 
+/** The first of a browser's languages that exists, by the header Accept-Language (RFC 9110, section 12.5.4). */
+export function acceptedLanguage(header: string | null): Language {
+	const ranges = (header ?? "").split(",").map((range) => {
+		const [name = "", weight = ""] = range.split(";").map((part) => part.trim());
+		const [, q = "1"] = /^q=([01](?:\.\d{0,3})?)$/i.exec(weight) ?? [];
+		return { name: name.toLowerCase().split("-")[0], q: Number(q) };
+	});
+	const wanted = ranges.filter(({ q }) => q > 0).sort((a, b) => b.q - a.q);
+	for (const { name } of wanted) for (const language of allLanguages) if (language === name) return language;
+	return "en";
+}
+
 export function said<Key extends TextKey>(key: Key, ...values: Arguments<Key>): Said {
 	return { key, values: values[0] ?? {} };
 }

@@ -8,6 +8,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
 import { PlainSignal } from "../../../lib/signal.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
+import { said } from "../../../texts/texts.ts";
 import { networkOf } from "../../http/ip-addresses.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { clientMetadata, clientName, clientUri, type OAuthClient } from "./client-metadata.ts";
@@ -117,10 +118,7 @@ export function createClientDocuments({
 			log.warn("client's metadata document cannot be fetched", { client, reason });
 			const expired = cache.get(id);
 			if (expired) return expired.client;
-			throw new OAuthError(
-				"temporarily_unavailable",
-				"The description of the program that sent you here cannot be fetched right now. Try again in a minute.",
-			);
+			throw new OAuthError("temporarily_unavailable", said("page.no-description"));
 		}
 	}
 

@@ -1,6 +1,8 @@
 // Which redirect URIs a client may have, which one a request may name, and what people are told about it: https, http to
 // this computer, and the private-use schemes of apps. https://www.rfc-editor.org/rfc/rfc8252#section-7
 
+import { type Said, said } from "../../../texts/texts.ts";
+
 const maxLength = 2048;
 
 /** Of apps that are MCP clients. Other schemes without a dot often belong to the operating system. */
@@ -68,25 +70,25 @@ function withoutPort(uri: string): string | undefined {
 }
 
 /** For people, of a valid URI: the host of a website, a program on this computer, or an app. */
-export function redirectTarget(uri: string): string {
+export function redirectTarget(uri: string): Said {
 	const host = URL.parse(uri)?.host ?? "";
 	switch (kindOf(uri)) {
 		case "loopback":
-			return `a program on this computer (${host})`;
+			return said("page.target.program", { host });
 		case "private-use":
-			return `the app that opens ${schemeOf(uri)} links`;
+			return said("page.target.app", { scheme: schemeOf(uri) });
 		default:
-			return host;
+			return said("page.target.site", { host });
 	}
 }
 
 /** Of a valid URI; undefined if it leads to a website. */
-export function redirectWarning(uri: string): string | undefined {
+export function redirectWarning(uri: string): Said | undefined {
 	switch (kindOf(uri)) {
 		case "loopback":
-			return "The access goes to a program on this computer, and any program can pretend to be this one. Allow it only if you have just started it yourself.";
+			return said("page.warning.program");
 		case "private-use":
-			return `The access goes to the app that opens ${schemeOf(uri)} links, and any app on this device can claim them. Allow it only if you have just started the sign-in in the app yourself.`;
+			return said("page.warning.app", { scheme: schemeOf(uri) });
 		default:
 			return undefined;
 	}

@@ -2,6 +2,7 @@
 // It never redirects to the client: anyone can register one, to send people anywhere. What is wrong is shown on a
 // page, for a valid redirect URI with a link. Only the consent form redirects.
 
+import { said } from "../../../texts/texts.ts";
 import type { OAuthClient } from "../clients/client-metadata.ts";
 import { matchesRedirect } from "../clients/redirect-uris.ts";
 import type { AuthorizationRequest } from "../grants/attempts.ts";
@@ -9,7 +10,7 @@ import { errorPage, redirect } from "../pages/page.ts";
 import { accessAt, readResource } from "../protocol/metadata.ts";
 import { asJson, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, queryOf } from "../protocol/parameters.ts";
-import { asPage, backLink, beginSignIn, type OAuthContext } from "./context.ts";
+import { asPage, backLink, beginSignIn, languageFor, type OAuthContext } from "./context.ts";
 
 const maxRequestLength = 8192;
 
@@ -19,10 +20,7 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 	async function findClient(id: string, address: string): Promise<OAuthClient> {
 		const client = await clients.findClient(id, address);
 		if (client) return client;
-		throw new OAuthError(
-			"invalid_client",
-			"The program that sent you here is not known to this server. Remove the connection there, and add it again.",
-		);
+		throw new OAuthError("invalid_client", said("page.unknown-client"));
 	}
 
 	function readRequest(
@@ -50,31 +48,28 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 		const client = await findClient(parameters.require("client_id"), address);
 		const redirectUri = parameters.require("redirect_uri");
 		if (!matchesRedirect(client.redirectUris, redirectUri))
-			throw new OAuthError(
-				"invalid_request",
-				"The program that sent you here named a return address that it has not registered.",
-			);
+			throw new OAuthError("invalid_request", said("page.unregistered-address"));
 		const state = parameters.get("state");
 		let wanted: AuthorizationRequest;
 		try {
 			wanted = readRequest(parameters, client, redirectUri, state);
 		} catch (error) {
 			if (!(error instanceof OAuthError)) throw error;
-			return errorPage({
-				status: 400,
-				title: "This request is not valid",
-				text: error.message,
-				back: backLink(publicUrl, { client, redirectUri, state }, error),
-			});
+			const back = backLink(publicUrl, { client, redirectUri, state }, error);
+			const page = { status: 400, title: said("page.invalid"), text: error.text, back };
+			return errorPage(page, languageFor(request));
 		}
 		if (JSON.stringify(wanted).length > maxRequestLength)
-			throw new OAuthError("invalid_request", "The request is too long.");
+			throw new OAuthError("invalid_request", said("page.too-long"));
 		// Only now: requests that are refused do not keep people from signing in.
 		const { url, cookie } = await beginSignIn(context, request, address, wanted);
 		return redirect(url, cookie);
 	}
 
-	return (request, address) => (isProgram(request) ? asJson : asPage)(() => begin(request, address()));
+	return (request, address) => {
+		const run = () => begin(request, address());
+		return isProgram(request) ? asJson(run) : asPage(request, run);
+	};
 }
 
 /**

@@ -2,50 +2,46 @@
 // them the consent page, or their connections.
 
 import type { PersonGuild } from "../../../mcp/rights.ts";
+import { type Language, said } from "../../../texts/texts.ts";
 import type { AttemptKey, AuthorizationRequest } from "../grants/attempts.ts";
-import { errorPage, redirect } from "../pages/page.ts";
+import { type ErrorPage, errorPage, redirect } from "../pages/page.ts";
 import { DiscordFailure, type DiscordPerson } from "../people/discord.ts";
 import { guildsOf } from "../people/rights.ts";
 import { paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf } from "../protocol/parameters.ts";
 import { consoleState } from "./console-sign-in.ts";
-import { asPage, backLink, type OAuthContext } from "./context.ts";
+import { asPage, backLink, languageFor, type OAuthContext } from "./context.ts";
 
 export function createCallback(context: OAuthContext): (request: Request) => Promise<Response> {
 	const { askRights, attempts, browsers, discord, log, publicUrl } = context;
 
 	function refuse(
 		request: AuthorizationRequest | undefined,
-		page: { status: number; title: string; text: string },
+		page: ErrorPage,
 		error: OAuthError,
+		language: Language,
 	): Response {
 		const back = request && backLink(publicUrl, request, error);
-		return errorPage({ ...page, back });
+		return errorPage({ ...page, back }, language);
 	}
 
 	async function complete(request: Request): Promise<Response> {
+		const language = languageFor(request);
 		const parameters = queryOf(request);
 		const browser = browsers.secretOf(request);
 		const state = parameters.get("state");
 		const key = browser && state ? { browser, state } : undefined;
 		const attempt = key && (await attempts.comeBack(key));
 		if (!key || !attempt)
-			return errorPage({
-				status: 400,
-				title: "This sign-in cannot be continued",
-				text: "It was begun in another browser, took longer than ten minutes, or has been continued before. Go back to the program that you want to connect, and connect it again.",
-			});
+			return errorPage({ status: 400, title: said("page.lost"), text: said("page.lost.text") }, language);
 		const code = parameters.get("code");
 		if (code === undefined)
 			return refuse(
 				attempt.request,
-				{
-					status: 400,
-					title: "You did not sign in",
-					text: "Discord sent you back without a sign-in, because you cancelled it or because of an error.",
-				},
+				{ status: 400, title: said("page.not-signed-in"), text: said("page.not-signed-in.text") },
 				new OAuthError("access_denied", "The person did not sign in."),
+				language,
 			);
 		let person: DiscordPerson;
 		try {
@@ -55,17 +51,19 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 			log.warn("could not learn from Discord who signs in", { error });
 			return refuse(
 				attempt.request,
-				{ status: 502, title: "Discord did not tell who you are", text: "Wait a moment, then connect again." },
+				{ status: 502, title: said("page.no-answer"), text: said("page.no-answer.text") },
 				new OAuthError("temporarily_unavailable", "Discord did not answer."),
+				language,
 			);
 		}
-		return attempt.request ? askForConsent(key, attempt.request, person) : showPage(key, person);
+		return attempt.request ? askForConsent(key, attempt.request, person, language) : showPage(key, person);
 	}
 
 	async function askForConsent(
 		key: AttemptKey,
 		request: AuthorizationRequest,
 		person: DiscordPerson,
+		language: Language,
 	): Promise<Response> {
 		let guilds: PersonGuild[];
 		try {
@@ -76,17 +74,9 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 			if (isDenied)
 				log.info("refused a sign-in: no guild allows it", { person: person.id, client: request.client.name });
 			const page = isDenied
-				? {
-						status: 403,
-						title: "You cannot sign in here",
-						text: `You signed in as ${person.name}. Signing in needs the permission Manage Server, or a role that the bot's operator has chosen, in one of its servers.`,
-					}
-				: {
-						status: 503,
-						title: "Not available right now",
-						text: "A bot did not answer, so it is unknown whether you may sign in. Wait a moment, then connect again.",
-					};
-			return refuse(request, page, error);
+				? { status: 403, title: said("page.refused"), text: said("page.refused.text", { person: person.name }) }
+				: { status: 503, title: said("page.unavailable"), text: said("page.no-bot") };
+			return refuse(request, page, error, language);
 		}
 		await attempts.setPerson(key, person, guilds);
 		return redirect(`${paths.consent}?request=${key.state}`);
@@ -98,5 +88,5 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 		return redirect(isForConsole ? `${paths.console}?from=discord` : paths.connections);
 	}
 
-	return (request) => asPage(() => complete(request));
+	return (request) => asPage(request, () => complete(request));
 }

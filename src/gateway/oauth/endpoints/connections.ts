@@ -1,12 +1,13 @@
 // The page /connections, on which people see which clients act in their name, and end that. They sign in with Discord
 // first; a browser stays signed in until the sign-in attempt expires.
 
+import { said } from "../../../texts/texts.ts";
 import { connectionsPage, signedOutPage, signInPage } from "../pages/connections-page.ts";
 import { errorPage, redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
 import { paths } from "../protocol/metadata.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
-import { asPage, beginSignIn, type OAuthContext } from "./context.ts";
+import { asPage, beginSignIn, languageFor, type OAuthContext } from "./context.ts";
 
 export function createConnections(context: OAuthContext): {
 	show(request: Request, address: () => string): Promise<Response>;
@@ -25,13 +26,14 @@ export function createConnections(context: OAuthContext): {
 		if (query.get("sign-in")) return signIn(request, address());
 		const browser = browsers.secretOf(request);
 		const person = browser && (await attempts.visitor(browser));
-		if (!browser || !person) return signInPage(`${paths.connections}?sign-in=1`);
-		return connectionsPage({
+		if (!browser || !person) return signInPage(`${paths.connections}?sign-in=1`, languageFor(request));
+		const page = {
 			person,
 			connections: await grants.list(person.id),
 			csrf: formToken(browser, paths.connections),
 			hasEnded: query.get("ended") !== undefined,
-		});
+		};
+		return connectionsPage(page, languageFor(request));
 	}
 
 	async function change(request: Request): Promise<Response> {
@@ -40,16 +42,14 @@ export function createConnections(context: OAuthContext): {
 		const isOwn =
 			browser !== undefined && browsers.isOwnPage(request) && isFormToken(form.get("csrf"), browser, paths.connections);
 		const person = isOwn && (await attempts.visitor(browser));
-		if (!isOwn || !person)
-			return errorPage({
-				status: 400,
-				title: "This page has expired",
-				text: "It was opened in another browser, or more than ten minutes ago. Sign in again to see your connections.",
-				back: { name: "your connections", url: paths.connections },
-			});
+		if (!isOwn || !person) {
+			const back = { name: said("page.back.connections"), url: paths.connections };
+			const page = { status: 400, title: said("page.expired"), text: said("page.expired.connections"), back };
+			return errorPage(page, languageFor(request));
+		}
 		if (form.get("leave")) {
 			await attempts.leave(browser);
-			return signedOutPage();
+			return signedOutPage(languageFor(request));
 		}
 		const grant = form.require("end");
 		if (!(await grants.end(grant, person.id))) return redirect(paths.connections);
@@ -58,7 +58,7 @@ export function createConnections(context: OAuthContext): {
 	}
 
 	return {
-		show: (request, address) => asPage(() => show(request, address)),
-		change: (request) => asPage(() => change(request)),
+		show: (request, address) => asPage(request, () => show(request, address)),
+		change: (request) => asPage(request, () => change(request)),
 	};
 }

@@ -1,3 +1,4 @@
+import { said } from "../../../texts/texts.ts";
 import type { AttemptKey, SignedIn } from "../grants/attempts.ts";
 import { consentPage } from "../pages/consent-page.ts";
 import { errorPage, redirect } from "../pages/page.ts";
@@ -5,7 +6,7 @@ import { formToken, isFormToken } from "../people/browser.ts";
 import { levelsUpTo, paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
-import { asPage, clientUrl, type OAuthContext } from "./context.ts";
+import { asPage, clientUrl, languageFor, type OAuthContext } from "./context.ts";
 
 export function createConsent(context: OAuthContext): {
 	show(request: Request): Promise<Response>;
@@ -22,9 +23,9 @@ export function createConsent(context: OAuthContext): {
 	async function show(request: Request): Promise<Response> {
 		const key = keyOf(request);
 		const signedIn = key && (await attempts.find(key));
-		if (!key || !signedIn?.request) return expired();
+		if (!key || !signedIn?.request) return expired(request);
 		const { client, redirectUri, access } = signedIn.request;
-		return consentPage({
+		const page = {
 			client,
 			redirectUri,
 			person: signedIn.person,
@@ -32,7 +33,8 @@ export function createConsent(context: OAuthContext): {
 			access: levelsUpTo(access),
 			action: `${paths.consent}?request=${key.state}`,
 			csrf: formToken(key.browser, key.state),
-		});
+		};
+		return consentPage(page, languageFor(request));
 	}
 
 	async function decide(request: Request): Promise<Response> {
@@ -40,12 +42,12 @@ export function createConsent(context: OAuthContext): {
 		const form = await readForm(request);
 		const isOwn = key && browsers.isOwnPage(request) && isFormToken(form.get("csrf"), key.browser, key.state);
 		// Without the form's token the attempt stays as it is: the person did not send this.
-		if (!isOwn) return expired();
+		if (!isOwn) return expired(request);
 		const decision = form.require("decision");
 		if (decision !== "allow" && decision !== "deny")
-			throw new OAuthError("invalid_request", "The decision is unknown.");
+			throw new OAuthError("invalid_request", said("page.consent.unknown-decision"));
 		const signedIn = decision === "deny" ? await attempts.finish(key) : await attempts.find(key);
-		if (!signedIn?.request) return expired();
+		if (!signedIn?.request) return expired(request);
 		if (decision === "deny")
 			return redirect(
 				clientUrl(publicUrl, signedIn.request, {
@@ -53,27 +55,32 @@ export function createConsent(context: OAuthContext): {
 					error_description: "The person denied the request.",
 				}),
 			);
-		return allow(key, signedIn, form.require("access"));
+		return allow(request, key, signedIn, form.require("access"));
 	}
 
-	async function allow(key: AttemptKey, { request, person }: SignedIn, chosen: string): Promise<Response> {
+	async function allow(
+		http: Request,
+		key: AttemptKey,
+		{ request, person }: SignedIn,
+		chosen: string,
+	): Promise<Response> {
 		const offered = request ? levelsUpTo(request.access) : [];
 		const access = offered.find((level) => level === chosen);
-		if (!request || access === undefined) throw new OAuthError("invalid_request", "This access was not offered.");
+		if (!request || access === undefined) throw new OAuthError("invalid_request", said("page.consent.not-offered"));
 		// Once: a second press finds no attempt.
-		if (!(await attempts.finish(key))) return expired();
+		if (!(await attempts.finish(key))) return expired(http);
 		const code = await grants.issueCode({ request, person, access });
 		log.info("person allowed a client to act for them", { person: person.id, client: request.client.name, access });
 		return redirect(clientUrl(publicUrl, request, { code }));
 	}
 
-	return { show: (request) => asPage(() => show(request)), decide: (request) => asPage(() => decide(request)) };
+	return {
+		show: (request) => asPage(request, () => show(request)),
+		decide: (request) => asPage(request, () => decide(request)),
+	};
 }
 
-function expired(): Response {
-	return errorPage({
-		status: 400,
-		title: "This page has expired",
-		text: "It was opened in another browser, has been answered, or is older than ten minutes. Go back to the program that you want to connect, and connect it again.",
-	});
+function expired(request: Request): Response {
+	const page = { status: 400, title: said("page.expired"), text: said("page.expired.consent") };
+	return errorPage(page, languageFor(request));
 }

@@ -1,6 +1,7 @@
 // What the endpoints of the authorization server share.
 
 import type { Log } from "../../../lib/log.ts";
+import { acceptedLanguage, type Language, said } from "../../../texts/texts.ts";
 import type { SenderLimit } from "../../http/sender-limit.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { Attempts, AuthorizationRequest } from "../grants/attempts.ts";
@@ -34,8 +35,7 @@ export async function beginSignIn(
 	wanted?: AuthorizationRequest,
 	prefix?: string,
 ): Promise<{ url: string; cookie: string }> {
-	if (!signIns.take(address))
-		throw new OAuthError("temporarily_unavailable", "Too many people are signing in. Try again in a minute.");
+	if (!signIns.take(address)) throw new OAuthError("temporarily_unavailable", said("page.too-many"));
 	const browser = browsers.secretOf(request) ?? newSecret();
 	const state = await attempts.start(browser, wanted, prefix);
 	return { url: discord.signInUrl(state), cookie: browsers.setCookie(browser) };
@@ -64,10 +64,15 @@ export function backLink(
 }
 
 /** An error page if it rejects with an OAuthError, or without the database. */
-export function asPage(run: () => Promise<Response>): Promise<Response> {
-	return orResponse(run, ({ code, message: text }) =>
+export function asPage(request: Request, run: () => Promise<Response>): Promise<Response> {
+	return orResponse(run, ({ code, text }) =>
 		code === "temporarily_unavailable"
-			? errorPage({ status: 503, title: "Not available right now", text })
-			: errorPage({ status: 400, title: "This request is not valid", text }),
+			? errorPage({ status: 503, title: said("page.unavailable"), text }, languageFor(request))
+			: errorPage({ status: 400, title: said("page.invalid"), text }, languageFor(request)),
 	);
+}
+
+/** Of the browser. */
+export function languageFor({ headers }: Request): Language {
+	return acceptedLanguage(headers.get("accept-language"));
 }

@@ -1,8 +1,9 @@
 // Pages as HTTP responses: HTML that no other page can frame and no cache keeps, and redirects.
 
 import { onOneLine } from "../../../lib/text.ts";
+import { type Language, render, type Said } from "../../../texts/texts.ts";
 import { knownSchemes, schemeOf } from "../clients/redirect-uris.ts";
-import { Html, html, shown } from "./html.ts";
+import { Html, html, sayHtml, shown } from "./html.ts";
 
 const maxTitleLength = 120;
 
@@ -93,6 +94,7 @@ export function formActionOf(redirectUri: string): string {
 }
 
 export interface Page {
+	language: Language;
 	status?: number | undefined;
 	/** Also the heading by default. */
 	title: string;
@@ -104,6 +106,7 @@ export interface Page {
 }
 
 export function pageResponse({
+	language,
 	status = 200,
 	title,
 	heading = html`${title}`,
@@ -111,7 +114,7 @@ export function pageResponse({
 	formAction = "'none'",
 }: Page): Response {
 	const page = html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -152,22 +155,25 @@ export function redirect(location: string, cookie?: string): Response {
 
 /** Back to the client or to another page. */
 export interface BackLink {
-	name: string;
+	/** Of the client, or the whole label. */
+	name: string | Said;
 	url: string;
 }
 
-interface ErrorPage {
+export interface ErrorPage {
 	status: number;
-	title: string;
-	text: string;
+	title: Said;
+	/** In English if it is no message: for who wrote the program. */
+	text: Said | string;
 	/** A client's redirect URI only if it was checked to be one of this client's. */
 	back?: BackLink | undefined;
 }
 
-export function errorPage({ status, title, text, back }: ErrorPage): Response {
+export function errorPage({ status, title, text, back }: ErrorPage, language: Language): Response {
+	const label = ({ name }: BackLink) =>
+		typeof name === "string" ? sayHtml(language, "page.back", { name: shown(name) }) : render(name, language);
 	const link =
-		back &&
-		html`<p class="buttons"><a class="button" rel="noreferrer" href="${back.url}">Back to ${shown(back.name)}</a></p>`;
-	const body = html`<p>${text}</p>${link}`;
-	return pageResponse({ status, title, body });
+		back && html`<p class="buttons"><a class="button" rel="noreferrer" href="${back.url}">${label(back)}</a></p>`;
+	const body = html`<p>${typeof text === "string" ? text : render(text, language)}</p>${link}`;
+	return pageResponse({ language, status, title: render(title, language), body });
 }

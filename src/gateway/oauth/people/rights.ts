@@ -2,6 +2,7 @@
 
 import type { PrincipalPerson } from "../../../lib/principal.ts";
 import type { PersonGuild, PersonRights } from "../../../mcp/rights.ts";
+import { said } from "../../../texts/texts.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 
 /** Where a person is, and may sign in. */
@@ -24,6 +25,6 @@ export async function guildsOf(person: PrincipalPerson, askRights: AskRights): P
 	const unique = new Map(guilds.map((guild) => [guild.id, guild]));
 	if (unique.size > 0) return [...unique.values()];
 	if (answers.some(({ guilds, incomplete }) => !guilds || incomplete))
-		throw new OAuthError("temporarily_unavailable", "A bot did not answer. Try again later.");
+		throw new OAuthError("temporarily_unavailable", said("page.no-bot.again"));
 	throw new OAuthError("access_denied", "The person may not sign in in any guild.");
 }

@@ -1,5 +1,6 @@
 // Errors of the OAuth endpoints, and the JSON responses of those that programs call.
 
+import { render, type Said, said } from "../../../texts/texts.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 
 /** Of RFC 6749 (OAuth 2.0), RFC 7591 (registration), RFC 8707 (invalid_target) and OpenID Connect Core, section 3.1.2.6. */
@@ -29,15 +30,15 @@ const responses: Partial<Record<OAuthErrorCode, ErrorResponse>> = {
 	temporarily_unavailable: { status: 503, retryAfterSeconds: 5 },
 };
 
-/** The client receives the message. */
+/** The client receives the message in English. `text` is what people read on a page. */
 export class OAuthError extends Error {
 	override name = "OAuthError";
 	constructor(
 		readonly code: OAuthErrorCode,
-		message: string,
+		readonly text: string | Said,
 		readonly response: ErrorResponse = responses[code] ?? { status: 400 },
 	) {
-		super(message);
+		super(typeof text === "string" ? text : render(text, "en"));
 	}
 }
 
@@ -76,5 +77,5 @@ function toOAuthError(error: unknown): OAuthError {
 	if (error instanceof OAuthError) return error;
 	if (!(error instanceof StoreUnavailable)) throw error;
 	// The store has logged why: not again for each request that anybody can send.
-	return new OAuthError("temporarily_unavailable", "The server cannot reach its database. Try again later.");
+	return new OAuthError("temporarily_unavailable", said("page.no-database"));
 }

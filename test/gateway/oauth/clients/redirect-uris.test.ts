@@ -7,6 +7,7 @@ import {
 	redirectTarget,
 	redirectWarning,
 } from "../../../../src/gateway/oauth/clients/redirect-uris.ts";
+import { render } from "../../../../src/texts/texts.ts";
 
 test.each([
 	"https://claude.ai/api/mcp/auth_callback",
@@ -121,7 +122,7 @@ test.each([
 	["cursor://x/cb", "the app that opens cursor: links", "any app on this device can claim them"],
 	["com.example.app:/cb", "the app that opens com.example.app: links", "any app on this device can claim them"],
 ])("people read where %s leads, and what to know of it", (uri, target, warning) => {
-	expect(redirectTarget(uri)).toBe(target);
-	if (warning === undefined) expect(redirectWarning(uri)).toBeUndefined();
-	else expect(redirectWarning(uri)).toContain(warning);
+	expect(render(redirectTarget(uri), "en")).toBe(target);
+	const warned = redirectWarning(uri);
+	expect(warned && render(warned, "en")).toEqual(warning === undefined ? undefined : expect.stringContaining(warning));
 });

@@ -42,6 +42,20 @@ const statusOf = async (token: string) => {
 	return response.status;
 };
 
+test.each([
+	["/connections", "Melde dich mit Discord an"],
+	["/oauth/callback", "Diese Anmeldung lässt sich nicht fortsetzen"],
+	["/oauth/consent", "Diese Seite ist abgelaufen"],
+	["/oauth/authorize?client_id=unknown", "Diese Anfrage ist ungültig"],
+])("%s is in the browser's language", async (path, text) => {
+	const response = await fetch(world.url + path, {
+		headers: { Accept: "text/html", "Accept-Language": "fr, de-AT;q=0.8" },
+	});
+	const page = await response.text();
+	expect(page).toContain('<html lang="de">');
+	expect(page).toContain(text);
+});
+
 test("a person signs in, sees their connection, and ends it with all of its tokens", async () => {
 	const { access_token, refresh_token } = await world.getTokens();
 	expect(await statusOf(access_token)).toBe(200);

@@ -7,6 +7,7 @@ import { connectionsPage, signedOutPage, signInPage } from "../../../../src/gate
 import { type ConsentPage, consentPage } from "../../../../src/gateway/oauth/pages/consent-page.ts";
 import { html } from "../../../../src/gateway/oauth/pages/html.ts";
 import { errorPage, redirect } from "../../../../src/gateway/oauth/pages/page.ts";
+import { acceptedLanguage, said } from "../../../../src/texts/texts.ts";
 
 const consent: ConsentPage = {
 	client: { id: "https://claude.ai/oauth/metadata", name: "Claude" },
@@ -29,7 +30,7 @@ const grant: Grant = {
 	expiresAt: Date.UTC(2031, 0, 1),
 };
 const connections = { person: consent.person, connections: [grant], csrf: "the-form-token", hasEnded: false };
-const error = { status: 403, title: "You cannot sign in here", text: "Why." };
+const error = { status: 403, title: said("page.refused"), text: "Why." };
 
 interface Element {
 	tag: string;
@@ -72,7 +73,7 @@ function unescaped(text: string): string {
 
 const all: [string, () => Response][] = [
 	["the consent page", () => consentPage(consent)],
-	["an error page", () => errorPage(error)],
+	["an error page", () => errorPage(error, "en")],
 	["the connections", () => connectionsPage(connections)],
 	["the sign-in", () => signInPage("/connections?sign-in=1")],
 	["the end", () => signedOutPage()],
@@ -112,6 +113,40 @@ test.each(all)("%s has a language, a title, one heading, and labels", async (_, 
 	expect(labelled).toHaveLength(inputs.length);
 	// Nothing takes the focus out of its order, and nothing needs a mouse.
 	expect(source).not.toMatch(/tabindex|autofocus|accesskey/);
+});
+
+test.each<[string | null, string]>([
+	["de", "de"],
+	["de-AT,de;q=0.9,en;q=0.8", "de"],
+	["fr-CH, fr;q=0.9, en;q=0.8, de;q=0.7, *;q=0.5", "en"],
+	["en;q=0.5, de", "de"],
+	["de;q=0, en;q=0.1", "en"],
+	["DE", "de"],
+	["fr", "en"],
+	["*", "en"],
+	["", "en"],
+	[null, "en"],
+	["__proto__", "en"],
+])("a browser that accepts %p gets %s", (header, language) => {
+	expect(acceptedLanguage(header)).toBe(language as "en");
+});
+
+test("the pages are in German for who wants that, with strangers' texts as texts", async () => {
+	const client = { id: "client_1", name: "<b>Evil</b>\u00010\u0001" };
+	const page = await look(consentPage({ ...consent, client }, "de"));
+	expect(page.source).toStartWith('<!doctype html>\n<html lang="de">');
+	expect(page.text).toContain("Mit Discord angemeldet als Hanna.");
+	expect(page.text).toContain("Was darf es tun?");
+	expect(page.text).toContain("Jeder kann ein Programm unter diesem Namen anmelden.");
+	expect(page.text).toContain("<b>Evil</b>");
+	expect(page.all("b")).toEqual([]);
+	expect(page.all("bdi").length).toBeGreaterThan(1);
+	const list = await look(connectionsPage(connections, "de"));
+	expect(list.text).toContain("Verbindung mit Cursor beenden");
+	const back = { name: "Cursor", url: "https://claude.ai/" };
+	const failed = await look(errorPage({ ...error, back }, "de"));
+	expect(failed.text).toContain("Du kannst dich hier nicht anmelden");
+	expect(failed.text).toContain("Zurück zu Cursor");
 });
 
 test("the consent page says who asks, where it leads, for which guilds and what", async () => {
@@ -215,11 +250,11 @@ test("the page says when a connection has ended, and when there is none", async 
 });
 
 test("an error page has a link back to the client only if it is given", async () => {
-	const response = errorPage(error);
+	const response = errorPage(error, "en");
 	expect(response.status).toBe(403);
 	expect((await look(response)).all("a")).toEqual([]);
 	const back = { name: "Claude", url: 'https://claude.ai/cb?error="x"&state=<y>' };
-	const { all } = await look(errorPage({ ...error, back }));
+	const { all } = await look(errorPage({ ...error, back }, "en"));
 	const [link] = all("a");
 	expect(unescaped(link?.attributes.href ?? "")).toBe(back.url);
 	expect(link?.attributes.rel).toBe("noreferrer");
@@ -251,8 +286,8 @@ test.each(hostile)("%s in a name stays text", async (_, name, expected) => {
 		],
 		[connectionsPage({ ...connections, person, connections: [{ ...grant, client }] }), connectionsPage(connections), 3],
 		[
-			errorPage({ ...error, back: { name, url: "https://claude.ai/" } }),
-			errorPage({ ...error, back: { name: "x", url: "https://claude.ai/" } }),
+			errorPage({ ...error, back: { name, url: "https://claude.ai/" } }, "en"),
+			errorPage({ ...error, back: { name: "x", url: "https://claude.ai/" } }, "en"),
 			1,
 		],
 	];
