@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { REST, Routes } from "discord.js";
 import { resolveLostMessages } from "../../../src/discord/rest/nonce.ts";
-import { guardRest, isOutcomeUnknown, restOptions, withinRun } from "../../../src/discord/rest/rest.ts";
+import { guardRest, isOutcomeUnknown, restOptions, type ToolRun, withinRun } from "../../../src/discord/rest/rest.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
@@ -149,10 +149,18 @@ test.concurrent("a message is sent again after a rate limit, and not if that out
 test.concurrent("a message is not sent again beyond the deadline of its tool, or when the bot stops", async () => {
 	await using platform = await startPlatform();
 	const { signal } = new AbortController();
-	const run = { signal, reason: undefined, mayWrite: true };
+	const run: ToolRun = {
+		signal,
+		reason: undefined,
+		mayWrite: true,
+		endsAt: performance.now() + 3_600_000,
+		// Less than the first pause.
+		onWrite() {
+			run.endsAt = performance.now() + 400;
+		},
+	};
 	const fault = platform.simulator.faults.fail(messages, 500);
-	const endsAt = performance.now() + 400;
-	expect(await isUnknown(withinRun({ ...run, endsAt }, () => platform.say()))).toBe(true);
+	expect(await isUnknown(withinRun(run, () => platform.say()))).toBe(true);
 	const stopped = isUnknown(platform.say());
 	await until("it has failed", () => fault.hits === 2);
 	platform.closing.abort();
