@@ -1,7 +1,7 @@
 // Actions: what people can do with slash commands, chat commands and menus. An action is a tool with its arguments; the
 // tool checks what the person and the bot may do. What people read of them is in the texts, with keys made from their names.
 
-import type { ChannelType } from "discord.js";
+import type { ChannelType, GuildMember } from "discord.js";
 import type { Permission } from "../../discord/permissions.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
@@ -51,6 +51,8 @@ export interface ActionOption {
 	suggestions?: readonly string[];
 	/** For a "duration", in milliseconds. */
 	longestMs?: number;
+	/** For a "user" in chat: the id of somebody with this name who may be no member, if `author` may see that. */
+	findOther?(author: GuildMember, name: string): Promise<string | undefined>;
 	/** For the tool's argument. The message of a ToolError is shown to the person. */
 	convert?(value: OptionValue): unknown;
 }

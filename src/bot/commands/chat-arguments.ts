@@ -104,7 +104,11 @@ function unquoted(text: string): string {
  * Throws a UsageError for wrong syntax, and a SaidError if a name matches nobody or several people, or if a reason may be
  * one more name.
  */
-export function readChatArguments(author: GuildMember, action: Action, text: string): Map<string, OptionValue[]> {
+export async function readChatArguments(
+	author: GuildMember,
+	action: Action,
+	text: string,
+): Promise<Map<string, OptionValue[]>> {
 	const values = new Map<string, OptionValue[]>();
 	const words = wordsOf(text);
 	const options = chatOptions(action);
@@ -115,7 +119,7 @@ export function readChatArguments(author: GuildMember, action: Action, text: str
 			? takeRest(text, words)
 			: option.kind === "duration"
 				? takeDuration(option, words)
-				: takeWords(author, option, words, option === options.at(-1));
+				: await takeWords(author, option, words, option === options.at(-1));
 		if (found.length > 0) values.set(option.name, found);
 		else if (option.required)
 			throw new UsageError(said("answer.missing", { option: usageOf(action, option, author.guild.preferredLocale) }));
@@ -156,7 +160,12 @@ function takeRest(text: string, words: Word[]): OptionValue[] {
 	return rest === "" ? [] : [rest];
 }
 
-function takeWords(author: GuildMember, option: ActionOption, words: Word[], isLast: boolean): OptionValue[] {
+async function takeWords(
+	author: GuildMember,
+	option: ActionOption,
+	words: Word[],
+	isLast: boolean,
+): Promise<OptionValue[]> {
 	const values: OptionValue[] = [];
 	// Any word can be a name only in these cases; otherwise it can belong to the next option, such as the reason.
 	const takesName = option.required === true || isLast;
@@ -164,7 +173,7 @@ function takeWords(author: GuildMember, option: ActionOption, words: Word[], isL
 	while (values.length < max) {
 		const [word] = words;
 		if (!word) break;
-		const value = readWord(author, option, word, takesName && values.length === 0);
+		const value = await readWord(author, option, word, takesName && values.length === 0);
 		if (value === undefined) break;
 		words.shift();
 		if (!values.includes(value)) values.push(value);
@@ -172,13 +181,18 @@ function takeWords(author: GuildMember, option: ActionOption, words: Word[], isL
 	return values;
 }
 
-function readWord(author: GuildMember, option: ActionOption, word: Word, isName: boolean): OptionValue | undefined {
+async function readWord(
+	author: GuildMember,
+	option: ActionOption,
+	word: Word,
+	isName: boolean,
+): Promise<OptionValue | undefined> {
 	const { text, hasAt, isQuoted } = word;
 	const { kind, choices = [] } = option;
 	const { guild } = author;
 	switch (kind) {
 		case "user":
-			return idIn(text, /^<@!?(\d{17,20})>$/) ?? (isName || hasAt ? memberNamed(guild, text) : undefined);
+			return idIn(text, /^<@!?(\d{17,20})>$/) ?? (isName || hasAt ? personNamed(author, option, text) : undefined);
 		case "role":
 			return idIn(text, /^<@&(\d{17,20})>$/) ?? (isName || isQuoted ? roleNamed(guild, text) : undefined);
 		case "channel":
@@ -205,6 +219,10 @@ function readWord(author: GuildMember, option: ActionOption, word: Word, isName:
 
 function idIn(text: string, mention: RegExp): string | undefined {
 	return mention.exec(text)?.[1] ?? /^\d{17,20}$/.exec(text)?.[0];
+}
+
+async function personNamed(author: GuildMember, { findOther }: ActionOption, text: string): Promise<string> {
+	return (await findOther?.(author, text.replace(/^@/, ""))) ?? memberNamed(author.guild, text);
 }
 
 function memberNamed(guild: Guild, text: string): string {

@@ -161,7 +161,7 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 			try {
 				if (action.isPrivate && canEveryoneRead(channel))
 					throw new SaidError(said("answer.public_channel", { command: slashName(action.name.split(" "), locale) }));
-				const values = readChatArguments(member, action, rest);
+				const values = await readChatArguments(member, action, rest);
 				return await performing.perform(action, values, {
 					guildId: guild.id,
 					channelId: channel.id,

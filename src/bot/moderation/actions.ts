@@ -1,9 +1,10 @@
 // What moderators do, as slash commands, chat commands and menus: each action is one tool with its arguments.
 
-import { ChannelType } from "discord.js";
+import { ChannelType, type GuildMember } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Action, type ActionOption, announceOption } from "../commands/action.ts";
 import { readDuration } from "../tool/arguments/times.ts";
+import { bannedNamed } from "../tools/members/bans.ts";
 
 /** Minimum number of people in one command for which the moderator must confirm the action. */
 const manyPeople = 4;
@@ -18,6 +19,11 @@ const tell: ActionOption = { name: "tell", kind: "flag", argument: "tell" };
 const inSeconds = (value: unknown) => Math.round((readDuration(String(value)) ?? 0) / 1000);
 
 const isMany = ({ user_ids }: JsonObject) => Array.isArray(user_ids) && user_ids.length >= manyPeople;
+
+async function findBanned({ guild, permissions }: GuildMember, name: string): Promise<string | undefined> {
+	const maySee = permissions.has("BanMembers") && guild.members.me?.permissions.has("BanMembers");
+	return maySee ? bannedNamed(guild, name) : undefined;
+}
 
 const bans: readonly Action[] = [
 	{
@@ -46,7 +52,13 @@ const bans: readonly Action[] = [
 		confirm: isMany,
 		chat: { order: ["user", "duration", "reason"] },
 	},
-	{ name: "unban", tool: "unban", options: [user, reason], permission: "BanMembers", heavy: true },
+	{
+		name: "unban",
+		tool: "unban",
+		options: [{ ...user, findOther: findBanned }, reason],
+		permission: "BanMembers",
+		heavy: true,
+	},
 	{
 		name: "banlist",
 		tool: "list_temp_bans",

@@ -352,6 +352,18 @@ describe("arguments", () => {
 		);
 	});
 
+	test("unban finds a banned person by name, whom only those who may ban find", async () => {
+		await using world = await startModerationWorld();
+		const mona = world.id("mona_lisa");
+		await world.ask(moderator, `!m ban ${mona} 1h`);
+		expect(await world.ask("zoe", "!m unban mona_lisa")).toStartWith("No member of this server is called mona");
+		expect(await world.ask(moderator, "!m unban mona_lis")).toStartWith("No member of this server is called mona");
+		expect(world.isBanned("mona_lisa")).toBe(true);
+		expect(await world.ask(moderator, "!m unban Mona_Lisa sorry")).toStartWith("Lifted the ban");
+		expect(world.isBanned("mona_lisa")).toBe(false);
+		expect((await world.noted(2))[1]).toMatchObject({ title: "Unban", Reason: "sorry" });
+	});
+
 	test("unban takes an id or a mention, and is logged", async () => {
 		await using world = await startModerationWorld();
 		const mona = world.id("mona_lisa");

@@ -15,7 +15,7 @@ import { memberFields, time } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { lowestIdAt } from "../../../discord/ids.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
-import { fieldLine, oneField } from "../../../discord/text.ts";
+import { fieldLine, fold, oneField } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { readsContent } from "../../messages/message-content.ts";
 
@@ -66,6 +66,16 @@ export async function readBans(
 		if (!last || read.length < pageSize || isDone(last)) return { bans, isComplete: true };
 	}
 	return { bans, isComplete: false };
+}
+
+/** The only banned user with this username or, if there is none, this display name. Reads at most 10,000 bans. */
+export async function bannedNamed(guild: Guild, name: string): Promise<string | undefined> {
+	const folded = fold(name);
+	const { bans } = await readBans(guild, undefined);
+	const named = (key: "username" | "global_name") =>
+		bans.filter(({ user }) => user[key] && fold(user[key]) === folded).map(({ user }) => user.id);
+	const [only, ...others] = [named("username"), named("global_name")].find(({ length }) => length > 0) ?? [];
+	return others.length === 0 ? only : undefined;
 }
 
 /**
