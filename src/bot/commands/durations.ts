@@ -14,20 +14,22 @@ const units = [
 	[1_000, "answer.seconds"],
 ] as const satisfies readonly (readonly [ms: number, key: TextKey])[];
 
-// Those with the first letter of the English word, such as "min", are read anyway.
-const germanUnits: readonly (readonly [word: RegExp, unit: string])[] = [
-	[/(\d ?)(?:std|stunden?)\b/g, "$1h"],
-	[/(\d ?)(?:tagen?|tage?)\b/g, "$1d"],
-	[/(\d ?)minuten\b/g, "$1m"],
-	[/(\d ?)(?:sek|sekunden?)\b/g, "$1s"],
-	[/(\d ?)wochen?\b/g, "$1w"],
-	[/(\d ?)monate?n?\b/g, "$1mo"],
-];
+const englishUnits: Readonly<Record<string, string>> = {
+	std: "h",
+	stunde: "h",
+	tag: "d",
+	minute: "m",
+	sek: "s",
+	sekunde: "s",
+	woche: "w",
+	monat: "mo",
+};
+const germanUnits = /(\d ?)(std|stunde|tag|minute|sek|sekunde|woche|monat)(?:en|n|e)?\b/g;
 
 /** "30m", "1 day 12 hours" or "2 Stunden" as tools read it. Undefined for other text. */
 function normalized(text: string): string | undefined {
 	const lower = text.trim().toLowerCase();
-	const english = germanUnits.reduce((now, [word, unit]) => now.replace(word, unit), lower);
+	const english = lower.replace(germanUnits, (_, digit: string, word: string) => digit + (englishUnits[word] ?? ""));
 	return /^\d/.test(english) && readDuration(english) !== undefined ? english : undefined;
 }
 
