@@ -4,11 +4,14 @@ import { expect, test } from "bun:test";
 import { defaultTiming } from "../../../../src/bot/moderation/spam/incidents.ts";
 import { realisticLimits } from "../../../../src/simulator/rest/rate-limits.ts";
 import { until } from "../../../support/until.ts";
-import { accounts, channels, startHijacking } from "./hijacked.ts";
+import { channels, startHijacking } from "./hijacked.ts";
+
+/** As many as are timed out in three windows of that rate limit. */
+const accounts = 25;
 
 test("under Discord's rate limits: copies are deleted long before all accounts are timed out", async () => {
 	const limits = { rateLimits: realisticLimits };
-	const scene = await startHijacking(limits, defaultTiming);
+	const scene = await startHijacking(limits, defaultTiming, accounts);
 	await using world = scene.world;
 	const requests = (part: string) =>
 		world.simulator.requests.list().filter(({ method, path }) => `${method} ${path}`.includes(part)).length;

@@ -1,4 +1,4 @@
-// 40 hijacked accounts post pictures into 20 channels at once, while others chat.
+// 40 or fewer hijacked accounts post pictures into 20 channels at once, while others chat.
 
 import { createHash } from "node:crypto";
 import type { SimulatorOptions } from "../../../../src/simulator/simulator.ts";
@@ -25,7 +25,7 @@ function bytesOf(seed: string, length: number): Uint8Array<ArrayBuffer> {
 }
 
 /** Starts the bot, and returns what happens when the accounts post. `timing` replaces the short waits of tests. */
-export async function startHijacking(simulator: SimulatorOptions, timing = quickTiming) {
+export async function startHijacking(simulator: SimulatorOptions, timing = quickTiming, count = accounts) {
 	const world = await startSpam({ channels: 4 }, { channels, simulator, options: { timing } });
 	const { guild } = world;
 	const { users, members } = world.simulator.world;
@@ -34,7 +34,7 @@ export async function startHijacking(simulator: SimulatorOptions, timing = quick
 		members.add(guild, user);
 		return user;
 	};
-	const hijacked = Array.from({ length: accounts }, (_, n) => join(`bad${n}`));
+	const hijacked = Array.from({ length: count }, (_, n) => join(`bad${n}`));
 	const innocent = Array.from({ length: chatters }, (_, n) => join(`good${n}`));
 	const pictures = [1, 2, 3, 4].map((n) => ({
 		filename: `${n}.png`,
