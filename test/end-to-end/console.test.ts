@@ -114,7 +114,7 @@ test("a call that waits is approved in the console", async () => {
 	expect((await ada.get("approvals")).body).toMatchObject({ approvals: [{ id, mayApprove: true }] });
 	expect((await ada.post("approvals/decide", decision)).body).toMatchObject({
 		done: true,
-		message: expect.stringContaining("ban is done"),
+		message: expect.stringContaining('"Ban users" is done'),
 	});
 	expect(world.guild.bans.has(zoe)).toBe(true);
 	const wrong = { ...decision, instance: "gamma" };

@@ -145,7 +145,7 @@ export function createDeciding(options: DecidingOptions) {
 				log.info("a person decided on a tool call", { approval: id, tool: row.tool, decision, decided_by: decider.id });
 				if (decision === "deny") {
 					requests.settle(decided);
-					return done(said("approval.denied", { tool: row.tool }));
+					return done(said("approval.denied", { tool: requests.titleOf(row) }));
 				}
 				requests.note(decided, "approved");
 				const message = await requests.run(decided, decider.name);

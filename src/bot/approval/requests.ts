@@ -236,13 +236,18 @@ export class Requests {
 	}
 
 	#shown(row: ApprovalRow): ShownRequest {
-		const title = this.#resolve(row).tool?.listing.title;
 		return {
 			row,
-			title: typeof title === "string" ? title : row.tool,
+			title: this.titleOf(row),
 			guildName: this.options.connection.guilds.find(({ id }) => id === row.guild_id)?.name,
 			language: this.#languageFor(row),
 		};
+	}
+
+	/** Of the tool, for people. */
+	titleOf(row: ApprovalRow): string {
+		const title = this.#resolve(row).tool?.listing.title;
+		return typeof title === "string" ? title : row.tool;
 	}
 
 	#languageFor({ channel_id }: ApprovalRow): Language {
@@ -464,14 +469,14 @@ export class Requests {
 			approvedBy,
 		});
 		if ("result" in end) {
-			const values = { tool: row.tool, result: textIn(end.result) };
+			const values = { tool: this.titleOf(row), result: textIn(end.result) };
 			return isErrorResult(end.result) ? said("approval.run.failed", values) : said("approval.run.done", values);
 		}
 		const { tool, args, context } = resolved;
 		if (end.kind === "changed" && tool) return this.#replace(row, planOf(tool, args, context, end.changed));
 		void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved", "running"]));
 		const why = end.kind === "not begun" ? end.failure?.said : undefined;
-		return said("approval.run.again", { why: why ?? said("approval.run.not-approved"), tool: row.tool });
+		return said("approval.run.again", { why: why ?? said("approval.run.not-approved"), tool: this.titleOf(row) });
 	}
 
 	#resolve(row: ApprovalRow): ResolvedCall {
@@ -494,9 +499,9 @@ export class Requests {
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable)) throw error;
 			void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved"]));
-			return said("approval.run.not", { why: error.said, tool: row.tool });
+			return said("approval.run.not", { why: error.said, tool: this.titleOf(row) });
 		}
-		if (!replaced) return said("approval.run.changed", { tool: row.tool });
+		if (!replaced) return said("approval.run.changed", { tool: this.titleOf(row) });
 		this.note(replaced, "posted again");
 		const { message_id } = row;
 		try {
@@ -508,7 +513,7 @@ export class Requests {
 			if (message_id !== null)
 				await this.#editMessage(row, message_id, replacedMessage(this.#languageFor(row))).catch(() => {});
 		}
-		return said("approval.run.reposted", { tool: row.tool });
+		return said("approval.run.reposted", { tool: this.titleOf(row) });
 	}
 
 	/** The call must not be run any more, although this may not be stored yet. */

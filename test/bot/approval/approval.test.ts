@@ -51,7 +51,7 @@ describe("a call that needs approval", () => {
 		expect(await world.state(key("k"), id)).toContain("pending");
 
 		const reply = await world.press("ada", "Approve");
-		expect(reply).toContain("ban is done");
+		expect(reply).toContain('"Ban users" is done');
 		expect(isBanned(world, "zoe")).toBe(true);
 		expect(sent(world, banRoute)).toBe(1);
 		const [entry] = world.simulator.journal.entries().filter(({ route }) => route.startsWith("PUT "));
@@ -70,7 +70,7 @@ describe("a call that needs approval", () => {
 	test("does not run after Deny", async () => {
 		await using world = await startApprovalWorld();
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
-		expect(await world.press("ada", "Deny")).toBe("Denied. ban is not run.");
+		expect(await world.press("ada", "Deny")).toBe('Denied. "Ban users" is not run.');
 		await world.shown("Ban users: denied, not run");
 		expect(await world.state(key("k"), id)).toContain(" | denied | ");
 		const answer = await world.ask(key("k"), "guildhall/approval", { id });
@@ -183,7 +183,7 @@ describe("who may decide", () => {
 		await world.call(key("k"), "kick", ban(world));
 		const reply = await world.press(who, "Approve");
 		if (refusal) expect(reply).toContain(refusal);
-		else expect(reply).toContain("kick is done");
+		else expect(reply).toContain('"Kick members" is done');
 		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(refusal !== undefined);
 	});
 
@@ -269,14 +269,14 @@ describe("the plan is made anew", () => {
 		expect(await world.press("ada", "Approve", first)).toContain("posted again in another message");
 		expect(isBanned(world, "zoe")).toBe(false);
 
-		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
 		expect(isBanned(world, "zoe")).toBe(true);
 	});
 
 	test("what depends on the time of the call does not change a plan", async () => {
 		await using world = await startApprovalWorld();
 		await world.call(key("k"), "timeout", ban(world, "zoe", { duration: "2h" }));
-		expect(await world.press("ada", "Approve")).toContain("timeout is done");
+		expect(await world.press("ada", "Approve")).toContain('" is done');
 	});
 });
 
@@ -288,7 +288,7 @@ test("a second press does nothing", async () => {
 		world.press("ada", "Approve"),
 		world.press("ada", "Deny"),
 	]);
-	const done = replies.filter((reply) => reply.includes("ban is done"));
+	const done = replies.filter((reply) => reply.includes('"Ban users" is done'));
 	const denied = replies.filter((reply) => reply.startsWith("Denied"));
 	expect(done.length + denied.length).toBe(1);
 	expect(sent(world, banRoute)).toBe(done.length);

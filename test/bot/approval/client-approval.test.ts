@@ -410,7 +410,7 @@ describe("a client that cannot ask", () => {
 		await using world = await startWorld();
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		expect(titleOf(world.posts()[0])).toBe("Approve: Ban users?");
-		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
 		expect(await world.state(key("k"), id)).toContain(" | done | ");
 		expect(bans(world)).toBe(1);
 	});

