@@ -4,21 +4,11 @@ import { said } from "../../../texts/texts.ts";
 import type { CaseEdit } from "../../store/tables/cases.ts";
 import type { LogEntry, ModerationLog } from "../moderation-log.ts";
 import type { Case } from "./case.ts";
-import {
-	gravityOf,
-	rootClient,
-	saidAction,
-	saidDetails,
-	saidReason,
-	saidState,
-	saidTold,
-	saidWhy,
-} from "./case-text.ts";
+import { gravityOf, rootClient, saidAction, saidDetails, saidReason, saidState, saidWhy } from "./case-text.ts";
 
 export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): void {
 	const { guildId, number, action, userId, moderatorId, client } = one;
 	const outcome = saidState(one.state);
-	const told = saidTold(one.told);
 	const { length: count } = one.messageIds;
 	const saysCount = one.detail?.startsWith("messages: ") ?? false;
 	moderationLog.add(guildId, {
@@ -32,7 +22,7 @@ export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): v
 		...(one.endsAt !== undefined && { until: one.endsAt }),
 		reason: saidReason(one) ?? null,
 		client: client === rootClient ? said("log.root_key") : client,
-		...(told !== undefined && { told }),
+		...(one.told && { told: said(`log.told.${one.told}`) }),
 		channelIds: one.channelIds,
 		caseNumber: number,
 		confidential: confidentialOf(action),

@@ -103,7 +103,7 @@ function embedOf(incident: Incident, say: Say, isDry: boolean): EmbedBuilder {
 	const add = (name: string, value: string) => embed.addFields({ name, value, inline: value.length < 60 });
 	add(say("log.user.field"), `<@${userId}>`);
 	add(say("log.reason.field"), say("spam.reason", { rule }));
-	if (told) add(say("log.told.field"), say(`case.told.${told}`));
+	if (told) add(say("log.told.field"), say(`log.told.${told}`));
 	if (!isDry) add(say("log.case.field"), caseNumber === undefined ? say("spam.case.none") : String(caseNumber));
 	return embed;
 }

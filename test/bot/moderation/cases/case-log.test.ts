@@ -16,7 +16,7 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 		Moderator: `<@${ada}>`,
 		User: `<@${zoe}>`,
 		Case: "1",
-		"Direct message": "told by direct message",
+		"Direct message": "delivered",
 	});
 	const { Reason = "" } = first ?? {};
 	expect(Reason).toContain("\\<@&1> \\*\\*b\\*\\*");
@@ -48,7 +48,7 @@ test("entries and direct messages are in the guild's language; posted ones keep 
 		Moderator: `<@${ada}>`,
 		Betrifft: `<@${zoe}>`,
 		Grund: "unfreundlich",
-		Direktnachricht: "per Direktnachricht informiert",
+		Direktnachricht: "zugestellt",
 		Fall: "1",
 	});
 	const [bot, person] = [simulator.bot("alpha").id, zoe].map((id) => simulator.world.users.get(id));

@@ -448,7 +448,7 @@ test("a person who is timed out is told why, what to do and how to appeal, once"
 	expect(where).toContain(`<#${world.channels[0]?.id}>`);
 	expect(advice).toContain("change your Discord password");
 	expect(appeal).toBe("Write to appeals@example.com.");
-	await until("the entry says so", () => JSON.stringify(world.entries()).includes("told by direct message"));
+	await until("the entry says so", () => JSON.stringify(world.entries()).includes('"delivered"'));
 });
 
 test("in a German server, the entry is German, and who writes in a honeypot is told what it is", async () => {
@@ -472,7 +472,7 @@ test("in a German server, the entry is German, and who writes in a honeypot is t
 		fields: [
 			{ name: "Betrifft", value: `<@${user.id}>` },
 			{ name: "Grund", value: "Spam: eine Nachricht in einem Köderkanal" },
-			{ name: "Direktnachricht", value: "per Direktnachricht informiert" },
+			{ name: "Direktnachricht", value: "zugestellt" },
 			{ name: "Fall", value: "1" },
 		],
 	});
