@@ -26,7 +26,9 @@ function bytesOf(seed: string, length: number): Uint8Array<ArrayBuffer> {
 
 /** Starts the bot, and returns what happens when the accounts post. `timing` replaces the short waits of tests. */
 export async function startHijacking(simulator: SimulatorOptions, timing = quickTiming, count = accounts) {
-	const world = await startSpam({ channels: 4 }, { channels, simulator, options: { timing } });
+	// At Discord's limit, deletions gather.
+	const options = { channels, simulator, requestsPerSecond: 50, options: { timing } };
+	const world = await startSpam({ channels: 4 }, options);
 	const { guild } = world;
 	const { users, members } = world.simulator.world;
 	const join = (username: string): User => {
