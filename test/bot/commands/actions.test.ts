@@ -28,7 +28,10 @@ beforeAll(async () => {
 	await using _ = await startFeature({
 		settings: (simulator) => ({
 			features: { moderation: true },
-			moderation: { log_channel: simulator.channel("The Cooks/staff").id },
+			moderation: {
+				log_channel: simulator.channel("The Cooks/staff").id,
+				reports: simulator.channel("The Cooks/staff").id,
+			},
 		}),
 		create: (options) => {
 			const created = createModeration(options);
@@ -100,6 +103,7 @@ describe("what is registered keeps Discord's limits", () => {
 		for (const definition of definitions()) {
 			if (definition.type !== Type.ChatInput) {
 				expect(length(definition.name)).toBeWithin(1, 33);
+				expect(definition).not.toContainAnyKeys(["description", "options"]);
 				continue;
 			}
 			const { options = [] } = definition;

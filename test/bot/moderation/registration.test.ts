@@ -1,82 +1,12 @@
 // What the bot registers with Discord, and that without the feature `moderation` there is nothing of it.
 
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import * as v from "valibot";
-import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 import { freshName } from "../tool-rows/scene.ts";
 import { moderationToml, offered, registered } from "./action-world.ts";
-
-interface Option {
-	type: number;
-	name: string;
-	description: string;
-	required?: boolean;
-	choices?: { name: string; value: unknown }[];
-	options?: Option[];
-	autocomplete?: boolean;
-}
-
-interface Definition {
-	type?: number;
-	name: string;
-	description?: string;
-	options?: Option[];
-}
-
-const definitions = definitionsOf({ actions: offered.actions, menus: offered.menus, commands: [] }) as Definition[];
-
-const withSubcommands = (options: readonly Option[] = []): Option[] =>
-	options.flatMap((option) => [option, ...withSubcommands(option.options)]);
-
-/** The texts of a command that Discord counts. */
-function characters({ name, description = "", options = [] }: Definition) {
-	const texts = withSubcommands(options).flatMap((option) => [
-		option.name + option.description,
-		...(option.choices ?? []).map(({ name, value }) => name + String(value)),
-	]);
-	return [name, description, ...texts].join("").length;
-}
-
-// https://docs.discord.com/developers/interactions/application-commands
-describe("within Discord's limits", () => {
-	test("are the numbers of commands", () => {
-		const countOf = (type: number) => definitions.filter((one) => (one.type ?? 1) === type).length;
-		expect(countOf(1)).toBeLessThanOrEqual(100);
-		expect(countOf(2)).toBeLessThanOrEqual(15);
-		expect(countOf(3)).toBeLessThanOrEqual(15);
-		const names = definitions.map(({ type = 1, name }) => `${type} ${name}`);
-		expect(new Set(names).size).toBe(names.length);
-	});
-
-	test.each(definitions.map((one) => [one.name, one] as const))("is %s", (_, definition) => {
-		const { type = 1, name, description = "", options = [] } = definition;
-		if (type !== 1) {
-			expect(name.length).toBeWithin(1, 33);
-			expect([description, options]).toEqual(["", []]);
-			return;
-		}
-		const all = withSubcommands(options);
-		for (const { name } of [definition, ...all]) expect(name).toMatch(/^[-_'\p{L}\p{N}]{1,32}$/u);
-		for (const { name } of [definition, ...all]) expect(name).toBe(name.toLowerCase());
-		for (const one of [{ description }, ...all]) expect(one.description.length).toBeWithin(1, 101);
-		expect(characters(definition)).toBeLessThanOrEqual(8_000);
-		for (const list of [options, ...all.map(({ options = [] }) => options)]) {
-			expect(list.length).toBeLessThanOrEqual(25);
-			expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
-			// Required options come first.
-			const required = list.map(({ required = false }) => required);
-			expect(required).toEqual(required.toSorted((a, b) => +b - +a));
-		}
-		for (const { choices = [], autocomplete } of all) {
-			expect(choices.length).toBeLessThanOrEqual(25);
-			for (const choice of choices) expect(choice.name.length).toBeWithin(1, 101);
-			if (autocomplete) expect(choices).toEqual([]);
-		}
-	});
-});
 
 /** People join, write, leave, are banned and timed out by hand, and somebody writes commands that do nothing. */
 async function happen({ simulator, guild, ...world }: TestWorld) {
