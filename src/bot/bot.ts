@@ -19,7 +19,6 @@ import { createApprovalTools } from "./approval/approval-tools.ts";
 import { isOfApproval } from "./approval/request-text.ts";
 import type { Part } from "./commands/feature.ts";
 import { createFrontEnds } from "./commands/front-ends.ts";
-import { peopleText } from "./commands/people-text.ts";
 import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "./config/config.ts";
 import { createFeatures, knownCommands } from "./features/index.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
@@ -36,7 +35,7 @@ import { createConnection } from "./setup/check.ts";
 import { noGuildWarning } from "./setup/no-guild.ts";
 import { createStore, instanceName } from "./store/store.ts";
 import { Audit, type AuditedCall } from "./tool/audit.ts";
-import { type CallAs, PersonCalls } from "./tool/call-as.ts";
+import { PersonCalls } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
 import { offerTools } from "./tool/offered-tools.ts";
@@ -116,10 +115,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const locks = createLocks(store, log);
 	const mutex = new KeyedMutex();
 	const calls = new PersonCalls({ record: (call) => void audit.record(call), log });
-	const callAs: CallAs = async (call) => {
-		const result = await calls.callAs(call);
-		return { ...result, text: peopleText(result.text, result) };
-	};
+	const { callAs } = calls;
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
 	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs });
 	const frontEnds = createFrontEnds({

@@ -20,6 +20,8 @@ import {
 	type VoiceState,
 } from "discord.js";
 import { ToolError } from "../lib/tool-error.ts";
+import { SaidError } from "../texts/said-error.ts";
+import { type Said, said } from "../texts/texts.ts";
 import { forClients } from "./acting-person.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { privilegedIntents, usesIntent } from "./intents.ts";
@@ -51,11 +53,13 @@ export interface VoiceMember {
 function channelOfKind<Kind extends GuildBasedChannel>(
 	isOfKind: (found: GuildBasedChannel) => found is Kind,
 	problem: (name: string, found: GuildBasedChannel) => string,
+	forPeople: (found: GuildBasedChannel) => Said | undefined = () => undefined,
 ) {
 	return async (guild: Guild, id: string): Promise<Kind> => {
 		const found = await anyChannel(guild, id);
 		if (isOfKind(found)) return found;
-		throw new ToolError(problem(channelName(found), found));
+		const [models, people] = [problem(channelName(found), found), forPeople(found)];
+		throw people ? new SaidError(people, { models }) : new ToolError(models);
 	};
 }
 
@@ -84,7 +88,8 @@ export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 export const channel = channelOfKind(
 	(found): found is Channel => !found.isThread(),
 	(name, { parentId }) =>
-		`${name} is a thread, not a channel. Its channel is ${parentId}.${forClients(" Use edit_thread or delete_thread for threads.")} Nothing was done.`,
+		`${name} is a thread, not a channel. Its channel is ${parentId}. Use edit_thread or delete_thread for threads. Nothing was done.`,
+	({ id, parentId }) => said("refusal.thread", { thread: `<#${id}>`, where: `<#${parentId}>` }),
 );
 
 export const currentChannel = freshlyFetched(channel);
@@ -134,7 +139,8 @@ export const threadedChannel = channelOfKind(
 
 export const voiceChannel = channelOfKind(
 	isVoice,
-	(name) => `${name} is not a voice or stage channel.${forClients(" Use list_channels to find one.")}`,
+	(name) => `${name} is not a voice or stage channel. Use list_channels to find one.`,
+	({ id }) => said("refusal.not_voice", { where: `<#${id}>` }),
 );
 
 export const category = channelOfKind(
@@ -155,9 +161,8 @@ function orNone<Thing>(find: Finder<Thing>): Finder<Thing | null> {
 export function role(guild: Guild, id: string): Role {
 	const found = guild.roles.cache.get(id);
 	if (found) return found;
-	throw new ToolError(
-		`There is no role ${id} in the guild ${guild.id}.${forClients(" Use list_roles to find its roles.")}`,
-	);
+	const models = `There is no role ${id} in the guild ${guild.id}. Use list_roles to find its roles.`;
+	throw new SaidError(said("refusal.no_role"), { models });
 }
 
 /** Fetched: the cached one may be older than the latest edit. Throws a ToolError if there is none. */
@@ -173,9 +178,8 @@ export async function member(guild: Guild, id: string, connection: MemberState):
 }
 
 function throwNoMember(guild: Guild, id: string): never {
-	throw new ToolError(
-		`User ${id} is not a member of the guild ${guild.id}.${forClients(" Use lookup_user_by_name to find members.")}`,
-	);
+	const models = `User ${id} is not a member of the guild ${guild.id}. Use lookup_user_by_name to find members.`;
+	throw new SaidError(said("result.absent", { who: `<@${id}>` }), { models });
 }
 
 /** Fetched: the cached one may be older than the latest edit. Throws a ToolError if there is none. */
@@ -223,9 +227,9 @@ export function unknownMembers(guild: Guild, connection: MemberState): string | 
 export function requireKnownMembers(guild: Guild, connection: MemberState): void {
 	if (connection.hasAllMembers(guild)) return;
 	if (!hearsOfMembers(guild)) throw new ToolError(`${withoutMembers} Nothing was done.`);
-	throw new ToolError(
-		`The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
-	);
+	throw new SaidError(said("refusal.loading"), {
+		models: `The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
+	});
 }
 
 /** Throws a ToolError for a bot: bots cannot message each other. */
@@ -241,9 +245,9 @@ export async function voiceMember(guild: Guild, id: string, connection: MemberSt
 	const voice = await absentIf([UnknownVoiceState], () => guild.voiceStates.fetch(id, { force: true }));
 	const place = guild.channels.cache.get(voice?.channelId ?? "");
 	if (!voice?.channelId || (place && !isVisible(place)))
-		throw new ToolError(
-			`${memberName(found)} is not in a voice channel.${forClients(" Use list_voice_members to find members who are.")}`,
-		);
+		throw new SaidError(said("refusal.not_in_voice", { who: `<@${id}>` }), {
+			models: `${memberName(found)} is not in a voice channel. Use list_voice_members to find members who are.`,
+		});
 	const connectedTo = await voiceChannel(guild, voice.channelId);
 	return { member: found, connectedTo, voice };
 }
@@ -253,7 +257,8 @@ export async function person(guild: Guild, id: string, connection: MemberState):
 	const found = await memberOrNone(guild, id, connection);
 	const user = found?.user ?? (await absentIf([UnknownUser], () => guild.client.users.fetch(id)));
 	if (user) return { user, member: found };
-	throw new ToolError(`Discord has no user ${id}.${forClients(" Check user_id.")}`);
+	const models = `Discord has no user ${id}. Check user_id.`;
+	throw new SaidError(said("refusal.no_such_user", { who: `<@${id}>` }), { models });
 }
 
 /** From the cache if that is up to date; undefined if the user is no member. */
@@ -281,9 +286,8 @@ export async function anyChannel(guild: Guild, id: string): Promise<GuildBasedCh
 		(await absentIf([UnknownChannel, MissingAccess], () => guild.client.channels.fetch(id)));
 	const isHere = found && "guild" in found && found.guild.id === guild.id;
 	if (isHere && (await canSee(found))) return found;
-	throw new ToolError(
-		`There is no channel ${id} in the guild ${guild.id} that the bot can see.${forClients(" Use list_channels to find its channels.")}`,
-	);
+	const models = `There is no channel ${id} in the guild ${guild.id} that the bot can see. Use list_channels to find its channels.`;
+	throw new SaidError(said("refusal.no_channel"), { models });
 }
 
 /** Undefined if the result is null or Discord answers with one of the error codes. */

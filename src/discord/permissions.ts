@@ -15,6 +15,8 @@ import {
 import { type Overwrites, withOverwrites } from "../guild-document/names/overwrites.ts";
 import { officialName, permissionNames } from "../guild-document/names/permission-names.ts";
 import { ToolError } from "../lib/tool-error.ts";
+import { SaidError } from "../texts/said-error.ts";
+import { joined, type Said, said } from "../texts/texts.ts";
 import { actingPerson, currentPerson, isForPeople, isKnownInThread, type Standing } from "./acting-person.ts";
 import { channelName, roleName, time } from "./describe.ts";
 
@@ -285,15 +287,21 @@ export function requireOf(
 	const limit = whyReadOnly(member);
 	if (limit && (missing & ~permissionsInTimeout) !== 0n) throw new ToolError(`${limit} Nothing was done.`);
 	const place = channel ? channelName(channel) : `the guild ${guild.id} as a whole`;
-	throw new ToolError(
-		[
-			`${isBot(member) ? "The bot lacks" : "You lack"} ${describeBits(missing)} in ${place}.`,
-			...why(missing),
-			...(isBot(member) ? [whoCanGrant(guild, channel)] : []),
-			...(isBot(member) && channel ? grantingTool(guild, channel, missing) : []),
-			"Nothing was done.",
-		].join(" "),
-	);
+	const reasons = why(missing);
+	const models = [
+		`${isBot(member) ? "The bot lacks" : "You lack"} ${describeBits(missing)} in ${place}.`,
+		...reasons,
+		...(isBot(member) ? [whoCanGrant(guild, channel)] : []),
+		...(isBot(member) && channel ? grantingTool(guild, channel, missing) : []),
+		"Nothing was done.",
+	].join(" ");
+	const values = { permissions: describeBits(missing), where: channel ? `<#${channel.id}>` : said("refusal.server") };
+	const people = joined([
+		said(isBot(member) ? "refusal.bot_lacks" : "refusal.you_lack", values),
+		...reasons.map((text) => said("refusal.reason", { text })),
+		...(isBot(member) ? [saidWhoCanGrant(guild, channel)] : []),
+	]);
+	throw new SaidError(said("refusal.nothing_done", { why: people ?? "" }), { models });
 }
 
 /** As `requirePermissions`, for what the bot can do without, such as editing its own messages. */
@@ -320,12 +328,16 @@ export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new
 			requireOf(member, undefined, Administrator, () => [onlyAdministrators]);
 		const missing = missingToGrant(member, channel, bits);
 		if (missing === 0n) continue;
+		const permissions = describeBits(missing);
+		const isAdministrators = channel && (missing & ManageRoles) !== 0n;
+		const people = isAdministrators
+			? said("refusal.only_administrators")
+			: said(isBot(member) ? "refusal.bot_cannot_grant" : "refusal.cannot_grant", { permissions });
 		const problem = isBot(member)
 			? `The bot can only give and deny permissions that it has itself, and it lacks ${describeBits(missing)}. ${whoCanGrant(guild, undefined)}`
 			: `You can only give and deny permissions that you have yourself, and you lack ${describeBits(missing)}.`;
-		throw new ToolError(
-			`${channel && (missing & ManageRoles) !== 0n ? onlyAdministrators : problem} Nothing was done.`,
-		);
+		const models = `${isAdministrators ? onlyAdministrators : problem} Nothing was done.`;
+		throw new SaidError(said("refusal.nothing_done", { why: people }), { models });
 	}
 }
 
@@ -367,6 +379,12 @@ function grantingTool(guild: Guild, channel: GuildBasedChannel, missing: bigint)
 	return [
 		`set_channel_permissions does that: channel_ids ${place.id}, target_ids ${botMember(guild).id}, allow ${describeBits(missing)}.`,
 	];
+}
+
+function saidWhoCanGrant(guild: Guild, channel: GuildBasedChannel | undefined): Said {
+	const { roles } = botMember(guild);
+	const role = `<@&${(roles.botRole ?? roles.highest).id}>`;
+	return said(channel ? "refusal.grant_here" : "refusal.grant", { role });
 }
 
 function whoCanGrant(guild: Guild, channel: GuildBasedChannel | undefined): string {

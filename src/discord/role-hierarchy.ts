@@ -3,7 +3,8 @@
 // https://discord.com/developers/docs/topics/permissions#permission-hierarchy
 
 import { type Guild, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
-import { ToolError } from "../lib/tool-error.ts";
+import { SaidError } from "../texts/said-error.ts";
+import { joined, type Said, said } from "../texts/texts.ts";
 import { actingPerson } from "./acting-person.ts";
 import { memberName, roleName } from "./describe.ts";
 import { botMember, missingForBot } from "./permissions.ts";
@@ -28,7 +29,9 @@ export function requireRolesBelowBot(guild: Guild, roles: readonly Role[]): void
 		if (isAbove(me, role)) return undefined;
 		return {
 			problem: `${roleName(role)} does not rank below the bot's highest role, ${roleName(me.roles.highest)}`,
+			people: said("refusal.role_above_bot", { role: mentionOf(role), own: mentionOf(me.roles.highest) }),
 			remedy,
+			saidRemedy: said("refusal.remedy_bot"),
 		};
 	});
 }
@@ -39,7 +42,9 @@ export function requireRolesBelowPerson(person: GuildMember, roles: readonly Rol
 		if (isAbove(person, role)) return undefined;
 		return {
 			problem: `${roleName(role)} does not rank below your highest role, ${roleName(person.roles.highest)}`,
+			people: said("refusal.role_above_you", { role: mentionOf(role), own: mentionOf(person.roles.highest) }),
 			remedy: remedyForPerson,
+			saidRemedy: said("refusal.remedy_you"),
 		};
 	});
 }
@@ -56,13 +61,24 @@ export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): 
 	const me = botMember(guild);
 	refuseAny("member(s) out of the bot's reach", members, (member) => {
 		const name = memberName(member);
-		if (member.id === me.id) return { problem: `${name} is the bot itself: the bot cannot act on itself` };
-		if (member.id === guild.ownerId) return { problem: `${name} owns the guild: the bot cannot act on the owner` };
+		const who = `<@${member.id}>`;
+		if (member.id === me.id)
+			return {
+				problem: `${name} is the bot itself: the bot cannot act on itself`,
+				people: said("refusal.is_bot", { who }),
+			};
+		if (member.id === guild.ownerId)
+			return {
+				problem: `${name} owns the guild: the bot cannot act on the owner`,
+				people: said("refusal.owner_bot", { who }),
+			};
 		const { highest } = member.roles;
 		if (isAbove(me, highest)) return undefined;
 		return {
 			problem: `${name} does not rank below the bot: ${roleName(highest)} is not below ${roleName(me.roles.highest)}`,
+			people: said("refusal.above_bot", { who, role: mentionOf(highest), own: mentionOf(me.roles.highest) }),
 			remedy,
+			saidRemedy: said("refusal.remedy_bot"),
 		};
 	});
 }
@@ -71,13 +87,21 @@ export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): 
 export function requireBelowPerson(person: GuildMember, members: readonly GuildMember[]): void {
 	refuseAny("member(s) out of your reach", members, (member) => {
 		const name = memberName(member);
-		if (member.id === person.id) return { problem: `${name} is you: you cannot act on yourself` };
-		if (member.id === person.guild.ownerId) return { problem: `${name} owns the guild: you cannot act on the owner` };
+		const who = `<@${member.id}>`;
+		if (member.id === person.id)
+			return { problem: `${name} is you: you cannot act on yourself`, people: said("refusal.is_you", { who }) };
+		if (member.id === person.guild.ownerId)
+			return {
+				problem: `${name} owns the guild: you cannot act on the owner`,
+				people: said("refusal.owner_you", { who }),
+			};
 		const { highest } = member.roles;
 		if (isAbove(person, highest)) return undefined;
 		return {
 			problem: `${name} does not rank below you: ${roleName(highest)} is not below ${roleName(person.roles.highest)}`,
+			people: said("refusal.above_you", { who, role: mentionOf(highest), own: mentionOf(person.roles.highest) }),
 			remedy: remedyForPerson,
+			saidRemedy: said("refusal.remedy_you"),
 		};
 	});
 }
@@ -114,7 +138,13 @@ export function roleProblem(guild: Guild, role: Role): string | undefined {
 
 interface Refusal {
 	problem: string;
+	people: Said;
 	remedy?: string;
+	saidRemedy?: Said;
+}
+
+function mentionOf({ id, guild }: Role): string {
+	return id === guild.id ? "@everyone" : `<@&${id}>`;
 }
 
 function refuseAny<Thing>(
@@ -128,5 +158,8 @@ function refuseAny<Thing>(
 	if (refusals.length > sampleSize) problems.push(`and ${refusals.length - sampleSize} more`);
 	const count = things.length > 1 ? `${refusals.length} of ${things.length} ${noun}: ` : "";
 	const remedies = new Set(refusals.flatMap(({ remedy }) => remedy ?? []));
-	throw new ToolError([`${count}${problems.join("; ")}.`, ...remedies, "Nothing was done."].join(" "));
+	const models = [`${count}${problems.join("; ")}.`, ...remedies, "Nothing was done."].join(" ");
+	const saidRemedies = refusals.flatMap(({ saidRemedy }) => saidRemedy ?? []);
+	const why = joined([...refusals.slice(0, sampleSize).map(({ people }) => people), ...saidRemedies.slice(0, 1)]);
+	throw new SaidError(said("refusal.nothing_done", { why: why ?? "" }), { models });
 }

@@ -63,6 +63,12 @@ export function said<Key extends TextKey>(key: Key, ...values: Arguments<Key>): 
 	return { key, values: values[0] ?? {} };
 }
 
+/** One message of several lines. */
+export function joined([first, ...rest]: readonly Said[]): Said | undefined {
+	const more = rest.length > 0 ? joined(rest) : undefined;
+	return first && more ? said("result.lines", { first, rest: more }) : first;
+}
+
 /** English if the language lacks the message. */
 export function render(text: Text, language: Language): string {
 	if (typeof text === "string") return text;

@@ -74,6 +74,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["store"],
 		["config"],
 		["guild-documents"],
+		["results"],
 		["tool/arguments"],
 		["tool"],
 		["tool/search"],

@@ -4,7 +4,7 @@
 import type { ActionRowBuilder, ButtonBuilder } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { languageOf, render } from "../../texts/texts.ts";
+import { languageOf, render, sayIn } from "../../texts/texts.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
 import { type Action, announceOption } from "./action.ts";
 import type { Ran } from "./limits.ts";
@@ -66,17 +66,17 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 	}
 
 	async function run(call: PersonCall): Promise<Ran<Answer>> {
-		return ranOf(await callAs(call));
+		return ranOf(await callAs(call), call);
 	}
 
 	async function preview({ limitTo }: Action, call: PersonCall): Promise<Ran<Answer>> {
 		const { args } = call;
 		const result = await callAs({ ...call, args: dryRun(args) });
-		const ran = ranOf(result);
+		const ran = ranOf(result, call);
 		if (ran.isMistake) return ran;
 		const limited = limitTo ? limitTo(args, result.basis ?? []) : args;
-		const text = questionOf(ran.answer.text);
-		if (!limited || text === undefined) return ran;
+		if (!limited || !result.asks) return ran;
+		const text = `${result.text}\n${sayIn(call.locale)("result.nothing_yet")}`;
 		return { ...ran, answer: { text, question: ask({ ...call, args: limited }) } };
 	}
 
@@ -91,7 +91,7 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 				const { args, ...toCall } = toToolCall(action, values, place);
 				const { [announceOption.argument]: announces = action.announces, ...given } = args;
 				const announceFrom = announces ? place.channelId : undefined;
-				call = { guildId, person, command, ...toCall, args: given, announceFrom };
+				call = { guildId, person, command, locale, ...toCall, args: given, announceFrom };
 			} catch (error) {
 				if (!(error instanceof SaidError)) throw error;
 				return { answer: { text: render(error.said, languageOf(locale)) }, isMistake: true };
@@ -114,7 +114,7 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 			if (!asked) return { state: answered.has(question) ? "answered" : "gone" };
 			questions.delete(question);
 			noteAnswered(question);
-			if (!yes) return { state: "done", text: "Nothing was done." };
+			if (!yes) return { state: "done", text: sayIn(asked.call.locale)("result.nothing") };
 			const { answer } = await run(asked.call);
 			return { state: "done", text: answer.text };
 		},
@@ -128,15 +128,11 @@ function withOptionName({ options }: Action, text: string): string {
 	return option ? `${option.name}${rest}` : text;
 }
 
-function ranOf({ text, isError, wrote }: PersonResult): Ran<Answer> {
-	return { answer: { text: text || (isError ? "That failed." : "Done.") }, isMistake: isError && !wrote };
-}
-
-/** "Would delete 5 messages." becomes "Delete 5 messages? …". Undefined if nothing would be done. */
-export function questionOf(text: string): string | undefined {
-	const [, first = "", rest = "", more = ""] = /^Would (\S)(.*?)[.:]?(\n[\s\S]*)?$/.exec(text) ?? [];
-	if (first === "") return undefined;
-	return `${first.toUpperCase()}${rest}? Nothing has been done yet.${more}`;
+function ranOf({ text, isError, wrote }: PersonResult, { locale }: PersonCall): Ran<Answer> {
+	return {
+		answer: { text: text || sayIn(locale)(isError ? "result.failed" : "result.done") },
+		isMistake: isError && !wrote,
+	};
 }
 
 function dryRun(args: JsonObject): JsonObject {

@@ -1,12 +1,12 @@
 // Deleting the messages that match filters, in one, several or all channels.
 
 import type { APIMessage, Guild, GuildTextBasedChannel } from "discord.js";
-import { forClients, isForPeople } from "../../discord/acting-person.ts";
 import { channelName, time } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
-import { resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
+import { type Said, said } from "../../texts/texts.ts";
+import { channels, listed, type Part, parts, result } from "../results/result.ts";
 import { sample, shownOf } from "../tool/bulk.ts";
 import type { Plan } from "../tool/context.ts";
 import { isDeletable } from "./bulk-delete.ts";
@@ -25,6 +25,7 @@ import {
 	withArchived,
 } from "./message-search.ts";
 import { summaries } from "./message-summary.ts";
+import { linkTo } from "./sent-message.ts";
 
 const sampleSize = 5;
 const maxCounts = 25;
@@ -49,7 +50,7 @@ export interface MatchingOptions {
 	/** Also for messages that do not match. */
 	onRead?(message: APIMessage): void;
 	/** On messages that are not deleted. Called after all are read. */
-	notes?(): readonly string[];
+	notes?(): readonly Part[];
 }
 
 export async function planMatching(
@@ -94,10 +95,13 @@ export async function planMatching(
 			if (found)
 				return {
 					messages: found.messages,
-					notes: resultLines(
-						`Discord's index was searched, which may lack the latest messages and finds whole words only${forClients("; with `after`, each message is read")}.`,
+					notes: parts(
+						result(
+							"Discord's index was searched, which may lack the latest messages and finds whole words only; with `after`, each message is read.",
+							said("result.purge.index"),
+						),
 						scopeNotes(scope),
-						found.hasMore && `More match: ${isForPeople() ? "use the command" : "call"} again after this.`,
+						found.hasMore && result("More match: call again after this.", said("result.purge.more")),
 					),
 				};
 		}
@@ -115,12 +119,18 @@ export async function planMatching(
 		const isCut = stopped !== undefined && messages.length !== args.count;
 		return {
 			messages,
-			notes: resultLines(
+			notes: parts(
 				read.notes,
 				scopeNotes(scope),
-				isCut && `Older messages were not searched, because ${stopped}`.replace(/\.?$/, "."),
-				isCut && `Repeat the ${isForPeople() ? "command" : "call"} afterwards to go on.`,
-				isCut && nextBefore && forClients(`next_before=${nextBefore}`),
+				isCut &&
+					result(
+						[
+							`Older messages were not searched, because ${stopped}`.replace(/\.?$/, "."),
+							"Repeat the call afterwards to go on.",
+							nextBefore && `next_before=${nextBefore}`,
+						],
+						said("result.purge.cut"),
+					),
 			),
 		};
 	};
@@ -143,7 +153,7 @@ export async function planMatching(
 	}
 	const idOf = ({ channel_id, id }: APIMessage) => (isAcross ? `${channel_id}/${id}` : id);
 	const where = only && !isAcross ? channelName(only) : "these channels";
-	const range = after && !isForPeople() ? [`After ${time(after.atMs)}; now is ${time(Date.now())}.`] : [];
+	const range = after ? [result(`After ${time(after.atMs)}; now is ${time(Date.now())}.`)] : [];
 	return deletionPlan(targets, {
 		notes: [
 			...keptNotes(pinned.map(idOf), undeletable.map(idOf)),
@@ -155,9 +165,11 @@ export async function planMatching(
 		record: purgeDraft(guild, targets, messages),
 		nothing: `No message in ${where} matches: nothing to delete.`,
 		order: readable.map(({ id }) => id),
-		again: () =>
-			isForPeople() ? "Use the command again to continue." : "To continue, call again with the same arguments.",
-		describe: async () => ({ lines: messageLinesOf(guild, messages, isAcross) }),
+		again: () => "To continue, call again with the same arguments.",
+		describe: async () => ({
+			lines: messageLinesOf(guild, messages, isAcross),
+			people: shownOfPeople(guild, messages),
+		}),
 	});
 }
 
@@ -175,21 +187,46 @@ function without(
 	return { scope: { ...scope, channels, parents }, left };
 }
 
-function leftNotes(left: readonly GuildTextBasedChannel[]): string[] {
+function leftNotes(left: readonly GuildTextBasedChannel[]): Part[] {
 	if (left.length === 0) return [];
 	return [
-		`Left, because the bot keeps records there: ${sample(left, maxKept, channelName).join(", ")}. A call that names such a channel deletes messages in it.`,
+		result(
+			`Left, because the bot keeps records there: ${sample(left, maxKept, channelName).join(", ")}. A call that names such a channel deletes messages in it.`,
+			said("result.purge.records", { where: channels(left) }),
+		),
 	];
 }
 
 /** By their ids. */
-export function keptNotes(pinned: readonly string[], undeletable: readonly string[]): string[] {
-	return resultLines(
+export function keptNotes(pinned: readonly string[], undeletable: readonly string[]): Part[] {
+	return parts(
 		pinned.length > 0 &&
-			`${pinned.length} pinned and left${isForPeople() ? "" : `; \`message_ids\` deletes them: ${cut(pinned)}`}`,
+			result(
+				`${pinned.length} pinned and left; \`message_ids\` deletes them: ${cut(pinned)}`,
+				said("result.purge.pinned", { count: pinned.length }),
+			),
 		undeletable.length > 0 &&
-			`${undeletable.length} skipped, since nobody can delete Discord's notices in a thread${isForPeople() ? "" : `: ${cut(undeletable)}`}`,
+			result(
+				`${undeletable.length} skipped, since nobody can delete Discord's notices in a thread: ${cut(undeletable)}`,
+				said("result.purge.notices", { count: undeletable.length }),
+			),
 	);
+}
+
+/** For people: the authors with the most messages, and links to the latest messages. */
+function shownOfPeople(guild: Guild, messages: readonly APIMessage[]): Said[] {
+	const byAuthor = Map.groupBy(
+		messages.filter(({ webhook_id }) => !webhook_id),
+		({ author }) => author.id,
+	);
+	const most = [...byAuthor].toSorted(([, a], [, b]) => b.length - a.length);
+	const who = listed(most.map(([id, { length }]) => `<@${id}> (${length})`));
+	const latest = messages.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, sampleSize);
+	const links = latest.map(({ channel_id, id }) => linkTo({ id: channel_id, guild }, id)).join(" ");
+	return [
+		...(most.length > 0 ? [said("result.purge.authors", { who })] : []),
+		...(latest.length > 0 ? [said("result.purge.latest", { links })] : []),
+	];
 }
 
 /** Joins ids with commas, up to the maximum number of ids in a result. */

@@ -3,13 +3,25 @@
 
 import type { APIMessage, Guild, GuildTextBasedChannel } from "discord.js";
 import { PermissionFlagsBits } from "discord.js";
-import { actingPerson, isForPeople } from "../../discord/acting-person.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import { missingPermissions } from "../../discord/permissions.ts";
-import { countOf, fieldLine, resultLines, thousands } from "../../discord/text.ts";
+import { fieldLine, resultLines, thousands } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import type { ToolCall, ToolOutput } from "../../mcp/tool.ts";
+import type { ToolCall } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { joined, type Said, said } from "../../texts/texts.ts";
+import {
+	asking,
+	channels as channelMentions,
+	forModels,
+	type Output,
+	type Part,
+	parts,
+	reasonOf,
+	result,
+} from "../results/result.ts";
 import { shownOf, tryEach } from "../tool/bulk.ts";
 import type { CaseDraft, Concerned } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
@@ -29,7 +41,7 @@ export interface Target {
 /** Texts, which depend on how the call selected the messages. */
 export interface Selection {
 	/** On what is not deleted or searched. */
-	notes: readonly string[];
+	notes: readonly Part[];
 	/** What the number of deleted messages leaves out. */
 	caveat?: string;
 	/** Result without messages to delete. */
@@ -40,7 +52,7 @@ export interface Selection {
 	/** How to delete the messages that were not tried. */
 	again(left: readonly Target[]): string;
 	/** For the dry run. `missing`: messages that do not exist. */
-	describe(): Promise<{ lines: string[]; missing?: readonly Target[] }>;
+	describe(): Promise<{ lines: string[]; people?: readonly Said[]; missing?: readonly Target[] }>;
 }
 
 interface Batch {
@@ -56,14 +68,13 @@ export function deletionPlan(
 	const batches = batchesOf(targets);
 	const channels = [...new Set(targets.map(({ channel }) => channel))];
 	const [only] = channels;
-	const where =
-		only && channels.length === 1 ? `from ${channelName(only)}` : `in ${counted(channels.length, "channel")}`;
-	const none = resultLines(nothing, notes);
+	const where = only && channels.length === 1 ? `from ${channelName(only)}` : `in ${channels.length} channel(s)`;
+	const none = parts(result(nothing, said("result.purge.none")), notes);
 	let concerned: Concerned | undefined;
 	return {
 		async preview() {
 			if (targets.length === 0) return none;
-			const { lines, missing = [] } = await describe();
+			const { lines, people = [], missing = [] } = await describe();
 			const existing = targets.filter((one) => !missing.includes(one));
 			const counts = channels.map((channel) => {
 				const inChannel = existing.filter((one) => one.channel === channel);
@@ -71,11 +82,20 @@ export function deletionPlan(
 				return { id, name: channelName(channel), count: inChannel.length };
 			});
 			const old = existing.filter(({ id }) => isTooOldForBulk(id)).length;
-			return resultLines(
-				`Would delete ${counted(existing.length, "message")} ${where}.`,
-				channels.length > 1 && countLines(sortCounts(counts, "channel", order ?? []), "channel", shownOf(maxCounts)),
-				old > 0 && existing.length > 1 && `${old} over 14 days old, which are deleted one by one.`,
-				lines,
+			const messages = said("count.messages", { count: existing.length });
+			return parts(
+				asking(
+					resultLines(
+						`Would delete ${existing.length} message(s) ${where}.`,
+						channels.length > 1 &&
+							countLines(sortCounts(counts, "channel", order ?? []), "channel", shownOf(maxCounts)),
+						old > 0 && existing.length > 1 && `${old} over 14 days old, which are deleted one by one.`,
+						lines,
+					),
+					said("result.purge.ask", { messages, where: channelMentions(channels) }),
+					old > 0 && existing.length > 1 && said("result.purge.old", { count: old }),
+					...people,
+				),
 				notes,
 			);
 		},
@@ -90,7 +110,7 @@ export function deletionPlan(
 						{
 							where,
 							again,
-							notes: resultLines(caveat, notes),
+							notes: parts(caveat, notes),
 							onEnd(deleted, unknown) {
 								concerned = record?.concernedBy(deleted, unknown);
 							},
@@ -130,7 +150,7 @@ async function deleteBatches(
 		onEnd,
 	}: Pick<Selection, "notes" | "again"> & { where: string; onEnd(deleted: readonly Target[], unknown: number): void },
 	call: ToolCall,
-): Promise<ToolOutput> {
+): Promise<Output> {
 	const write = ({ channel, ids }: Batch) => bulkDelete(channel, ids);
 	// For a single request the error says everything.
 	const outcome = await tryEach({ items: batches, write, idOf: ({ ids }) => ids[0] ?? "" }, call, batches.length === 1);
@@ -148,7 +168,7 @@ async function deleteBatches(
 		const isHere = (one: Batch) => one.channel === channel;
 		const reasons = Map.groupBy(
 			failed.filter(({ item }) => isHere(item)),
-			({ label, why }) => `${label}: ${why}`,
+			({ label, error }) => `${label}: ${error.message}`,
 		);
 		const here = count(done.filter(isHere));
 		const fields = [...reasons].map(([text, all]) => `${count(all.map(({ item }) => item))} ${text}`);
@@ -159,18 +179,25 @@ async function deleteBatches(
 	const all = count(batches);
 	const deleted = count(done);
 	const of = deleted === all ? "" : ` of ${all}`;
-	const result = resultLines(
-		`Deleted ${deleted}${of} message(s) ${where}.`,
-		lines,
-		left.length > 0 && `${left.length} not started: ${stopped} ${again(left)}`,
+	const output = parts(
+		result(
+			resultLines(
+				`Deleted ${deleted}${of} message(s) ${where}.`,
+				lines,
+				left.length > 0 && `${left.length} not started: ${stopped} ${again(left)}`,
+			),
+			said("result.purge", { messages: said("count.messages", { count: deleted }), where: channelMentions(channels) }),
+			...failed.map(({ item, error }) =>
+				said("result.purge.failed", { count: item.ids.length, where: `<#${item.channel.id}>`, why: reasonOf(error) }),
+			),
+			left.length > 0 && said("result.left", { count: left.length }),
+		),
 		notes,
 	);
-	if (deleted === 0) throw new ToolError(result.join("\n"));
-	return result;
-}
-
-function counted(count: number, noun: string): string {
-	return isForPeople() ? countOf(count, noun) : `${count} ${noun}(s)`;
+	if (deleted > 0) return output;
+	const people = joined(output.flatMap((part) => (typeof part === "string" ? [] : part.people)));
+	const models = forModels(output).join("\n");
+	throw people ? new SaidError(people, { models }) : new ToolError(models);
 }
 
 function targetsOf(batches: readonly Batch[]): Target[] {

@@ -9,9 +9,10 @@ import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
 import { permitStoring } from "../../discord/rest/rest.ts";
 import { resultLines } from "../../discord/text.ts";
 import { isPublic, visibleChannel } from "../../discord/visible-channels.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
+import { type Result, result } from "../results/result.ts";
 import { openLogWarning } from "../setup/guild-checks.ts";
 import { flag, found, guild_id } from "../tool/arguments/arguments.ts";
 import type { BotTool } from "../tool/context.ts";
@@ -54,18 +55,26 @@ export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf"
 			// Also posted in the old log channel, so that its readers see the change.
 			for (const id of new Set([before, channel?.id])) if (id !== undefined) moderationLog.add(guild.id, entry, id);
 			return channel
-				? resultLines(`Moderation is now logged in ${channelName(channel)}.`, warningOf(channel))
-				: "Moderation logging is now off.";
+				? result(
+						resultLines(`Moderation is now logged in ${channelName(channel)}.`, warningOf(channel)),
+						said("result.log_set", { where: `<#${channel.id}>` }),
+						isPublic(channel) && said("result.log_public"),
+					)
+				: result("Moderation logging is now off.", said("result.log_off"));
 		},
 	});
 }
 
-function describeLog(guild: Guild, id: string | undefined): string[] {
-	if (id === undefined) return ["Moderation logging is off."];
+function describeLog(guild: Guild, id: string | undefined): Result {
+	if (id === undefined) return result("Moderation logging is off.", said("result.log_off"));
 	const channel = visibleChannel(guild, id);
-	return resultLines(
-		`Moderation is logged in ${channel ? channelName(channel) : `the channel ${id}`}.`,
-		channel && warningOf(channel),
+	return result(
+		resultLines(
+			`Moderation is logged in ${channel ? channelName(channel) : `the channel ${id}`}.`,
+			channel && warningOf(channel),
+		),
+		said("result.log", { where: `<#${id}>` }),
+		channel && isPublic(channel) && said("result.log_public"),
 	);
 }
 
@@ -76,7 +85,7 @@ function warningOf(channel: GuildBasedChannel): string | false {
 function requireText(channel: find.Channel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
-		throw new ToolError(
-			`The moderation log needs a text channel, and ${channelName(channel)} is none. Nothing was done.`,
-		);
+		throw new SaidError(said("refusal.log_not_text", { where: `<#${channel.id}>` }), {
+			models: `The moderation log needs a text channel, and ${channelName(channel)} is none. Nothing was done.`,
+		});
 }

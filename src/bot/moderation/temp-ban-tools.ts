@@ -2,13 +2,16 @@
 
 import type { Guild } from "discord.js";
 import * as v from "valibot";
-import { actingPerson, forClients } from "../../discord/acting-person.ts";
+import { actingPerson } from "../../discord/acting-person.ts";
 import { memberFields, memberName, nowIs, time, userFields, userName } from "../../discord/describe.ts";
 import { person, requireKnownMembers } from "../../discord/find.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { oneField, resultLines, truncate } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { published } from "../../mcp/json-schema.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, at, mentions, result } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import { selectTempBansOf } from "../store/tables/temp-bans.ts";
 import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
@@ -16,8 +19,8 @@ import { readDuration } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { BotTool, Plan, ToolContext } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
-import { bansAmong, countDeletedMessages } from "../tools/members/bans.ts";
-import { cachedMember, type MaybeMember } from "../tools/members/several-members.ts";
+import { bansAmong, countDeletedMessages, deleting } from "../tools/members/bans.ts";
+import { cachedMember, type MaybeMember, mentioned } from "../tools/members/several-members.ts";
 import type { BanRequest, TempBans } from "./temp-bans.ts";
 
 /** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */
@@ -90,7 +93,7 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 				const seconds = delete_message_seconds ?? 0;
 				const messages = seconds > 0 && ids.length > 0 ? await countDeletedMessages(guild, ids, seconds) : undefined;
 				const deleted = messages ? `, and delete ${messages}` : "";
-				return planOf({ people, banned, end, deleted, endsAt, ban });
+				return planOf({ people, banned, end, deleted, seconds: messages ? seconds : 0, endsAt, ban });
 			},
 		},
 		{ idempotent: false },
@@ -108,11 +111,12 @@ interface Planned {
 	banned: ReadonlyMap<string, unknown>;
 	end: string;
 	deleted: string;
+	seconds: number;
 	endsAt: number | null;
 	ban(one: Named): Promise<"banned" | "changed">;
 }
 
-function planOf({ people, banned, end, deleted, endsAt, ban }: Planned): Plan {
+function planOf({ people, banned, end, deleted, seconds, endsAt, ban }: Planned): Plan {
 	const record = {
 		action: endsAt === null ? ("ban" as const) : ("temp_ban" as const),
 		userIds: people.map(({ id }) => id),
@@ -122,25 +126,43 @@ function planOf({ people, banned, end, deleted, endsAt, ban }: Planned): Plan {
 	};
 	const note = ({ id }: Named) => (banned.has(id) ? " | already banned: only the end changes" : "");
 	const basis = people.map((one) => one.line + note(one));
+	const until = endsAt === null ? undefined : at(endsAt);
+	const who = mentions(people);
+	const ask = until ? said("result.temp_ban.ask", { who, until }) : said("result.ban.ask", { who });
+	const done = (some: readonly Named[]) =>
+		until ? said("result.temp_ban", { who: mentions(some), until }) : said("result.ban", { who: mentions(some) });
+	const changed = (some: readonly Named[]) =>
+		until
+			? said("result.ban_end", { who: mentions(some), until })
+			: said("result.ban_permanent", { who: mentions(some) });
 	const [only] = people;
 	if (only && people.length === 1)
 		return {
-			preview: banned.has(only.id)
-				? `Would change the ban of ${only.name}: banned ${end}${forClients(`; ${nowIs()}`)}.`
-				: `Would ban ${only.name} ${end}${deleted}${forClients(`; ${nowIs()}`)}.`,
+			preview: asking(
+				banned.has(only.id)
+					? `Would change the ban of ${only.name}: banned ${end}; ${nowIs()}.`
+					: `Would ban ${only.name} ${end}${deleted}; ${nowIs()}.`,
+				ask,
+				deleting(seconds),
+			),
 			basis,
 			record,
 			act: async () =>
 				(await ban(only)) === "banned"
-					? `Banned ${only.name} ${end}.`
-					: `${only.name} was already banned, and is now banned ${end}.`,
+					? result(`Banned ${only.name} ${end}.`, done(people), deleting(seconds))
+					: result(`${only.name} was already banned, and is now banned ${end}.`, changed(people)),
 		};
 	return {
-		preview: [`Would ban ${people.length} user(s) ${end}${deleted}${forClients(`; ${nowIs()}`)}:`, ...basis],
+		preview: asking(
+			[`Would ban ${people.length} user(s) ${end}${deleted}; ${nowIs()}:`, ...basis],
+			ask,
+			deleting(seconds),
+			banned.size > 0 && said("result.ban_end.ask", { who: mentions([...banned.keys()]) }),
+		),
 		basis,
 		record,
 		act: (call) =>
-			writeEach(
+			writeEach<Named>(
 				{
 					items: people,
 					resumes: true,
@@ -148,6 +170,7 @@ function planOf({ people, banned, end, deleted, endsAt, ban }: Planned): Plan {
 					describe: (one) => one.line,
 					write: ban,
 					done: (count, of) => `Banned ${count} of ${of} user(s) ${end}:`,
+					people: { ...mentioned, done },
 				},
 				call,
 			),
@@ -164,9 +187,8 @@ async function peopleOf(
 	{ connection, principal }: Pick<ToolContext, "connection" | "principal">,
 ): Promise<Named[]> {
 	const botId = guild.client.user.id;
-	if (users.some(({ id }) => id === botId)) throw new ToolError("The bot cannot ban itself. Nothing was done.");
-	if (users.some(({ id }) => id === principal?.person?.id))
-		throw new ToolError("You cannot ban yourself. Nothing was done.");
+	if (users.some(({ id }) => id === botId)) throw new SaidError(said("refusal.ban_bot"));
+	if (users.some(({ id }) => id === principal?.person?.id)) throw new SaidError(said("refusal.ban_self"));
 	const [one] = users;
 	if (one && users.length === 1) {
 		const { user, member } = await person(guild, one.id, connection);

@@ -5,9 +5,11 @@ import { DiscordAPIError } from "discord.js";
 import { isForPeople } from "../../discord/acting-person.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../../discord/rest/rest.ts";
-import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import type { ToolCall, ToolOutput } from "../../mcp/tool.ts";
+import type { ToolCall } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { joined, type Said, said } from "../../texts/texts.ts";
+import { type Output, parts, reasonOf, result } from "../results/result.ts";
 
 const minTimeLeftMs = 5_000;
 // Requests time out this long before the call's deadline, so that the result can still be returned.
@@ -29,23 +31,30 @@ export interface Bulk<Item> {
 	/** May throw a ToolError with Discord's error as its `cause`. */
 	write(item: Item): Promise<unknown>;
 	/** The tool's result if the call names a single item and that was changed, instead of a list. */
-	single?: ToolOutput | (() => ToolOutput) | false | undefined;
+	single?: Output | (() => Output) | false | undefined;
 	/**
 	 * Returns the first line of the tool's result after `count` of `of` items were changed: "Gave 2 of 3 member(s) the
 	 * role …."
 	 */
 	done(count: number, of: number): string;
+	/** For people. Default: they read what models read. */
+	people?: { mention(item: Item): string; done(items: readonly Item[]): Said };
+}
+
+interface Failed<Item> {
+	item: Item;
+	error: ToolError;
 }
 
 export interface Outcome<Item> {
 	done: Item[];
-	refused: { item: Item; why: string }[];
-	unknown?: { item: Item; why: string };
+	refused: Failed<Item>[];
+	unknown?: Failed<Item>;
 	stopped?: string;
 }
 
 /** One request for each item, in order. Throws a ToolError if no item was changed. */
-export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise<ToolOutput> {
+export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise<Output> {
 	const { items, single, write } = bulk;
 	const [only] = items;
 	if (single && only !== undefined) {
@@ -54,16 +63,17 @@ export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise
 	}
 	// For a single item the error says everything.
 	const throwsError = items.length === 1;
-	const { done, lines } = await attemptEach(bulk, call, throwsError);
-	if (done === 0) throw new ToolError(lines.join("\n"));
-	return lines;
+	const { done, lines, people } = await attemptEach(bulk, call, throwsError);
+	const said = joined(people);
+	if (done === 0) throw said ? new SaidError(said, { models: lines.join("\n") }) : new ToolError(lines.join("\n"));
+	return said ? result(lines, said) : lines;
 }
 
 /** Returns the `act` of a plan that changes items, such as members, with `more` lines at the end of its result. */
 export const onEach =
-	<Item>(bulk: Bulk<Item>, ...more: readonly (string | readonly string[] | false)[]) =>
+	<Item>(bulk: Bulk<Item>, ...more: readonly (Output | false)[]) =>
 	async (call: ToolCall) =>
-		resultLines(await writeEach(bulk, call), ...more);
+		parts(await writeEach(bulk, call), ...more);
 
 /**
  * Changes items on Discord one after another, and returns a result that lists the outcomes, like `writeEach`. Unlike
@@ -74,7 +84,7 @@ export async function attemptEach<Item>(
 	bulk: Bulk<Item>,
 	call: ToolCall,
 	throwsError = false,
-): Promise<{ done: number; lines: string[] }> {
+): Promise<{ done: number; lines: string[]; people: readonly Said[] }> {
 	const { items, idOf } = bulk;
 	const resumes = bulk.resumes || bulk.next !== undefined;
 	const outcome = await tryEach(bulk, call, throwsError);
@@ -101,7 +111,21 @@ export async function attemptEach<Item>(
 			...(last && !isForPeople() ? [`next_after=${idOf(last)}`] : []),
 		);
 	}
-	return { done: done.length, lines };
+	return { done: done.length, lines, people: bulk.people ? forPeople(bulk.people, outcome, left) : [] };
+}
+
+function forPeople<Item>(
+	{ mention, done }: NonNullable<Bulk<Item>["people"]>,
+	outcome: Outcome<Item>,
+	left: number,
+): Said[] {
+	const { refused, unknown } = outcome;
+	return [
+		...(outcome.done.length > 0 ? [done(outcome.done)] : []),
+		...refused.map(({ item, error }) => said("result.refused", { who: mention(item), why: reasonOf(error) })),
+		...(unknown ? [said("result.unknown", { who: mention(unknown.item), why: reasonOf(unknown.error) })] : []),
+		...(left > 0 ? [said("result.left", { count: left })] : []),
+	];
 }
 
 /** With `throwsError`, throws Discord's first error instead of returning it. */
@@ -127,11 +151,11 @@ export async function tryEach<Item>(
 			if (isOutcomeUnknown(cause)) {
 				noteItem(idOf(item), "unknown");
 				const stopped = "check the outcome of the previous one first.";
-				return { ...outcome, unknown: { item, why }, stopped };
+				return { ...outcome, unknown: { item, error: toolError }, stopped };
 			}
 			noteItem(idOf(item), "not done");
 			if (!isRefusal(cause)) return { ...outcome, stopped: why };
-			outcome.refused.push({ item, why });
+			outcome.refused.push({ item, error: toolError });
 		}
 		call.reportProgress(index + 1, items.length);
 	}
@@ -148,13 +172,9 @@ function isRefusal(error: unknown): boolean {
 	return error instanceof DiscordAPIError && error.status !== 401;
 }
 
-function section<Item>(
-	{ describe }: Bulk<Item>,
-	label: string,
-	failed: readonly { item: Item; why: string }[],
-): string[] {
+function section<Item>({ describe }: Bulk<Item>, label: string, failed: readonly Failed<Item>[]): string[] {
 	if (failed.length === 0) return [];
-	return [`${failed.length} ${label}:`, ...failed.map(({ item, why }) => `${describe(item)} | ${why}`)];
+	return [`${failed.length} ${label}:`, ...failed.map(({ item, error }) => `${describe(item)} | ${error.message}`)];
 }
 
 /** A last line says how many more there are. */

@@ -1,11 +1,14 @@
 // Tool calls by people on Discord: a slash command, a chat command or a button calls a tool in the person's name. The
 // tool pipeline checks the permissions of the person and of the bot, so callers check nothing themselves.
 
+import { withoutTokens } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import { isErrorResult } from "../../mcp/tool.ts";
+import { type Language, languageOf, render, said } from "../../texts/texts.ts";
+import { errorForPeople, forPeople } from "../results/result.ts";
 import { commandIdStart } from "./admission.ts";
 import type { AuditedCall } from "./audit.ts";
 import { callFacts } from "./call-facts.ts";
@@ -24,18 +27,22 @@ export interface PersonCall {
 	command: string;
 	/** The channel in which the person used a command that announces what it does; undefined to announce nothing. */
 	announceFrom?: string | undefined;
+	/** One of Discord's locales: the person's if nobody else reads the result. Default: the guild's. */
+	locale?: string | undefined;
 	/** Default for the case: its messages and channels if the tool's draft names none, or all of it without a draft. */
 	draft?: CaseDraft;
 }
 
 export interface PersonResult {
-	/** For features, `peopleText` has converted it for people. */
+	/** For people, in the language of the call. */
 	text: string;
 	isError: boolean;
 	/** Whether a request that changes something was sent. If false, an error changed nothing. */
 	wrote: boolean;
 	/** For a dry run: `Plan.basis`. */
 	basis?: readonly string[];
+	/** A dry run that asks whether to do it. */
+	asks?: boolean;
 }
 
 /** Never rejects: an error is returned in the result. */
@@ -59,13 +66,15 @@ export class PersonCalls {
 		this.#context = context;
 	}
 
-	readonly callAs: CallAs = async ({ guildId, person, tool: name, args, command, draft, announceFrom }) => {
+	readonly callAs: CallAs = async ({ guildId, person, tool: name, args, command, draft, locale, announceFrom }) => {
 		const { record, log } = this.options;
 		const tool = this.#tools.find((one) => one.name === name);
 		if (!tool || !this.#context) {
 			const error = new Error(`the bot has no tool ${name}`);
-			return { text: failed(name, error, log), isError: true, wrote: false };
+			return { text: failed(name, error, languageOf(locale), log), isError: true, wrote: false };
 		}
+		const guild = this.#context.connection.guilds.find(({ id }) => id === guildId);
+		const language = languageOf(locale ?? guild?.preferredLocale);
 		const principal: Principal = {
 			id: `${commandIdStart}${guildId}`,
 			name: command,
@@ -92,7 +101,7 @@ export class PersonCalls {
 		const whole = takesGuild ? { ...args, guild_id: guildId } : args;
 		const facts = callFacts();
 		const { hooks } = facts;
-		const { text, outcome } = await run(tool, whole, scoped, hooks, log);
+		const { outcome, ...answer } = await run(tool, whole, scoped, { hooks, log, language });
 		const ms = performance.now() - from;
 		record({
 			at: new Date(Date.now() - ms),
@@ -106,7 +115,7 @@ export class PersonCalls {
 			milliseconds: ms,
 			...facts.recorded(tool, whole),
 		});
-		return { text, isError: outcome !== "done", wrote, ...(basis && { basis }) };
+		return { ...answer, isError: outcome !== "done", wrote, ...(basis && { basis }) };
 	};
 }
 
@@ -114,21 +123,32 @@ async function run(
 	tool: BotTool,
 	args: JsonObject,
 	context: BotContext,
-	hooks: ReturnType<typeof callFacts>["hooks"],
-	log: Log,
-): Promise<{ text: string; outcome: AuditedCall["outcome"] }> {
+	{ hooks, log, language }: { hooks: ReturnType<typeof callFacts>["hooks"]; log: Log; language: Language },
+): Promise<Pick<PersonResult, "text" | "asks"> & { outcome: AuditedCall["outcome"] }> {
+	let end: Parameters<NonNullable<BotContext["onEnd"]>>[0] | undefined;
+	const onEnd: BotContext["onEnd"] = (given) => {
+		end = given;
+	};
 	try {
-		const result = await tool.call(args, context, { signal: undefined, reportProgress() {}, ...hooks });
-		const { content } = JSON.parse(result) as { content: { text: string }[] };
-		const text = content.map((item) => item.text).join("\n");
-		return { text, outcome: isErrorResult(result) ? "failed" : "done" };
+		const result = await tool.call(args, { ...context, onEnd }, { signal: undefined, reportProgress() {}, ...hooks });
+		if (end && "output" in end) {
+			const asks = [end.output].flat().some((part) => typeof part === "object" && part.asks);
+			return { text: withoutTokens(forPeople(end.output, language)), outcome: "done", ...(asks && { asks }) };
+		}
+		const error = end?.error ?? new ToolError(textOf(result));
+		return { text: withoutTokens(errorForPeople(error, language)), outcome: "failed" };
 	} catch (error) {
-		if (error instanceof RpcError) return { text: error.message, outcome: "refused" };
-		return { text: failed(tool.name, error, log), outcome: "error" };
+		if (error instanceof RpcError) return { text: errorForPeople(error, language), outcome: "refused" };
+		return { text: failed(tool.name, error, language, log), outcome: "error" };
 	}
 }
 
-function failed(tool: string, error: unknown, log: Log): string {
+function failed(tool: string, error: unknown, language: Language, log: Log): string {
 	log.error("a person's command failed: internal error", { tool, error });
-	return "Internal error. The bot's log has the details.";
+	return render(said("error.internal"), language);
+}
+
+function textOf(result: string): string {
+	const { content } = JSON.parse(result) as { content: { text: string }[] };
+	return content.map((item) => item.text).join("\n");
 }

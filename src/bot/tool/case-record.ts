@@ -8,7 +8,7 @@ import { type ItemOutcome, isOutcomeUnknown, noteItems } from "../../discord/res
 import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import type { ToolOutput } from "../../mcp/tool.ts";
+import { type Output, type Part, parts } from "../results/result.ts";
 
 export const caseActions = [
 	"ban",
@@ -80,8 +80,8 @@ export interface CaseEnd {
 
 /** Stored before anything was changed, without an outcome yet. */
 export interface OpenCases {
-	/** Returns lines for the result, such as case numbers. Never rejects. */
-	settle(end: CaseEnd): Promise<readonly string[]>;
+	/** Returns parts of the result, such as case numbers. Never rejects. */
+	settle(end: CaseEnd): Promise<readonly Part[]>;
 }
 
 export interface CaseRecorder {
@@ -105,8 +105,8 @@ export async function recorded(
 	{ reason, tell }: { reason?: string; tell?: boolean },
 	{ cases: recorder, principal, approvedBy, ...bot }: CaseContext,
 	guild: Guild | undefined,
-	work: () => Promise<ToolOutput>,
-): Promise<ToolOutput> {
+	work: () => Promise<Output>,
+): Promise<Output> {
 	const whole = completed(draft, bot.draft);
 	if (!whole || !guild) return work();
 	if (!recorder) {
@@ -128,13 +128,13 @@ export function completed(draft: CaseDraft | undefined, more: CaseDraft | undefi
 	return { ...draft, ...(messageIds && { messageIds }), ...(channelIds && { channelIds }), ...(opened && { opened }) };
 }
 
-async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<ToolOutput>): Promise<ToolOutput> {
+async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<Output>): Promise<Output> {
 	const outcomes = new Map<string, ItemOutcome>();
 	try {
 		const output = await noteItems((id, outcome) => outcomes.set(id, outcome), work);
 		const rest = restOf(draft, outcomes) ?? "done";
 		const concerned = draft.concerned?.();
-		return [output, await cases.settle({ outcomes, rest, concerned })].flat(2);
+		return parts(output, await cases.settle({ outcomes, rest, concerned }));
 	} catch (error) {
 		const rest = restOf(draft, outcomes) ?? outcomeOf(error);
 		const why = (error instanceof ToolError ? error : toToolError(error))?.message;

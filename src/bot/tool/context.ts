@@ -9,11 +9,12 @@ import type { Needed } from "../../discord/permissions.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
-import type { ArgumentsOf, Tool, ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
+import type { ArgumentsOf, Tool, ToolCall, ToolDefinition } from "../../mcp/tool.ts";
 import type { Said } from "../../texts/texts.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { GuildDocuments } from "../guild-documents/plans/operations.ts";
+import type { Output } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
 import type { CaseDraft, CaseRecorder } from "./case-record.ts";
@@ -49,6 +50,8 @@ export interface BotContext {
 	review?: Review | undefined;
 	/** Gets `Plan.basis` in a dry run. */
 	onDryRun?: ((basis: readonly string[]) => void) | undefined;
+	/** Gets the tool's result or its error, for people. */
+	onEnd?: ((end: { output: Output } | { error: unknown }) => void) | undefined;
 	/** Called before each request that changes something. If it throws, the request is not sent. */
 	beforeWrite?: (() => void) | undefined;
 	/** If it throws, the tool stores nothing. */
@@ -195,23 +198,23 @@ export type Plan = {
 	 * What the tool would do, with counts and ids: the result of a dry run, and what a person has to approve. A function
 	 * if requests to Discord are needed to create it. Left out if the tool's name and arguments tell enough.
 	 */
-	preview?: ToolOutput | (() => ToolOutput | Promise<ToolOutput>);
+	preview?: Output | (() => Output | Promise<Output>);
 	/**
 	 * Text that is equal for two plans which do the same; needed if the preview depends on the time of the call. Default:
 	 * the preview without the current time.
 	 */
-	basis?: ToolOutput | ((shown: ToolOutput) => ToolOutput);
+	basis?: string | readonly string[] | ((shown: readonly string[]) => string | readonly string[]);
 	/** Leaves out what the caller may not do, instead of refusing the call. */
 	leavesOut?: boolean;
 	/** What the call is about to do to people or channels, for the guild's moderation record. */
 	record?: CaseDraft | undefined;
 } & (
-	| { act(call: ToolCall): Promise<ToolOutput> }
+	| { act(call: ToolCall): Promise<Output> }
 	/**
 	 * Sends the only request of the tool that changes something on Discord. `result` is the tool's result if the request
 	 * succeeds.
 	 */
-	| { write(): Promise<unknown>; result: ToolOutput }
+	| { write(): Promise<unknown>; result: Output }
 );
 
 /** The effect of a tool's calls and the annotations of MCP, which follow from how it is defined. */
@@ -237,7 +240,7 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 		context: ContextFor<Entries>,
 	): string | undefined | Promise<string | undefined>;
 	/** Does what the tool does. A tool that changes something can have `plan` instead. */
-	run?(args: ArgumentsOf<Entries>, context: ContextFor<Entries>, call: ToolCall): ToolOutput | Promise<ToolOutput>;
+	run?(args: ArgumentsOf<Entries>, context: ContextFor<Entries>, call: ToolCall): Output | Promise<Output>;
 	plan?(args: ArgumentsOf<Entries>, context: ContextFor<Entries>): Plan | Promise<Plan>;
 }
 

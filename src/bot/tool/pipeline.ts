@@ -34,9 +34,9 @@ import {
 	tool as mcpTool,
 	type Tool,
 	type ToolCall,
-	type ToolOutput,
 } from "../../mcp/tool.ts";
 import { render } from "../../texts/texts.ts";
+import { forModels, type Output, parts, result } from "../results/result.ts";
 import {
 	admittedGuilds,
 	findGuild,
@@ -74,7 +74,16 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 		...definition,
 		async run(args, bot, call) {
 			const person = personOf(bot.principal);
-			return person ? actAs(person, () => runTool(definition, args, bot, call)) : runTool(definition, args, bot, call);
+			const work = () => runTool(definition, args, bot, call);
+			try {
+				const output = await (person ? actAs(person, work) : work());
+				bot.onEnd?.({ output });
+				// Any text may contain a webhook URL.
+				return forModels(output).map(withoutTokens);
+			} catch (error) {
+				bot.onEnd?.({ error });
+				throw error;
+			}
 		},
 	});
 	return {
@@ -98,7 +107,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 	args: ArgumentsOf<Entries>,
 	bot: BotContext,
 	call: ToolCall,
-): Promise<ToolOutput> {
+): Promise<Output> {
 	const { name, effect } = definition;
 	const { input: entries } = definition;
 	const takesGuild = "guild_id" in entries;
@@ -125,9 +134,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 		if (bot.principal && takesGuild) await findGuild(bot, args as JsonObject, "read");
 		return runLocked();
 	});
-	const output = takesGuild ? await withGuildNote(work, bot, args as JsonObject) : await work;
-	// Any text may contain a webhook URL.
-	return typeof output === "string" ? withoutTokens(output) : output.map(withoutTokens);
+	return takesGuild ? withGuildNote(work, bot, args as JsonObject) : work;
 }
 
 /**
@@ -141,7 +148,7 @@ async function run<Entries extends v.ObjectEntries>(
 	call: ToolCall,
 	things: Record<string, unknown>,
 	guild?: Guild,
-): Promise<ToolOutput> {
+): Promise<Output> {
 	const args = given as ArgumentsOf<Entries>;
 	// Typed by `ContextFor`.
 	const context = { ...contextOf(bot), ...(guild && { guild }), ...things } as unknown as ContextFor<Entries>;
@@ -158,15 +165,15 @@ async function run<Entries extends v.ObjectEntries>(
 		if (plan?.preview === undefined)
 			return previewOfNames([...namedIds(args as JsonObject, things, thingName), ...note]);
 		const shown = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
-		const basis = typeof plan.basis === "function" ? plan.basis(shown) : plan.basis;
+		const basis = typeof plan.basis === "function" ? plan.basis(forModels(shown)) : plan.basis;
 		const { leavesOut } = plan;
-		return { ...previewOf([shown, note].flat(), basis && [basis, note].flat()), leavesOut };
+		return { ...previewOf(parts(shown, note), basis && [basis, note].flat()), leavesOut };
 	};
 	if (dry_run) {
-		const { lines = [], basis } = await preview();
+		const { lines = [], shown = lines, basis } = await preview();
 		bot.onDryRun?.(basis);
 		// The command asks a person whether to do it.
-		return isForPeople() ? lines : ["Dry run: nothing was done.", ...lines];
+		return isForPeople() ? shown : ["Dry run: nothing was done.", ...lines];
 	}
 	if (bot.review) await bot.review(await preview());
 	if (!plan) return (await definition.run?.(args, context, call)) ?? [];
@@ -179,15 +186,18 @@ async function run<Entries extends v.ObjectEntries>(
 	});
 	if (!draft || !guild || !bot.announcer) return output;
 	const notes = await bot.announcer.after({ guild, draft, args, place: bot.announceFrom });
-	return notes.length === 0 ? output : [output, notes.map((note) => render(note, "en"))].flat();
+	return parts(
+		output,
+		notes.map((note) => result(render(note, "en"), note)),
+	);
 }
 
 // Without this line, an assistant that omits `guild_id` would not notice that it works in the wrong guild.
-async function withGuildNote(work: Promise<ToolOutput>, bot: BotContext, args: JsonObject): Promise<ToolOutput> {
+async function withGuildNote(work: Promise<Output>, bot: BotContext, args: JsonObject): Promise<Output> {
 	try {
 		const output = await work;
 		const note = guildNote(bot, args);
-		return note === undefined ? output : [output, note].flat();
+		return note === undefined ? output : parts(output, note);
 	} catch (error) {
 		const note = guildNote(bot, args);
 		if (note === undefined || !(error instanceof ToolError)) throw error;

@@ -1,12 +1,14 @@
 // The review of a tool call: what the call would do, shown to code outside the tool before the tool changes anything.
 // Approval uses it.
 
-import type { ToolOutput } from "../../mcp/tool.ts";
+import { forModels, type Output } from "../results/result.ts";
 
 /** For a person who has to approve the call. */
 export interface Preview {
 	/** The dry run; undefined if the tool has none. */
 	lines: readonly string[] | undefined;
+	/** The dry run, also for people. */
+	shown?: Output;
 	/** Without a dry run: what the ids in the arguments stand for. */
 	names?: readonly string[];
 	/** Equal for calls which would do the same. Default: `lines` without the current time. */
@@ -21,9 +23,13 @@ export type Review = (preview: Preview) => void | Promise<void>;
 const currentTime = /\bnow is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 /** `shown`: output of the dry run. Default of `basis`: this without the current time. */
-export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
-	const lines = [shown].flat();
-	return { lines, basis: basis === undefined ? lines.map((line) => line.replace(currentTime, "now")) : [basis].flat() };
+export function previewOf(shown: Output, basis?: string | readonly string[]): Preview {
+	const lines = forModels(shown);
+	return {
+		lines,
+		shown,
+		basis: basis === undefined ? lines.map((line) => line.replace(currentTime, "now")) : [basis].flat(),
+	};
 }
 
 /** Without a dry run. `names`: what the ids in the arguments stand for. */

@@ -10,19 +10,20 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { forClients, isForPeople } from "../../discord/acting-person.ts";
 import { memberFields, memberName, nowIs, userFields, userName } from "../../discord/describe.ts";
 import { absentIf, person, requireKnownMembers } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { endingEarlier, noteItem } from "../../discord/rest/rest.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, mentions, parts, result } from "../results/result.ts";
 import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";
 import { onEach } from "../tool/bulk.ts";
 import type { BotContext, Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
-import { bansAmong, countDeletedMessages, memberLine, outsiderLine, readBans } from "./members/bans.ts";
+import { bansAmong, countDeletedMessages, deleting, memberLine, outsiderLine, readBans } from "./members/bans.ts";
 import { cachedMember, type MaybeMember } from "./members/several-members.ts";
 
 const maxDeleteSeconds = 7 * 86_400;
@@ -76,19 +77,30 @@ export const ban = destructiveTool({
 		const name = member ? memberName(member) : userName(user);
 		const isBanned = (await banOf(guild, id)) !== undefined;
 		if (isBanned && (await context.tempBans?.has(guild.id, id))) return permanentBan(context, { id, name });
-		if (isBanned) throw new ToolError(`${name} is already banned from the guild. Nothing was done.`);
+		if (isBanned)
+			throw new SaidError(said("refusal.already_banned", { who: mentions([id]) }), {
+				models: `${name} is already banned from the guild. Nothing was done.`,
+			});
 		const messages = seconds > 0 && (await countDeletedMessages(guild, [id], seconds));
 		const deleted = messages ? `, and delete ${messages}` : "";
 		return {
-			preview: [
-				`Would ban ${name}${member ? "" : ", who is not a member"}${deleted}.`,
-				...(member ? [`${memberLine(member)}${forClients(` | ${nowIs()}`)}`] : []),
-			],
+			preview: asking(
+				[
+					`Would ban ${name}${member ? "" : ", who is not a member"}${deleted}.`,
+					member && `${memberLine(member)} | ${nowIs()}`,
+				],
+				said("result.ban.ask", { who: mentions([id]) }),
+				deleting(seconds),
+			),
 			// Without the number of messages, which grows with each message.
 			basis: [name, ...(member ? [memberLine(member)] : [])],
 			record,
 			write: () => guild.bans.create(id, { deleteMessageSeconds: seconds }),
-			result: `Banned ${name}.${messages ? ` Discord deletes ${messages}.` : ""}`,
+			result: result(
+				`Banned ${name}.${messages ? ` Discord deletes ${messages}.` : ""}`,
+				said("result.ban", { who: mentions([id]) }),
+				deleting(seconds),
+			),
 		};
 	},
 });
@@ -98,13 +110,17 @@ function permanentBan(
 	{ id, name }: { id: string; name: string },
 ): Plan {
 	return {
-		preview: `Would make the temporary ban of ${name} permanent.`,
+		preview: asking(
+			`Would make the temporary ban of ${name} permanent.`,
+			said("result.ban_permanent.ask", { who: mentions([id]) }),
+		),
 		basis: [name],
 		// Discord delivers nothing to a person who is banned already.
 		record: { action: "ban", userIds: [id], unreachable: [id] },
 		act: async () => {
 			await tempBans?.makePermanent(guild.id, id);
-			return `${name} was banned for a time, and is now banned permanently.`;
+			const models = `${name} was banned for a time, and is now banned permanently.`;
+			return result(models, said("result.ban_permanent", { who: mentions([id]) }));
 		},
 	};
 }
@@ -132,13 +148,19 @@ function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): 
 			const unknown = await fetchNames(guild, unbanned);
 			const remaining = unbanned.filter((id) => !unknown.includes(id));
 			const deleted = await messages(remaining);
-			return resultLines(
-				`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}${forClients(`; ${nowIs()}`)}:`,
-				remaining.map((id) => line(id, memberLine)),
-				banned.size > 0 && `${banned.size} already banned:`,
-				[...banned.values()].map(({ user }) => userFields(user)),
-				unknown.length > 0 && `${unknown.length} unknown to Discord: ${unknown.join(", ")}`,
-				!isComplete && "Others may already be banned: the guild has more bans than were read.",
+			return asking(
+				resultLines(
+					`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}; ${nowIs()}:`,
+					remaining.map((id) => line(id, memberLine)),
+					banned.size > 0 && `${banned.size} already banned:`,
+					[...banned.values()].map(({ user }) => userFields(user)),
+					unknown.length > 0 && `${unknown.length} unknown to Discord: ${unknown.join(", ")}`,
+					!isComplete && "Others may already be banned: the guild has more bans than were read.",
+				),
+				said("result.ban.ask", { who: mentions(remaining) }),
+				deleting(seconds),
+				banned.size > 0 && said("refusal.already_banned", { who: mentions([...banned.keys()]) }),
+				unknown.length > 0 && said("refusal.no_such_user", { who: mentions(unknown) }),
 			);
 		},
 		basis: user_ids.map((id) => {
@@ -153,11 +175,16 @@ function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): 
 			for (const id of banned_users) noteItem(id, "done");
 			for (const id of failed_users) noteItem(id, "not done");
 			const why = await whyNotBanned(guild, failed_users);
-			return resultLines(
-				`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; Discord deletes ${deleted}` : ""}:`,
-				banned_users.map(nameOf),
-				failed_users.length > 0 && `${failed_users.length} not banned:`,
-				failed_users.map((id) => `${nameOf(id)} | ${why(id)}`),
+			return result(
+				resultLines(
+					`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; Discord deletes ${deleted}` : ""}:`,
+					banned_users.map(nameOf),
+					failed_users.length > 0 && `${failed_users.length} not banned:`,
+					failed_users.map((id) => `${nameOf(id)} | ${why(id)}`),
+				),
+				banned_users.length > 0 && said("result.ban", { who: mentions(banned_users) }),
+				banned_users.length > 0 && deleting(seconds),
+				failed_users.length > 0 && said("result.ban.not_all", { who: mentions(failed_users) }),
 			);
 		},
 	};
@@ -219,44 +246,55 @@ export const unban = editTool({
 		}
 		const [user_id = "", ...more] = user_ids;
 		const only = more.length === 0 ? await banOf(guild, user_id) : undefined;
-		const hint = `Nothing was done${forClients("; get_bans lists the bans")}.`;
+		const hint = "Nothing was done; get_bans lists the bans.";
 		if (more.length === 0 && !only)
 			return {
-				preview: `The user ${user_id} is not banned from the guild ${guild.id}.`,
+				preview: result(`The user ${user_id} is not banned from the guild ${guild.id}.`, notBanned(user_ids)),
 				async act() {
 					// A temporary ban without a known outcome must not be made after that.
 					await stored.get(user_id)?.();
-					throw new ToolError(`The user ${user_id} is not banned from the guild ${guild.id}. ${hint}`);
+					throw new SaidError(said("refusal.nothing_done", { why: notBanned(user_ids) }), {
+						models: `The user ${user_id} is not banned from the guild ${guild.id}. ${hint}`,
+					});
 				},
 			};
 		const { banned, isComplete } = only
 			? { banned: new Map([[user_id, only]]), isComplete: true }
 			: await bansAmong(guild, user_ids);
 		if (!isComplete)
-			throw new ToolError(
-				`The guild ${guild.id} has too many bans to look up so many users at once. Nothing was done; ${isForPeople() ? "name fewer people" : "pass fewer user_ids"}, or only one.`,
-			);
+			throw new SaidError(said("refusal.too_many_bans"), {
+				models: `The guild ${guild.id} has too many bans to look up so many users at once. Nothing was done; pass fewer user_ids, or only one.`,
+			});
 		const others = user_ids.filter((id) => !banned.has(id));
-		if (banned.size === 0) throw new ToolError(`None of these users is banned from the guild ${guild.id}. ${hint}`);
-		const unbanned = others.length > 0 && `${others.length} not banned: ${others.join(", ")}`;
+		if (banned.size === 0)
+			throw new SaidError(said("refusal.nothing_done", { why: notBanned(others) }), {
+				models: `None of these users is banned from the guild ${guild.id}. ${hint}`,
+			});
+		const unbanned =
+			others.length > 0 && result(`${others.length} not banned: ${others.join(", ")}`, notBanned(others));
+		const items = [...banned.values()];
+		const done = (some: readonly Pick<APIBan | GuildBan, "user">[]) =>
+			said("result.unban", { who: mentions(some.map(({ user }) => user)) });
 		return {
-			preview: only
-				? resultLines(
-						`Would lift the ban of ${userName(only.user)}.`,
-						only.reason && `Reason: ${oneField(only.reason)}`,
-					)
-				: resultLines(
-						`Would lift ${banned.size} ban(s):`,
-						[...banned.values()].map(({ user, reason }) =>
-							fieldLine(userFields(user), reason && `reason: ${oneField(reason)}`),
-						),
-						unbanned,
-					),
+			preview: parts(
+				asking(
+					only
+						? [`Would lift the ban of ${userName(only.user)}.`, only.reason && `Reason: ${oneField(only.reason)}`]
+						: [
+								`Would lift ${banned.size} ban(s):`,
+								...items.map(({ user, reason }) =>
+									fieldLine(userFields(user), reason && `reason: ${oneField(reason)}`),
+								),
+							],
+					said("result.unban.ask", { who: mentions([...banned.keys()]) }),
+				),
+				unbanned,
+			),
 			record: { action: "unban", userIds: [...banned.keys()] },
 			act: onEach(
 				{
-					items: [...banned.values()],
-					single: only && `Lifted the ban of ${userName(only.user)}.`,
+					items,
+					single: only && result(`Lifted the ban of ${userName(only.user)}.`, done(items)),
 					resumes: true,
 					idOf: ({ user }) => user.id,
 					describe: ({ user }) => userFields(user),
@@ -265,12 +303,15 @@ export const unban = editTool({
 						await stored.get(user.id)?.();
 					},
 					done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
+					people: { mention: ({ user }) => `<@${user.id}>`, done },
 				},
 				unbanned,
 			),
 		};
 	},
 });
+
+const notBanned = (ids: readonly string[]) => said("refusal.not_banned", { who: mentions(ids) });
 
 export const getBans = readTool({
 	name: "get_bans",

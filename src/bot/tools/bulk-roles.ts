@@ -7,13 +7,15 @@ import { currentMember, knownMember, requireKnownMembers, role } from "../../dis
 import { hasRole, matcherFor } from "../../discord/members/member-filter.ts";
 import { countOf, thousands } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said } from "../../texts/texts.ts";
+import { asking, mentions, result } from "../results/result.ts";
 import { choice, found, guild_id, list, reason, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool } from "../tool/define.ts";
-import { cachedMember } from "./members/several-members.ts";
+import { cachedMember, mentioned } from "./members/several-members.ts";
 import { filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
@@ -60,16 +62,20 @@ export const bulkRoleUpdate = destructiveTool({
 		const name = roleName(role);
 		const range = after ? ` with an id above ${after}` : "";
 		const nothing = `Nothing to do: ${countOf(matching.length, "member")} match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
-		if (members.length === 0) return { preview: nothing, act: async () => nothing };
+		const none = result(nothing, said("refusal.nothing_to_change"));
+		if (members.length === 0) return { preview: none, act: async () => none };
 		const count = `${thousands(members.length)} of the ${countOf(matching.length, "member")} who match`;
 		return {
-			preview: [
-				action === "add" ? `Would give ${count} the role ${name}:` : `Would take the role ${name} from ${count}:`,
-				...sample(members, maxNamed, memberFields),
-			],
+			preview: asking(
+				[
+					action === "add" ? `Would give ${count} the role ${name}:` : `Would take the role ${name} from ${count}:`,
+					...sample(members, maxNamed, memberFields),
+				],
+				saidOf(role, action, members, true),
+			),
 			record: caseOf(role, action, members),
 			act: (call) =>
-				writeEach(
+				writeEach<GuildMember>(
 					{
 						items: members,
 						idOf: ({ id }) => id,
@@ -80,6 +86,7 @@ export const bulkRoleUpdate = destructiveTool({
 							action === "add"
 								? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}:`
 								: `Took the role ${name} from ${thousands(count)} of ${countOf(of, "member")}:`,
+						people: { ...mentioned, done: (some: readonly GuildMember[]) => saidOf(role, action, some) },
 					},
 					call,
 				),
@@ -95,17 +102,32 @@ function planOne(role: Role, action: Action, member: GuildMember): Plan {
 	const [target, roleText] = [memberName(member), roleName(role)];
 	const adds = action === "add";
 	if (member.roles.cache.has(role.id) === adds)
-		throw new ToolError(
-			adds
-				? `Nothing would change: ${target} already has the role ${roleText}. Nothing was done.`
-				: `Nothing would change: ${target} does not have the role ${roleText}. Nothing was done.`,
+		throw new SaidError(
+			said(adds ? "refusal.has_role" : "refusal.lacks_role", { who: `<@${member.id}>`, role: `<@&${role.id}>` }),
+			{
+				models: adds
+					? `Nothing would change: ${target} already has the role ${roleText}. Nothing was done.`
+					: `Nothing would change: ${target} does not have the role ${roleText}. Nothing was done.`,
+			},
 		);
 	return {
-		preview: adds ? `Would give ${target} the role ${roleText}.` : `Would take the role ${roleText} from ${target}.`,
+		preview: asking(
+			adds ? `Would give ${target} the role ${roleText}.` : `Would take the role ${roleText} from ${target}.`,
+			saidOf(role, action, [member], true),
+		),
 		record: caseOf(role, action, [member]),
 		write: () => changeRole(role, action, member),
-		result: adds ? `Gave ${target} the role ${roleText}.` : `Took the role ${roleText} from ${target}.`,
+		result: result(
+			adds ? `Gave ${target} the role ${roleText}.` : `Took the role ${roleText} from ${target}.`,
+			saidOf(role, action, [member]),
+		),
 	};
+}
+
+function saidOf({ id }: Role, action: Action, members: readonly { id: string }[], asks = false): Said {
+	const values = { who: mentions(members), role: `<@&${id}>` };
+	if (asks) return said(action === "add" ? "result.add_role.ask" : "result.remove_role.ask", values);
+	return said(action === "add" ? "result.add_role" : "result.remove_role", values);
 }
 
 function caseOf({ id }: Role, action: Action, members: readonly GuildMember[]): CaseDraft {

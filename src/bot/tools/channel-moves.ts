@@ -11,6 +11,7 @@ import { missingPermissions, requirePermissions } from "../../discord/permission
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
+import { parts } from "../results/result.ts";
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
@@ -88,7 +89,7 @@ export const moveChannels = editTool({
 					},
 					call,
 				);
-				return written < steps.length ? [...output, ...access.lines] : describeMove("Moved", move);
+				return written < steps.length ? parts(output, access.lines) : describeMove("Moved", move);
 			},
 		};
 	},

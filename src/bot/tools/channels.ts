@@ -2,7 +2,6 @@
 
 import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { isForPeople } from "../../discord/acting-person.ts";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelLabel, channelName, time } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
@@ -14,7 +13,10 @@ import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { activeThreads } from "../../discord/thread-pages.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said } from "../../texts/texts.ts";
 import { emoji } from "../messages/emoji.ts";
+import { duration, forModels, result } from "../results/result.ts";
 import {
 	choice,
 	choiceInAnyCase,
@@ -164,8 +166,8 @@ export const editChannel = editTool({
 		return {
 			preview: [`Would change ${channelName(channel)}:`, ...steps.flatMap(({ preview }) => preview)],
 			record: slowModeCase(channel, args.slowmode_seconds),
-			act: (call) =>
-				writeEach(
+			act: async (call) => {
+				const output = await writeEach(
 					{
 						items: steps,
 						resumes: true,
@@ -182,7 +184,9 @@ export const editChannel = editTool({
 								: `Changed ${channelName(channel)} in part, by ${count} of ${of} requests:`,
 					},
 					call,
-				),
+				);
+				return result(forModels(output), saidOf(channel, args.slowmode_seconds));
+			},
 		};
 	},
 });
@@ -195,16 +199,22 @@ function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseD
 	return { action: "slow_mode", userIds: [], channelIds, detail };
 }
 
+function saidOf({ id }: find.Channel, seconds: number | undefined): Said {
+	const where = `<#${id}>`;
+	if (seconds === undefined) return said("result.channel", { where });
+	if (seconds === 0) return said("result.slow_mode_off", { where });
+	return said("result.slow_mode", { where, interval: duration(seconds * 1000) });
+}
+
 function givenIn(args: object): string[] {
 	const given = Object.entries(args).filter(([name, value]) => value !== undefined && !naming.includes(name));
 	return given.map(([name]) => name);
 }
 
 function unchanged(channel: find.Channel, args: object): ToolError {
-	if (isForPeople()) return new ToolError(`${channelName(channel)} is so already. Nothing was done.`);
-	return new ToolError(
-		`Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${givenIn(args).join(", ")} as before.`,
-	);
+	return new SaidError(said("refusal.same_channel", { where: `<#${channel.id}>` }), {
+		models: `Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${givenIn(args).join(", ")} as before.`,
+	});
 }
 
 export const listChannels = readTool({

@@ -19,6 +19,7 @@ import { bitsIn, botMember, requireOf, requireOfPerson, requirePermissions } fro
 import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { said } from "../../texts/texts.ts";
 import { isDeletable } from "../messages/bulk-delete.ts";
 import { cut, keptNotes, messageLinesOf, planMatching } from "../messages/matching-deletion.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";
@@ -27,6 +28,7 @@ import { deletionPlan, lookUp, purgeDraft, readsHistory, type Target } from "../
 import { filterArguments, isBlank } from "../messages/message-filter.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { messageReference } from "../messages/sent-message.ts";
+import { asking, result } from "../results/result.ts";
 import { expected, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool } from "../tool/define.ts";
@@ -139,11 +141,12 @@ async function planOne(discord: Client<true>, { channel, id }: Target): Promise<
 		);
 	const target = `${name} from ${channelName(channel)}.`;
 	const targets = [{ channel, id }];
+	const one = { messages: said("count.messages", { count: 1 }), where: `<#${channel.id}>` };
 	return {
-		preview: `Would delete ${target}`,
+		preview: asking(`Would delete ${target}`, said("result.purge.ask", one)),
 		record: message && purgeDraft(guild, targets, [message]),
 		write: () => discord.rest.delete(Routes.channelMessage(channel.id, id)),
-		result: `Deleted ${target}`,
+		result: result(`Deleted ${target}`, said("result.purge", one)),
 	};
 }
 

@@ -2,7 +2,6 @@
 
 import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, type Snowflake } from "discord.js";
 import * as v from "valibot";
-import { forClients, isForPeople } from "../../discord/acting-person.ts";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, memberName, roleName, time } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
@@ -20,6 +19,19 @@ import { isStaffOnly } from "../../discord/staff.ts";
 import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { joined, type Said, said, type Value } from "../../texts/texts.ts";
+import {
+	asking,
+	at,
+	forModels,
+	listed,
+	channels as mentionsOf,
+	type Part,
+	parts,
+	reasonOf,
+	result,
+} from "../results/result.ts";
 import type { ChannelLockRow } from "../store/tables/channel-locks.ts";
 import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { onEach, sample } from "../tool/bulk.ts";
@@ -62,12 +74,18 @@ function idsToLock({ guild_id, channel_ids = [], all }: Chosen, { connection, gu
 	return [...new Set([...channel_ids, ...chosen.map(({ id }) => id)])];
 }
 
-type Planned<Plan> = { channel: find.Channel } & ({ plan: Plan; why?: undefined } | { plan?: undefined; why: string });
+type Planned<Plan> = { channel: find.Channel } & ({ plan: Plan; why?: undefined } | { plan?: undefined; why: Why });
+
+/** Why a channel is left as it is. */
+interface Why {
+	models: string;
+	people: Value;
+}
 
 async function planEach<Plan extends object>(
 	channels: readonly find.Channel[],
 	isNamed: (channel: find.Channel) => boolean,
-	plan: (channel: find.Channel) => Promise<Plan | string>,
+	plan: (channel: find.Channel) => Promise<Plan | Why>,
 ): Promise<Planned<Plan>[]> {
 	const planned: Planned<Plan>[] = [];
 	for (const channel of channels) {
@@ -76,11 +94,11 @@ async function planEach<Plan extends object>(
 			const needed = PermissionFlagsBits.ManageRoles | impliedIn(channel);
 			requirePermissions(guild, channel, needed);
 			const result = await plan(channel);
-			planned.push(typeof result === "string" ? { channel, why: result } : { channel, plan: result });
+			planned.push("models" in result ? { channel, why: result } : { channel, plan: result });
 		} catch (error) {
 			if (isNamed(channel) || !(error instanceof ToolError)) throw error;
-			const why = error.message.replace(/\.( Nothing was done\.)?$/, "");
-			planned.push({ channel, why });
+			const models = error.message.replace(/\.( Nothing was done\.)?$/, "");
+			planned.push({ channel, why: { models, people: reasonOf(error) } });
 		}
 	}
 	return planned;
@@ -100,9 +118,10 @@ async function chosenChannels(
 	);
 	const chosen = [...new Set([...own, ...inside])];
 	if (chosen.length === 0)
-		throw new ToolError(
-			`There are no channels to lock or unlock in the given categories. Nothing was done${forClients("; list_channels shows the channels")}.`,
-		);
+		throw new SaidError(said("refusal.no_channels"), {
+			models:
+				"There are no channels to lock or unlock in the given categories. Nothing was done; list_channels shows the channels.",
+		});
 	return fetchCurrent(guild, chosen);
 }
 
@@ -116,7 +135,7 @@ interface LockPlan {
 	own: bigint;
 	/** The roles or the member that the lock allows to connect, so that the person who locks can unlock. */
 	connecting: readonly Connecting[];
-	exempt: readonly string[];
+	exempt: readonly Denied[];
 	inside: number;
 }
 
@@ -165,11 +184,18 @@ async function lockChannels(
 		(channel) => planLock(channel, locks),
 	);
 	const plans = planned.flatMap(({ channel, plan }) => (plan ? [{ channel, ...plan }] : []));
-	const left = resultLines(
+	const left = parts(
 		leftLines("Not locked", planned),
 		closed.length > 0 &&
-			`Left, because only staff see them: ${namesOf(closed)}.${forClients(" channel_ids locks them.")}`,
-		unseen.length > 0 && `Left, because the bot cannot see them: ${unseen.map(({ id }) => `<#${id}>`).join(", ")}.`,
+			result(
+				`Left, because only staff see them: ${namesOf(closed)}. channel_ids locks them.`,
+				said("result.lock.staff", { where: mentionsOf(closed) }),
+			),
+		unseen.length > 0 &&
+			result(
+				`Left, because the bot cannot see them: ${unseen.map(({ id }) => `<#${id}>`).join(", ")}.`,
+				said("result.lock.unseen", { where: mentionsOf(unseen) }),
+			),
 	);
 	if (plans.length === 0) throw nothingChanged(left);
 	const [only] = planned.length === 1 ? plans : [];
@@ -179,31 +205,37 @@ async function lockChannels(
 			channelName(channel),
 			left.length > 0 && `not locked for ${leftText(left)}`,
 			denied.some(({ id }) => id !== guild.id) && `for ${targets(denied)}`,
-			exempt.length > 0 && `exempt: ${exempt.join(", ")}`,
+			exempt.length > 0 && `exempt: ${exempt.map(({ name }) => name).join(", ")}`,
 			inside > 0 && `still in it: ${inside}`,
 		).join("; ");
 	const preview = (shown: typeof plans) =>
-		resultLines(
-			`Would lock ${plans.length} channel(s): members could no longer ${describeBits(all)}.`,
-			sample(shown, maxShown, describe),
+		parts(
+			asking(
+				[
+					`Would lock ${plans.length} channel(s): members could no longer ${describeBits(all)}.`,
+					...sample(shown, maxShown, describe),
+				],
+				said("result.lock.ask", { where: mentionsOf(plans.map(({ channel }) => channel)) }),
+			),
 			left,
 		);
 	return {
 		preview: preview(plans),
 		// People join and leave voice channels meanwhile.
-		basis: preview(plans.map((plan) => ({ ...plan, inside: 0 }))),
+		basis: forModels(preview(plans.map((plan) => ({ ...plan, inside: 0 })))),
 		leavesOut: planned.length > plans.length || plans.some(({ left }) => left.length > 0),
 		record: caseOf("lock", plans),
 		act: onEach(
 			{
 				items: plans,
-				single: only && describeLock(only.channel, only),
+				single: only && result(describeLock(only.channel, only), saidOfLocks([only])),
 				resumes: true,
 				idOf: ({ channel }) => channel.id,
 				describe,
 				write: ({ channel, rows }) => locks.begin(rows, (row) => writeBits(channel, row, lockedBits(channel, row))),
 				done: (done, of) =>
-					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${plans.some(({ left }) => left.length > 0) ? "not for all; " : ""}members may no longer ${describeBits(all)}.${forClients(" unlock = true undoes it.")}`,
+					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${plans.some(({ left }) => left.length > 0) ? "not for all; " : ""}members may no longer ${describeBits(all)}. unlock = true undoes it.`,
+				people: { mention: ({ channel }) => `<#${channel.id}>`, done: saidOfLocks },
 			},
 			only ? [] : left,
 		),
@@ -218,7 +250,7 @@ function caseOf(action: "lock" | "unlock", plans: readonly { channel: find.Chann
  * Plans the lock of a channel. If the channel is already locked or a lock would change nothing, returns a text that
  * says so.
  */
-async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan | string> {
+async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan | Why> {
 	const { guild } = channel;
 	const rows = await locks.of(channel.id);
 	if (rows.length > 0) return describeLocked(channel, rows);
@@ -232,7 +264,11 @@ async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan |
 	const allowed = allowedByOverwrites(channel, bits);
 	const wanted = [everyone, ...allowed.filter(({ isExempt }) => !isExempt)];
 	const all = bitsIn(wanted);
-	if (all === 0n) return "nobody but staff may do there what a lock denies, and unlocking would not change that";
+	if (all === 0n)
+		return {
+			models: "nobody but staff may do there what a lock denies, and unlocking would not change that",
+			people: said("refusal.lock_nothing"),
+		};
 	const grantable = grantableBits(guild, channel, all);
 	if ((everyone.bits & ~grantable & essentialPermissions) !== 0n) requireGrantable(guild, channel, everyone.bits);
 	const only = (mask: bigint) =>
@@ -250,7 +286,7 @@ async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan |
 		denied,
 		own,
 		connecting,
-		exempt: allowed.filter((one) => one.isExempt).map(({ name }) => name),
+		exempt: allowed.filter((one) => one.isExempt),
 		inside: find.isVoice(channel) ? channel.members.size : 0,
 	};
 }
@@ -264,7 +300,7 @@ function targets(denied: readonly Denied[]): string {
 }
 
 function leftText(left: readonly Denied[]): string {
-	return `${targets(left)}, who may still ${describeBits(bitsIn(left))}: ${isForPeople() ? "you or the bot lack" : "the caller or the bot lacks"} that permission`;
+	return `${targets(left)}, who may still ${describeBits(bitsIn(left))}: the caller or the bot lacks that permission`;
 }
 
 function describeLock(
@@ -278,17 +314,26 @@ function describeLock(
 		own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
 		connecting.length > 0 &&
 			`Can still connect, so that you can unlock it: ${connecting.map(({ name }) => name).join(", ")}`,
-		exempt.length > 0 && `Exempt, as staff or bots whom the channel itself allows it: ${exempt.join(", ")}`,
+		exempt.length > 0 &&
+			`Exempt, as staff or bots whom the channel itself allows it: ${exempt.map(({ name }) => name).join(", ")}`,
 		inside > 0 && `${inside} member(s) are in it and stay connected.`,
 	);
 }
 
-function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]): string {
+function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]): Why {
 	const ended = rows.reduce((bits, row) => bits | (bitsOf(row) & ~inForce(channel, row)), 0n);
 	const since = time(rows[0]?.locked_at ?? null);
+	const [row] = rows;
+	const when = row ? at(row.locked_at) : "";
 	return ended === 0n
-		? `has been locked since ${since}${forClients("; unlock = true unlocks it")}`
-		: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. ${isForPeople() ? "Unlocking it" : "unlock = true"} undoes the rest; then it can be locked again`;
+		? {
+				models: `has been locked since ${since}; unlock = true unlocks it`,
+				people: said("refusal.locked", { since: when }),
+			}
+		: {
+				models: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock = true undoes the rest; then it can be locked again`,
+				people: said("refusal.lock_changed", { since: when }),
+			};
 }
 
 const maxNames = 30;
@@ -298,20 +343,58 @@ function namesOf(channels: readonly find.Channel[]): string {
 	return sample(channels, maxNames, channelName).join(", ");
 }
 
-function leftLines(label: string, planned: readonly Planned<object>[]): string[] {
-	const byReason = Map.groupBy(planned, ({ why }) => why);
-	return [...byReason].flatMap(([why, some]) =>
-		why === undefined ? [] : [`${label}: ${namesOf(some.map(({ channel }) => channel))}: ${why}.`],
-	);
+function leftLines(label: string, planned: readonly Planned<object>[]): Part[] {
+	const byReason = Map.groupBy(planned, ({ why }) => why?.models);
+	return [...byReason.values()].flatMap((some) => {
+		const [{ why } = {}] = some;
+		if (!why) return [];
+		const channels = some.map(({ channel }) => channel);
+		return result(
+			`${label}: ${namesOf(channels)}: ${why.models}.`,
+			said("result.lock.not", { where: mentionsOf(channels), why: why.people }),
+		);
+	});
 }
 
-function nothingChanged(left: readonly string[]): ToolError {
-	return new ToolError([...left, "Nothing was done."].join(left.length === 1 ? " " : "\n"));
+function nothingChanged(left: readonly Part[]): ToolError {
+	const models = [...forModels(left), "Nothing was done."].join(left.length === 1 ? " " : "\n");
+	const why = joined(left.flatMap((part) => (typeof part === "string" ? [] : part.people)));
+	return why ? new SaidError(said("refusal.nothing_done", { why }), { models }) : new ToolError(models);
+}
+
+function mentionOf(guild: Guild, id: string): string {
+	if (id === guild.id) return "@everyone";
+	return guild.roles.cache.has(id) ? `<@&${id}>` : `<@${id}>`;
+}
+
+function saidOfLocks(plans: readonly (LockPlan & { channel: find.Channel })[]): Said {
+	const where = mentionsOf(plans.map(({ channel }) => channel));
+	const guild = plans[0]?.channel.guild;
+	const whoIn = (of: (plan: LockPlan) => readonly Denied[]) =>
+		guild ? [...new Set(plans.flatMap(of).map(({ id }) => mentionOf(guild, id)))] : [];
+	const [left, exempt] = [whoIn((plan) => plan.left), whoIn((plan) => plan.exempt)];
+	const count = plans.reduce((sum, { inside }) => sum + inside, 0);
+	const lines = [
+		...(left.length > 0 ? [said("result.lock.left", { who: listed(left) })] : []),
+		said("result.lock", { where }),
+		...(exempt.length > 0 ? [said("result.lock.exempt", { who: listed(exempt) })] : []),
+		...(count > 0 ? [said("result.lock.inside", { count })] : []),
+	];
+	return joined(lines) ?? said("result.lock", { where });
+}
+
+function saidOfUnlocks(plans: readonly (UnlockPlan & { channel: find.Channel })[]): Said {
+	const unlocked = said("result.unlock", { where: mentionsOf(plans.map(({ channel }) => channel)) });
+	const changed = [...new Set(plans.flatMap(({ changedFor }) => changedFor))];
+	if (changed.length === 0) return unlocked;
+	return joined([unlocked, said("result.unlock.changed", { who: listed(changed) })]) ?? unlocked;
 }
 
 interface UnlockPlan {
 	restored: { row: ChannelLockRow; active: bigint; owner: string }[];
 	changed: string[];
+	/** For people: for whom something was changed since the lock. */
+	changedFor: readonly string[];
 }
 
 async function unlockChannels(
@@ -326,22 +409,27 @@ async function unlockChannels(
 	const isLocked = ({ id }: find.Channel) => (rowsOf.get(id) ?? []).length > 0;
 	const chosen = isForAll ? channels.filter(isLocked) : channels;
 	if (chosen.length === 0)
-		throw new ToolError(
-			`No channel of the guild ${guild.id} is locked ${isForPeople() ? "with this bot" : "by lock_channel"}. Nothing was done.`,
-		);
-	const planned = await planEach(chosen, isNamed, async (channel) =>
+		throw new SaidError(said("refusal.nothing_locked"), {
+			models: `No channel of the guild ${guild.id} is locked by lock_channel. Nothing was done.`,
+		});
+	const planned = await planEach<UnlockPlan>(chosen, isNamed, async (channel) =>
 		isLocked(channel)
 			? planUnlock(channel, rowsOf.get(channel.id) ?? [])
-			: isForPeople()
-				? "it was not locked with this bot"
-				: "not locked by lock_channel; set_channel_permissions changes permissions",
+			: {
+					models: "not locked by lock_channel; set_channel_permissions changes permissions",
+					people: said("refusal.not_locked"),
+				},
 	);
 	const plans = planned.flatMap(({ channel, plan }) => (plan ? [{ channel, ...plan }] : []));
 	const left = leftLines("Not unlocked", planned);
 	if (plans.length === 0) throw nothingChanged(left);
 	const remembered: find.Channel[] = [];
 	const unavailable = () =>
-		remembered.length > 0 && "The database is unavailable and still has the lock: unlock it again in a minute.";
+		remembered.length > 0 &&
+		result(
+			"The database is unavailable and still has the lock: unlock it again in a minute.",
+			said("result.unlock.database"),
+		);
 	const [only] = planned.length === 1 ? plans : [];
 	const describe = ({ channel, changed }: (typeof plans)[number]) => [channelName(channel), ...changed].join("; ");
 	const act = onEach(
@@ -349,10 +437,13 @@ async function unlockChannels(
 			items: plans,
 			single:
 				only &&
-				resultLines(
-					`Unlocked ${channelName(only.channel)}.`,
-					only.restored.map(({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`),
-					only.changed,
+				result(
+					resultLines(
+						`Unlocked ${channelName(only.channel)}.`,
+						only.restored.map(({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`),
+						only.changed,
+					),
+					saidOfUnlocks([only]),
 				),
 			resumes: true,
 			idOf: ({ channel }) => channel.id,
@@ -362,14 +453,21 @@ async function unlockChannels(
 				if (!(await locks.forget(channel.id))) remembered.push(channel);
 			},
 			done: (done, of) => `Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+			people: { mention: ({ channel }) => `<#${channel.id}>`, done: saidOfUnlocks },
 		},
 		only ? [] : left,
 	);
 	return {
-		preview: resultLines(`Would unlock ${plans.length} channel(s):`, sample(plans, maxShown, describe), left),
+		preview: parts(
+			asking(
+				[`Would unlock ${plans.length} channel(s):`, ...sample(plans, maxShown, describe)],
+				said("result.unlock.ask", { where: mentionsOf(plans.map(({ channel }) => channel)) }),
+			),
+			left,
+		),
 		leavesOut: planned.length > plans.length,
 		record: caseOf("unlock", plans),
-		act: async (call) => resultLines(await act(call), unavailable()),
+		act: async (call) => parts(await act(call), unavailable()),
 	};
 }
 
@@ -394,5 +492,8 @@ async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]
 		if (bits === 0n) return [];
 		return `Changed since the lock for ${owner}, and left as it is: ${stateOf(channel, row, bits)}`;
 	});
-	return { restored, changed };
+	const changedFor = restored
+		.filter(({ row, active }) => (bitsOf(row) & ~active) !== 0n)
+		.map(({ row }) => mentionOf(guild, row.target_id));
+	return { restored, changed, changedFor };
 }

@@ -21,6 +21,10 @@ import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../.
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
+import { written } from "../results/people-text.ts";
+import { result } from "../results/result.ts";
 import {
 	choice,
 	flag,
@@ -300,9 +304,9 @@ export const setNickname = editTool({
 		const before = member.nickname ?? "";
 		const describeNick = (name: string) => (name === "" ? "no nickname" : `the nickname "${oneField(name)}"`);
 		if (before === nickname)
-			throw new ToolError(
-				`Nothing would change: ${memberName(member)} already has ${describeNick(before)}. Nothing was done.`,
-			);
+			throw new SaidError(said("refusal.has_nickname", { who: `<@${member.id}>` }), {
+				models: `Nothing would change: ${memberName(member)} already has ${describeNick(before)}. Nothing was done.`,
+			});
 		const nick = nickname || null;
 		const { members } = guild;
 		const isBot = member.id === guild.client.user.id;
@@ -313,7 +317,15 @@ export const setNickname = editTool({
 				const edited = await (isBot ? members.editMe({ nick }) : members.edit(member.id, { nick }));
 				// A 204 response does not contain the nickname.
 				const now = edited.nickname ?? "";
-				return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;
+				const shown = now === before ? nickname : now;
+				const who = `<@${member.id}>`;
+				return result(
+					`${memberName(edited)} now has ${describeNick(shown)}, and had ${describeNick(before)}.`,
+					shown === ""
+						? said("result.nickname_removed", { who })
+						: said("result.nickname", { who, name: written(shown) }),
+					before !== "" && said("result.nickname_before", { name: written(before) }),
+				);
 			},
 		};
 	},

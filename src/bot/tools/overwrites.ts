@@ -31,6 +31,7 @@ import { isPublic } from "../../discord/visible-channels.ts";
 import { changedBits } from "../../guild-document/names/overwrites.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { parts } from "../results/result.ts";
 import {
 	flag,
 	found,
@@ -128,7 +129,7 @@ export const setChannelPermissions = destructiveTool({
 					},
 					call,
 				);
-				return [...output, ...followersOf(done)];
+				return parts(output, followersOf(done));
 			},
 		};
 	},

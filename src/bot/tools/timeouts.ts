@@ -2,19 +2,19 @@
 
 import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
-import { forClients } from "../../discord/acting-person.ts";
 import { memberFields, memberName, nowIs, time } from "../../discord/describe.ts";
 import { describeBits, isAdministrator } from "../../discord/permissions.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
-import { resultLines } from "../../discord/text.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { published } from "../../mcp/json-schema.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
+import { asking, at, forModels, mentions, parts, result } from "../results/result.ts";
 import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";
 import { readDuration, readTime } from "../tool/arguments/times.ts";
 import { onEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
 import { memberLine } from "./members/bans.ts";
-import { asMembers, caseOf, type MaybeMember, membersAmong, user_ids } from "./members/several-members.ts";
+import { asMembers, caseOf, type MaybeMember, membersAmong, mentioned, user_ids } from "./members/several-members.ts";
 
 const minuteMs = 60_000;
 const maxDurationMs = 28 * 24 * 60 * minuteMs;
@@ -59,25 +59,34 @@ export const timeout = destructiveTool(
 			refuseAdministrators(members);
 			const before = only && timedOutUntil(only);
 			const instead = before ? `, instead of until ${time(before)}` : "";
-			const target = only && `${memberName(only)} until ${time(until)}${instead}${forClients(`; ${nowIs()}`)}.`;
-			const end = `until ${time(until)}${forClients(`, ${nowIs()}`)}`;
-			const lines = [members.map(memberLine), absent];
+			const target = only && `${memberName(only)} until ${time(until)}${instead}; ${nowIs()}.`;
+			const end = `until ${time(until)}, ${nowIs()}`;
+			const lines = members.map(memberLine);
+			const done = (some: readonly GuildMember[]) =>
+				before
+					? said("result.timeout_changed", { who: mentions(some), until: at(until), before: at(before) })
+					: said("result.timeout", { who: mentions(some), until: at(until) });
 			return {
-				preview: target
-					? `Would time out ${target}`
-					: resultLines(`Would time out ${members.length} member(s) ${end}:`, ...lines),
+				preview: parts(
+					asking(
+						target ? `Would time out ${target}` : [`Would time out ${members.length} member(s) ${end}:`, ...lines],
+						said("result.timeout.ask", { who: mentions(members), until: at(until) }),
+					),
+					absent,
+				),
 				// The arguments have the duration.
-				basis: only ? `${memberName(only)}${instead}` : resultLines(...lines),
+				basis: only ? `${memberName(only)}${instead}` : forModels(parts(lines, absent)),
 				record: { ...caseOf("timeout", members), endsAt: until.getTime() },
 				act: onEach(
 					{
 						...asMembers,
 						items: members,
-						single: target && `Timed out ${target}`,
+						single: target && result(`Timed out ${target}`, done(members)),
 						// The same call would begin again with the first member.
 						next: (left) => `To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`,
 						write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: until }),
 						done: (count, of) => `Timed out ${count} of ${of} member(s) ${end}:`,
+						people: { ...mentioned, done },
 					},
 					absent,
 				),
@@ -90,9 +99,9 @@ export const timeout = destructiveTool(
 function refuseAdministrators(members: readonly GuildMember[]): void {
 	const names = members.filter(isAdministrator).map(memberName);
 	if (names.length > 0)
-		throw new ToolError(
-			`${names.join(", ")} ${names.length > 1 ? "have" : "has"} ${describeBits(PermissionFlagsBits.Administrator)}: administrators cannot be timed out. Nothing was done${forClients("; get_member shows their roles")}.`,
-		);
+		throw new SaidError(said("refusal.administrators", { who: mentions(members.filter(isAdministrator)) }), {
+			models: `${names.join(", ")} ${names.length > 1 ? "have" : "has"} ${describeBits(PermissionFlagsBits.Administrator)}: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
+		});
 }
 
 export const removeTimeout = editTool({
@@ -109,37 +118,47 @@ export const removeTimeout = editTool({
 		const items = members.filter(timedOutUntil);
 		const others = members.filter((member) => !timedOutUntil(member));
 		if (items.length === 0)
-			throw new ToolError(
-				`${only ? `${memberName(only)} is not` : "None of these members is"} timed out. Nothing was done.`,
-			);
+			throw new SaidError(said("refusal.nothing_done", { why: notTimedOut(members) }), {
+				models: `${only ? `${memberName(only)} is not` : "None of these members is"} timed out. Nothing was done.`,
+			});
 		const lasting = only && `the timeout of ${memberName(only)}, which would`;
-		const unchanged = resultLines(
-			others.length > 0 && `${others.length} not timed out: ${others.map(memberName).join(", ")}`,
+		const unchanged = parts(
+			others.length > 0 &&
+				result(`${others.length} not timed out: ${others.map(memberName).join(", ")}`, notTimedOut(others)),
 			absent,
 		);
+		const done = (some: readonly GuildMember[]) => said("result.remove_timeout", { who: mentions(some) });
 		return {
-			preview: only
-				? `Would end ${lasting} last until ${time(timedOutUntil(only))}.`
-				: resultLines(
-						`Would end ${items.length} timeout(s):`,
-						items.map((member) => `${memberFields(member)} | until ${time(timedOutUntil(member))}`),
-						unchanged,
-					),
+			preview: parts(
+				asking(
+					only
+						? `Would end ${lasting} last until ${time(timedOutUntil(only))}.`
+						: [
+								`Would end ${items.length} timeout(s):`,
+								...items.map((member) => `${memberFields(member)} | until ${time(timedOutUntil(member))}`),
+							],
+					said("result.remove_timeout.ask", { who: mentions(items) }),
+				),
+				unchanged,
+			),
 			record: caseOf("remove_timeout", items),
 			act: onEach(
 				{
 					...asMembers,
 					items,
-					single: only && `Ended ${lasting} have lasted until ${time(timedOutUntil(only))}.`,
+					single: only && result(`Ended ${lasting} have lasted until ${time(timedOutUntil(only))}.`, done(items)),
 					resumes: true,
 					write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: null }),
 					done: (done, of) => `Ended ${done} of ${of} timeout(s):`,
+					people: { ...mentioned, done },
 				},
 				unchanged,
 			),
 		};
 	},
 });
+
+const notTimedOut = (members: readonly GuildMember[]) => said("refusal.not_timed_out", { who: mentions(members) });
 
 /**
  * Returns those of the users who are members, like `membersAmong`. The only one of a call (`only`) is fetched from

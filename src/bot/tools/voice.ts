@@ -16,9 +16,11 @@ import * as find from "../../discord/find.ts";
 import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said } from "../../texts/texts.ts";
+import { mentions, parts, result } from "../results/result.ts";
 import { flag, found, guild_id, list, reason, requireOneOf, snowflakeOrEmpty } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
@@ -108,27 +110,28 @@ export const editVoiceMembers = destructiveTool({
 		const changes = users.map((user) => changeOf(user, { channel, mute, deafen }));
 		const items = changes.filter(({ texts }) => texts.length > 0);
 		const [first] = items;
-		if (!first) throw new ToolError(nothingToChange(changes, channel));
+		if (!first) throw new SaidError(said("refusal.nothing_to_change"), { models: nothingToChange(changes, channel) });
+		const done = (some: readonly Change[]) => saidOf(some, channel);
 		const same = changes.length - items.length;
 		const record = caseOf(items, channel);
-		const note = same > 0 ? [`${same} already so.`] : [];
+		const note = same > 0 && result(`${same} already so.`);
 		if (changes.length === 1)
 			return {
 				preview: `Would ${first.texts.map(({ would }) => would).join(" and ")}.`,
 				record,
 				write: () => patch(first),
-				result: `${first.texts.map(({ did }) => did).join(" ")}`,
+				result: result(first.texts.map(({ did }) => did).join(" "), saidOf([first], channel)),
 			};
 		const describe = ({ texts }: Change) => texts.map(({ did }) => did).join(" ");
 		return {
-			preview: [
+			preview: parts(
 				`Would change ${items.length} member(s) in voice:`,
-				...sample(items, 50, ({ texts }) => texts.map(({ would }) => would).join(" and ")),
-				...note,
-			],
+				sample(items, 50, ({ texts }) => texts.map(({ would }) => would).join(" and ")),
+				note,
+			),
 			record,
-			act: async (call) => [
-				...[
+			act: async (call) =>
+				parts(
 					await writeEach(
 						{
 							items,
@@ -140,12 +143,12 @@ export const editVoiceMembers = destructiveTool({
 							listed: { describe, max: 50 },
 							write: patch,
 							done: (count, of) => `Changed ${count} of ${of} member(s) in voice:`,
+							people: { mention: ({ member }) => `<@${member.id}>`, done },
 						},
 						call,
 					),
-				].flat(),
-				...note,
-			],
+					note,
+				),
 		};
 	},
 });
@@ -194,6 +197,12 @@ function changeOf({ member, connectedTo, voice }: find.VoiceMember, { channel, m
 	].join(" and ");
 	if (states) texts.push({ would: `make ${name} ${states}`, did: `${name} is now ${states}.` });
 	return { member, body, texts };
+}
+
+function saidOf(changes: readonly Change[], channel: Wanted["channel"]): Said {
+	const who = mentions(changes.map(({ member }) => member));
+	if (channel) return said("result.move", { who, where: `<#${channel.id}>` });
+	return said(channel === null ? "result.disconnect" : "result.voice", { who });
 }
 
 function stateText(on: boolean | null | undefined, word: string): string {

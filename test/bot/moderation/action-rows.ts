@@ -45,6 +45,8 @@ export interface ActionRow {
 	unknown?: {
 		argument: string;
 		answer: string;
+		/** What people read instead. */
+		people?: string;
 		/** Whether the id is that of somebody outside the guild. Otherwise nothing has it, and nobody can pick it. */
 		isStranger?: true;
 	};
@@ -56,13 +58,14 @@ export interface ActionRow {
 	ownText?: { frontEnd: string; why: string };
 }
 
-const stranger = (answer = "is not a member", argument = "user_ids") => ({
+const stranger = (answer = "is not a member", people = "Not on this server", argument = "user_ids") => ({
 	argument,
 	answer,
+	people,
 	isStranger: true as const,
 });
 
-const nobody = { argument: "user_ids", answer: "no user" };
+const nobody = { argument: "user_ids", answer: "no user", people: "Discord does not know them" };
 
 /** Several members, and the request about the first of them. */
 function members(
@@ -233,7 +236,7 @@ export const actionRows: Record<string, ActionRow> = {
 			};
 		},
 		needs: "BanMembers",
-		unknown: stranger("not banned"),
+		unknown: stranger("not banned", "Not banned"),
 	},
 	kick: {
 		action: "kick",
@@ -311,7 +314,7 @@ export const actionRows: Record<string, ActionRow> = {
 		},
 		needs: "ManageNicknames",
 		below: "the member",
-		unknown: stranger("is not a member", "user_id"),
+		unknown: stranger("is not a member", "Not on this server", "user_id"),
 	},
 	"giving a role": {
 		action: "role add",
@@ -323,7 +326,7 @@ export const actionRows: Record<string, ActionRow> = {
 		},
 		needs: "ManageRoles",
 		below: "the role",
-		unknown: { argument: "role_id", answer: "no role" },
+		unknown: { argument: "role_id", answer: "no role", people: "no such role" },
 	},
 	"taking a role": {
 		action: "role remove",
@@ -335,7 +338,7 @@ export const actionRows: Record<string, ActionRow> = {
 		},
 		needs: "ManageRoles",
 		below: "the role",
-		unknown: { argument: "role_id", answer: "no role" },
+		unknown: { argument: "role_id", answer: "no role", people: "no such role" },
 	},
 	move: {
 		action: "move",
@@ -366,7 +369,7 @@ export const actionRows: Record<string, ActionRow> = {
 		recordedAs: "lock",
 		make: (scene) => lockable(scene),
 		needs: "ManageRoles",
-		unknown: { argument: "channel_ids", answer: "no channel" },
+		unknown: { argument: "channel_ids", answer: "no channel", people: "no such channel" },
 	},
 	unlock: {
 		action: "unlock",
@@ -384,7 +387,7 @@ export const actionRows: Record<string, ActionRow> = {
 		},
 		isSilent: true,
 		needs: "ManageRoles",
-		unknown: { argument: "channel_ids", answer: "no channel" },
+		unknown: { argument: "channel_ids", answer: "no channel", people: "no such channel" },
 	},
 	warn: {
 		action: "warn",
@@ -404,7 +407,7 @@ export const actionRows: Record<string, ActionRow> = {
 		needs: "ModerateMembers",
 		botNeeds: false,
 		below: "the member",
-		unknown: { argument: "user_ids", answer: "no user" },
+		unknown: nobody,
 	},
 	"slow mode": {
 		action: "slowmode",
@@ -421,7 +424,7 @@ export const actionRows: Record<string, ActionRow> = {
 		},
 		typed: { interval: "30s" },
 		needs: "ManageChannels",
-		unknown: { argument: "channel_id", answer: "no channel" },
+		unknown: { argument: "channel_id", answer: "no channel", people: "no such channel" },
 	},
 };
 
@@ -438,7 +441,7 @@ for (const [name, purge] of Object.entries(purges))
 		tool: "purge",
 		recordedAs: "purge",
 		needs: "ManageMessages",
-		unknown: { argument: "channel_ids", answer: "no channel" },
+		unknown: { argument: "channel_ids", answer: "no channel", people: "no such channel" },
 		isSilent: true,
 	};
 

@@ -13,7 +13,7 @@ const chosen = "The Cooks/records";
 async function startWithChoice() {
 	const world = await startModerationWorld();
 	const channel = world.simulator.world.channels.add(world.guild, { name: "records" });
-	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toContain(`in #records (ID: ${channel.id}).`);
+	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toContain(`in <#${channel.id}>.`);
 	await world.noted(1);
 	await until("it is logged there", () => world.answers(chosen).length === 1);
 	const dispose = () => world[Symbol.asyncDispose]();
@@ -55,7 +55,7 @@ describe.concurrent("the guild's channel", () => {
 		const { world, channel } = start;
 		if (deny) setDenied(world, channel, deny);
 		else world.simulator.world.channels.remove(channel);
-		expect(await where(world)).toContain(`in #staff (ID: ${staff(world).id}).`);
+		expect(await where(world)).toContain(`in <#${staff(world).id}>.`);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 		await world.ask(moderator, `!m unban ${world.id("zoe")}`);
 		const titles = (await world.noted(3)).map(({ title }) => title);
@@ -72,9 +72,9 @@ describe.concurrent("the guild's channel", () => {
 		await using start = await startWithChoice();
 		const { world, channel } = start;
 		setDenied(world, channel, SendMessages);
-		expect(await where(world)).toContain(`in #staff (ID: ${staff(world).id}).`);
+		expect(await where(world)).toContain(`in <#${staff(world).id}>.`);
 		setDenied(world, channel, 0n);
-		expect(await where(world)).toContain(`in #records (ID: ${channel.id}).`);
+		expect(await where(world)).toContain(`in <#${channel.id}>.`);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 		await until("it is logged there", () => world.answers(chosen).length === 2);
 		expect(world.notes()).toHaveLength(1);
@@ -89,7 +89,7 @@ describe.concurrent("the guild's channel", () => {
 		await until("it is logged", () => warnings(world).length > 0);
 		expect(warnings(world).join("\n")).toContain("could not send log entries to a Discord channel");
 		expect(warnings(world).join("\n")).not.toContain("using moderation.log_channel");
-		expect(await where(world)).toContain(`in #records (ID: ${channel.id}).`);
+		expect(await where(world)).toContain(`in <#${channel.id}>.`);
 	});
 
 	test("turned off is not replaced by the operator's channel", async () => {
@@ -115,7 +115,7 @@ test.each([true, false])(
 			{ id: world.simulator.bot("alpha").id, type: 1 as const, allow: bits, deny: "0" },
 		];
 		if (!isPublic) world.simulator.world.channels.edit(channel, { permission_overwrites: overwrites });
-		const warning = "everyone can see it, so notes and the reasons of warnings";
+		const warning = "so notes and the reasons of warnings are left out";
 		await until("the bot knows the channel", async () => (await where(world)).includes(warning) === isPublic);
 		const { call } = await connectTo(world.bot.url);
 		const user_ids = [world.id("zoe")];

@@ -242,7 +242,7 @@ test("/purge user shows what it would delete, and deletes after the confirmation
 	const used = await jose.run(general, "purge user", { user: zoe.id, within: "1h" });
 	const asked = await used.reply();
 	expect(asked.content).toStartWith("Delete 2 messages");
-	expect(asked.content).toContain("? Nothing has been done yet.");
+	expect(asked.content).toContain("\nNothing has been done yet.");
 	expect(asked.content).toContain("https://discord.com/channels/");
 	expect(asked.content).not.toMatch(/Dry run|ID: \d+\//);
 	expect(left(world, one)).toHaveLength(2);
@@ -281,7 +281,7 @@ test("a confirmation deletes nothing that was not shown", async () => {
 	for (const message of shown.slice(0, 5)) simulator.world.messages.remove(here as never, message);
 	const newer = Array.from({ length: 3 }, () => write(world, here, zoe, 0));
 	const elsewhere = write(world, one, zoe, 0);
-	expect(await confirm(latest)).toContain("Deleted 20 message(s)");
+	expect(await confirm(latest)).toContain("Deleted 20 messages");
 	expect(await confirm(again)).toContain("nothing to delete");
 	expect(await confirm(ofZoe)).toContain("nothing to delete");
 	const kept = [...older, ...newer].map(({ id }) => id);

@@ -177,7 +177,7 @@ describe("a call that fails", () => {
 	botTest("because of its arguments is refused", async (bot) => {
 		const result = await bot.as("zoe", "ban", { user_ids: 5 });
 		expect(result).toMatchObject({ isError: true, wrote: false });
-		expect(result.text).toContain("user_ids");
+		expect(result.text).toContain("user\\_ids");
 		expect(bot.audited[0]?.outcome).not.toBe("done");
 	});
 

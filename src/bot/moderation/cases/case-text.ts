@@ -3,6 +3,7 @@
 import { time } from "../../../discord/describe.ts";
 import { inlineText, maxReasonLength } from "../../../discord/text.ts";
 import { render, type Said, said, type Text } from "../../../texts/texts.ts";
+import { at, type Result, result } from "../../results/result.ts";
 import type { CaseRow } from "../../store/tables/cases.ts";
 import { type CaseAction, caseActions } from "../../tool/case-record.ts";
 import type { Gravity } from "../moderation-log.ts";
@@ -143,13 +144,26 @@ export function describeEscalation({
 	action,
 	ends_at,
 	reason,
-}: Pick<CaseRow, "number" | "action" | "ends_at" | "reason">): string {
+	source,
+}: Pick<CaseRow, "number" | "action" | "ends_at" | "reason" | "source">): Result {
 	const end = ends_at === null ? "" : ` until ${time(ends_at)}`;
-	return `Case ${number} follows: ${actionTitles[action as CaseAction]}${end}. ${reason}.`;
+	const shown = {
+		number: String(number),
+		action: saidAction(action as CaseAction),
+		why: saidReason({ reason: reason ?? undefined, source: source ?? undefined }) ?? "",
+	};
+	return result(
+		`Case ${number} follows: ${actionTitles[action as CaseAction]}${end}. ${reason}.`,
+		ends_at === null
+			? said("result.escalation", shown)
+			: said("result.escalation_until", { ...shown, until: at(ends_at) }),
+	);
 }
 
 /** Returns the numbers of a call's cases as text: "Case 7." or "Cases 7 to 9." They are consecutive. */
-export function describeNumbers(numbers: readonly number[]): string {
+export function describeNumbers(numbers: readonly number[]): Result {
 	const [first, last] = [numbers[0], numbers.at(-1)];
-	return numbers.length === 1 ? `Case ${first}.` : `Cases ${first} to ${last}.`;
+	return numbers.length === 1
+		? result(`Case ${first}.`, said("result.case", { number: String(first) }))
+		: result(`Cases ${first} to ${last}.`, said("result.cases", { first: String(first), last: String(last) }));
 }

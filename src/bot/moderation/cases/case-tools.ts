@@ -8,10 +8,12 @@ import { absentIf } from "../../../discord/find.ts";
 import { describeBits } from "../../../discord/permissions.ts";
 import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
 import { countOf, maxReasonLength, resultLines } from "../../../discord/text.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { type Said, said } from "../../../texts/texts.ts";
 import type { EscalationRule } from "../../config/escalation.ts";
 import { messageReference } from "../../messages/sent-message.ts";
+import { mentions, type Part, parts, result } from "../../results/result.ts";
 import {
 	expected,
 	flag,
@@ -95,7 +97,8 @@ function warnMember({ cases, escalate = [] }: ToolOptions) {
 				...(args.message_ids && { messageIds: args.message_ids }),
 			};
 			const lines = await record(cases, draft, args, context);
-			return resultLines(`Warned ${members.map(memberName).join(", ")}.`, absent, lines);
+			const warned = said("result.warn", { who: mentions(members) });
+			return parts(result(`Warned ${members.map(memberName).join(", ")}.`, warned), absent, lines);
 		},
 	});
 }
@@ -120,7 +123,7 @@ function noteMember({ cases }: ToolOptions) {
 			const draft: CaseDraft = { action: "note", userIds };
 			const args = { reason: note, tell: false };
 			const lines = await record(cases, draft, args, context);
-			return resultLines(`Noted about ${names.join(", ")}.`, lines);
+			return parts(result(`Noted about ${names.join(", ")}.`, said("result.note", { who: mentions(users) })), lines);
 		},
 	});
 }
@@ -135,7 +138,7 @@ async function record(
 	draft: CaseDraft,
 	{ reason, tell }: { reason: string; tell?: boolean | undefined },
 	context: ToolContext & { guild: Guild },
-): Promise<readonly string[]> {
+): Promise<readonly Part[]> {
 	const { guild, principal, approvedBy } = context;
 	const whole = completed(draft, context.draft) ?? draft;
 	const call = { guild, draft: whole, reason, tell, principal, approvedBy };
@@ -147,7 +150,9 @@ async function nameOf(guild: Guild, { id, member }: MaybeMember) {
 	if (member) return memberName(member);
 	const user = await absentIf([RESTJSONErrorCodes.UnknownUser], () => guild.client.users.fetch(id));
 	if (user) return userName(user);
-	throw new ToolError(`Discord has no user ${id}.${forClients(" Check user_ids.")} Nothing was done.`);
+	throw new SaidError(said("refusal.nothing_done", { why: said("refusal.no_such_user", { who: mentions([id]) }) }), {
+		models: `Discord has no user ${id}. Check user_ids. Nothing was done.`,
+	});
 }
 
 function listCases({ cases }: ToolOptions) {
@@ -233,15 +238,21 @@ function editCase({ cases }: ToolOptions) {
 			const acting = actingPerson(guild);
 			requireEditor(guild, one);
 			const editor = acting?.id ?? guild.client.user.id;
-			const changes: string[] = [];
+			const changes: [string, Said][] = [];
+			const shown = String(number);
 			if (reason !== undefined && reason !== one.reason) {
 				await cases.edit(guild.id, number, editor, reason);
-				changes.push("changed the reason");
+				changes.push(["changed the reason", said("result.case_reason", { number: shown })]);
 			}
 			if (deleted !== undefined && (await cases.remove(guild.id, number, editor, deleted)))
-				changes.push(deleted ? "deleted it" : "restored it");
-			if (changes.length === 0) throw new ToolError(`Case ${number} is so already. Nothing was done.`);
-			return `Case ${number}: ${changes.join(", ")}.`;
+				changes.push(
+					deleted
+						? ["deleted it", said("result.case_deleted", { number: shown })]
+						: ["restored it", said("result.case_restored", { number: shown })],
+				);
+			if (changes.length === 0) throw new SaidError(said("refusal.same_case", { number: shown }));
+			const texts = changes.map(([text]) => text);
+			return result(`Case ${number}: ${texts.join(", ")}.`, ...changes.map(([, people]) => people));
 		},
 	});
 }
@@ -249,21 +260,18 @@ function editCase({ cases }: ToolOptions) {
 function requireEditor(guild: Guild, { number, userId, moderatorId }: Case) {
 	const acting = actingPerson(guild);
 	if (!acting || acting.id === guild.ownerId) return;
-	if (acting.id === userId)
-		throw new ToolError(`Case ${number} is about you: somebody else must change it. Nothing was done.`);
+	if (acting.id === userId) throw new SaidError(said("refusal.own_case", { number: String(number) }));
 	if (acting.id === moderatorId) return;
 	if (acting.permissions.has(PermissionFlagsBits.ManageGuild)) return;
-	throw new ToolError(
-		`Only its moderator and people with ${describeBits(PermissionFlagsBits.ManageGuild)} may change case ${number}. Nothing was done.`,
-	);
+	throw new SaidError(said("refusal.others_case", { number: String(number) }), {
+		models: `Only its moderator and people with ${describeBits(PermissionFlagsBits.ManageGuild)} may change case ${number}. Nothing was done.`,
+	});
 }
 
 async function find(cases: Cases, guild: Guild, number: number): Promise<Case> {
 	const one = await cases.find(guild.id, number);
 	if (one) return one;
-	throw new ToolError(
-		isForPeople()
-			? `This server has no case ${number}.`
-			: `The guild ${guild.id} has no case ${number}. Use list_cases to find cases.`,
-	);
+	throw new SaidError(said("refusal.no_case", { number: String(number) }), {
+		models: `The guild ${guild.id} has no case ${number}. Use list_cases to find cases.`,
+	});
 }

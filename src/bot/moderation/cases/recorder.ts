@@ -1,11 +1,11 @@
 // Stores the cases of tool calls: adds them before a call changes anything, tells the people, and stores the outcome.
 
 import type { Guild } from "discord.js";
-import { isForPeople } from "../../../discord/acting-person.ts";
-import { memberName } from "../../../discord/describe.ts";
 import { permitStoring } from "../../../discord/rest/rest.ts";
 import type { Log } from "../../../lib/log.ts";
 import { rootPrincipal } from "../../../lib/principal.ts";
+import { said } from "../../../texts/texts.ts";
+import { mentions, type Part, parts, result } from "../../results/result.ts";
 import type { Store } from "../../store/store.ts";
 import { type CaseRow, setTold, type Told } from "../../store/tables/cases.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
@@ -60,11 +60,15 @@ export class Recorder {
 		const outcomes = await this.#tellAll(guild, draft, call.reason, [...told]);
 		if (rows) await this.#storeTold(rows, outcomes);
 		const notes = [
-			...describeOutcomes(outcomes, settings.appeal !== undefined, (id) => {
-				const member = guild.members.cache.get(id);
-				return member && isForPeople() ? memberName(member) : id;
-			}),
-			...(tooMany ? [`Nobody was told: at most ${maxTold} people are told in one call.`] : []),
+			...describeOutcomes(outcomes, settings.appeal !== undefined),
+			...(tooMany
+				? [
+						result(
+							`Nobody was told: at most ${maxTold} people are told in one call.`,
+							said("result.told_too_many", { count: maxTold }),
+						),
+					]
+				: []),
 		];
 		return {
 			settle: async (end) => {
@@ -107,8 +111,8 @@ export class Recorder {
 		}
 	}
 
-	async #settleRows(rows: readonly CaseRow[], end: CaseEnd): Promise<string[]> {
-		const escalations: string[] = [];
+	async #settleRows(rows: readonly CaseRow[], end: CaseEnd): Promise<Part[]> {
+		const escalations: Part[] = [];
 		for (const { guild_id, number, user_id, action } of rows) {
 			const result = resultFor(user_id ?? "", end);
 			// The bot retries such a ban in the background. The worker finds the outcome when that has ended.
@@ -132,10 +136,11 @@ export class Recorder {
 		told: ReadonlyMap<string, Told>,
 		end: CaseEnd,
 		failure: StoreUnavailable | undefined,
-	): string[] {
+	): Part[] {
 		const cause = "The bot's database is unavailable";
 		// If the cases were stored after all, the worker finds their outcome.
-		if (failure?.mayHaveRun) return [`${cause}: it is not known whether the case was stored.`];
+		if (failure?.mayHaveRun)
+			return [result(`${cause}: it is not known whether the case was stored.`, said("result.case_unknown"))];
 		const isKept = this.options.worker.insertLater(
 			guild.id,
 			drafts.map((one) => {
@@ -145,8 +150,11 @@ export class Recorder {
 		);
 		return [
 			isKept
-				? `${cause}: the case is not stored yet. It will be when the database is back, unless the bot is restarted before.`
-				: `${cause}: the case could not be stored.`,
+				? result(
+						`${cause}: the case is not stored yet. It will be when the database is back, unless the bot is restarted before.`,
+						said("result.case_later"),
+					)
+				: result(`${cause}: the case could not be stored.`, said("result.case_lost")),
 		];
 	}
 }
@@ -160,24 +168,28 @@ function isPerson(guild: Guild) {
 	return (id: string): boolean => !(guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id))?.bot;
 }
 
-function describeOutcomes(
-	outcomes: ReadonlyMap<string, Told>,
-	hasAppeal: boolean,
-	nameOf: (id: string) => string,
-): string[] {
+function describeOutcomes(outcomes: ReadonlyMap<string, Told>, hasAppeal: boolean): Part[] {
 	const idsOf = (wanted: Case["told"]) => [...outcomes].flatMap(([id, told]) => (told === wanted ? [id] : []));
-	const yes = idsOf("yes").length;
+	const yes = idsOf("yes");
 	const failed = idsOf("failed");
 	const unknown = idsOf("asked");
-	return [
-		...(yes > 0
-			? [`Told by direct message${hasAppeal ? ", with how to appeal" : ""}: ${yes} of ${outcomes.size}.`]
-			: []),
-		...(failed.length > 0 ? [`The direct message was not delivered to ${failed.map(nameOf).join(", ")}.`] : []),
-		...(unknown.length > 0
-			? [`It is not known whether the direct message arrived at ${unknown.map(nameOf).join(", ")}.`]
-			: []),
-	];
+	return parts(
+		yes.length > 0 &&
+			result(
+				`Told by direct message${hasAppeal ? ", with how to appeal" : ""}: ${yes.length} of ${outcomes.size}.`,
+				said(hasAppeal ? "result.told_appeal" : "result.told", { who: mentions(yes) }),
+			),
+		failed.length > 0 &&
+			result(
+				`The direct message was not delivered to ${failed.join(", ")}.`,
+				said("result.told_failed", { who: mentions(failed) }),
+			),
+		unknown.length > 0 &&
+			result(
+				`It is not known whether the direct message arrived at ${unknown.join(", ")}.`,
+				said("result.told_unknown", { who: mentions(unknown) }),
+			),
+	);
 }
 
 function newCasesOf({ draft, reason, principal, approvedBy }: CaseCall, botId: string): NewCase[] {

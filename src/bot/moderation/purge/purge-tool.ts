@@ -9,9 +9,11 @@ import { anyChannel, type MemberState, requireKnownMembers } from "../../../disc
 import { matcherFor } from "../../../discord/members/member-filter.ts";
 import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
 import { type ArgumentsOf, invalidParameters } from "../../../mcp/tool.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said } from "../../../texts/texts.ts";
 import { cut, planMatching, type Selected } from "../../messages/matching-deletion.ts";
+import { mentions, type Part, result } from "../../results/result.ts";
 import { flag, guild_id, integer, list, moment, reason, snowflake } from "../../tool/arguments/arguments.ts";
 import type { BotTool } from "../../tool/context.ts";
 import { destructiveTool } from "../../tool/define.ts";
@@ -101,12 +103,7 @@ function joinedOnly(
 	const authors = all.filter((id) => !isKept(id));
 	const kept = all.filter(isKept);
 	if (authors.length === 0)
-		throw new ToolError(
-			[
-				kept.length === 0 ? "No member joined then." : "Only bots, staff or you joined then.",
-				"Nothing was done. Messages of these, and of people who have left, can be deleted by naming them as authors.",
-			].join(" "),
-		);
+		throw new SaidError(said(kept.length === 0 ? "refusal.nobody_joined" : "refusal.only_staff_joined"));
 	return { selected: { ...args, after, user_ids: authors }, kept };
 }
 
@@ -116,15 +113,24 @@ function countLeaver({ author, webhook_id }: APIMessage, guild: Guild, counts: M
 	counts.set(id, (counts.get(id) ?? 0) + 1);
 }
 
-function keptAuthorNotes(ids: readonly string[]): string[] {
+function keptAuthorNotes(ids: readonly string[]): Part[] {
 	if (ids.length === 0) return [];
-	return [`Kept: messages of ${ids.length} who joined then, but are bots, staff or you: ${cut(ids)}`];
+	return [
+		result(
+			`Kept: messages of ${ids.length} who joined then, but are bots, staff or you: ${cut(ids)}`,
+			said("result.purge.staff", { who: mentions(ids) }),
+		),
+	];
 }
 
-function leaverNotes(counts: ReadonlyMap<string, number>): string[] {
+function leaverNotes(counts: ReadonlyMap<string, number>): Part[] {
 	if (counts.size === 0) return [];
-	const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+	const count = [...counts.values()].reduce((sum, count) => sum + count, 0);
+	const ids = [...counts.keys()];
 	return [
-		`Kept: ${countOf(all, "message")} of people who are no longer members, because it is unknown when they joined. To delete these messages, name the people as authors: ${cut([...counts.keys()])}`,
+		result(
+			`Kept: ${countOf(count, "message")} of people who are no longer members, because it is unknown when they joined. To delete these messages, name the people as authors: ${cut(ids)}`,
+			said("result.purge.leavers", { messages: said("count.messages", { count }), who: mentions(ids) }),
+		),
 	];
 }

@@ -11,6 +11,7 @@ import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { render, said } from "../../../texts/texts.ts";
+import { asking, type Output, parts } from "../../results/result.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
 import { choice, defaultReason, guild_id, integer, reason } from "../../tool/arguments/arguments.ts";
 import type { BotTool, Plan } from "../../tool/context.ts";
@@ -136,10 +137,13 @@ function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowm
 	};
 }
 
-function previewLines(guild: Guild, mode: RaidMode, plan: RaidPlan): string[] {
+function previewLines(guild: Guild, mode: RaidMode, plan: RaidPlan): Output {
 	const steps = plan.moves.map(({ step, send }): RaidStep => (send === undefined ? step : confirmed(step)));
-	return resultLines(
-		`Would turn raid mode ${mode.wanted} in ${guildName(guild)}:`,
+	return parts(
+		asking(
+			`Would turn raid mode ${mode.wanted} in ${guildName(guild)}:`,
+			said(mode.wanted === "on" ? "result.raid_on.ask" : "result.raid_off.ask"),
+		),
 		inEnglish(stepLines(mode, steps, readerIn(guild))),
 		staffLine(guild, plan),
 		steps.length === 0 && "No setting changes.",

@@ -17,6 +17,7 @@ import { lowestIdAt } from "../../../discord/ids.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { fieldLine, fold, oneField } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
+import { type Said, said } from "../../../texts/texts.ts";
 import { readsContent } from "../../messages/message-content.ts";
 
 /**
@@ -131,6 +132,14 @@ export async function countDeletedMessages(guild: Guild, userIds: readonly strin
 		}
 	}
 	return `about ${total} message(s) ${span} (Discord's search, where the bot can read)`;
+}
+
+/** For people: which messages a ban deletes; false if none. */
+export function deleting(seconds: number): Said | false {
+	if (seconds === 0) return false;
+	const days = seconds / 86_400;
+	if (days > 1 && Number.isInteger(days)) return said("result.deleting_days", { count: days });
+	return said("result.deleting_hours", { count: Math.ceil(seconds / 3600) });
 }
 
 function duration(seconds: number): string {

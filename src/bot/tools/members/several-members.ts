@@ -1,10 +1,11 @@
 // Tools that act on one or several users, by `user_ids`.
 
 import type { Guild, GuildMember } from "discord.js";
-import { forClients, isForPeople } from "../../../discord/acting-person.ts";
 import { memberFields } from "../../../discord/describe.ts";
 import { type MemberState, memberOrNone } from "../../../discord/find.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said } from "../../../texts/texts.ts";
+import { mentions, type Result, result } from "../../results/result.ts";
 import { found, list } from "../../tool/arguments/arguments.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 
@@ -37,24 +38,23 @@ export function cachedMember(guild: Guild, id: string): MaybeMember {
 export function membersAmong(
 	guild: Guild,
 	users: readonly MaybeMember[],
-): { members: GuildMember[]; absent: string | false } {
+): { members: GuildMember[]; absent: Result | false } {
 	const members = users.flatMap(({ member }) => member ?? []);
 	const others = users.flatMap(({ id, member }) => (member ? [] : [id]));
 	const ids = others.join(", ");
-	if (members.length === 0)
-		throw new ToolError(
-			users.length === 1
-				? `User ${ids} is not a member of the guild ${guild.id}. Nothing was done${forClients("; lookup_user_by_name finds members")}.`
-				: `None of the users ${ids} is a member of the guild ${guild.id}. Nothing was done${forClients("; lookup_user_by_name finds members")}.`,
-		);
-	return {
-		members,
-		absent: others.length > 0 && `${others.length} not in the ${isForPeople() ? "server" : "guild"}: ${ids}`,
-	};
+	const absent = said("result.absent", { who: mentions(others) });
+	if (members.length === 0) {
+		const who = users.length === 1 ? `User ${ids} is not` : `None of the users ${ids} is`;
+		throw new SaidError(said("refusal.nothing_done", { why: absent }), {
+			models: `${who} a member of the guild ${guild.id}. Nothing was done; lookup_user_by_name finds members.`,
+		});
+	}
+	return { members, absent: others.length > 0 && result(`${others.length} not in the guild: ${ids}`, absent) };
 }
 
-/** How results of tools that change members name them. */
+/** How results of tools that change members name them, and how people read of those that were not changed. */
 export const asMembers = { idOf: ({ id }: GuildMember) => id, describe: memberFields };
+export const mentioned = { mention: ({ id }: { id: string }) => `<@${id}>` };
 
 /** The case of an action on these members. */
 export const caseOf = (action: CaseAction, members: readonly { id: string }[]) => ({

@@ -18,14 +18,14 @@ onBoth((databases) => {
 			message_ids: ["18446744073709551615"],
 		});
 		expect(warned).toMatchObject({ isError: false });
-		expect(warned.text).toContain("Told by direct message: 1 of 1.");
+		expect(warned.text).toContain(`Told by direct message: <@${bot.id("zoe")}>.`);
 		expect(bot.directMessages("zoe")).toHaveLength(1);
 		const { text } = await bot.as(moderator, "list_cases", { user_id: bot.id("zoe") });
 		const lines = text.split("\n");
 		expect(lines).toHaveLength(3);
 		expect(lines[1]).toBe("In all: 1 Warning.");
 		expect(lines[2]).toContain("#1 |");
-		expect(lines[2]).toContain("x \\| ID\\: 1 #9 \\| ban");
+		expect(lines[2]).toContain("x \\\\| ID\\\\: 1 #9 \\\\| ban");
 		expect(lines[2]).toContain("told by direct message");
 		const { text: whole } = await bot.as(moderator, "list_cases", { number: 1 });
 		expect(whole).not.toContain("18446744073709551615");

@@ -238,7 +238,7 @@ onBoth((databases) => {
 		const user_ids = [bot.id("zoe")];
 		const { text, isError } = await bot.as(moderator, "ban", { user_ids });
 		expect(isError).toBe(false);
-		expect(text).toContain("the case is not stored yet");
+		expect(text).toContain("the case will be stored when it is back");
 		const warned = await bot.as(moderator, "warn_member", { user_ids: [bot.id("mona_lisa")], reason: "spam" });
 		expect(warned.isError).toBe(true);
 		expect(warned.text).toContain("Nothing was stored");

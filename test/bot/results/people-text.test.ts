@@ -1,7 +1,7 @@
 // The text of results and errors for people on Discord.
 
 import { describe, expect, test } from "bun:test";
-import { peopleText } from "../../../src/bot/commands/people-text.ts";
+import { peopleText } from "../../../src/bot/results/people-text.ts";
 import { ActingPerson, actAs, forClients } from "../../../src/discord/acting-person.ts";
 import { describeBits } from "../../../src/discord/permissions.ts";
 

@@ -3,6 +3,7 @@
 
 import { escapeMarkdown } from "discord.js";
 import { titleOf } from "../../discord/permissions.ts";
+import { oneLine } from "../../discord/text.ts";
 
 const noText = "It failed. The bot's log may have the details.";
 
@@ -17,6 +18,11 @@ function inPeoplesWords(text: string): string {
 	return text
 		.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, titleOf)
 		.replace(/\b([Tt])he guild(?: \d{17,20})?(?=[ .,:;'])(?! \(@)/g, "$1his server");
+}
+
+/** What a person wrote, in one line of a message. */
+export function written(text: string): string {
+	return forDiscord(oneLine(text));
 }
 
 function forDiscord(line: string): string {

@@ -1,0 +1,97 @@
+// Results of tools in two renderings: lines for models, and messages for people on Discord.
+
+import type { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Language, render, type Said, said, type Value } from "../../texts/texts.ts";
+import { peopleText } from "./people-text.ts";
+
+export interface Result {
+	models: readonly string[];
+	/** Lines. Subjects are mentions, and what people wrote is escaped. */
+	people: readonly Said[];
+	/** A preview that asks people whether to do it. */
+	asks?: boolean;
+}
+
+/** A text is for models; people read it too, formatted. */
+export type Part = string | Result;
+
+export type Output = Part | readonly Part[];
+
+type Line = string | false | null | undefined;
+type Lines = Line | readonly Line[];
+
+export function result(models: Lines, ...people: readonly (Said | false | undefined)[]): Result {
+	return { models: [models].flat().filter(isPresent), people: people.filter(isPresent) };
+}
+
+/** The preview of a plan that people are asked to confirm. */
+export function asking(models: Lines, ...people: readonly (Said | false | undefined)[]): Result {
+	return { ...result(models, ...people), asks: true };
+}
+
+/** As one list. Absent parts are left out. */
+export function parts(...all: readonly (Output | false | undefined)[]): Part[] {
+	return all.flat().filter(isPresent);
+}
+
+function isPresent<T>(item: T | false | null | undefined | ""): item is T {
+	return Boolean(item);
+}
+
+export function forModels(output: Output): string[] {
+	return [output].flat().flatMap((part) => (typeof part === "string" ? part : part.models));
+}
+
+export function forPeople(output: Output, language: Language): string {
+	const texts = [output]
+		.flat()
+		.flatMap((part) =>
+			typeof part === "string" ? peopleText(part, { isError: false }) : part.people.map((one) => render(one, language)),
+		);
+	return texts.filter((text) => text !== "").join("\n");
+}
+
+export function errorForPeople(error: unknown, language: Language): string {
+	if (error instanceof SaidError) return render(error.said, language);
+	return peopleText((error as Error).message, { isError: true });
+}
+
+/** What a person reads instead of an error's text, as part of a message. */
+export function reasonOf(error: ToolError): Value {
+	return error instanceof SaidError ? error.said : peopleText(error.message, { isError: true });
+}
+
+const maxListed = 20;
+
+/** The first, and how many more. */
+export function listed(items: readonly string[]): Value {
+	const list = items.slice(0, maxListed).join(", ");
+	const count = items.length - maxListed;
+	return count > 0 ? said("result.and_more", { list, count }) : list;
+}
+
+export function mentions(all: readonly (string | { id: string })[]): Value {
+	return listed(all.map((one) => `<@${typeof one === "string" ? one : one.id}>`));
+}
+
+export function channels(all: readonly { id: string }[]): Value {
+	return listed(all.map(({ id }) => `<#${id}>`));
+}
+
+export function roles(all: readonly { id: string }[]): Value {
+	return listed(all.map(({ id }) => `<@&${id}>`));
+}
+
+/** In the reader's time zone. https://docs.discord.com/developers/reference#message-formatting */
+export function at(time: Date | number): string {
+	return `<t:${Math.floor(Number(time) / 1000)}:f>`;
+}
+
+/** In the largest unit that gives a whole number. */
+export function duration(ms: number): Said {
+	const seconds = Math.round(ms / 1000);
+	if (seconds % 3600 === 0) return said("result.hours", { count: seconds / 3600 });
+	if (seconds % 60 === 0) return said("result.minutes", { count: seconds / 60 });
+	return said("result.seconds", { count: seconds });
+}
