@@ -68,6 +68,7 @@ const written = ({ section, default: value }: Key) => (section === ".env" ? Stri
 
 /** What a key is without a default in the schema; elsewhere it is nothing. */
 const derived: Record<string, string> = {
+	GUILD_ID: "the only guild",
 	DATA_DIR: "`data` in `CONFIG_DIR`",
 	LOG_FORMAT: "`text` on a terminal, else `json`",
 	command_root: '`"m"`; `""` where the prefix ends in a letter',
