@@ -7,7 +7,7 @@ import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.t
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { languageOf, render, said, sayIn } from "../../texts/texts.ts";
+import { said, sayIn } from "../../texts/texts.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action } from "./action.ts";
 import { answerPieces, describeFailure } from "./answer.ts";
@@ -43,7 +43,7 @@ interface ChatCommand extends Pick<Command, "name" | "secret"> {
 }
 
 export function createChatCommands(options: ChatCommandsOptions): (client: Client) => void {
-	const { prefix, commands, actions, performing, log } = options;
+	const { prefix, commands, actions, log } = options;
 	const help: ChatCommand = {
 		name: helpCommand.name,
 		run: async ({ guild, member }, _rest, holds) => ({
@@ -54,7 +54,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	const all: ChatCommand[] = [
 		help,
 		...commands.map(ofCommand),
-		...actions.filter(({ chat }) => chat !== false).map((action) => ofAction(action, prefix, performing)),
+		...actions.filter(({ chat }) => chat !== false).map((action) => ofAction(action, options)),
 	];
 	const byName = new Map(all.map((command) => [command.name, command]));
 
@@ -150,7 +150,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	}
 }
 
-function ofAction(action: Action, prefix: string, performing: Perform): ChatCommand {
+function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptions): ChatCommand {
 	const name = chatName(action);
 	return {
 		name,
@@ -172,10 +172,11 @@ function ofAction(action: Action, prefix: string, performing: Perform): ChatComm
 					isThread: (id) => guild.channels.cache.get(id)?.isThread() ?? false,
 				});
 			} catch (error) {
-				if (!(error instanceof SaidError)) throw error;
+				if (describeErrorForPeople(error) === undefined) throw error;
 				const usage = usageLine(action, prefix, locale);
-				const problem = error instanceof UsageError ? said("answer.usage", { problem: error.said, usage }) : error.said;
-				return { answer: { text: render(problem, languageOf(locale)) }, isMistake: true };
+				const shown =
+					error instanceof UsageError ? new SaidError(said("answer.usage", { problem: error.said, usage })) : error;
+				return { answer: { text: describeFailure(shown, locale, log, { command: name }) }, isMistake: true };
 			}
 		},
 	};

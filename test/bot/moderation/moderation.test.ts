@@ -355,6 +355,8 @@ describe("arguments", () => {
 		expect(await world.ask("zoe", "!m unban mona_lisa")).toStartWith("No member of this server is called mona");
 		expect(await world.ask(moderator, "!m unban mona_lis")).toStartWith("No member of this server is called mona");
 		expect(world.isBanned("mona_lisa")).toBe(true);
+		world.simulator.faults.refuse("GET /guilds/:guild_id/bans", 50013, { times: 1 });
+		expect(await world.ask(moderator, "!m unban mona_lisa")).toContain("the bot lacks a permission");
 		expect(await world.ask(moderator, "!m unban Mona_Lisa sorry")).toStartWith("Lifted the ban");
 		expect(world.isBanned("mona_lisa")).toBe(false);
 		expect((await world.noted(2))[1]).toMatchObject({ title: "Unban", Reason: "sorry" });
