@@ -3,7 +3,6 @@
 // present state, so a restart leaves nothing behind.
 
 import {
-	type APIChannel,
 	type APIMessage,
 	type Client,
 	DiscordAPIError,
@@ -25,7 +24,6 @@ import type { Store } from "../store/store.ts";
 import {
 	type Announcement,
 	deleteAnnouncement,
-	deleteAnnouncementsIn,
 	insertAnnouncement,
 	selectAnnouncements,
 	setAnnouncementMessage,
@@ -162,9 +160,8 @@ export class Announcements implements Announcer {
 			const rows = await selectChannelLock(this.#sql, channel_id);
 			return rows.every(({ locked_at }) => locked_at !== value);
 		}
-		// Archived threads are not in the cache.
-		const channel = guild.channels.cache.get(channel_id);
-		return channel !== undefined && Object(channel).rateLimitPerUser !== value;
+		// In threads there are no announcements.
+		return Object(guild.channels.cache.get(channel_id)).rateLimitPerUser !== value;
 	}
 
 	/** Looks for a message that got no response, and removes the message if it is over. */
@@ -177,8 +174,8 @@ export class Announcements implements Announcer {
 		else
 			try {
 				// The cache may still have the slow mode from before.
-				const channel = (await rest.get(Routes.channel(channel_id))) as APIChannel;
-				if (what === "slow_mode" && Object(channel).rate_limit_per_user === value)
+				const read = () => absentIf([UnknownChannel], () => rest.get(Routes.channel(channel_id)));
+				if (what === "slow_mode" && Object(await read()).rate_limit_per_user === value)
 					throw new NotNow("the slow mode is the announced one");
 				await absentIf([UnknownMessage, UnknownChannel], () => rest.delete(Routes.channelMessage(channel_id, id)));
 			} catch (error) {
@@ -206,18 +203,7 @@ export class Announcements implements Announcer {
 		const onChange = (before: object, after: object) => {
 			if (Object(before).rateLimitPerUser !== Object(after).rateLimitPerUser) this.#work.wake();
 		};
-		const forget = ({ id }: { id: string }) => {
-			deleteAnnouncementsIn(this.#sql, id).catch((error) =>
-				this.options.log.warn("could not forget the announcements of a deleted channel", {
-					channel: id,
-					reason: String((error as Error).message),
-				}),
-			);
-		};
 		client.on(Events.ChannelUpdate, onChange);
-		client.on(Events.ThreadUpdate, onChange);
-		client.on(Events.ChannelDelete, forget);
-		client.on(Events.ThreadDelete, forget);
 		onSessionOrGuild(client, this.#work.retryAll);
 	}
 

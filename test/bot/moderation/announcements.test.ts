@@ -3,14 +3,15 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { connectTo } from "../../support/mcp.ts";
+import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { grant } from "../features/running-feature.ts";
 import { general, moderator, startModerationWorld } from "./moderation-world.ts";
 
 const { ManageChannels, ManageGuild, ManageMessages, ManageRoles } = PermissionFlagsBits;
 
-async function start() {
-	const world = await startModerationWorld();
+async function start(place?: Place) {
+	const world = await startModerationWorld(place);
 	const { simulator } = world;
 	grant(simulator, "Staff", ManageChannels, ManageGuild, ManageMessages, ManageRoles);
 	const { id, channel } = simulator.channel(general);
@@ -102,4 +103,19 @@ test("a purge says in the channel how many messages are gone", async () => {
 	expect(world.shown()).toEqual(["🧹 The moderators have deleted 2 messages here."]);
 	await world.run("purge latest", { count: 1 });
 	expect(world.shown()).toEqual([]);
+});
+
+onBoth((databases, kind) => {
+	test(`what was announced in a channel that is deleted is forgotten, on ${kind}`, async () => {
+		const place = await databases.place();
+		await using world = await start(place);
+		const { simulator, guild } = world;
+		const gone = simulator.world.channels.add(guild, { name: "gone" });
+		await world.run("slowmode", { interval: "10s", announce: true, channel: gone.id });
+		expect(simulator.world.messages.in(gone.id)).toHaveLength(1);
+		simulator.world.channels.remove(gone);
+		await world.stop();
+		await world.start();
+		await until("it is forgotten", async () => (await place.look("SELECT id FROM announcements")).length === 0);
+	});
 });

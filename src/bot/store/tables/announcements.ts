@@ -43,10 +43,6 @@ export function selectAnnouncements(sql: Sql): Promise<Announcement[]> {
 	return sql<Announcement>`SELECT * FROM announcements ORDER BY asked_at`;
 }
 
-export async function deleteAnnouncementsIn(sql: Sql, channelId: string): Promise<void> {
-	await sql`DELETE FROM announcements WHERE channel_id = ${channelId}`;
-}
-
 export async function deleteAnnouncement(sql: Sql, id: string): Promise<void> {
 	await sql`DELETE FROM announcements WHERE id = ${id}`;
 }
