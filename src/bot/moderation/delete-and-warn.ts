@@ -32,16 +32,16 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 				await deferPrivately(interaction);
 				const [channel_id = "", messageId = "", userId = ""] = rest.split(":");
 				const reason = interaction.fields.getTextInputValue("reason").trim();
-				const { user, guildId } = interaction;
+				const { user, guildId, locale } = interaction;
 				const person = { id: user.id, name: user.globalName ?? user.username };
-				const call = { guildId, person, command: deleteAndWarnName };
+				const call = { guildId, person, command: deleteAndWarnName, locale };
 				const deleted = await callAs({
 					...call,
 					tool: "delete_messages",
 					args: { channel_id, message_ids: [messageId], reason },
 				});
 				if (deleted.isError) {
-					const text = `${deleted.text}\n${sayIn(interaction.locale)("case.nobody_warned")}`;
+					const text = `${deleted.text}\n${sayIn(locale)("case.nobody_warned")}`;
 					return answerPrivately(interaction, text);
 				}
 				const warned = await callAs({

@@ -66,7 +66,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		const { guildId } = interaction;
 		const text =
 			what === "dismiss"
-				? await end(row, person, sayIn(interaction.locale))
+				? await end(row, person, interaction.locale)
 				: await reports.act({
 						guildId,
 						number,
@@ -79,7 +79,8 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 	}
 
 	/** Ends a report: as handled if staff took an action about it, otherwise as dismissed. */
-	async function end(row: ReportRow, person: { id: string; name: string }, say: Say): Promise<string> {
+	async function end(row: ReportRow, person: { id: string; name: string }, locale: string): Promise<string> {
+		const say = sayIn(locale);
 		const done = actsOf(row).filter(({ state }) => state === "done");
 		const known = done.findLast((act) => act.case !== undefined)?.case;
 		const { text, isError } = await callAs({
@@ -87,6 +88,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 			person,
 			command: `report #${row.number}: ${done.length > 0 ? "Done" : "Dismiss"}`,
 			tool: "resolve_report",
+			locale,
 			args: {
 				report: row.number,
 				outcome: done.length > 0 ? "handled" : "dismissed",

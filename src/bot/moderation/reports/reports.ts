@@ -203,6 +203,7 @@ export class Reports {
 				person,
 				command: `report #${number}: ${titleOfAct(act)}`,
 				draft,
+				locale,
 				...call,
 			});
 			// The person must get the tool's result even if the database is unavailable.

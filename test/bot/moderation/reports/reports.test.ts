@@ -79,7 +79,9 @@ onBoth((databases) => {
 		expect(changed.id).toBe(entry.id);
 		expect(shownIn(changed)).toEndWith(`Copy of the message\nThe message has no text.\nFiles: a.png: <${url}>`);
 		expect(buttonsOf(changed)).toEqual(["Delete", "Warn", "Time out", "Ban", "Dismiss"]);
-		expect(await world.press(moderator, changed, "Dismiss")).toBe("Meldung #1 ist abgelehnt.");
+		expect(await world.press(moderator, changed, "Delete")).toContain("Fall 1");
+		const acted = await world.entry(1, (shown) => shown.includes(`Delete by <@${world.id(moderator)}>, case #1`));
+		expect(await world.press(moderator, acted, "Done")).toBe("Meldung #1 ist erledigt.");
 	});
 
 	test("Dismiss removes the copy, the reasons and the buttons", async () => {
