@@ -677,13 +677,16 @@ export const de = {
 			"{count} Personen sind innerhalb von {time} beigetreten. Der Raid-Modus pausiert Einladungen, hebt die Verifizierungsstufe an und setzt den Slow-Modus in allen Kanälen. Wenn du ihn ausschaltest, ist alles wieder wie vorher.",
 	},
 	"raid.suggested.button": "Raid-Modus einschalten",
+	"raid.staff": "Unverändert, weil nur das Team sie sieht: {list}.",
+	"raid.slowed": "Im Slow-Modus: {list}.",
+	"raid.never": "Der Raid-Modus war hier noch nie an.",
+	"raid.nothing_changes": "Keine Einstellung ändert sich.",
+	"raid.background":
+		"Der Bot macht im Hintergrund weiter, auch nach einem Neustart. Das Ergebnis steht dann im Moderationslog; `/raid status` zeigt, wie weit er ist.",
 	"raid.not_on": "Der Raid-Modus ist nicht an. Es wurde nichts getan.",
 	"purge.nuke": "Schreib `{command} <1-{max}>`: wie viele der neuesten Nachrichten gelöscht werden.",
 	"announced.lock": "🔒 Die Moderatoren haben diesen Kanal gesperrt: Mitglieder können hier vorerst nicht schreiben.",
 	"announced.slow_mode": "🐌 Der Slow-Modus ist an: Warte zwischen zwei Nachrichten {interval}.",
-	"announced.seconds": { one: "{count} Sekunde", other: "{count} Sekunden" },
-	"announced.minutes": { one: "{count} Minute", other: "{count} Minuten" },
-	"announced.hours": { one: "{count} Stunde", other: "{count} Stunden" },
 	"announced.raid":
 		"🛡️ Der Raid-Modus ist an, um diesen Server zu schützen. Einladungen sind pausiert, und du kannst seltener schreiben als sonst. Die Moderatoren schalten ihn wieder aus.",
 	"announced.purge": {
@@ -743,6 +746,18 @@ export const de = {
 		"Du hast die Regeln dieses Servers noch nicht akzeptiert und kannst so lange nur lesen. Es wurde nichts geändert.",
 	"menu.quarantined":
 		"AutoMod hat dein Konto eingeschränkt, und du kannst so lange nur lesen. Es wurde nichts geändert.",
+	"menu.sent": "Hier ist das Rollenmenü: {menu}",
+	"menu.replaced": "Das Rollenmenü ist ersetzt: {menu}",
+	"menu.roles": { one: "{count} Rolle: {roles}.", other: "{count} Rollen: {roles}." },
+	"menu.limit.none": "Jeder kann beliebig viele davon haben.",
+	"menu.limit": {
+		one: "Jeder kann eine davon haben; eine neue Auswahl ersetzt sie.",
+		other: "Jeder kann höchstens {count} davon haben.",
+	},
+	"menu.limit.role": "Nur Mitglieder mit {role} können es benutzen.",
+	"menu.everyone": "Diese Rolle hat jeder. Lass `requires` weg. Es wurde nichts geändert.",
+	"menu.other":
+		"Diese Nachricht ist kein Rollenmenü: Sie hat andere Buttons oder eine Umfrage. Es wurde nichts geändert.",
 	"menu.unknown": "Das ist kein Rollenmenü. Es wurde nichts geändert.",
 
 	// Join role, auto role, welcome

@@ -650,13 +650,16 @@ export const en = {
 			"{count} people joined within {time}. Raid mode pauses invites, raises the verification level and sets slow mode in all channels. It can be turned off again, which restores what was before.",
 	},
 	"raid.suggested.button": "Turn on raid mode",
+	"raid.staff": "Left, because only staff see them: {list}.",
+	"raid.slowed": "In slow mode: {list}.",
+	"raid.never": "Raid mode was never on here.",
+	"raid.nothing_changes": "No setting changes.",
+	"raid.background":
+		"The bot continues in the background, even after a restart. The moderation log will show the result; `/raid status` shows the progress.",
 	"raid.not_on": "Raid mode is not on. Nothing was done.",
 	"purge.nuke": "Write `{command} <1-{max}>`: how many of the latest messages to delete.",
 	"announced.lock": "🔒 The moderators have locked this channel: members cannot write here for now.",
 	"announced.slow_mode": "🐌 Slow mode is on: wait {interval} between two messages.",
-	"announced.seconds": { one: "{count} second", other: "{count} seconds" },
-	"announced.minutes": { one: "{count} minute", other: "{count} minutes" },
-	"announced.hours": { one: "{count} hour", other: "{count} hours" },
 	"announced.raid":
 		"🛡️ Raid mode is on, to protect this server. Invites are paused, and each of you can write less often than usual. The moderators will turn it off again.",
 	"announced.purge": {
@@ -710,6 +713,17 @@ export const en = {
 	"menu.screening":
 		"You have not accepted the rules of this server yet, and can only read until you do. Nothing was done.",
 	"menu.quarantined": "AutoMod has restricted your account, and you can only read until that ends. Nothing was done.",
+	"menu.sent": "The role menu is here: {menu}",
+	"menu.replaced": "The role menu is replaced: {menu}",
+	"menu.roles": { one: "{count} role: {roles}.", other: "{count} roles: {roles}." },
+	"menu.limit.none": "People may have any number of them.",
+	"menu.limit": {
+		one: "People may have one of them; a new choice replaces it.",
+		other: "People may have at most {count} of them.",
+	},
+	"menu.limit.role": "Only people with {role} can use it.",
+	"menu.everyone": "Everybody has that role. Leave out `requires`. Nothing was done.",
+	"menu.other": "That message is not a role menu: it has other buttons or a poll. Nothing was done.",
 	"menu.unknown": "This is not a role menu. Nothing was done.",
 
 	// Join role, auto role, welcome

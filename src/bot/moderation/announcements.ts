@@ -19,6 +19,7 @@ import { describePlatformError } from "../../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { languageOf, render, type Said, said } from "../../texts/texts.ts";
+import { duration } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow, reasonOf, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -94,7 +95,7 @@ export class Announcements implements Announcer {
 			return [
 				{
 					channelId: only,
-					text: said("announced.slow_mode", { interval: inUnits(seconds) }),
+					text: said("announced.slow_mode", { interval: duration(seconds * 1_000) }),
 					until: { what: "slow_mode", value: seconds },
 				},
 			];
@@ -222,11 +223,4 @@ function isRefusal(error: unknown): boolean {
 
 function fieldsOf({ guild_id, channel_id, what }: Announcement) {
 	return { guild: guild_id, channel: channel_id, what };
-}
-
-/** In the largest unit that gives a whole number. */
-export function inUnits(seconds: number): Said {
-	if (seconds % 3_600 === 0) return said("announced.hours", { count: seconds / 3_600 });
-	if (seconds % 60 === 0) return said("announced.minutes", { count: seconds / 60 });
-	return said("announced.seconds", { count: seconds });
 }

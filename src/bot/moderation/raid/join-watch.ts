@@ -14,7 +14,7 @@ import type { Connection } from "../../../discord/connection/connection.ts";
 import type { Log } from "../../../lib/log.ts";
 import { sayIn } from "../../../texts/texts.ts";
 import { noMentions } from "../../messages/split-message.ts";
-import { inUnits } from "../announcements.ts";
+import { duration } from "../../results/result.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import type { RaidModes } from "./raid-mode.ts";
 
@@ -80,7 +80,7 @@ export function createJoinWatch(options: JoinWatchOptions) {
 			embeds: [
 				new EmbedBuilder()
 					.setTitle(say("raid.suggested.title"))
-					.setDescription(say("raid.suggested", { count: max, time: inUnits(windowMs / 1_000) }))
+					.setDescription(say("raid.suggested", { count: max, time: duration(windowMs) }))
 					.setColor(0xc62828),
 			],
 			components: [

@@ -16,7 +16,7 @@ const maxNamed = 20;
 export type NameOf = (channelId: string) => string | undefined;
 
 /** How a reader is told of channels, times, levels and permissions. */
-interface Reader {
+export interface Reader {
 	nameOf: NameOf;
 	isPerson: boolean;
 }

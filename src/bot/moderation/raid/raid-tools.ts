@@ -5,13 +5,11 @@ import * as v from "valibot";
 import { actingPerson } from "../../../discord/acting-person.ts";
 import { channelName, guildName } from "../../../discord/describe.ts";
 import { currentRun, timeLeftMs } from "../../../discord/rest/rest.ts";
-import { resultLines } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { render, said } from "../../../texts/texts.ts";
-import { asking, type Output, parts } from "../../results/result.ts";
+import { joined, render, type Said, said, type Text } from "../../../texts/texts.ts";
+import { asking, type Output, parts, type Result, result } from "../../results/result.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
 import { choice, defaultReason, guild_id, integer, reason } from "../../tool/arguments/arguments.ts";
 import type { BotTool, Plan } from "../../tool/context.ts";
@@ -20,7 +18,16 @@ import type { RaidModes, RaidView } from "./raid-mode.ts";
 import { planRaidMode, type RaidPlan } from "./raid-plan.ts";
 import { confirmed, isChannel } from "./raid-rules.ts";
 import { readSettings } from "./raid-settings.ts";
-import { channelList, forModel, hasFailed, inEnglish, stepLines, viewLines } from "./raid-text.ts";
+import {
+	channelList,
+	forModel,
+	forPerson,
+	hasFailed,
+	inEnglish,
+	type Reader,
+	stepLines,
+	viewLines,
+} from "./raid-text.ts";
 
 /** Names of the tools for raid mode. The setting `deny` accepts these names even if the feature is off. */
 export const raidToolNames = ["raid_mode", "raid_status"] as const;
@@ -64,7 +71,7 @@ function raidMode(modes: Modes) {
 			const plan = await planRaidMode(guild, mode, steps, read, Date.now());
 			const isNew = wanted === "on" && view?.mode.wanted !== "on";
 			return {
-				preview: previewLines(guild, mode, plan),
+				preview: previewOf(guild, mode, plan),
 				record: {
 					action: wanted === "on" ? "raid_on" : "raid_off",
 					userIds: [],
@@ -75,13 +82,14 @@ function raidMode(modes: Modes) {
 					const ms = Math.min(maxWaitMs, timeLeftMs() - reserveMs);
 					await within(ms, ended);
 					const after = await modes.view(guild.id);
-					if (!after) return `Raid mode is being turned ${wanted}.`;
+					if (!after) return result(`Raid mode is being turned ${wanted}.`, said(`raid.${wanted}.running.title`));
 					const isRunning = after.mode.ended_at === null;
-					return resultLines(
-						inEnglish(viewLines(guild, after, readerIn(guild))),
+					return parts(
+						viewResult(guild, after),
 						staffLine(guild, plan),
-						isRunning && background,
-						hasFailed(after.steps) && `Turn raid mode ${wanted} again to retry what failed.`,
+						isRunning && result(background, said("raid.background")),
+						hasFailed(after.steps) &&
+							result(`Turn raid mode ${wanted} again to retry what failed.`, said(`raid.${wanted}.retry`)),
 					);
 				},
 			};
@@ -99,11 +107,11 @@ function raidStatus(modes: Modes) {
 		input: { guild_id },
 		async run(_, { guild }) {
 			const view = await modes.view(guild.id);
-			if (!view) return `Raid mode was never on in ${guildName(guild)}.`;
+			if (!view) return result(`Raid mode was never on in ${guildName(guild)}.`, said("raid.never"));
 			const slowed = view.steps.flatMap(({ thing, state }) => (isChannel(thing) && state === "set" ? thing : []));
-			return resultLines(
-				inEnglish(viewLines(guild, view, readerIn(guild))),
-				slowed.length > 0 && `In slow mode: ${listIn(guild, slowed)}.`,
+			return parts(
+				viewResult(guild, view),
+				slowed.length > 0 && listResult(guild, slowed, "In slow mode", "raid.slowed"),
 			);
 		},
 	});
@@ -118,7 +126,9 @@ function requireChange(guild: Guild, view: RaidView, wanted: RaidMode["wanted"],
 	if (mode.wanted !== wanted || hasFailed(steps)) return;
 	if (wanted === "on" && mode.slowmode !== slowmode) return;
 	if (wanted === "on" && steps.some(({ state }) => state === "changed")) return;
-	throw new ToolError([...inEnglish(viewLines(guild, view, readerIn(guild))), "Nothing was done."].join("\n"));
+	const { models, people } = viewResult(guild, view);
+	const nothing = said("result.nothing");
+	throw new SaidError(joined([...people, nothing]) ?? nothing, { models: [...models, "Nothing was done."].join("\n") });
 }
 
 function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowmode: number): RaidMode {
@@ -137,30 +147,41 @@ function newMode(guild: Guild, view: RaidView, wanted: RaidMode["wanted"], slowm
 	};
 }
 
-function previewLines(guild: Guild, mode: RaidMode, plan: RaidPlan): Output {
+function previewOf(guild: Guild, mode: RaidMode, plan: RaidPlan): Output {
 	const steps = plan.moves.map(({ step, send }): RaidStep => (send === undefined ? step : confirmed(step)));
 	return parts(
 		asking(
 			`Would turn raid mode ${mode.wanted} in ${guildName(guild)}:`,
 			said(mode.wanted === "on" ? "result.raid_on.ask" : "result.raid_off.ask"),
 		),
-		inEnglish(stepLines(mode, steps, readerIn(guild))),
+		inBoth(guild, (reader) => stepLines(mode, steps, reader)),
 		staffLine(guild, plan),
-		steps.length === 0 && "No setting changes.",
+		steps.length === 0 && result("No setting changes.", said("raid.nothing_changes")),
 	);
 }
 
-function staffLine(guild: Guild, { staffOnly }: RaidPlan): string | false {
-	return staffOnly.length > 0 && `Left, because only staff see them: ${listIn(guild, staffOnly)}.`;
+function viewResult(guild: Guild, view: NonNullable<RaidView>): Result {
+	return inBoth(guild, (reader) => viewLines(guild, view, reader));
 }
 
-function readerIn(guild: Guild) {
-	return forModel((id) => {
+function staffLine(guild: Guild, { staffOnly }: RaidPlan): Result | false {
+	return staffOnly.length > 0 && listResult(guild, staffOnly, "Left, because only staff see them", "raid.staff");
+}
+
+function listResult(guild: Guild, ids: readonly string[], label: string, key: "raid.staff" | "raid.slowed"): Result {
+	const [models, people] = readersIn(guild).map((reader) => channelList(ids, reader)) as [Text, Text];
+	return result(`${label}: ${render(models, "en")}.`, said(key, { list: people }));
+}
+
+function inBoth(guild: Guild, linesFor: (reader: Reader) => Said[]): Result {
+	const [models, people] = readersIn(guild).map(linesFor) as [Said[], Said[]];
+	return result(inEnglish(models), ...people);
+}
+
+function readersIn(guild: Guild): [models: Reader, people: Reader] {
+	const nameOf = (id: string) => {
 		const channel = visibleChannel(guild, id);
 		return channel && channelName(channel);
-	});
-}
-
-function listIn(guild: Guild, ids: readonly string[]): string {
-	return render(channelList(ids, readerIn(guild)), "en");
+	};
+	return [forModel(nameOf), forPerson(nameOf)];
 }

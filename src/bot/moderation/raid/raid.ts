@@ -79,6 +79,7 @@ function raidButtonHandler(callAs: CallAs): ComponentHandler {
 				tool: "raid_mode",
 				args: { mode: "on" },
 				command: "the button Turn on raid mode",
+				locale: interaction.locale,
 			});
 			await answerPrivately(interaction, text);
 			if (!isError && message.editable) await message.edit({ components: [] });

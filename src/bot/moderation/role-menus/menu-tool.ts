@@ -1,20 +1,20 @@
 // The tool create_role_menu.
 
-import { type APIMessage, type Guild, MessageFlags, type Role, Routes } from "discord.js";
+import { type APIMessage, type Guild, type GuildTextBasedChannel, MessageFlags, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { roleName } from "../../../discord/describe.ts";
 import { role, textChannel } from "../../../discord/find.ts";
 import { grantsOf } from "../../../discord/powers.ts";
 import { countOf, lengthOf, resultLines, truncate } from "../../../discord/text.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
 import { publishedAs } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { said, sayIn } from "../../../texts/texts.ts";
+import { render, said, sayIn } from "../../../texts/texts.ts";
 import { type Emoji, innerEmoji, requireOwnEmoji } from "../../messages/emoji.ts";
 import { allowedMentions, contentPermissions, fetchOwnMessage, slowMode } from "../../messages/message-arguments.ts";
 import { requireSender } from "../../messages/own-messages.ts";
 import { placeOf } from "../../messages/sent-message.ts";
+import { roles as mentionsOf, parts, type Result, result } from "../../results/result.ts";
 import { choice, expected, found, guild_id, integer, list, snowflake, text } from "../../tool/arguments/arguments.ts";
 import { writeTool } from "../../tool/define.ts";
 import { isMenu, type MenuEntry, maxLabelLength, maxRoles, menuComponents } from "./menu.ts";
@@ -99,7 +99,9 @@ export function createMenuTool(reserved: ReservedRoles) {
 		async run(args, { guild, channel, roles, requires_role, discord, audit }) {
 			for (const one of roles) requireTakeable(one, reserved);
 			if (requires_role?.id === guild.id)
-				throw new ToolError("requires_role_id is the role of all members. Leave it out. Nothing was done.");
+				throw new SaidError(said("menu.everyone"), {
+					models: "requires_role_id is the role of all members. Leave it out. Nothing was done.",
+				});
 			const content = contentOf(args);
 			if (content !== undefined && lengthOf(content) > maxContent)
 				throw invalidParameters([
@@ -127,39 +129,59 @@ export function createMenuTool(reserved: ReservedRoles) {
 				const route = Routes.channelMessage(channel.id, message_id);
 				await discord.rest.patch(route, { body });
 				const place = placeOf(channel, message_id);
-				return [`Replaced the role menu ${message_id} in ${place}`, ...rules];
+				const replaced = said("menu.replaced", { menu: linkTo(channel, message_id) });
+				return parts(result(`Replaced the role menu ${message_id} in ${place}`, replaced), rules);
 			}
 			const { id } = (await discord.rest.post(Routes.channelMessages(channel.id), {
 				body: { content: say("menu.content"), ...body, flags: MessageFlags.SuppressEmbeds },
 			})) as APIMessage;
-			return [`Role menu sent (ID: ${id}) to ${placeOf(channel, id)}`, ...rules];
+			return parts(
+				result(
+					`Role menu sent (ID: ${id}) to ${placeOf(channel, id)}`,
+					said("menu.sent", { menu: linkTo(channel, id) }),
+				),
+				rules,
+			);
 		},
 	});
 }
 
-function describeRules(roles: readonly Role[], max: number | undefined, required: Role | undefined): string[] {
+function describeRules(roles: readonly Role[], max: number | undefined, required: Role | undefined): Result {
 	const limit =
 		max === undefined
 			? "any number of them"
 			: max === 1
 				? "one of them, which a new choice replaces"
 				: `at most ${max} of them`;
-	return resultLines(
-		`${countOf(roles.length, "role")}: ${roles.map(roleName).join(", ")}.`,
-		`People may have ${limit}.`,
-		required && `Only people with ${roleName(required)} can use it.`,
+	return result(
+		resultLines(
+			`${countOf(roles.length, "role")}: ${roles.map(roleName).join(", ")}.`,
+			`People may have ${limit}.`,
+			required && `Only people with ${roleName(required)} can use it.`,
+		),
+		said("menu.roles", { count: roles.length, roles: mentionsOf(roles) }),
+		max === undefined ? said("menu.limit.none") : said("menu.limit", { count: max }),
+		required && said("menu.limit.role", { role: `<@&${required.id}>` }),
 	);
+}
+
+function linkTo({ id, guildId }: GuildTextBasedChannel, messageId: string): string {
+	return `https://discord.com/channels/${guildId}/${id}/${messageId}`;
 }
 
 /** Throws a ToolError if members must not be able to give themselves this role through a role menu. */
 function requireTakeable(one: Role, reserved: ReservedRoles): void {
 	const problem = whyNotTakeable(one.guild, one, reserved);
-	if (problem) throw new SaidError(said("menu.refused", { role: roleName(one), problem }));
+	if (!problem) return;
+	const models = render(said("menu.refused", { role: roleName(one), problem }), "en");
+	throw new SaidError(said("menu.refused", { role: `<@&${one.id}>`, problem }), { models });
 }
 
 function requireReplaceable({ id, components = [], poll }: APIMessage): void {
 	if ((components.length === 0 || isMenu(components)) && !poll) return;
-	throw new ToolError(`The message ${id} is not a role menu: it has other buttons or a poll. Nothing was done.`);
+	throw new SaidError(said("menu.other"), {
+		models: `The message ${id} is not a role menu: it has other buttons or a poll. Nothing was done.`,
+	});
 }
 
 interface Looks {

@@ -50,6 +50,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			tool,
 			args: { user_ids: [userId], ...more },
 			command: "spam button",
+			locale: interaction.locale,
 		});
 	}
 

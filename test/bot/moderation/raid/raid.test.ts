@@ -103,7 +103,7 @@ test("/raid on shows what would change, and changes it after the confirmation; c
 	const zoe = simulator.user("zoe");
 	expect(zoe.commands(general).some(({ name }) => name === "raid")).toBe(false);
 	const asked = await (await mona.run(general, "raid on", {})).reply();
-	expect(asked.content).toContain("Verification level: NONE → HIGH");
+	expect(asked.content).toContain("Verification level: None → High");
 	expect(slowModeOf(world)).toBe(0);
 	const [yes] = asked.buttons;
 	expect(asked.content).toContain("1 channel that you cannot see");
@@ -118,6 +118,14 @@ test("/raid on shows what would change, and changes it after the confirmation; c
 	expect(content).toContain("1 channel that you cannot see");
 	expect(content).not.toContain("secret");
 	expect(secret.rate_limit_per_user).toBe(0);
+	const { id } = simulator.user("mona_lisa");
+	simulator.world.users.locales.set(id, "de");
+	const status = await (await mona.run(general, "raid status", {})).reply();
+	expect(status.content.split("\n").slice(0, 3)).toEqual([
+		expect.stringContaining(`Der Raid-Modus ist an, eingeschaltet von <@${id}> am <t:`),
+		"Einladungen: pausiert; die Pause wird verlängert, solange der Raid-Modus an ist.",
+		"Verifizierungsstufe: Keine → Hoch.",
+	]);
 });
 
 test("joins above the rate suggest raid mode once, without pings, and the button works only for those who may", async () => {

@@ -38,7 +38,7 @@ test("/rolemenu posts a menu in the channel, with labels and emoji in the order 
 	});
 	const reply = await asked.reply();
 	expect(reply.ephemeral).toBe(true);
-	const [, id = ""] = /\(ID: (\d+)\)/.exec(reply.content) ?? [];
+	const [, id = ""] = /\/(\d+)$/m.exec(reply.content) ?? [];
 	const menu = simulator.world.messages.get(channel.id, id);
 	if (!menu) throw new Error(reply.content);
 	expect(menu.content).toBe("## Colors\nPick one");
@@ -52,7 +52,7 @@ test("/rolemenu posts a menu in the channel, with labels and emoji in the order 
 		style: "select",
 		replace: `https://discord.com/channels/${world.guild.id}/${channel.id}/${id}`,
 	});
-	expect((await again.reply()).content).toStartWith("Replaced the role menu");
+	expect((await again.reply()).content).toStartWith("The role menu is replaced: https://");
 	expect(menu.content).toBe("## Colors\nPick one");
 	expect(await world.select("zoe", menu, "Red")).toStartWith("Added");
 });
