@@ -6,12 +6,12 @@ import { actingPerson } from "../../discord/acting-person.ts";
 import { memberFields, memberName, nowIs, time, userFields, userName } from "../../discord/describe.ts";
 import { person, requireKnownMembers } from "../../discord/find.ts";
 import { requireMembersBelow } from "../../discord/role-hierarchy.ts";
-import { oneField, resultLines, truncate } from "../../discord/text.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { oneField, truncate } from "../../discord/text.ts";
 import { published } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
-import { asking, at, mentions, result } from "../results/result.ts";
+import { written } from "../results/people-text.ts";
+import { asking, at, mentions, parts, result } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import { selectTempBansOf } from "../store/tables/temp-bans.ts";
 import { found, guild_id, integer, list, reason, tell } from "../tool/arguments/arguments.ts";
@@ -229,20 +229,32 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 		input: { guild_id, page: v.optional(integer(1, 1_000_000, "The page."), 1) },
 		async run({ page }, { guild }) {
 			const { rows, total } = await selectTempBansOf(sql, guild.id, { limit: pageSize, offset: (page - 1) * pageSize });
-			if (total === 0) return "There are no temporary bans.";
+			if (total === 0) return result("There are no temporary bans.", said("result.no_temp_bans"));
 			const pages = Math.ceil(total / pageSize);
 			if (rows.length === 0)
-				throw new ToolError(`Page ${page} does not exist: there are ${total} temporary ban(s) on ${pages} page(s).`);
+				throw new SaidError(said("refusal.no_page", { page, count: pages }), {
+					models: `Page ${page} does not exist: there are ${total} temporary ban(s) on ${pages} page(s).`,
+				});
 			const nameOf = (id: string) => {
 				const user = guild.client.users.cache.get(id);
 				return user ? userName(user) : `ID: ${id}`;
 			};
-			return resultLines(
-				`${total} temporary ban(s), page ${page} of ${pages}, soonest end first:`,
-				rows.map(
-					({ user_id, ends_at, moderator_id, reason, state }) =>
-						`${nameOf(user_id)} until ${time(ends_at)}, by ${nameOf(moderator_id)}${reason ? `: ${truncate(oneField(reason), maxReasonShown)}` : ""}${state === "asked" ? " (not yet confirmed)" : ""}`,
+			return parts(
+				result(
+					`${total} temporary ban(s), page ${page} of ${pages}, soonest end first:`,
+					said("result.temp_bans", { count: total, page, pages }),
 				),
+				rows.map(({ user_id, ends_at, moderator_id, reason, state }) => {
+					const shown = reason ? truncate(reason, maxReasonShown) : "";
+					const values = { who: `<@${user_id}>`, until: at(ends_at), moderator: `<@${moderator_id}>` };
+					return result(
+						`${nameOf(user_id)} until ${time(ends_at)}, by ${nameOf(moderator_id)}${reason ? `: ${truncate(oneField(reason), maxReasonShown)}` : ""}${state === "asked" ? " (not yet confirmed)" : ""}`,
+						shown === ""
+							? said("result.temp_ban_entry", values)
+							: said("result.entry_more", { entry: said("result.temp_ban_entry", values), more: written(shown) }),
+						state === "asked" && said("result.temp_ban_asked"),
+					);
+				}),
 			);
 		},
 	});

@@ -56,10 +56,10 @@ onBoth((databases, kind) => {
 		});
 		const list = await world.ask(moderator, "!m banlist");
 		expect(list.split("\n")).toEqual([
-			"1 temporary ban(s), page 1 of 1, soonest end first:",
-			expect.stringContaining(`(ID: ${mona}) until <t:`),
+			"1 temporary ban, page 1 of 1:",
+			expect.stringMatching(new RegExp(`^<@${mona}> until <t:\\d+:f> · by <@${world.id(moderator)}>$`)),
+			"> being rude",
 		]);
-		expect(list).toEndWith(`by @jose.garcia (ID: ${world.id(moderator)}): being rude`);
 
 		await world.stop();
 		await place.look(pass(80 * hourMs));
@@ -308,7 +308,7 @@ describe("arguments", () => {
 		expect(note?.Reason).toContain(`\\<@${mona}>`);
 		expect(note?.Reason).not.toMatch(/[\n\u202e\0]/);
 		const list = await world.ask(moderator, "!m banlist");
-		expect(list.split("\n")).toHaveLength(2);
+		expect(list.split("\n")).toHaveLength(3);
 		for (const { content, mentions, mention_everyone } of [...world.answers(), ...world.answers(staffChannel)])
 			expect({ content, mentions, mention_everyone }).toEqual({ content, mentions: [], mention_everyone: false });
 		for (const { body, actor } of simulator.journal.entries("POST /channels/:channel_id/messages"))
@@ -406,10 +406,8 @@ describe("arguments", () => {
 		expect(first).toContain("page 1 of 2");
 		const second = await world.ask(moderator, "!m banlist 2");
 		const [, ...lines] = second.split("\n");
-		expect(lines.map((line) => /ID: (\d+)/.exec(line)?.[1])).toEqual(people.slice(10));
-		expect(await world.ask(moderator, "!m banlist 3")).toBe(
-			"Page 3 does not exist: there are 12 temporary ban(s) on 2 page(s).",
-		);
+		expect(lines.map((line) => /^<@(\d+)>/.exec(line)?.[1])).toEqual(people.slice(10));
+		expect(await world.ask(moderator, "!m banlist 3")).toBe("There is no page 3: there are 2 pages.");
 	});
 });
 

@@ -1,23 +1,24 @@
 // Cases in tool results: one line each, or one case with its history. What people wrote is escaped.
 
 import type { Guild } from "discord.js";
-import { isForPeople } from "../../../discord/acting-person.ts";
-import { channelLabel, personNameById, roleLabel, time } from "../../../discord/describe.ts";
-import { countOf, fieldLine, oneField, resultLines } from "../../../discord/text.ts";
+import { personNameById, time } from "../../../discord/describe.ts";
+import { fieldLine, oneField, resultLines, truncate } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { listFirst } from "../../../lib/text.ts";
+import { type Said, said, type Text } from "../../../texts/texts.ts";
 import { linkTo } from "../../messages/sent-message.ts";
+import { written } from "../../results/people-text.ts";
+import { at, channels, type Part, parts, result } from "../../results/result.ts";
 import type { CaseEdit, ModeratorCount } from "../../store/tables/cases.ts";
-import { sample } from "../../tool/bulk.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import type { Case } from "./case.ts";
-import { actionTitles, describeState, describeTold } from "./case-text.ts";
+import { describeState, describeTold, saidAction, saidDetails, saidReason, saidState, saidTold } from "./case-text.ts";
 
 /** Maximum number of message ids, and of channel ids, that the details of a case list for MCP clients. */
 const maxListed = 50;
 const maxLinks = 3;
-const maxChannels = 10;
 const maxModerators = 15;
+const maxReasonShown = 100;
 
 /** Number, time, action, person, moderator and reason, then details such as its end, state and deletion. */
 export function caseLine(guild: Guild, one: Case): string {
@@ -27,15 +28,13 @@ export function caseLine(guild: Guild, one: Case): string {
 	return fieldLine(
 		`#${number}`,
 		time(createdAt),
-		titleFor(action),
+		action,
 		userId && personNameById(guild, userId),
 		`by ${personNameById(guild, moderatorId)}${client ? ` through ${oneField(client)}` : ""}`,
 		endsAt !== undefined && `until ${time(endsAt)}`,
 		reason ? `reason: ${oneField(reason)}` : "no reason given",
-		detail && describeDetail(guild, detail),
-		messageIds.length > 0 &&
-			!(isForPeople() && detail?.startsWith("messages: ")) &&
-			(isForPeople() ? countOf(messageIds.length, "message") : `${messageIds.length} message(s)`),
+		detail && oneField(detail),
+		messageIds.length > 0 && `${messageIds.length} message(s)`,
 		describeTold(one.told),
 		state && oneField(state),
 		one.deletedAt !== undefined && `deleted ${time(one.deletedAt)}`,
@@ -43,25 +42,28 @@ export function caseLine(guild: Guild, one: Case): string {
 }
 
 /** Formats a case in several lines: its messages and channels, and the changes of its record, newest first. */
-export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[]): string[] {
+export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[]): Part[] {
 	const { messageIds, channelIds } = one;
-	return resultLines(
-		caseLine(guild, one),
-		isForPeople()
-			? placesFor(guild, one)
-			: [
-					messageIds.length > 0 && `Messages: ${listed(messageIds)}`,
-					channelIds.length > 0 && `Channels: ${listed(channelIds)}`,
-				],
-		edits.length > 0 &&
-			(isForPeople()
-				? `${countOf(edits.length, "change")}, newest first:`
-				: `${edits.length} change(s), newest first:`),
-		edits.map(({ at, editor_id, what, before }) =>
-			fieldLine(
-				time(at),
-				`by ${personNameById(guild, editor_id)}`,
-				what === "reason" ? `reason changed from: ${before ? oneField(before) : "none"}` : `${what}d`,
+	return parts(
+		result(
+			[
+				caseLine(guild, one),
+				messageIds.length > 0 && `Messages: ${listed(messageIds)}`,
+				channelIds.length > 0 && `Channels: ${listed(channelIds)}`,
+				edits.length > 0 && `${edits.length} change(s), newest first:`,
+			],
+			saidCase(one),
+			...saidPlaces(guild, one),
+		),
+		edits.map(({ at: changedAt, editor_id, what, before }) =>
+			result(
+				fieldLine(
+					time(changedAt),
+					`by ${personNameById(guild, editor_id)}`,
+					what === "reason" ? `reason changed from: ${before ? oneField(before) : "none"}` : `${what}d`,
+				),
+				said(`result.edit_${what}`, { when: at(changedAt), who: `<@${editor_id}>` }),
+				what === "reason" && before !== null && said("result.edit_before", { before: written(before) }),
 			),
 		),
 	);
@@ -70,6 +72,42 @@ export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[])
 /** Formats the number of a person's cases by action: "In all: 3 warn, 1 ban." */
 export function summaryOf(counts: readonly { action: string; count: number }[]): string {
 	return counts.length === 0 ? "" : `In all: ${countsText(counts)}.`;
+}
+
+/** For people: the same. */
+export function saidSummary(counts: readonly { action: string; count: number }[]): Said | undefined {
+	const all = counts.map(({ action, count }) =>
+		said("result.case_count", { number: String(count), action: saidAction(action as CaseAction) }),
+	);
+	const list = dotted(all);
+	return list === undefined ? undefined : said("result.all_cases", { list });
+}
+
+/** For people: a case in at most two lines. */
+export function saidCase(one: Case): Said {
+	const { number, action, userId, channelIds, createdAt, moderatorId, endsAt } = one;
+	const values = {
+		number: String(number),
+		action: saidAction(action),
+		when: at(createdAt),
+		moderator: `<@${moderatorId}>`,
+	};
+	const who = userId === undefined ? channels(channelIds.map((id) => ({ id }))) : `<@${userId}>`;
+	const reason = saidReason(one);
+	const more = dotted([
+		...(typeof reason === "string" ? [written(truncate(reason, maxReasonShown))] : reason ? [reason] : []),
+		...(endsAt === undefined ? [] : [said("result.until", { until: at(endsAt) })]),
+		...saidDetails(one.detail ?? ""),
+		...[saidTold(one.told), saidState(one.state)].filter((text) => text !== undefined),
+		...(one.deletedAt === undefined ? [] : [said("result.entry_deleted", { when: at(one.deletedAt) })]),
+	]);
+	const entry = who === "" ? said("result.entry_guild", values) : said("result.entry", { ...values, who });
+	return more ? said("result.entry_more", { entry, more }) : entry;
+}
+
+function dotted([first, ...rest]: readonly Text[]): Text | undefined {
+	const more = rest.length > 0 ? dotted(rest) : undefined;
+	return first !== undefined && more !== undefined ? said("result.dotted", { first, rest: more }) : first;
 }
 
 /** One line per moderator. Those with the most cases come first. */
@@ -88,32 +126,18 @@ export function moderatorLines(guild: Guild, counts: readonly ModeratorCount[]):
 
 /** Formats numbers of cases by action: "3 warn, 1 ban". */
 export function countsText(counts: readonly { action: string; count: number }[]): string {
-	return counts.map(({ action, count }) => `${count} ${titleFor(action)}`).join(", ");
+	return counts.map(({ action, count }) => `${count} ${action}`).join(", ");
 }
 
-/** A title for people on Discord, the value of the tool argument `action` for MCP clients. */
-function titleFor(action: string): string {
-	return isForPeople() ? (actionTitles[action as CaseAction] ?? action) : action;
-}
-
-function describeDetail(guild: Guild, detail: string): string {
-	const [, id = "", rest = ""] = /^role (\d{17,20})\b(.*)$/.exec(detail) ?? [];
-	const role = isForPeople() ? guild.roles.cache.get(id) : undefined;
-	return role ? `${roleLabel(role)}${oneField(rest)}` : oneField(detail);
-}
-
-function placesFor(guild: Guild, { messageIds, channelIds }: Case): string[] {
+function saidPlaces(guild: Guild, { userId, messageIds, channelIds }: Case): Said[] {
 	const visible = channelIds.flatMap((id) => visibleChannel(guild, id) ?? []);
 	const [only] = visible;
 	const place = channelIds.length === 1 && only && { id: only.id, guild };
 	const links = place ? messageIds.slice(0, maxLinks).map((id) => linkTo(place, id)) : [];
-	const more = messageIds.length - links.length;
-	return resultLines(
-		visible.length > 0 && `Channels: ${sample(visible, maxChannels, channelLabel).join(", ")}`,
-		links.length > 0 && "Messages, unless they are deleted:",
-		links,
-		links.length > 0 && more > 0 && `and ${more} more`,
-	);
+	return [
+		...(userId !== undefined && visible.length > 0 ? [said("result.case_channels", { where: channels(visible) })] : []),
+		...(links.length > 0 ? [said("result.case_messages", { links: links.join(" ") })] : []),
+	];
 }
 
 function listed(ids: readonly string[]): string {

@@ -2,12 +2,12 @@
 
 import { type Guild, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import * as v from "valibot";
-import { actingPerson, forClients, isForPeople } from "../../../discord/acting-person.ts";
+import { actingPerson, isForPeople } from "../../../discord/acting-person.ts";
 import { memberName, nowIs, userName } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
 import { describeBits } from "../../../discord/permissions.ts";
 import { requireBelowPerson } from "../../../discord/role-hierarchy.ts";
-import { countOf, maxReasonLength, resultLines } from "../../../discord/text.ts";
+import { maxReasonLength } from "../../../discord/text.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { type Said, said } from "../../../texts/texts.ts";
@@ -32,7 +32,7 @@ import type { BotTool, ToolContext } from "../../tool/context.ts";
 import { editTool, readTool, writeTool } from "../../tool/define.ts";
 import { type MaybeMember, memberOrAbsent, membersAmong } from "../../tools/members/several-members.ts";
 import type { Case } from "./case.ts";
-import { caseDetails, caseLine, moderatorLines, summaryOf } from "./case-lines.ts";
+import { caseDetails, caseLine, moderatorLines, saidCase, saidSummary, summaryOf } from "./case-lines.ts";
 import type { Cases } from "./cases.ts";
 
 /** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */
@@ -41,6 +41,8 @@ export const caseToolNames = ["warn_member", "note_member", "list_cases", "edit_
 const maxPeople = 20;
 const maxNumber = 1_000_000_000;
 const maxEdits = 20;
+/** Cases on a page that fits a phone. */
+const shownToPeople = 10;
 
 const person = { permissions: [{ permission: "ModerateMembers", inGuild: true }] } as const;
 
@@ -180,7 +182,8 @@ function listCases({ cases }: ToolOptions) {
 				const edits = await cases.edits(guild.id, one.number, maxEdits);
 				return caseDetails(guild, one, edits);
 			}
-			const { user_id, moderator_id, action, since, until, limit } = args;
+			const { user_id, moderator_id, action, since, until } = args;
+			const limit = isForPeople() ? Math.min(args.limit, shownToPeople) : args.limit;
 			const before = args.before === undefined ? undefined : await find(cases, guild, args.before);
 			const filter = { userId: user_id, moderatorId: moderator_id, action, from: since?.atMs, until: until?.atMs };
 			const found = await cases.list(guild.id, filter, {
@@ -193,25 +196,24 @@ function listCases({ cases }: ToolOptions) {
 			const byModerator = since && !user_id && !before ? await cases.countByModerator(guild.id, filter) : [];
 			const last = page.at(-1);
 			if (!last)
-				return resultLines(
-					`No ${before ? "further " : ""}case matches${forClients(`; ${nowIs()}`)}.`,
-					counts && counts.length > 0 && summaryOf(counts),
+				return result(
+					[`No ${before ? "further " : ""}case matches; ${nowIs()}.`, counts && summaryOf(counts)],
+					said("result.no_cases"),
+					counts && saidSummary(counts),
 				);
-			return resultLines(
-				isForPeople()
-					? `${countOf(page.length, "case")}, newest first${found.length > limit ? "; there are more" : ""}:`
-					: `${page.length} case(s), newest first; ${nowIs()}:`,
-				counts && summaryOf(counts),
+			return parts(
+				result(
+					[`${page.length} case(s), newest first; ${nowIs()}:`, counts && summaryOf(counts)],
+					counts && saidSummary(counts),
+				),
 				byModerator.length > 0 && [
 					"By moderator, without what was not done:",
 					...moderatorLines(guild, byModerator),
 					"The cases:",
 				],
-				page.map((one) => caseLine(guild, one)),
+				page.map((one) => result(caseLine(guild, one), saidCase(one))),
 				found.length > limit &&
-					(isForPeople()
-						? `Older cases: use \`/cases\` again with the option \`before\`: ${last.number}`
-						: `next_before=${last.number}`),
+					result(`next_before=${last.number}`, said("result.older_cases", { number: String(last.number) })),
 			);
 		},
 	});

@@ -26,7 +26,7 @@ test("an entry has moderator, user, action, reason and case, with the reason esc
 	for (const text of ["!m case 1", `!m cases ${zoe}`])
 		expect(await world.ask("ada", text)).toStartWith("Everyone can read this channel. Use `/case");
 	const shown = await world.ask("ada", "!m case 1", staff);
-	expect(shown).toContain(" | Warning | ");
+	expect(shown).toContain("** Warning: ");
 	expect(shown).not.toMatch(/[\u202e\u200b]/);
 	expect(shown).toContain("@everyone");
 	const sent = world.answers(staff).filter(({ content }) => content === shown);
