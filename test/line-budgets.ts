@@ -14,7 +14,7 @@ const budgets: Record<string, number> = {
 	"bot/game": 1870,
 	"bot/guild-documents": 5300,
 	"bot/messages": 2730,
-	"bot/moderation": 9980,
+	"bot/moderation": 10_050,
 	"bot/results": 140,
 	"bot/server": 690,
 	"bot/setup": 1400,
