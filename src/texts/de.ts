@@ -5,9 +5,7 @@ import type { Translation } from "./message.ts";
 
 export const de = {
 	"count.messages": { one: "{count} Nachricht", other: "{count} Nachrichten" },
-	"count.people": { one: "{count} Person", other: "{count} Personen" },
 	"error.internal": "Interner Fehler. Einzelheiten stehen im Log des Bots.",
-	"error.failed": "Das ist fehlgeschlagen. Das Log des Bots kennt vielleicht die Ursache.",
 	"error.database":
 		"Die Datenbank des Bots ist im Moment nicht erreichbar. Es wurde nichts gespeichert. Versuch es in einer Minute noch einmal.",
 	"error.database.unconfirmed":

@@ -4,9 +4,7 @@ import type { Message } from "./message.ts";
 
 export const en = {
 	"count.messages": { one: "{count} message", other: "{count} messages" },
-	"count.people": { one: "{count} person", other: "{count} people" },
 	"error.internal": "Internal error. The bot's log has the details.",
-	"error.failed": "It failed. The bot's log may have the details.",
 	"error.database": "The bot's database is unavailable at the moment. Nothing was stored. Try again in a minute.",
 	"error.database.unconfirmed":
 		"The bot's database did not confirm this, so it is not known whether it was stored. Check before you repeat it.",

@@ -66,17 +66,17 @@ describe.each(allLanguages.map((language) => ({ language })))("$language", ({ la
 });
 
 test("numbers and plural forms are those of the language", () => {
-	const people = (locale: string, count: number) => sayIn(locale)("count.people", { count });
-	expect([0, 1, 2, 1_000_000].map((count) => people("en-US", count))).toEqual([
-		"0 people",
-		"1 person",
-		"2 people",
-		"1,000,000 people",
+	const messages = (locale: string, count: number) => sayIn(locale)("count.messages", { count });
+	expect([0, 1, 2, 1_000_000].map((count) => messages("en-US", count))).toEqual([
+		"0 messages",
+		"1 message",
+		"2 messages",
+		"1,000,000 messages",
 	]);
-	expect([0, 1, 1_000_000].map((count) => people("de", count))).toEqual([
-		"0 Personen",
-		"1 Person",
-		"1.000.000 Personen",
+	expect([0, 1, 1_000_000].map((count) => messages("de", count))).toEqual([
+		"0 Nachrichten",
+		"1 Nachricht",
+		"1.000.000 Nachrichten",
 	]);
 });
 
@@ -93,17 +93,17 @@ test("a locale without a language of its own is English", () => {
 });
 
 test("an error is English for models, and in the person's language for people", () => {
-	const error = new SaidError(said("error.failed"));
-	expect(error.message).toBe(render(said("error.failed"), "en"));
-	expect(render(error.said, "de")).toBe(sayIn("de")("error.failed"));
+	const error = new SaidError(said("error.internal"));
+	expect(error.message).toBe(render(said("error.internal"), "en"));
+	expect(render(error.said, "de")).toBe(sayIn("de")("error.internal"));
 });
 
 test("a missing, a superfluous and an unknown parameter do not compile", () => {
 	// @ts-expect-error: no values
-	const missing = () => said("count.people");
+	const missing = () => said("count.messages");
 	// @ts-expect-error: one too many
-	const superfluous = () => said("count.people", { count: 1, name: "x" });
+	const superfluous = () => said("count.messages", { count: 1, name: "x" });
 	// @ts-expect-error: none is needed
-	const unneeded = () => said("error.failed", { name: "x" });
+	const unneeded = () => said("error.internal", { name: "x" });
 	expect([missing, superfluous, unneeded]).toHaveLength(3);
 });
