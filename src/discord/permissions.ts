@@ -16,7 +16,7 @@ import { type Overwrites, withOverwrites } from "../guild-document/names/overwri
 import { officialName, permissionNames } from "../guild-document/names/permission-names.ts";
 import { ToolError } from "../lib/tool-error.ts";
 import { SaidError } from "../texts/said-error.ts";
-import { joined, type Said, said } from "../texts/texts.ts";
+import { inList, joined, render, type Said, said, type Text } from "../texts/texts.ts";
 import { actingPerson, currentPerson, isForPeople, isKnownInThread, type Standing } from "./acting-person.ts";
 import { channelName, roleName, time } from "./describe.ts";
 
@@ -44,7 +44,7 @@ export interface NeededWith<Args> {
 	/** `memberId` is who needs it. Default: if the argument is present and neither false nor an empty list. */
 	when?(args: Args, memberId: string, guild: Guild): boolean;
 	/** Which argument requires the permission; undefined if that is obvious. */
-	why?(args: Args, guild: Guild): string | undefined;
+	why?(args: Args, guild: Guild): Text | undefined;
 }
 
 /** Needed through roles, whatever the overwrites of channels say. */
@@ -61,7 +61,7 @@ export function neededBy<Args extends object>(
 	args: Args,
 	guild: Guild,
 	person?: GuildMember,
-): { permission: Permission; why?: string | undefined }[] {
+): { permission: Permission; why?: Text | undefined }[] {
 	const { id } = person ?? guild.client.user;
 	return needed.flatMap((entry) => {
 		if (typeof entry === "string") return [{ permission: entry }];
@@ -84,38 +84,26 @@ function isPresent(value: unknown): boolean {
 	return value !== undefined && value !== false && !isEmpty;
 }
 
-/** Separated by commas; "none" for 0. For people on Discord, as its settings show them. */
+/** Separated by commas; "none" for 0. For models and logs; `withTitles` is what people read. */
 export function describeBits(bits: bigint): string {
-	const names = permissionNames(bits);
-	return (isForPeople() ? names.map(titleOf) : names).join(", ") || "none";
+	return permissionNames(bits).join(", ") || "none";
 }
 
-/** Where Discord's settings do not show the name as discord.js has it. */
-const titles: Partial<Record<Permission, string>> = {
-	ManageGuild: "Manage Server",
-	ModerateMembers: "Timeout Members",
-	ViewChannel: "View Channels",
-	ManageGuildExpressions: "Manage Expressions",
-	CreateGuildExpressions: "Create Expressions",
-	UseExternalEmojis: "Use External Emoji",
-	MentionEveryone: "Mention @everyone, @here, and All Roles",
-	SendTTSMessages: "Send Text-to-Speech Messages",
-	Stream: "Video",
-	UseVAD: "Use Voice Activity",
-	UseEmbeddedActivities: "Use Activities",
-};
-
-function permissionTitle(name: Permission): string {
-	return titles[name] ?? name.replace(/([a-z])([A-Z])/g, "$1 $2");
-}
-
-const titleByName = new Map(
-	(Object.keys(PermissionFlagsBits) as Permission[]).map((name) => [officialName(name), permissionTitle(name)]),
+const keyByName = new Map(
+	(Object.keys(PermissionFlagsBits) as Permission[]).map((name) => [officialName(name), `permission.${name}` as const]),
 );
 
-/** "Ban Members" for "BAN_MEMBERS". */
-export function titleOf(name: string): string {
-	return titleByName.get(name) ?? name;
+/** What people read instead of a name such as BAN_MEMBERS. */
+export function titleOf(name: string): Text {
+	const key = keyByName.get(name);
+	return key ? said(key) : name;
+}
+
+/** The message with `permissions`, which `describeBits` wrote, as Discord's settings show them. */
+export function withTitles<One extends Text>(one: One): One {
+	if (typeof one === "string" || typeof one.values.permissions !== "string") return one;
+	const permissions = inList(one.values.permissions.split(", ").map(titleOf));
+	return { key: one.key, values: { ...one.values, permissions } } as Text as One;
 }
 
 /** Throws a ToolError if Discord has not sent the member yet. */
@@ -269,7 +257,7 @@ export function requirePermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
 	needed: bigint,
-	why?: (missing: bigint) => readonly string[],
+	why?: (missing: bigint) => readonly Text[],
 ): void {
 	for (const member of actingMembers(guild)) requireOf(member, channel, needed, why);
 }
@@ -279,7 +267,7 @@ export function requireOf(
 	member: GuildMember,
 	channel: GuildBasedChannel | undefined,
 	needed: bigint,
-	why: (missing: bigint) => readonly string[] = () => [],
+	why: (missing: bigint) => readonly Text[] = () => [],
 ): void {
 	const missing = needed & ~permissionsOf(member, channel);
 	if (missing === 0n) return;
@@ -290,15 +278,15 @@ export function requireOf(
 	const reasons = why(missing);
 	const models = [
 		`${isBot(member) ? "The bot lacks" : "You lack"} ${describeBits(missing)} in ${place}.`,
-		...reasons,
+		...reasons.map((text) => render(text, "en")),
 		...(isBot(member) ? [whoCanGrant(guild, channel)] : []),
 		...(isBot(member) && channel ? grantingTool(guild, channel, missing) : []),
 		"Nothing was done.",
 	].join(" ");
 	const values = { permissions: describeBits(missing), where: channel ? `<#${channel.id}>` : said("refusal.server") };
 	const people = joined([
-		said(isBot(member) ? "refusal.bot_lacks" : "refusal.you_lack", values),
-		...reasons.map((text) => said("refusal.reason", { text })),
+		withTitles(said(isBot(member) ? "refusal.bot_lacks" : "refusal.you_lack", values)),
+		...reasons.map((text) => said("refusal.reason", { text: withTitles(text) })),
 		...(isBot(member) ? [saidWhoCanGrant(guild, channel)] : []),
 	]);
 	throw new SaidError(said("refusal.nothing_done", { why: people ?? "" }), { models });
@@ -322,7 +310,7 @@ export function personHas(guild: Guild, channel: GuildBasedChannel | undefined, 
  */
 export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new" | undefined, bits: bigint): void {
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
-	const onlyAdministrators = "Only an administrator can allow or deny MANAGE_ROLES in a channel.";
+	const onlyAdministrators = said("refusal.only_administrators", { permissions: describeBits(ManageRoles) });
 	for (const member of actingMembers(guild)) {
 		if (!isBot(member) && channel && (bits & ManageRoles) !== 0n)
 			requireOf(member, undefined, Administrator, () => [onlyAdministrators]);
@@ -331,13 +319,13 @@ export function requireGrantable(guild: Guild, channel: GuildBasedChannel | "new
 		const permissions = describeBits(missing);
 		const isAdministrators = channel && (missing & ManageRoles) !== 0n;
 		const people = isAdministrators
-			? said("refusal.only_administrators")
+			? onlyAdministrators
 			: said(isBot(member) ? "refusal.bot_cannot_grant" : "refusal.cannot_grant", { permissions });
 		const problem = isBot(member)
 			? `The bot can only give and deny permissions that it has itself, and it lacks ${describeBits(missing)}. ${whoCanGrant(guild, undefined)}`
 			: `You can only give and deny permissions that you have yourself, and you lack ${describeBits(missing)}.`;
-		const models = `${isAdministrators ? onlyAdministrators : problem} Nothing was done.`;
-		throw new SaidError(said("refusal.nothing_done", { why: people }), { models });
+		const models = `${isAdministrators ? render(onlyAdministrators, "en") : problem} Nothing was done.`;
+		throw new SaidError(said("refusal.nothing_done", { why: withTitles(people) }), { models });
 	}
 }
 

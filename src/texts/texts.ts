@@ -69,6 +69,11 @@ export function joined([first, ...rest]: readonly Said[]): Said | undefined {
 	return first && more ? said("result.lines", { first, rest: more }) : first;
 }
 
+/** With commas between them; "" for none. */
+export function inList(items: readonly Text[]): Text {
+	return items.length === 0 ? "" : items.reduceRight((rest, first) => said("result.list", { first, rest }));
+}
+
 /** English if the language lacks the message. */
 export function render(text: Text, language: Language): string {
 	if (typeof text === "string") return text;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { bitOf, bitsIn, permissionNames } from "../../src/discord/permissions.ts";
+import { bitOf, bitsIn, describeBits, permissionNames, withTitles } from "../../src/discord/permissions.ts";
+import { render, said } from "../../src/texts/texts.ts";
 
 const { ManageMessages, SendMessages, SendMessagesInThreads } = PermissionFlagsBits;
 
@@ -23,4 +24,14 @@ test.each([
 ])("the bit %d is named %s, and parsed from that name", (bit, name) => {
 	expect(permissionNames(bit)).toEqual([name]);
 	expect(bitOf(name)).toBe(bit);
+});
+
+test("people read permissions as Discord's settings show them, models and logs by Discord's names", () => {
+	const { ModerateMembers, SendTTSMessages } = PermissionFlagsBits;
+	const models = said("log.lacks", { permissions: describeBits(SendTTSMessages | ModerateMembers) });
+	expect(render(models, "en")).toBe("The bot lacks SEND_TTS_MESSAGES, MODERATE_MEMBERS.");
+	expect(render(withTitles(models), "en")).toBe("The bot lacks Send Text-to-Speech Messages, Timeout Members.");
+	expect(render(withTitles(models), "de")).toBe(
+		"Dem Bot fehlt die Berechtigung Text-zu-Sprache-Nachrichten senden, Mitglieder im Timeout.",
+	);
 });

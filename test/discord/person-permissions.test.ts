@@ -3,8 +3,10 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { ActingPerson, actAs } from "../../src/discord/acting-person.ts";
-import { everything, permissionsOf } from "../../src/discord/permissions.ts";
+import { everything, permissionsOf, requireOf } from "../../src/discord/permissions.ts";
 import type { Overwrite } from "../../src/simulator/world/state/entities.ts";
+import type { SaidError } from "../../src/texts/said-error.ts";
+import { type Language, render, said } from "../../src/texts/texts.ts";
 import { startConnection } from "../support/connection.ts";
 import { seeded } from "../support/random.ts";
 import { until } from "../support/until.ts";
@@ -67,4 +69,30 @@ test("in channels with any overwrites, they are those of discord.js", async () =
 			}
 		});
 	expect(Object.values(seen).every((count) => count > 20)).toBe(true);
+});
+
+test("a refusal names permissions as the settings of its reader do, and to models as Discord's API", async () => {
+	await using alpha = await startConnection();
+	const zoe = () =>
+		alpha.connection.guilds.flatMap(
+			({ members }) => members.cache.find(({ user }) => user.username === "zoe") ?? [],
+		)[0];
+	const member = await until("the members are loaded", zoe);
+	const refuse = () => requireOf(member, undefined, ManageThreads, () => [said("refusal.why.locked")]);
+	expect(refuse).toThrow(
+		/^You lack MANAGE_THREADS in the guild \d+ as a whole\. The thread is locked\. Nothing was done\.$/,
+	);
+	const shown = (language: Language) => {
+		try {
+			return refuse();
+		} catch (error) {
+			return render((error as SaidError).said, language);
+		}
+	};
+	expect(shown("en")).toBe(
+		"You lack Manage Threads in this server as a whole.\nThe thread is locked. Nothing was done.",
+	);
+	expect(shown("de")).toBe(
+		"Dir fehlt in diesem Server insgesamt: Threads verwalten.\nDer Thread ist gesperrt. Es ist nichts passiert.",
+	);
 });

@@ -5,7 +5,7 @@
 import { type GuildMember, RESTJSONErrorCodes } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { absentIf } from "../../discord/find.ts";
-import { bitsIn, describeBits, type Permission } from "../../discord/permissions.ts";
+import { bitsIn, describeBits, type Permission, withTitles } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
@@ -106,7 +106,7 @@ export function createDeciding(options: DecidingOptions) {
 		const missing = member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
 		return missing.length === 0
 			? undefined
-			: said("approval.why.lacks", { permissions: describeBits(bitsIn(undefined, missing)) });
+			: withTitles(said("approval.why.lacks", { permissions: describeBits(bitsIn(undefined, missing)) }));
 	}
 
 	/** The request if its plan is the one of `token`; otherwise why not. */

@@ -1,7 +1,7 @@
 // Answers to interactions and chat commands: private, without pings, and split where they are long.
 
 import { DiscordAPIError, MessageFlags, RESTJSONErrorCodes, type RepliableInteraction } from "discord.js";
-import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
 import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -81,16 +81,14 @@ export function describeFailure(
 	log: Log,
 	fields: Record<string, string>,
 ): string {
-	if (error instanceof SaidError) return render(error.said, languageOf(locale));
-	if (error instanceof ToolError) return error.message;
-	const text = describeErrorForPeople(error);
-	if (text !== undefined) {
-		log.warn("a command or press failed: Discord refused a request", {
-			...fields,
-			reason: toToolError(error)?.message,
-		});
-		return text;
+	const refusal = toToolError(error);
+	if (refusal) {
+		const reason = refusal.message;
+		log.warn("a command or press failed: Discord refused a request", { ...fields, reason });
 	}
+	const known = refusal ?? error;
+	if (known instanceof SaidError) return render(known.said, languageOf(locale));
+	if (known instanceof ToolError) return known.message;
 	log.error("a command or press failed: internal error", { ...fields, error });
 	return sayIn(locale)("error.internal");
 }

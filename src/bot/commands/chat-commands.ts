@@ -3,7 +3,7 @@
 import { ChannelType, type Client, Events, type Message, PermissionFlagsBits } from "discord.js";
 import { channelName } from "../../discord/describe.ts";
 import { describeBits, missingToWrite, type Permission } from "../../discord/permissions.ts";
-import { describeErrorForPeople, toToolError } from "../../discord/rest/errors.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
@@ -140,7 +140,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 					return { answer, isMistake: false };
 				} catch (error) {
 					// Other errors are logged and not shown.
-					if (describeErrorForPeople(error) === undefined) throw error;
+					if (!(error instanceof ToolError || toToolError(error))) throw error;
 					const text = describeFailure(error, context.guild.preferredLocale, log, { command: name });
 					const isMistake = permission !== undefined && error instanceof ToolError && !error.cause;
 					return { answer: { text }, isMistake };
@@ -172,7 +172,7 @@ function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptio
 					isThread: (id) => guild.channels.cache.get(id)?.isThread() ?? false,
 				});
 			} catch (error) {
-				if (describeErrorForPeople(error) === undefined) throw error;
+				if (!(error instanceof ToolError || toToolError(error))) throw error;
 				const usage = usageLine(action, prefix, locale);
 				const shown =
 					error instanceof UsageError ? new SaidError(said("answer.usage", { problem: error.said, usage })) : error;

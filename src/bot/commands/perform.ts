@@ -8,7 +8,7 @@ import { languageOf, render, sayIn } from "../../texts/texts.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
 import { type Action, announceOption } from "./action.ts";
 import type { Ran } from "./limits.ts";
-import { type CommandPlace, toToolCall, type Values } from "./tool-call.ts";
+import { type CommandPlace, threadTool, toToolCall, type Values } from "./tool-call.ts";
 
 export interface Place extends CommandPlace {
 	guildId: string;
@@ -97,6 +97,9 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 				return { answer: { text: render(error.said, languageOf(locale)) }, isMistake: true };
 			}
 			const ran = action.confirm?.(call.args) ? await preview(action, call) : await run(call);
+			const [wantsNews] = values.get(announceOption.name) ?? [];
+			if (!ran.isMistake && wantsNews && call.tool === threadTool)
+				return { ...ran, answer: { text: `${ran.answer.text}\n${sayIn(locale)("announced.thread")}` } };
 			if (!ran.isMistake) return ran;
 			const text = withOptionName(action, ran.answer.text);
 			return { ...ran, answer: { text } };

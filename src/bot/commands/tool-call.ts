@@ -6,6 +6,9 @@ import type { PersonCall } from "../tool/call-as.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { requireDuration } from "./durations.ts";
 
+/** Called instead of `Action.tool` in a thread. */
+export const threadTool = "edit_thread";
+
 /** By option name; absent if not given. */
 export type Values = ReadonlyMap<string, readonly OptionValue[]>;
 
@@ -35,7 +38,7 @@ export function toToolCall(
 	if (here !== undefined && args[here] === undefined) args[here] = hereIsList ? [channelId] : channelId;
 	const [thread, ...others] = here === undefined ? [] : [args[here]].flat().map(String);
 	if (action.inThread && thread !== undefined && others.length === 0 && isThread(thread))
-		return { tool: "edit_thread", args: { ...action.inThread(args), thread_id: thread } };
+		return { tool: threadTool, args: { ...action.inThread(args), thread_id: thread } };
 	const byName = Object.fromEntries([...values].map(([name, all]) => [name, all.length > 1 ? all : all[0]]));
 	return { tool: typeof tool === "string" ? tool : tool(byName), args: action.complete?.(args, at) ?? args };
 }

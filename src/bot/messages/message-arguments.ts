@@ -17,6 +17,7 @@ import type { NeededWith } from "../../discord/permissions.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
+import { said } from "../../texts/texts.ts";
 import { choice, flag, found, guild_id, instant, snowflake, text } from "../tool/arguments/arguments.ts";
 import { color } from "../tool/arguments/colors.ts";
 import { authorName } from "./message-lines.ts";
@@ -147,7 +148,7 @@ export function slowMode<Key extends string>(argument: Key): NeededWith<{ [Name 
 				channel && "rateLimitPerUser" in channel && channel.rateLimitPerUser !== null && channel.rateLimitPerUser > 0,
 			);
 		},
-		why: () => "The channel has slow mode, which does not limit the bot.",
+		why: () => said("refusal.why.slow_mode"),
 	};
 }
 
@@ -178,13 +179,13 @@ export const contentPermissions: readonly NeededWith<PersonsText>[] = [
 		permission: "EmbedLinks",
 		with: "content",
 		when: ({ content = "" }) => previewed.test(content),
-		why: () => "Discord shows previews of the bot's links, unless they are written as <https://…>.",
+		why: () => said("refusal.why.links"),
 	},
 	{
 		permission: "UseExternalEmojis",
 		with: "content",
 		when: ({ content = "", embeds = [] }, _, guild) => hasForeignEmoji(content + JSON.stringify(embeds), guild),
-		why: () => "The text has emoji that are not known as the guild's own.",
+		why: () => said("refusal.why.emoji"),
 	},
 	{
 		permission: "ManageThreads",
@@ -195,7 +196,7 @@ export const contentPermissions: readonly NeededWith<PersonsText>[] = [
 				channel?.type === ChannelType.PrivateThread && !channel.invitable && mentions !== "none" && /<@/.test(content)
 			);
 		},
-		why: () => "A mention would add members to the thread.",
+		why: () => said("refusal.why.thread"),
 	},
 ];
 

@@ -15,7 +15,7 @@ import {
 import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { absentIf } from "../../discord/find.ts";
-import { describePlatformError } from "../../discord/rest/errors.ts";
+import { describePlatformError, saidPlatformError } from "../../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { languageOf, render, type Said, said } from "../../texts/texts.ts";
@@ -128,7 +128,7 @@ export class Announcements implements Announcer {
 			if (reason === undefined) throw error;
 			if (isOutcomeUnknown(error)) return [said("announced.unknown", { channel: `<#${channelId}>` })];
 			if (until) await deleteAnnouncement(this.#sql, id).catch(ignoreUnavailable);
-			return [said("announced.not", { channel: `<#${channelId}>`, reason })];
+			return [said("announced.not", { channel: `<#${channelId}>`, reason: saidPlatformError(error) ?? reason })];
 		} finally {
 			this.#sending.delete(id);
 		}

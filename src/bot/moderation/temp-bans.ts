@@ -15,8 +15,8 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { time } from "../../discord/describe.ts";
 import { absentIf } from "../../discord/find.ts";
-import { describeBits, missingPermissions } from "../../discord/permissions.ts";
-import { describePlatformError } from "../../discord/rest/errors.ts";
+import { describeBits, missingPermissions, withTitles } from "../../discord/permissions.ts";
+import { describePlatformError, saidPlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
@@ -272,7 +272,8 @@ export class TempBans implements StoredBans {
 			await deleteBan(guild, row.user_id, `Ban until ${time(row.ends_at)} expired`);
 		} catch (error) {
 			if (wasNotDone(error)) this.#unbanSent.delete(key);
-			if (error instanceof DiscordAPIError) await this.#logNotLifted(row, describePlatformError(error));
+			if (error instanceof DiscordAPIError)
+				await this.#logNotLifted(row, describePlatformError(error), saidPlatformError(error));
 			throw error;
 		}
 		this.#unbanSent.delete(key);
@@ -289,20 +290,21 @@ export class TempBans implements StoredBans {
 	}
 
 	/** Logs that an expired ban could not be lifted, once per ban. */
-	async #logNotLifted(row: TempBan, failure: Text | undefined): Promise<void> {
+	async #logNotLifted(row: TempBan, ...failure: [cause: Text | undefined, people?: Text]): Promise<void> {
 		if (this.#refused.has(keyOf(row))) return;
 		this.#refused.add(keyOf(row));
-		await this.#logFailure(row, notLifted, failure);
+		await this.#logFailure(row, notLifted, ...failure);
 	}
 
 	async #logFailure(
 		row: TempBan,
 		{ title, message }: typeof notBanned,
 		cause: Text = said("log.too_late"),
+		people = withTitles(cause),
 	): Promise<void> {
 		const { guild_id: guild, user_id: user, ends_at: until } = row;
 		this.options.log.warn(message, { guild, user, reason: render(cause, "en") });
-		await this.#addEntry(row, { title, isFailure: true, cause, until });
+		await this.#addEntry(row, { title, isFailure: true, cause: people, until });
 	}
 
 	async #completeBan(guild: Guild, row: TempBan): Promise<void> {
@@ -317,7 +319,7 @@ export class TempBans implements StoredBans {
 		} catch (error) {
 			if (!(error instanceof DiscordAPIError) || error.status === 401) throw error;
 			await this.#deleteRow(row, "refused by Discord");
-			return this.#logFailure(row, notBanned, describePlatformError(error));
+			return this.#logFailure(row, notBanned, describePlatformError(error), saidPlatformError(error));
 		}
 		await this.#confirmBanned(row);
 	}

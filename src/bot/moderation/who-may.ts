@@ -18,5 +18,5 @@ export function requireHeld(
 	});
 	const top = [...(roles?.values() ?? [])].sort((a, b) => b.comparePositionTo(a)).slice(0, maxRoles);
 	const people = [...top.map(({ id }) => `<@&${id}>`), `<@${guild?.ownerId}>`].join(", ");
-	throw new SaidError(said("spam.refused", { permission: said(`spam.permission.${permission}`), people }));
+	throw new SaidError(said("spam.refused", { permission: said(`permission.${permission}`), people }));
 }

@@ -4,6 +4,7 @@
 import { escapeMarkdown } from "discord.js";
 import { titleOf } from "../../discord/permissions.ts";
 import { oneLine } from "../../discord/text.ts";
+import { render } from "../../texts/texts.ts";
 
 const noText = "It failed. The bot's log may have the details.";
 
@@ -16,7 +17,7 @@ export function peopleText(text: string, { isError }: { isError: boolean }): str
 
 function inPeoplesWords(text: string): string {
 	return text
-		.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, titleOf)
+		.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, (name) => render(titleOf(name), "en"))
 		.replace(/\b([Tt])he guild(?: \d{17,20})?(?=[ .,:;'])(?! \(@)/g, "$1his server");
 }
 

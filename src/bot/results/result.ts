@@ -95,3 +95,8 @@ export function duration(ms: number): Said {
 	if (seconds % 60 === 0) return said("result.minutes", { count: seconds / 60 });
 	return said("result.seconds", { count: seconds });
 }
+
+export function saidSlowMode(where: string, seconds: number): Said {
+	if (seconds === 0) return said("result.slow_mode_off", { where });
+	return said("result.slow_mode", { where, interval: duration(seconds * 1000) });
+}

@@ -35,7 +35,7 @@ import {
 	type Tool,
 	type ToolCall,
 } from "../../mcp/tool.ts";
-import { render } from "../../texts/texts.ts";
+import { render, said, type Text } from "../../texts/texts.ts";
 import { forModels, type Output, parts, result } from "../results/result.ts";
 import {
 	admittedGuilds,
@@ -371,7 +371,7 @@ function requireAll<Args extends object>(
 	const require = (
 		channel: GuildBasedChannel | undefined,
 		needed: bigint,
-		why?: (missing: bigint) => readonly string[],
+		why?: (missing: bigint) => readonly Text[],
 	) => requireOf(person ?? botMember(guild), channel, needed, why);
 	let bits = bitsIn(undefined, inGuild);
 	if (bits !== 0n) require(undefined, bits);
@@ -413,7 +413,7 @@ function requireOpenThreads<Args extends object>(
 	for (const channel of channelsOf(things, argument)) {
 		if (!channel?.isThread() || !channel.locked) continue;
 		if (inLockedThreads && !channel.archived) continue;
-		requireOf(person, channel, ManageThreads, () => ["The thread is locked."]);
+		requireOf(person, channel, ManageThreads, () => [said("refusal.why.locked")]);
 	}
 }
 

@@ -43,7 +43,7 @@ export const ban = destructiveTool({
 			permission: "ManageGuild",
 			with: "user_ids",
 			when: ({ user_ids }) => user_ids.length > 1,
-			why: () => "to ban several users at once",
+			why: () => said("refusal.why.several"),
 		},
 	],
 	intents: ["GuildMembers"],

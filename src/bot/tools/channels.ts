@@ -16,7 +16,7 @@ import { listedAs } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { emoji } from "../messages/emoji.ts";
-import { duration, forModels, result } from "../results/result.ts";
+import { forModels, result, saidSlowMode } from "../results/result.ts";
 import {
 	choice,
 	choiceInAnyCase,
@@ -201,9 +201,7 @@ function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseD
 
 function saidOf({ id }: find.Channel, seconds: number | undefined): Said {
 	const where = `<#${id}>`;
-	if (seconds === undefined) return said("result.channel", { where });
-	if (seconds === 0) return said("result.slow_mode_off", { where });
-	return said("result.slow_mode", { where, interval: duration(seconds * 1000) });
+	return seconds === undefined ? said("result.channel", { where }) : saidSlowMode(where, seconds);
 }
 
 function givenIn(args: object): string[] {

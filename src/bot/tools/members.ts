@@ -289,7 +289,7 @@ export const setNickname = editTool({
 				permission: "ManageGuild",
 				with: "user_id",
 				when: ({ user_id }, _, { client }) => user_id === client.user.id,
-				why: () => "Only those who manage the guild rename the bot.",
+				why: () => said("refusal.why.rename"),
 			},
 		],
 	},

@@ -22,6 +22,8 @@ import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said } from "../../texts/texts.ts";
 import {
 	allowedMentions,
 	content,
@@ -31,6 +33,7 @@ import {
 	slowMode,
 } from "../messages/message-arguments.ts";
 import { linkTo, pingLines } from "../messages/sent-message.ts";
+import { result, saidSlowMode } from "../results/result.ts";
 import { flag, found, guild_id, limit, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
@@ -244,9 +247,21 @@ export const editThread = editTool({
 			},
 		});
 		const now = { name: changes.name ?? thread.name, id: thread.id };
-		return `Changed ${Object.keys(changes).join(", ")} of ${channelName(now)}: ${changeList(thread, before, changes)}.`;
+		const models = `Changed ${Object.keys(changes).join(", ")} of ${channelName(now)}: ${changeList(thread, before, changes)}.`;
+		return result(models, ...saidOf(now, changes));
 	},
 });
+
+function saidOf({ id }: { id: string }, changes: Partial<ThreadFields>): Said[] {
+	const { locked, archived, slowmode_seconds: seconds } = changes;
+	const where = `<#${id}>`;
+	const lines = [
+		locked !== undefined && said(locked ? "result.thread.locked" : "result.unlock", { where }),
+		archived !== undefined && said(archived ? "result.thread.archived" : "result.thread.reopened", { where }),
+		seconds !== undefined && saidSlowMode(where, seconds),
+	].filter((line) => line !== false);
+	return lines.length > 0 ? lines : [said("result.channel", { where })];
+}
 
 function changeList({ parent }: AnyThreadChannel, before: ThreadFields, changes: Partial<ThreadFields>): string {
 	const tags = new Map((parent && find.isForum(parent) ? parent.availableTags : []).map(({ id, name }) => [id, name]));
@@ -283,9 +298,9 @@ function fieldsOf(thread: AnyThreadChannel) {
 function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partial<ThreadFields>): void {
 	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
 	if (thread.archived && changes.archived !== false)
-		throw new ToolError(
-			`${channelName(thread)} is archived: pass archived = false to unarchive it with the same edit. Nothing was done.`,
-		);
+		throw new SaidError(said("refusal.archived", { thread: `<#${thread.id}>` }), {
+			models: `${channelName(thread)} is archived: pass archived = false to unarchive it with the same edit. Nothing was done.`,
+		});
 	const isUnarchived = changes.archived === false && !thread.locked;
 	const others = Object.keys(changes).filter((key) => key !== "archived");
 	if (isUnarchived && others.length === 0) {

@@ -1,6 +1,6 @@
-import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
-import { ToolError } from "../../lib/tool-error.ts";
-import { isForPeople } from "../acting-person.ts";
+import { RESTJSONErrorCodes as codes, DiscordAPIError, escapeMarkdown } from "discord.js";
+import { SaidError } from "../../texts/said-error.ts";
+import { type Said, said } from "../../texts/texts.ts";
 import { oneLine } from "../text.ts";
 import { twoFactorAdvice } from "../two-factor.ts";
 import { ForeignResponse } from "./response.ts";
@@ -100,23 +100,6 @@ const advice = new Map(
 	}),
 );
 
-function adviceFor({ code }: DiscordAPIError): string | undefined {
-	const text = advice.get(String(code));
-	if (!isForPeople() || text === undefined) return text;
-	// These are constants, which contain nothing that people wrote.
-	const kept = text
-		.split(/(?<=\.) (?=[A-Z])/)
-		.map((sentence) =>
-			sentence
-				.split("; ")
-				.filter((part) => !/\b[a-z]+_[a-z_]+\b|call again/.test(part))
-				.join("; "),
-		)
-		.filter((sentence) => sentence !== "")
-		.map((sentence) => sentence.replace(/\.?$/, "."));
-	return kept.join(" ") || undefined;
-}
-
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The bot did not send the request to Discord: nothing was done. Try again later.",
 	refused: "Discord did not accept the request: nothing was done. Try again later.",
@@ -127,13 +110,12 @@ const outcomeNotes: Record<Outcome, string> = {
 const waitedTooLong =
 	"The request waited so long to be sent to Discord that the bot dropped it: nothing was done. Try again later.";
 
-/** For AI models. Undefined for any other error. */
-export function toToolError(error: unknown): ToolError | undefined {
-	if (error instanceof PlatformTimeout)
-		return new ToolError(
-			`Discord API request timed out. ${error.outcome === "not sent" ? waitedTooLong : outcomeNotes[error.outcome]}`,
-			{ cause: error },
-		);
+/** For models, and for people in their language. Undefined for any other error. */
+export function toToolError(error: unknown): SaidError | undefined {
+	if (error instanceof PlatformTimeout) {
+		const note = error.outcome === "not sent" ? waitedTooLong : outcomeNotes[error.outcome];
+		return failure(`Discord API request timed out. ${note}`, error);
+	}
 	if (error instanceof PlatformBusy) return busyError(error);
 	if (error instanceof PlatformFailure)
 		return apiError(`${oneLine(error.message)}. ${outcomeNotes[error.outcome]}${pauseAfter(error)}`, error);
@@ -145,11 +127,11 @@ export function toToolError(error: unknown): ToolError | undefined {
 		);
 	// The message has one line per invalid field.
 	const message = oneLine(error.message.replaceAll("\n", "; "));
-	const next = adviceFor(error) ?? "Nothing was done.";
+	const next = advice.get(String(error.code)) ?? "Nothing was done.";
 	return apiError(`${message} (code ${error.code}). ${next}`, error);
 }
 
-/** For people, without a final period; undefined for any other error. */
+/** For logs, without a final period; undefined for any other error. */
 export function describePlatformError(error: unknown): string | undefined {
 	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
 	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
@@ -165,16 +147,6 @@ export function describePlatformError(error: unknown): string | undefined {
 	return `Discord refuses: ${message} (code ${error.code})${advice}`;
 }
 
-/** Undefined if the error is a bug. */
-export function describeErrorForPeople(error: unknown): string | undefined {
-	if (error instanceof ToolError) return error.message;
-	const problem = describePlatformError(error);
-	if (problem === undefined) return undefined;
-	return `${problem}. ${
-		wasNotDone(error) ? "Nothing was done." : "Whether it was done is not known: look before you repeat it."
-	}`;
-}
-
 const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
 	"rate limit": (seconds) => `Discord's rate limit allows this request again in ${seconds} s.`,
 	"invalid requests": (seconds) =>
@@ -188,11 +160,45 @@ function pauseAfter({ cause }: PlatformFailure): string {
 	return ` Requests are paused for ${Math.ceil(cause.pauseMs / 1000)} s.`;
 }
 
-function busyError(error: PlatformBusy): ToolError {
+function busyError(error: PlatformBusy): SaidError {
 	const seconds = Math.ceil(error.retryAfterMs / 1000);
 	return apiError(`${busyTexts[error.why](seconds)} Nothing was done. Call again after this time, not before.`, error);
 }
 
-function apiError(text: string, cause: Error): ToolError {
-	return new ToolError(`Discord API error: ${text}`, { cause });
+function apiError(text: string, cause: Error): SaidError {
+	return failure(`Discord API error: ${text}`, cause);
+}
+
+function failure(models: string, cause: Error): SaidError {
+	const outcome = said(wasNotDone(cause) ? "result.nothing" : "discord.unknown");
+	return new SaidError(said("discord.failed", { problem: saidPlatformError(cause) ?? "", outcome }), { models, cause });
+}
+
+const problems: ReadonlyMap<number | string, Said> = new Map<number, Said>([
+	[codes.MissingAccess, said("discord.no_access")],
+	[codes.MissingPermissions, said("discord.no_permission")],
+	[codes.UnknownChannel, said("discord.no_channel")],
+	[codes.UnknownMessage, said("discord.no_message")],
+	[codes.UnknownMember, said("discord.no_member")],
+	[codes.UnknownUser, said("discord.no_user")],
+	[codes.UnknownRole, said("discord.no_role")],
+	[codes.UnknownBan, said("discord.no_ban")],
+	[codes.CannotSendMessagesToThisUser, said("discord.no_direct_messages")],
+	[codes.InvalidActionOnArchivedThread, said("discord.archived")],
+	[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded, said("discord.too_many_bans")],
+	[codes.TwoFactorAuthenticationIsRequired, said("discord.two_factor")],
+]);
+
+/** For people in their language, without a final period; undefined for any other error. */
+export function saidPlatformError(error: unknown): Said | undefined {
+	if (error instanceof PlatformTimeout) return said("discord.timeout");
+	if (error instanceof PlatformFailure) return said("discord.unreachable");
+	if (error instanceof PlatformBusy) {
+		const count = Math.ceil(error.retryAfterMs / 1000);
+		return said("discord.busy", { wait: said("result.seconds", { count }) });
+	}
+	if (!(error instanceof DiscordAPIError)) return undefined;
+	if (error.status === 401 && error.code !== codes.InvalidWebhookToken) return said("discord.token");
+	const problem = escapeMarkdown(oneLine(error.message.replaceAll("\n", "; ")));
+	return problems.get(error.code) ?? said("discord.refused", { problem, code: String(error.code) });
 }

@@ -223,7 +223,7 @@ test("who approves a lock of all channels may manage the roles of all", async ()
 	});
 	await world.call(key("k"), "lock_channel", { all: true });
 	expect(await world.press("jose.garcia", "Approve")).toBe(
-		"You cannot approve this call: you lack MANAGE_ROLES in the server as a whole.",
+		"You cannot approve this call: you lack Manage Roles in the server as a whole.",
 	);
 });
 

@@ -271,6 +271,7 @@ describe("commands", () => {
 		);
 		const missing = await world.ask(moderator, "!m timeout mona_lisa");
 		expect(missing).toBe("Es fehlt: dauer. Schreib `!m timeout <@nutzer …> <dauer> [grund]`.");
+		expect(await world.ask(moderator, "!m nuke")).toStartWith("Schreib `!m nuke <1-100>`: wie viele");
 		expect(await world.ask(moderator, "!m help")).toContain("[grund]`: Bannt jemanden, auf Zeit oder für immer");
 		simulator.world.guilds.edit(guild, { preferred_locale: "en-US" });
 		await until("the bot has heard of it", async () => (await world.ask(moderator, "!m role")).startsWith("Write"));
@@ -291,9 +292,20 @@ describe("commands", () => {
 			return thread.locked;
 		});
 		expect(guild.channels.get(channel.id)).toMatchObject({ permission_overwrites: [] });
-		await runThere("slowmode", { interval: "10 seconds" });
+		const slowed = `<#${thread.id}> is in slow mode now: one message every 10 seconds for each member.`;
+		expect(await runThere("slowmode", { interval: "10 seconds" })).toBe(slowed);
 		expect(thread.rate_limit_per_user).toBe(10);
-		expect(await world.ask(moderator, `!m unlock <#${thread.id}>`)).not.toContain("Nothing was done");
+		simulator.world.users.locales.set(world.id(moderator), "de");
+		expect(await runThere("slowmode", { interval: "10s" })).toBe("Das würde nichts ändern. Es ist nichts passiert.");
+		expect(await runThere("slowmode", { interval: "1m", announce: true })).toBe(
+			`In <#${thread.id}> gilt jetzt der Slow-Modus. Abstand zwischen zwei Nachrichten: 1 Minute.\nEs wurde nichts mitgeteilt: Das geht nur in Kanälen, nicht in Threads.`,
+		);
+		simulator.world.users.locales.delete(world.id(moderator));
+		expect(await world.ask(moderator, `!m unlock <#${thread.id}>`)).toBe(`Unlocked <#${thread.id}>.`);
+		expect(await runThere("lock", { announce: true })).toBe(
+			`Locked <#${thread.id}>: only moderators can write in it or reopen it.\nNothing was announced: announcements are only made in channels, not in threads.`,
+		);
+		await runThere("unlock");
 		expect(thread.locked).toBe(false);
 	});
 

@@ -1,6 +1,7 @@
 // What is said about moderation cases: actions, outcomes, details. Rows keep these in English; here they are in no language.
 
 import { time } from "../../../discord/describe.ts";
+import { withTitles } from "../../../discord/permissions.ts";
 import { inlineText, maxReasonLength } from "../../../discord/text.ts";
 import { render, type Said, said, type Text } from "../../../texts/texts.ts";
 import { at, type Result, result } from "../../results/result.ts";
@@ -131,6 +132,8 @@ export function storedWhy(key: (typeof causes)[number], number = 0): string {
 export function saidWhy(why: string | undefined): Text | undefined {
 	const number = Number(/\d+/.exec(why ?? "")?.[0] ?? 0);
 	const key = causes.find((one) => storedWhy(one, number) === why);
+	const [, permissions] = /^The bot lacks ([A-Z_, ]+)\.$/.exec(why ?? "") ?? [];
+	if (permissions !== undefined) return withTitles(said("log.lacks", { permissions }));
 	return key ? said(key, { number: String(number) }) : why;
 }
 

@@ -2,9 +2,9 @@
 
 import type { Guild } from "discord.js";
 import { time } from "../../../discord/describe.ts";
-import { titleOf } from "../../../discord/permissions.ts";
+import { withTitles } from "../../../discord/permissions.ts";
 import { levels } from "../../../guild-document/names/setting-names.ts";
-import { render, type Said, said, type Text } from "../../../texts/texts.ts";
+import { inList, render, type Said, said, type Text } from "../../../texts/texts.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
 import { shownOf } from "../../tool/bulk.ts";
 import type { LogEntry } from "../moderation-log.ts";
@@ -51,16 +51,13 @@ export function channelList(ids: readonly string[], { nameOf }: Reader): Text {
 function listOf(items: readonly Text[], last: Text | false = false): Text {
 	const shown = items.slice(0, shownOf(maxNamed));
 	const more = items.length - shown.length;
-	const all = [...shown, ...(more > 0 ? [said("raid.more", { count: more })] : []), ...(last ? [last] : [])];
-	return all.length === 0 ? "" : all.reduceRight((rest, first) => said("raid.list", { first, rest }));
+	return inList([...shown, ...(more > 0 ? [said("raid.more", { count: more })] : []), ...(last ? [last] : [])]);
 }
 
 /** Why a setting was not changed: a message, as JSON. */
 function noteText(note: string | null, { isPerson }: Reader): Text {
 	const one = JSON.parse(note ?? '""') as Text;
-	if (!isPerson || typeof one === "string" || one.values.permissions === undefined) return one;
-	const permissions = String(one.values.permissions).replace(/\b[A-Z_]{3,}\b/g, titleOf);
-	return { ...one, values: { ...one.values, permissions } };
+	return isPerson ? withTitles(one) : one;
 }
 
 /** Describes the states of settings that raid mode changed or restored. Channels in the same state share a line. */

@@ -1,7 +1,7 @@
 // Computes which roles a member gains and loses by pressing a button or selecting options of a role menu.
 
 import type { Guild } from "discord.js";
-import { titleOf } from "../../../discord/permissions.ts";
+import { withTitles } from "../../../discord/permissions.ts";
 import { cannotGiveRoles } from "../../../discord/role-hierarchy.ts";
 import { resultLines } from "../../../discord/text.ts";
 import { SaidError } from "../../../texts/said-error.ts";
@@ -67,8 +67,8 @@ function requireRole(guild: Guild, required: string | undefined, held: readonly 
 function requireTakeable(guild: Guild, id: string, reserved: ReservedRoles): void {
 	const role = guild.roles.cache.get(id);
 	if (!role) throw new SaidError(said("menu.deleted"));
-	const problem = whyNotTakeable(guild, role, reserved, titleOf);
-	if (problem) throw new SaidError(said("menu.unfit", { role: mention(id), problem }));
+	const problem = whyNotTakeable(guild, role, reserved);
+	if (problem) throw new SaidError(said("menu.unfit", { role: mention(id), problem: withTitles(problem) }));
 }
 
 function isRemovable(guild: Guild, id: string): boolean {

@@ -30,20 +30,15 @@ export function whyFixed(guild: Guild, role: Role): Said | undefined {
 	return undefined;
 }
 
-/** Like `whyFixed`. Permissions that @everyone also has are ignored. `titleOf`: how the reader calls a permission. */
-export function whyNotTakeable(
-	guild: Guild,
-	role: Role,
-	reserved: ReservedRoles,
-	titleOf = (permission: string) => permission,
-): Said | undefined {
+/** Like `whyFixed`. Permissions that @everyone also has are ignored. */
+export function whyNotTakeable(guild: Guild, role: Role, reserved: ReservedRoles): Said | undefined {
 	const fixed = whyFixed(guild, role);
 	if (fixed !== undefined) return fixed;
 	const setting = reserved.get(role.id);
 	if (setting !== undefined) return said("menu.unfit.setting", { setting });
 	const powers = powersOf(role);
 	if (!powers) return undefined;
-	const permissions = describePowers(powers.bits).replace(/\b[A-Z_]{3,}\b/g, titleOf);
+	const permissions = describePowers(powers.bits);
 	return powers.channel
 		? said("menu.unfit.powers.channel", { channel: `<#${powers.channel.id}>`, permissions })
 		: said("menu.unfit.powers", { permissions });

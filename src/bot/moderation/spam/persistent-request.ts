@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
+import { withTitles } from "../../../discord/permissions.ts";
 import { describePlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { backOffMs } from "../../../lib/back-off.ts";
@@ -17,8 +18,11 @@ const defaultBackOffMs = [250, 15_000] as const;
 export class Impossible extends Error {
 	override name = "Impossible";
 
-	constructor(readonly reason: Said) {
+	readonly reason: Said;
+
+	constructor(reason: Said) {
 		super(render(reason, "en"));
+		this.reason = withTitles(reason);
 	}
 }
 

@@ -1,10 +1,11 @@
 // Compares an edit with the current state.
 
 import { compareIds } from "../../../guild-document/names/ids.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said } from "../../../texts/texts.ts";
 import { requireOneOf } from "./arguments.ts";
 
-/** Throws an RpcError if `requested` sets no field, and a ToolError if no value differs. */
+/** Throws an RpcError if `requested` sets no field, and a SaidError if no value differs. */
 export function changesOf<Fields extends object>(
 	current: Fields,
 	requested: { [Key in keyof Fields]?: NoInfer<Fields[Key]> | undefined },
@@ -15,9 +16,9 @@ export function changesOf<Fields extends object>(
 	const present = names.filter((name) => requested[name] !== undefined);
 	const changed = present.filter((name) => !Bun.deepEquals(current[name], requested[name]));
 	if (changed.length === 0)
-		throw new ToolError(
-			`Nothing would change: ${subject} already has the given ${present.join(", ")}. Nothing was done.`,
-		);
+		throw new SaidError(said("refusal.nothing_to_change"), {
+			models: `Nothing would change: ${subject} already has the given ${present.join(", ")}. Nothing was done.`,
+		});
 	return Object.fromEntries(changed.map((name) => [name, requested[name]])) as Partial<Fields>;
 }
 

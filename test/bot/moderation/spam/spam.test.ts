@@ -362,7 +362,7 @@ test("without the permission for timeouts, messages are deleted and the entry sa
 	const user = play(world, "mallory", everywhere(advert));
 	await until("the log entry", () => world.entries().length > 0);
 	expect(world.messagesOf(user)).toEqual([]);
-	expect(JSON.stringify(world.entries())).toContain("Not timed out: the bot lacks MODERATE_MEMBERS");
+	expect(JSON.stringify(world.entries())).toContain("Not timed out: the bot lacks Timeout Members");
 });
 
 test("after somebody ends the timeout by hand, a single post is let through, and new spam is a new case", async () => {
