@@ -110,6 +110,8 @@ export interface Action {
 	limitTo?(args: JsonObject, basis: readonly string[]): JsonObject | undefined;
 	/** The chat command refuses to answer where everyone can read. Default: false. */
 	isPrivate?: boolean;
+	/** Name of the option that says which page of a list is shown: buttons turn the pages. Only if the tool only reads. */
+	pages?: string;
 	/** Costs Discord much, such as a ban or purge: has its own rate limit. */
 	heavy?: boolean;
 	/** False: none. Default: as the slash command. */

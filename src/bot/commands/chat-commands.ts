@@ -19,6 +19,7 @@ import { helpCommand } from "./definitions.ts";
 import { questionButtons } from "./forms.ts";
 import { type Help, type Holds, holdsOf } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from "./limits.ts";
+import type { Page } from "./pages.ts";
 import type { Answer, Perform } from "./perform.ts";
 
 export interface ChatCommandsOptions {
@@ -159,8 +160,7 @@ function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptio
 		async run({ guild, channel, member, message }, rest) {
 			const locale = guild.preferredLocale;
 			try {
-				if (action.isPrivate && canEveryoneRead(channel))
-					throw new SaidError(said("answer.public_channel", { command: slashName(action.name.split(" "), locale) }));
+				requirePrivate(action, channel, locale);
 				const values = await readChatArguments(member, action, rest);
 				return await performing.perform(action, values, {
 					guildId: guild.id,
@@ -180,6 +180,12 @@ function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptio
 			}
 		},
 	};
+}
+
+/** `channel`: null if it is unknown. */
+export function requirePrivate(action: Action, channel: CommandContext["channel"] | null, locale: string): void {
+	if (action.isPrivate && (!channel || canEveryoneRead(channel)))
+		throw new SaidError(said("answer.public_channel", { command: slashName(action.name.split(" "), locale) }));
 }
 
 // False for private threads, which only invited members can read.
@@ -207,25 +213,23 @@ function usageOnly(name: string, actions: readonly Action[], prefix: string): Ch
 	};
 }
 
-async function reply(message: Message<true>, { text, question, isVerbatim, buttons }: Answer): Promise<void> {
+async function reply(message: Message<true>, { text, question, isVerbatim, page }: Answer): Promise<void> {
 	const { channel } = message;
 	const missing = missingToWrite(channel);
 	if (missing !== 0n) throw new ToolError(`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`);
+	if (page && (page.embeds.length === 0 || hasPermission(message, PermissionFlagsBits.EmbedLinks)))
+		return send(message, page);
 	const locale = message.guild.preferredLocale;
 	const pieces = isVerbatim ? sendablePieces(text) : answerPieces(text, locale);
 	for (const [index, content] of pieces.entries()) {
 		const isLast = index === pieces.length - 1;
-		const row = question === undefined ? buttons : questionButtons(question, locale);
-		const components = isLast && row ? [row] : [];
+		const components = isLast && question !== undefined ? [questionButtons(question, locale)] : [];
 		await send(message, { content, components });
 	}
 }
 
 // Replies need Read Message History.
-async function send(
-	message: Message<true>,
-	sent: { content: string; components: ReturnType<typeof questionButtons>[] },
-): Promise<void> {
+async function send(message: Message<true>, sent: Pick<Page, "content" | "components"> & Partial<Page>): Promise<void> {
 	const options = { ...sent, allowedMentions: noMentions };
 	if (hasPermission(message, PermissionFlagsBits.ReadMessageHistory))
 		// The message may have been deleted.

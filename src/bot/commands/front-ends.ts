@@ -79,7 +79,7 @@ export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 		attach(client) {
 			if (isAny) attachChat(client);
 			slash.attach(client);
-			const handlers = [...slash.components, help.component, ...components];
+			const handlers = [...slash.components, ...components];
 			serveComponents(client, { handlers, log });
 			const { scope, retryMs } = options;
 			registration = keepRegistered(client, { ...{ scope, definitions, known, log, retryMs } });

@@ -1,24 +1,15 @@
 // `help`: lists what a person may use in a channel, as slash commands or chat commands.
 
-import {
-	ActionRowBuilder,
-	ButtonBuilder,
-	ButtonStyle,
-	type GuildMember,
-	type GuildTextBasedChannel,
-	PermissionFlagsBits,
-} from "discord.js";
+import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } from "discord.js";
 import type { Permission } from "../../discord/permissions.ts";
-import { SaidError } from "../../texts/said-error.ts";
-import { said, sayIn } from "../../texts/texts.ts";
-import { noMentions } from "../messages/split-message.ts";
+import { sayIn } from "../../texts/texts.ts";
 import type { Action } from "./action.ts";
 import { chatName, chatUsage } from "./chat-arguments.ts";
 import { commandText, slashName } from "./command-texts.ts";
 import type { Command } from "./commands.ts";
-import type { ComponentHandler } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
 import type { MenuHandler } from "./menus.ts";
+import { type Page, pageButtons, pageOf } from "./pages.ts";
 
 /** In the guild, or the channel where the command is used. */
 export type Holds = (permission: Permission) => boolean;
@@ -92,8 +83,6 @@ function isShown({ permission }: { permission?: Permission | undefined }, holds:
 // With the lines that wrap, what a phone shows at once.
 const pageLines = 10;
 
-const prefix = "help";
-
 /** "chat" lists chat commands for `asker`, "slash" slash commands for the only person who sees them. */
 interface Shown {
 	door: "chat" | "slash";
@@ -104,46 +93,18 @@ interface Shown {
 
 export type Help = ReturnType<typeof createHelp>;
 
-/** Pages of the commands that a person may use, and the buttons that turn them. */
+/** Pages of the commands that a person may use. */
 export function createHelp(offered: Helpful) {
-	function page(
-		{ door, asker, locale, holds }: Shown,
-		wanted = 0,
-	): { text: string; buttons?: ActionRowBuilder<ButtonBuilder> } {
-		const say = sayIn(locale);
-		const lines = (door === "chat" ? chatHelp : slashHelp)(offered, holds, locale);
-		const pages = Math.ceil(lines.length / pageLines);
-		const index = Math.min(wanted, pages - 1);
-		const text = lines.slice(index * pageLines, (index + 1) * pageLines).join("\n");
-		if (pages === 1) return { text };
-		const button = (to: number, key: "answer.previous.button" | "answer.next.button") =>
-			new ButtonBuilder()
-				.setCustomId([prefix, door, asker, to].join(":"))
-				.setLabel(say(key))
-				.setStyle(ButtonStyle.Secondary)
-				.setDisabled(to < 0 || to >= pages);
-		return {
-			text: `${text}\n${say("answer.page", { page: index + 1, pages })}`,
-			buttons: new ActionRowBuilder<ButtonBuilder>().addComponents(
-				button(index - 1, "answer.previous.button"),
-				button(index + 1, "answer.next.button"),
-			),
-		};
-	}
-
-	const component: ComponentHandler = {
-		prefix,
-		async run(interaction, rest) {
-			const [door, asker = "", wanted] = rest.split(":");
-			if (!interaction.isButton() || (door !== "chat" && door !== "slash") || !/^\d{1,3}$/.test(wanted ?? "")) return;
-			const { user, locale, guildLocale } = interaction;
-			if (user.id !== asker) throw new SaidError(said("answer.only_asker"));
-			const holds: Holds = (name) => interaction.memberPermissions?.has(PermissionFlagsBits[name]) ?? false;
-			const shown = { door, asker, holds, locale: door === "chat" ? (guildLocale ?? locale) : locale } as const;
-			const { text, buttons } = page(shown, Number(wanted));
-			await interaction.update({ content: text, components: buttons ? [buttons] : [], allowedMentions: noMentions });
+	return {
+		page({ door, asker, locale, holds }: Shown, wanted = 0): { text: string; page: Page } {
+			const lines = (door === "chat" ? chatHelp : slashHelp)(offered, holds, locale);
+			const pages = Math.ceil(lines.length / pageLines);
+			const index = Math.min(Math.abs(Math.trunc(wanted)) || 0, pages - 1);
+			const listed = lines.slice(index * pageLines, (index + 1) * pageLines).join("\n");
+			const text = pages === 1 ? listed : `${listed}\n${sayIn(locale)("answer.page", { page: index + 1, pages })}`;
+			const to = (other: number) => (other >= 0 && other < pages ? [other] : undefined);
+			const turns = { asker, command: helpCommand.name, locale, back: to(index - 1), next: to(index + 1) };
+			return { text, page: pageOf(text, [], pageButtons(turns)) };
 		},
 	};
-
-	return { page, component };
 }

@@ -1,13 +1,13 @@
 // Runs actions for people on Discord: calls the tool in their name and formats the result. Asks for confirmation first if
 // the action requires it.
 
-import type { ActionRowBuilder, ButtonBuilder } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, sayIn } from "../../texts/texts.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
 import { type Action, announceOption } from "./action.ts";
 import type { Ran } from "./limits.ts";
+import { type Page, paged } from "./pages.ts";
 import { type CommandPlace, threadTool, toToolCall, type Values } from "./tool-call.ts";
 
 export interface Place extends CommandPlace {
@@ -23,8 +23,8 @@ export interface Place extends CommandPlace {
 export interface Answer {
 	text: string;
 	question?: string;
-	/** Below the last message. */
-	buttons?: ActionRowBuilder<ButtonBuilder>;
+	/** The answer as one message. */
+	page?: Page;
 	/** Must arrive byte for byte: split inside words. */
 	isVerbatim?: boolean | undefined;
 }
@@ -65,8 +65,12 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 		return id;
 	}
 
-	async function run(call: PersonCall): Promise<Ran<Answer>> {
-		return ranOf(await callAs(call), call);
+	async function run(call: PersonCall, action?: Action, values: Values = new Map()): Promise<Ran<Answer>> {
+		const result = await callAs(call);
+		const ran = ranOf(result, call);
+		return action && result.pages
+			? { ...ran, answer: paged(action, values, call, { ...result, ...result.pages }) }
+			: ran;
 	}
 
 	async function preview({ limitTo }: Action, call: PersonCall): Promise<Ran<Answer>> {
@@ -96,7 +100,7 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 				if (!(error instanceof SaidError)) throw error;
 				return { answer: { text: render(error.said, languageOf(locale)) }, isMistake: true };
 			}
-			const ran = action.confirm?.(call.args) ? await preview(action, call) : await run(call);
+			const ran = action.confirm?.(call.args) ? await preview(action, call) : await run(call, action, values);
 			const [wantsNews] = values.get(announceOption.name) ?? [];
 			if (!ran.isMistake && wantsNews && call.tool === threadTool)
 				return { ...ran, answer: { text: `${ran.answer.text}\n${sayIn(locale)("announced.thread")}` } };

@@ -22,6 +22,7 @@ import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
 import { autocomplete, type Suggest } from "./autocomplete.ts";
+import { requirePrivate } from "./chat-commands.ts";
 import type { Command } from "./commands.ts";
 import type { ComponentHandler, ComponentInteraction } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
@@ -39,6 +40,7 @@ import {
 import type { Help, Holds } from "./help.ts";
 import { type CommandLimits, type ConcurrencyLimit, type LimitedRun, type Ran, weightOf } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
+import { pagePrefix, valuesOfPage } from "./pages.ts";
 import type { Answer, Perform, Place } from "./perform.ts";
 import type { Values } from "./tool-call.ts";
 
@@ -69,6 +71,7 @@ export class SlashCommands {
 		{ prefix: formPrefix, run: (interaction, rest) => this.#onForm(interaction, rest) },
 		{ prefix: retryPrefix, run: (interaction, rest) => this.#onRetry(interaction, rest) },
 		{ prefix: questionPrefix, run: (interaction, rest) => this.#onDecision(interaction, rest) },
+		{ prefix: pagePrefix, run: (interaction, rest) => this.#onTurn(interaction, rest) },
 	];
 
 	/** What people typed in forms that were wrong, by the id of the button. */
@@ -230,19 +233,43 @@ export class SlashCommands {
 		await interaction.editReply({ content, allowedMentions: noMentions, components: [] });
 		if (more.length > 0) await answerPrivately(interaction, "", more);
 	}
+
+	async #onTurn(interaction: ComponentInteraction, rest: string): Promise<void> {
+		if (!interaction.isButton() || !interaction.inCachedGuild()) return;
+		const [asker = "", name = "", ...query] = rest.split(":");
+		const action = this.options.actions.find((one) => one.pages !== undefined && one.name === name);
+		const values = action && valuesOfPage(action, query);
+		if (!values && name !== helpCommand.name) throw new SaidError(said("answer.page_gone"));
+		if (interaction.user.id !== asker) throw new SaidError(said("answer.only_asker"));
+		const locale = shownTo(interaction);
+		const door = interaction.message.flags.has(MessageFlags.Ephemeral) ? "slash" : "chat";
+		if (action && door === "chat") requirePrivate(action, interaction.channel, locale);
+		await interaction.deferUpdate();
+		const holds = holdsIn(interaction);
+		const place = { ...placeOf(interaction, `/${name}`), locale };
+		const weight = weightOf(action ?? {}, holds);
+		const limited = { guildId: place.guildId, userId: asker, weight, tellsOnce: false, locale };
+		const answer =
+			action && values
+				? await this.options.limits.run(limited, () => this.options.performing.perform(action, values, place))
+				: this.options.help.page({ door, asker, locale, holds }, Number(query[0]));
+		// A refusal has no page: the list stays as it is.
+		const { page, text } = typeof answer === "object" ? answer : { text: answer ?? "" };
+		await (page ? interaction.editReply(page) : answerPrivately(interaction, text));
+	}
 }
 
-async function show(interaction: Answering, { text, question, isVerbatim, buttons }: Answer): Promise<void> {
+async function show(interaction: Answering, { text, question, isVerbatim, page }: Answer): Promise<unknown> {
 	const { locale } = interaction;
-	const row = question === undefined ? buttons : questionButtons(question, locale);
-	if (!row)
+	if (page) return interaction.editReply(page);
+	if (question === undefined)
 		return isVerbatim ? answerPrivately(interaction, text, sendablePieces(text)) : answerPrivately(interaction, text);
 	const pieces = answerPieces(text, locale);
 	const last = pieces.pop() ?? "";
 	if (pieces.length > 0) await answerPrivately(interaction, text, pieces);
-	const body = { content: last, allowedMentions: noMentions, components: [row] };
-	if (pieces.length === 0) await interaction.editReply(body);
-	else await interaction.followUp({ ...body, flags: MessageFlags.Ephemeral });
+	const body = { content: last, allowedMentions: noMentions, components: [questionButtons(question, locale)] };
+	if (pieces.length === 0) return interaction.editReply(body);
+	return interaction.followUp({ ...body, flags: MessageFlags.Ephemeral });
 }
 
 interface Named {

@@ -63,6 +63,7 @@ const bans: readonly Action[] = [
 		name: "banlist",
 		tool: "list_temp_bans",
 		options: [{ name: "page", kind: "integer", argument: "page", min: 1, max: 100_000 }],
+		pages: "page",
 		permission: "BanMembers",
 	},
 ];

@@ -239,7 +239,10 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 				const user = guild.client.users.cache.get(id);
 				return user ? userName(user) : `ID: ${id}`;
 			};
+			const title = said("result.temp_bans.title");
+			const turns = { title, back: page > 1 ? page - 1 : undefined, next: page < pages ? page + 1 : undefined };
 			return parts(
+				{ models: [], people: [], pages: turns },
 				result(
 					`${total} temporary ban(s), page ${page} of ${pages}, soonest end first:`,
 					said("result.temp_bans", { count: total, page, pages }),

@@ -11,6 +11,17 @@ export interface Result {
 	people: readonly Said[];
 	/** A preview that asks people whether to do it. */
 	asks?: boolean;
+	pages?: Pages;
+}
+
+/** Of a list that people read in pages. */
+export interface Pages {
+	title: Said;
+	/** For the page before and after: values of the option `Action.pages`, null to leave it out. Undefined: no such page. */
+	back: number | null | undefined;
+	next: number | undefined;
+	/** How to go on where there are no buttons. */
+	more?: Said | undefined;
 }
 
 /** A text is for models; people read it too, formatted. */

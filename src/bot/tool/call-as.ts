@@ -8,7 +8,7 @@ import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import { type Language, languageOf, render, said } from "../../texts/texts.ts";
-import { errorForPeople, forPeople } from "../results/result.ts";
+import { errorForPeople, forPeople, type Pages } from "../results/result.ts";
 import { commandIdStart } from "./admission.ts";
 import type { AuditedCall } from "./audit.ts";
 import { callFacts } from "./call-facts.ts";
@@ -43,6 +43,7 @@ export interface PersonResult {
 	basis?: readonly string[];
 	/** A dry run that asks whether to do it. */
 	asks?: boolean;
+	pages?: Pages | undefined;
 }
 
 /** Never rejects: an error is returned in the result. */
@@ -124,7 +125,7 @@ async function run(
 	args: JsonObject,
 	context: BotContext,
 	{ hooks, log, language }: { hooks: ReturnType<typeof callFacts>["hooks"]; log: Log; language: Language },
-): Promise<Pick<PersonResult, "text" | "asks"> & { outcome: AuditedCall["outcome"] }> {
+): Promise<Pick<PersonResult, "text" | "asks" | "pages"> & { outcome: AuditedCall["outcome"] }> {
 	let end: Parameters<NonNullable<BotContext["onEnd"]>>[0] | undefined;
 	const onEnd: BotContext["onEnd"] = (given) => {
 		end = given;
@@ -132,8 +133,10 @@ async function run(
 	try {
 		const result = await tool.call(args, { ...context, onEnd }, { signal: undefined, reportProgress() {}, ...hooks });
 		if (end && "output" in end) {
-			const asks = [end.output].flat().some((part) => typeof part === "object" && part.asks);
-			return { text: withoutTokens(forPeople(end.output, language)), outcome: "done", ...(asks && { asks }) };
+			const all = [end.output].flat().filter((part) => typeof part === "object");
+			const asks = all.some((part) => part.asks);
+			const pages = all.find((part) => part.pages)?.pages;
+			return { text: withoutTokens(forPeople(end.output, language)), outcome: "done", ...(asks && { asks }), pages };
 		}
 		const error = end?.error ?? new ToolError(textOf(result));
 		return { text: withoutTokens(errorForPeople(error, language)), outcome: "failed" };

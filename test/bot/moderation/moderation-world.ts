@@ -74,15 +74,18 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 		get bot() {
 			return bot;
 		},
-		/** Types in a channel. Returns the bot's next answer there; embeds do not count. */
+		/** Types in a channel. Returns the bot's next answer there; only embeds that are pages of a list count. */
 		async ask(person: string, text: string, name = general) {
-			const texts = () => answers(name).filter(({ content }) => content !== "");
+			const texts = () => answers(name).filter((message) => message.content !== "" || message.message_reference);
 			const before = texts().length;
 			const { id } = await simulator.user(person).say(name, text);
 			// A long answer to an earlier message may not have ended yet.
 			const isFor = ({ message_reference }: ReturnType<typeof texts>[number]) =>
 				!message_reference || message_reference.message_id === id;
-			return until(`an answer to ${text}`, () => texts().slice(before).find(isFor)?.content);
+			return until(`an answer to ${text}`, () => {
+				const answer = texts().slice(before).find(isFor);
+				return answer && textOf(answer);
+			});
 		},
 		/** The notes, once there are at least `count`. */
 		noted: (count: number) =>
@@ -114,6 +117,11 @@ export async function startModerationWorld(place?: Pick<Place, "settings">, chan
 			await simulator.close();
 		},
 	};
+}
+
+/** The text of an answer, which is an embed if it is a page of a list. */
+export function textOf({ content, embeds: [embed] }: { content: string; embeds: readonly object[] }): string {
+	return content || ((embed as Embed | undefined)?.description ?? "");
 }
 
 interface Embed {

@@ -57,6 +57,7 @@ export const caseRows: readonly Action[] = [
 			{ name: "action", kind: "choice", argument: "action", choices: caseActions.slice(0, 25) },
 			{ name: "before", kind: "case", argument: "before", min: 1 },
 		],
+		pages: "before",
 		permission,
 		chat: { order: ["user"] },
 	},

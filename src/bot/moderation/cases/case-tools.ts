@@ -13,6 +13,7 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import type { EscalationRule } from "../../config/escalation.ts";
 import { messageReference } from "../../messages/sent-message.ts";
+import { written } from "../../results/people-text.ts";
 import { mentions, type Part, parts, result } from "../../results/result.ts";
 import {
 	expected,
@@ -201,6 +202,16 @@ function listCases({ cases }: ToolOptions) {
 					said("result.no_cases"),
 					counts && saidSummary(counts),
 				);
+			const next = found.length > limit ? last.number : undefined;
+			const { members, client } = guild;
+			const name = user_id && (members.cache.get(user_id) ?? client.users.cache.get(user_id))?.displayName;
+			const pages = {
+				// Discord shows no mentions in titles.
+				title: name ? said("result.cases_of.title", { person: written(name) }) : said("result.cases.title"),
+				back: isForPeople() && before ? await cases.startOfPage(guild.id, filter, before, limit) : undefined,
+				next,
+				more: next === undefined ? next : said("result.older_cases", { number: String(next) }),
+			};
 			return parts(
 				result(
 					[`${page.length} case(s), newest first; ${nowIs()}:`, counts && summaryOf(counts)],
@@ -212,8 +223,7 @@ function listCases({ cases }: ToolOptions) {
 					"The cases:",
 				],
 				page.map((one) => result(caseLine(guild, one), saidCase(one))),
-				found.length > limit &&
-					result(`next_before=${last.number}`, said("result.older_cases", { number: String(last.number) })),
+				{ models: next === undefined ? [] : [`next_before=${next}`], people: [], pages },
 			);
 		},
 	});

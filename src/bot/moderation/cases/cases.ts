@@ -18,6 +18,7 @@ import {
 	selectCaseBySource,
 	selectCaseEdits,
 	selectCases,
+	selectNewerCase,
 	selectReasons,
 	setCaseMessages,
 	settleCase,
@@ -117,6 +118,12 @@ export class Cases implements CaseRecorder {
 		page: { limit: number; before?: CasePosition | undefined },
 	): Promise<Case[]> {
 		return (await selectCases(this.#sql, guildId, filter, page)).map(toCase);
+	}
+
+	/** The case before which that page of a list begins that ends with the case `last`; null for the first page. */
+	startOfPage(guildId: string, filter: CaseFilter, last: Case, length: number): Promise<number | null> {
+		const position = { created_at: last.createdAt, number: last.number };
+		return selectNewerCase(this.#sql, guildId, filter, position, length);
 	}
 
 	/** Returns how many cases a person has whose action was done, by action. */

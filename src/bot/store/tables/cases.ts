@@ -235,6 +235,22 @@ export function selectCases(
 		ORDER BY created_at DESC, number DESC LIMIT ${limit}`;
 }
 
+/** The number of the case that `selectCases` lists `distance` before the case `from`. Reads all newer cases at worst. */
+export async function selectNewerCase(
+	...[sql, guildId, filter, from, distance]: [Sql, string, CaseFilter, CasePosition, number]
+): Promise<number | null> {
+	const { userId = null, moderatorId = null, action = null, until = Number.MAX_SAFE_INTEGER } = filter;
+	const [row] = await sql<CaseRow>`
+		SELECT * FROM cases
+		WHERE guild_id = ${guildId} AND created_at < ${until} AND deleted_at IS NULL
+			AND (created_at, number) >= (${from.created_at}, ${from.number})
+			AND (CAST(${userId} AS TEXT) IS NULL OR user_id = ${userId})
+			AND (CAST(${moderatorId} AS TEXT) IS NULL OR moderator_id = ${moderatorId})
+			AND (CAST(${action} AS TEXT) IS NULL OR action = ${action})
+		ORDER BY created_at, number LIMIT 1 OFFSET ${distance}`;
+	return row?.number ?? null;
+}
+
 /** Only actions that were carried out; no deleted cases. */
 export function countCasesOf(sql: Sql, guildId: string, userId: string): Promise<{ action: string; count: number }[]> {
 	// The expressions (action || '') are in no index, so SQLite uses the index of people, which is the best one here.
