@@ -22,7 +22,8 @@ test("every test that the table names exists", async () => {
 	const missing: string[] = [];
 	for (const { file, name } of tests.values()) {
 		const source = await Bun.file(join(import.meta.dir, file)).text();
-		if (!source.includes(`test(${JSON.stringify(name)}`)) missing.push(`${file}: ${name}`);
+		// `test`, or a test with a fixture, such as `simulatorTest`.
+		if (!new RegExp(`[tT]est\\(${RegExp.escape(JSON.stringify(name))}`).test(source)) missing.push(`${file}: ${name}`);
 	}
 	expect(missing).toEqual([]);
 });

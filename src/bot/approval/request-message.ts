@@ -51,6 +51,9 @@ export interface ShownRequest {
 /** First line of a plan that only names what stands in the arguments. */
 export const namesHeading = "The ids in the arguments:";
 
+/** Start of the line that says why the arguments make the call destructive. */
+const destructiveHeading = "Counts as destructive:";
+
 /** Undefined for the holder of the root key. */
 export function principalOf({ principal }: Pick<ApprovalRow, "principal">): Principal | undefined {
 	return principal === null ? undefined : JSON.parse(principal);
@@ -130,7 +133,7 @@ function buttonRow(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]
 	};
 }
 
-/** What would happen: the tool, whom and what it is about, and the first line of its dry run. */
+/** What would happen: the tool, whom and what it is about, the first line of its dry run, and why it is destructive. */
 function sentencesOf({ row, title, language }: ShownRequest): string[] {
 	const say = sayIn(language);
 	const values = { tool: inlineText(title, maxNameLength), who: requesterText(row, language) };
@@ -144,8 +147,11 @@ function sentencesOf({ row, title, language }: ShownRequest): string[] {
 					...values,
 					things: more > 0 ? said("approval.things.more", { things: shown, more }) : shown,
 				});
-	const [first] = JSON.parse(row.plan) ?? [];
-	return first === undefined || first === namesHeading ? [sentence] : [sentence, `> ${readable(first)}`];
+	const lines: string[] = JSON.parse(row.plan) ?? [];
+	const shownLines = lines.filter((line, at) =>
+		at === 0 ? line !== namesHeading : line.startsWith(destructiveHeading),
+	);
+	return [sentence, ...shownLines.map((line) => `> ${readable(line)}`)];
 }
 
 const mentionMarks: readonly [name: RegExp, mark: string][] = [
