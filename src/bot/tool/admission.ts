@@ -65,21 +65,31 @@ export function withPersonName({
 	return user ? { ...principal, person: { ...person, name: user.displayName } } : principal;
 }
 
-/** The setting GUILD_ID or, without it, the only guild that the caller may use. Undefined if there are several. */
-export function ownGuildId(
-	bot: Pick<BotContext, "connection" | "guildId" | "guilds" | "principal">,
-): string | undefined {
+type Reachable = Pick<BotContext, "connection" | "guilds" | "principal">;
+
+/** The setting GUILD_ID or, without it, the only guild that the caller may use. Undefined if there may be several. */
+export function ownGuildId(bot: Reachable & Pick<BotContext, "guildId">): string | undefined {
 	if (bot.guildId !== undefined) return bot.guildId;
-	const [only, ...others] = usableGuilds(bot);
+	const [only, ...others] = possibleGuilds(bot);
 	return others.length === 0 ? only?.id : undefined;
 }
 
-/** Of a person, only guilds in which the person is known to be a member. */
-export function usableGuilds(bot: Pick<BotContext, "connection" | "guilds" | "principal">): readonly Guild[] {
-	const { person } = bot.principal ?? {};
-	return bot.connection.guilds.filter(
-		({ id, members }) => mayTouch(bot, id) && (!person || members.cache.has(person.id)),
+/** Of a person, also guilds of which not all members are loaded: the person may be one of them. */
+export function possibleGuilds(bot: Reachable): readonly Guild[] {
+	const { connection, principal } = bot;
+	return connection.guilds.filter(
+		(guild) =>
+			mayTouch(bot, guild.id) && (isKnownIn(principal, guild) || !guild.available || !connection.hasAllMembers(guild)),
 	);
+}
+
+/** Of a person, only guilds in which the person is known to be a member. */
+export function usableGuilds(bot: Reachable): readonly Guild[] {
+	return bot.connection.guilds.filter((guild) => mayTouch(bot, guild.id) && isKnownIn(bot.principal, guild));
+}
+
+function isKnownIn(principal: Principal | undefined, { members }: Guild): boolean {
+	return !principal?.person || members.cache.has(principal.person.id);
 }
 
 /** By `guild_id` or `BotContext.guildId`. Throws if the guild is not allowed or unavailable. */
@@ -111,14 +121,13 @@ export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect
 const maxNamed = 20;
 
 function guildIdRequired(bot: Admitting) {
+	if (possibleGuilds(bot).length === 0)
+		return invalidParameters(["guild_id: is required, because this bot is in no guild that you may use"]);
 	const guilds = usableGuilds(bot);
 	const named = guilds.slice(0, maxNamed).map(guildName).join(", ");
 	const more = guilds.length > maxNamed ? ` and ${guilds.length - maxNamed} more: list_guilds` : "";
-	return invalidParameters([
-		guilds.length === 0
-			? "guild_id: is required, because this bot is in no guild that you may use"
-			: `guild_id: is required, because this bot is in several guilds: ${named}${more}`,
-	]);
+	const list = named === "" ? "" : `: ${named}${more}`;
+	return invalidParameters([`guild_id: is required, because this bot is in several guilds${list}`]);
 }
 
 interface Admission {

@@ -7,7 +7,7 @@
 
 import { type Guild, type GuildBasedChannel, GuildMember, PermissionFlagsBits, Role } from "discord.js";
 import type * as v from "valibot";
-import { actAs, actingPerson, currentPerson, isForPeople } from "../../discord/acting-person.ts";
+import { actAs, actingPerson, isForPeople } from "../../discord/acting-person.ts";
 import { guildName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
@@ -42,9 +42,9 @@ import {
 	findGuild,
 	isAdmitted,
 	isOnDiscord,
-	mayTouch,
 	ownGuildId,
 	personOf,
+	possibleGuilds,
 	requireBotManager,
 	whyNoAccess,
 	withPersonName,
@@ -207,10 +207,7 @@ async function withGuildNote(work: Promise<Output>, bot: BotContext, args: JsonO
 
 function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 	if (args.guild_id) return undefined;
-	const person = currentPerson();
-	const guilds = bot.connection.guilds.filter(
-		({ id, members }) => mayTouch(bot, id) && (!person || members.cache.has(person.id)),
-	);
+	const guilds = possibleGuilds(bot);
 	const guild = guilds.find(({ id }) => id === bot.guildId);
 	// The name of an unavailable guild may be unknown.
 	return guild?.available && guilds.length > 1

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ChannelType, GuildMemberFlags, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { guildsOf } from "../../../src/bot/tool/admission.ts";
+import { guildsOf, ownGuildId } from "../../../src/bot/tool/admission.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
@@ -552,6 +552,28 @@ describe("a bot in several guilds", () => {
 			return !isError;
 		});
 	});
+});
+
+test("a person's only guild is not known while another may have that person", () => {
+	const guild = (id: string, people: string[], state: object = {}) => ({
+		id,
+		available: true,
+		complete: true,
+		members: { cache: new Set(people) },
+		...state,
+	});
+	const principal = { person: { id: "1", name: "zoe", signedIn: false } };
+	const own = (...guilds: ReturnType<typeof guild>[]) =>
+		ownGuildId({
+			connection: { guilds, hasAllMembers: ({ complete }: { complete: boolean }) => complete },
+			principal,
+		} as never);
+	const cooks = guild("cooks", ["1", "2"]);
+	expect(own(cooks, guild("bakers", ["2"]))).toBe("cooks");
+	expect(own(cooks, guild("bakers", ["1"]))).toBeUndefined();
+	expect(own(cooks, guild("bakers", [], { complete: false }))).toBeUndefined();
+	expect(own(cooks, guild("bakers", [], { available: false }))).toBeUndefined();
+	expect(own(guild("cooks", ["1"], { complete: false }), guild("bakers", []))).toBe("cooks");
 });
 
 test("while the member cache is incomplete, Discord is asked who is a member", async () => {
