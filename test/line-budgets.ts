@@ -7,7 +7,7 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 430,
-	"bot/approval": 2130,
+	"bot/approval": 2140,
 	"bot/commands": 2800,
 	"bot/config": 1250,
 	"bot/features": 2500,
@@ -19,7 +19,7 @@ const budgets: Record<string, number> = {
 	"bot/server": 690,
 	"bot/setup": 1400,
 	"bot/store": 2940,
-	"bot/tool": 2875,
+	"bot/tool": 2885,
 	"bot/tools": 11_320,
 	ai: 850,
 	build: 350,
