@@ -259,6 +259,8 @@ export const de = {
 	"result.remove_timeout.ask": "Timeout von {who} beenden?",
 	"result.ban": "{who} dauerhaft gebannt.",
 	"result.ban.ask": "{who} dauerhaft bannen?",
+	"result.ban.not_again": "Schon gebannt: {who}.",
+	"result.ban.not_possible": "Nicht gebannt, weil im Rang über dem Bot oder nicht vorhanden: {who}.",
 	"result.ban.not_all": "Nicht gebannt, weil schon gebannt, im Rang über dem Bot oder nicht vorhanden: {who}.",
 	"result.ban_permanent": "Der Bann von {who} endet nicht mehr: Er gilt jetzt dauerhaft.",
 	"result.ban_permanent.ask": "{who} jetzt dauerhaft bannen?",
@@ -363,6 +365,8 @@ export const de = {
 	"result.entry_guild": "**#{number}** {action} · {when} · von {moderator}",
 	"result.entry_more": "{entry}\n> {more}",
 	"result.entry_deleted": "gelöscht {when}",
+	"result.entry_why": "{state}: {why}",
+	"result.entry_client": "über {client}",
 	"result.until": "bis {until}",
 	"result.no_temp_bans": "Es gibt keine befristeten Banns.",
 	"result.temp_bans.title": "Befristete Banns",
@@ -439,7 +443,22 @@ export const de = {
 	"case.told.yes": "per Direktnachricht informiert",
 	"case.told.failed": "Direktnachricht nicht zugestellt",
 	"case.told.asked": "unklar, ob die Direktnachricht ankam",
-	"case.rule": "Regel „{rule}“ (Fall {number})",
+	"case.rule.warning": {
+		one: "Automatisch nach {count} Verwarnung (Fall {number})",
+		other: "Automatisch nach {count} Verwarnungen (Fall {number})",
+	},
+	"case.rule.timeout": {
+		one: "Automatisch nach {count} Timeout (Fall {number})",
+		other: "Automatisch nach {count} Timeouts (Fall {number})",
+	},
+	"case.rule.kick": {
+		one: "Automatisch nach {count} Kick (Fall {number})",
+		other: "Automatisch nach {count} Kicks (Fall {number})",
+	},
+	"case.rule.ban": {
+		one: "Automatisch nach {count} Bann (Fall {number})",
+		other: "Automatisch nach {count} Banns (Fall {number})",
+	},
 	"case.detail.members": { one: "{count} Mitglied", other: "{count} Mitglieder" },
 	"case.detail.inactive": { one: "seit {count} Tag inaktiv", other: "seit {count} Tagen inaktiv" },
 	"case.detail.deleted": {
@@ -1059,6 +1078,7 @@ export const de = {
 	"refusal.nothing_done": "{why} Es ist nichts passiert.",
 	"refusal.administrators": "Administratoren können keinen Timeout bekommen: {who}. Es ist nichts passiert.",
 	"refusal.not_timed_out": "Kein Timeout: {who}.",
+	"refusal.more": "Und {count} weitere.",
 	"refusal.already_banned": "Schon gebannt: {who}. Es ist nichts passiert.",
 	"refusal.not_banned": "Nicht gebannt: {who}.",
 	"refusal.too_many_bans":

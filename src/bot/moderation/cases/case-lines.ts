@@ -12,7 +12,18 @@ import { at, channels, type Part, parts, result } from "../../results/result.ts"
 import type { CaseEdit, ModeratorCount } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import type { Case } from "./case.ts";
-import { describeState, describeTold, saidAction, saidDetails, saidReason, saidState, saidTold } from "./case-text.ts";
+import {
+	describeState,
+	describeTold,
+	saidAction,
+	saidAllDetails,
+	saidClient,
+	saidDetails,
+	saidReason,
+	saidState,
+	saidTold,
+	saidWhy,
+} from "./case-text.ts";
 
 /** Maximum number of message ids, and of channel ids, that the details of a case list for MCP clients. */
 const maxListed = 50;
@@ -52,7 +63,7 @@ export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[])
 				channelIds.length > 0 && `Channels: ${listed(channelIds)}`,
 				edits.length > 0 && `${edits.length} change(s), newest first:`,
 			],
-			saidCase(one),
+			saidCase(one, { isWhole: true }),
 			...saidPlaces(guild, one),
 		),
 		edits.map(({ at: changedAt, editor_id, what, before }) =>
@@ -83,8 +94,8 @@ export function saidSummary(counts: readonly { action: string; count: number }[]
 	return list === undefined ? undefined : said("result.all_cases", { list });
 }
 
-/** For people: a case in at most two lines. */
-export function saidCase(one: Case): Said {
+/** For people: a case in at most two lines. `isWhole`: without leaving out or shortening anything. */
+export function saidCase(one: Case, { isWhole = false } = {}): Said {
 	const { number, action, userId, channelIds, createdAt, moderatorId, endsAt } = one;
 	const values = {
 		number: String(number),
@@ -94,15 +105,25 @@ export function saidCase(one: Case): Said {
 	};
 	const who = userId === undefined ? channels(channelIds.map((id) => ({ id }))) : `<@${userId}>`;
 	const reason = saidReason(one);
-	const more = dotted([
-		...(typeof reason === "string" ? [written(truncate(reason, maxReasonShown))] : reason ? [reason] : []),
-		...(endsAt === undefined ? [] : [said("result.until", { until: at(endsAt) })]),
-		...saidDetails(one.detail ?? ""),
-		...[saidTold(one.told), saidState(one.state)].filter((text) => text !== undefined),
-		...(one.deletedAt === undefined ? [] : [said("result.entry_deleted", { when: at(one.deletedAt) })]),
-	]);
+	const state = saidState(one.state);
+	const why = isWhole && one.state === "not done" ? escaped(saidWhy(one.why)) : undefined;
+	const client = isWhole ? escaped(saidClient(one)) : undefined;
+	const texts = [
+		escaped(typeof reason === "string" && !isWhole ? truncate(reason, maxReasonShown) : reason),
+		endsAt === undefined ? undefined : said("result.until", { until: at(endsAt) }),
+		...(isWhole ? saidAllDetails(one) : saidDetails(one.detail ?? "")),
+		saidTold(one.told),
+		state && why ? said("result.entry_why", { state, why }) : state,
+		client && said("result.entry_client", { client }),
+		one.deletedAt === undefined ? undefined : said("result.entry_deleted", { when: at(one.deletedAt) }),
+	];
+	const more = dotted(texts.filter((text) => text !== undefined));
 	const entry = who === "" ? said("result.entry_guild", values) : said("result.entry", { ...values, who });
 	return more ? said("result.entry_more", { entry, more }) : entry;
+}
+
+function escaped(text: Text | undefined): Text | undefined {
+	return typeof text === "string" ? written(text) : text;
 }
 
 function dotted([first, ...rest]: readonly Text[]): Text | undefined {

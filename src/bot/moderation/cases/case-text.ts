@@ -40,6 +40,11 @@ export function saidState(state: Case["state"]): Said | undefined {
 	return state === "done" ? undefined : states[state];
 }
 
+/** The client of a case; undefined if a person acted on Discord. */
+export function saidClient({ client }: Pick<Case, "client">): Text | undefined {
+	return client === rootClient ? said("log.root_key") : client;
+}
+
 /** Describes the outcome of a case in a few words, in English; undefined if the action was done. */
 export function describeState({ state, why }: Pick<Case, "state" | "why">): string | undefined {
 	const outcome = saidState(state);
@@ -65,12 +70,14 @@ export const rootClient = "holder of the root key";
 
 /** The reason of a case; that of an action by a rule in no language yet. */
 export function saidReason({ reason, source }: Pick<Case, "reason" | "source">): Text | undefined {
-	const [, rule, number] = (source?.startsWith("rule:") && ruleReason.exec(reason ?? "")) || [];
-	if (rule === undefined || number === undefined) return reason;
-	return said("case.rule", { rule: inlineText(rule, maxReasonLength), number });
+	const [, count, noun, number] = (source?.startsWith("rule:") && ruleReason.exec(reason ?? "")) || [];
+	const key = counted.find((one) => one === noun);
+	if (key === undefined || number === undefined) return reason;
+	return said(`case.rule.${key}`, { count: Number(count), number });
 }
 
-const ruleReason = /^Rule "(.+)" \(case (\d+)\)$/s;
+const counted = ["warning", "timeout", "kick", "ban"] as const;
+const ruleReason = /^Rule "(\d+) ([a-z]+?)s? in [^"]+" \(case (\d+)\)$/;
 
 /** How numbers are stored in details, and what they say. */
 const counts = [
@@ -84,6 +91,10 @@ const counts = [
 
 const details: readonly [RegExp, (...matched: string[]) => Text][] = [
 	[
+		/^(\d+) message\(s\) deleted, (\d+) not/,
+		(count, others) => said("case.detail.deleted", { count: toNumber(count), all: toNumber(count) + toNumber(others) }),
+	],
+	[
 		/^messages: ([\d,]+) deleted of ([\d,]+)/,
 		(count, all) => said("case.detail.deleted", { count: toNumber(count), all: toNumber(all) }),
 	],
@@ -95,6 +106,12 @@ const details: readonly [RegExp, (...matched: string[]) => Text][] = [
 	[/^slow mode: ([\d → ]+) s\b/, (seconds) => said("case.detail.slowmode", { seconds })],
 	[/^approved by (.+)$/s, (name) => said("case.detail.approved", { name: inlineText(name, maxReasonLength) })],
 ];
+
+/** The same, and the number of the messages. */
+export function saidAllDetails({ detail = "", messageIds: { length: count } }: Pick<Case, "detail" | "messageIds">) {
+	const isCounted = count === 0 || /^messages: |^\d+ message\(s\)/.test(detail);
+	return isCounted ? saidDetails(detail) : [...saidDetails(detail), said("count.messages", { count })];
+}
 
 /** The parts of a stored detail, in Discord's Markdown. What is in no known form stays as it is. */
 export function saidDetails(detail: string): Text[] {

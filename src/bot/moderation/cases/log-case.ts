@@ -4,13 +4,11 @@ import { said } from "../../../texts/texts.ts";
 import type { CaseEdit } from "../../store/tables/cases.ts";
 import type { LogEntry, ModerationLog } from "../moderation-log.ts";
 import type { Case } from "./case.ts";
-import { gravityOf, rootClient, saidAction, saidDetails, saidReason, saidState, saidWhy } from "./case-text.ts";
+import { gravityOf, saidAction, saidAllDetails, saidClient, saidReason, saidState, saidWhy } from "./case-text.ts";
 
 export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): void {
-	const { guildId, number, action, userId, moderatorId, client } = one;
+	const { guildId, number, action, userId, moderatorId } = one;
 	const outcome = saidState(one.state);
-	const { length: count } = one.messageIds;
-	const saysCount = one.detail?.startsWith("messages: ") ?? false;
 	moderationLog.add(guildId, {
 		title: outcome ? said("log.undone.title", { action: saidAction(action), outcome }) : saidAction(action),
 		gravity: gravityOf(action),
@@ -18,10 +16,10 @@ export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): v
 		moderatorId,
 		...(userId !== undefined && { userId }),
 		cause: one.state === "not done" ? saidWhy(one.why) : undefined,
-		detail: [...saidDetails(one.detail ?? ""), ...(count > 0 && !saysCount ? [said("count.messages", { count })] : [])],
+		detail: saidAllDetails(one),
 		...(one.endsAt !== undefined && { until: one.endsAt }),
 		reason: saidReason(one) ?? null,
-		client: client === rootClient ? said("log.root_key") : client,
+		client: saidClient(one),
 		...(one.told && { told: said(`log.told.${one.told}`) }),
 		channelIds: one.channelIds,
 		caseNumber: number,

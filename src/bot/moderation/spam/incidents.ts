@@ -3,7 +3,7 @@
 
 import { type GuildMember, SnowflakeUtil } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
-import { countOf, resultLines } from "../../../discord/text.ts";
+import { resultLines } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
@@ -405,5 +405,5 @@ function reasonOf({ rule }: Incident): string {
 
 function detailOf(incident: Incident): string {
 	const failed = failuresOf(incident).length;
-	return `${countOf(incident.messages.size - failed, "message")} deleted, ${failed} not`;
+	return `${incident.messages.size - failed} message(s) deleted, ${failed} not`;
 }

@@ -32,6 +32,7 @@ test.each([
 		["1.200 von 2.000 Nachrichten gelöscht", "unklar: 5", "IDs der neuesten 1.000 gespeichert", "von 2 Personen"],
 	],
 	["messages: 1,200, approved by Ada", ["1.200 Nachrichten", "genehmigt von Ada"]],
+	["3 message(s) deleted, 2 not", ["3 von 5 Nachrichten gelöscht"]],
 	["something *else*, role 1", ["something \\*else\\*, role 1"]],
 	["", []],
 ])("the detail %j is said in the guild's language", (detail, parts) => {
@@ -39,7 +40,8 @@ test.each([
 });
 
 test.each([
-	["rule:7", 'Rule "2 warnings in 1d: ban" (case 7)', "Regel „2 warnings in 1d: ban“ (Fall 7)"],
+	["rule:7", 'Rule "3 warnings in 30d: timeout 1d" (case 7)', "Automatisch nach 3 Verwarnungen (Fall 7)"],
+	["rule:7", 'Rule "1 kick in 1d: ban" (case 7)', "Automatisch nach 1 Kick (Fall 7)"],
 	["rule:7", "changed by a moderator", "changed by a moderator"],
 	[undefined, 'Rule "mine" (case 7)', 'Rule "mine" (case 7)'],
 ] as const)("the reason of a case from %p: %p is said as %p", (source, reason, text) => {

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { suggestCases } from "../../../../src/bot/moderation/cases/case-actions.ts";
+import { storedWhy } from "../../../../src/bot/moderation/cases/case-text.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { moderator, staffedCases } from "./cases-world.ts";
 
@@ -35,6 +36,26 @@ onBoth((databases) => {
 		const client = await bot.call("list_cases", { number: 1 });
 		expect(client.text).toContain("Messages: 18446744073709551615");
 		expect(client.text).toContain(" | warn | ");
+	});
+
+	test("the details of a case have all that its line in a list shortens", async () => {
+		await using bot = await start();
+		await bot.cases.add(bot.guild.id, {
+			action: "timeout",
+			userId: bot.id("zoe"),
+			moderatorId: bot.id(moderator),
+			client: "an *assistant*",
+			reason: `${"very ".repeat(60)}rude`,
+			state: "not done",
+			why: storedWhy("case.why.late"),
+			messageIds: ["18446744073709551614", "18446744073709551615"],
+		});
+		const { text: whole } = await bot.as(moderator, "list_cases", { number: 1 });
+		expect(whole.split("\n")[1]).toBe(
+			`> ${"very ".repeat(60)}rude · 2 messages · not done: The bot could not do it in time. · through an \\*assistant\\*`,
+		);
+		const { text: list } = await bot.as(moderator, "list_cases", {});
+		expect(list).toMatch(/> (very ?){20}… · not done$/);
 	});
 
 	test("pages continue where the last one ended", async () => {
