@@ -160,6 +160,11 @@ function refuseAny<Thing>(
 	const remedies = new Set(refusals.flatMap(({ remedy }) => remedy ?? []));
 	const models = [`${count}${problems.join("; ")}.`, ...remedies, "Nothing was done."].join(" ");
 	const saidRemedies = refusals.flatMap(({ saidRemedy }) => saidRemedy ?? []);
-	const why = joined([...refusals.slice(0, sampleSize).map(({ people }) => people), ...saidRemedies.slice(0, 1)]);
+	const more = refusals.length - sampleSize;
+	const why = joined([
+		...refusals.slice(0, sampleSize).map(({ people }) => people),
+		...(more > 0 ? [said("refusal.more", { count: more })] : []),
+		...saidRemedies.slice(0, 1),
+	]);
 	throw new SaidError(said("refusal.nothing_done", { why: why ?? "" }), { models });
 }

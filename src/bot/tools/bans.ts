@@ -175,16 +175,17 @@ function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): 
 			for (const id of banned_users) noteItem(id, "done");
 			for (const id of failed_users) noteItem(id, "not done");
 			const why = await whyNotBanned(guild, failed_users);
+			const failures = [...Map.groupBy(failed_users, why)];
 			return result(
 				resultLines(
 					`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; Discord deletes ${deleted}` : ""}:`,
 					banned_users.map(nameOf),
 					failed_users.length > 0 && `${failed_users.length} not banned:`,
-					failed_users.map((id) => `${nameOf(id)} | ${why(id)}`),
+					failed_users.map((id) => `${nameOf(id)} | ${failureTexts[why(id)]}`),
 				),
 				banned_users.length > 0 && said("result.ban", { who: mentions(banned_users) }),
 				banned_users.length > 0 && deleting(seconds),
-				failed_users.length > 0 && said("result.ban.not_all", { who: mentions(failed_users) }),
+				...failures.map(([cause, ids]) => said(`result.ban.${cause}`, { who: mentions(ids) })),
 			);
 		},
 	};
@@ -213,17 +214,21 @@ const reserveMs = 1_000;
  * Returns a function that says why a user was not banned by Discord's bulk ban; Discord does not tell the reason. Never
  * throws for an error of Discord.
  */
-async function whyNotBanned(guild: Guild, ids: readonly string[]): Promise<(id: string) => string> {
-	const unknown = "already banned, ranked above the bot, or no user";
+async function whyNotBanned(guild: Guild, ids: readonly string[]): Promise<(id: string) => keyof typeof failureTexts> {
 	try {
 		const { banned } = await endingEarlier(reserveMs, () => bansAmong(guild, ids));
-		const others = "ranked above the bot, or no user";
-		return (id) => (banned.has(id) ? "already banned" : others);
+		return (id) => (banned.has(id) ? "not_again" : "not_possible");
 	} catch (error) {
 		if (!toToolError(error)) throw error;
-		return () => unknown;
+		return () => "not_all";
 	}
 }
+
+const failureTexts = {
+	not_again: "already banned",
+	not_possible: "ranked above the bot, or no user",
+	not_all: "already banned, ranked above the bot, or no user",
+} as const;
 
 function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
 	return absentIf([RESTJSONErrorCodes.UnknownBan], () => guild.bans.fetch({ user: id, force: true }));

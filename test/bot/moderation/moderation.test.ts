@@ -393,6 +393,28 @@ describe("arguments", () => {
 		for (const id of [one, two, three]) expect(guild.bans.get(id)?.reason).toEndWith(": being rude");
 	});
 
+	test("a ban of several tells for each person why not, and how many are not named", async () => {
+		await using world = await startModerationWorld();
+		const { simulator, guild } = world;
+		const join = (username: string) => {
+			const user = simulator.world.users.add({ username });
+			return { user, member: simulator.world.members.add(guild, user) };
+		};
+		const banned = simulator.world.users.add({ username: "banned" });
+		simulator.world.bans.add(guild, banned);
+		const [one, two] = [join("one"), join("two")];
+		const ids = [one.user.id, two.user.id, banned.id];
+		expect(await world.ask("ada", `!m ban ${ids.map((id) => `<@${id}>`).join(" ")} rude`)).toStartWith(
+			`Banned <@${one.user.id}>, <@${two.user.id}> for good.\nBanned already: <@${banned.id}>.\n`,
+		);
+		const above = simulator.world.roles.add(guild, { name: "Above", position: 99 });
+		const high = Array.from({ length: 12 }, (_, number) => join(`high${number}`));
+		for (const { member } of high) simulator.world.members.edit(guild, member, { roles: [above.id] });
+		const refused = await world.ask("ada", `!m ban ${high.map(({ user }) => `<@${user.id}>`).join(" ")} rude`);
+		expect(refused.match(/<@\d+>/g)).toHaveLength(10);
+		expect(refused.split("\n").at(10)).toBe("And 2 more.");
+	});
+
 	test("banlist has pages of ten", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
