@@ -65,9 +65,9 @@ export function resultLines(...lines: readonly (Optional | readonly Optional[])[
 	return lines.flat().filter(isPresent);
 }
 
-/** Anybody with a webhook's URL can post messages. */
+/** Also in escaped Markdown. Anybody with a webhook's URL can post messages. */
 export function withoutTokens(text: string): string {
-	return text.replace(/(webhooks\/\d+\/)[\w-]+/gi, "$1[hidden]");
+	return text.replace(/(webhooks\/\d+\/)(?:[\w-]|\\_)+/gi, "$1[hidden]");
 }
 
 /** With "…" at the end. Does not split surrogate pairs. */

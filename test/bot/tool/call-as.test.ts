@@ -2,9 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { result } from "../../../src/bot/results/result.ts";
 import { guild_id } from "../../../src/bot/tool/arguments/arguments.ts";
 import { destructiveTool, readTool, writeTool } from "../../../src/bot/tool/define.ts";
+import { inlineText } from "../../../src/discord/text.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
+import { said } from "../../../src/texts/texts.ts";
 import { testWith } from "../../support/test-with.ts";
 import { userNamed } from "../../support/world.ts";
 import { about, banRequest, draftFor, peopleInput, startRecording } from "./recording.ts";
@@ -52,7 +55,22 @@ const refusing = writeTool({
 	},
 });
 
-const tools = [ban, look, count, broken, refusing];
+const token = "a-Secret_1_of_3";
+const address = `discord.com/api/webhooks/123456789012345678/${token}`;
+
+/** Tells a webhook's token in three ways. */
+const leaking = readTool({
+	...about,
+	name: "leaking",
+	input: { guild_id },
+	run: () => [
+		address,
+		`https://${address}`,
+		result(address, said("refusal.reason", { text: inlineText(address, 200) })),
+	],
+});
+
+const tools = [ban, look, count, broken, refusing, leaking];
 const start = () => startRecording({ tools });
 
 const botTest = testWith(start);
@@ -136,6 +154,13 @@ describe("a call in a person's name", () => {
 		await using bot = await startRecording({ tools, changes: { guilds } });
 		expect(await bot.as("zoe", "look")).toMatchObject({ text: "The Cooks\nzoe", isError: false });
 		expect(await bot.call("look", {})).toMatchObject({ isError: true });
+	});
+
+	botTest("does not tell a webhook's token, with or without a scheme before its address", async (bot) => {
+		const { text } = await bot.as("zoe", "leaking");
+		expect(text.split("webhooks/123456789012345678/[hidden]")).toHaveLength(4);
+		expect(text.replaceAll("\\", "")).not.toContain("Secret");
+		expect(text.replaceAll("\\", "")).not.toContain("1_of");
 	});
 
 	botTest("of an unknown tool is a bug, which is logged", async (bot) => {
