@@ -16,6 +16,7 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { type Say, said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
+import { formPerson } from "../../commands/forms.ts";
 import type { ReportAct, ReportRow } from "../../store/tables/reports.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import { actsOf, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
@@ -56,7 +57,9 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		const { what, number } = button;
 		const fields = forms[what];
 		if (fields && !interaction.isModalSubmit()) {
-			await interaction.showModal(formFor(button, fields, sayIn(interaction.locale)));
+			const row = await reports.find(interaction.guildId, number);
+			requireStaff(interaction, row);
+			await interaction.showModal(formFor({ what, number, person: row.author_id }, fields, sayIn(interaction.locale)));
 			return;
 		}
 		await deferPrivately(interaction);
@@ -156,10 +159,15 @@ function readForm(interaction: Pressed, fields: readonly Field[]): Form {
 	return form;
 }
 
-function formFor({ what, number }: Pressable, fields: readonly Field[], say: Say): ModalBuilder {
+function formFor(
+	{ what, number, person }: Pressable & { person: string },
+	fields: readonly Field[],
+	say: Say,
+): ModalBuilder {
 	return new ModalBuilder()
 		.setCustomId(`${entryPrefix}:${what}:${number}`)
 		.setTitle(`${say(`report.${what}.button`)} (#${number})`)
+		.addTextDisplayComponents(formPerson(person, say))
 		.addLabelComponents(
 			fields.map(({ id, label, value, max }) => {
 				const input = new TextInputBuilder()

@@ -68,6 +68,7 @@ onBoth((databases) => {
 		expect(buttonsOf(entry)).toEqual(["Löschen", "Verwarnen", "Timeout", "Bannen", "Ablehnen"]);
 		const form = await (await simulator.user(moderator).press(entry, "Timeout")).modal();
 		expect(form).toMatchObject({ title: "Timeout (#1)", inputs: [{ label: "Wie lange" }, { label: "Grund" }] });
+		expect(form.texts).toEqual([`Für <@${mona.id}>`]);
 		const { text } = await world.call(undefined, "list_reports", {});
 		expect(text).toContain("| text: The message has no text., files: a.png");
 
@@ -177,12 +178,9 @@ describe("staff", () => {
 			content: "free coins",
 			components: entry.components,
 		});
-		for (const person of [moderator, "zoe"]) {
-			expect(await world.press(person, forged, "Dismiss")).toBe("There is no report #1 here. Nothing was done.");
-			expect(await world.fill(person, forged, "Ban", { days: "7", reason: "x" })).toBe(
-				"There is no report #1 here. Nothing was done.",
-			);
-		}
+		for (const person of [moderator, "zoe"])
+			for (const button of ["Dismiss", "Ban"])
+				expect(await world.press(person, forged, button)).toBe("There is no report #1 here. Nothing was done.");
 		expect(world.guild.bans.has(world.id("mona_lisa"))).toBe(false);
 		expect(buttonsOf(await world.entry(1))).toContain("Ban");
 	});
