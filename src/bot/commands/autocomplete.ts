@@ -1,7 +1,7 @@
 // Autocompletion of the options of slash commands: durations, reasons and cases.
 
 import { type AutocompleteInteraction, PermissionFlagsBits } from "discord.js";
-import { lengthOf, truncate } from "../../discord/text.ts";
+import { joinLines, lengthOf, oneLine, truncate } from "../../discord/text.ts";
 import { within } from "../../lib/wait.ts";
 import type { Action, ActionOption, OptionKind, Suggestion, SuggestQuery } from "./action.ts";
 import { suggestDurations } from "./durations.ts";
@@ -36,7 +36,7 @@ export async function autocomplete(
 		(found === "late" ? [] : found).slice(0, maxSuggestions).flatMap(({ name, value }) => {
 			// Discord refuses the whole response for one value that is too long.
 			if (name === "" || lengthOf(value) > maxNameLength) return [];
-			const shown = truncate(name, maxNameLength, lengthOf);
+			const shown = truncate(oneLine(joinLines(name)), maxNameLength, lengthOf);
 			return [{ name: shown, value: isNumber ? Number(value) : value }];
 		}),
 	);

@@ -75,7 +75,7 @@ export class SlashCommands {
 	];
 
 	/** What people typed in forms that were wrong, by the id of the button. */
-	readonly #typed = new LruMap<string, Form>(maxForms);
+	readonly #typed = new LruMap<string, { form: Form; userId: string }>(maxForms);
 
 	constructor(private readonly options: SlashCommandsOptions) {}
 
@@ -194,7 +194,7 @@ export class SlashCommands {
 			if (!(error instanceof SaidError)) throw error;
 			// A form cannot follow a form: MODAL is not available for MODAL_SUBMIT.
 			// https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type
-			this.#typed.set(interaction.id, form);
+			this.#typed.set(interaction.id, { form, userId: interaction.user.id });
 			const { locale } = interaction;
 			const components = [retryButton(interaction.id, locale)];
 			const content = render(error.said, languageOf(locale));
@@ -204,9 +204,10 @@ export class SlashCommands {
 
 	async #onRetry(interaction: ComponentInteraction, id: string): Promise<void> {
 		if (!interaction.isButton()) return;
-		const form = this.#typed.get(id);
-		if (!form) throw new SaidError(said("answer.form_gone"));
-		await interaction.showModal(formFor(form, interaction.locale));
+		const typed = this.#typed.get(id);
+		if (!typed) throw new SaidError(said("answer.form_gone"));
+		if (interaction.user.id !== typed.userId) throw new SaidError(said("answer.only_asker"));
+		await interaction.showModal(formFor(typed.form, interaction.locale));
 	}
 
 	async #onDecision(interaction: ComponentInteraction, rest: string): Promise<void> {

@@ -39,6 +39,13 @@ test("nothing is suggested if the suggestions fail or take too long", async () =
 	expect(await suggested(hangs, BanMembers, 1)).toEqual([]);
 });
 
+test("the name of a suggestion is one line of visible characters, its value is as it was", async () => {
+	const name = "#1 warn: Ada\n\u202eLovelace";
+	expect(await suggested(async () => [{ name, value: name }], BanMembers)).toEqual([
+		{ name: "#1 warn: Ada \\u{202e}Lovelace", value: name },
+	]);
+});
+
 test("at most 25 suggestions of at most 100 characters", async () => {
 	const many = async () =>
 		Array.from({ length: 40 }, (_, index) => ({

@@ -235,13 +235,21 @@ describe("commands", () => {
 		const refused = await sent.reply();
 		expect(refused.content).toStartWith("“soon” is not a duration.");
 		expect(refused.ephemeral).toBe(true);
+		const { channel } = world.simulator.channel(general);
+		const button = { type: 2, style: 1, label: "Try again", custom_id: `retry:${sent.id}` };
+		const copy = world.simulator.world.messages.add(channel, world.member("alpha").user, {
+			content: "",
+			components: [{ type: 1, components: [button] }],
+		});
+		const other = await world.simulator.user("ada").press(copy, "Try again");
+		expect((await other.reply()).content).toBe("Only the person who used the command can use these buttons.");
 		const again = await user.press(refused, "Try again");
 		// The reason is still there.
 		const done = await user.submit(again, { duration: "10 minutes" });
 		const reply = await done.reply();
 		expect(reply.ephemeral).toBe(true);
 		expect(reply.content).toStartWith("Timed out ");
-		expect(world.notes().at(-1)?.Reason).toBe("rude");
+		await until("the timeout is logged", () => world.notes().at(-1)?.Reason === "rude");
 		expect(world.member("mona_lisa").communication_disabled_until).toBeTruthy();
 	});
 
