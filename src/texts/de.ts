@@ -323,14 +323,14 @@ export const de = {
 	"result.nickname_removed": "{who} hat keinen Nicknamen mehr.",
 	"result.nickname_before": "Vorher war es {name}.",
 	"result.channel": "{where} geändert.",
-	"result.slow_mode": "In {where} gilt jetzt der Slow-Modus. Abstand zwischen zwei Nachrichten: {interval}.",
-	"result.slow_mode_off": "In {where} gilt kein Slow-Modus mehr.",
+	"result.slow_mode": "Der Slow-Modus ist in {where} jetzt an: Mitglieder warten zwischen zwei Nachrichten {interval}.",
+	"result.slow_mode_off": "Der Slow-Modus ist in {where} jetzt aus.",
 	"result.lock": "{where} gesperrt: Mitglieder können dort nicht mehr schreiben oder sprechen.",
 	"result.lock.ask": "{where} sperren?",
-	"result.lock.not": "Nicht geändert: {where}: {why}",
+	"result.lock.not": "Nicht geändert: {where}. {why}",
 	"result.lock.left":
 		"Nicht gesperrt für {who}: Sie haben eine Berechtigung, die du oder der Bot nicht wegnehmen darf.",
-	"result.lock.exempt": "Können weiter schreiben, weil der Kanal selbst es Team oder Bots erlaubt: {who}.",
+	"result.lock.exempt": "Weiter schreiben können: {who}. Der Kanal selbst erlaubt es dem Team und Bots.",
 	"result.lock.inside": {
 		one: "{count} Person ist noch darin und bleibt verbunden.",
 		other: "{count} Personen sind noch darin und bleiben verbunden.",
@@ -742,9 +742,11 @@ export const de = {
 		other: "🧹 Die Moderatoren haben {count} Nachrichten in mehreren Kanälen gelöscht.",
 	},
 	"announced.thread": "Es wurde nichts mitgeteilt: Das geht nur in Kanälen, nicht in Threads.",
-	"announced.not": "Erledigt, aber in {channel} konnte nichts mitgeteilt werden: {reason}.",
-	"announced.unknown": "Erledigt, aber Discord hat nicht bestätigt, dass es in {channel} mitgeteilt wurde.",
-	"announced.failed": "Erledigt, aber es konnte nicht mitgeteilt werden: {reason}",
+	"announced.not": "In {channel} wurde es nicht mitgeteilt: {reason}.",
+	"announced.unknown": "Discord hat nicht bestätigt, dass es in {channel} mitgeteilt wurde.",
+	"announced.failed": "Es wurde nicht mitgeteilt: {reason}.",
+	"announced.database": "Die Datenbank des Bots ist nicht erreichbar",
+	"announced.internal": "Interner Fehler, Einzelheiten stehen im Log des Bots",
 
 	// Role menus
 	"menu.content": "Wähle deine Rollen:",

@@ -311,13 +311,13 @@ export const en = {
 	"result.nickname_removed": "{who} no longer has a nickname.",
 	"result.nickname_before": "It was {name} before.",
 	"result.channel": "Changed {where}.",
-	"result.slow_mode": "{where} is in slow mode now: one message every {interval} for each member.",
-	"result.slow_mode_off": "{where} is no longer in slow mode.",
+	"result.slow_mode": "Slow mode is now on in {where}: members wait {interval} between two messages.",
+	"result.slow_mode_off": "Slow mode is now off in {where}.",
 	"result.lock": "Locked {where}: members can no longer write or speak there.",
 	"result.lock.ask": "Lock {where}?",
-	"result.lock.not": "Not changed: {where}: {why}",
+	"result.lock.not": "Not changed: {where}. {why}",
 	"result.lock.left": "Not locked for {who}: they have a permission that you or the bot may not take away.",
-	"result.lock.exempt": "Can still write, because the channel itself allows it to staff or bots: {who}.",
+	"result.lock.exempt": "Still able to write: {who}. The channel itself allows it to staff and bots.",
 	"result.lock.inside": {
 		one: "{count} person is in it and stays connected.",
 		other: "{count} people are in it and stay connected.",
@@ -705,7 +705,7 @@ export const en = {
 	"announced.lock": "🔒 The moderators have locked this channel: members cannot write here for now.",
 	"announced.slow_mode": "🐌 Slow mode is on: wait {interval} between two messages.",
 	"announced.raid":
-		"🛡️ Raid mode is on, to protect this server. Invites are paused, and each of you can write less often than usual. The moderators will turn it off again.",
+		"🛡️ Raid mode is on, to protect this server. Invites are paused, and you can write less often than usual. The moderators will turn it off again.",
 	"announced.purge": {
 		one: "🧹 The moderators have deleted {count} message here.",
 		other: "🧹 The moderators have deleted {count} messages here.",
@@ -715,9 +715,11 @@ export const en = {
 		other: "🧹 The moderators have deleted {count} messages in several channels.",
 	},
 	"announced.thread": "Nothing was announced: announcements are only made in channels, not in threads.",
-	"announced.not": "It was done, but could not be announced in {channel}: {reason}.",
-	"announced.unknown": "It was done, but Discord did not say whether it was announced in {channel}.",
-	"announced.failed": "It was done, but could not be announced: {reason}",
+	"announced.not": "It was not announced in {channel}: {reason}.",
+	"announced.unknown": "Discord did not say whether it was announced in {channel}.",
+	"announced.failed": "It was not announced: {reason}.",
+	"announced.database": "the bot's database is unavailable",
+	"announced.internal": "internal error, the bot's log has the details",
 
 	// Role menus
 	"menu.content": "Choose your roles:",

@@ -5,7 +5,6 @@
 import {
 	type APIMessage,
 	type Client,
-	DiscordAPIError,
 	Events,
 	type Guild,
 	RESTJSONErrorCodes,
@@ -15,23 +14,24 @@ import {
 import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { absentIf } from "../../discord/find.ts";
-import { describePlatformError, saidPlatformError } from "../../discord/rest/errors.ts";
+import { saidPlatformError } from "../../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { languageOf, render, type Said, said } from "../../texts/texts.ts";
-import { duration } from "../results/result.ts";
-import { Durable, type DurableOptions, NotNow, reasonOf, type Step } from "../store/durable.ts";
+import { channels, duration } from "../results/result.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type Announcement,
 	deleteAnnouncement,
+	hasAnnouncement,
 	insertAnnouncement,
 	selectAnnouncements,
 	setAnnouncementMessage,
 } from "../store/tables/announcements.ts";
 import { selectChannelLock } from "../store/tables/channel-locks.ts";
 import { selectRaidMode } from "../store/tables/raid-modes.ts";
-import { ignoreUnavailable } from "../store/unavailable.ts";
+import { ignoreUnavailable, StoreUnavailable } from "../store/unavailable.ts";
 import type { Announcer, DoneAction } from "../tool/context.ts";
 
 /** Of the tool's time, in milliseconds. */
@@ -39,6 +39,7 @@ const reserveMs = 1_000;
 /** How far Discord's clock may be behind, in milliseconds. */
 const clockMs = 10_000;
 const maxNonceLength = 25;
+const batchSize = 5;
 const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
 
 export interface AnnouncementsOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
@@ -55,6 +56,15 @@ interface News {
 	until?: Pick<Announcement, "what" | "value">;
 }
 
+interface Failed {
+	/** Of the channel. */
+	id: string;
+	/** Undefined if it is not known whether it was announced. */
+	reason: Said | undefined;
+}
+
+const noDatabase = said("announced.database");
+
 export class Announcements implements Announcer {
 	readonly #sql: Sql;
 	readonly #work: Durable;
@@ -63,35 +73,45 @@ export class Announcements implements Announcer {
 
 	constructor(private readonly options: AnnouncementsOptions) {
 		this.#sql = options.store.sql;
-		this.#work = new Durable({ ...options, name: "announcements", scan: () => this.#scan() });
+		this.#work = new Durable({
+			backOffMs: [1_000, 600_000],
+			...options,
+			name: "announcements",
+			scan: () => this.#scan(),
+		});
 	}
 
 	async after(done: DoneAction): Promise<readonly Said[]> {
-		const notes: Said[] = [];
 		try {
-			if (done.place !== undefined)
-				for (const news of await this.#newsOf(done)) notes.push(...(await this.#announce(done.guild, news)));
+			const news = done.place === undefined ? [] : await this.#newsOf(done);
+			const failed: Failed[] = [];
+			for (let at = 0; at < news.length; at += batchSize) {
+				const batch = news.slice(at, at + batchSize);
+				failed.push(...(await Promise.all(batch.map((one) => this.#announce(done.guild, one)))).flat());
+			}
+			return notesOf(failed);
 		} catch (error) {
+			if (error instanceof StoreUnavailable) return [said("announced.failed", { reason: noDatabase })];
 			this.options.log.error("could not announce what was done: internal error", { error });
-			notes.push(said("announced.failed", { reason: said("error.internal") }));
+			return [said("announced.failed", { reason: said("announced.internal") })];
+		} finally {
+			this.#work.wake();
 		}
-		this.#work.wake();
-		return notes;
 	}
 
-	async #newsOf({ draft, args, place = "" }: DoneAction): Promise<News[]> {
+	async #newsOf({ guild, draft, args, place = "" }: DoneAction): Promise<News[]> {
 		const { action, channelIds = [] } = draft;
 		const [only = place, ...others] = draft.concerned?.()?.channelIds ?? channelIds;
 		const seconds = Object(args).slowmode_seconds ?? 0;
 		if (action === "lock") {
 			const locks = await Promise.all(channelIds.map((id) => selectChannelLock(this.#sql, id)));
 			return locks.flatMap(([lock]) => {
-				if (!lock) return [];
+				if (!lock || !isWritable(guild, lock.channel_id)) return [];
 				const until = { what: "lock", value: lock.locked_at } as const;
 				return { channelId: lock.channel_id, text: said("announced.lock"), until };
 			});
 		}
-		if (action === "slow_mode" && seconds > 0)
+		if (action === "slow_mode" && seconds > 0 && isWritable(guild, only))
 			return [
 				{
 					channelId: only,
@@ -111,24 +131,25 @@ export class Announcements implements Announcer {
 	}
 
 	/** Sends once. Returns what the person must know. */
-	async #announce(guild: Guild, { channelId, text, until }: News): Promise<Said[]> {
+	async #announce(guild: Guild, { channelId, text, until }: News): Promise<Failed[]> {
 		const content = render(text, languageOf(guild.preferredLocale));
 		const id = crypto.randomUUID().replaceAll("-", "").slice(0, maxNonceLength);
 		const row = { id, guild_id: guild.id, channel_id: channelId, content, asked_at: Date.now(), message_id: null };
 		const body = { content, nonce: id, enforce_nonce: true, allowed_mentions: { parse: [] } };
 		this.#sending.add(id);
 		try {
+			if (until && (await hasAnnouncement(this.#sql, { ...row, ...until }))) return [];
 			if (until) await insertAnnouncement(this.#sql, { ...row, ...until });
 			const send = () => guild.client.rest.post(Routes.channelMessages(channelId), { body });
 			const message = (await endingEarlier(reserveMs, send)) as APIMessage;
 			if (until) await setAnnouncementMessage(this.#sql, id, message.id).catch(ignoreUnavailable);
 			return [];
 		} catch (error) {
-			const reason = reasonOf(error);
-			if (reason === undefined) throw error;
-			if (isOutcomeUnknown(error)) return [said("announced.unknown", { channel: `<#${channelId}>` })];
+			if (isOutcomeUnknown(error)) return [{ id: channelId, reason: undefined }];
+			const reason = error instanceof StoreUnavailable ? noDatabase : saidPlatformError(error);
+			if (!reason) throw error;
 			if (until) await deleteAnnouncement(this.#sql, id).catch(ignoreUnavailable);
-			return [said("announced.not", { channel: `<#${channelId}>`, reason: saidPlatformError(error) ?? reason })];
+			return [{ id: channelId, reason }];
 		} finally {
 			this.#sending.delete(id);
 		}
@@ -172,28 +193,22 @@ export class Announcements implements Announcer {
 		const id = row.message_id ?? (await this.#find(guild, row));
 		if (id !== undefined && !isOver) return setAnnouncementMessage(this.#sql, row.id, id);
 		if (id === undefined) this.options.log.warn("found no announcement, so none is removed", fieldsOf(row));
-		else
-			try {
-				// The cache may still have the slow mode from before.
-				const read = () => absentIf([UnknownChannel], () => rest.get(Routes.channel(channel_id)));
-				if (what === "slow_mode" && Object(await read()).rate_limit_per_user === value)
-					throw new NotNow("the slow mode is the announced one");
-				await absentIf([UnknownMessage, UnknownChannel], () => rest.delete(Routes.channelMessage(channel_id, id)));
-			} catch (error) {
-				if (!isRefusal(error)) throw error;
-				const reason = describePlatformError(error);
-				this.options.log.warn("cannot remove an announcement: it stays", { ...fieldsOf(row), message: id, reason });
-			}
+		else {
+			// The cache may still have the slow mode from before.
+			const read = () => absentIf([UnknownChannel], () => rest.get(Routes.channel(channel_id)));
+			if (what === "slow_mode" && Object(await read()).rate_limit_per_user === value)
+				throw new NotNow("the slow mode is the announced one");
+			await absentIf([UnknownMessage, UnknownChannel], () => rest.delete(Routes.channelMessage(channel_id, id)));
+		}
 		await deleteAnnouncement(this.#sql, row.id);
 	}
 
 	async #find(guild: Guild, { channel_id, asked_at, content }: Announcement): Promise<string | undefined> {
 		const after = SnowflakeUtil.generate({ timestamp: asked_at - clockMs }).toString();
 		const query = new URLSearchParams({ after, limit: "100" });
-		const messages = (await guild.client.rest
-			.get(Routes.channelMessages(channel_id), { query })
-			.catch((error) => (isRefusal(error) ? [] : Promise.reject(error)))) as APIMessage[];
-		return messages.find((one) => one.author.id === guild.client.user.id && one.content === content)?.id;
+		const read = () => guild.client.rest.get(Routes.channelMessages(channel_id), { query });
+		const messages = (await absentIf([UnknownChannel], read)) as APIMessage[] | undefined;
+		return messages?.find((one) => one.author.id === guild.client.user.id && one.content === content)?.id;
 	}
 
 	get #connection(): Connection {
@@ -217,8 +232,18 @@ export class Announcements implements Announcer {
 	}
 }
 
-function isRefusal(error: unknown): boolean {
-	return error instanceof DiscordAPIError && error.status < 500 && error.status !== 401;
+/** False for forums: messages are only in their posts. */
+function isWritable(guild: Guild, channelId: string): boolean {
+	return guild.channels.cache.get(channelId)?.isTextBased() !== false;
+}
+
+function notesOf(failed: readonly Failed[]): Said[] {
+	const byReason = Map.groupBy(failed, ({ reason }) => reason && render(reason, "en"));
+	return [...byReason.values()].map((some) => {
+		const [{ reason } = {}] = some;
+		const channel = channels(some);
+		return reason ? said("announced.not", { channel, reason }) : said("announced.unknown", { channel });
+	});
 }
 
 function fieldsOf({ guild_id, channel_id, what }: Announcement) {

@@ -301,13 +301,13 @@ describe("commands", () => {
 			return thread.locked;
 		});
 		expect(guild.channels.get(channel.id)).toMatchObject({ permission_overwrites: [] });
-		const slowed = `<#${thread.id}> is in slow mode now: one message every 10 seconds for each member.`;
+		const slowed = `Slow mode is now on in <#${thread.id}>: members wait 10 seconds between two messages.`;
 		expect(await runThere("slowmode", { interval: "10 seconds" })).toBe(slowed);
 		expect(thread.rate_limit_per_user).toBe(10);
 		simulator.world.users.locales.set(world.id(moderator), "de");
 		expect(await runThere("slowmode", { interval: "10s" })).toBe("Das würde nichts ändern. Es ist nichts passiert.");
 		expect(await runThere("slowmode", { interval: "1m", announce: true })).toBe(
-			`In <#${thread.id}> gilt jetzt der Slow-Modus. Abstand zwischen zwei Nachrichten: 1 Minute.\nEs wurde nichts mitgeteilt: Das geht nur in Kanälen, nicht in Threads.`,
+			`Der Slow-Modus ist in <#${thread.id}> jetzt an: Mitglieder warten zwischen zwei Nachrichten 1 Minute.\nEs wurde nichts mitgeteilt: Das geht nur in Kanälen, nicht in Threads.`,
 		);
 		simulator.world.users.locales.delete(world.id(moderator));
 		expect(await world.ask(moderator, `!m unlock <#${thread.id}>`)).toBe(`Unlocked <#${thread.id}>.`);

@@ -35,8 +35,8 @@ test.each<[ReturnType<typeof said>, string, string]>([
 	],
 	[
 		said("result.slow_mode", { where: "<#1>", interval: duration(90_000) }),
-		"<#1> is in slow mode now: one message every 90 seconds for each member.",
-		"In <#1> gilt jetzt der Slow-Modus. Abstand zwischen zwei Nachrichten: 90 Sekunden.",
+		"Slow mode is now on in <#1>: members wait 90 seconds between two messages.",
+		"Der Slow-Modus ist in <#1> jetzt an: Mitglieder warten zwischen zwei Nachrichten 90 Sekunden.",
 	],
 	[
 		said("result.purge", { messages: said("count.messages", { count: 1 }), where: "<#1>" }),

@@ -35,6 +35,13 @@ export async function insertAnnouncement(sql: Sql, row: Announcement): Promise<v
 	await sql`INSERT INTO announcements ${many([{ ...row }])}`;
 }
 
+/** Whether the channel was told the same, and that was not removed. */
+export async function hasAnnouncement(sql: Sql, { channel_id, what, value }: Announcement): Promise<boolean> {
+	const rows = await sql`
+		SELECT id FROM announcements WHERE channel_id = ${channel_id} AND what = ${what} AND value = ${value}`;
+	return rows.length > 0;
+}
+
 export async function setAnnouncementMessage(sql: Sql, id: string, messageId: string): Promise<void> {
 	await sql`UPDATE announcements SET message_id = ${messageId} WHERE id = ${id}`;
 }
