@@ -335,6 +335,8 @@ export const de = {
 		one: "{count} Person ist noch darin und bleibt verbunden.",
 		other: "{count} Personen sind noch darin und bleiben verbunden.",
 	},
+	"result.lock.partial":
+		"{why} Vielleicht ist {where} zum Teil gesperrt: Entsperre den Kanal, um das rückgängig zu machen.",
 	"result.lock.staff": "Ausgelassen, weil nur das Team sie sieht: {where}.",
 	"result.lock.unseen": "Ausgelassen, weil der Bot sie nicht sieht: {where}.",
 	"result.thread.locked": "{where} gesperrt: Nur Moderatoren können darin schreiben oder den Thread wieder öffnen.",
@@ -997,8 +999,8 @@ export const de = {
 	"audit.gone": "Dieser Aufruf ist nicht mehr gespeichert: Der Bot behält Aufrufe nur für eine begrenzte Zeit.",
 
 	// Discord's errors: sentences without their period
-	"discord.failed": "{problem}. {outcome}",
-	"discord.unknown": "Ob es passiert ist, ist nicht bekannt: Sieh nach, bevor du es wiederholst.",
+	"discord.failed": "{problem}.",
+	"discord.unknown": "{problem}. Ob es passiert ist, ist nicht bekannt: Sieh nach, bevor du es wiederholst.",
 	"discord.timeout": "Discord hat nicht rechtzeitig geantwortet",
 	"discord.unreachable": "Discord ist gerade nicht erreichbar",
 	"discord.busy": "Discord lässt den Bot warten: Versuch es in {wait} noch einmal",
@@ -1094,6 +1096,8 @@ export const de = {
 	"refusal.lacks_role": "{who} hat die Rolle {role} nicht. Es ist nichts passiert.",
 	"refusal.has_nickname": "{who} hat diesen Nicknamen schon. Es ist nichts passiert.",
 	"refusal.same_channel": "In {where} ist das schon so. Es ist nichts passiert.",
+	"refusal.same_slow_mode": "Der Slow-Modus in {where} steht schon auf {interval}. Es ist nichts passiert.",
+	"refusal.no_slow_mode": "Der Slow-Modus ist in {where} schon aus. Es ist nichts passiert.",
 	"refusal.lock_nothing": "Dort kann nur das Team schreiben oder sprechen, und Entsperren würde daran nichts ändern.",
 	"refusal.locked": "Seit {since} gesperrt.",
 	"refusal.lock_changed":

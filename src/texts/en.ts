@@ -322,6 +322,7 @@ export const en = {
 		one: "{count} person is in it and stays connected.",
 		other: "{count} people are in it and stay connected.",
 	},
+	"result.lock.partial": "{why} {where} may be locked in part: unlock it to undo that.",
 	"result.lock.staff": "Left out, because only staff can see them: {where}.",
 	"result.lock.unseen": "Left out, because the bot cannot see them: {where}.",
 	"result.thread.locked": "Locked {where}: only moderators can write in it or reopen it.",
@@ -958,8 +959,8 @@ export const en = {
 	"audit.gone": "The record of this call is gone: the bot keeps calls for a limited time.",
 
 	// Discord's errors: sentences without their period
-	"discord.failed": "{problem}. {outcome}",
-	"discord.unknown": "Whether it was done is not known: look before you repeat it.",
+	"discord.failed": "{problem}.",
+	"discord.unknown": "{problem}. Whether it was done is not known: look before you repeat it.",
 	"discord.timeout": "Discord did not answer in time",
 	"discord.unreachable": "Discord cannot be reached at the moment",
 	"discord.busy": "Discord asks the bot to wait: try again in {wait}",
@@ -1052,7 +1053,9 @@ export const en = {
 	"refusal.has_role": "{who} already has the role {role}. Nothing was done.",
 	"refusal.lacks_role": "{who} does not have the role {role}. Nothing was done.",
 	"refusal.has_nickname": "{who} already has that nickname. Nothing was done.",
-	"refusal.same_channel": "{where} is so already. Nothing was done.",
+	"refusal.same_channel": "This is already so in {where}. Nothing was done.",
+	"refusal.same_slow_mode": "Slow mode in {where} is already set to {interval}. Nothing was done.",
+	"refusal.no_slow_mode": "Slow mode is already off in {where}. Nothing was done.",
 	"refusal.lock_nothing": "Only staff can write or speak there, and unlocking would not change that.",
 	"refusal.locked": "It has been locked since {since}.",
 	"refusal.lock_changed":

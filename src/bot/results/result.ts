@@ -68,9 +68,12 @@ export function errorForPeople(error: unknown, language: Language): string {
 	return peopleText((error as Error).message, { isError: true });
 }
 
-/** What a person reads instead of an error's text, as part of a message. */
+/** What a person reads instead of an error's text, as part of a message that says itself what was done. */
 export function reasonOf(error: ToolError): Value {
-	return error instanceof SaidError ? error.said : peopleText(error.message, { isError: true });
+	if (!(error instanceof SaidError))
+		return peopleText(error.message.replace(/ Nothing was done\.$/, ""), { isError: true });
+	const { key, values } = error.said;
+	return (key === "refusal.nothing_done" && values.why) || error.said;
 }
 
 const maxListed = 20;
@@ -105,6 +108,13 @@ export function duration(ms: number): Said {
 	if (seconds % 3600 === 0) return said("result.hours", { count: seconds / 3600 });
 	if (seconds % 60 === 0) return said("result.minutes", { count: seconds / 60 });
 	return said("result.seconds", { count: seconds });
+}
+
+/** For a change of a channel that changes nothing. `slowmode`: what it should be, in seconds. */
+export function saidUnchanged(where: string, slowmode: number | undefined): Said {
+	if (slowmode === undefined) return said("refusal.same_channel", { where });
+	if (slowmode === 0) return said("refusal.no_slow_mode", { where });
+	return said("refusal.same_slow_mode", { where, interval: duration(slowmode * 1000) });
 }
 
 export function saidSlowMode(where: string, seconds: number): Said {

@@ -4,7 +4,9 @@ import { type Client, Events } from "discord.js";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
+import { reasonOf } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type ChannelLockRow,
@@ -47,10 +49,9 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 					if (isUndone && (await forget(row.channel_id))) throw error;
 					const failure = toToolError(error);
 					if (!failure) throw error;
-					throw new ToolError(
-						`${failure.message} The channel ${row.channel_id} may be locked, completely or in part: lock_channel with unlock = true restores its earlier permissions.`,
-						{ cause: error },
-					);
+					const people = said("result.lock.partial", { why: reasonOf(failure), where: `<#${row.channel_id}>` });
+					const models = `${failure.message} The channel ${row.channel_id} may be locked, completely or in part: lock_channel with unlock = true restores its earlier permissions.`;
+					throw new SaidError(people, { models, cause: error });
 				}
 			}
 		},

@@ -33,7 +33,7 @@ import {
 	slowMode,
 } from "../messages/message-arguments.ts";
 import { linkTo, pingLines } from "../messages/sent-message.ts";
-import { result, saidSlowMode } from "../results/result.ts";
+import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
 import { flag, found, guild_id, limit, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
@@ -232,7 +232,8 @@ export const editThread = editTool({
 		const applied_tag_ids = tagIds && sortedIds(tagIds);
 		const requested = { ...args, applied_tag_ids };
 		const before = fieldsOf(thread);
-		const changes = changesOf(before, requested, channelName(thread));
+		const same = saidUnchanged(`<#${thread.id}>`, args.slowmode_seconds);
+		const changes = changesOf(before, requested, channelName(thread), same);
 		requireEditable(guild, thread, changes);
 		if (tagIds) await requirePostTags(guild, thread, tagIds);
 		await guild.client.rest.patch(Routes.channel(thread.id), {

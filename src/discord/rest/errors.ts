@@ -170,8 +170,11 @@ function apiError(text: string, cause: Error): SaidError {
 }
 
 function failure(models: string, cause: Error): SaidError {
-	const outcome = said(wasNotDone(cause) ? "result.nothing" : "discord.unknown");
-	return new SaidError(said("discord.failed", { problem: saidPlatformError(cause) ?? "", outcome }), { models, cause });
+	const problem = saidPlatformError(cause) ?? "";
+	const people = wasNotDone(cause)
+		? said("refusal.nothing_done", { why: said("discord.failed", { problem }) })
+		: said("discord.unknown", { problem });
+	return new SaidError(people, { models, cause });
 }
 
 const problems: ReadonlyMap<number | string, Said> = new Map<number, Said>([

@@ -1,7 +1,7 @@
 // Slash commands, menus, forms and confirmations, with discord.js's own handling of interactions.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PermissionFlagsBits } from "discord.js";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { isEqual } from "../../../src/bot/commands/registration.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
@@ -305,7 +305,9 @@ describe("commands", () => {
 		expect(await runThere("slowmode", { interval: "10 seconds" })).toBe(slowed);
 		expect(thread.rate_limit_per_user).toBe(10);
 		simulator.world.users.locales.set(world.id(moderator), "de");
-		expect(await runThere("slowmode", { interval: "10s" })).toBe("Das würde nichts ändern. Es ist nichts passiert.");
+		expect(await runThere("slowmode", { interval: "10s" })).toBe(
+			`Der Slow-Modus in <#${thread.id}> steht schon auf 10 Sekunden. Es ist nichts passiert.`,
+		);
 		expect(await runThere("slowmode", { interval: "1m", announce: true })).toBe(
 			`Der Slow-Modus ist in <#${thread.id}> jetzt an: Mitglieder warten zwischen zwei Nachrichten 1 Minute.\nEs wurde nichts mitgeteilt: Das geht nur in Kanälen, nicht in Threads.`,
 		);
@@ -316,6 +318,59 @@ describe("commands", () => {
 		);
 		await runThere("unlock");
 		expect(thread.locked).toBe(false);
+		expect(await runThere("unlock")).toBe(`This is already so in <#${thread.id}>. Nothing was done.`);
+	});
+
+	test("a slow mode that the channel has already is named in the language of the person", async () => {
+		const { simulator } = world;
+		grant(simulator, "Staff", PermissionFlagsBits.ManageChannels);
+		const { id, channel } = simulator.channel(general);
+		expect(await run("slowmode", { interval: "off" })).toBe(`Slow mode is already off in <#${id}>. Nothing was done.`);
+		simulator.world.channels.edit(channel as never, { rate_limit_per_user: 60 });
+		await until("the bot has heard of it", async () =>
+			(await run("slowmode", { interval: "1m" })).startsWith(
+				`Slow mode in <#${id}> is already set to 1 minute. Nothing was done.`,
+			),
+		);
+		simulator.world.users.locales.set(world.id(moderator), "de");
+		expect(await run("slowmode", { interval: "1m" })).toBe(
+			`Der Slow-Modus in <#${id}> steht schon auf 1 Minute. Es ist nichts passiert.`,
+		);
+		simulator.world.channels.edit(channel as never, { rate_limit_per_user: 0 });
+		await until("the bot has heard of it", async () =>
+			(await run("slowmode", { interval: "off" })).startsWith(
+				`Der Slow-Modus ist in <#${id}> schon aus. Es ist nichts passiert.`,
+			),
+		);
+		simulator.world.users.locales.delete(world.id(moderator));
+	});
+
+	test("a lock of several channels says why some are left, and does not say that nothing was done", async () => {
+		const { simulator, guild } = world;
+		grant(simulator, "Staff", PermissionFlagsBits.ManageRoles);
+		const { channels } = simulator.world;
+		const category = channels.add(guild, { name: "several", type: ChannelType.GuildCategory });
+		const [open, closed, refused, half] = ["open", "closed", "refused", "half"].map((name) =>
+			channels.add(guild, { name, parent_id: category.id }),
+		);
+		if (!open || !closed || !refused || !half) throw new Error("there are four channels");
+		const alpha = simulator.bot("alpha").id;
+		const deny = String(PermissionFlagsBits.ManageRoles);
+		channels.setOverwrite(closed, { id: alpha, type: 1, allow: "0", deny });
+		const path = ({ id }: { id: string }, target: string) => `PUT /channels/${id}/permissions/${target}`;
+		for (const target of [guild.id, alpha]) simulator.faults.refuse(path(refused, target), 50013);
+		simulator.faults.refuse(path(half, guild.id), 50013);
+		const text = await run("lock", { channel: category.id, announce: false });
+		expect(text.split("\n").filter((line) => !line.startsWith("Case "))).toEqual([
+			`Locked <#${open.id}>: members can no longer write or speak there.`,
+			`Not done for <#${refused.id}>: Discord refuses: the bot lacks a permission, or its role is too low.`,
+			`Not done for <#${half.id}>: Discord refuses: the bot lacks a permission, or its role is too low. <#${half.id}> may be locked in part: unlock it to undo that.`,
+			`Not changed: <#${closed.id}>. The bot lacks Manage Roles in <#${closed.id}>.`,
+			expect.stringMatching(/^The owner, or anyone with Manage Roles .* in the channel's own permissions\.$/),
+		]);
+		expect(text).not.toContain("Nothing was done");
+		simulator.faults.clear();
+		expect(await run("unlock", { channel: category.id })).toStartWith("Unlocked");
 	});
 
 	test("Delete and warn deletes the message and warns its author", async () => {

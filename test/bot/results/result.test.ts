@@ -10,11 +10,12 @@ import {
 	forPeople,
 	mentions,
 	parts,
+	reasonOf,
 	result,
 } from "../../../src/bot/results/result.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { SaidError } from "../../../src/texts/said-error.ts";
-import { said } from "../../../src/texts/texts.ts";
+import { render, said, type Text } from "../../../src/texts/texts.ts";
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => String(100 + index));
 const until = at(1_795_481_313_999);
@@ -71,4 +72,12 @@ test("an error has a text for models, and one for people", () => {
 	expect(error.message).toBe("Zoe is not in voice.");
 	expect(errorForPeople(error, "de")).toBe("<@1> ist in keinem Sprachkanal.");
 	expect(errorForPeople(new ToolError("The guild 1 has no *such* thing."), "de")).toContain("\\*such\\*");
+});
+
+test("as part of a message, an error does not say that nothing was done", () => {
+	const why = said("refusal.not_banned", { who: "<@1>" });
+	const english = (error: ToolError) => render(reasonOf(error) as Text, "en");
+	expect(english(new SaidError(said("refusal.nothing_done", { why })))).toBe("Not banned: <@1>.");
+	expect(english(new ToolError("It is too long. Nothing was done."))).toBe("It is too long.");
+	expect(english(new SaidError(why))).toBe("Not banned: <@1>.");
 });

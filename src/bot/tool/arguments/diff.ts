@@ -10,13 +10,14 @@ export function changesOf<Fields extends object>(
 	current: Fields,
 	requested: { [Key in keyof Fields]?: NoInfer<Fields[Key]> | undefined },
 	subject: string,
+	people = said("refusal.nothing_to_change"),
 ): Partial<Fields> {
 	const names = Object.keys(current) as (keyof Fields & string)[];
 	requireOneOf(requested, names);
 	const present = names.filter((name) => requested[name] !== undefined);
 	const changed = present.filter((name) => !Bun.deepEquals(current[name], requested[name]));
 	if (changed.length === 0)
-		throw new SaidError(said("refusal.nothing_to_change"), {
+		throw new SaidError(people, {
 			models: `Nothing would change: ${subject} already has the given ${present.join(", ")}. Nothing was done.`,
 		});
 	return Object.fromEntries(changed.map((name) => [name, requested[name]])) as Partial<Fields>;

@@ -8,9 +8,10 @@ import { botPermissions, requireGrantable } from "../../../discord/permissions.t
 import { oneField, resultLines } from "../../../discord/text.ts";
 import { activeThreads } from "../../../discord/thread-pages.ts";
 import { changedBits } from "../../../guild-document/names/overwrites.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
+import { SaidError } from "../../../texts/said-error.ts";
 import { requireOwnEmoji } from "../../messages/emoji.ts";
+import { saidUnchanged } from "../../results/result.ts";
 import { requireOneOf } from "../../tool/arguments/arguments.ts";
 import { changedEntries, describeFollowers } from "./access-text.ts";
 import {
@@ -88,9 +89,9 @@ export async function editSteps(guild: Guild, channel: Channel, args: ChannelEdi
 	];
 	if (steps.length > 0) return steps;
 	const given = argumentNames.filter((name) => args[name] !== undefined);
-	throw new ToolError(
-		`Nothing would change: ${channelName(channel)} already has the given ${given.join(", ")}. Nothing was done.`,
-	);
+	throw new SaidError(saidUnchanged(`<#${channel.id}>`, args.slowmode_seconds), {
+		models: `Nothing would change: ${channelName(channel)} already has the given ${given.join(", ")}. Nothing was done.`,
+	});
 }
 
 const argumentNames: readonly (keyof ChannelEdit)[] = [
