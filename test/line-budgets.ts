@@ -25,7 +25,7 @@ const budgets: Record<string, number> = {
 	build: 350,
 	demo: 730,
 	discord: 6800,
-	gateway: 10_500,
+	gateway: 10_560,
 	"guild-document": 4500,
 	guildhall: 60,
 	install: 1150,

@@ -120,6 +120,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 		log,
 		deadlines,
 		approvals,
+		firstList,
 		recent,
 		withdrawals,
 	});

@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { howToRaise, type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { everywhere } from "../../mcp/everywhere.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
@@ -18,60 +19,62 @@ const maxPurposes = 10;
 
 const maxOthers = 3;
 
-export const findTools = readTool({
-	name: accessors.find,
-	toolset: "core",
-	offered: "listed",
-	title: "Find tools",
-	description: "Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
-	person: { managesBot: false },
-	input: {
-		query: text(1, 500, 'What to do, in a few words; several purposes separated by ";".'),
-		limit: limit(10, 1, "How many with arguments, per purpose."),
-	},
-	run({ query, limit }, { self, principal }) {
-		const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");
-		if (purposes.length > maxPurposes)
-			throw invalidParameters([
-				`query: expected at most ${maxPurposes} descriptions of what a tool should do, separated by ";" or line breaks, received ${purposes.length}`,
-			]);
-		const results = purposes.map((text) => ({
-			purpose: text.trim(),
-			...searchTools(text, self.tools, limit),
-			beyond: searchTools(text, [...self.tools, ...self.beyond], 1)
-				.best.filter((tool) => self.beyond.includes(tool))
-				.map((tool) => beyondLine(tool, principal)),
-		}));
-		if (results.every(({ best, beyond }) => best.length + beyond.length === 0))
-			throw new ToolError(
-				`No tool matches ${JSON.stringify(query)}. Use other words, such as a noun of Discord (channel, role, message, webhook) and what to do with it.`,
-			);
-		const described = new Set<BotTool>();
-		const linesOfBest = (best: readonly BotTool[]) =>
-			best.flatMap((tool) => {
-				if (described.has(tool)) return [`${tool.name}: see above`];
-				described.add(tool);
-				return linesOf(tool, self.listed);
+export const findTools = everywhere(
+	readTool({
+		name: accessors.find,
+		toolset: "core",
+		offered: "listed",
+		title: "Find tools",
+		description: "Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
+		person: { managesBot: false },
+		input: {
+			query: text(1, 500, 'What to do, in a few words; several purposes separated by ";".'),
+			limit: limit(10, 1, "How many with arguments, per purpose."),
+		},
+		run({ query, limit }, { self, principal }) {
+			const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");
+			if (purposes.length > maxPurposes)
+				throw invalidParameters([
+					`query: expected at most ${maxPurposes} descriptions of what a tool should do, separated by ";" or line breaks, received ${purposes.length}`,
+				]);
+			const results = purposes.map((text) => ({
+				purpose: text.trim(),
+				...searchTools(text, self.tools, limit),
+				beyond: searchTools(text, [...self.tools, ...self.beyond], 1)
+					.best.filter((tool) => self.beyond.includes(tool))
+					.map((tool) => beyondLine(tool, principal)),
+			}));
+			if (results.every(({ best, beyond }) => best.length + beyond.length === 0))
+				throw new ToolError(
+					`No tool matches ${JSON.stringify(query)}. Use other words, such as a noun of Discord (channel, role, message, webhook) and what to do with it.`,
+				);
+			const described = new Set<BotTool>();
+			const linesOfBest = (best: readonly BotTool[]) =>
+				best.flatMap((tool) => {
+					if (described.has(tool)) return [`${tool.name}: see above`];
+					described.add(tool);
+					return linesOf(tool, self.listed);
+				});
+			const [result] = results;
+			if (results.length === 1 && result)
+				return resultLines(
+					result.beyond,
+					linesOfBest(result.best),
+					result.others.slice(0, maxOthers).map((tool) => headLine(tool, self.listed)),
+				);
+			return results.flatMap(({ purpose, best, others, beyond }) => {
+				const title = JSON.stringify(purpose);
+				if (best.length + beyond.length === 0) return [`${title}: no tool matches`];
+				const names = others.slice(0, maxOthers).map(({ name }) => name);
+				return resultLines(
+					`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`,
+					beyond,
+					linesOfBest(best),
+				);
 			});
-		const [result] = results;
-		if (results.length === 1 && result)
-			return resultLines(
-				result.beyond,
-				linesOfBest(result.best),
-				result.others.slice(0, maxOthers).map((tool) => headLine(tool, self.listed)),
-			);
-		return results.flatMap(({ purpose, best, others, beyond }) => {
-			const title = JSON.stringify(purpose);
-			if (best.length + beyond.length === 0) return [`${title}: no tool matches`];
-			const names = others.slice(0, maxOthers).map(({ name }) => name);
-			return resultLines(
-				`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`,
-				beyond,
-				linesOfBest(best),
-			);
-		});
-	},
-});
+		},
+	}),
+);
 
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 	const line = headLine(tool, listed);

@@ -9,6 +9,7 @@ import * as v from "valibot";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { onOneLine, shownName } from "../../lib/text.ts";
+import { isEverywhere } from "../../mcp/everywhere.ts";
 import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
 
 /** The gateway's only own tool. A bot's tool of this name is dropped. */
@@ -23,6 +24,8 @@ export interface ListedTool {
 	text: string;
 	/** By `readOnlyHint`: the tool changes nothing. */
 	readOnly: boolean;
+	/** Only reads, and answers calls without a target together with all other bots. */
+	everywhere?: true;
 }
 
 /** Left out of the gateway's tools/list. */
@@ -135,7 +138,7 @@ function toolTexts(text: string, max: number): string[] {
 }
 
 /** `issue`: why MCP clients would refuse the tool. */
-function readListedTool(json: string): { name: string; readOnly: boolean } | { name: unknown; issue: string } {
+function readListedTool(json: string): Omit<ListedTool, "text"> | { name: unknown; issue: string } {
 	const value: unknown = JSON.parse(json);
 	const name = isObject(value) ? value.name : undefined;
 	const options = { abortEarly: true };
@@ -145,7 +148,7 @@ function readListedTool(json: string): { name: string; readOnly: boolean } | { n
 	const issue = valueIssue(value, maxDepth);
 	if (issue) return { name, issue };
 	const readOnly = output.annotations?.readOnlyHint === true;
-	return { name: output.name, readOnly };
+	return { name: output.name, readOnly, ...(readOnly && isEverywhere(output._meta) && { everywhere: true }) };
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {

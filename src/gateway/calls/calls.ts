@@ -9,6 +9,7 @@ import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { shownName } from "../../lib/text.ts";
 import type { TraceContext } from "../../lib/trace-context.ts";
+import { raceSignal } from "../../lib/wait.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
 import { RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
@@ -16,7 +17,7 @@ import { findMember, readMembers } from "../../mcp/json-text.ts";
 import { clientName, modernClientName } from "../../mcp/modern.ts";
 import { type Caller, toolResponse, withMembers } from "../../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
-import type { Backend } from "../backends/backend.ts";
+import type { Backend, ForwardedCall } from "../backends/backend.ts";
 import { listInstances } from "../catalog/catalog.ts";
 import type { MergedCatalog } from "../catalog/merged-catalog.ts";
 import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
@@ -26,6 +27,7 @@ import { accessNote } from "../principals/instructions.ts";
 import type { Views } from "../principals/views.ts";
 import { RouteError, type RouteErrorKind, type Router } from "../routing/routing.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
+import { type Answer, answerOf, combineAnswers, hasNoTarget } from "./everywhere.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
@@ -45,6 +47,8 @@ interface CallsOptions {
 	/** Aborts calls at a timeout, when the client cancels, and at shutdown. */
 	deadlines: Deadlines;
 	approvals: ApprovalTiming;
+	/** Resolves when the bots have been asked for the first time; undefined afterwards. */
+	firstList(): Promise<unknown> | undefined;
 	recent: RecentCalls;
 	/** Undefined without a database. */
 	withdrawals: Withdrawals | undefined;
@@ -108,15 +112,26 @@ export class Calls {
 				record.outcome = "ok";
 				return toolResponse(request.id, caller, textResult(lines), "ok");
 			}
+			const { trace, elicits } = caller;
+			const client = this.#clientOf(caller, request.params);
+			const call: ForwardedCall = {
+				method: "tools/call",
+				tool: name,
+				params,
+				requestId,
+				principal,
+				client,
+				trace,
+				elicits,
+			};
+			if (hasNoTarget(args)) {
+				const answer = await this.#askAll(call, record, signal);
+				if (answer) return toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
+			}
 			const found = router.find(args, signal, principal);
 			const backend = found instanceof Promise ? await found : found;
 			record.backend = backend;
-			const { trace, elicits } = caller;
-			const client = this.#clientOf(caller, request.params);
-			const response = await backend.call(
-				{ method: "tools/call", tool: name, params, requestId, principal, client, trace, elicits },
-				signal,
-			);
+			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
 			if (response.event) return forwarded(request, caller, response, record);
 			if (pendingApproval(response.message) !== undefined) {
@@ -139,6 +154,33 @@ export class Calls {
 		const lines = await describeInstances(views, () => catalog);
 		const limits = accessNote(config, principal);
 		return limits === "" ? lines : [...lines, limits];
+	}
+
+	/** Of a tool that needs no target, one result of all bots that the caller sees; undefined for another tool. */
+	async #askAll(call: ForwardedCall, record: OpenCall, signal: Signal): Promise<string | undefined> {
+		const { backends, views, firstList } = this.options;
+		const { tool, principal } = call;
+		const answering = () => backends.filter((backend) => backend.tool(tool)?.everywhere);
+		const starting = firstList();
+		if (starting && answering().length === 0) await raceSignal(starting, signal).catch(() => {});
+		if (answering().length === 0) return undefined;
+		const seen = principal && (await views.load(principal, signal)).map(({ backend }) => backend);
+		const asked = answering().filter((one) => (one.state.online || one.state.away) && (seen?.includes(one) ?? true));
+		if (asked.length === 0) return undefined;
+		const answers = await Promise.all(
+			asked.map(async (backend): Promise<Answer> => {
+				try {
+					return answerOf(backend.name, await backend.call(call, signal));
+				} catch (error) {
+					const routed = this.#errorOf(error, { ...record, backend }, signal);
+					if (!(routed instanceof RouteError)) throw routed;
+					return { instance: backend.name, text: routed.message, isError: true, isLost: true };
+				}
+			}),
+		);
+		const { result, isError } = combineAnswers(answers);
+		record.outcome = isError ? "tool_error" : "ok";
+		return result;
 	}
 
 	#clientOf({ modern, principal }: Caller, params: JsonObject): string | undefined {
