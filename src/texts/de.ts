@@ -911,9 +911,9 @@ export const de = {
 	"chargeback.staff-only": "Nur das Team kann über Rückbuchungen entscheiden.",
 
 	// Approvals and the audit channel
-	"approval.title": "Freigeben: {tool}?",
-	"approval.sentence": "Soll **{tool}** ausgeführt werden, für {who}?",
-	"approval.sentence.about": "Soll **{tool}** ausgeführt werden, für {who}? Es betrifft {things}.",
+	"approval.title": "„{tool}“ freigeben?",
+	"approval.sentence": "**„{tool}“** ausführen? Angefragt von: {who}.",
+	"approval.sentence.about": "**„{tool}“** ausführen? Angefragt von: {who}. Betrifft: {things}.",
 	"approval.things.more": "{things} und {more} weitere",
 	"approval.look": "Unter „Details“ steht alles, was passieren würde. Lies es, bevor du entscheidest.",
 	"approval.file": "Es ist zu lang, um es hier zu zeigen: In der Datei steht alles.",
@@ -929,8 +929,8 @@ export const de = {
 	"approval.approved-by.field": "Freigegeben von",
 	"approval.denied-by.field": "Abgelehnt von",
 	"approval.result.field": "Ergebnis",
-	"approval.for.root": "alle mit MCP_AUTH_TOKEN",
-	"approval.for.key": "den Schlüssel {key}",
+	"approval.for.root": "Inhaber von MCP_AUTH_TOKEN",
+	"approval.for.key": "Schlüssel {key}",
 	"approval.for.person-with-key": "{who}, mit dem Schlüssel {key}",
 	"approval.by": " von {who}",
 	"approval.by.root": "jemandem mit MCP_AUTH_TOKEN",
@@ -997,6 +997,14 @@ export const de = {
 	"audit.request.field": "Anfrage",
 	"audit.not-allowed": "Einzelheiten von Aufrufen sehen nur Leute mit „Server verwalten“.",
 	"audit.gone": "Dieser Aufruf ist nicht mehr gespeichert: Der Bot behält Aufrufe nur für eine begrenzte Zeit.",
+	"audit.deletion.title": "Massenlöschung",
+	"audit.deletion": "{server}: {who} hat innerhalb von {seconds} s {count} Kanäle oder Rollen gelöscht.\n{backup}",
+	"audit.deletion.unknown": "Jemand (der Bot darf das Audit-Log nicht einsehen)",
+	"audit.deletion.no_backup": "Es gibt kein Backup von vorher.",
+	"audit.deletion.later":
+		"Die Datenbank des Bots ist nicht erreichbar. Sobald sie es wieder ist, wird das letzte Backup von vorher aufgehoben.",
+	"audit.deletion.kept":
+		'Backup {number} vom {when} enthält, was gelöscht wurde, und wird aufgehoben. Zum Wiederherstellen zeigt plan_guild mit guild_id = "{guild}" und backup = "{number}", was sich ändern würde, und apply_guild führt es aus. Nachrichten kommen nicht zurück.',
 
 	// Discord's errors: sentences without their period
 	"discord.failed": "{problem}.",

@@ -875,8 +875,8 @@ export const en = {
 
 	// Approvals and the audit channel
 	"approval.title": "Approve: {tool}?",
-	"approval.sentence": "Run **{tool}** for {who}?",
-	"approval.sentence.about": "Run **{tool}** on {things} for {who}?",
+	"approval.sentence": "Run **{tool}**? Requested by {who}.",
+	"approval.sentence.about": "Run **{tool}**? Requested by {who}. Concerns: {things}.",
 	"approval.things.more": "{things} and {more} more",
 	"approval.look": "Details shows all that would happen. Read it before you decide.",
 	"approval.file": "It is too long to be shown here: the attached file has all of it.",
@@ -957,6 +957,14 @@ export const en = {
 	"audit.request.field": "Request",
 	"audit.not-allowed": "Only people with Manage Server can see the details of calls.",
 	"audit.gone": "The record of this call is gone: the bot keeps calls for a limited time.",
+	"audit.deletion.title": "Mass deletion",
+	"audit.deletion": "In {server}, {who} deleted {count} channels or roles within {seconds} s.\n{backup}",
+	"audit.deletion.unknown": "someone (the bot may not view the audit log)",
+	"audit.deletion.no_backup": "There is no backup from before.",
+	"audit.deletion.later":
+		"The bot's database is unavailable. The last backup from before will be kept once it is back.",
+	"audit.deletion.kept":
+		'Backup {number} of {when} has what was deleted, and is kept. To restore it: plan_guild with guild_id = "{guild}" and backup = "{number}" shows what would change, and apply_guild does it. Messages do not come back.',
 
 	// Discord's errors: sentences without their period
 	"discord.failed": "{problem}.",

@@ -6,7 +6,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { inlineText, oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
+import { type Said, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { Audit, AuditedCall } from "../tool/audit.ts";
@@ -55,8 +55,8 @@ export function createAuditChannel({ channelId, connection, audit, log }: AuditC
 			queue.push(channelId, line, id === undefined ? undefined : `${prefix}:${id}`);
 		},
 		/** Resolves when it was sent or has failed. */
-		notify(embed: EmbedBuilder): Promise<void> {
-			queue.push(channelId, () => embed);
+		notify(notice: (say: Say) => EmbedBuilder): Promise<void> {
+			queue.push(channelId, () => notice(sayIn(locale())));
 			return queue.settled();
 		},
 		settled: queue.settled,

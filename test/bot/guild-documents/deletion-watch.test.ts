@@ -1,13 +1,14 @@
 // Mass deletions: what counts as one, and what the bot does then, with the real connection and store.
 
 import { expect, test } from "bun:test";
-import { type EmbedBuilder, PermissionFlagsBits } from "discord.js";
+import { PermissionFlagsBits } from "discord.js";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { markedReason } from "../../../src/bot/guild-documents/jobs/made-things.ts";
 import { saveGuildBackup, selectDueNotices, selectGuildBackups } from "../../../src/bot/store/tables/guild-backups.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { sayIn } from "../../../src/texts/texts.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { startFeature } from "../features/running-feature.ts";
@@ -16,6 +17,8 @@ interface Setup {
 	place?: Pick<Place, "settings">;
 	options?: Partial<DeletionWatchOptions>;
 	prepare?(simulator: Simulator): void;
+	/** Of the server in which notices are posted. */
+	locale?: string;
 	/** Called before the bot posts a notice. */
 	beforeNotice?(): Promise<void>;
 }
@@ -53,9 +56,9 @@ async function startWatch(setup: Setup = {}) {
 				connection,
 				backups,
 				store,
-				async notify(embed: EmbedBuilder) {
+				async notify(notice) {
 					await setup.beforeNotice?.();
-					notices.push(embed.data.description ?? "");
+					notices.push(notice(sayIn(setup.locale)).data.description ?? "");
 				},
 				log,
 				monotonicNow: () => clock.now,
@@ -139,8 +142,8 @@ test("a mass deletion keeps the newest backup from before, and is announced once
 	world.removeChannel(world.by("zoe"));
 	await until("it is announced", () => notices.length === 1);
 	const { id } = world.bot.simulator.user("zoe");
-	expect(notices[0]).toContain(`@zoe (ID: ${id}) deleted 3 channels or roles within 60 s`);
-	expect(notices[0]).toContain("Backup 3 of 2026-09-21T14:13:20Z");
+	expect(notices[0]).toStartWith(`In The Cooks, <@${id}> deleted 3 channels or roles within 60 s.\n`);
+	expect(notices[0]).toContain("Backup 3 of <t:1790000000:f> has");
 	expect(notices[0]).toContain(`plan_guild with guild_id = "${world.bot.guild.id}" and backup = "3"`);
 	expect(await world.kept()).toEqual([3]);
 	for (let times = 0; times < 10; times += 1) world.removeChannel(world.by("zoe"));
@@ -153,6 +156,16 @@ test("a mass deletion keeps the newest backup from before, and is announced once
 	expect(world.bot.logged.lines.join("\n")).toContain("noticed a mass deletion of channels or roles");
 });
 
+test("in a German server the notice is German", async () => {
+	await using world = await startWatch({ locale: "de" });
+	await world.backUp([...world.channels, ...world.roles]);
+	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
+	await until("it is announced", () => world.notices.length === 1);
+	expect(world.notices[0]).toStartWith(
+		`The Cooks: <@${world.bot.simulator.user("zoe").id}> hat innerhalb von 60 s 3 Kanäle oder Rollen gelöscht.\nBackup 1 vom <t:1790000000:f> enthält, was gelöscht wurde`,
+	);
+});
+
 test("deletions by several people are counted for each", async () => {
 	await using world = await startWatch();
 	for (const name of ["zoe", "ada", "zoe", "ada"]) world.removeChannel(world.by(name));
@@ -160,7 +173,7 @@ test("deletions by several people are counted for each", async () => {
 	expect(world.notices).toEqual([]);
 	world.removeRole(world.by("ada"));
 	await until("it is announced", () => world.notices.length === 1);
-	expect(world.notices[0]).toContain("@ada");
+	expect(world.notices[0]).toContain(`<@${world.bot.simulator.user("ada").id}>`);
 	expect(world.notices[0]).toContain("There is no backup from before.");
 });
 
@@ -176,7 +189,7 @@ test("the bot's own deletions count, except those of a plan", async () => {
 	await until("it is announced", () => world.notices.length === 1);
 	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("alpha", "delete_channel"));
 	await until("it is announced", () => world.notices.length === 2);
-	expect(world.notices[1]).toContain("@alpha");
+	expect(world.notices[1]).toContain(`<@${world.bot.simulator.user("alpha").id}>`);
 });
 
 /** Takes all permissions from the bot except to view channels. */
@@ -202,7 +215,7 @@ test("without the audit log all deletions within the window count together", asy
 	world.removeRole(world.by("ada"));
 	world.removeRole(world.by("zoe"));
 	await until("it is announced", () => notices.length === 1);
-	expect(notices[0]).toContain("someone (the bot lacks VIEW");
+	expect(notices[0]).toContain("someone (the bot may not view the audit log) deleted");
 	// It is one mass deletion until nothing is deleted for a minute.
 	clock.now += 50_000;
 	for (let times = 0; times < 3; times += 1) world.removeChannel(world.by("zoe"));
@@ -275,7 +288,7 @@ onBoth((databases) => {
 		world.removeChannel(world.by("zoe"));
 		await bot.start();
 		await until("it is announced", () => notices.length === 1);
-		expect(notices[0]).toContain("@zoe");
+		expect(notices[0]).toContain(`<@${world.bot.simulator.user("zoe").id}>`);
 		expect(notices[0]).toContain("Backup 1 of");
 		expect(await world.kept()).toEqual([1]);
 		// The same mass deletion goes on.
@@ -319,7 +332,7 @@ onBoth((databases) => {
 		await bot.start();
 		await until("it is announced", () => notices.length === 1);
 		expect(keeps).toBe(2);
-		expect(notices[0]).toContain("@zoe");
+		expect(notices[0]).toContain(`<@${world.bot.simulator.user("zoe").id}>`);
 	});
 
 	test("a bot that is killed before the notice posts it when it is back", async () => {
@@ -340,7 +353,7 @@ onBoth((databases) => {
 		isKilled = true;
 		await bot.start();
 		await until("it is announced", () => notices.length === 1);
-		expect(notices[0]).toContain("@zoe");
+		expect(notices[0]).toContain(`<@${world.bot.simulator.user("zoe").id}>`);
 		await until("that is recorded", async () => {
 			const due = await selectDueNotices(bot.store.sql);
 			return due.length === 0;

@@ -9,7 +9,7 @@ import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { DonatorSync } from "../../../src/bot/game/donators.ts";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
-import { DeletionWatch } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
+import { DeletionWatch, type DeletionWatchOptions } from "../../../src/bot/guild-documents/backups/deletion-watch.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { Announcements } from "../../../src/bot/moderation/announcements.ts";
 import { createCaseTools } from "../../../src/bot/moderation/cases/case-tools.ts";
@@ -24,6 +24,7 @@ import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
 import { PersonCalls } from "../../../src/bot/tool/call-as.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
+import { sayIn } from "../../../src/texts/texts.ts";
 import { grant, noTools } from "../features/running-feature.ts";
 import { createChargebackFixture, pressable, staff } from "../game/chargeback-world.ts";
 import { createTestDocuments, hashIn } from "../guild-documents/running-service.ts";
@@ -392,7 +393,8 @@ function backupsOf({ simulator, guild, clock, person }: World) {
 			pictures: createPictures({ store, downloads: connection.pictures }),
 			timing: { now: () => clock.now, startDelayMs: 0, spacingMs: 0, maxSleepMs: 50, backOffMs, shutdownGraceMs: 1 },
 		});
-		const notify = async ({ data }: { data: { description?: string } }) => void notices.push(data.description ?? "");
+		const notify: DeletionWatchOptions["notify"] = async (notice) =>
+			void notices.push(notice(sayIn("en")).data.description ?? "");
 		const settings = { deletions: 3, windowMs: 60_000 };
 		return featureOf(backups, new DeletionWatch({ ...given, settings, backups, notify, backOffMs }));
 	};

@@ -5,11 +5,12 @@ import { AuditLogEvent, type Client, Colors, EmbedBuilder, Events, type Guild, S
 import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { GuildChecks } from "../../../discord/connection/session-events.ts";
-import { time, userName } from "../../../discord/describe.ts";
+import { userName } from "../../../discord/describe.ts";
 import { inlineText } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
+import { type Said, type Say, said } from "../../../texts/texts.ts";
 import { Durable, type DurableOptions, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import { type GuildBackupRow, selectDueNotices, setNoticed } from "../../store/tables/guild-backups.ts";
@@ -31,7 +32,7 @@ export interface DeletionWatchOptions extends Pick<DurableOptions, "log" | "back
 	backups: Pick<Backups, "keepBefore">;
 	store: Pick<Store, "sql">;
 	/** Resolves when it was sent or sending failed. Undefined without a channel for operators. */
-	notify: ((embed: EmbedBuilder) => Promise<void>) | undefined;
+	notify: ((notice: (say: Say) => EmbedBuilder) => Promise<void>) | undefined;
 	registry?: Registry | undefined;
 	/** Milliseconds. */
 	monotonicNow?: () => number;
@@ -223,26 +224,23 @@ export class DeletionWatch {
 			this.#alarms.delete(alarm);
 			const mark = entryId ?? this.#marks.get(guild.id);
 			if (mark !== undefined) this.#setMark(guild, mark);
-			if (!kept) await this.#tellAtOnce(alarm, "There is no backup from before.");
+			if (!kept) await this.#tellAtOnce(alarm, said("audit.deletion.no_backup"));
 		} catch (error) {
-			await this.#tellAtOnce(
-				alarm,
-				"The bot's database is unavailable. The last backup from before will be kept once it is back.",
-			);
+			await this.#tellAtOnce(alarm, said("audit.deletion.later"));
 			throw error;
 		}
 	}
 
-	async #tellAtOnce(alarm: Alarm, text: string): Promise<void> {
+	async #tellAtOnce(alarm: Alarm, backup: Said): Promise<void> {
 		if (alarm.isNoticed) return;
 		alarm.isNoticed = true;
-		await this.options.notify?.(noticeOf(alarm.guild, alarm.reason, text));
+		await this.options.notify?.(noticeOf(alarm.guild.name, alarm.reason, backup));
 	}
 
 	async #tell(row: GuildBackupRow): Promise<void> {
-		const { guild_id: id, number, guild_name: name, kept_reason } = row;
-		const text = `Backup ${number} of ${time(row.made_at)} has what was deleted, and is kept. To restore it: plan_guild with guild_id = "${id}" and backup = "${number}" shows what would change, and apply_guild does it. Messages do not come back.`;
-		await this.options.notify?.(noticeOf({ id, name }, kept_reason ?? "", text));
+		const { guild_id, guild_name, made_at, kept_reason } = row;
+		const backup = { number: String(row.number), when: `<t:${Math.floor(made_at / 1000)}:f>`, guild: guild_id };
+		await this.options.notify?.(noticeOf(guild_name, kept_reason ?? "", said("audit.deletion.kept", backup)));
 		await setNoticed(this.#sql, row);
 	}
 
@@ -270,11 +268,24 @@ export class DeletionWatch {
 	}
 }
 
-function noticeOf({ id, name }: Pick<Guild, "id" | "name">, reason: string, text: string): EmbedBuilder {
-	return new EmbedBuilder()
-		.setTitle("Mass deletion")
-		.setColor(Colors.Red)
-		.setDescription(`In ${inlineText(name, 200)} (ID: ${id}), ${inlineText(reason, 500)}.\n${text}`);
+/** `reason`: as it is stored with the backup. */
+function noticeOf(guildName: string, reason: string, backup: Said) {
+	const stored = /^(?:.*\(ID: (\d+)\)|the user (\d+)|.*) deleted (\d+) channels or roles within ([\d.]+) s$/s;
+	const [, known, unknown, deletions, seconds = ""] = stored.exec(reason) ?? [];
+	const id = known ?? unknown;
+	return (say: Say) =>
+		new EmbedBuilder()
+			.setTitle(say("audit.deletion.title"))
+			.setColor(Colors.Red)
+			.setDescription(
+				say("audit.deletion", {
+					server: inlineText(guildName, 200),
+					who: id === undefined ? said("audit.deletion.unknown") : `<@${id}>`,
+					count: Number(deletions),
+					seconds,
+					backup,
+				}),
+			);
 }
 
 function timeOf(id: string): number {
