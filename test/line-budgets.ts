@@ -7,7 +7,7 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 430,
-	"bot/approval": 2140,
+	"bot/approval": 2155,
 	"bot/commands": 2800,
 	"bot/config": 1250,
 	"bot/features": 2500,
@@ -34,7 +34,7 @@ const budgets: Record<string, number> = {
 	pages: 5680,
 	simulator: 17_650,
 	// Nearly all of it is the two language files.
-	texts: 2600,
+	texts: 2610,
 	up: 2000,
 };
 

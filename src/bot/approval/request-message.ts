@@ -21,6 +21,7 @@ const maxInlineLength = 3_500;
 const maxNameLength = 200;
 const maxResultLength = 900;
 const maxSentenceLength = 300;
+const maxSummaryLength = 1_500;
 const maxMentions = 10;
 
 export type Decision = "approve" | "deny";
@@ -133,7 +134,7 @@ function buttonRow(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]
 	};
 }
 
-/** What would happen: the tool, whom and what it is about, the first line of its dry run, and why it is destructive. */
+/** What would happen: the tool, whom and what it is about, its dry run in short, and why it is destructive. */
 function sentencesOf({ row, title, language }: ShownRequest): string[] {
 	const say = sayIn(language);
 	const values = { tool: inlineText(title, maxNameLength), who: requesterText(row, language) };
@@ -148,10 +149,11 @@ function sentencesOf({ row, title, language }: ShownRequest): string[] {
 					things: more > 0 ? said("approval.things.more", { things: shown, more }) : shown,
 				});
 	const lines: string[] = JSON.parse(row.plan) ?? [];
-	const shownLines = lines.filter((line, at) =>
-		at === 0 ? line !== namesHeading : line.startsWith(destructiveHeading),
-	);
-	return [sentence, ...shownLines.map((line) => `> ${readable(line)}`)];
+	const reasons = lines.filter((line) => line.startsWith(destructiveHeading));
+	const [first = namesHeading] = lines.filter((line) => !reasons.includes(line));
+	const inShort = row.summary === "" && first !== namesHeading ? readable(first) : row.summary;
+	const quoted = [...truncate(inShort, maxSummaryLength).split("\n"), ...reasons.map(readable)];
+	return [sentence, ...quoted.filter((line) => line !== "").map((line) => `> ${line.replace(/^> /, "")}`)];
 }
 
 const mentionMarks: readonly [name: RegExp, mark: string][] = [
@@ -177,7 +179,8 @@ function readable(line: string): string {
 		.replace(/,? ?\bID: \d{17,20}/g, "")
 		.replaceAll(" ()", "")
 		.replace(/\b(\d+) (\w+)\(s\)/g, (_, count, noun) => `${count} ${noun}${count === "1" ? "" : "s"}`)
-		.replace(/:$/, "");
+		.replace(/:$/, "")
+		.replace(/\\([\\|:])/g, "$1");
 	return inlineText(plain, maxSentenceLength).replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) => {
 		const seconds = Math.floor(Date.parse(time) / 1000);
 		return Number.isNaN(seconds) ? time : `<t:${seconds}:f>`;

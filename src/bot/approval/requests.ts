@@ -18,6 +18,7 @@ import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
 import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
 import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
+import { forPeople } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -86,7 +87,7 @@ export interface RequestedCall {
 }
 
 /** With a new token for the message that shows the plan. */
-type ShownPlan = Pick<ApprovalRow, "plan" | "hash" | "token">;
+type ShownPlan = Pick<ApprovalRow, "plan" | "summary" | "hash" | "token">;
 
 interface Execution {
 	/** The last step before the call may change something. False: do not continue, such as if the approval was used. */
@@ -250,7 +251,12 @@ export class Requests {
 		return typeof title === "string" ? title : row.tool;
 	}
 
-	#languageFor({ channel_id }: ApprovalRow): Language {
+	#summaryOf({ shown = [] }: Preview, row: Partial<ApprovalRow>): string {
+		const ofPeople = [shown].flat().filter((part) => typeof part === "object");
+		return forPeople(ofPeople, this.#languageFor(row));
+	}
+
+	#languageFor({ channel_id = "" }: Partial<ApprovalRow>): Language {
 		const channel = this.options.connection.discord.channels.cache.get(channel_id);
 		return languageOf(channel && !channel.isDMBased() ? channel.guild.preferredLocale : undefined);
 	}
@@ -364,6 +370,7 @@ export class Requests {
 			guild_id: guildIdOf(tool, args, context) ?? null,
 			arguments: canonicalJson(args),
 			...planOf(tool, args, context, preview),
+			summary: this.#summaryOf(preview, more),
 			state: "pending",
 			channel_id: "",
 			message_id: null,
@@ -473,7 +480,10 @@ export class Requests {
 			return isErrorResult(end.result) ? said("approval.run.failed", values) : said("approval.run.done", values);
 		}
 		const { tool, args, context } = resolved;
-		if (end.kind === "changed" && tool) return this.#replace(row, planOf(tool, args, context, end.changed));
+		if (end.kind === "changed" && tool) {
+			const summary = this.#summaryOf(end.changed, row);
+			return this.#replace(row, { ...planOf(tool, args, context, end.changed), summary });
+		}
 		void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved", "running"]));
 		const why = end.kind === "not begun" ? end.failure?.said : undefined;
 		return said("approval.run.again", { why: why ?? said("approval.run.not-approved"), tool: this.titleOf(row) });
@@ -580,7 +590,12 @@ export function newId(): string {
 	return randomBytes(6).toString("hex");
 }
 
-function planOf(tool: Tool<BotContext>, args: JsonObject, context: BotContext, preview: Preview): ShownPlan {
+function planOf(
+	tool: Tool<BotContext>,
+	args: JsonObject,
+	context: BotContext,
+	preview: Preview,
+): Omit<ShownPlan, "summary"> {
 	return {
 		plan: JSON.stringify(preview.lines ?? named(preview.names)),
 		hash: hashOf({

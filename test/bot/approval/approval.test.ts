@@ -41,7 +41,7 @@ describe("a call that needs approval", () => {
 		expect(buttonsOf(post)).toEqual(["Approve", "Deny", "Details"]);
 		const zoe = world.simulator.user("zoe").id;
 		expect(descriptionOf(post)).toBe(
-			`Run **Ban users** on <@${zoe}> for the key k?\n> Would ban Zoë 🍞 (@zoe).\n-# Details shows all that would happen. Read it before you decide.`,
+			`Run **Ban users**? Requested by the key k. Concerns: <@${zoe}>.\n> Ban <@${zoe}> for good?\n-# Details shows all that would happen. Read it before you decide.`,
 		);
 		const { text, ephemeral } = await world.details();
 		expect(ephemeral).toBe(true);

@@ -69,14 +69,44 @@ test("in a German server the request is German, and the answer in the language o
 	const { id } = world.simulator.user("zoe");
 	await world.call(key("k"), "ban", { user_ids: [id] });
 	const [post] = world.posts();
-	expect(titleOf(post)).toBe("Freigeben: Ban users?");
+	expect(titleOf(post)).toBe("„Ban users“ freigeben?");
 	expect(descriptionOf(post)).toStartWith(
-		`Soll **Ban users** ausgeführt werden, für den Schlüssel k? Es betrifft <@${id}>.\n`,
+		`**„Ban users“** ausführen? Angefragt von: Schlüssel k. Betrifft: <@${id}>.\n> <@${id}> dauerhaft bannen?\n-# Unter`,
 	);
 	expect(buttonsOf(post)).toEqual(["Freigeben", "Ablehnen", "Details"]);
 	expect(await world.press("ada", "Ablehnen")).toBe("Abgelehnt. „Ban users“ wird nicht ausgeführt.");
 	expect(fieldsOf(await world.shown("Ban users: abgelehnt, nicht ausgeführt"))).toHaveProperty("Abgelehnt von");
 	expect(await world.press("ada", "Details")).toBe("");
+});
+
+test("names in a request are escaped once, and it says why a call is destructive", async () => {
+	let id = "";
+	await using world = await startApprovalWorld({
+		mcp: () => ({ approval_for_root: true }),
+		prepare(simulator) {
+			id = simulator.world.roles.add(simulator.guild("The Cooks"), { name: "a | *b* \\ c" }).id;
+		},
+	});
+	pendingId(await world.call(undefined, "delete_role", { role_id: id }));
+	expect(descriptionOf(world.posts().at(-1)).split("\n")).toEqual([
+		`Run **Delete a role**? Requested by the holder of MCP_AUTH_TOKEN. Concerns: <@&${id}>.`,
+		"> Would delete the role @a | \\*b\\* \\\\ c, which 0 members have, and for which 0 channels have overwrites.",
+		expect.stringContaining("Details shows all"),
+	]);
+	pendingId(await world.call(undefined, "create_role", { name: "New", permissions: ["MANAGE_GUILD"] }));
+	expect(descriptionOf(world.posts().at(-1)).split("\n")).toEqual([
+		"Run **Create a role**? Requested by the holder of MCP_AUTH_TOKEN.",
+		"> Counts as destructive: it gives a role MANAGE\\_GUILD.",
+		expect.stringContaining("Details shows all"),
+	]);
+});
+
+test("each line of a dry run is quoted", async () => {
+	await using world = await startApprovalWorld();
+	const { id } = world.simulator.user("zoe");
+	pendingId(await world.call(key("k"), "ban", { user_ids: [id], delete_message_seconds: 3600 }));
+	const [, ...lines] = descriptionOf(world.posts().at(-1)).split("\n");
+	expect(lines.slice(0, 2)).toEqual([`> Ban <@${id}> for good?`, "> Discord deletes their messages of the last hour."]);
 });
 
 test("buttons that a replaced message still has are gone once one of them is pressed", async () => {

@@ -32,6 +32,8 @@ export interface ApprovalRow {
 	arguments: string;
 	/** JSON array of lines; "null" if the tool has no dry run. */
 	plan: string;
+	/** What people read of the dry run, in the language of the channel; "" if it is for models alone. */
+	summary: string;
 	/** Hash of tool, arguments, guild and plan. */
 	hash: string;
 	/** Random; buttons of messages with another token do nothing. */
@@ -60,6 +62,7 @@ export const approvalsTable = `
 		guild_id TEXT,
 		arguments TEXT NOT NULL,
 		plan TEXT NOT NULL,
+		summary TEXT NOT NULL,
 		hash TEXT NOT NULL,
 		token TEXT NOT NULL,
 		state TEXT NOT NULL,
@@ -165,11 +168,11 @@ export async function reopenApproval(sql: Sql, id: string, from: readonly Approv
 /** Makes the request pending again. Undefined if it is not "approved". */
 export function replacePlan(
 	sql: Sql,
-	{ id, plan, hash, token }: Pick<ApprovalRow, "id" | "plan" | "hash" | "token">,
+	{ id, plan, summary, hash, token }: Pick<ApprovalRow, "id" | "plan" | "summary" | "hash" | "token">,
 ): Promise<ApprovalRow | undefined> {
 	return firstRow(sql<ApprovalRow>`
-		UPDATE approvals SET state = ${"pending"}, plan = ${plan}, hash = ${hash}, token = ${token},
-			message_id = NULL, decided_by = NULL, decided_at = NULL
+		UPDATE approvals SET state = ${"pending"}, plan = ${plan}, summary = ${summary},
+			hash = ${hash}, token = ${token}, message_id = NULL, decided_by = NULL, decided_at = NULL
 		WHERE id = ${id} AND state = ${"approved"} RETURNING *`);
 }
 
