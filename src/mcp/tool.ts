@@ -144,16 +144,28 @@ function dropNulls(entries: v.ObjectEntries, args: JsonObject): JsonObject {
 	return Object.fromEntries(kept);
 }
 
+const noSuch = "this tool has no such parameter";
+
+const maxNames = 20;
+
 function invalidArguments(issues: readonly v.BaseIssue<unknown>[], unknown: readonly UnknownKey[]): RpcError {
-	const noSuch = (field: string) => `${field}: this tool has no such parameter`;
 	return invalidParameters([
 		...otherIssues(issues, unknown).map((issue) => {
 			const field = v.getDotPath(issue) ?? "arguments";
 			if (issue.kind !== "schema") return `${field}: ${issue.message}`;
-			if (issue.type === "strict_object" && issue.expected === "never") return noSuch(field);
+			if (issue.type === "strict_object" && issue.expected === "never") return `${field}: ${noSuch}`;
 			if (issue.received === "undefined") return `${field}: is required`;
 			return `${field}: expected ${issue.expected}, received ${issue.received}`;
 		}),
-		...unknown.map(({ path }) => noSuch(path.join("."))),
+		...unknown.map(({ path, known }, index) => {
+			const field = `${path.join(".")}: ${noSuch}`;
+			// Keys of one object follow each other: the last one says which keys the object can have.
+			return unknown[index + 1]?.known === known ? field : `${field}, but ${namesOf(known)}`;
+		}),
 	]);
+}
+
+function namesOf(known: readonly string[]): string {
+	if (known.length === 0) return "none";
+	return [...known.slice(0, maxNames), ...(known.length > maxNames ? ["…"] : [])].join(", ");
 }

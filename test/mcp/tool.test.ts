@@ -64,13 +64,13 @@ describe("arguments", () => {
 		[{ text: "a", tags: ["a", 1] }, "tags.1: expected string, received 1"],
 		[{ text: "a", where: {} }, "where.id: is required"],
 		[{ text: "a", where: { id: null } }, "where.id: expected string, received null"],
-		[{ text: "a", stray: 1 }, "stray: this tool has no such parameter"],
-		[{ text: "a", stray: null }, "stray: this tool has no such parameter"],
+		[{ text: "a", stray: 1 }, "stray: this tool has no such parameter, but text, limit, tags, where"],
+		[{ text: "a", stray: null }, "stray: this tool has no such parameter, but text, limit, tags, where"],
 		[
 			{ text: 1, stray: 1, other: 2 },
-			"text: expected string, received 1; stray: this tool has no such parameter; other: this tool has no such parameter",
+			"text: expected string, received 1; stray: this tool has no such parameter; other: this tool has no such parameter, but text, limit, tags, where",
 		],
-		[{ text: "a", toString: 1 }, "toString: this tool has no such parameter"],
+		[{ text: "a", toString: 1 }, "toString: this tool has no such parameter, but text, limit, tags, where"],
 		[{ text: 1, limit: true }, "text: expected string, received 1; limit: expected number, received true"],
 	])("%j are refused: %s", async (args, message) => {
 		const error = await echo.call(args, undefined, quiet).catch((error) => error);
@@ -85,7 +85,7 @@ describe("arguments", () => {
 		// Refused or dropped, but never looked into.
 		expect([
 			'{"text":"a","limit":10}',
-			`RpcError: Invalid parameters: ${key}: this tool has no such parameter`,
+			`RpcError: Invalid parameters: ${key}: this tool has no such parameter, but text, limit, tags, where`,
 		]).toContain(outcome);
 	});
 });

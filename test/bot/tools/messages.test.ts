@@ -225,7 +225,7 @@ worldTest("each issue of an embed is reported with its path", async (world) => {
 		"embeds.0.image_url: this tool has no such parameter",
 		"embeds.1.footer.text: expected 1 to 2048 characters, received 0",
 		"embeds.1.image.url: is required",
-		"embeds.1.author.avatar: this tool has no such parameter",
+		"embeds.1.author.avatar: this tool has no such parameter, but name, url, icon_url",
 		"embeds.1.fields.0.value: is required",
 	])
 		expect(text).toContain(fault);
