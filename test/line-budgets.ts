@@ -19,7 +19,7 @@ const budgets: Record<string, number> = {
 	"bot/server": 690,
 	"bot/setup": 1400,
 	"bot/store": 2940,
-	"bot/tool": 2885,
+	"bot/tool": 2910,
 	"bot/tools": 11_330,
 	ai: 850,
 	build: 350,

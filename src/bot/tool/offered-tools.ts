@@ -31,14 +31,15 @@ export function offerTools(
 	tools: readonly BotTool[],
 	choice: ToolChoice,
 ): (scope: ToolScope | undefined) => OfferedTools {
+	const known = tools.map(({ name }) => name);
 	const all = new OfferedTools(tools, choice);
 	const scoped = new LruMap<string, OfferedTools>(maxScopes);
-	const known = new Set([defaultChoice, ...tools.map((one) => one.toolset)]);
+	const toolsetsOf = new Set([defaultChoice, ...tools.map((one) => one.toolset)]);
 	return (scope) => {
 		if (!scope) return all;
 		const { access, toolsets } = scope;
 		if (access === "all" && !toolsets) return all;
-		const names = toolsets && [...known].filter((one) => toolsets.includes(one));
+		const names = toolsets && [...toolsetsOf].filter((one) => toolsets.includes(one));
 		const key = `${access} ${names?.join() ?? "*"} ${howToRaise(scope, "all")}`;
 		return scoped.getOrMake(
 			key,
@@ -47,6 +48,7 @@ export function offerTools(
 					tools.filter((tool) => isInToolsets(tool, names)),
 					names ? { ...choice, list: "all" } : choice,
 					scope,
+					known,
 				),
 		);
 	};
@@ -72,8 +74,8 @@ export class OfferedTools implements ToolSet<BotContext> {
 	readonly beyond: readonly BotTool[];
 	readonly #byName = new Map<string, BotTool>();
 	readonly #refusals = new Map<string, string>();
-	/** `scope`: the caller's; undefined: everything. */
-	constructor(tools: readonly BotTool[], choice: ToolChoice, scope?: ToolScope) {
+	/** `scope`: the caller's; undefined: everything. `known`: names of tools, also of those that do not exist for the caller. */
+	constructor(tools: readonly BotTool[], choice: ToolChoice, scope?: ToolScope, known = tools.map(({ name }) => name)) {
 		const beyond: BotTool[] = [];
 		for (const tool of tools) {
 			if (this.#byName.has(tool.name)) throw new TypeError(`duplicate tool name ${tool.name}`);
@@ -84,13 +86,14 @@ export class OfferedTools implements ToolSet<BotContext> {
 			if (refusal !== undefined && denied === undefined && !accessorNames.has(tool.name)) beyond.push(tool);
 		}
 		this.beyond = beyond;
-		const all = tools.filter(({ name }) => !this.#refusals.has(name));
-		const own = all.filter(({ name }) => !accessorNames.has(name));
-		const listed = own.filter((tool) => isListed(tool, choice));
-		const isOffered = (list: readonly BotTool[]) => (tool: BotTool) =>
-			accessorNames.has(tool.name) ? listed.length < own.length : list.includes(tool);
-		this.allowed = all.filter(isOffered(own));
-		this.listed = all.filter(isOffered(listed));
+		const isAccessor = ({ name }: BotTool) => accessorNames.has(name);
+		const permitted = tools.filter(({ name }) => !this.#refusals.has(name));
+		const reaches = permitted.some((tool) => !isAccessor(tool) && !isListed(tool, choice));
+		this.allowed = namingOnly(
+			permitted.filter((tool) => reaches || !isAccessor(tool)),
+			known,
+		);
+		this.listed = this.allowed.filter((tool) => isAccessor(tool) || isListed(tool, choice));
 	}
 
 	/** For `use_tool` and `use_reading_tool`, those inside the arguments. `refusal`: why the call is not allowed. */
@@ -126,6 +129,30 @@ export class OfferedTools implements ToolSet<BotContext> {
 		}
 		return { tool, args };
 	}
+}
+
+/** Without the sentences of descriptions that name other tools than these. `known`: names of all tools. */
+function namingOnly(tools: readonly BotTool[], known: readonly string[]): readonly BotTool[] {
+	const own = new Set(tools.map(({ name }) => name));
+	// A name of one word, such as ban, is also an English word.
+	const absent = known.filter((name) => name.includes("_") && !own.has(name));
+	if (absent.length === 0) return tools;
+	const names = new RegExp(`\\b(?:${absent.join("|")})\\b`);
+	return tools.map((tool) => {
+		const json = JSON.stringify(tool.listing);
+		if (!names.test(json)) return tool;
+		const shorten = (key: string, value: unknown) =>
+			key === "description" && typeof value === "string" ? withoutNames(value, names) || undefined : value;
+		return { ...tool, listing: JSON.parse(json, shorten) };
+	});
+}
+
+/** Sentences end with a period, clauses with a semicolon. */
+function withoutNames(text: string, names: RegExp): string {
+	return text.split(/(?<=[.;]) /).reduce((kept, part) => {
+		if (names.test(part)) return kept.replace(/;$/, part.slice(-1));
+		return kept === "" ? part : `${kept} ${part}`;
+	}, "");
 }
 
 function isListed(

@@ -56,7 +56,7 @@ export const exportGuild = readTool({
 	person,
 	title: "Export a guild",
 	description:
-		"The guild's structure as a JSON document for plan_guild: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding.",
+		"The guild's structure as a JSON document: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding. plan_guild takes it.",
 	input: {
 		guild_id,
 		parts: v.optional(
@@ -101,7 +101,7 @@ export const planGuild = readTool({
 	person,
 	title: "Plan from a document",
 	description:
-		"What apply_guild would change to match a document or backup, and what it cannot. To build or change many roles and channels, or restore.",
+		"What would change to match a document or backup, and what cannot; apply_guild does it. To build or change many roles and channels, or restore.",
 	input: {
 		guild_id,
 		document: documentOf(

@@ -34,8 +34,7 @@ export const getGuildInfo = readTool({
 	toolset: "core",
 	offered: "listed",
 	title: "Get guild info",
-	description:
-		"A guild at a glance: owner, counts, boosts, features, pauses, and the settings that edit_guild changes.",
+	description: "A guild at a glance: owner, counts, boosts, features, pauses, and its settings.",
 	input: { guild_id },
 	async run(_, { guild, discord }) {
 		// Only a request with with_counts returns the number of online members.

@@ -4,9 +4,10 @@ import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { type ToolChoice, toolsetNames } from "../../../src/bot/config/tool-choice.ts";
+import { deniableTools } from "../../../src/bot/features/index.ts";
 import { donatorToolNames, donatorTools } from "../../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
-import { accessors, OfferedTools } from "../../../src/bot/tool/offered-tools.ts";
+import { accessors, OfferedTools, offerTools, type ToolScope } from "../../../src/bot/tool/offered-tools.ts";
 import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
@@ -82,6 +83,45 @@ describe("what is allowed and listed", () => {
 		const named =
 			"list_guilds list_members lookup_user_by_name send_message delete_messages create_channel edit_channel edit_role ban set_channel_permissions";
 		expect(listed({})).toEqual(expect.arrayContaining(named.split(" ")));
+	});
+});
+
+describe("descriptions", () => {
+	const textsOf = (value: unknown): string[] =>
+		Object.entries(Object(value)).flatMap(([key, one]) =>
+			typeof one === "string" ? (key === "description" ? [one] : []) : textsOf(one),
+		);
+	const every = new Set(deniableTools.map(({ name }) => name).concat(accessorNames));
+	const named = (tool: BotTool) =>
+		textsOf(tool.listing).flatMap((text) => text.match(/[a-z]+(?:_[a-z]+)+/g)?.filter((word) => every.has(word)) ?? []);
+	const scope = (access: "read" | "write", toolsets?: ToolScope["toolsets"]) =>
+		offerTools(tools, open)({ access, toolsets });
+
+	test.each<[string, OfferedTools]>([
+		["by default", offer({})],
+		["with all listed", offer({ list: "all" })],
+		["read-only", offer({ read_only: true })],
+		["of the toolset channels", offer({ toolsets: ["channels"] })],
+		["of the toolsets guild and events", offer({ toolsets: ["guild", "events"] })],
+		...[...every].map((name): [string, OfferedTools] => [`without ${name}`, offer({ tools: { deny: [name] } })]),
+		["for who may only read", scope("read")],
+		["for who may write", scope("write")],
+		["for who may only read roles and automod", scope("read", ["roles", "automod"])],
+	])("%s, name only tools that there are", (_, offered) => {
+		const allowed = new Set(names(offered.allowed));
+		for (const tool of new Set([...offered.allowed, ...offered.listed])) {
+			expect(named(tool).filter((name) => !allowed.has(name))).toEqual([]);
+			expect(String(tool.listing.description)).toEndWith(".");
+		}
+	});
+
+	test("lose no more than the sentence or clause with the name", () => {
+		const describe = (name: string, offered: OfferedTools) =>
+			offered.allowed.find((tool) => tool.name === name)?.listing.description;
+		const without = (name: string) => offer({ tools: { deny: [name] } });
+		expect(describe("create_channel", offer({}))).toContain("Create a channel; several: plan_guild. Access is as in");
+		expect(describe("create_channel", without("plan_guild"))).toContain("Create a channel. Access is as in");
+		expect(describe("list_backups", without("plan_guild"))).toBe("List the guild's backups, newest first.");
 	});
 });
 
@@ -203,6 +243,11 @@ test("a tool that is not listed runs by use_tool, and is on record and in the me
 	expect(bot.logged.some((line) => line.includes('tool="use_tool"'))).toBe(false);
 	const { text: denied } = await bot.call("use_tool", { name: "clone_chanel" });
 	expect(denied).toContain("did you mean clone_channel?");
+	const unknown = { name: "list_thread_members", arguments: { thread_id: id, archived: true } };
+	for (const accessor of ["use_tool", "use_reading_tool"])
+		expect((await bot.call(accessor, unknown)).text).toContain(
+			"archived: this tool has no such parameter, but guild_id, thread_id, limit, after",
+		);
 });
 
 test("find_tools gives the arguments of the best tool, and what the next ones do", async () => {

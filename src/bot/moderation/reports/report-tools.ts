@@ -99,7 +99,7 @@ export function createReportTools(options: ReportToolsOptions): BotTool[] {
 			name: "resolve_report",
 			toolset: "moderation",
 			title: "Resolve a report",
-			description: "End a report. Punishes nobody: use warn_member, timeout or ban before.",
+			description: "End a report. Punishes nobody: do that before.",
 			permissionsIn: "run",
 			person: { permissions: [{ permission: "ModerateMembers", inGuild: true }] },
 			lock: ({ report }, { guildId }) => [`report ${guildId} ${report}`],
