@@ -14,7 +14,7 @@ const budgets: Record<string, number> = {
 	"bot/game": 1870,
 	"bot/guild-documents": 5300,
 	"bot/messages": 2730,
-	"bot/moderation": 10_085,
+	"bot/moderation": 10_090,
 	"bot/results": 160,
 	"bot/server": 690,
 	"bot/setup": 1400,

@@ -1,9 +1,10 @@
 // The commands about cases: warn, note, case, cases, edit-case, delete-case. Each calls a tool.
 
 import { joinLines, maxReasonLength, truncate } from "../../../discord/text.ts";
-import { said, sayIn } from "../../../texts/texts.ts";
+import { languageOf, render, said, sayIn } from "../../../texts/texts.ts";
 import type { Action, ActionOption, Suggestion, SuggestQuery } from "../../commands/action.ts";
 import { caseActions } from "../../tool/case-record.ts";
+import { saidReason } from "./case-text.ts";
 import type { Cases } from "./cases.ts";
 
 const permission = "ModerateMembers";
@@ -102,10 +103,12 @@ export async function suggestCases(
 		...latest.filter(({ number }) => number !== exact?.number && String(number).startsWith(typed)),
 	];
 	const say = sayIn(locale);
-	return all.slice(0, maxSuggestions).map(({ number, action, userId, reason }) => {
+	return all.slice(0, maxSuggestions).map(({ number, action, userId, ...one }) => {
+		const reason = saidReason(one);
 		const person = userId && nameOf(userId);
 		const shown = { number: String(number), action: said(`case.action.${action}`) };
-		const title = person ? say("answer.case_of", { ...shown, person: joinLines(person) }) : say("answer.case", shown);
-		return { name: truncate(reason ? `${title}, ${joinLines(reason)}` : title, maxLength), value: String(number) };
+		const title = person ? say("answer.case_of", { ...shown, person }) : say("answer.case", shown);
+		const name = reason ? `${title}, ${render(reason, languageOf(locale))}` : title;
+		return { name: truncate(joinLines(name), maxLength), value: String(number) };
 	});
 }

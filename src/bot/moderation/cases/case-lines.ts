@@ -74,7 +74,9 @@ export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[])
 					what === "reason" ? `reason changed from: ${before ? oneField(before) : "none"}` : `${what}d`,
 				),
 				said(`result.edit_${what}`, { when: at(changedAt), who: `<@${editor_id}>` }),
-				what === "reason" && before !== null && said("result.edit_before", { before: written(before) }),
+				what === "reason" &&
+					before !== null &&
+					said("result.edit_before", { before: escaped(saidReason({ reason: before, source: one.source })) ?? "" }),
 			),
 		),
 	);

@@ -107,7 +107,7 @@ const details: readonly [RegExp, (...matched: string[]) => Text][] = [
 	[/^approved by (.+)$/s, (name) => said("case.detail.approved", { name: inlineText(name, maxReasonLength) })],
 ];
 
-/** The same, and the number of the messages. */
+/** The parts of the stored detail, and the number of the messages. */
 export function saidAllDetails({ detail = "", messageIds: { length: count } }: Pick<Case, "detail" | "messageIds">) {
 	const isCounted = count === 0 || /^messages: |^\d+ message\(s\)/.test(detail);
 	return isCounted ? saidDetails(detail) : [...saidDetails(detail), said("count.messages", { count })];

@@ -58,6 +58,25 @@ onBoth((databases) => {
 		expect(list).toMatch(/> (very ?){20}… · not done$/);
 	});
 
+	test("the reason of a rule is in the person's words, before and after a change", async () => {
+		await using bot = await start();
+		const userId = bot.id("zoe");
+		await bot.cases.add(bot.guild.id, {
+			action: "timeout",
+			userId,
+			moderatorId: bot.id("alpha"),
+			reason: 'Rule "3 warnings in 30d: timeout 1d" (case 7)',
+			source: "rule:7",
+		});
+		const asked = { kind: "case", text: "", guildId: bot.guild.id, userId, locale: "de" } as const;
+		const [suggested] = await suggestCases(bot.cases, asked, () => undefined);
+		expect(suggested?.name).toBe("1: Timeout, Automatisch nach 3 Verwarnungen (Fall 7)");
+		await bot.call("edit_case", { number: 1, reason: "rude" });
+		const { text } = await bot.as(moderator, "list_cases", { number: 1 });
+		expect(text).toContain("> rude");
+		expect(text).toEndWith("> Automatically after 3 warnings (case 7)");
+	});
+
 	test("pages continue where the last one ended", async () => {
 		await using bot = await start();
 		for (let count = 0; count < 7; count += 1)
