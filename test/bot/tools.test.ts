@@ -12,7 +12,8 @@ worldTest(
 			expect(tool.name).toMatch(/^[a-z]+(_[a-z]+)*$/);
 			expect(tool.inputSchema).toMatchObject({ type: "object" });
 			const { properties } = tool.inputSchema as { properties: Record<string, { description?: string }> };
-			for (const [field, schema] of Object.entries(properties))
+			// The instructions of the server describe guild_id, once for all tools.
+			for (const [field, schema] of Object.entries(properties).filter(([field]) => field !== "guild_id"))
 				expect(`${field}: ${schema.description ?? ""}`).toMatch(/^\w+: \S/);
 			const { readOnlyHint = false } = tool.annotations as Record<string, boolean>;
 			expect(String(tool.description).startsWith("PRIVILEGED — ")).toBe(!readOnlyHint);

@@ -11,10 +11,10 @@ test("the default list costs a client at most 30 KB through the gateway", async 
 	expect(tools).toBeLessThanOrEqual(45);
 });
 
-test("a tool costs a client 780 bytes on average", async () => {
+test("a tool costs a client 775 bytes on average", async () => {
 	const list = await measureList("all");
 	show("all tools", list);
-	expect(list.bytes / list.tools).toBeLessThanOrEqual(780);
+	expect(list.bytes / list.tools).toBeLessThanOrEqual(775);
 });
 
 test("a tool costs a client at most 1,900 bytes, also with moderation", async () => {

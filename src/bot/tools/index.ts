@@ -1,5 +1,6 @@
 // All tools, in the order of tools/list: by noun, and by name of the export within it.
 
+import { inGuilds } from "../../mcp/fan-out.ts";
 import type { BotTool } from "../tool/context.ts";
 import * as auditLog from "./audit-log.ts";
 import * as automod from "./automod.ts";
@@ -84,8 +85,17 @@ const nouns: readonly object[] = [
 	diagnostics,
 ];
 
+/** For the same call in several guilds: listed by default, and with arguments that mean the same in each of them. */
+const usedInSeveral = new Set(
+	"ban unban timeout lookup_user_by_name list_members search_messages get_audit_log list_channels list_roles send_message create_channel create_role edit_role".split(
+		" ",
+	),
+);
+
 export const tools: readonly BotTool[] = [
-	...nouns.flatMap((noun) => Object.values(noun).filter(isTool)),
+	...nouns
+		.flatMap((noun) => Object.values(noun).filter(isTool))
+		.map((tool) => (usedInSeveral.has(tool.name) ? inGuilds(tool) : tool)),
 	toolAccess.findTools,
 ];
 

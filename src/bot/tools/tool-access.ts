@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { howToRaise, type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { everywhere } from "../../mcp/everywhere.ts";
+import { everywhere, inGuilds } from "../../mcp/fan-out.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
@@ -119,25 +119,29 @@ const neverRuns = () => {
 	);
 };
 
-export const useReadingTool = readTool({
-	name: accessors.read,
-	toolset: "core",
-	offered: "listed",
-	title: "Use a tool that reads",
-	description: "Call a tool that is not listed and only reads. find_tools shows its arguments.",
-	input,
-	run: neverRuns,
-});
-
-export const useTool = tool(
-	{ effect: "destructive" },
-	{
-		name: accessors.use,
+export const useReadingTool = inGuilds(
+	readTool({
+		name: accessors.read,
 		toolset: "core",
 		offered: "listed",
-		title: "Use a tool",
-		description: "Call any tool that is not listed. find_tools shows its arguments.",
+		title: "Use a tool that reads",
+		description: "Call a tool that is not listed and only reads. find_tools shows its arguments.",
 		input,
 		run: neverRuns,
-	},
+	}),
+);
+
+export const useTool = inGuilds(
+	tool(
+		{ effect: "destructive" },
+		{
+			name: accessors.use,
+			toolset: "core",
+			offered: "listed",
+			title: "Use a tool",
+			description: "Call any tool that is not listed. find_tools shows its arguments.",
+			input,
+			run: neverRuns,
+		},
+	),
 );

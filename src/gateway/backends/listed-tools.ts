@@ -9,7 +9,7 @@ import * as v from "valibot";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { onOneLine, shownName } from "../../lib/text.ts";
-import { isEverywhere } from "../../mcp/everywhere.ts";
+import { type FanOut, readFanOut } from "../../mcp/fan-out.ts";
 import { findMember, readElements, readMembers } from "../../mcp/json-text.ts";
 
 /** The gateway's only own tool. A bot's tool of this name is dropped. */
@@ -18,14 +18,12 @@ export const ownToolName = "list_instances";
 /** Further tools are only counted. */
 export const maxNames = 40;
 
-export interface ListedTool {
+export interface ListedTool extends FanOut {
 	name: string;
 	/** JSON text, exactly as the bot sent it. */
 	text: string;
 	/** By `readOnlyHint`: the tool changes nothing. */
 	readOnly: boolean;
-	/** Only reads, and answers calls without a target together with all other bots. */
-	everywhere?: true;
 }
 
 /** Left out of the gateway's tools/list. */
@@ -148,7 +146,8 @@ function readListedTool(json: string): Omit<ListedTool, "text"> | { name: unknow
 	const issue = valueIssue(value, maxDepth);
 	if (issue) return { name, issue };
 	const readOnly = output.annotations?.readOnlyHint === true;
-	return { name: output.name, readOnly, ...(readOnly && isEverywhere(output._meta) && { everywhere: true }) };
+	const { everywhere, ...fanOut } = readFanOut(output._meta);
+	return { name: output.name, readOnly, ...fanOut, ...(readOnly && everywhere && { everywhere }) };
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {

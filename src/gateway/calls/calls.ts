@@ -12,12 +12,14 @@ import type { TraceContext } from "../../lib/trace-context.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
+import type { FanOut } from "../../mcp/fan-out.ts";
 import { RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
 import { clientName, modernClientName } from "../../mcp/modern.ts";
 import { type Caller, toolResponse, withMembers } from "../../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../../mcp/tool.ts";
 import type { Backend, ForwardedCall } from "../backends/backend.ts";
+import { shownGuildName } from "../backends/guilds.ts";
 import { listInstances } from "../catalog/catalog.ts";
 import type { MergedCatalog } from "../catalog/merged-catalog.ts";
 import type { ScopedCatalogs } from "../catalog/scoped-catalogs.ts";
@@ -27,7 +29,7 @@ import { accessNote } from "../principals/instructions.ts";
 import type { Views } from "../principals/views.ts";
 import { RouteError, type RouteErrorKind, type Router } from "../routing/routing.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
-import { type Answer, answerOf, combineAnswers, hasNoTarget } from "./everywhere.ts";
+import { type Answer, answerOf, combineAnswers, combineEqual, hasNoTarget, readGuildIds } from "./fan-out.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
@@ -86,7 +88,7 @@ export class Calls {
 	/** Rejects with an RpcError for an invalid call. */
 	async call(request: RpcRequest, caller: Caller): Promise<RpcResponse> {
 		const from = performance.now();
-		const { router, recent, deadlines, approvals } = this.options;
+		const { router, deadlines } = this.options;
 		const { principal } = caller;
 		this.#count++;
 		const requestId = `${this.#run}-${this.#count.toString(36)}`;
@@ -124,8 +126,8 @@ export class Calls {
 				trace,
 				elicits,
 			};
-			if (hasNoTarget(args)) {
-				const answer = await this.#askAll(call, record, signal);
+			if (hasNoTarget(args) || args.guild_ids !== undefined) {
+				const answer = await this.#fanOut(args, call, record, signal);
 				if (answer) return toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
 			}
 			const found = router.find(args, signal, principal);
@@ -134,11 +136,7 @@ export class Calls {
 			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
 			if (response.event) return forwarded(request, caller, response, record);
-			if (pendingApproval(response.message) !== undefined) {
-				recent.approvalChanges++;
-				this.#noteWaiting(record);
-			}
-			return forwarded(request, caller, await afterApproval(response, backend, principal, signal, approvals), record);
+			return forwarded(request, caller, await this.#afterApproval(response, record, backend, signal), record);
 		} catch (error) {
 			return this.#failed(error, request, caller, record, signal);
 		} finally {
@@ -156,31 +154,77 @@ export class Calls {
 		return limits === "" ? lines : [...lines, limits];
 	}
 
-	/** Of a tool that needs no target, one result of all bots that the caller sees; undefined for another tool. */
-	async #askAll(call: ForwardedCall, record: OpenCall, signal: Signal): Promise<string | undefined> {
-		const { backends, views, firstList } = this.options;
-		const { tool, principal } = call;
-		const answering = () => backends.filter((backend) => backend.tool(tool)?.everywhere);
+	/** One result of several calls, of a tool that is marked so; undefined for another call. */
+	async #fanOut(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<string | undefined> {
+		const { backends, firstList } = this.options;
+		const marked = (mark: keyof FanOut) => backends.filter((backend) => backend.tool(call.tool)?.[mark]);
+		const mark = args.guild_ids === undefined ? "everywhere" : "guilds";
 		const starting = firstList();
-		if (starting && answering().length === 0) await raceSignal(starting, signal).catch(() => {});
-		if (answering().length === 0) return undefined;
-		const seen = principal && (await views.load(principal, signal)).map(({ backend }) => backend);
-		const asked = answering().filter((one) => (one.state.online || one.state.away) && (seen?.includes(one) ?? true));
-		if (asked.length === 0) return undefined;
-		const answers = await Promise.all(
-			asked.map(async (backend): Promise<Answer> => {
-				try {
-					return answerOf(backend.name, await backend.call(call, signal));
-				} catch (error) {
-					const routed = this.#errorOf(error, { ...record, backend }, signal);
-					if (!(routed instanceof RouteError)) throw routed;
-					return { instance: backend.name, text: routed.message, isError: true, isLost: true };
-				}
-			}),
-		);
-		const { result, isError } = combineAnswers(answers);
-		record.outcome = isError ? "tool_error" : "ok";
+		if (starting && marked(mark).length === 0) await raceSignal(starting, signal).catch(() => {});
+		const answering = marked(mark);
+		if (answering.length === 0) return undefined;
+		const answers = await (mark === "guilds"
+			? this.#callGuilds(args, call, record, signal)
+			: this.#askAll(answering, call, record, signal));
+		if (answers.length === 0) return undefined;
+		const { result, isError } = mark === "guilds" ? combineAnswers(answers) : combineEqual(answers);
+		if (record.outcome === "invalid") record.outcome = isError ? "tool_error" : "ok";
 		return result;
+	}
+
+	/** Each of these bots that the caller sees and that is online. */
+	async #askAll(answering: readonly Backend[], call: ForwardedCall, record: OpenCall, signal: Signal) {
+		const { principal } = call;
+		const seen = principal && (await this.options.views.load(principal, signal)).map(({ backend }) => backend);
+		const asked = answering.filter((one) => (one.state.online || one.state.away) && (seen?.includes(one) ?? true));
+		return Promise.all(asked.map((backend) => this.#answer(backend.name, backend, call, record, signal)));
+	}
+
+	#callGuilds(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<Answer[]> {
+		const { guild_ids: _, instance, ...rest } = args;
+		const ids = readGuildIds(args);
+		const answers = ids.map(async (guild_id, at) => {
+			try {
+				const backend = await this.options.router.find({ instance, guild_id }, signal, call.principal);
+				const params = JSON.stringify({ name: call.tool, arguments: { ...rest, guild_id } });
+				const requestId = `${call.requestId}.${at + 1}`;
+				const from = `${shownGuildName(backend.guilds.get(guild_id) ?? "")} (ID: ${guild_id})`;
+				return await this.#answer(from, backend, { ...call, params, requestId, elicits: false }, record, signal);
+			} catch (error) {
+				if (!(error instanceof RouteError)) throw error;
+				return { from: `Guild ${shownName(guild_id)}`, text: error.message, isError: true };
+			}
+		});
+		return Promise.all(answers);
+	}
+
+	async #answer(
+		from: string,
+		backend: Backend,
+		call: ForwardedCall,
+		record: OpenCall,
+		signal: Signal,
+	): Promise<Answer> {
+		const own = { ...record, backend };
+		try {
+			const response = await backend.call(call, signal);
+			return answerOf(from, response.event ? response : await this.#afterApproval(response, own, backend, signal));
+		} catch (error) {
+			const routed = this.#errorOf(error, own, signal);
+			if (!(routed instanceof RouteError)) throw routed;
+			if (routed.kind === "OutcomeUnknown") record.outcome = outcomeOf[routed.kind];
+			this.#noteWaiting(own);
+			return { from, text: routed.message, isError: true, isLost: true };
+		}
+	}
+
+	#afterApproval(response: ClientResponse, record: OpenCall, backend: Backend, signal: Signal) {
+		const { recent, approvals } = this.options;
+		if (pendingApproval(response.message) !== undefined) {
+			recent.approvalChanges++;
+			this.#noteWaiting(record);
+		}
+		return afterApproval(response, backend, record.principal, signal, approvals);
 	}
 
 	#clientOf({ modern, principal }: Caller, params: JsonObject): string | undefined {

@@ -2,13 +2,16 @@
 // Schemas are passed on as text, so that unknown keywords stay as they are.
 
 import type { JsonObject } from "../../lib/json.ts";
-import { findMember, readMembers } from "../../mcp/json-text.ts";
+import { isFanOutKey } from "../../mcp/fan-out.ts";
+import { findMember, readMembers, rewriteObject } from "../../mcp/json-text.ts";
 import { type ListedTool, ownToolName } from "../backends/listed-tools.ts";
 
 const instanceProperty = JSON.stringify({
 	type: "string",
-	description: "Bot to route to (key of INSTANCES); if omitted, give guild_id.",
+	description: "Key in INSTANCES to route to; else by guild_id.",
 });
+
+const guildsProperty = JSON.stringify({ type: "array", items: { type: "string" } });
 
 export const listInstances = {
 	name: ownToolName,
@@ -69,14 +72,15 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 		if (lacks.length + differs.length > 0) skew.set(source, { lacks, differs });
 	}
 
-	const tools = [...listed.values()].map(({ name, text }) => {
+	const tools = [...listed.values()].map(({ name, text, guilds }) => {
 		const without = lackedBy.get(name);
 		const others = [...maps.values()].flatMap((tools) => {
 			const other = tools.get(name)?.text;
 			return other === undefined || other === text ? [] : other;
 		});
 		const strict = withStrictestHints(text, others);
-		return withInstance(without ? withLack(strict, without) : strict);
+		const own = without ? withLack(strict, without) : strict;
+		return withProperties(own, { ...(guilds && { guild_ids: guildsProperty }), instance: instanceProperty });
 	});
 	return { list: `{"tools":[${[...tools, JSON.stringify(listInstances)].join(",")}]}`, size: tools.length + 1, skew };
 }
@@ -110,12 +114,22 @@ function withLack(tool: string, instances: readonly string[]): string {
 	return setMember(tool, "description", () => JSON.stringify(text));
 }
 
-function withInstance(tool: string): string {
-	return setMember(tool, "inputSchema", (schema) =>
+/** Also without what only the gateway reads in `_meta`. */
+function withProperties(tool: string, added: Record<string, string>): string {
+	const changed = setMember(tool, "inputSchema", (schema) =>
 		setMember(schema ?? '{"type":"object"}', "properties", (properties) =>
-			setMember(properties ?? "{}", "instance", () => instanceProperty),
+			Object.entries(added).reduce(
+				(text, [name, property]) => setMember(text, name, () => property),
+				properties ?? "{}",
+			),
 		),
 	);
+	const members = readMembers(changed);
+	const meta = findMember(members, "_meta");
+	const marks = meta && changed.startsWith("{", meta.start) ? readMembers(changed, meta.start) : [];
+	if (!marks.some(({ key }) => isFanOutKey(key))) return changed;
+	const rest = rewriteObject(changed, marks, isFanOutKey);
+	return rewriteObject(changed, members, (key) => key === "_meta", rest === "{}" ? [] : [`"_meta":${rest}`]);
 }
 
 function setMember(object: string, key: string, change: (value: string | undefined) => string): string {

@@ -173,12 +173,11 @@ export function orText<const Schema extends v.GenericSchema>(schema: Schema, fie
 	);
 }
 
-/** If omitted or "", the setting GUILD_ID. */
+/** If omitted or "", the setting GUILD_ID. The instructions of the server say so, once for all tools. */
 export const guild_id = v.optional(
 	v.pipe(
 		v.string(),
 		v.check((input) => /^(\d{17,20})?$/.test(input), expected("an id of 17 to 20 digits")),
-		v.description("Default: the bot's."),
 	),
 );
 

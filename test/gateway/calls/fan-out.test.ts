@@ -1,4 +1,4 @@
-// Calls without a target of a tool that all bots answer.
+// Calls that the gateway makes several of: without a target, of a tool that all bots answer, and in several guilds.
 
 import { describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
@@ -97,4 +97,67 @@ worldTest("a call with a target goes to that bot alone", async (world) => {
 	await world.gateway.text("look", { instance: "beta" });
 	await world.gateway.text("look", { guild_id: "300000000000000001" });
 	expect(asked(world)).toEqual([0, 1, 1]);
+});
+
+describe("a call with guild_ids", () => {
+	const act = JSON.stringify({
+		name: "look",
+		inputSchema: { type: "object", properties: { guild_id: { type: "string" } } },
+		_meta: { "guildhall/guild_ids": true, other: 1 },
+	});
+	const guilds = ["100000000000000001", "200000000000000001", "300000000000000001"];
+	const [first = "", second = "", third = ""] = guilds;
+	const actTest = testWith(() => startWorld({ tool: act }));
+
+	actTest("becomes one call in each guild, and lists each outcome", async (world) => {
+		fail(world.beta, "Not here.");
+		const text = await world.gateway.text("look", { guild_ids: [first, second, third, first], reason: "x" });
+		expect(text).toBe(`alpha (ID: ${first}), gamma (ID: ${third}):\nran look\n\nbeta (ID: ${second}):\nNot here.`);
+		expect(asked(world)).toEqual([1, 1, 1]);
+		const [call] = world.gamma.received("look");
+		expect(JSON.parse(call?.body ?? "").params).toEqual({ name: "look", arguments: { reason: "x", guild_id: third } });
+		const ids = bots.map((name) => world[name].received("look")[0]?.headers.get("x-request-id"));
+		expect(new Set(ids).size).toBe(3);
+	});
+
+	actTest("is an error only if all failed", async (world) => {
+		for (const name of bots) fail(world[name], "No.");
+		const names = bots.map((name, at) => `${name} (ID: ${guilds[at]})`).join(", ");
+		expect(await world.gateway.text("look", { guild_ids: guilds })).toBe(`ERROR ${names}:\nNo.`);
+	});
+
+	actTest("goes on where a guild is unknown, and repeats nothing whose outcome is unknown", async (world) => {
+		world.beta.on.look = () => new Response("broken", { status: 200, headers: { "content-type": "application/json" } });
+		const text = await world.gateway.text("look", { guild_ids: [first, second, "400000000000000001"] });
+		expect(text).toContain(`alpha (ID: ${first}):\nran look\n\n`);
+		expect(text).toContain(`beta (ID: ${second}):\nGateway error: OutcomeUnknown: `);
+		expect(text).toContain("Guild 400000000000000001:\nGateway error: GuildNotFound: ");
+		expect(asked(world)).toEqual([1, 1, 0]);
+		expect(world.gateway.recorded.entries("MCP tool call finished")).toMatchObject([{ outcome: "outcome_unknown" }]);
+	});
+
+	actTest("is refused without a list of ids, or with guild_id", async (world) => {
+		for (const args of [
+			{ guild_ids: [] },
+			{ guild_ids: [1] },
+			{ guild_ids: "x" },
+			{ guild_ids: [first], guild_id: first },
+		]) {
+			const { error } = await world.gateway.call("look", args);
+			expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("guild_ids: ") });
+		}
+		expect(asked(world)).toEqual([0, 0, 0]);
+	});
+
+	actTest("is listed, and clients do not see the mark", async (world) => {
+		const [tool] = (await world.gateway.tools()) as { inputSchema: { properties: object }; _meta?: object }[];
+		expect(Object.keys(tool?.inputSchema.properties ?? {})).toEqual(["guild_id", "guild_ids", "instance"]);
+		expect(tool?._meta).toEqual({ other: 1 });
+	});
+});
+
+worldTest("a tool that does not take guild_ids gets them as they are", async (world) => {
+	await world.gateway.text("look", { instance: "beta", guild_ids: ["1"] });
+	const [call] = world.beta.received("look");
+	expect(JSON.parse(call?.body ?? "").params.arguments).toEqual({ guild_ids: ["1"] });
 });

@@ -1,0 +1,57 @@
+// One call of a client that becomes several: of each bot, for a tool that needs no target, or for each of `guild_ids`.
+
+import { isObject, type JsonObject } from "../../lib/json.ts";
+import type { ClientResponse } from "../../mcp/client.ts";
+import { errorResult, invalidParameters, textResult } from "../../mcp/tool.ts";
+
+const maxGuilds = 50;
+
+export interface Answer {
+	/** The bot or the guild. */
+	from: string;
+	text: string;
+	isError: boolean;
+	/** No answer came from the bot, or none was asked. */
+	isLost?: boolean;
+}
+
+/** Neither `instance` nor `guild_id`. */
+export function hasNoTarget({ instance, guild_id }: JsonObject): boolean {
+	return !instance && !guild_id;
+}
+
+/** Each id once. Throws an RpcError. */
+export function readGuildIds({ guild_ids, guild_id }: JsonObject): string[] {
+	const isList = Array.isArray(guild_ids) && guild_ids.length > 0 && guild_ids.every((id) => typeof id === "string");
+	if (!isList || guild_ids.length > maxGuilds)
+		throw invalidParameters([`guild_ids: expected 1 to ${maxGuilds} ids of guilds`]);
+	if (guild_id) throw invalidParameters(["guild_ids: expected without guild_id"]);
+	return [...new Set<string>(guild_ids)];
+}
+
+/** Of a response with a tool's result or a JSON-RPC error. */
+export function answerOf(from: string, { message }: ClientResponse): Answer {
+	const { result, error } = message as JsonObject;
+	if (!isObject(result)) return { from, text: String(isObject(error) && error.message), isError: true };
+	const content = Array.isArray(result.content) ? result.content : [];
+	const texts = content.flatMap((one: unknown) => (isObject(one) && typeof one.text === "string" ? one.text : []));
+	return { from, text: texts.join("\n"), isError: result.isError === true };
+}
+
+/** JSON text of one result: equal answers once, each under whom it is from. An error if all are. */
+export function combineAnswers(answers: readonly Answer[]): { result: string; isError: boolean } {
+	const byText = Map.groupBy(answers, ({ text }) => text);
+	const parts = [...byText].map(([text, same]) => `${same.map(({ from }) => from).join(", ")}:\n${text}`);
+	const text = parts.join("\n\n");
+	const isError = answers.every((answer) => answer.isError);
+	return { result: isError ? errorResult(text) : textResult(text), isError };
+}
+
+/** Of bots that can all do the same: without errors if one has an answer, and without names if all say the same. */
+export function combineEqual(answers: readonly Answer[]): ReturnType<typeof combineAnswers> {
+	const isError = answers.every((answer) => answer.isError);
+	const shown = answers.filter((answer) => answer.isError === isError || answer.isLost);
+	const [first] = shown;
+	if (!first || shown.some(({ text }) => text !== first.text)) return combineAnswers(shown);
+	return { result: isError ? errorResult(first.text) : textResult(first.text), isError };
+}
