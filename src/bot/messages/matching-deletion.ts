@@ -20,6 +20,7 @@ import {
 	readableIn,
 	readChannels,
 	type Scope,
+	scopeLabel,
 	scopeNotes,
 	scopeOf,
 	withArchived,
@@ -100,6 +101,7 @@ export async function planMatching(
 							"Discord's index was searched, which may lack the latest messages and finds whole words only; with `after`, each message is read.",
 							said("result.purge.index"),
 						),
+						result(`Searched: ${scopeLabel(scope, !namesAll)}.`),
 						scopeNotes(scope),
 						found.hasMore && result("More match: call again after this.", said("result.purge.more")),
 					),
@@ -121,6 +123,7 @@ export async function planMatching(
 			messages,
 			notes: parts(
 				read.notes,
+				readableIn(scope).length > 1 && result(`Searched: ${scopeLabel(scope)}.`),
 				scopeNotes(scope),
 				isCut &&
 					result(

@@ -134,7 +134,7 @@ function endNotes(scope: Scope, { notes, stopped, nextBefore }: Found): string[]
 		notes,
 		scopeNotes(scope),
 		stopped === undefined
-			? "The whole range was searched."
+			? `The whole range was searched${scope.parents.length > 0 && scope.unlisted.length === 0 ? ", with archived threads" : ""}.`
 			: `Older messages were not searched, because ${stopped}`.replace(/\.?$/, "."),
 		nextBefore && `next_before=${nextBefore}`,
 	);

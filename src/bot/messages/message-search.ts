@@ -9,7 +9,8 @@ import {
 	type GuildTextBasedChannel,
 	SnowflakeUtil,
 } from "discord.js";
-import { channelName } from "../../discord/describe.ts";
+import { forClients } from "../../discord/acting-person.ts";
+import { channelLabel, channelName } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import { isForum, type ThreadedChannel } from "../../discord/find.ts";
 import { bitsIn, missingPermissions, type Permission, requirePermissions } from "../../discord/permissions.ts";
@@ -40,6 +41,8 @@ export interface Scope {
 	why?: string | undefined;
 	/** Not searched, because the bot may not read or delete messages there. */
 	forbidden: readonly GuildBasedChannel[];
+	/** Whether threads of channels that the call names are left out. */
+	isWithoutThreads: boolean;
 }
 
 /**
@@ -84,6 +87,7 @@ export function scopeOf(
 		archived: [],
 		unlisted: [],
 		forbidden: wanted.filter((one) => (one.isTextBased() || isForum(one)) && !isAllowed(one)),
+		isWithoutThreads: (given ?? []).some((one) => hasThreads(one) && !inGroups.includes(one)),
 	};
 }
 
@@ -104,22 +108,29 @@ export function readableIn({ channels, archived }: Scope): ReadableChannel[] {
 	return [...channels, ...archived];
 }
 
-/** "12 channels and 3 archived threads". */
-export function scopeLabel({ channels, archived }: Scope): string {
-	const [first, ...others] = channels;
-	const live = first && others.length === 0 ? channelName(first) : countOf(channels.length, "channel");
-	const old = countOf(archived.length, "archived thread");
-	if (channels.length === 0) return old;
-	return archived.length > 0 ? `${live} and ${old}` : live;
+/** "#oven, #stove, 2 active threads, 3 archived threads"; from 6 channels on, their number. */
+export function scopeLabel({ channels, archived }: Scope, areAllArchived = false): string {
+	const [only] = channels;
+	if (only && channels.length + archived.length === 1) return channelName(only);
+	const active = channels.filter((one) => one.isThread());
+	const others = channels.filter((one) => !one.isThread());
+	return resultLines(
+		others.length > maxNamed ? countOf(others.length, "channel") : others.map(channelLabel),
+		active.length > 0 && countOf(active.length, "active thread"),
+		archived.length > 0 && countOf(archived.length, "archived thread"),
+		areAllArchived && "all archived threads",
+	).join(", ");
 }
 
 /** What a search leaves out, a line for each reason. */
-export function scopeNotes({ forbidden, unlisted, why }: Scope): string[] {
+export function scopeNotes({ forbidden, unlisted, why, isWithoutThreads }: Scope): string[] {
 	const channels = forbidden.filter((one) => !one.isThread());
 	const named = (some: readonly Named[]) => sample(some, maxNamed, channelName).join(", ");
 	return resultLines(
 		forbidden.length > 0 &&
 			`Not searched: ${countOf(forbidden.length, "channel")} for lack of permissions${channels.length > 0 ? `: ${named(channels)}` : ""}.`,
+		isWithoutThreads &&
+			forClients("Threads of the named channels were not searched: channel_ids also takes categories and threads."),
 		unlisted.length > 0 &&
 			`Not all archived threads of ${named(unlisted)} were searched: ${why}. To search them, pass their ids from list_threads with include_archived as channel_ids.`.replace(
 				"..",

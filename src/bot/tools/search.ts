@@ -30,7 +30,15 @@ import {
 	type Search,
 	underHeads,
 } from "../messages/message-results.ts";
-import { readableIn, readChannels, type Scope, scopeNotes, scopeOf, withArchived } from "../messages/message-search.ts";
+import {
+	readableIn,
+	readChannels,
+	type Scope,
+	scopeLabel,
+	scopeNotes,
+	scopeOf,
+	withArchived,
+} from "../messages/message-search.ts";
 import { summaries } from "../messages/message-summary.ts";
 import { flag, guild_id, limit } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
@@ -154,8 +162,9 @@ async function searchInIndex(search: Search): Promise<string[] | undefined> {
 	);
 }
 
-function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
+function indexNotes({ guild, args, scope, isNamed }: Search, { isIndexing }: Partial<Indexed>) {
 	return resultLines(
+		`Searched: ${scopeLabel(scope, !namesChannels(guild, isNamed))}.`,
 		isIndexing && "Discord is still indexing old messages: some may be missing.",
 		args.text !== undefined &&
 			"Discord's index finds whole words; with `after`, each message is read and parts of words are found.",

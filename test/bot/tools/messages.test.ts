@@ -434,10 +434,11 @@ worldTest("a dry run by filter counts, and shows the latest messages and what wo
 	for (const [index, line] of lines.slice(7, 12).entries())
 		expect(line).toContain(`ID: ${texts[5 - index]} | text: soup ${5 - index}`);
 	const kept = `1 pinned and left; \`message_ids\` deletes them: ${texts[6]}`;
-	expect(lines.slice(12)).toEqual([kept]);
+	const alone = "Threads of the named channels were not searched: channel_ids also takes categories and threads.";
+	expect(lines.slice(12)).toEqual([kept, alone]);
 	expect(left(world, channel)).toHaveLength(7);
 	const real = await world.call("delete_messages", args);
-	expect(real.text).toBe(`Deleted 6 message(s) from #${channel.name} (ID: ${channel.id}).\n${kept}`);
+	expect(real.text).toBe(`Deleted 6 message(s) from #${channel.name} (ID: ${channel.id}).\n${kept}\n${alone}`);
 	expect(left(world, channel)).toEqual(["soup 6"]);
 });
 
@@ -638,7 +639,9 @@ worldTest(
 		const first = await remove({ channel_ids: [channel.id] });
 		expect(first).toStartWith(`Deleted 2 message(s) from #${channel.name}`);
 		expect(simulator.world.messages.get(thread.id, said.id)).toBeDefined();
-		expect(await remove({})).toStartWith("Deleted 1 message(s) from #soups");
+		const all = await remove({});
+		expect(all).toStartWith("Deleted 1 message(s) from #soups");
+		expect(all).toMatch(/^Searched: .*#\S+, 1 active thread, 1 archived thread\.$/m);
 		expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
 	},
 );

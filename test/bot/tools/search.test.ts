@@ -43,6 +43,10 @@ function write({ simulator, guild }: TestWorld, messages: Written[], name = "not
 	return { channel, channel_id: channel.id, ids };
 }
 
+const withoutThreads =
+	"Threads of the named channels were not searched: channel_ids also takes categories and threads.";
+const wholeRange = "The whole range was searched.";
+
 const found = (text: string) => Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
 
 test.each([
@@ -62,7 +66,7 @@ test.each([
 	await world.heard();
 	const { text } = await world.call("search_messages", { channel_ids: [channel_id], ...args });
 	expect(found(text)).toEqual(expected);
-	expect(text).toEndWith("The whole range was searched.");
+	expect(text).toEndWith(`\n${withoutThreads}\n${wholeRange}`);
 	expect(text).toStartWith(
 		expected.length > 0 ? `${expected.length} match${expected.length > 1 ? "es" : ""} among ` : "No match among ",
 	);
@@ -78,7 +82,7 @@ worldTest("before and after accept ids, and exclude them", async (world) => {
 	const { text } = await world.call("search_messages", { channel_ids: [channel_id], after: ids[0], before: ids[2] });
 	expect(found(text)).toEqual(["b"]);
 	const none = await world.call("search_messages", { channel_ids: [channel_id], before: ids[0] });
-	expect(none.text).toBe(`There are no messages in this range of #notes (ID: ${channel_id}).`);
+	expect(none.text).toBe(`There are no messages in this range of #notes (ID: ${channel_id}).\n${withoutThreads}`);
 });
 
 worldTest("it stops at limit, and continues without a gap", async (world) => {
@@ -276,7 +280,7 @@ test("a channel that is rate limited for long does not stop the others, and befo
 	// Each of the channels was read once, and only what none of them can hide is shown.
 	expect(found(text)).toHaveLength(199);
 	const reached = new Date(at(100)).toISOString().replace(".000", "");
-	expect(text).toContain(`among 201 messages of 3 channels, back to ${reached}`);
+	expect(text).toContain(`among 201 messages of #stove, #oven, #notes, back to ${reached}`);
 	expect(text).toEndWith(`next_before=${oven.ids[30]}`);
 });
 
@@ -304,10 +308,10 @@ test.each([
 	});
 	const [head, ...lines] = text.split("\n");
 	expect(head).toMatch(
-		/^3 messages in 2 channels by 2 authors; 3 channels searched, back to 2020-01-01T00:00:00Z, now 20.*Z:$/,
+		/^3 messages in 2 channels by 2 authors; #notes, #oven, #empty searched, back to 2020-01-01T00:00:00Z, now 20.*Z:$/,
 	);
 	for (const line of expected) expect(lines.shift()).toMatch(line);
-	expect(lines).toEqual(["The whole range was searched."]);
+	expect(lines).toEqual([withoutThreads, wholeRange]);
 });
 
 test("days without messages count 0, and notices of Discord are not counted", async () => {
@@ -328,7 +332,8 @@ test("days without messages count 0, and notices of Discord are not counted", as
 		"1 | 2020-02-29",
 		"0 | 2020-03-01",
 		"1 notice by Discord, such as that someone joined, not counted.",
-		"The whole range was searched.",
+		withoutThreads,
+		wholeRange,
 	];
 	expect((await count({})).slice(1)).toEqual(lines);
 	const earlier = await count({ after: "2020-02-26" });
@@ -397,7 +402,7 @@ worldTest("the index counts by author and channel with one request for each", as
 	const byChannel = await count({ count_by: "channel", channel_ids, before: stove.ids[1] });
 	expect(byChannel.slice(1, 3)).toEqual([`1 | #stove (ID: ${stove.channel_id})`, `1 | #oven (ID: ${oven.channel_id})`]);
 	const byDay = await count({ count_by: "day" });
-	expect(byDay.at(-1)).toBe("The whole range was searched.");
+	expect(byDay.at(-1)).toBe("The whole range was searched, with archived threads.");
 });
 
 test("a rate limit of Discord's search ends a search or a count with what was found so far", async () => {
@@ -539,13 +544,14 @@ worldTest("archived threads with messages in the range are searched, public and 
 	expect(found(text)).toEqual(["o0", "s0", "soups", "hidden"]);
 	expect(text).toContain(`\n#soups | `);
 	expect(text).toContain(` | ID: ${soups.id}/`);
-	expect(text).toMatch(/^4 matches among 4 messages of \d channels and 2 archived threads, /);
+	expect(text).toMatch(/^4 matches among 4 messages of #stove, #oven, #\S+, #\S+, #\S+, 2 archived threads, /);
 	expect(text).not.toContain("Not ");
 	const counted = await world.call("search_messages", { after: "2020-01-10", count_by: "channel" });
 	expect(counted.text).toContain(`\n1 | #soups (ID: ${soups.id})\n`);
 	// Without after, no message of an archived thread is missing either.
 	const days = await world.call("search_messages", { count_by: "day" });
 	expect(days.text).toMatch(/^5 messages in 5 channels by 2 authors; /);
+	expect(text).toEndWith("\nThe whole range was searched, with archived threads.");
 	const named = await world.call("search_messages", { channel_ids, after });
 	expect(found(named.text)).toEqual(["o0", "s0"]);
 	const lists = world.simulator.requests.list(publicList);
@@ -592,6 +598,23 @@ worldTest("channels whose archived threads cannot be listed are named, with a wa
 	expect(text).toContain("list_threads with include_archived as channel_ids.");
 });
 
+worldTest("a search in Discord's index says which channels and threads it covers", async (world) => {
+	const { simulator, guild } = world;
+	const { channel_ids, oven } = writeInTwo(world, 1);
+	simulator.world.threads.add(oven.channel, userNamed(world, "ada"), { name: "rolls" });
+	await world.heard();
+	const search = async (more: object) => (await world.call("search_messages", { text: "leek", ...more })).text;
+	expect(await search({})).toContain(
+		"\nSearched: #stove, #oven, #general, #staff, #Lounge, 1 active thread, all archived threads.\n",
+	);
+	const named = await search({ channel_ids });
+	expect(named).toContain(`\nSearched: #stove, #oven.\n`);
+	expect(named).toEndWith(`\n${withoutThreads}`);
+	simulator.world.channels.add(guild, { name: "sixth" });
+	await world.heard();
+	expect(await search({})).toContain("\nSearched: 6 channels, 1 active thread, all archived threads.\n");
+});
+
 // Counts
 
 worldTest("one call counts by author, channel and day", async (world) => {
@@ -601,7 +624,7 @@ worldTest("one call counts by author, channel and day", async (world) => {
 	const count = async (count_by: unknown) => (await world.call("search_messages", { ...args, count_by })).text;
 	const lines = (await count(["day", "channel", "author"])).split("\n");
 	const name = expect.stringContaining;
-	expect(lines.slice(1, -1)).toEqual([
+	expect(lines.slice(1, -2)).toEqual([
 		"By author:",
 		name("2 | Ada (@ada, ID: "),
 		name("2 | Zoë 🍞 (@zoe, ID: "),
@@ -640,10 +663,10 @@ worldTest("a long tail of counts is one line, except for named people", async (w
 		"5 | @cook2",
 		"2 | @cook3",
 	]);
-	expect(lines.slice(-2)).toEqual(["5 authors with 2 or fewer: 10", "The whole range was searched."]);
-	expect(await count({ limit: 100 })).toHaveLength(32);
+	expect(lines.slice(-3)).toEqual(["5 authors with 2 or fewer: 10", withoutThreads, wholeRange]);
+	expect(await count({ limit: 100 })).toHaveLength(33);
 	const user_ids = users.map(({ id }) => id);
-	expect(await count({ user_ids })).toHaveLength(32);
+	expect(await count({ user_ids })).toHaveLength(33);
 });
 
 worldTest("a count by channel in Discord's index says how many messages are in archived threads", async (world) => {
