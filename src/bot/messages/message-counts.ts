@@ -61,24 +61,25 @@ export function sortCounts(counts: Count[], by: Grouping, channelIds: readonly s
 // The order does not depend on the language of the system.
 const names = new Intl.Collator("en", { numeric: true });
 
-/** The first `limit` and those in `kept`, and one line for all others. */
+/** The first `limit` and those in `kept`, and one line for all others, with `more` at its end. */
 export function countLines(
 	counts: readonly Count[],
 	by: "author" | "channel",
 	limit: number,
 	kept: ReadonlySet<string> = new Set(),
+	more = "",
 ): string[] {
 	const tail = counts.slice(limit).filter(({ id }) => !kept.has(id));
 	// A line for a single count is no longer than one that does not name it.
 	const folded = tail.length > 1 ? tail : [];
-	return [...counts.filter((one) => !folded.includes(one)).map(lineOf), ...foldedLine(folded, by)];
+	return [...counts.filter((one) => !folded.includes(one)).map(lineOf), ...foldedLine(folded, by, more)];
 }
 
-/** The last `limit` days, and one line for all earlier ones. */
-export function dayLines(counts: readonly Count[], limit: number): string[] {
+/** The last `limit` days, and one line for all earlier ones, with `more` at its end. */
+export function dayLines(counts: readonly Count[], limit: number, more: string): string[] {
 	const earlier = counts.slice(0, -limit);
 	return [
-		...(earlier.length > 0 ? [`${countOf(earlier.length, "earlier day")}: ${sumOf(earlier)}`] : []),
+		...(earlier.length > 0 ? [`${countOf(earlier.length, "earlier day")}: ${sumOf(earlier)}${more}`] : []),
 		...counts.slice(-limit).map(lineOf),
 	];
 }
@@ -87,10 +88,12 @@ function lineOf({ count, name }: Count): string {
 	return `${count} | ${name}`;
 }
 
-function foldedLine(tail: readonly Count[], noun: string): string[] {
+function foldedLine(tail: readonly Count[], noun: string, more: string): string[] {
 	const [first] = tail;
 	return first
-		? [`${countOf(tail.length, noun)} with ${first.count === 1 ? "1" : `${first.count} or fewer`}: ${sumOf(tail)}`]
+		? [
+				`${countOf(tail.length, `more ${noun}`)} with ${first.count === 1 ? "1" : `${first.count} or fewer`}: ${sumOf(tail)}${more}`,
+			]
 		: [];
 }
 

@@ -48,7 +48,7 @@ export const filterArguments = {
 	has: v.optional(has),
 	channel_ids: v.optional(list({ ...id, find: anyChannel }, 1, 200, "Or forums, categories; default: all.")),
 	after: v.optional(moment("After")),
-	before: v.optional(moment("Before")),
+	before: v.optional(v.pipe(moment("Before"), v.description("Before."))),
 };
 
 /** Without channels and time. */

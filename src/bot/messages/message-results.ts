@@ -15,7 +15,8 @@ const defaultRows = 25;
 
 export interface Search {
 	guild: Guild;
-	args: MessageFilter & Range & { limit: number; channel_ids?: readonly string[] | undefined };
+	args: MessageFilter &
+		Range & { fold: boolean; limit?: number | undefined; channel_ids?: readonly string[] | undefined };
 	scope: Scope;
 	/** Whether the call names the channels. */
 	isNamed: boolean;
@@ -23,11 +24,11 @@ export interface Search {
 
 /** Authors or channels that the call names always have a line. */
 export function linesBy({ args }: Search, by: Grouping, counts: readonly Count[]) {
-	const { limit, user_ids, channel_ids } = args;
-	if (by === "day") return dayLines(counts, Math.max(limit, maxDays));
-	const rows = limit === defaultLimit ? defaultRows : limit;
+	const { limit = defaultRows, user_ids, channel_ids } = args;
+	const more = "; `limit` sets the rows";
+	if (by === "day") return dayLines(counts, Math.max(limit, maxDays), more);
 	const kept = by === "author" ? user_ids : channel_ids;
-	return countLines(counts, by, rows, new Set(kept));
+	return countLines(counts, by, limit, new Set(kept), more);
 }
 
 /** With headings such as "By author:" if there are several. */
@@ -63,7 +64,13 @@ export function readResult(search: Search, read: Found): string[] {
 	if (searched === 0 && read.stopped === undefined)
 		return resultLines(`There are no messages in this range of ${scopeLabel(scope)}.`, read.notes, scopeNotes(scope));
 	const range = `${countOf(searched, "message")} of ${scopeLabel(scope)}, ${rangeOf(args, read)}`;
-	const naming = { guild, threads: namesIn(scope), userIds: args.user_ids, isAcross: readableIn(scope).length > 1 };
+	const naming = {
+		guild,
+		threads: namesIn(scope),
+		userIds: args.user_ids,
+		isAcross: readableIn(scope).length > 1,
+		folds: args.fold,
+	};
 	return resultLines(
 		matches.length > 0
 			? `${countOfMatches(matches.length)} among ${range}, newest first, times in UTC:`

@@ -1,11 +1,12 @@
 // Messages in few bytes: a short line for each. See message-counts.ts for their numbers.
 
-import type { APIMessage, Guild } from "discord.js";
+import type { APIMessage, APIUser, Guild } from "discord.js";
 import { MessageType } from "discord.js";
-import { isForPeople } from "../../discord/acting-person.ts";
+import { forClients, isForPeople } from "../../discord/acting-person.ts";
 import { memberName, time, userName } from "../../discord/describe.ts";
 import { countOf, fieldLine, oneField, oneLine, truncate } from "../../discord/text.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
+import { listFirst } from "../../lib/text.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
 
@@ -17,6 +18,8 @@ export interface Naming {
 	isAcross: boolean;
 	/** Authors that the call names. */
 	userIds?: readonly string[] | undefined;
+	/** Whether only 3 of 10 or more similar messages are shown. */
+	folds?: boolean;
 }
 
 const maxText = 120;
@@ -24,6 +27,7 @@ const maxLead = 30;
 
 const minSimilar = 10;
 const maxSimilar = 3;
+const maxAuthors = 10;
 const minSimilarLength = 15;
 
 function outlineOf(message: APIMessage): string {
@@ -49,20 +53,22 @@ function foldSimilar(messages: readonly APIMessage[]): { shown: APIMessage[]; fo
 	return { shown: messages.filter((one) => !hidden.has(one)), folded };
 }
 
-function foldedLine(messages: readonly APIMessage[]): string {
-	const authors = new Set(messages.map(({ author }) => author.id)).size;
+function foldedLine(messages: readonly APIMessage[], nameOf: (author: APIUser) => string): string {
+	const counts = [...Map.groupBy(messages, ({ author }) => author.id).values()];
+	const by = counts
+		.sort((a, b) => b.length - a.length)
+		.flatMap(([first, ...others]) => (first ? `${nameOf(first.author)} (${others.length + 1})` : []));
 	const channels = new Set(messages.map(({ channel_id }) => channel_id)).size;
 	const times = messages.map(({ timestamp }) => Date.parse(timestamp));
-	return `… ${countOf(messages.length, "more message")} like this, by ${countOf(authors, "author")} in ${countOf(channels, "channel")}, ${time(Math.min(...times))} to ${time(Math.max(...times))}`;
+	return `… ${countOf(messages.length, "more message")} like this in ${countOf(channels, "channel")}, ${time(Math.min(...times))} to ${time(Math.max(...times))}, by ${listFirst(by, maxAuthors)}${forClients("; fold=false shows them")}`;
 }
 
 /**
- * The text near `wanted`. Of 10 or more similar messages, shows 3. Names the authors, unless the call names the
- * only one.
+ * The text near `wanted`. Names the authors, unless the call names the only one.
  */
 export function summaries(
 	messages: readonly APIMessage[],
-	{ guild, threads, isAcross, userIds }: Naming,
+	{ guild, threads, isAcross, userIds, folds = true }: Naming,
 	wanted = "",
 ): string[] {
 	if (messages.length === 0) return [];
@@ -70,10 +76,11 @@ export function summaries(
 		new Map(messages.map(({ author }) => [author.id, author])).values(),
 		({ username }) => username,
 	);
-	const { shown, folded } = foldSimilar(messages);
+	const nameOf = (author: APIUser) =>
+		idsByName.get(author.username)?.length === 1 ? `@${oneField(author.username)}` : userName(author);
+	const { shown, folded } = folds ? foldSimilar(messages) : { shown: messages };
 	const lines = shown.flatMap((message) => {
 		const { id, channel_id, author, type } = message;
-		const isUnique = idsByName.get(author.username)?.length === 1;
 		const channel = visibleChannel(guild, channel_id)?.name;
 		const name = channel ?? threads?.get(channel_id) ?? channel_id;
 		// The text shows links.
@@ -81,7 +88,7 @@ export function summaries(
 		const line = fieldLine(
 			isAcross && `#${oneField(name)}`,
 			time(new Date(message.timestamp)),
-			isUnique ? `@${oneField(author.username)}` : userName(author),
+			nameOf(author),
 			isForPeople()
 				? `https://discord.com/channels/${guild.id}/${channel_id}/${id}`
 				: `ID: ${isAcross ? `${channel_id}/${id}` : id}`,
@@ -90,8 +97,8 @@ export function summaries(
 			message.pinned && "pinned",
 			textField(message, wanted),
 		);
-		const similar = folded.get(id);
-		return similar ? [line, foldedLine(similar)] : [line];
+		const similar = folded?.get(id);
+		return similar ? [line, foldedLine(similar, nameOf)] : [line];
 	});
 	const authors = new Map(messages.map((message) => [message.author.id, authorOf(message, guild)]));
 	if (authors.size === 1 && userIds?.length === 1) return lines;

@@ -64,8 +64,8 @@ export const getAuditLog = readTool({
 		user_id: v.optional(snowflake("user who acted")),
 		target_id: v.optional(snowflake("target")),
 		action_type: v.optional(actionTypes),
-		after: v.optional(moment("Only after this")),
-		before: v.optional(moment("Only before this")),
+		after: v.optional(moment("After")),
+		before: v.optional(v.pipe(moment("Before"), v.description("Before."))),
 		limit: limit(500, 100),
 	},
 	async run(args, { discord, guild, self }) {

@@ -49,6 +49,7 @@ const input = {
 		),
 	),
 	...filterArguments,
+	has: v.optional(v.pipe(filterArguments.has.wrapped, v.description("As in search_messages."))),
 	count: v.optional(integer(1, maxCount, "Maximum, newest first.")),
 	reason,
 };

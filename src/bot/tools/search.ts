@@ -69,7 +69,8 @@ const input = {
 	mentions: userIds("Mentioning these."),
 	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(countBy),
-	limit: limit(1000, defaultLimit),
+	fold: v.optional(flag("False: similar ones, too."), true),
+	limit: v.optional(limit(1000, defaultLimit, "Default: 50 messages, 25 rows of counts.").wrapped),
 };
 
 type Args = ArgumentsOf<typeof input>;
@@ -86,7 +87,7 @@ export const searchMessages = readTool({
 	intents: ["MessageContent"],
 	input,
 	async run(args, { discord, guild, channels: places }, { reportProgress }) {
-		const { count_by, limit, after, before } = args;
+		const { count_by, limit = defaultLimit, after, before } = args;
 		const isNamed = places !== undefined;
 		const namesAll = namesChannels(guild, isNamed);
 		const order = channelsFromTop(guild);
@@ -145,7 +146,7 @@ function queryOf({ guild, args, scope, isNamed }: Search): IndexQuery {
 
 async function searchInIndex(search: Search): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
-	const { limit } = args;
+	const { limit = defaultLimit } = args;
 	const query = queryOf(search);
 	const found = await searchIndex(guild, query, { limit, reserveMs });
 	if (!found) return undefined;
@@ -155,7 +156,7 @@ async function searchInIndex(search: Search): Promise<string[] | undefined> {
 		total === 0
 			? "No indexed message matches."
 			: `${countOfMatches(total)} in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
-		summaries(messages, { guild, threads, isAcross: true, userIds: args.user_ids }, args.text),
+		summaries(messages, { guild, threads, isAcross: true, userIds: args.user_ids, folds: args.fold }, args.text),
 		indexNotes(search, found),
 		scopeNotes(scope),
 		hasMore && last && `next_before=${last.id}`,

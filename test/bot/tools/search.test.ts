@@ -663,8 +663,12 @@ worldTest("a long tail of counts is one line, except for named people", async (w
 		"5 | @cook2",
 		"2 | @cook3",
 	]);
-	expect(lines.slice(-3)).toEqual(["5 authors with 2 or fewer: 10", withoutThreads, wholeRange]);
-	expect(await count({ limit: 100 })).toHaveLength(33);
+	expect(lines.slice(-3)).toEqual([
+		"5 more authors with 2 or fewer: 10; `limit` sets the rows",
+		withoutThreads,
+		wholeRange,
+	]);
+	expect(await count({ limit: 50 })).toHaveLength(33);
 	const user_ids = users.map(({ id }) => id);
 	expect(await count({ user_ids })).toHaveLength(33);
 });
@@ -697,6 +701,9 @@ worldTest("of many messages with similar texts, three are shown and the others c
 		...[0, 1, 2].map((n) => expect.stringContaining(`lamps.example/${n} `)),
 	]);
 	expect(text).toContain(
-		"\n… 9 more messages like this, by 2 authors in 1 channel, 2020-02-19T12:00:00Z to 2020-02-27T12:00:00Z\n",
+		"\n… 9 more messages like this in 1 channel, 2020-02-19T12:00:00Z to 2020-02-27T12:00:00Z, by @zoe (5), @ada (4); fold=false shows them\n",
 	);
+	const all = await world.call("search_messages", { channel_ids: [channel_id], fold: false });
+	expect(found(all.text)).toHaveLength(13);
+	expect(all.text).not.toContain("…");
 });
