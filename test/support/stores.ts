@@ -141,11 +141,11 @@ function sqlitePlaces(): Databases {
 	};
 }
 
-/** The configuration of a bot with its data in this place. */
-export const storeConfigOf = ({ settings }: Pick<Place, "settings">) => ({
-	databaseUrl: settings.databaseUrl,
-	dbSchema: settings.schema,
-	dataDirectory: settings.directory,
+/** The configuration of a bot with its data in this place. On PostgreSQL, logins are counted in the bot's own directory. */
+export const storeConfigOf = ({ settings: { databaseUrl, schema, directory } }: Pick<Place, "settings">) => ({
+	databaseUrl,
+	dbSchema: schema,
+	...(databaseUrl === undefined && { dataDirectory: directory }),
 });
 
 /** The environment of a bot process with its data in this place. */
