@@ -8,13 +8,13 @@ import { Glob } from "bun";
 const budgets: Record<string, number> = {
 	"bot/.": 430,
 	"bot/approval": 2155,
-	"bot/commands": 2800,
+	"bot/commands": 2804,
 	"bot/config": 1250,
 	"bot/features": 2500,
 	"bot/game": 1870,
 	"bot/guild-documents": 5300,
 	"bot/messages": 2800,
-	"bot/moderation": 10_090,
+	"bot/moderation": 10_095,
 	"bot/results": 160,
 	"bot/server": 690,
 	"bot/setup": 1400,
@@ -34,7 +34,7 @@ const budgets: Record<string, number> = {
 	pages: 5680,
 	simulator: 17_650,
 	// Nearly all of it is the two language files.
-	texts: 2610,
+	texts: 2614,
 	up: 2000,
 };
 

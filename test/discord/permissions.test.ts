@@ -32,6 +32,6 @@ test("people read permissions as Discord's settings show them, models and logs b
 	expect(render(models, "en")).toBe("The bot lacks SEND_TTS_MESSAGES, MODERATE_MEMBERS.");
 	expect(render(withTitles(models), "en")).toBe("The bot lacks Send Text-to-Speech Messages, Timeout Members.");
 	expect(render(withTitles(models), "de")).toBe(
-		"Dem Bot fehlt die Berechtigung Text-zu-Sprache-Nachrichten senden, Mitglieder im Timeout.",
+		"Dem Bot fehlt „Text-zu-Sprache-Nachrichten senden, Mitglieder im Timeout“.",
 	);
 });

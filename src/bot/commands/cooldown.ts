@@ -57,7 +57,7 @@ export class Limiter {
 /** `key`: what was limited. */
 export function tooOften({ options }: Limiter, waitS: number, key: TooManyKey = "answer.too_many_commands"): Said {
 	const { max, windowMs } = options;
-	return said(key, { count: max, seconds: windowMs / 1000, wait: waitS });
+	return said(key, { count: max, seconds: windowMs / 1000, wait: said("result.seconds", { count: waitS }) });
 }
 
 /** Only for the first refused attempt. */

@@ -2,7 +2,7 @@
 
 import { inlineText } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
+import { allLanguages, type Said, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { readDuration } from "../tool/arguments/times.ts";
 import type { ActionOption, Suggestion } from "./action.ts";
 
@@ -33,9 +33,11 @@ function normalized(text: string): string | undefined {
 	return /^\d/.test(english) && readDuration(english) !== undefined ? english : undefined;
 }
 
-/** The value for the tool: a duration, or one of the option's suggestions, such as "forever". Undefined for other text. */
+/** The value for the tool: a duration, or one of the option's suggestions as any language says it. Or undefined. */
 export function readDurationText(text: string, { suggestions = [] }: Pick<ActionOption, "suggestions">) {
-	return suggestions.find((one) => one === text.trim().toLowerCase()) ?? normalized(text);
+	const typed = text.trim().toLowerCase();
+	const isTyped = (one: string) => one === typed || allLanguages.some((each) => durationInWords(one, each) === typed);
+	return suggestions.find(isTyped) ?? normalized(text);
 }
 
 const maxWords = 6;
@@ -97,6 +99,8 @@ export function suggestDurations(typed: string, suggestions: readonly string[], 
 		? ["m", "h", "d", "w"].map((unit) => text + unit)
 		: read !== undefined
 			? [read]
-			: suggestions.filter((one) => one.startsWith(text) || durationInWords(one, locale).startsWith(text));
+			: suggestions.filter(
+					(one) => one.startsWith(text) || durationInWords(one, locale).toLowerCase().startsWith(text),
+				);
 	return values.map((value) => ({ name: durationInWords(value, locale), value }));
 }

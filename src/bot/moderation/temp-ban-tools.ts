@@ -245,7 +245,7 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 				{ models: [], people: [], pages: turns },
 				result(
 					`${total} temporary ban(s), page ${page} of ${pages}, soonest end first:`,
-					said("result.temp_bans", { count: total, page, pages }),
+					said("result.temp_bans", { count: total }),
 				),
 				rows.map(({ user_id, ends_at, moderator_id, reason, state }) => {
 					const shown = reason ? truncate(reason, maxReasonShown) : "";
@@ -258,6 +258,7 @@ function listTempBans({ sql }: Pick<Store, "sql">) {
 						state === "asked" && said("result.temp_ban_asked"),
 					);
 				}),
+				pages > 1 && result([], said("answer.page", { page, pages })),
 			);
 		},
 	});

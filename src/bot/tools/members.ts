@@ -304,9 +304,12 @@ export const setNickname = editTool({
 		const before = member.nickname ?? "";
 		const describeNick = (name: string) => (name === "" ? "no nickname" : `the nickname "${oneField(name)}"`);
 		if (before === nickname)
-			throw new SaidError(said("refusal.has_nickname", { who: `<@${member.id}>` }), {
-				models: `Nothing would change: ${memberName(member)} already has ${describeNick(before)}. Nothing was done.`,
-			});
+			throw new SaidError(
+				said(before === "" ? "refusal.no_nickname" : "refusal.has_nickname", { who: `<@${member.id}>` }),
+				{
+					models: `Nothing would change: ${memberName(member)} already has ${describeNick(before)}. Nothing was done.`,
+				},
+			);
 		const nick = nickname || null;
 		const { members } = guild;
 		const isBot = member.id === guild.client.user.id;

@@ -295,7 +295,7 @@ test("the notice about a cooldown is sent once in each guild", async () => {
 	for (const place of [channel, simulator.channel(general).channel])
 		await until("both are answered", () => {
 			const own = world.messages.in(place.id).filter(({ author }) => author.id === alpha.id);
-			return own.length === 2 && own[1]?.content.startsWith("That was");
+			return own.length === 2 && own[1]?.content.startsWith("You used");
 		});
 });
 

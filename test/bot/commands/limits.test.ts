@@ -13,10 +13,10 @@ test("mistakes do not count, but those beyond their limit do, so that a flood of
 			return { answer: "answered", isMistake };
 		});
 	for (let index = 0; index < 30; index++) expect(await run(true)).toBe("answered");
-	for (let index = 0; index < 29; index++) expect(await run(true)).toStartWith("That was 30 commands");
+	for (let index = 0; index < 29; index++) expect(await run(true)).toStartWith("You used 30 commands");
 	// One of the 30 is left.
 	expect(await run(false)).toBe("answered");
-	expect(await run(false)).toStartWith("That was 30 commands");
+	expect(await run(false)).toStartWith("You used 30 commands");
 	expect(ran).toBe(60);
 	for (let index = 0; index < 20; index++) await run(true);
 	expect(ran).toBe(60);

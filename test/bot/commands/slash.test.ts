@@ -259,7 +259,7 @@ describe("commands", () => {
 		locales.set(world.id(moderator), "de");
 		const user = simulator.user(moderator);
 		const mona = world.id("mona_lisa");
-		expect(await run("help", {})).toContain("`/bannen`: Bannt jemanden, ");
+		expect(await run("help", {})).toContain("`/bannen`: Bannt jemanden ");
 		expect(await run("timeout", { user: mona, duration: "bald" })).toStartWith("„bald“ ist keine Dauer.");
 		const suggested = await user.suggest(general, "ban", { user: mona, duration: "3 Tage" }, "duration");
 		expect(suggested).toEqual([{ name: "3 Tage", value: "3 d" }]);
@@ -281,7 +281,7 @@ describe("commands", () => {
 		const missing = await world.ask(moderator, "!m timeout mona_lisa");
 		expect(missing).toBe("Es fehlt: dauer. Schreib `!m timeout <@nutzer …> <dauer> [grund]`.");
 		expect(await world.ask(moderator, "!m nuke")).toStartWith("Schreib `!m nuke <1-100>`: wie viele");
-		expect(await world.ask(moderator, "!m help")).toContain("[grund]`: Bannt jemanden, auf Zeit oder für immer");
+		expect(await world.ask(moderator, "!m help")).toContain("[grund]`: Bannt jemanden befristet oder für immer");
 		simulator.world.guilds.edit(guild, { preferred_locale: "en-US" });
 		await until("the bot has heard of it", async () => (await world.ask(moderator, "!m role")).startsWith("Write"));
 	});
@@ -318,7 +318,7 @@ describe("commands", () => {
 		);
 		await runThere("unlock");
 		expect(thread.locked).toBe(false);
-		expect(await runThere("unlock")).toBe(`This is already so in <#${thread.id}>. Nothing was done.`);
+		expect(await runThere("unlock")).toBe(`<#${thread.id}> already has these settings. Nothing was done.`);
 	});
 
 	test("a slow mode that the channel has already is named in the language of the person", async () => {
@@ -429,7 +429,7 @@ describe("confirmation", () => {
 			const { followUps } = await again.reply();
 			return followUps[0];
 		});
-		expect(reply.content).toBe("This was answered before.");
+		expect(reply.content).toBe("This was already answered.");
 		held.release();
 		await until("they are kicked", () => present() === 0);
 		await until("the message says so", () =>
@@ -454,7 +454,7 @@ describe("confirmation", () => {
 		await until("the message says so", () =>
 			world.answers().some(({ id, content }) => id === question.id && /^Kicked/.test(content)),
 		);
-		expect(await refusals()).toEqual(["This was answered before."]);
+		expect(await refusals()).toEqual(["This was already answered."]);
 		const kicks = "DELETE /guilds/:guild_id/members/:user_id";
 		expect(simulator.requests.list(kicks)).toHaveLength(4);
 	});
@@ -487,9 +487,7 @@ describe("confirmation", () => {
 		await world.stop();
 		await world.start();
 		await world.simulator.user(moderator).press(question, "Do it");
-		await until("it is answered", () =>
-			world.answers().some(({ content }) => content.includes("Nothing was done now.")),
-		);
+		await until("it is answered", () => world.answers().some(({ content }) => content.includes("Nothing was done.")));
 		expect(present()).toBe(4);
 	});
 

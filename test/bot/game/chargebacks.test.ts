@@ -614,8 +614,8 @@ describe.concurrent("a press", () => {
 		const held = simulator.faults.stall(editMessage);
 		await world.press(staff, alert, "Dismiss");
 		const { id } = simulator.user(staff);
-		expect(await world.press("zoe", alert, "Ban")).toBe(`<@${id}> has already decided: Dismiss. Nothing was changed.`);
-		expect(await world.press(staff, alert, "Ban")).toBe("You have already decided: Dismiss. Nothing was changed.");
+		expect(await world.press("zoe", alert, "Ban")).toBe(`<@${id}> has already decided: Dismiss. Nothing was done.`);
+		expect(await world.press(staff, alert, "Ban")).toBe("You have already decided: Dismiss. Nothing was done.");
 		held.release();
 		await scene.shown("Restored.");
 		expect(guild.bans.size).toBe(0);
@@ -1035,7 +1035,7 @@ describe("what the staff read", () => {
 		],
 		[
 			{ restriction_error: "chargeback.refused.owner" },
-			"Fehlgeschlagen, wird wiederholt: Der Bot kann dem Besitzer des Servers keine Rollen nehmen.",
+			"Fehlgeschlagen, wird wiederholt: Der Bot kann dem Inhaber des Servers keine Rollen nehmen.",
 		],
 		[{ restriction_error: "HTTP 500" }, "Fehlgeschlagen, wird wiederholt: `HTTP 500`"],
 	])("is in the language of the server: %j", (changes, said) => {

@@ -394,7 +394,7 @@ test("in a German server the answers are German", async () => {
 	);
 	game.misbehave("500", { times: 1 });
 	expect(await world.answer("ada", "!m verify ABC")).toBe(
-		"Der Spielserver ist nicht erreichbar: Er hat mit HTTP 500 geantwortet.",
+		"Der Spielserver konnte den Code nicht prüfen: Er hat mit HTTP 500 geantwortet.",
 	);
 	const { code } = game.issueCode({ username: "Steve_1" });
 	expect(await world.answer("ada", `!m verify ${code}`)).toBe(

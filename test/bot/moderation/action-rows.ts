@@ -65,7 +65,7 @@ const stranger = (answer = "is not a member", people = "Not on this server", arg
 	isStranger: true as const,
 });
 
-const nobody = { argument: "user_ids", answer: "no user", people: "Discord does not know them" };
+const nobody = { argument: "user_ids", answer: "no user", people: "Discord does not know <@" };
 
 /** Several members, and the request about the first of them. */
 function members(

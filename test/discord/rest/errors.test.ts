@@ -36,7 +36,7 @@ test.each<[string, Error, string, string, string]>([
 		refused(0, "401: Unauthorized", 401),
 		"Discord API error: 401 Unauthorized. Discord refused the bot's token; the bot's operator has to replace it. Nothing was done.",
 		"Discord refused the bot's token: the bot's operator has to replace it. Nothing was done.",
-		"Discord lehnt das Token des Bots ab: Der Betreiber des Bots muss es ersetzen. Es ist nichts passiert.",
+		"Discord nimmt das Token des Bots nicht an: Der Betreiber des Bots muss es ersetzen. Es ist nichts passiert.",
 	],
 	[
 		"a rate limit",

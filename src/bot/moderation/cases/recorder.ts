@@ -14,7 +14,7 @@ import type { CaseCall, CaseEnd, OpenCases } from "../../tool/case-record.ts";
 import type { Case, CaseResult, CasesOptions, NewCase } from "./case.ts";
 import { describeEscalation, describeNumbers, rootClient } from "./case-text.ts";
 import type { CaseWorker } from "./case-worker.ts";
-import { isTellable, maxTold, tellPeople } from "./tell.ts";
+import { hasAppeal, isTellable, maxTold, tellPeople } from "./tell.ts";
 
 export interface RecorderOptions extends CasesOptions {
 	store: Store;
@@ -60,7 +60,7 @@ export class Recorder {
 		const outcomes = await this.#tellAll(guild, draft, call.reason, [...told]);
 		if (rows) await this.#storeTold(rows, outcomes);
 		const notes = [
-			...describeOutcomes(outcomes, settings.appeal !== undefined),
+			...describeOutcomes(outcomes, settings.appeal !== undefined && hasAppeal(draft.action)),
 			...(tooMany
 				? [
 						result(
@@ -168,7 +168,7 @@ function isPerson(guild: Guild) {
 	return (id: string): boolean => !(guild.members.cache.get(id)?.user ?? guild.client.users.cache.get(id))?.bot;
 }
 
-function describeOutcomes(outcomes: ReadonlyMap<string, Told>, hasAppeal: boolean): Part[] {
+function describeOutcomes(outcomes: ReadonlyMap<string, Told>, withAppeal: boolean): Part[] {
 	const idsOf = (wanted: Case["told"]) => [...outcomes].flatMap(([id, told]) => (told === wanted ? [id] : []));
 	const yes = idsOf("yes");
 	const failed = idsOf("failed");
@@ -176,8 +176,8 @@ function describeOutcomes(outcomes: ReadonlyMap<string, Told>, hasAppeal: boolea
 	return parts(
 		yes.length > 0 &&
 			result(
-				`Told by direct message${hasAppeal ? ", with how to appeal" : ""}: ${yes.length} of ${outcomes.size}.`,
-				said(hasAppeal ? "result.told_appeal" : "result.told", { who: mentions(yes) }),
+				`Told by direct message${withAppeal ? ", with how to appeal" : ""}: ${yes.length} of ${outcomes.size}.`,
+				said(withAppeal ? "result.told_appeal" : "result.told", { who: mentions(yes) }),
 			),
 		failed.length > 0 &&
 			result(

@@ -42,6 +42,11 @@ export function isTellable(action: CaseAction): action is Notice["action"] {
 	return tellable.some((one) => one === action);
 }
 
+/** Whether a person may want to appeal against it. */
+export function hasAppeal(action: CaseAction): boolean {
+	return action !== "remove_timeout";
+}
+
 /**
  * Tells people by direct message about an action, within 2 s. Resolves with the delivery status by user id; "asked"
  * means that it is unknown whether the message arrived. Sends at most one message to each person. Never rejects,
@@ -53,7 +58,7 @@ export async function tellPeople(
 	userIds: readonly string[],
 	notice: Notice,
 ): Promise<ReadonlyMap<string, Told>> {
-	const content = noticeText(guild, notice, appeal);
+	const content = noticeText(guild, notice, hasAppeal(notice.action) ? appeal : undefined);
 	const outcomes = new Map<string, Told>();
 	await withTimeout(() =>
 		Promise.all(

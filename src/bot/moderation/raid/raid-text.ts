@@ -45,7 +45,7 @@ function valueText(thing: string, value: number, { isPerson }: Reader): Text {
 export function channelList(ids: readonly string[], { nameOf }: Reader): Text {
 	const names = ids.flatMap((id) => nameOf(id) ?? []);
 	const hidden = ids.length - names.length;
-	return listOf(names, hidden > 0 && said("raid.hidden", { channels: said("raid.channels", { count: hidden }) }));
+	return listOf(names, hidden > 0 && said("raid.hidden", { count: hidden }));
 }
 
 function listOf(items: readonly Text[], last: Text | false = false): Text {

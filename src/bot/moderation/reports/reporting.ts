@@ -73,7 +73,10 @@ export class Reporting {
 
 	#requireCalm({ guildId, user }: { guildId: string; user: { id: string } }): void {
 		const { waitS } = this.#limiter.take(`${guildId} ${user.id}`);
-		if (waitS > 0) throw new SaidError(said("report.refused.fast", { max: beginLimits.max, seconds: waitS }));
+		if (waitS > 0)
+			throw new SaidError(
+				said("report.refused.fast", { max: beginLimits.max, wait: said("result.seconds", { count: waitS }) }),
+			);
 	}
 
 	#requireReportable({ channelId, authorId }: ReportedMessage, reporterId: string): void {

@@ -49,7 +49,7 @@ test.each([
 });
 
 test.each([
-	[storedWhy("case.why.late"), "Der Bot konnte es nicht rechtzeitig tun."],
+	[storedWhy("case.why.late"), "Der Bot kam nicht rechtzeitig dazu."],
 	[storedWhy("case.why.rank", 1234), "Das Mitglied hat keinen niedrigeren Rang als der Moderator von Fall 1234."],
 	["Discord refused it (50013).", "Discord refused it (50013)."],
 ])("the stored cause %p is said as %p", (why, text) => {

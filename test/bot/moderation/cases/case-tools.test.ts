@@ -185,8 +185,8 @@ onBoth((databases) => {
 		expect((await ask("reason", "")).map(({ value }) => value)).toEqual(["spam", "Spam links", "insults"]);
 		expect((await ask("reason", "link")).map(({ value }) => value)).toEqual(["Spam links"]);
 		expect(await ask("case", "3")).toEqual([{ name: "3: Warning, Spam links", value: "3" }]);
-		expect((await ask("case", "6"))[0]?.name).toBe("6: Timeout removed for Zoë 🍞, Undo of case 83, spam");
-		expect((await ask("case", "5", "de"))[0]?.name).toBe("5: Notiz für Zoë 🍞, their real name is …");
+		expect((await ask("case", "6"))[0]?.name).toBe("6: Timeout removed · Zoë 🍞, Undo of case 83, spam");
+		expect((await ask("case", "5", "de"))[0]?.name).toBe("5: Notiz · Zoë 🍞, their real name is …");
 		expect((await ask("case", "")).map(({ value }) => value)).toEqual(["8", "7", "6", "5", "4", "3", "2", "1"]);
 	});
 });

@@ -133,7 +133,7 @@ onBoth((databases) => {
 		await bot.as(moderator, "ban", { user_ids: [bot.id("zoe")], reason: "spam @everyone\n**now**", tell: true });
 		const [message = ""] = bot.directMessages("zoe");
 		expect(message.split("\n")).toEqual([
-			expect.stringContaining("You are banned from **The"),
+			expect.stringContaining("You were banned from **The"),
 			"Reason: spam @everyone \\*\\*now\\*\\*",
 			"Write to appeals@example.com.",
 		]);
@@ -146,6 +146,15 @@ onBoth((databases) => {
 		expect(dm).toBeGreaterThanOrEqual(0);
 		expect(dm).toBeLessThan(ban);
 		expect(await bot.all()).toMatchObject([{ told: "yes", state: "done", reason: "spam @everyone **now**" }]);
+	});
+
+	test("a person whose timeout is removed is not told how to appeal", async () => {
+		await using bot = await start({ appeal: "Write to appeals@example.com." });
+		const user_ids = [bot.id("zoe")];
+		const timed = await bot.as(moderator, "timeout", { user_ids, duration: "1h", tell: true });
+		const removed = await bot.as(moderator, "remove_timeout", { user_ids, tell: true });
+		expect([timed, removed].map(({ text }) => text.includes("with how to appeal"))).toEqual([true, false]);
+		expect(bot.directMessages("zoe").map((text) => text.includes("appeals@example.com"))).toEqual([true, false]);
 	});
 
 	test("a direct message that is refused blocks nothing", async () => {

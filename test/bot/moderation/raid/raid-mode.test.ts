@@ -117,7 +117,7 @@ test("channels without permissions are reported, the rest is done, and turning i
 		"Einladungen: pausiert; die Pause wird verlängert, solange der Raid-Modus an ist.",
 		"Verifizierungsstufe: Keine → Hoch.",
 		"Slow-Modus: 30 s in 1 Kanal.",
-		`Slow-Modus nicht geändert: <#${general.id}>: Dem Bot fehlt Kanäle verwalten.`,
+		`Slow-Modus nicht geändert: <#${general.id}>: Dem Bot fehlt „Kanäle verwalten“.`,
 		"Schalte den Raid-Modus noch einmal ein, um es erneut zu versuchen.",
 	]);
 	expect(bot.writes(edit)).not.toContain(general.id);

@@ -15,7 +15,7 @@ import {
 } from "./reports-world.ts";
 
 const sent = "Thank you. Your report was sent";
-const notFound = "There is no such message that you can see and the bot can read. Nothing was reported.";
+const notFound = "This message does not exist, or you or the bot cannot see it. Nothing was done.";
 
 function linkOf(world: ReportsWorld, message: { id: string; channel_id: string }) {
 	return `https://discord.com/channels/${world.guild.id}/${message.channel_id}/${message.id}`;
@@ -152,7 +152,7 @@ describe("members", () => {
 		await using world = await startReportsWorld();
 		const user = world.id("mona_lisa");
 		for (let count = 0; count < 10; count += 1) expect(await world.command("zoe", { user })).toContain("Say why");
-		expect(await world.command("zoe", { user })).toContain("That was 10 reports within a minute.");
+		expect(await world.command("zoe", { user })).toContain("That was 10 reports within a minute. Try again in ");
 	});
 
 	test("whose reports were dismissed are shown with their number", async () => {

@@ -65,9 +65,9 @@ onBoth((databases) => {
 			"Die Nachricht hat keinen Text.",
 			`Dateien: a.png: <${url}>`,
 		]);
-		expect(buttonsOf(entry)).toEqual(["Löschen", "Verwarnen", "Timeout", "Bannen", "Ablehnen"]);
+		expect(buttonsOf(entry)).toEqual(["Löschen", "Verwarnen", "Timeout", "Bannen", "Verwerfen"]);
 		const form = await (await simulator.user(moderator).press(entry, "Timeout")).modal();
-		expect(form).toMatchObject({ title: "Timeout (#1)", inputs: [{ label: "Wie lange" }, { label: "Grund" }] });
+		expect(form).toMatchObject({ title: "Timeout (#1)", inputs: [{ label: "Dauer" }, { label: "Grund" }] });
 		expect(form.texts).toEqual([`Für <@${mona.id}>`]);
 		const { text } = await world.call(undefined, "list_reports", {});
 		expect(text).toContain("| text: The message has no text., files: a.png");

@@ -96,7 +96,7 @@ test("a menu speaks the language of its guild, and answers in that of the person
 	expect(await world.select("liwei", menu, "Red")).toBe(`Added <@&${red}>. Your roles from this menu: <@&${red}>.`);
 	const closed = await world.menu({ requires_role_id: staff });
 	expect(await world.press("zoe", closed, "Red")).toBe(
-		`Dieses Menü ist nur für Mitglieder mit der Rolle <@&${staff}>. Es wurde nichts geändert.`,
+		`Dieses Menü ist nur für Mitglieder mit der Rolle <@&${staff}>. Es ist nichts passiert.`,
 	);
 });
 

@@ -442,7 +442,7 @@ test("a person who is timed out is told why, what to do and how to appeal, once"
 	await until("the entry", () => world.entries().length > 0);
 	expect(world.told(user)).toHaveLength(1);
 	const [first, until_, reason, where, advice, appeal] = world.told(user)[0]?.split("\n") ?? [];
-	expect(first).toBe("You are timed out in **The Cooks**.");
+	expect(first).toBe("You were timed out in **The Cooks**.");
 	expect(until_).toStartWith("Until: <t:");
 	expect(reason).toMatch(/^Reason: Spam: the same text \d times in \d channels$/);
 	expect(where).toContain(`<#${world.channels[0]?.id}>`);
@@ -468,7 +468,7 @@ test("in a German server, the entry is German, and who writes in a honeypot is t
 	await until("the entry", () => world.entries().length > 0);
 	const [entry] = world.entries();
 	expect(entry?.embeds[0]).toMatchObject({
-		description: expect.stringContaining("1 Nachricht gelöscht, gefunden in 1 Kanal.\n**Rückgängig** beendet"),
+		description: expect.stringContaining("1 Nachricht gelöscht, gefunden in 1 Kanal.\n**Rückgängig** hebt"),
 		fields: [
 			{ name: "Betrifft", value: `<@${user.id}>` },
 			{ name: "Grund", value: "Spam: eine Nachricht in einem Köderkanal" },
