@@ -4,6 +4,7 @@ import type { APIMessage, Guild, GuildTextBasedChannel } from "discord.js";
 import { channelName, time } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
+import { resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { channels, listed, type Part, parts, result } from "../results/result.ts";
@@ -28,7 +29,8 @@ import {
 import { summaries } from "./message-summary.ts";
 import { linkTo } from "./sent-message.ts";
 
-const sampleSize = 5;
+const maxLinks = 5;
+const maxLines = 25;
 const maxCounts = 25;
 const maxKept = 20;
 // The search ends when less is left, so that the found messages can still be deleted.
@@ -170,7 +172,7 @@ export async function planMatching(
 		order: readable.map(({ id }) => id),
 		again: () => "To continue, call again with the same arguments.",
 		describe: async () => ({
-			lines: messageLinesOf(guild, messages, isAcross),
+			lines: messageLinesOf(guild, messages, { isAcross, others: "search_messages finds them with the same filters" }),
 			people: shownOfPeople(guild, messages),
 		}),
 	});
@@ -224,7 +226,7 @@ function shownOfPeople(guild: Guild, messages: readonly APIMessage[]): Said[] {
 	);
 	const most = [...byAuthor].toSorted(([, a], [, b]) => b.length - a.length);
 	const who = listed(most.map(([id, { length }]) => `<@${id}> (${length})`));
-	const latest = messages.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, sampleSize);
+	const latest = messages.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, maxLinks);
 	const links = latest.map(({ channel_id, id }) => linkTo({ id: channel_id, guild }, id)).join(" ");
 	return [
 		...(most.length > 0 ? [said("result.purge.authors", { who })] : []),
@@ -237,15 +239,21 @@ export function cut(ids: readonly string[]): string {
 	return sample(ids, maxKept, (id) => id).join(", ");
 }
 
-/** Numbers by author, and the latest messages. */
-export function messageLinesOf(guild: Guild, messages: readonly APIMessage[], isAcross: boolean): string[] {
-	const latest = messages.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, shownOf(sampleSize));
-	if (latest.length === 0) return [];
-	return [
+/** Numbers by author, and the messages, newest first. `others` is how to see those that are not shown. */
+export function messageLinesOf(
+	guild: Guild,
+	messages: readonly APIMessage[],
+	{ isAcross, others }: { isAcross: boolean; others: string },
+): string[] {
+	if (messages.length === 0) return [];
+	const newest = messages.toSorted((a, b) => compareIds(b.id, a.id));
+	const lines = summaries(newest, { guild, isAcross, areAuthorsKnown: true });
+	const shown = lines.slice(0, shownOf(maxLines));
+	return resultLines(
 		"By author:",
-		...countLines(countsOf(messages, "author", { guild }), "author", shownOf(maxCounts)),
-		`The latest ${latest.length}:`,
-		// The authors are above.
-		...summaries(latest, { guild, isAcross }).slice(0, latest.length),
-	];
+		countLines(countsOf(messages, "author", { guild }), "author", shownOf(maxCounts)),
+		"Newest first:",
+		shown,
+		shown.length < lines.length && `Not all are shown: ${others}.`,
+	);
 }

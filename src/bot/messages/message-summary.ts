@@ -18,6 +18,8 @@ export interface Naming {
 	isAcross: boolean;
 	/** Authors that the call names. */
 	userIds?: readonly string[] | undefined;
+	/** Other lines of the result name the authors. */
+	areAuthorsKnown?: boolean;
 	/** Whether only 3 of 10 or more similar messages are shown. */
 	folds?: boolean;
 }
@@ -60,7 +62,7 @@ function foldedLine(messages: readonly APIMessage[], nameOf: (author: APIUser) =
 		.flatMap(([first, ...others]) => (first ? `${nameOf(first.author)} (${others.length + 1})` : []));
 	const channels = new Set(messages.map(({ channel_id }) => channel_id)).size;
 	const times = messages.map(({ timestamp }) => Date.parse(timestamp));
-	return `… ${countOf(messages.length, "more message")} like this in ${countOf(channels, "channel")}, ${time(Math.min(...times))} to ${time(Math.max(...times))}, by ${listFirst(by, maxAuthors)}${forClients("; fold=false shows them")}`;
+	return `… ${countOf(messages.length, "more message")} like this in ${countOf(channels, "channel")}, ${time(Math.min(...times))} to ${time(Math.max(...times))}, by ${listFirst(by, maxAuthors)}${forClients("; search_messages with fold=false shows them")}`;
 }
 
 /**
@@ -68,7 +70,7 @@ function foldedLine(messages: readonly APIMessage[], nameOf: (author: APIUser) =
  */
 export function summaries(
 	messages: readonly APIMessage[],
-	{ guild, threads, isAcross, userIds, folds = true }: Naming,
+	{ guild, threads, isAcross, userIds, areAuthorsKnown, folds = true }: Naming,
 	wanted = "",
 ): string[] {
 	if (messages.length === 0) return [];
@@ -101,7 +103,7 @@ export function summaries(
 		return similar ? [line, foldedLine(similar, nameOf)] : [line];
 	});
 	const authors = new Map(messages.map((message) => [message.author.id, authorOf(message, guild)]));
-	if (authors.size === 1 && userIds?.length === 1) return lines;
+	if (areAuthorsKnown || (authors.size === 1 && userIds?.length === 1)) return lines;
 	return [...lines, `Authors: ${fieldLine(...authors.values())}`];
 }
 

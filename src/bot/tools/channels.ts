@@ -325,8 +325,6 @@ function forumLines(forum: find.Forum): string[] {
 	];
 }
 
-const sampleSize = 5;
-
 export const deleteChannel = destructiveTool({
 	name: "delete_channel",
 	toolset: "channels",
@@ -346,7 +344,7 @@ export const deleteChannel = destructiveTool({
 				channel.type === ChannelType.GuildCategory
 					? `Would delete ${target}.${left}`
 					: `Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
-				...inside.slice(0, sampleSize).map(lineOf),
+				...inside.map(lineOf),
 			],
 			write: () => guild.client.rest.delete(Routes.channel(channel.id)),
 			result: `Deleted ${target}.${left}`,

@@ -201,7 +201,7 @@ async function planMany(guild: Guild, targets: readonly Target[]): Promise<Plan>
 			return {
 				missing,
 				lines: resultLines(
-					messageLinesOf(guild, messages, isAcross),
+					messageLinesOf(guild, messages, { isAcross, others: "get_message shows each" }),
 					names.length > 0 && `${names.length} not found: ${cut(names)}`,
 					!isComplete && ignoredIds,
 				),

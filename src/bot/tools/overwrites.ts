@@ -338,7 +338,7 @@ function channelLine(channel: find.Channel, shown: readonly find.Channel[], same
 	return `${name}: ${fieldLine(synced, ...overwrites)}`;
 }
 
-const sampleSize = 10;
+const sampleSize = 50;
 
 export const copyChannelPermissions = destructiveTool({
 	name: "copy_channel_permissions",

@@ -26,7 +26,7 @@ import {
 } from "../tool/arguments/arguments.ts";
 import { color } from "../tool/arguments/colors.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
-import { attemptEach } from "../tool/bulk.ts";
+import { attemptEach, shownOf } from "../tool/bulk.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { stillLoading } from "./members.ts";
 import { describePlace, placeBelow, planMove, requirePlaceBelow, whyPlaceBelow, whyReordered } from "./role-order.ts";
@@ -300,7 +300,7 @@ function formatField(field: keyof RoleFields, role: RoleFields): string {
 	return oneField(String(role[field]));
 }
 
-const sampleSize = 5;
+const maxShown = 50;
 
 export const deleteRole = destructiveTool({
 	name: "delete_role",
@@ -315,7 +315,7 @@ export const deleteRole = destructiveTool({
 		if (role.id === guild.id || role.managed)
 			throw new ToolError(`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`);
 		const members = membersOf(role);
-		const first = members.slice(0, sampleSize);
+		const shown = members.slice(0, shownOf(maxShown));
 		const channels = visibleChannels(guild).filter(
 			(channel) => !channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
 		);
@@ -325,8 +325,8 @@ export const deleteRole = destructiveTool({
 		return {
 			preview: resultLines(
 				`Would delete the role ${roleName(role)}${usage}.`,
-				first.length > 0 && `The first ${first.length} by id:`,
-				first.map(memberFields),
+				shown.map(memberFields),
+				shown.length < members.length && "Not all are shown: list_members with with_role_ids lists them.",
 				stillLoading(guild, connection),
 			),
 			write: () => guild.client.rest.delete(Routes.guildRole(guild.id, role.id)),

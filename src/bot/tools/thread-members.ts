@@ -20,7 +20,7 @@ import { fieldLine, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
-import { sample, writeEach } from "../tool/bulk.ts";
+import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
 export const listThreadMembers = readTool({
@@ -97,9 +97,9 @@ export const editThreadMembers = destructiveTool({
 		return {
 			preview: resultLines(
 				add_users.length > 0 && `Would add ${add_users.length} member(s) to ${where}:`,
-				sample(add_users, 5, memberFields),
+				add_users.map(memberFields),
 				remove_users.length > 0 && `Would remove ${remove_users.length} member(s) from ${where}:`,
-				sample(remove_users, 5, memberFields),
+				remove_users.map(memberFields),
 			),
 			act: (call) =>
 				writeEach(

@@ -389,13 +389,16 @@ worldTest("a voice channel without a bitrate is shown and edited", async (world)
 describe("delete_channel", () => {
 	worldTest("a category's channels stay, and the dry run names them", async (world) => {
 		const talk = channelNamed(world, "Talk");
+		for (const name of ["fourth", "fifth", "sixth"])
+			world.simulator.world.channels.add(world.guild, { name, parent_id: talk.id });
+		await world.heard();
 		const args = { channel_id: talk.id };
 		const dry = await world.call("delete_channel", { ...args, dry_run: true });
 		expect(dry.text.split("\n").slice(1)).toEqual([
-			`Would delete the category channel #Talk (ID: ${talk.id}). The 3 channel(s) in it stay, without a category.`,
+			`Would delete the category channel #Talk (ID: ${talk.id}). The 6 channel(s) in it stay, without a category.`,
 			expect.stringContaining("#general | ID: "),
 			expect.stringContaining("#staff | ID: "),
-			expect.stringContaining("#Lounge | ID: "),
+			...["fourth", "fifth", "sixth", "Lounge"].map((name) => expect.stringContaining(`#${name} | ID: `)),
 		]);
 		const { text } = await world.call("delete_channel", args);
 		expect(text).toStartWith("Deleted the category channel #Talk");

@@ -356,6 +356,29 @@ worldTest("the latest messages are deleted, whatever they contain", async (world
 	expect(left(world, channel)).toEqual(["a"]);
 });
 
+worldTest("a dry run folds similar messages, and says how to see what it does not show", async (world) => {
+	const spam = Array.from({ length: 12 }, (_, index) => `FREE lamps at every door ${index}`);
+	const words = ["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen", "ibis", "jay", "kiwi", "lynx", "mole", "newt"];
+	const others = words.flatMap((one) => [`${one} in the kitchen`, `${one} in the cellar`]);
+	const { channel, texts } = write(world, [...others, ...spam], {}, ["ada", "zoe"]);
+	const dryRun = async (args: object) => {
+		const given = { channel_id: channel.id, ...args, dry_run: true };
+		return (await world.call("delete_messages", given)).text.split("\n");
+	};
+	const lines = await dryRun({ count: 100 });
+	expect(lines[1]).toStartWith("Would delete 40 message(s)");
+	expect(lines.filter((line) => line.includes("text: FREE"))).toHaveLength(3);
+	expect(lines.filter((line) => line.includes("| text: "))).toHaveLength(24);
+	expect(lines).toContainEqual(
+		expect.stringMatching(/^… 9 more messages like this .* by @ada \(5\), @zoe \(4\); search_messages with fold=false/),
+	);
+	expect(lines).toContain("Not all are shown: search_messages finds them with the same filters.");
+	expect(await dryRun({ message_ids: texts })).toContain("Not all are shown: get_message shows each.");
+	const few = await dryRun({ count: 14 });
+	expect(few.filter((line) => line.includes("| text: "))).toHaveLength(5);
+	expect(few.join("\n")).not.toContain("Not all");
+});
+
 test.each([
 	["the latest", { count: 2 }, ["a", "Soup b", "c"]],
 	["one author's", { count: 5, user_ids: ["zoe"] }, ["a", "c", "SOUP d"]],
@@ -404,7 +427,7 @@ worldTest("a dry run by ids shows the authors, and which messages do not exist",
 	expect(lines.slice(2)).toEqual([
 		"By author:",
 		`1 | Ada (@ada, ID: ${world.simulator.user("ada").id})`,
-		"The latest 1:",
+		"Newest first:",
 		expect.stringMatching(new RegExp(`^\\S+Z \\| @ada \\| ID: ${here} \\| text: here$`)),
 		`1 not found: ${elsewhere.id}`,
 	]);
@@ -429,13 +452,13 @@ worldTest("a dry run by filter counts, and shows the latest messages and what wo
 		"By author:",
 		expect.stringMatching(/^4 \| .*@zoe, ID/),
 		expect.stringMatching(/^2 \| .*@ada, ID/),
-		"The latest 5:",
+		"Newest first:",
 	]);
-	for (const [index, line] of lines.slice(7, 12).entries())
+	for (const [index, line] of lines.slice(7, 13).entries())
 		expect(line).toContain(`ID: ${texts[5 - index]} | text: soup ${5 - index}`);
 	const kept = `1 pinned and left; \`message_ids\` deletes them: ${texts[6]}`;
 	const alone = "Threads of the named channels were not searched: channel_ids also takes categories and threads.";
-	expect(lines.slice(12)).toEqual([kept, alone]);
+	expect(lines.slice(13)).toEqual([kept, alone]);
 	expect(left(world, channel)).toHaveLength(7);
 	const real = await world.call("delete_messages", args);
 	expect(real.text).toBe(`Deleted 6 message(s) from #${channel.name} (ID: ${channel.id}).\n${kept}\n${alone}`);

@@ -365,12 +365,25 @@ describe("delete_role", () => {
 		const dry = await world.call("delete_role", { ...args, dry_run: true });
 		expect(dry.text.split("\n").slice(1)).toEqual([
 			`Would delete the role @Staff (ID: ${staff.id}), which 1 member(s) have, and for which 1 channel(s) have overwrites.`,
-			"The first 1 by id:",
 			`Chef José (@jose.garcia) | ID: ${world.simulator.user("jose.garcia").id}`,
 		]);
 		const { text } = await world.call("delete_role", args);
 		expect(text).toBe(`Deleted the role @Staff (ID: ${staff.id}). 1 member(s) had it.`);
 		expect(memberNamed(world, "jose.garcia").roles).toEqual([]);
+	});
+
+	worldTest("the dry run says how to see the members that it does not show", async (world) => {
+		const { simulator, guild } = world;
+		const crew = simulator.world.roles.add(guild, { name: "Crew" });
+		for (let index = 0; index < 51; index += 1) {
+			const user = simulator.world.users.add({ username: `cook${index}` });
+			simulator.world.members.add(guild, user, { roles: [crew.id] });
+		}
+		await world.heard();
+		const { text } = await world.call("delete_role", { role_id: crew.id, dry_run: true });
+		const lines = text.split("\n");
+		expect(lines.filter((line) => line.includes("@cook"))).toHaveLength(50);
+		expect(lines.at(-1)).toBe("Not all are shown: list_members with with_role_ids lists them.");
 	});
 
 	worldTest("@everyone, managed roles, and those above the bot are refused before Discord sees it", async (world) => {

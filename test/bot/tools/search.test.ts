@@ -701,7 +701,7 @@ worldTest("of many messages with similar texts, three are shown and the others c
 		...[0, 1, 2].map((n) => expect.stringContaining(`lamps.example/${n} `)),
 	]);
 	expect(text).toContain(
-		"\n… 9 more messages like this in 1 channel, 2020-02-19T12:00:00Z to 2020-02-27T12:00:00Z, by @zoe (5), @ada (4); fold=false shows them\n",
+		"\n… 9 more messages like this in 1 channel, 2020-02-19T12:00:00Z to 2020-02-27T12:00:00Z, by @zoe (5), @ada (4); search_messages with fold=false shows them\n",
 	);
 	const all = await world.call("search_messages", { channel_ids: [channel_id], fold: false });
 	expect(found(all.text)).toHaveLength(13);
