@@ -24,7 +24,7 @@ const budgets: Record<string, number> = {
 	ai: 850,
 	build: 350,
 	demo: 730,
-	discord: 6800,
+	discord: 6808,
 	gateway: 10_620,
 	"guild-document": 4500,
 	guildhall: 60,
@@ -34,7 +34,7 @@ const budgets: Record<string, number> = {
 	pages: 5680,
 	simulator: 17_650,
 	// Nearly all of it is the two language files.
-	texts: 2614,
+	texts: 2620,
 	up: 2000,
 };
 

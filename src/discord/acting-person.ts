@@ -10,7 +10,7 @@ export interface Standing {
 	bits: bigint;
 	roleIds: ReadonlySet<string>;
 	/** Why the member may only read; undefined if they may do more. */
-	readOnly: string | undefined;
+	readOnly: boolean;
 }
 
 export class ActingPerson {

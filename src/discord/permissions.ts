@@ -142,7 +142,7 @@ function standingOf(member: GuildMember): Standing {
 		member,
 		bits: isAdministrator(member) ? everything : member.permissions.bitfield,
 		roleIds: new Set(member.roles.cache.keys()),
-		readOnly: whyReadOnly(member),
+		readOnly: whyReadOnly(member) !== undefined,
 	};
 	if (acting?.id === member.id) acting.standings.set(guild.id, standing);
 	return standing;
@@ -199,18 +199,30 @@ const quarantined = [
  * Undefined if the member may do more, as the owner and administrators may.
  * https://discord.com/developers/docs/topics/permissions#permissions-for-timed-out-members
  */
-export function whyReadOnly(member: GuildMember): string | undefined {
+export function whyReadOnly(member: GuildMember): SaidError | undefined {
 	if (isAdministrator(member)) return undefined;
 	const { guild, flags } = member;
+	const because = (people: Said, why: string) => new SaidError(people, { models: `${why} Nothing was done.` });
 	const timedOut = `timed out in the guild ${guild.id} until ${time(member.communicationDisabledUntil)}, and can only read until then.`;
-	if (member.isCommunicationDisabled())
+	if (member.isCommunicationDisabled()) {
+		const until = `<t:${Math.floor(member.communicationDisabledUntilTimestamp / 1_000)}:f>`;
 		return isBot(member)
-			? `The bot is ${timedOut} A moderator with MODERATE_MEMBERS can remove the timeout.`
-			: `You are ${timedOut}`;
+			? because(
+					said("refusal.bot_timed_out", { until }),
+					`The bot is ${timedOut} A moderator with MODERATE_MEMBERS can remove the timeout.`,
+				)
+			: because(said("refusal.timed_out", { until }), `You are ${timedOut}`);
+	}
 	if (member.pending)
-		return `You have not completed the membership screening of the guild ${guild.id}, and can only read until then.`;
+		return because(
+			said("refusal.screening"),
+			`You have not completed the membership screening of the guild ${guild.id}, and can only read until then.`,
+		);
 	if (flags.any(quarantined))
-		return `You are quarantined by AutoMod in the guild ${guild.id}, and can only read until that ends.`;
+		return because(
+			said("refusal.quarantined"),
+			`You are quarantined by AutoMod in the guild ${guild.id}, and can only read until that ends.`,
+		);
 	return undefined;
 }
 
@@ -273,7 +285,7 @@ export function requireOf(
 	if (missing === 0n) return;
 	const { guild } = member;
 	const limit = whyReadOnly(member);
-	if (limit && (missing & ~permissionsInTimeout) !== 0n) throw new ToolError(`${limit} Nothing was done.`);
+	if (limit && (missing & ~permissionsInTimeout) !== 0n) throw limit;
 	const place = channel ? channelName(channel) : `the guild ${guild.id} as a whole`;
 	const reasons = why(missing);
 	const models = [

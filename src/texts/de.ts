@@ -793,10 +793,6 @@ export const de = {
 	"menu.unavailable":
 		"Der Bot hat diesen Server noch nicht geladen. Es ist nichts passiert. Versuch es in einer Minute noch einmal.",
 	"menu.restricted": "Deine Rollen sind zurzeit eingeschränkt. Es ist nichts passiert.",
-	"menu.timed_out": "Du bist bis {until} im Timeout und kannst so lange nur lesen. Es ist nichts passiert.",
-	"menu.screening":
-		"Du hast die Regeln dieses Servers noch nicht akzeptiert und kannst so lange nur lesen. Es ist nichts passiert.",
-	"menu.quarantined": "AutoMod hat dein Konto eingeschränkt, und du kannst so lange nur lesen. Es ist nichts passiert.",
 	"menu.sent": "Hier ist das Rollenmenü: {menu}",
 	"menu.replaced": "Das Rollenmenü ist ersetzt: {menu}",
 	"menu.roles": { one: "{count} Rolle: {roles}.", other: "{count} Rollen: {roles}." },
@@ -1170,6 +1166,13 @@ export const de = {
 	"refusal.no_such_user": "Discord nicht bekannt: {who}.",
 	"refusal.ban_bot": "Der Bot kann sich nicht selbst bannen. Es ist nichts passiert.",
 	"refusal.ban_self": "Du kannst dich nicht selbst bannen. Es ist nichts passiert.",
+	"refusal.timed_out": "Du bist bis {until} im Timeout und kannst so lange nur lesen. Es ist nichts passiert.",
+	"refusal.screening":
+		"Du hast die Regeln dieses Servers noch nicht akzeptiert und kannst so lange nur lesen. Es ist nichts passiert.",
+	"refusal.quarantined":
+		"AutoMod hat dein Konto eingeschränkt, und du kannst so lange nur lesen. Es ist nichts passiert.",
+	"refusal.bot_timed_out":
+		"Der Bot ist bis {until} im Timeout und kann so lange nur lesen. Moderatoren mit „Mitglieder im Timeout“ können den Timeout aufheben. Es ist nichts passiert.",
 
 	// Pages
 	"page.back": "Zurück zu {name}",

@@ -755,10 +755,6 @@ export const en = {
 	"menu.restarting": "The bot is restarting. Nothing was done; try again in a minute.",
 	"menu.unavailable": "The bot has not loaded this server yet. Nothing was done; try again in a minute.",
 	"menu.restricted": "Your roles are restricted at the moment. Nothing was done.",
-	"menu.timed_out": "You are timed out until {until}, and can only read until then. Nothing was done.",
-	"menu.screening":
-		"You have not accepted the rules of this server yet, and can only read until you do. Nothing was done.",
-	"menu.quarantined": "AutoMod has restricted your account, and you can only read until that ends. Nothing was done.",
 	"menu.sent": "The role menu is here: {menu}",
 	"menu.replaced": "The role menu is replaced: {menu}",
 	"menu.roles": { one: "{count} role: {roles}.", other: "{count} roles: {roles}." },
@@ -1118,6 +1114,13 @@ export const en = {
 	"refusal.no_such_user": "Discord does not know {who}.",
 	"refusal.ban_bot": "The bot cannot ban itself. Nothing was done.",
 	"refusal.ban_self": "You cannot ban yourself. Nothing was done.",
+	"refusal.timed_out": "You are timed out until {until}, and can only read until then. Nothing was done.",
+	"refusal.screening":
+		"You have not accepted the rules of this server yet, and can only read until you do. Nothing was done.",
+	"refusal.quarantined":
+		"AutoMod has restricted your account, and you can only read until that ends. Nothing was done.",
+	"refusal.bot_timed_out":
+		"The bot is timed out until {until}, and can only read until then. A moderator with Timeout Members can remove the timeout. Nothing was done.",
 
 	// Pages
 	"page.back": "Back to {name}",

@@ -106,7 +106,7 @@ export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect
 		if (!admission)
 			// The id in GUILD_ID may be hidden from the caller.
 			throw given === undefined ? guildIdRequired(bot) : unknownGuild(id);
-		if (admission.refusal !== undefined) throw new ToolError(admission.refusal);
+		if (admission.refusal !== undefined) throw admission.refusal;
 	}
 	if (!mayTouch(bot, id))
 		throw new ToolError(
@@ -131,7 +131,7 @@ function guildIdRequired(bot: Admitting) {
 }
 
 interface Admission {
-	refusal: string | undefined;
+	refusal: ToolError | undefined;
 }
 
 async function admit(
@@ -148,11 +148,11 @@ async function admit(
 	const member = await memberIn(guild, person.id, connection, effect);
 	if (!member) return undefined;
 	const { signedIn } = principal.person;
-	const refusal =
-		(signedIn ? whyNotSignIn(member, self.toml.mcp) : undefined) ??
-		(effect === "read" ? undefined : whyReadOnly(member));
+	const noSignIn = signedIn ? whyNotSignIn(member, self.toml.mcp) : undefined;
+	const limit = effect === "read" ? undefined : whyReadOnly(member);
+	const refusal = noSignIn === undefined ? limit : new ToolError(`${noSignIn} Nothing was done.`);
 	if (refusal === undefined) person.members.set(guild.id, member);
-	return { refusal: refusal && `${refusal} Nothing was done.` };
+	return { refusal };
 }
 
 // A change fetches the member, so that the loss of a role counts even if its event is late. Guests count as no members:

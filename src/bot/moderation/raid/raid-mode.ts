@@ -5,7 +5,7 @@
 import { type Client, DiscordAPIError, Events, type Guild } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
-import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { describePlatformError, saidPlatformError } from "../../../discord/rest/errors.ts";
 import { PlatformFailure, PlatformTimeout, wasNotDone } from "../../../discord/rest/rest.ts";
 import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
@@ -210,7 +210,8 @@ export class RaidModes {
 			if (error instanceof DiscordAPIError && error.status !== 401) {
 				this.#failures.delete(key);
 				if (error.status === 404 && isChannel(thing)) return { ...step, state: "gone" };
-				return refused(step, noteOf(said("raid.why.other", { reason: describePlatformError(error) ?? error.message })));
+				const reason = describePlatformError(error) ?? error.message;
+				return refused(step, noteOf(said("raid.why.other", { reason }), saidPlatformError(error)));
 			}
 			if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
 				this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1);

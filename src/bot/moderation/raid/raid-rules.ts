@@ -99,9 +99,9 @@ export function newsOf(moves: readonly Move[], steps: readonly RaidStep[]): Raid
 /** Why the setting of a channel that the bot has lost sight of is not changed. */
 export const unseen = noteOf(said("raid.why.unseen"));
 
-/** A message as `RaidStep.note`. */
-export function noteOf(why: Said): string {
-	return JSON.stringify(why);
+/** A message as `RaidStep.note`. `people`: what they read instead. */
+export function noteOf(why: Said, people?: Said): string {
+	return JSON.stringify({ ...why, people });
 }
 
 /** Returns the key of a guild's setting for maps. */

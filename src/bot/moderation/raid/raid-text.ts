@@ -56,8 +56,8 @@ function listOf(items: readonly Text[], last: Text | false = false): Text {
 
 /** Why a setting was not changed: a message, as JSON. */
 function noteText(note: string | null, { isPerson }: Reader): Text {
-	const one = JSON.parse(note ?? '""') as Text;
-	return isPerson ? withTitles(one) : one;
+	const one = JSON.parse(note ?? '""') as Said & { people?: Said };
+	return isPerson ? withTitles(one.people ?? one) : one;
 }
 
 /** Describes the states of settings that raid mode changed or restored. Channels in the same state share a line. */

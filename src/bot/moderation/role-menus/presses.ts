@@ -1,7 +1,7 @@
 // Handles presses in role menus (pressed buttons and used select menus). All checks are made when the press is handled,
 // with the member's current roles.
 
-import { type APIMessage, type Guild, type GuildMember, type Message, Routes } from "discord.js";
+import { type APIMessage, type Guild, type Message, Routes } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { roleIds } from "../../../discord/members/member-filter.ts";
 import { whyReadOnly } from "../../../discord/permissions.ts";
@@ -11,7 +11,7 @@ import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { type Said, said, sayIn } from "../../../texts/texts.ts";
+import { said, sayIn } from "../../../texts/texts.ts";
 import { deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler, ComponentInteraction } from "../../commands/components.ts";
 import type { IsRestricted } from "../../commands/role-writer.ts";
@@ -44,7 +44,8 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 			// The interaction has the roles from before the wait, and the cache may not have the latest press yet.
 			const member = await guild.members.fetch({ user: user.id, force: true });
 			const roles = [...member[roleIds]];
-			if (whyReadOnly(member) !== undefined) throw new SaidError(readOnlyText(member));
+			const limit = whyReadOnly(member);
+			if (limit) throw limit;
 			if (await isRestricted(user.id, roles)) throw new SaidError(said("menu.restricted"));
 			const rules = rulesOf(message);
 			// A request of unknown outcome that Discord executes late could undo a newer choice or exceed the menu's limit.
@@ -95,12 +96,6 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 			}
 		},
 	};
-}
-
-function readOnlyText(member: GuildMember): Said {
-	if (!member.isCommunicationDisabled()) return said(member.pending ? "menu.screening" : "menu.quarantined");
-	const seconds = Math.floor(member.communicationDisabledUntilTimestamp / 1_000);
-	return said("menu.timed_out", { until: `<t:${seconds}:f>` });
 }
 
 const notAMenu = said("menu.unknown");

@@ -235,6 +235,7 @@ test.each(["refused", "never answered"] as const)(
 		await until("it is logged", () => bot.entries.length > 1);
 		expect(bot.entries[1]?.isFailure).toBe(true);
 		expect(bot.last()).toContain("the pause could not be renewed");
+		if (fate === "refused") expect(bot.last("de")).toContain("Discord lehnt das ab: Dem Bot fehlt eine Berechtigung");
 		const { hits } = fault;
 		await until("it is tried again", () => fault.hits > hits + 6);
 		world.channels.add(bot.cooks, { name: "fresh" });
