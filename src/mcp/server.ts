@@ -43,6 +43,8 @@ export interface Caller {
 	trace?: TraceContext | undefined;
 	onDestructive?: ToolCall["onDestructive"];
 	onMessage?: ToolCall["onMessage"];
+	/** The params with ids, if the request has names in place of them. */
+	onNamed?: ((params: JsonObject) => void) | undefined;
 }
 
 /** `id` and `result` are JSON text. Adds the `resultType` that the stateless revision requires. */

@@ -41,7 +41,11 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 
 	async function handleCall(request: RpcRequest, originalCaller: Caller): Promise<RpcResponse> {
 		const facts = callFacts(originalCaller);
-		const caller = { ...withId(originalCaller), ...facts.hooks };
+		let { params } = request;
+		const onNamed = (named: JsonObject) => {
+			params = named;
+		};
+		const caller = { ...withId(originalCaller), ...facts.hooks, onNamed };
 		const from = performance.now();
 		callsInFlight += 1;
 		const response = await server.handle(request, caller);
@@ -53,7 +57,7 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 		metrics.requests.add([countedMethod(request), response.outcome]);
 		const ms = performance.now() - from;
 		const { set, context } = select(caller.principal);
-		const { tool, args } = resolveOrUnknown(request, set);
+		const { tool, args } = resolveOrUnknown(params, set);
 		const toolName = tool?.name ?? quoteUnknownName(request.params.name);
 		const label = tool?.name ?? "other";
 		const recorded = facts.recorded(tool, args);
@@ -89,7 +93,7 @@ export function observe(server: Server, { select, metrics, log, audit, isRecorde
 		return response;
 	}
 
-	function resolveOrUnknown({ params }: RpcRequest, { resolve }: Pick<ToolSet<BotContext>, "resolve">) {
+	function resolveOrUnknown(params: JsonObject, { resolve }: Pick<ToolSet<BotContext>, "resolve">) {
 		const args = isObject(params.arguments) ? params.arguments : {};
 		const { name } = params;
 		if (typeof name !== "string") return { tool: undefined, args };

@@ -94,10 +94,10 @@ function isKnownIn(principal: Principal | undefined, { members }: Guild): boolea
 
 /** By `guild_id` or `BotContext.guildId`. Throws if the guild is not allowed or unavailable. */
 export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect): Promise<Guild> {
-	const { connection, guildId, principal } = bot;
+	const { connection, principal } = bot;
 	// An empty id means absent.
 	const given = (args.guild_id as string | undefined) || undefined;
-	const id = given ?? guildId;
+	const id = given ?? ownGuildId(bot);
 	if (!id) throw guildIdRequired(bot);
 	const guild = connection.discord.guilds.cache.get(id);
 	if (principal) {

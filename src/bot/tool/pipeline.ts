@@ -50,6 +50,7 @@ import {
 	withPersonName,
 } from "./admission.ts";
 import { defaultReason } from "./arguments/arguments.ts";
+import { allowNames } from "./arguments/names.ts";
 import { recorded } from "./case-record.ts";
 import type { BotContext, BotToolDefinition, ContextFor, Hints, Needs, ToolContext } from "./context.ts";
 import { namedIds } from "./named-ids.ts";
@@ -88,6 +89,7 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	});
 	return {
 		...parsed,
+		listing: { ...parsed.listing, inputSchema: allowNames(parsed.listing.inputSchema) },
 		async call(args, bot, call) {
 			const refusal = whyNoAccess(bot.principal, definition);
 			if (refusal !== undefined) return errorResult(refusal);

@@ -56,7 +56,7 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	],
 	[/^(job|approval)_id$/, (text) => /^[0-9a-f]{12}$/.test(text)],
 	// Some tools take a message as "channel_id/message_id".
-	[/_ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],
+	[/(^|_)ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],
 ];
 
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {

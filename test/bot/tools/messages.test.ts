@@ -94,7 +94,7 @@ test.each([
 	[
 		{ channel_id: "general", content: "" },
 		[
-			'channel_id: expected an id of 17 to 20 digits, received "general"',
+			'channel_id: expected an id of 17 to 20 digits or #name, received "general"',
 			"content: expected 1 to 2000 characters, received 0",
 		],
 	],

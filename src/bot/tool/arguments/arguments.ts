@@ -16,11 +16,18 @@ export const defaultReason = "via MCP";
 export const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${JSON.stringify(issue.input)}`;
 
+/** Beside the id, for the error: see names.ts. */
+function nameInstead(what: string): string {
+	if (/^previous/.test(what)) return "";
+	if (/channel|thread|forum|category/.test(what)) return " or #name";
+	return /user|member|role|author|moderator|person/.test(what) ? " or @name" : "";
+}
+
 /** `what`: what the id stands for, such as "channel". */
 export function snowflake(what: string) {
 	return v.pipe(
 		v.string(),
-		v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")),
+		v.regex(/^\d{17,20}$/, expected(`an id of 17 to 20 digits${nameInstead(what)}`)),
 		v.description(`The ${what}.`),
 	);
 }

@@ -1,0 +1,176 @@
+// Names in place of ids in the arguments of tool calls.
+
+import { expect, test } from "bun:test";
+import { until } from "../../../support/until.ts";
+import { channelNamed, startWorld, type TestWorld, userNamed, writes } from "../../../support/world.ts";
+import { startCast } from "../../person-cast.ts";
+
+/** Adds a member of the bot's guild. */
+function join({ simulator, guild }: TestWorld, username: string, nick?: string) {
+	const { users, members } = simulator.world;
+	const member = members.add(guild, users.add({ username }));
+	if (nick !== undefined) members.edit(guild, member, { nick });
+	return member.user;
+}
+
+test("a username, a role's and a channel's name stand for their ids, in lists and nested objects, too", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const zoe = join(world, "zoe_1");
+	const role = simulator.world.roles.add(guild, { name: "Chefs" });
+	await world.heard();
+	expect((await world.call("get_member", { user_id: "@ZOE_1" })).text).toContain(`ID: ${zoe.id}`);
+	await world.call("bulk_role_update", { role_id: "@Chefs", action: "add", user_ids: ["@zoe_1"], dry_run: false });
+	expect([...(guild.members.get(zoe.id)?.roles ?? [])]).toEqual([role.id]);
+	const { id } = channelNamed(world, "general");
+	expect((await world.call("get_channel", { channel_id: "#general" })).text).toContain(id);
+	expect((await world.call("get_channel", { channel_id: `<#${id}>` })).text).toContain(id);
+	await world.call("create_channel", {
+		name: "den",
+		permission_overwrites: [
+			{ id: "@everyone", deny: ["VIEW_CHANNEL"] },
+			{ id: "@Chefs", allow: ["VIEW_CHANNEL"] },
+			{ id: `<@${zoe.id}>`, allow: ["VIEW_CHANNEL"] },
+		],
+	});
+	const ids = channelNamed(world, "den").permission_overwrites.map((one) => one.id);
+	expect(ids).toEqual(expect.arrayContaining([guild.id, role.id, zoe.id]));
+});
+
+test("through use_tool, names stand for ids as well", async () => {
+	await using world = await startWorld();
+	const { id } = userNamed(world, "liwei");
+	const { text } = await world.call("use_tool", {
+		name: "set_nickname",
+		arguments: { user_id: "@liwei", nickname: "Countess" },
+	});
+	expect(text).toContain(`ID: ${id}`);
+	expect(world.guild.members.get(id)?.nick).toBe("Countess");
+});
+
+test("an exact display name counts only if no username equals it, and one member has it", async () => {
+	await using world = await startWorld();
+	const named = join(world, "first_one", "Chef Bo");
+	const owner = join(world, "bobby");
+	join(world, "second_one", "bobby");
+	const twins = [join(world, "third_one", "Twin"), join(world, "fourth_one", "Twin")];
+	await world.heard();
+	expect((await world.call("get_member", { user_id: "@chef bo" })).text).toContain(`ID: ${named.id}`);
+	expect((await world.call("get_member", { user_id: "@bobby" })).text).toContain(`ID: ${owner.id}`);
+	const { text, isError } = await world.call("ban", { user_ids: ["@Twin"] });
+	expect({ text, isError }).toEqual({
+		text: expect.stringMatching(/^user_ids: 2 have the name "@Twin"\. Give an id: .*\nNothing was done\.$/),
+		isError: true,
+	});
+	for (const { id } of twins) expect(text).toContain(`ID: ${id}`);
+	expect(writes(world).filter((one) => one.includes("/bans"))).toEqual([]);
+});
+
+test("an unknown name is an error with similar names, all of a call in one", async () => {
+	await using world = await startWorld();
+	const { id } = join(world, "zacharias");
+	await world.heard();
+	const { text, isError } = await world.call("ban", { user_ids: ["@zachary", "@qqqqq"] });
+	expect(isError).toBe(true);
+	expect(text.split("\n")).toEqual([
+		`user_ids: The Cooks (ID: ${world.guild.id}) has no user "@zachary". Similar: zacharias (@zacharias, ID: ${id}).`,
+		`user_ids: The Cooks (ID: ${world.guild.id}) has no user "@qqqqq".`,
+		"Nothing was done.",
+	]);
+});
+
+test("confusable names stand for nothing else", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const ada = userNamed(world, "ada");
+	// Cyrillic letters, the name of everyone, another one's id, and a line break.
+	for (const nick of ["аdа", "everyone", ada.id, "one\ntwo"]) join(world, `user_${nick.length}`, nick);
+	simulator.world.roles.add(guild, { name: "ada" });
+	await world.heard();
+	expect((await world.call("get_member", { user_id: "@ada" })).text).toContain(`ID: ${ada.id}`);
+	expect((await world.call("get_member", { user_id: ada.id })).text).toContain(`ID: ${ada.id}`);
+	expect((await world.call("get_member", { user_id: "@everyone" })).text).toContain('has no user "@everyone"');
+	expect((await world.call("get_member", { user_id: "@one" })).text).toContain("Similar: one\\ntwo (");
+	const { text } = await world.call("set_channel_permissions", {
+		channel_ids: ["#general"],
+		target_ids: ["@everyone"],
+		deny: ["SEND_MESSAGES"],
+	});
+	expect(text).toContain(`ID: ${guild.id}`);
+	const both = await world.call("set_channel_permissions", {
+		channel_ids: ["#general"],
+		target_ids: ["@ada"],
+		deny: ["SEND_MESSAGES"],
+	});
+	expect(both.text).toContain('target_ids: 2 have the name "@ada"');
+});
+
+test("a text that is neither id nor name is refused with what is expected", async () => {
+	await using world = await startWorld();
+	expect(await world.call("get_member", { user_id: "ada" })).toMatchObject({
+		text: 'Invalid parameters: user_id: expected an id of 17 to 20 digits or @name, received "ada"',
+		code: -32602,
+	});
+});
+
+test("of channels with one name, the type or the case of the name decides, or the error says where each one is", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { channels } = simulator.world;
+	const category = channels.add(guild, { name: "Den", type: 4 });
+	const inside = channels.add(guild, { name: "den", type: 0, parent_id: category.id });
+	await world.heard();
+	expect((await world.call("list_channels", { category_id: "#den" })).text).toContain(category.id);
+	expect((await world.call("get_channel", { channel_id: "#den" })).text).toContain(inside.id);
+	channels.add(guild, { name: "den", type: 2 });
+	await world.heard();
+	const { text } = await world.call("get_channel", { channel_id: "#den" });
+	expect(text).toContain('channel_id: 2 have the name "#den"');
+	expect(text).toContain(`#den (ID: ${inside.id}) in #Den`);
+});
+
+test("in a person's name, only channels that the person sees are found", async () => {
+	await using cast = await startCast();
+	const { world, guild, client } = cast;
+	const { channels } = world.simulator.world;
+	const hidden = channels.add(guild, { name: "vault", type: 0 });
+	channels.setOverwrite(hidden, { id: guild.id, type: 0, allow: "0", deny: "1024" });
+	await world.heard();
+	expect((await world.call("get_channel", { channel_id: "#vault" })).isError).toBe(false);
+	const { text } = await client.call("get_channel", { channel_id: "#vault" });
+	expect(text).toStartWith("channel_id: The Cooks");
+	expect(text).not.toContain(hidden.id);
+});
+
+test("while members are being loaded, Discord is asked for the name", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	simulator.sockets.holdMembers(true);
+	simulator.sockets.disconnect({ resumable: false });
+	await until("the bot loads members again", async () => {
+		const { text } = await world.call("list_members", { limit: 1 });
+		return text.includes("still being loaded");
+	});
+	const late = join(world, "latecomer");
+	expect((await world.call("get_member", { user_id: "@latecomer" })).text).toContain(`ID: ${late.id}`);
+	const { text } = await world.call("get_member", { user_id: "@nobody_here" });
+	expect(text).toContain('has no user "@nobody_here"');
+});
+
+test("the audit log has ids, not names", async () => {
+	await using world = await startWorld();
+	const { id } = userNamed(world, "ada");
+	await world.call("get_member", { user_id: "@ada" });
+	await until("the call is recorded", async () => {
+		const { text } = await world.call("list_recent_tool_calls", { tool: "get_member" });
+		return text.includes(`"user_id":"${id}"`);
+	});
+});
+
+test("a name does not tell a caller of a guild that is hidden from them", async () => {
+	await using cast = await startCast();
+	const { other, client, world } = cast;
+	await world.heard();
+	const { text } = await client.call("get_member", { guild_id: other.id, user_id: "@ada" });
+	expect(text).toBe(`The bot is not in a guild ${other.id}. Use list_guilds to find its guilds.`);
+});
