@@ -1,12 +1,11 @@
 // Channels: listing, creating, editing, deleting. Moving is in channel-moves.ts, permissions in overwrites.ts.
 
-import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js";
+import { ChannelType, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelLabel, channelName, time } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
-import { isInPrivateCategory } from "../../discord/overwrites.ts";
 import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
@@ -34,6 +33,7 @@ import { writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
+import { accessForEveryone } from "./channels/access-text.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
 import { type EditStep, editSteps } from "./channels/channel-edit.ts";
 import {
@@ -244,18 +244,6 @@ function lineOf(channel: find.Channel): string {
 		nsfw && "nsfw",
 		slowmode_seconds > 0 && `slow mode: ${slowmode_seconds} s`,
 	);
-}
-
-/**
- * Returns what @everyone can do in a channel, as result texts: "private" if @everyone does not see the channel,
- * "read-only" if @everyone cannot write.
- */
-function accessForEveryone(channel: find.Channel): string[] {
-	const { Connect, SendMessages, ViewChannel } = PermissionFlagsBits;
-	const { bitfield } = channel.permissionsFor(channel.guild.roles.everyone);
-	const has = (bits: bigint) => (bitfield & bits) === bits;
-	if (!has(find.isVoice(channel) ? ViewChannel | Connect : ViewChannel)) return ["private"];
-	return resultLines(isInPrivateCategory(channel) && "public, unlike its category", !has(SendMessages) && "read-only");
 }
 
 export const getChannel = readTool({

@@ -327,7 +327,7 @@ describe("below_channel_id", () => {
 			below === "Attic"
 				? `at the top of #Attic (ID: ${it.attic.id})`
 				: `below #${below} (ID: ${below_channel_id}) in #Attic (ID: ${it.attic.id})`;
-		expect(text).toEndWith(` ${where}.`);
+		expect(text).toEndWith(` ${where}.\nFor @everyone: public, as in its category.`);
 		expect((await it.order(it.attic)).toUpperCase()).toBe(expected.toUpperCase());
 	});
 
@@ -354,7 +354,7 @@ describe("below_channel_id", () => {
 	placesTest("a category lands below another one", async (it) => {
 		const below_channel_id = it.talk.id;
 		const { text } = await it.make({ name: "New", channel_type: "category", below_channel_id });
-		expect(text).toEndWith(` below #Talk (ID: ${it.talk.id}).`);
+		expect(text).toEndWith(` below #Talk (ID: ${it.talk.id}).\nFor @everyone: public.`);
 		await it.world.heard();
 		const listed = (await it.world.call("list_channels")).text;
 		expect(listed).toMatch(/^#Talk .*^#Lounge .*^#New .*^#Attic .*^#Cellar /ms);
@@ -404,7 +404,7 @@ describe("below_channel_id", () => {
 		const { text, isError } = await it.make({ below_channel_id: it.id("a") });
 		expect(isError).toBe(false);
 		expect(text).toStartWith(
-			`Created the text channel #fresh (ID: ${it.fresh().id}) in #Attic (ID: ${it.attic.id}).\nThe channel exists, but may not be at its place: `,
+			`Created the text channel #fresh (ID: ${it.fresh().id}) in #Attic (ID: ${it.attic.id}).\nFor @everyone: public, as in its category.\nThe channel exists, but may not be at its place: `,
 		);
 		expect(text).toContain("(code 50013)");
 	});
@@ -443,7 +443,7 @@ sceneTest("a forum is made with tags, guidelines and defaults, and edited", asyn
 	const forum = it.fresh();
 	const [bug, idea] = forum.available_tags;
 	expect(text).toBe(
-		`Created the forum channel #fresh (ID: ${forum.id}).\ntag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated: needs MANAGE_THREADS\ntag: Idea | ID: ${idea?.id}`,
+		`Created the forum channel #fresh (ID: ${forum.id}).\ntopic: Be kind.\nFor @everyone: public.\ntag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated: needs MANAGE_THREADS\ntag: Idea | ID: ${idea?.id}`,
 	);
 	expect(forum.topic).toBe("Be kind.");
 	it.simulator.world.channels.edit(forum, {

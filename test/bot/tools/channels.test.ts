@@ -33,13 +33,23 @@ describe("create_channel", () => {
 	});
 
 	test.each([
-		["text", ChannelType.GuildText, { topic: "t", nsfw: true, slowmode_seconds: 21_600 }],
-		["voice", ChannelType.GuildVoice, { user_limit: 99, nsfw: true }],
-		["category", ChannelType.GuildCategory, {}],
-		["forum", ChannelType.GuildForum, { topic: "t".repeat(4096), slowmode_seconds: 5 }],
-		["stage", ChannelType.GuildStageVoice, { user_limit: 10_000 }],
-		["announcement", ChannelType.GuildAnnouncement, { topic: "", nsfw: false }],
-	])("makes a %s channel with all its fields", async (channel_type, type, fields) => {
+		[
+			"text",
+			ChannelType.GuildText,
+			{ topic: "t", nsfw: true, slowmode_seconds: 21_600 },
+			["topic: t | age-restricted: yes | slow mode: 21600 s"],
+		],
+		["voice", ChannelType.GuildVoice, { user_limit: 99, nsfw: true }, ["age-restricted: yes | user limit: 99"]],
+		["category", ChannelType.GuildCategory, {}, []],
+		[
+			"forum",
+			ChannelType.GuildForum,
+			{ topic: "t".repeat(4096), slowmode_seconds: 5 },
+			[`topic: ${"t".repeat(80)}… | slow mode: 5 s`],
+		],
+		["stage", ChannelType.GuildStageVoice, { user_limit: 10_000 }, ["user limit: 10000"]],
+		["announcement", ChannelType.GuildAnnouncement, { topic: "", nsfw: false }, ["topic: none | age-restricted: no"]],
+	] as const)("makes a %s channel with all its fields", async (channel_type, type, fields, settings) => {
 		const world = await shared();
 		await makeCommunity(world);
 		const { text, isError } = await world.call("create_channel", {
@@ -48,7 +58,9 @@ describe("create_channel", () => {
 			...fields,
 		});
 		const channel = channelNamed(world, `a-${channel_type}`);
-		expect(text).toBe(`Created the ${channel_type} channel #a-${channel_type} (ID: ${channel.id}).`);
+		const [first, ...lines] = text.split("\n");
+		expect(first).toStartWith(`Created the ${channel_type} channel #a-${channel_type} (ID: ${channel.id})`);
+		expect(lines).toEqual([...settings, "For @everyone: public."]);
 		expect(isError).toBe(false);
 		const { topic, slowmode_seconds: slowmode, ...same } = { topic: undefined, slowmode_seconds: undefined, ...fields };
 		expect(channel).toMatchObject({
@@ -94,7 +106,21 @@ describe("create_channel", () => {
 		const talk = channelNamed(world, "Talk");
 		const { text } = await world.call("create_channel", { name: "fresh", category_id: talk.id });
 		expect(channelNamed(world, "fresh").parent_id).toBe(talk.id);
-		expect(text).toContain(` in #Talk (ID: ${talk.id})`);
+		const staff = channelNamed(world, "staff");
+		expect(text).toEndWith(
+			` in #Talk (ID: ${talk.id}), below #staff (ID: ${staff.id}).\nFor @everyone: public, as in its category.`,
+		);
+		world.simulator.world.channels.add(world.guild, {
+			name: "Vault",
+			type: ChannelType.GuildCategory,
+			permission_overwrites: [
+				{ id: world.guild.id, type: 0, allow: "0", deny: String(PermissionFlagsBits.SendMessages) },
+			],
+		});
+		await world.heard();
+		const vault = channelNamed(world, "Vault");
+		const first = await world.call("create_channel", { name: "first", category_id: vault.id });
+		expect(first.text).toEndWith(` in #Vault (ID: ${vault.id}).\nFor @everyone: read-only, as in its category.`);
 	});
 
 	worldTest("creates a private channel in one call, and the bot still sees it", async (world) => {

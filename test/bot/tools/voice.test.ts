@@ -50,7 +50,10 @@ worldTest("voice and stage channels are made with what is given, in their catego
 		channel_type: "voice",
 	});
 	const loud = channelNamed(world, "Loud");
-	expect(voice.text).toBe(`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}).`);
+	expect(voice.text).toStartWith(
+		`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}), below #Lounge (ID: `,
+	);
+	expect(voice.text).toContain("\nuser limit: 99\n");
 	expect(loud).toMatchObject({ type: ChannelType.GuildVoice, parent_id: talk.id, user_limit: 99 });
 	await makeCommunity(world);
 	const stage = await world.call("create_channel", { name: "Show", channel_type: "stage" });

@@ -1,13 +1,13 @@
 // Access to channels in tool results: how permission overwrites change.
 
-import type { Guild } from "discord.js";
+import { type Guild, PermissionFlagsBits } from "discord.js";
 import { channelsFromTop } from "../../../discord/channel-order.ts";
 import { channelLabel, memberName, roleName } from "../../../discord/describe.ts";
-import type { Channel } from "../../../discord/find.ts";
+import { type Channel, isVoice } from "../../../discord/find.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
-import { describeChange, syncedWith } from "../../../discord/overwrites.ts";
+import { describeChange, isInPrivateCategory, syncedWith } from "../../../discord/overwrites.ts";
 import { botMember } from "../../../discord/permissions.ts";
-import { oneField } from "../../../discord/text.ts";
+import { oneField, resultLines } from "../../../discord/text.ts";
 import { sample } from "../../tool/bulk.ts";
 import type { Entries } from "./channel-access.ts";
 
@@ -47,4 +47,13 @@ export function describeFollowers(category: Channel, changed: readonly Channel[]
 			`unknown for ${unseen.length} that the bot cannot see: ${unseen.map(({ id }) => id).join(", ")}`,
 	].filter(Boolean);
 	return texts.length > 0 ? texts.join("; ") : undefined;
+}
+
+/** "private" if @everyone does not see the channel, "read-only" if @everyone cannot write. */
+export function accessForEveryone(channel: Channel): string[] {
+	const { Connect, SendMessages, ViewChannel } = PermissionFlagsBits;
+	const { bitfield } = channel.permissionsFor(channel.guild.roles.everyone);
+	const has = (bits: bigint) => (bitfield & bits) === bits;
+	if (!has(isVoice(channel) ? ViewChannel | Connect : ViewChannel)) return ["private"];
+	return resultLines(isInPrivateCategory(channel) && "public, unlike its category", !has(SendMessages) && "read-only");
 }

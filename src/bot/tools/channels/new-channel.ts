@@ -1,18 +1,25 @@
 // Creating a channel with its settings, access and place.
 
-import { type Guild, type GuildChannelCreateOptions, type NonThreadGuildBasedChannel, Routes } from "discord.js";
+import {
+	ChannelType,
+	type Guild,
+	type GuildChannelCreateOptions,
+	type NonThreadGuildBasedChannel,
+	Routes,
+} from "discord.js";
+import { channelsFromTop, inSameGroup } from "../../../discord/channel-order.ts";
 import { channelName } from "../../../discord/describe.ts";
 import { isForum, type MemberState } from "../../../discord/find.ts";
 import { botPermissions, describeBits, requireGrantable } from "../../../discord/permissions.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { endingEarlier } from "../../../discord/rest/rest.ts";
-import { resultLines } from "../../../discord/text.ts";
+import { fieldLine, resultLines } from "../../../discord/text.ts";
 import { changedBits } from "../../../guild-document/names/overwrites.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { RpcError } from "../../../mcp/json-rpc.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { requireOwnEmoji } from "../../messages/emoji.ts";
-import { changedEntries } from "./access-text.ts";
+import { accessForEveryone, changedEntries } from "./access-text.ts";
 import {
 	type Access,
 	type Entries,
@@ -27,9 +34,11 @@ import {
 	wouldLoseBot,
 } from "./channel-access.ts";
 import {
+	currentFields,
 	discordFields,
 	type GivenFields,
 	type Kind,
+	kindFields,
 	requireAllowedKind,
 	requireSupportedFields,
 	typeOf,
@@ -45,6 +54,7 @@ import {
 	requirePlaceIn,
 	requireRoom,
 } from "./channel-placement.ts";
+import { fieldText } from "./channel-text.ts";
 import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOptions } from "./forum-tags.ts";
 
 export interface NewChannel extends GivenFields, Access {
@@ -90,13 +100,26 @@ export async function createGuildChannel(
 	const made = await guild.channels.create(options);
 	const misplaced = await whyMisplaced(guild, made, args);
 	const inCategory = parent ? ` in ${channelName(parent)}` : "";
-	const where = place && !misplaced ? ` ${place.text}` : inCategory;
+	const where = misplaced ? inCategory : place ? ` ${place.text}` : `${inCategory}${aboveOf(guild, made)}`;
+	const settings = currentFields(made);
 	return resultLines(
 		`Created the ${kind} channel ${channelName(made)}${where}.`,
-		line,
+		fieldLine(...fieldNames.map((name) => args[name] !== undefined && fieldText(guild, name, settings[name]))),
+		line ?? `For @everyone: ${accessForEveryone(made).join(", ") || "public"}${parent ? ", as in its category" : ""}.`,
 		isForum(made) && tags && currentTags(made).map((tag) => `tag: ${tagLine(tag)}`),
 		misplaced,
 	);
+}
+
+const fieldNames = Object.keys(kindFields) as (keyof typeof kindFields)[];
+
+/** Where Discord puts a channel for which no place was given: ", below #general (ID: …)". */
+function aboveOf(guild: Guild, { id, type, parentId }: NonThreadGuildBasedChannel): string {
+	const siblings = channelsFromTop(guild).filter((one) =>
+		type === ChannelType.GuildCategory ? one.type === type : one.parentId === parentId && inSameGroup(one, { type }),
+	);
+	const above = siblings[siblings.findIndex((one) => one.id === id) - 1];
+	return above ? `, below ${channelName(above)}` : "";
 }
 
 function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
