@@ -97,16 +97,17 @@ export function syncedWith(category: Channel): Channel[] {
 
 type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;
 
-/** Without the id. */
+/** Without the id. The bot and its own role have similar names, so that they are told apart. */
 export function overwriteName(guild: Guild, { id, type }: OverwriteTarget): string {
+	const me = botMember(guild);
 	if (type === OverwriteType.Role) {
-		const name = guild.roles.cache.get(id)?.name;
-		if (name === undefined) return `deleted role ${id}`;
-		return `@${oneField(name).replace(/^@/, "")}`;
+		const role = guild.roles.cache.get(id);
+		if (!role) return `deleted role ${id}`;
+		return `${role.tags?.botId === me.id ? "the bot's role " : ""}@${oneField(role.name).replace(/^@/, "")}`;
 	}
 	const member = guild.members.cache.get(id);
 	if (!member) return `non-member ${id}`;
-	return `${oneField(member.displayName)} (@${oneField(member.user.username)})`;
+	return `${id === me.id ? "the bot " : ""}${oneField(member.displayName)} (@${oneField(member.user.username)})`;
 }
 
 /** Roles from the highest down, then members. */

@@ -492,6 +492,20 @@ describe("list_channel_permissions", () => {
 		]);
 	});
 
+	worldTest("tells the bot, its own role and other roles apart", async (world) => {
+		const { guild, simulator } = world;
+		const bot = simulator.bot("alpha");
+		const own = simulator.world.roles.add(guild, { name: "Alpha", bot_id: bot.id });
+		const general = channelNamed(world, "general");
+		const set = (id: string, type: 0 | 1) =>
+			simulator.world.channels.setOverwrite(general, { id, type, allow: String(Speak), deny: "0" });
+		set(own.id, 0);
+		set(bot.id, 1);
+		await world.heard();
+		const { text } = await world.call("list_channel_permissions", { channel_ids: [general.id] });
+		expect(text).toMatch(/: the bot's role @Alpha allows SPEAK \| the bot \S+ \(@alpha\) allows SPEAK\n/);
+	});
+
 	worldTest("shows all channels that have overwrites, each set of overwrites once", async (world) => {
 		const { guild, simulator } = world;
 		const { channels } = simulator.world;
