@@ -143,6 +143,15 @@ function isAscii(text: string): boolean {
 	return true;
 }
 
+/** A filter by parts of names, in any case and with any accents; undefined: all. `words`: after what was searched. */
+export function namedLike(parts: readonly string[] | undefined) {
+	const folded = parts?.map(fold);
+	return {
+		matches: ({ name }: { name?: string | null }) => folded?.some((part) => fold(name ?? "").includes(part)) ?? true,
+		words: parts ? ` with ${parts.map((part) => `"${oneField(part)}"`).join(" or ")} in the name` : "",
+	};
+}
+
 /** Without case and accents: "Zoë" and "ZOE" become the same text. */
 export function fold(text: string): string {
 	if (isAscii(text)) return text.toUpperCase();

@@ -7,7 +7,7 @@ import { compareIds } from "../guild-document/names/ids.ts";
 import { channelName, memberName, time } from "./describe.ts";
 import { isForum, type ThreadedChannel } from "./find.ts";
 import { missingPermissions, personHas } from "./permissions.ts";
-import { fieldLine, fold, oneField, resultLines } from "./text.ts";
+import { fieldLine, namedLike, oneField, resultLines } from "./text.ts";
 import { canSeeThread, visibleChannel, visibleChannels } from "./visible-channels.ts";
 
 /** Id of the last active thread, or the time at which the last one was archived. */
@@ -30,11 +30,11 @@ interface ThreadQuery {
 	before?: string | undefined;
 	/** Threads with one of these tags. */
 	tagIds?: readonly string[] | undefined;
-	/** Part of the name, in any case and with any accents. */
-	name?: string | undefined;
+	/** Parts of names, in any case and with any accents. */
+	names?: readonly string[] | undefined;
 }
 
-type ThreadFilter = Pick<ThreadQuery, "tagIds" | "name">;
+type ThreadFilter = Pick<ThreadQuery, "tagIds" | "names">;
 
 interface ThreadList {
 	threads: APIThreadChannel[];
@@ -50,12 +50,10 @@ const searchedPages = 5;
 
 export async function threadLines(guild: Guild, query: ThreadQuery): Promise<string[]> {
 	const { threads, next } = await threadPage(guild, query);
-	const { channel, archived, before, tagIds, name } = query;
+	const { channel, archived, before, tagIds, names } = query;
 	const noun = channel && isForum(channel) ? "post" : "thread";
 	const where = channel ? channelName(channel) : `the guild ${guild.id}`;
-	const tagged =
-		(tagIds ? ` with the tag ${tagIds.join(" or ")}` : "") +
-		(name === undefined ? "" : ` with "${oneField(name)}" in the name`);
+	const tagged = (tagIds ? ` with the tag ${tagIds.join(" or ")}` : "") + namedLike(names).words;
 	const kind = archived ? noun : `active ${noun}`;
 	const rest = before === undefined ? "" : ` before ${before}`;
 	const order = archived ? ", archived ones after the active, the latest archived first" : "";
@@ -129,11 +127,9 @@ export async function activeThreads(
 	return visible;
 }
 
-function matches({ applied_tags = [], name: threadName }: APIThreadChannel, { tagIds, name }: ThreadFilter): boolean {
-	return (
-		(tagIds?.some((id) => applied_tags.includes(id)) ?? true) &&
-		(name === undefined || fold(threadName ?? "").includes(fold(name)))
-	);
+function matches(thread: APIThreadChannel, { tagIds, names }: ThreadFilter): boolean {
+	const { applied_tags = [] } = thread;
+	return (tagIds?.some((id) => applied_tags.includes(id)) ?? true) && namedLike(names).matches(thread);
 }
 
 const archivedAt = ({ thread_metadata }: APIThreadChannel) => thread_metadata?.archive_timestamp ?? "";
@@ -141,7 +137,7 @@ const archivedAt = ({ thread_metadata }: APIThreadChannel) => thread_metadata?.a
 async function archivedThreads(
 	guild: Guild,
 	channel: ThreadedChannel,
-	{ limit, before, tagIds, name }: ThreadQuery,
+	{ limit, before, tagIds, names }: ThreadQuery,
 ): Promise<Page> {
 	const kinds =
 		hasPrivate(channel) && managesThreads(guild, channel) ? (["public", "private"] as const) : (["public"] as const);
@@ -149,10 +145,10 @@ async function archivedThreads(
 	let cursor = before;
 	for (let pages = 0; pages < searchedPages; pages += 1) {
 		const remaining = limit - found.length;
-		const isSearch = tagIds !== undefined || name !== undefined;
+		const isSearch = tagIds !== undefined || names !== undefined;
 		const each = isSearch ? 100 : remaining;
 		const { threads, more } = await archivedPage(channel, kinds, each, cursor);
-		const matching = threads.filter((thread) => matches(thread, { tagIds, name }));
+		const matching = threads.filter((thread) => matches(thread, { tagIds, names }));
 		const taken = matching.slice(0, remaining);
 		found.push(...taken);
 		const cut = matching.length > taken.length || (more && found.length === limit);

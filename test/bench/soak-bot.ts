@@ -95,8 +95,8 @@ function mixedCall(number: number, { channelId }: World): MixedCall {
 		call("get_guild_info", {}),
 		call("list_channels", {}),
 		call("list_members", { limit: 100 }),
-		call("list_members", { name: "a" }),
-		call("get_member", { user_id: "100000000000000000" }, true),
+		call("list_members", { query: "a" }),
+		call("get_member", { user_ids: "100000000000000000" }, true),
 	] as const;
 	return mix[number % mix.length] ?? mix[0];
 }

@@ -69,7 +69,7 @@ test("a call that is approved in time gets its result", async () => {
 	const banned = call("ban", { user_ids: [id] });
 	await until("it is posted", () => world.posts().length === 1);
 	// The only place for calls is free.
-	const other = await call("get_member", { user_id: id });
+	const other = await call("get_member", { user_ids: id });
 	expect(other.isError).toBe(false);
 	await world.press("ada", "Approve");
 	expect(await banned).toMatchObject({ isError: false, pending: undefined, text: expect.stringContaining("Banned") });

@@ -75,7 +75,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.sees("online", ".bot");
 		await world.client.text("list_guilds", { instance: "alpha" });
 		await page.sees("list_guilds", "tbody tr");
-		await world.client.text("get_member", { instance: "beta", user_id: "100000000000000001" });
+		await world.client.text("get_member", { instance: "beta", user_ids: "100000000000000001" });
 		await page.sees("refused by the tool", "tbody tr");
 		const rows = await page.texts("tbody tr");
 		expect(rows[0]).toContain("get_member");
@@ -263,7 +263,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 			["__proto__"]: "own",
 		});
 		await page.choose("#tool", "get_member");
-		await page.fill("[name=user_id]", "100000000000000001");
+		await page.fill("[name=user_ids]", "100000000000000001");
 		await page.fill("[name=instance]", "alpha");
 		await page.click("button", "Run");
 		await page.sees("The tool refused", "h3");
@@ -425,8 +425,8 @@ async function useTools({ client, clientWith, createKey, guild, simulator }: Con
 	await client.text("list_channels", { guild_id });
 	await nightly.text("list_members", beta);
 	await assistant.text("search_messages", { guild_id, text: "bread" });
-	await assistant.text("get_member", { guild_id, user_id });
-	await nightly.text("get_member", { ...beta, user_id: "100000000000000001" });
+	await assistant.text("get_member", { guild_id, user_ids: user_id });
+	await nightly.text("get_member", { ...beta, user_ids: "100000000000000001" });
 	await nightly.text("list_roles", beta);
 	await assistant.text("send_message", { guild_id, channel_id, content: "Fresh bread at six!" });
 	await assistant.text("create_role", { guild_id, name: "Bread lovers" });

@@ -19,7 +19,17 @@ import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, mentions, parts, result } from "../results/result.ts";
-import { found, guild_id, integer, limit, list, reason, snowflake, tell, text } from "../tool/arguments/arguments.ts";
+import {
+	found,
+	guild_id,
+	integer,
+	limit,
+	list,
+	nameQuery,
+	reason,
+	snowflake,
+	tell,
+} from "../tool/arguments/arguments.ts";
 import { onEach } from "../tool/bulk.ts";
 import type { BotContext, Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
@@ -326,7 +336,7 @@ export const getBans = readTool({
 	permissions: ["BanMembers"],
 	input: {
 		guild_id,
-		query: v.optional(text(1, 100, "Part of a name, ignoring case and accents.")),
+		query: v.optional(nameQuery("Parts of names.")),
 		limit: limit(1000, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	},
@@ -345,9 +355,9 @@ export const getBans = readTool({
 			];
 		}
 		const { bans, isComplete } = await readBans(guild, after);
-		const part = fold(query);
+		const queried = query.map(fold);
 		const found = bans.filter(({ user }) =>
-			[user.username, user.global_name].some((name) => name && fold(name).includes(part)),
+			[user.username, user.global_name].some((name) => name && queried.some((part) => fold(name).includes(part))),
 		);
 		const shown = found.slice(0, limit);
 		// Where more than `limit` match, the next page begins after the last one shown.

@@ -8,7 +8,7 @@ import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
-import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { fieldLine, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { activeThreads } from "../../discord/thread-pages.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
@@ -23,6 +23,7 @@ import {
 	found,
 	foundOrNone,
 	guild_id,
+	nameQuery,
 	orText,
 	reason,
 	snowflake,
@@ -221,13 +222,19 @@ export const listChannels = readTool({
 	offered: "listed",
 	title: "List channels",
 	description: "List channels from the top: kind, topic, limits; private and read-only for @everyone.",
-	input: { guild_id, category_id: v.optional(found(find.category, "category to list; all channels when omitted")) },
-	run(_, { guild, category }) {
+	input: {
+		guild_id,
+		category_id: v.optional(found(find.category, "category to list; default: all")),
+		query: v.optional(nameQuery("Parts of names.")),
+	},
+	run({ query }, { guild, category }) {
+		const { matches, words } = namedLike(query);
 		const lines = channelsFromTop(guild)
 			.filter(({ id, parentId }) => !category || id === category.id || parentId === category.id)
+			.filter((channel) => !query || (!isObfuscated(channel) && matches(channel)))
 			.map(lineOf);
-		if (lines.length === 0) return "The guild has no channels.";
-		const where = category ? ` in ${channelName(category)}, including itself` : "";
+		const where = `${words}${category ? ` in ${channelName(category)}, including itself` : ""}`;
+		if (lines.length === 0) return `The guild has no channels${where}.`;
 		const count = `${lines.length} channel(s)${where}, from the top`;
 		return [`${count}, categories above their channels:`, ...lines];
 	},

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { memberFields, memberName, roleLabel, roleName, time } from "../../discord/describe.ts";
-import { currentMember, member, role, unknownMembers } from "../../discord/find.ts";
+import { currentMember, role, unknownMembers } from "../../discord/find.ts";
 import {
 	comparerFor,
 	firstOf,
@@ -24,7 +24,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { written } from "../results/people-text.ts";
-import { result } from "../results/result.ts";
+import { parts, result } from "../results/result.ts";
 import {
 	choice,
 	flag,
@@ -33,11 +33,14 @@ import {
 	limit,
 	list,
 	moment,
+	nameQuery,
+	oneOrMore,
 	reason,
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
+import { memberOrAbsent, membersAmong } from "./members/several-members.ts";
 
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
 
@@ -83,7 +86,7 @@ export const listMembers = readTool({
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
-		name: v.optional(text(1, 100, "Part of any of their names.")),
+		query: v.optional(nameQuery("Parts of names.")),
 		...memberFilters,
 		timed_out: v.optional(flag("In a timeout now.")),
 		pending: v.optional(flag("Has not yet accepted the rules.")),
@@ -97,15 +100,16 @@ export const listMembers = readTool({
 			{ permission: "ModerateMembers", with: "timed_out", when: ({ timed_out }) => timed_out !== undefined },
 		],
 	},
-	run({ name, sort, limit, after, ...filter }, { guild, connection }) {
+	run({ query, sort, limit, after, ...filter }, { guild, connection }) {
 		const { cache } = guild.members;
 		if (filter.pending !== undefined && !showsPending(guild))
 			throw new ToolError(
 				`You lack each of ${forMembersPage.map(describeBits).join(", ")} in the guild ${guild.id}, and need one to see who has accepted the rules. Nothing was done.`,
 			);
 		const nowMs = Date.now();
-		const isFiltered = name !== undefined || Object.values(filter).some((one) => one !== undefined);
-		const isNamed = name === undefined ? () => true : nameMatcher(foldedName(name, "name"));
+		const isFiltered = query !== undefined || Object.values(filter).some((one) => one !== undefined);
+		const areNamed = query?.map((one) => nameMatcher(foldedName(one, "query")));
+		const isNamed = (member: GuildMember) => areNamed?.some((matches) => matches(member)) ?? true;
 		const isMatch = matcherFor(filter, nowMs);
 		const all = [...cache.values()];
 		const matching = isFiltered ? all.filter((member) => isMatch(member) && isNamed(member)) : all;
@@ -207,23 +211,26 @@ export const lookupUserByName = readTool({
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
-		query: text(1, 100, "Part of a name; @ada: the username ada, if it exists."),
-		limit: limit(50, 10),
+		query: nameQuery("Part of a name, or a list; @ada: the username ada, if it exists.", ["string", "array"]),
+		limit: limit(50, 10, "How many of each at most."),
 	},
 	run({ query, limit }, { guild, connection }) {
-		const name = foldedName(query, "query");
-		const { total, members: found } = findByName(guild, name, limit);
-		const isUsername = query.startsWith("@") && hasUsername(found[0], name);
-		const members = isUsername ? found.slice(0, 1) : found;
-		const first =
-			members.length === total ? "" : isUsername ? ", of which this has the username" : `, the first ${members.length}`;
-		return [
-			total === 0 ? `No member's name contains "${oneField(query)}".` : `${total} match(es)${first}:`,
-			...members.map(memberFields),
-			...stillLoading(guild, connection),
-		];
+		const found = query.flatMap((one) => lookUp(guild, one, limit, query.length > 1));
+		return [...found, ...stillLoading(guild, connection)];
 	},
 });
+
+function lookUp(guild: Guild, query: string, limit: number, isNamed: boolean): string[] {
+	const name = foldedName(query, "query");
+	const { total, members: found } = findByName(guild, name, limit);
+	if (total === 0) return [`No member's name contains "${oneField(query)}".`];
+	const isUsername = query.startsWith("@") && hasUsername(found[0], name);
+	const members = isUsername ? found.slice(0, 1) : found;
+	const first =
+		members.length === total ? "" : isUsername ? ", of which this has the username" : `, the first ${members.length}`;
+	const of = isNamed ? ` of "${oneField(query)}"` : "";
+	return [`${total} match(es)${of}${first}:`, ...members.map(memberFields)];
+}
 
 function hasUsername(member: GuildMember | undefined, name: string): boolean {
 	return member !== undefined && fold(member.user.username) === name;
@@ -240,38 +247,43 @@ export const getMember = readTool({
 	toolset: "core",
 	offered: "listed",
 	title: "Get a member",
-	description: "A member's names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
-	input: { guild_id, user_id: found(member, "member") },
-	run(_, { guild, user: member }) {
-		const { user, nickname, communicationDisabledUntil: until } = member;
-		const isSelf = member.id === actingPerson(guild)?.id;
-		const roles = [...member.roles.cache.values()]
-			.filter(({ id }) => id !== guild.id)
-			.sort((a, b) => b.comparePositionTo(a));
-		const labels = resultLines(
-			user.id === guild.ownerId && "owner of the guild",
-			user.bot && "bot",
-			member.pending && (isSelf || showsPending(guild)) && "has not yet accepted the rules",
-		);
-		return [
-			memberName(member),
-			`Nickname: ${nickname ? oneField(nickname) : "none"}`,
-			`Global display name: ${user.globalName ? oneField(user.globalName) : "none"}`,
-			`Is: ${labels.join(", ") || "a member"}`,
-			`Joined: ${time(member.joinedAt)}`,
-			`Registered: ${time(user.createdAt)}`,
-			isSelf || personHas(guild, undefined, ModerateMembers)
-				? `Timed out until: ${member.isCommunicationDisabled() ? time(until) : "not timed out"}`
-				: "",
-			`Boosts since: ${member.premiumSince ? time(member.premiumSince) : "does not boost"}`,
-			isSelf || personHas(guild, undefined, ManageRoles)
-				? `Permissions in the guild: ${describeBits(member.permissions.bitfield)}`
-				: "",
-			`${roles.length} role(s), the highest first:`,
-			...roles.map(roleName),
-		].filter((line) => line !== "");
+	description: "Members' names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
+	input: { guild_id, user_ids: oneOrMore(found(memberOrAbsent, "member"), 20, "Members.") },
+	run(_, { guild, users }) {
+		const { members, absent } = membersAmong(guild, users);
+		return parts(...members.map((member) => describeMember(guild, member)), absent);
 	},
 });
+
+function describeMember(guild: Guild, member: GuildMember): string[] {
+	const { user, nickname, communicationDisabledUntil: until } = member;
+	const isSelf = member.id === actingPerson(guild)?.id;
+	const roles = [...member.roles.cache.values()]
+		.filter(({ id }) => id !== guild.id)
+		.sort((a, b) => b.comparePositionTo(a));
+	const labels = resultLines(
+		user.id === guild.ownerId && "owner of the guild",
+		user.bot && "bot",
+		member.pending && (isSelf || showsPending(guild)) && "has not yet accepted the rules",
+	);
+	return [
+		memberName(member),
+		`Nickname: ${nickname ? oneField(nickname) : "none"}`,
+		`Global display name: ${user.globalName ? oneField(user.globalName) : "none"}`,
+		`Is: ${labels.join(", ") || "a member"}`,
+		`Joined: ${time(member.joinedAt)}`,
+		`Registered: ${time(user.createdAt)}`,
+		isSelf || personHas(guild, undefined, ModerateMembers)
+			? `Timed out until: ${member.isCommunicationDisabled() ? time(until) : "not timed out"}`
+			: "",
+		`Boosts since: ${member.premiumSince ? time(member.premiumSince) : "does not boost"}`,
+		isSelf || personHas(guild, undefined, ManageRoles)
+			? `Permissions in the guild: ${describeBits(member.permissions.bitfield)}`
+			: "",
+		`${roles.length} role(s), the highest first:`,
+		...roles.map(roleName),
+	].filter((line) => line !== "");
+}
 
 export const setNickname = editTool({
 	name: "set_nickname",

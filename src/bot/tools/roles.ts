@@ -8,7 +8,7 @@ import { roleIds } from "../../discord/members/member-filter.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { describeBits, personHas, requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../../discord/powers.ts";
-import { countOf, fieldLine, oneField, resultLines } from "../../discord/text.ts";
+import { countOf, fieldLine, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import { formatColor } from "../../guild-document/names/colors.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
@@ -19,6 +19,7 @@ import {
 	found,
 	guild_id,
 	list,
+	nameQuery,
 	permissionList,
 	reason,
 	requireOneOf,
@@ -43,9 +44,10 @@ export const listRoles = readTool({
 	offered: "listed",
 	title: "List roles",
 	description: "List roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
-	input: { guild_id },
-	run(_, { guild, connection }) {
-		const roles = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
+	input: { guild_id, query: v.optional(nameQuery("Parts of names.")) },
+	run({ query }, { guild, connection }) {
+		const { matches, words } = namedLike(query);
+		const roles = [...guild.roles.cache.values()].filter(matches).sort((a, b) => b.comparePositionTo(a));
 		const counts = memberCounts(guild);
 		const showsPermissions = personHas(guild, undefined, PermissionFlagsBits.ManageRoles);
 		const lines = roles.map((role) =>
@@ -58,7 +60,7 @@ export const listRoles = readTool({
 			),
 		);
 		return [
-			`${lines.length} roles, from the top${showsPermissions ? ", with permissions beyond @everyone's" : "; only people with MANAGE_ROLES see their permissions"}:`,
+			`${lines.length} roles${words}, from the top${showsPermissions ? ", with permissions beyond @everyone's" : "; only people with MANAGE_ROLES see their permissions"}:`,
 			...lines,
 			...stillLoading(guild, connection),
 		];

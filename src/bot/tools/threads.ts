@@ -34,7 +34,7 @@ import {
 } from "../messages/message-arguments.ts";
 import { linkTo, pingLines } from "../messages/sent-message.ts";
 import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
-import { flag, found, guild_id, limit, list, reason, snowflake, text } from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, limit, list, nameQuery, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { kindFields, kindName } from "./channels/channel-fields.ts";
@@ -171,7 +171,7 @@ export const listThreads = readTool({
 		guild_id,
 		channel_id: v.optional(found(find.threadedChannel, "channel or forum; default: all")),
 		include_archived: v.optional(flag("Also archived ones; needs channel_id."), false),
-		name: v.optional(text(1, 100, "Part of the name.")),
+		query: v.optional(nameQuery("Parts of names.")),
 		tag_ids: v.optional(list(tag, 1, 20, "Posts with one of these tags, by id or name.")),
 		limit: limit(100, 50),
 		before: threadCursor,
@@ -189,9 +189,8 @@ export const listThreads = readTool({
 			const forum = await find.currentForum(guild, channel.id);
 			tagIds = tagIdsOf(forum, tag_ids);
 		}
-		const { limit, before, name } = args;
-		const query = { channel, archived, limit, before, name, tagIds };
-		return threadLines(guild, query);
+		const { limit, before, query } = args;
+		return threadLines(guild, { channel, archived, limit, before, names: query, tagIds });
 	},
 });
 

@@ -135,7 +135,7 @@ async function measureLookUps(client: McpCaller, goalMs: number): Promise<void> 
 		["lookup_user_by_name", { query: "nobody at all" }],
 		["lookup_user_by_name", { query: "r999" }],
 		["lookup_user_by_name", { query: "e" }],
-		["list_members", { name: "r999", limit: 10 }],
+		["list_members", { query: "r999", limit: 10 }],
 		["list_members", { limit: 10 }],
 		["list_members", { bots: true, limit: 10 }],
 	] as const) {

@@ -257,7 +257,7 @@ describe("the plan is made anew", () => {
 		const old = structuredClone(first?.components);
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (zoe) simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
-		await world.call(undefined, "get_member", { user_id: simulator.user("zoe").id });
+		await world.call(undefined, "get_member", { user_ids: simulator.user("zoe").id });
 		expect(await world.press("ada", "Approve")).toContain("posted again");
 		expect(isBanned(world, "zoe")).toBe(false);
 		expect(world.posts()).toHaveLength(2);

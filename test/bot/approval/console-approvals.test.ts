@@ -131,7 +131,7 @@ test("a plan that has changed is shown again before it can be approved", async (
 	const { simulator, guild } = world;
 	const member = guild.members.get(zoe(world));
 	if (member) simulator.world.members.edit(guild, member, { nick: "Else" });
-	await world.call(undefined, "get_member", { user_id: zoe(world) });
+	await world.call(undefined, "get_member", { user_ids: zoe(world) });
 	// First it turns out that the plan is another one, then the old one is refused.
 	for (let tried = 0; tried < 2; tried++)
 		expect(await decide(world, undefined, before, "approve")).toMatchObject({

@@ -44,7 +44,7 @@ describe("the button Details", () => {
 		const zoe = guild.members.get(id);
 		if (!first || !zoe) throw new Error("the request is posted");
 		simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
-		await world.call(undefined, "get_member", { user_id: id });
+		await world.call(undefined, "get_member", { user_ids: id });
 		await world.press("ada", "Approve");
 		Object.assign(first, { components: old });
 		expect((await world.details("ada", first)).text).toContain("posted again in another message");
@@ -119,7 +119,7 @@ test("buttons that a replaced message still has are gone once one of them is pre
 	const old = structuredClone(first.components);
 	const zoe = guild.members.get(id);
 	if (zoe) simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
-	await world.call(undefined, "get_member", { user_id: id });
+	await world.call(undefined, "get_member", { user_ids: id });
 	expect(await world.press("ada", "Approve")).toContain("posted again");
 	expect(buttonsOf(world.posts()[0])).toEqual([]);
 	// The bot's edit of the old message is lost.

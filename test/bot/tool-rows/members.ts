@@ -21,11 +21,11 @@ export const membersRows: Record<string, Row> = {
 		answer: ({ world }) => ["1 match(es):", `MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`],
 	},
 	get_member: {
-		ids: { user_id: memberId },
+		ids: { user_ids: memberId },
 		person: person.anyMember(),
 		args: ({ guild, world }) => ({
 			// In both guilds.
-			user_id: world.simulator.user("zoe").id,
+			user_ids: [world.simulator.user("zoe").id],
 			guild_id: guild.id,
 		}),
 		answer: ({ guild, world }) => {

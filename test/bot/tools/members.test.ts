@@ -113,6 +113,45 @@ test.each([
 	expect(text).toBe(`1 match(es):\n${nick} (@someone) | ID: ${user.id}`);
 });
 
+worldTest("several names are looked up, filtered by, and members got in one call", async (world) => {
+	const [ada, liwei] = ["ada", "liwei"].map((name) => userNamed(world, name).id);
+	const looked = await world.call("lookup_user_by_name", { query: ["@ada", "nobody", "@liwei"] });
+	expect(looked.text.split("\n")).toEqual([
+		expect.stringMatching(/^\d+ match\(es\) of "@ada"/),
+		expect.stringContaining(`ID: ${ada}`),
+		'No member\'s name contains "nobody".',
+		expect.stringMatching(/^\d+ match\(es\) of "@liwei"/),
+		expect.stringContaining(`ID: ${liwei}`),
+	]);
+	const { text: listed } = await world.call("list_members", { query: ["ada", "liwei"], limit: 1000 });
+	expect(listed).toContain(`ID: ${ada}`);
+	expect(listed).toContain(`ID: ${liwei}`);
+	const gone = "123456789012345678";
+	const { text } = await world.call("get_member", { user_ids: ["@ada", gone, "@liwei"] });
+	expect(text.match(/^Joined: /gm)).toHaveLength(2);
+	expect(text).toEndWith(`1 not in the guild: ${gone}`);
+});
+
+worldTest("roles and channels are listed by parts of their names", async (world) => {
+	const { simulator, guild } = world;
+	simulator.world.roles.add(guild, { name: "Crème" });
+	simulator.world.channels.add(guild, { name: "brûlée" });
+	await world.heard();
+	const roles = (await world.call("list_roles", { query: ["creme", "nothing"] })).text.split("\n");
+	expect(roles).toEqual([
+		expect.stringMatching(/^1 roles with "creme" or "nothing" in the name, from the top/),
+		expect.stringContaining("@Crème"),
+	]);
+	const channels = (await world.call("list_channels", { query: "BRULEE" })).text.split("\n");
+	expect(channels).toEqual([
+		expect.stringMatching(/^1 channel\(s\) with "BRULEE" in the name, from the top/),
+		expect.stringContaining("#brûlée"),
+	]);
+	expect((await world.call("list_channels", { query: "qqq" })).text).toBe(
+		'The guild has no channels with "qqq" in the name.',
+	);
+});
+
 worldTest("a query of only accents does not match everybody", async (world) => {
 	const { text, code } = await world.call("lookup_user_by_name", { query: "\u0301\u0308" });
 	expect(code).toBe(-32602);
@@ -235,29 +274,29 @@ worldTest("list_members finds members who match all filters", async (world) => {
 		const { text } = await world.call("list_members", args);
 		return Array.from(text.matchAll(/ID: (\d+) \| roles/g), ([, id]) => id);
 	};
-	expect(await find({ name: "@ann" })).toEqual([anna, annie, ben]);
-	expect(await find({ name: "NN" })).toEqual([anna, annie, ben]);
-	expect(await find({ name: "nnabel" })).toEqual([ben]);
+	expect(await find({ query: "@ann" })).toEqual([anna, annie, ben]);
+	expect(await find({ query: "NN" })).toEqual([anna, annie, ben]);
+	expect(await find({ query: "nnabel" })).toEqual([ben]);
 	expect(await find({ with_role_ids: [role.id] })).toEqual([anna, annie]);
-	expect(await find({ with_role_ids: [role.id], name: "b" })).toEqual([annie]);
+	expect(await find({ with_role_ids: [role.id], query: "b" })).toEqual([annie]);
 	const [with_role_ids, without_role_ids] = [[role.id], [guest.id]];
 	expect(await find({ with_role_ids, without_role_ids })).toEqual([anna]);
 	expect(await find({ with_role_ids: [guest.id, role.id] })).toEqual([anna, annie]);
 	expect(await find({ without_role_ids: [guild.id] })).toEqual([]);
-	expect(await find({ with_role_ids: [guild.id], name: "ann" })).toHaveLength(3);
-	const { text: bea } = await world.call("list_members", { name: "bea" });
+	expect(await find({ with_role_ids: [guild.id], query: "ann" })).toHaveLength(3);
+	const { text: bea } = await world.call("list_members", { query: "bea" });
 	expect(bea).toContain("| roles: @Baker, @Guest\\, @Staff | joined: 2020-01-02");
 	const second = "2020-01-02";
 	expect(await find({ joined_before: second })).toEqual([anna]);
-	expect(await find({ name: "ann", joined_after: second })).toEqual([annie, ben]);
+	expect(await find({ query: "ann", joined_after: second })).toEqual([annie, ben]);
 	expect(await find({ joined_after: second, joined_before: "2020-01-03T00:00Z" })).toEqual([annie]);
 	expect(await find({ bots: true })).toEqual([simulator.bot("alpha").id]);
-	expect(await find({ bots: false, name: "alpha" })).toEqual([]);
-	const { text } = await world.call("list_members", { name: "ann", limit: 2 });
+	expect(await find({ bots: false, query: "alpha" })).toEqual([]);
+	const { text } = await world.call("list_members", { query: "ann", limit: 2 });
 	expect(text).toStartWith("3 of 9 members match, 2 shown:\n");
 	expect(text).toEndWith(`\nnext_after=${annie}`);
-	expect(await find({ name: "ann", limit: 2, after: annie })).toEqual([ben]);
-	expect(await world.call("list_members", { name: "nobody" })).toEqual({
+	expect(await find({ query: "ann", limit: 2, after: annie })).toEqual([ben]);
+	expect(await world.call("list_members", { query: "nobody" })).toEqual({
 		isError: false,
 		text: "0 of 9 members match.",
 	});

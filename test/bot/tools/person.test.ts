@@ -586,14 +586,14 @@ describe("what members cannot look up by hand", () => {
 		const member = newMember(cast, cast.guild);
 		const communication_disabled_until = "2099-01-31T12:00:00.000Z";
 		platform().members.edit(cast.guild, member, { communication_disabled_until });
-		const args = { user_id: member.user.id };
+		const args = { user_ids: member.user.id };
 		const text = await runs("get_member", args, []);
 		expect(text).not.toContain("Timed out");
 		expect(text).not.toContain("Permissions");
 		const all = await runs("get_member", args, ["ModerateMembers", "ManageRoles"]);
 		expect(all).toContain("Timed out until: 2099-01-31");
 		expect(all).toContain("Permissions in the guild: VIEW_CHANNEL");
-		const own = await runs("get_member", { user_id: person().id }, []);
+		const own = await runs("get_member", { user_ids: person().id }, []);
 		expect(own).toContain("Permissions in the guild: VIEW_CHANNEL");
 		const timedOut = { timed_out: true };
 		expect(await refused("list_members", timedOut, [])).toContain("You lack MODERATE_MEMBERS in ");

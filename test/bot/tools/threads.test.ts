@@ -159,10 +159,10 @@ worldTest("threads are found by part of their name, and posts show their tags by
 	world.threads.add(forum, ada, { name: "leek-soup", applied_tags: [id] });
 	await test.heard();
 	const list = async (given: JsonObject) => (await call("list_threads", given)).text;
-	const sweet = { channel_id, name: "CREME", include_archived: true };
+	const sweet = { channel_id, query: "CREME", include_archived: true };
 	expect(named(await list(sweet))).toBe("crème-brûlée");
 	expect(await list(sweet)).toStartWith(`1 thread(s) with "CREME" in the name in #general (ID: ${channel_id}),`);
-	const everywhere = await list({ name: "LEEK" });
+	const everywhere = await list({ query: ["LEEK", "brulee"] });
 	expect(named(everywhere)).toBe("leek-soupleek");
 	expect(everywhere).toContain(` | in: #recipes (ID: ${forum.id}) | `);
 	expect(everywhere).toContain(`Z by Ada (@ada, ID: ${ada.id}) | tags: so\\|up`);
@@ -170,7 +170,7 @@ worldTest("threads are found by part of their name, and posts show their tags by
 	expect(await list({ channel_id: forum.id, tag_ids: ["a\nb"] })).toContain(
 		"has no tag a\\nb. get_channel shows its tags.",
 	);
-	expect(await list({ name: "x" })).toBe(`There is no active thread with "x" in the name in the guild ${guild.id}.`);
+	expect(await list({ query: "x" })).toBe(`There is no active thread with "x" in the name in the guild ${guild.id}.`);
 	expect(await list({ tag_ids: [id] })).toContain("tag_ids: expected only together with the channel_id of a forum");
 });
 

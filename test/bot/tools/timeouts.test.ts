@@ -165,7 +165,7 @@ worldTest("get_member shows labels, timeout and roles from the highest down", as
 		communication_disabled_until: until,
 	});
 	await world.heard();
-	const { text } = await world.call("get_member", { user_id: zoe.user.id });
+	const { text } = await world.call("get_member", { user_ids: zoe.user.id });
 	const lines = text.split("\n");
 	expect(lines[0]).toBe(`Bread (@zoe, ID: ${zoe.user.id})`);
 	expect(lines).toContain("Nickname: Bread");
@@ -178,9 +178,9 @@ worldTest("get_member shows labels, timeout and roles from the highest down", as
 		`@Staff (ID: ${staff?.id})`,
 		`@Newcomer (ID: ${zoe.roles[0]})`,
 	]);
-	const owner = await world.call("get_member", { user_id: simulator.user("ada").id });
+	const owner = await world.call("get_member", { user_ids: simulator.user("ada").id });
 	expect(owner.text).toContain("Is: owner of the guild");
-	const bot = await world.call("get_member", { user_id: simulator.bot("alpha").id });
+	const bot = await world.call("get_member", { user_ids: simulator.bot("alpha").id });
 	expect(bot.text).toContain("Is: bot");
 });
 

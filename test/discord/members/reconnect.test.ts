@@ -44,7 +44,7 @@ test.concurrent("while a new session loads the members again, those known before
 	const list = await world.call("list_members", { guild_id: guild.id });
 	expect(list.text).toStartWith(`${guild.members.size} of ${guild.members.size}`);
 	expect(list.text).toContain(loading);
-	const one = await world.call("get_member", { user_id: ada.id });
+	const one = await world.call("get_member", { user_ids: ada.id });
 	expect(one.isError).toBe(false);
 	// Changes of many members wait: roles may have changed unnoticed.
 	const many = await world.call("bulk_role_update", {

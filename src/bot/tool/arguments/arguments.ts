@@ -61,6 +61,36 @@ export function list<const Item extends v.GenericSchema>(item: Item, min: number
 	);
 }
 
+/** Like `list`, or one item without a list. `published`: the type in the JSON Schema. */
+export function oneOrMore<const Item extends v.GenericSchema<string>>(
+	item: Item,
+	max: number,
+	description: string,
+	type: "array" | readonly string[] = "array",
+) {
+	const many = list(item, 1, max, description);
+	const one = v.pipe(
+		item,
+		v.transform((given) => [given]),
+	);
+	const { description: _, ...items } = toJsonSchema(item);
+	return {
+		...v.pipe(
+			v.lazy((given): typeof many | typeof one => (Array.isArray(given) ? many : one)),
+			publishedAs({ type, items, description }),
+		),
+		// For `find`, as in a list.
+		item,
+	};
+}
+
+const maxQueries = 20;
+
+/** A part of a name, or several. */
+export function nameQuery(description: string, type?: readonly string[]) {
+	return oneOrMore(text(1, 100, description), maxQueries, description, type);
+}
+
 /** Rejects lone surrogates, which cannot be URL-encoded. */
 export const reason = v.optional(
 	v.pipe(

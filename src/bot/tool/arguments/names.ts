@@ -107,7 +107,8 @@ function mapNames(
 			}),
 		);
 	if (typeof value !== "string" || value === "" || /^\d{17,20}$/.test(value)) return value;
-	const kind = kindOf(schema, path);
+	// A list may be given as its only item.
+	const kind = kindOf((schema.items ?? schema) as JsonSchema, path);
 	return kind && (/^[@#]./s.test(value) || mention.test(value)) ? replace({ kind, text: value }, path) : value;
 }
 

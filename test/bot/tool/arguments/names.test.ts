@@ -19,7 +19,7 @@ test("a username, a role's and a channel's name stand for their ids, in lists an
 	const zoe = join(world, "zoe_1");
 	const role = simulator.world.roles.add(guild, { name: "Chefs" });
 	await world.heard();
-	expect((await world.call("get_member", { user_id: "@ZOE_1" })).text).toContain(`ID: ${zoe.id}`);
+	expect((await world.call("get_member", { user_ids: "@ZOE_1" })).text).toContain(`ID: ${zoe.id}`);
 	await world.call("bulk_role_update", { role_id: "@Chefs", action: "add", user_ids: ["@zoe_1"], dry_run: false });
 	expect([...(guild.members.get(zoe.id)?.roles ?? [])]).toEqual([role.id]);
 	const { id } = channelNamed(world, "general");
@@ -55,8 +55,8 @@ test("an exact display name counts only if no username equals it, and one member
 	join(world, "second_one", "bobby");
 	const twins = [join(world, "third_one", "Twin"), join(world, "fourth_one", "Twin")];
 	await world.heard();
-	expect((await world.call("get_member", { user_id: "@chef bo" })).text).toContain(`ID: ${named.id}`);
-	expect((await world.call("get_member", { user_id: "@bobby" })).text).toContain(`ID: ${owner.id}`);
+	expect((await world.call("get_member", { user_ids: "@chef bo" })).text).toContain(`ID: ${named.id}`);
+	expect((await world.call("get_member", { user_ids: "@bobby" })).text).toContain(`ID: ${owner.id}`);
 	const { text, isError } = await world.call("ban", { user_ids: ["@Twin"] });
 	expect({ text, isError }).toEqual({
 		text: expect.stringMatching(/^user_ids: 2 have the name "@Twin"\. Give an id: .*\nNothing was done\.$/),
@@ -87,10 +87,10 @@ test("confusable names stand for nothing else", async () => {
 	for (const nick of ["аdа", "everyone", ada.id, "one\ntwo"]) join(world, `user_${nick.length}`, nick);
 	simulator.world.roles.add(guild, { name: "ada" });
 	await world.heard();
-	expect((await world.call("get_member", { user_id: "@ada" })).text).toContain(`ID: ${ada.id}`);
-	expect((await world.call("get_member", { user_id: ada.id })).text).toContain(`ID: ${ada.id}`);
-	expect((await world.call("get_member", { user_id: "@everyone" })).text).toContain('has no user "@everyone"');
-	expect((await world.call("get_member", { user_id: "@one" })).text).toContain("Similar: one\\ntwo (");
+	expect((await world.call("get_member", { user_ids: "@ada" })).text).toContain(`ID: ${ada.id}`);
+	expect((await world.call("get_member", { user_ids: ada.id })).text).toContain(`ID: ${ada.id}`);
+	expect((await world.call("get_member", { user_ids: "@everyone" })).text).toContain('has no user "@everyone"');
+	expect((await world.call("get_member", { user_ids: "@one" })).text).toContain("Similar: one\\ntwo (");
 	const { text } = await world.call("set_channel_permissions", {
 		channel_ids: ["#general"],
 		target_ids: ["@everyone"],
@@ -107,8 +107,8 @@ test("confusable names stand for nothing else", async () => {
 
 test("a text that is neither id nor name is refused with what is expected", async () => {
 	await using world = await startWorld();
-	expect(await world.call("get_member", { user_id: "ada" })).toMatchObject({
-		text: 'Invalid parameters: user_id: expected an id of 17 to 20 digits or @name, received "ada"',
+	expect(await world.call("get_member", { user_ids: "ada" })).toMatchObject({
+		text: 'Invalid parameters: user_ids: expected an id of 17 to 20 digits or @name, received "ada"',
 		code: -32602,
 	});
 });
@@ -152,18 +152,18 @@ test("while members are being loaded, Discord is asked for the name", async () =
 		return text.includes("still being loaded");
 	});
 	const late = join(world, "latecomer");
-	expect((await world.call("get_member", { user_id: "@latecomer" })).text).toContain(`ID: ${late.id}`);
-	const { text } = await world.call("get_member", { user_id: "@nobody_here" });
+	expect((await world.call("get_member", { user_ids: "@latecomer" })).text).toContain(`ID: ${late.id}`);
+	const { text } = await world.call("get_member", { user_ids: "@nobody_here" });
 	expect(text).toContain('has no user "@nobody_here"');
 });
 
 test("the audit log has ids, not names", async () => {
 	await using world = await startWorld();
 	const { id } = userNamed(world, "ada");
-	await world.call("get_member", { user_id: "@ada" });
+	await world.call("get_member", { user_ids: "@ada" });
 	await until("the call is recorded", async () => {
 		const { text } = await world.call("list_recent_tool_calls", { tool: "get_member" });
-		return text.includes(`"user_id":"${id}"`);
+		return text.includes(`"user_ids":"${id}"`);
 	});
 });
 
@@ -171,6 +171,6 @@ test("a name does not tell a caller of a guild that is hidden from them", async 
 	await using cast = await startCast();
 	const { other, client, world } = cast;
 	await world.heard();
-	const { text } = await client.call("get_member", { guild_id: other.id, user_id: "@ada" });
+	const { text } = await client.call("get_member", { guild_id: other.id, user_ids: "@ada" });
 	expect(text).toBe(`The bot is not in a guild ${other.id}. Use list_guilds to find its guilds.`);
 });
