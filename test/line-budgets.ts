@@ -19,7 +19,7 @@ const budgets: Record<string, number> = {
 	"bot/server": 695,
 	"bot/setup": 1400,
 	"bot/store": 2940,
-	"bot/tool": 3225,
+	"bot/tool": 3520,
 	"bot/tools": 11_500,
 	ai: 850,
 	build: 350,

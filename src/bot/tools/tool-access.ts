@@ -4,14 +4,14 @@
 import * as v from "valibot";
 import { fieldLine, resultLines } from "../../discord/text.ts";
 import { howToRaise, type Principal, rootPrincipal } from "../../lib/principal.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { everywhere, inGuilds } from "../../mcp/fan-out.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
-import type { BotTool } from "../tool/context.ts";
+import type { BotTool, Self } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
+import { describeWay, documentTool, findOtherWay, nothing } from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
 import { isReadOnly } from "../tool/toolsets.ts";
 
@@ -37,17 +37,6 @@ export const findTools = everywhere(
 				throw invalidParameters([
 					`query: expected at most ${maxPurposes} descriptions of what a tool should do, separated by ";" or line breaks, received ${purposes.length}`,
 				]);
-			const results = purposes.map((text) => ({
-				purpose: text.trim(),
-				...searchTools(text, self.tools, limit),
-				beyond: searchTools(text, [...self.tools, ...self.beyond], 1)
-					.best.filter((tool) => self.beyond.includes(tool))
-					.map((tool) => beyondLine(tool, principal)),
-			}));
-			if (results.every(({ best, beyond }) => best.length + beyond.length === 0))
-				throw new ToolError(
-					`No tool matches ${JSON.stringify(query)}. Use other words, such as a noun of Discord (channel, role, message, webhook) and what to do with it.`,
-				);
 			const described = new Set<BotTool>();
 			const linesOfBest = (best: readonly BotTool[]) =>
 				best.flatMap((tool) => {
@@ -55,26 +44,42 @@ export const findTools = everywhere(
 					described.add(tool);
 					return linesOf(tool, self.listed);
 				});
+			const results = purposes.map((text) => {
+				const way = otherWay(text, self);
+				if (way !== undefined) return { purpose: text.trim(), lines: [way], others: [] };
+				const { best, others } = searchTools(text, self.tools, limit);
+				const beyond = searchTools(text, [...self.tools, ...self.beyond], 1)
+					.best.filter((tool) => self.beyond.includes(tool))
+					.map((tool) => beyondLine(tool, principal));
+				const lines = [...beyond, ...linesOfBest(best)];
+				return {
+					purpose: text.trim(),
+					lines: lines.length > 0 ? lines : [`${nothing}.`],
+					others: others.slice(0, maxOthers),
+				};
+			});
 			const [result] = results;
-			if (results.length === 1 && result)
+			if (!result) return `${nothing}.`;
+			if (results.length === 1)
 				return resultLines(
-					result.beyond,
-					linesOfBest(result.best),
-					result.others.slice(0, maxOthers).map((tool) => headLine(tool, self.listed)),
+					result.lines,
+					result.others.map((tool) => headLine(tool, self.listed)),
 				);
-			return results.flatMap(({ purpose, best, others, beyond }) => {
-				const title = JSON.stringify(purpose);
-				if (best.length + beyond.length === 0) return [`${title}: no tool matches`];
-				const names = others.slice(0, maxOthers).map(({ name }) => name);
-				return resultLines(
-					`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`,
-					beyond,
-					linesOfBest(best),
-				);
+			return results.flatMap(({ purpose, lines, others }) => {
+				const names = others.map(({ name }) => name).join(", ");
+				return [`${JSON.stringify(purpose)}${names && `, or else ${names}`}:`, ...lines];
 			});
 		},
 	}),
 );
+
+/** What people ask for and no tool does: who or what does it, or that nothing does. */
+function otherWay(question: string, { tools, listed, toml }: Self): string | undefined {
+	const way = findOtherWay(question, new Set(tools.map(({ name }) => name)));
+	if (!way) return undefined;
+	const plan = tools.filter(({ name }) => name === documentTool).map((tool) => callOf(tool, listed));
+	return way.document === undefined ? describeWay(way, toml) : `${plan.join()} with a document such as ${way.document}`;
+}
 
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 	const line = headLine(tool, listed);
@@ -82,10 +87,12 @@ function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 }
 
 function headLine(tool: BotTool, listed: readonly BotTool[]): string {
-	const { name } = tool;
-	if (listed.includes(tool)) return `${name} (listed: call it directly)`;
+	return listed.includes(tool) ? callOf(tool, listed) : `${callOf(tool, listed)}: ${descriptionOf(tool)}`;
+}
+
+function callOf(tool: BotTool, listed: readonly BotTool[]): string {
 	const accessor = isReadOnly(tool) ? accessors.read : accessors.use;
-	return `${name} (call it with ${accessor}): ${descriptionOf(tool)}`;
+	return `${tool.name} (${listed.includes(tool) ? "listed: call it directly" : `call it with ${accessor}`})`;
 }
 
 function beyondLine(tool: BotTool, caller: Principal = rootPrincipal): string {

@@ -258,7 +258,7 @@ test("find_tools gives the arguments of the best tool, and what the next ones do
 	expect(text).not.toMatch(/edit_webhook(?!_)/);
 	expect(lines).toHaveLength(5);
 	expect(lines.map((line) => line.startsWith('{"properties":{'))).toEqual(lines.map((_, index) => index === 1));
-	expect((await bot.call("find_tools", { query: "zzz" })).text).toContain('No tool matches "zzz".');
+	expect((await bot.call("find_tools", { query: "zzz" })).text).toBe("No tool does this.");
 	const { text: two } = await bot.call("find_tools", { query: "rename a webhook", limit: 2 });
 	expect(two.match(/^\{"properties"/gm)).toHaveLength(2);
 });
@@ -278,14 +278,14 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	await using bot = await startChosen({});
 	const ask = (query: string) => bot.call("find_tools", { query });
 	const { text } = await ask("clone a channel; zzz;\nban a member\nlist bans; who is banned;");
-	const [clone, cloneLine, schema, none, ban, banLine, bans, ...rest] = text.split("\n");
-	expect(clone).toMatch(/^"clone a channel", or else \w+, \w+, \w+:$/);
+	const [clone, cloneLine, schema, zzz, none, ban, banLine, bans, ...rest] = text.split("\n");
+	expect(clone).toBe('"clone a channel":');
 	expect(cloneLine).toStartWith("clone_channel (call it with use_tool): ");
 	expect(JSON.parse(schema ?? "")).toHaveProperty("properties.channel_id");
-	expect(none).toBe('"zzz": no tool matches');
+	expect([zzz, none]).toEqual(['"zzz":', "No tool does this."]);
 	expect(ban).toStartWith('"ban a member", or else ');
 	expect(banLine).toBe("ban (listed: call it directly)");
-	expect(bans).toStartWith('"list bans", or else ');
+	expect(bans).toStartWith('"list bans":');
 	expect(rest).toHaveLength(4);
 	expect(rest.at(-1)).toBe("get_bans: see above");
 	const { code, text: refusal } = await ask("a;".repeat(11));
@@ -293,7 +293,7 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	expect(refusal).toContain(
 		'query: expected at most 10 descriptions of what a tool should do, separated by ";" or line breaks, received 11',
 	);
-	expect((await ask("; ;")).text).toContain("No tool matches");
+	expect((await ask("; ;")).text).toBe("No tool does this.");
 });
 
 test("a result of find_tools is usually shorter than 1 KB", async () => {

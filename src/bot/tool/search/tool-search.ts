@@ -1,7 +1,9 @@
-// Finds tools by words: in their names, titles, descriptions and arguments, rare words first.
+// Finds tools by words: in their names, titles, descriptions and arguments, rare words first. A tool is found only if it matches
+// most of what is asked: one word that both have is no answer.
 
 import { privilegedHint } from "../../../mcp/tool.ts";
 import type { BotTool } from "../context.ts";
+import { isReadOnly } from "../toolsets.ts";
 import { stem } from "./stem.ts";
 import { synonyms } from "./tool-synonyms.ts";
 
@@ -12,24 +14,43 @@ const synonymWeight = 0.8;
 // The first word of a name, such as "list", counts less because many tools share it.
 const verbWeight = 0.6;
 
-const sameFormWeight = 1.1;
+const sameFormWeight = 1.2;
 
 const coverageWeight = 0.33;
 
-const articles = new Set(["a", "an", "the"]);
+/** Of tools that change something where the question is one, and of those that read where something is to be done. */
+const otherEffectWeight = 0.6;
+
+/** Which part of the question has to be matched, by the rarity of its words. */
+const minMatched = 0.5;
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
+
+// They separate no phrase.
+const fillers = setOf(
+	"a an s the any some all every each one two three four five six seven eight nine ten several few",
+);
 
 // They do not say what a tool should do.
-const stopWords = new Set([
-	...articles,
-	..."all and any are as at be been by can could do does discord every everybody everyone find for from has have how i if in into is it its just let me my new of on or our please right now s should so some somebody someone something than that their them then there these they this those to tool tools up us use want was we what when where which will with would you your".split(
+const stopWords: ReadonlySet<string> = new Set([
+	...fillers,
+	..."about actually after again also am and another anyone anything are as at be been before being but by can certain could day days did discord do does down early else every everybody everyone everything except exist exists find for friday from general happen happened had has have having hour hours how i if in into is it its just last let many me minute minutes monday month months my need never new next no not of off often on only or other our out own part per please pm put right now saturday second seconds should so somebody someone something sunday t than that their them then there these they thing this those thursday to today together tomorrow tonight too tool tools tuesday turn up us use used using very want was we wednesday week weeks were what when where whether which while who whole whom whose why will with without work works would year years yesterday you your".split(
 		" ",
 	),
 ]);
+
+const asksOnly =
+	/^(?:please )?(?:find out|who|which|what|how (?:many|much|often|long)|when|why|is|are|list|show|see|view|get|read|look|count|check|search|fetch|display)\b/i;
 
 interface Document {
 	tool: BotTool;
 	stems: ReadonlyMap<string, number>;
 	name: readonly string[];
+}
+
+interface Index {
+	documents: readonly Document[];
+	rarity(stem: string): number;
 }
 
 /** Best first: up to `limit` in `best`, and 10 more in `others`. A tool whose name is the query comes first. */
@@ -38,34 +59,38 @@ export function searchTools(
 	tools: readonly BotTool[],
 	limit: number,
 ): { best: BotTool[]; others: BotTool[] } {
-	const documents = tools.map(documentOf);
-	const rarity = rarities(documents);
-	const terms = termsOf(query);
+	const known = new Set(tools.map(({ name }) => name));
+	const documents = tools.map((tool) => documentOf(tool, known));
+	const index = { documents, rarity: rarities(documents) };
+	const terms = termsOf(query, index);
 	const asked = wordsOf(query).join("_");
+	const effect = effectOf(query, documents);
+	const needed = wordsOf(query).every((word) => stopWords.has(word)) ? 0 : minMatched;
 	const found = documents
-		.map((document) => ({
-			tool: document.tool,
-			score: scoreOf(document, terms, rarity) + (document.name.join("_") === asked ? 1000 : 0),
-		}))
+		.map((document) => {
+			const isOther = effect !== undefined && effect !== isReadOnly(document.tool);
+			const weight = isOther ? otherEffectWeight : 1;
+			const matched = matchedOf(document, terms, index) * weight;
+			const score = matched < needed ? 0 : scoreOf(document, terms, index) * Math.sqrt(matched * weight);
+			return { tool: document.tool, score: document.name.join("_") === asked ? 1000 : score };
+		})
 		.filter(({ score }) => score > 0)
 		.toSorted((a, b) => b.score - a.score)
 		.map(({ tool }) => tool);
 	return { best: found.slice(0, limit), others: found.slice(limit, limit + 10) };
 }
 
-function documentOf(tool: BotTool): Document {
+function documentOf(tool: BotTool, others: ReadonlySet<string>): Document {
 	const { name, listing, toolset } = tool;
-	const { properties = {} } = listing.inputSchema as { properties?: Record<string, { description?: string }> };
+	const { guild_id: _, ...properties } = Object(listing.inputSchema.properties) as Record<string, unknown>;
+	// What another tool does says nothing about this one.
+	const own = String(listing.description)
+		.split(/(?<=[.;]) /)
+		.filter((part) => !part.match(/\w+_\w+/g)?.some((word) => others.has(word)));
 	const parts: [weight: number, text: string][] = [
 		[weights.name, name],
 		[weights.title, String(listing.title)],
-		[
-			weights.description,
-			// The names of other tools say nothing about this one.
-			String(listing.description)
-				.replace(privilegedHint, "")
-				.replace(/\w+_\w+/g, ""),
-		],
+		[weights.description, own.join(" ").replace(privilegedHint, "")],
 		[weights.argument, Object.keys(properties).join(" ")],
 		[weights.toolset, toolset],
 	];
@@ -75,6 +100,9 @@ function documentOf(tool: BotTool): Document {
 	return { tool, stems, name: wordsOf(name) };
 }
 
+/** Of a word that stands in no tool. */
+const unknownRarity = 3.5;
+
 // Inverse document frequency. https://en.wikipedia.org/wiki/Okapi_BM25
 function rarities(documents: readonly Document[]): (stem: string) => number {
 	const counts = new Map<string, number>();
@@ -82,29 +110,94 @@ function rarities(documents: readonly Document[]): (stem: string) => number {
 	const verbs = new Set(documents.flatMap(({ name }) => name.slice(0, name.length > 1 ? 1 : 0).map(stem)));
 	return (one) => {
 		const count = counts.get(one) ?? 0;
+		if (count === 0) return unknownRarity;
 		const rarity = Math.log(1 + (documents.length - count + 0.5) / (count + 0.5));
 		return verbs.has(one) ? rarity * verbWeight : rarity;
 	};
 }
 
-type Term = readonly { words: readonly string[]; weight: number }[];
+// What follows one of them limits the rest.
+const prepositions = setOf("about because by for from in of on so that to until when which while who with without");
 
-function termsOf(query: string): Term[] {
-	const all = wordsOf(query).filter((word) => !articles.has(word));
+interface Term {
+	/** One of the question, or two successive ones. */
+	words: readonly string[];
+	meanings: readonly { words: readonly string[]; weight: number }[];
+	/** How much the question depends on it. */
+	importance: number;
+}
+
+function termsOf(query: string, index: Index): Term[] {
+	const { rarity } = index;
+	const all = wordsOf(withoutNames(query, index)).filter((word) => !fillers.has(word));
 	const telling = all.filter((word) => !stopWords.has(word));
+	const end = all.findIndex((word, at) => at > 0 && prepositions.has(word));
 	const meaningsOf = (key: string) => (synonyms.get(key) ?? []).map((words) => ({ words, weight: synonymWeight }));
-	const single = (telling.length > 0 ? telling : all).map((word) => [
-		{ words: [word], weight: 1 },
-		...meaningsOf(stem(word)),
-	]);
-	const pairs = all
-		.slice(1)
-		.map((word, index) => meaningsOf(`${stem(all[index] ?? "")} ${stem(word)}`))
-		.filter((term) => term.length > 0);
+	const rarest = (meanings: Term["meanings"]) =>
+		Math.max(...meanings.flatMap(({ words }) => words.map((word) => rarity(stem(word)))));
+	const single = (telling.length > 0 ? telling : all).map((word) => {
+		const meanings = meaningsOf(stem(word));
+		const own = rarity(stem(word));
+		const isIncidental = !isKey(stem(word), index);
+		const isLimit = end > 0 && all.indexOf(word) > end;
+		const unmeant = own === unknownRarity ? own / (isLimit ? 2 : 1) : isIncidental ? Math.min(own, maxIncidental) : own;
+		const importance = isIncidental && meanings.length > 0 ? rarest(meanings) : unmeant;
+		return { words: [word], meanings: [{ words: [word], weight: 1 }, ...meanings], importance };
+	});
+	const pairs = all.slice(1).flatMap((word, at) => {
+		const words = [all[at] ?? "", word];
+		const meanings = meaningsOf(words.map(stem).join(" "));
+		return meanings.length > 0 ? [{ words, meanings, importance: rarest(meanings) }] : [];
+	});
 	return [...single, ...pairs];
 }
 
-function scoreOf({ stems, name }: Document, terms: readonly Term[], rarity: (stem: string) => number): number {
+// Of a word that stands only in descriptions.
+const maxIncidental = 2.5;
+
+function isKey(one: string, { documents }: Index): boolean {
+	return documents.some(({ stems }) => stems.has(one) && stems.get(one) !== weights.description);
+}
+
+/** Which part of the question the tool matches, from 0 to 1. */
+function matchedOf({ stems }: Document, terms: readonly Term[], { rarity }: Index): number {
+	const partOf = (words: readonly string[]) => {
+		const parts = words.map(stem).map((one) => ({ all: rarity(one), found: rarity(one) * fieldPart(stems.get(one)) }));
+		return sum(parts.map(({ found }) => found)) / sum(parts.map(({ all }) => all));
+	};
+	const parts = terms.map((term) => ({ term, part: Math.max(...term.meanings.map(({ words }) => partOf(words))) }));
+	// Two words with a meaning of their own also stand for each of them.
+	const best = (words: readonly string[]) =>
+		Math.max(...parts.filter(({ term }) => words.every((word) => term.words.includes(word))).map(({ part }) => part));
+	return (
+		sum(terms.map(({ words, importance }) => importance * best(words))) / sum(terms.map((term) => term.importance))
+	);
+}
+
+function fieldPart(weight = 0): number {
+	return weight >= weights.title ? 1 : weight > weights.argument ? 0.9 : weight > 0 ? 0.6 : 0;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+/** True: only tools that read are meant; false: those that change something; undefined: unknown. */
+function effectOf(query: string, documents: readonly Document[]): boolean | undefined {
+	if (asksOnly.test(query.trim())) return true;
+	const [first = ""] = wordsOf(query).filter((word) => !stopWords.has(word));
+	const verbs = new Set(documents.filter(({ tool }) => !isReadOnly(tool)).map(({ name }) => stem(name[0] ?? "")));
+	const meant = [first, ...(synonyms.get(stem(first)) ?? []).flat()];
+	return meant.some((word) => verbs.has(stem(word))) ? false : undefined;
+}
+
+/** Without what is in quotation marks, after # or @, or in capitals and unknown to the tools. */
+function withoutNames(query: string, { rarity }: Index): string {
+	const isUnknown = (word: string) => rarity(stem(word)) === unknownRarity && !synonyms.has(stem(word));
+	return query
+		.replace(/"[^"]*"|[#@]\S+/g, " ")
+		.replace(/(?<=\S\s+)[A-Z][A-Za-z]*/g, (word) => (isUnknown(word.toLowerCase()) ? " " : word));
+}
+
+function scoreOf({ stems, name }: Document, terms: readonly Term[], { rarity }: Index): number {
 	const meant = new Set<string>();
 	const scoreOfWord = (word: string): number => {
 		const one = stem(word);
@@ -112,9 +205,8 @@ function scoreOf({ stems, name }: Document, terms: readonly Term[], rarity: (ste
 		if (found > 0) meant.add(one);
 		return name.includes(word) ? found * sameFormWeight : found;
 	};
-	const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 	const score = sum(
-		terms.map((term) => Math.max(...term.map(({ words, weight }) => weight * sum(words.map(scoreOfWord))))),
+		terms.map(({ meanings }) => Math.max(...meanings.map(({ words, weight }) => weight * sum(words.map(scoreOfWord))))),
 	);
 	const covered = name.filter((word) => meant.has(stem(word))).length / name.length;
 	return score * (1 + covered * coverageWeight);
@@ -124,6 +216,7 @@ function wordsOf(text: string): string[] {
 	return (
 		text
 			.replace(/([a-z])([A-Z])/g, "$1 $2")
+			.replace(/slow mode/gi, "slowmode")
 			.toLowerCase()
 			.match(/[a-z]+/g) ?? []
 	);

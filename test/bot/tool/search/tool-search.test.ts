@@ -36,8 +36,6 @@ const found = (query: string, limit = 3) => searchTools(query, tools, limit).bes
 /** Queries, and the tool that must be first. */
 const first: [query: string, tool: string][] = [
 	["clone a channel", "clone_channel"],
-	["welcome screen", "plan_guild"],
-	["onboarding", "plan_guild"],
 	["duplicate channel", "clone_channel"],
 	["send a DM", "send_private_message"],
 	["whisper to a user", "send_private_message"],
@@ -146,7 +144,7 @@ const amongThree: [query: string, tool: string][] = [
 	["change role color", "edit_role"],
 	["vanity URL", "get_guild_info"],
 	["sticker", "list_emojis"],
-	["backup of the server structure", "list_channels"],
+	["backup of the server structure", "export_guild"],
 	["raid", "set_incident_actions"],
 	["who has a role", "list_members"],
 	["members who joined in the last hour", "list_members"],

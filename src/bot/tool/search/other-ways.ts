@@ -1,0 +1,172 @@
+// What people ask for and no tool does: parts of the guild document, commands of people and settings of the operator that do it,
+// and what nothing here can do.
+
+import type { TomlSettings } from "../../config/settings.ts";
+
+export interface OtherWay {
+	/** For the question in small letters. */
+	asked: RegExp;
+	/** Tool that does it where the caller has it. */
+	unless?: string;
+	/** Of a guild document: an example with this part. */
+	document?: string;
+	/** Of people. */
+	command?: string;
+	/** All have to be on, for the command or for what the bot does by itself. */
+	settings?: readonly string[];
+	/** Why nothing does it. */
+	why?: string;
+}
+
+const otherWays: readonly OtherWay[] = [
+	{
+		asked: /welcome (?:screen|page)/,
+		document:
+			'{"welcome_screen":{"enabled":true,"description":"…","channels":[{"channel":"rules","description":"…"}]}}',
+	},
+	{
+		asked: /onboard|default channels|channels? .*\bnew.* default|\b(?:ask|questions?) .*\b(?:new|joins?)\b/,
+		document:
+			'{"onboarding":{"enabled":true,"default_channels":["rules"],"prompts":[{"title":"…","options":[{"title":"…","roles":["Artists"]}]}]}}',
+	},
+	{
+		asked: /\b(?:enable|disable|turn o\w+|activate|switch o\w+|become|make)\b.* community\b/,
+		document: '{"settings":{"community":true,"rules_channel":"rules","public_updates_channel":"staff"}}',
+	},
+	{
+		asked: /\bexplicit|sensitive (?:content|media)|media filter/,
+		document: '{"settings":{"explicit_content_filter":"ALL_MEMBERS"}}',
+	},
+	{
+		asked: /\b(?:join|boost|system) (?:messages?|notices?|notifications?)\b/,
+		document: '{"settings":{"system_channel_flags":["SUPPRESS_JOIN_NOTIFICATIONS"]}}',
+	},
+	{
+		asked: /\b(?:require|must have|needs?)\b.* tags?\b|default (?:reaction|layout)|\bgallery\b|sort order/,
+		document: '{"channels":[{"name":"help","kind":"forum","require_tag":true,"default_layout":"gallery"}]}',
+	},
+	{
+		asked: /voice region|video quality/,
+		document: '{"channels":[{"name":"Lounge","kind":"voice","rtc_region":"rotterdam","video_quality":"720p"}]}',
+	},
+	{
+		asked: /\broles?\b.* icon|icon\b.* role|gradient/,
+		document: '{"roles":[{"name":"Mods","icon":"🛡️","color":"#8E44AD to #11806A"}]}',
+	},
+	{
+		asked: /auto ?mod|bad words|\bswear|profanity|\bslurs?\b/,
+		unless: "set_automod_rule",
+		document: '{"automod":[{"name":"Words","trigger":"keyword","keyword_filter":["…"],"actions":["block_message"]}]}',
+	},
+	{
+		asked: /\b(?:create|make|add|plan|schedule|hold|host)\b.* event/,
+		unless: "create_scheduled_event",
+		document:
+			'{"events":[{"name":"…","kind":"external","location":"…","start":"2030-01-31T18:00:00Z","end":"2030-01-31T20:00:00Z"}]}',
+	},
+	{
+		asked: /\b(?:link|connect|verify|pair)\b.* accounts?\b/,
+		command: "/verify",
+		settings: ["features.game", "game.slash_commands"],
+	},
+	{
+		asked: /\breport (?:(?:an?|the|some) )?(?:message|user|member|person|post)/,
+		command: "/report",
+		settings: ["features.moderation", "moderation.reports"],
+	},
+	{
+		asked: /\broles? (?:menu|button|picker)|reaction roles?|self.?(?:assign|roles?)/,
+		unless: "create_role_menu",
+		command: "/rolemenu",
+		settings: ["features.moderation"],
+	},
+	{
+		asked:
+			/\brole\b.* (?:who|that) joins?\b|\broles?\b.* (?:to|for) (?:all |every )?(?:new|joining) |roles? on join|auto.?role\b/,
+		settings: ["features.join_role"],
+	},
+	{
+		asked: /\b(?:greet|welcome)\b.* (?:new|joins?|members?|people|users?)\b|greeting|welcome messages?\b/,
+		settings: ["features.welcome"],
+	},
+	{
+		asked: /\b(?:change|set|update|edit|upload|replace|rename)\b.{0,30} (?:avatar|profile|username|bio|pronouns)\b/,
+		why: "only the account's owner can",
+	},
+	{
+		asked:
+			/\b(?:play|stream|record|transcribe|listen)\b.* (?:music|songs?|voice|audio|video|sounds?|calls?|movies?|radio)\b/,
+		why: "the bot does not join calls",
+	},
+	{
+		asked: /\b(?:read|see|show|monitor)\b.* (?:dms?|(?:direct|private) messages?)\b.* (?:between|each other)/,
+		why: "Discord shows bots only their own direct messages",
+	},
+	{
+		asked:
+			/deleted (?:their|his|her) account|read receipt|who (?:has |have )?(?:read|seen|viewed) .*(?:message|post|announcement)|\bip\b|e-?mail|phone number|last (?:seen|online)|online status|which (?:other )?servers/,
+		why: "Discord does not tell bots",
+	},
+	{ asked: /\b(?:transfer|hand|give)\b.* owner|two.?factor|\b2fa\b|\bmfa\b/, why: "only the guild's owner can" },
+	{ asked: /\bboost (?:the|our|this|my) |\bnitro\b|monetiz|refund|for money/, why: "only people can pay" },
+	{
+		asked:
+			/\b(?:create|delete|make|start) (?:(?:an?|the|our|this|another|new|whole|entire) )*(?:server|guild)(?: for\b| called\b|\W*$)/,
+		why: "only people can",
+	},
+	{
+		asked:
+			/\b(?:invite|install|add) (?:an?|another)\b.* bot\b|\b(?:set|change|get|claim)\b.* vanity|\b(?:change|set|upload|update|replace)\b.* (?:server|guild|our|new)\b.{0,12} (?:icon|banner|splash|logo|picture)/,
+		why: "people with Manage Server do it in Discord",
+	},
+	{
+		asked: /\b(?:add|upload|create|delete|rename|edit|change|remove|make)\b.* (?:stickers?|soundboard|sounds?)\b/,
+		why: "of expressions, tools change only custom emoji",
+	},
+	{
+		asked:
+			/\b(?:restore|recover|undelete|bring back|see|show|read|get)\b.* (?:deleted|removed) messages?\b|before (?:the|an|it was) edit/,
+		why: "Discord does not keep them",
+	},
+	{
+		asked:
+			/\b(?:edit|change|rewrite)\b.* messages? (?:that|which|of|by|from|written)\b.* (?:another|others?|someone|somebody|members?|users?)\b/,
+		why: "only its author can",
+	},
+	{
+		asked:
+			/\b(?:send|post|write|publish|announce)\b.* (?:tomorrow|later|at \d|in \d|every (?:day|week|hour)|next week)|\bremind|schedule (?:an? |the )?(?:message|post|announcement)/,
+		why: "tools act at once",
+	},
+	{ asked: /\b(?:backup|back up|export)\b.* (?:messages|chats?|history)/, why: "backups hold no messages" },
+	{ asked: /how (?:long|much time)\b.* voice|voice (?:time|minutes|hours)/, why: "it is not recorded" },
+	{ asked: /\b(?:create|add|make)\b.* (?:slash |custom )?commands?\b/, why: "the bot's program defines its commands" },
+	{ asked: /\bfollow\b.* channel|giveaway|raffle|leaderboard|\bxp\b/ },
+];
+
+export const nothing = "No tool does this";
+
+/** Plans a guild document. */
+export const documentTool = "plan_guild";
+
+/** Undefined if none fits, or if one of `tools`, the caller's, does it. */
+export function findOtherWay(question: string, tools: ReadonlySet<string>): OtherWay | undefined {
+	const asked = question.toLowerCase().replace(/\s+/g, " ");
+	return otherWays
+		.filter(({ unless, document }) => !(unless && tools.has(unless)) && !(document && !tools.has(documentTool)))
+		.find((way) => way.asked.test(asked));
+}
+
+/** Of one without a document. */
+export function describeWay({ command, settings, why }: OtherWay, toml: TomlSettings): string {
+	if (!settings) return `${nothing}${why ? `: ${why}` : ""}.`;
+	const off = settings.filter((path) => !isOn(toml, path)).join(" and ");
+	const condition = off && `, where its operator turns on ${off} in config.toml`;
+	return command
+		? `${nothing}. People have the command ${command} of this bot${condition}.`
+		: `${nothing}. The bot does it by itself${condition}.`;
+}
+
+function isOn(toml: TomlSettings, path: string): boolean {
+	return Boolean(path.split(".").reduce<unknown>((value, key) => Object(value)[key], toml));
+}

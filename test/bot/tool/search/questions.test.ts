@@ -1,0 +1,76 @@
+// What find_tools answers to the 60 questions: how many right answers come first, and how often it says that nothing does it.
+
+import { expect, test } from "bun:test";
+import * as v from "valibot";
+import { toml } from "../../../../src/bot/config/settings.ts";
+import { tools } from "../../../../src/bot/tools/index.ts";
+import { startWorld } from "../../../support/world.ts";
+import { impossible, possible } from "./questions.ts";
+
+const start = (changes: object = {}) =>
+	startWorld(
+		{},
+		{ toml: v.parse(toml, { bot_name: "Alpha", features: { moderation: true }, moderation: {}, ...changes }) },
+	);
+
+/** The tool, part of a document, command or switch that comes first; "" if there is none. */
+function answerIn(text: string): string {
+	const [part] = /(?<=with a document such as \{")\w+/.exec(text) ?? [];
+	if (!text.startsWith("No tool does this")) return part ?? text.split(" ", 1).join();
+	return /(?<= the command )\/\w+|features\.\w+/.exec(text)?.[0] ?? "";
+}
+
+test("the right answer is first, and what nothing does has none", async () => {
+	await using bot = await start();
+	const ask = async (query: string) => (await bot.call("find_tools", { query })).text;
+	const wrong: string[] = [];
+	for (const [query, ...answers] of possible) {
+		const answer = answerIn(await ask(query));
+		if (!answers.includes(answer)) wrong.push(`${query}: ${answer}`);
+	}
+	expect(wrong).toEqual([]);
+	const found: string[] = [];
+	for (const query of impossible) {
+		const text = await ask(query);
+		if (answerIn(text) !== "") found.push(`${query}: ${text}`);
+	}
+	expect(found).toEqual([]);
+	expect([possible.length, impossible.length]).toEqual([40, 20]);
+});
+
+test("nothing that a tool says of itself is answered with another way", async () => {
+	await using bot = await start();
+	for (const { name, listing } of tools) {
+		const { text } = await bot.call("find_tools", { query: String(listing.title) });
+		expect([name, answerIn(text).replace(/^\W/, "")]).toEqual([name, expect.stringMatching(/^[a-z]+(_[a-z]+)*$/)]);
+		expect(text).not.toStartWith("No tool");
+	}
+});
+
+test("another way is named as the configuration has it", async () => {
+	const ask = async (query: string, changes?: object) => {
+		await using bot = await start(changes);
+		return (await bot.call("find_tools", { query })).text;
+	};
+	expect(await ask("report a message")).toBe(
+		"No tool does this. People have the command /report of this bot, where its operator turns on moderation.reports in config.toml.",
+	);
+	expect(await ask("report a message", { moderation: { reports: "1".repeat(18) } })).toBe(
+		"No tool does this. People have the command /report of this bot.",
+	);
+	expect(await ask("reaction roles", { features: {} })).toContain(
+		"/rolemenu of this bot, where its operator turns on features.moderation in",
+	);
+	expect(
+		await ask("greet people who join", { features: { welcome: true }, welcome: { channel: "1".repeat(18) } }),
+	).toBe("No tool does this. The bot does it by itself.");
+	const welcome = "set the welcome screen";
+	expect(await ask(welcome)).toStartWith(
+		'plan_guild (listed: call it directly) with a document such as {"welcome_screen":{',
+	);
+	expect(await ask(welcome, { mcp: { tools: { deny: ["plan_guild"] } } })).toBe("No tool does this.");
+	expect(await ask("add an event", { mcp: { tools: { deny: ["create_scheduled_event"] } } })).toContain('{"events":');
+	expect(await ask(`transfer the ownership; ${welcome}`)).toMatch(
+		/^"transfer the ownership":\nNo tool does this: only the guild's owner can\.\n"set the welcome screen":\nplan_guild \(/,
+	);
+});
