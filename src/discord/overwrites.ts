@@ -99,15 +99,15 @@ type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;
 
 /** Without the id. The bot and its own role have similar names, so that they are told apart. */
 export function overwriteName(guild: Guild, { id, type }: OverwriteTarget): string {
-	const me = botMember(guild);
+	const { id: botId } = botMember(guild);
 	if (type === OverwriteType.Role) {
 		const role = guild.roles.cache.get(id);
 		if (!role) return `deleted role ${id}`;
-		return `${role.tags?.botId === me.id ? "the bot's role " : ""}@${oneField(role.name).replace(/^@/, "")}`;
+		return `${role.tags?.botId === botId ? "the bot's role " : ""}@${oneField(role.name).replace(/^@/, "")}`;
 	}
 	const member = guild.members.cache.get(id);
 	if (!member) return `non-member ${id}`;
-	return `${id === me.id ? "the bot " : ""}${oneField(member.displayName)} (@${oneField(member.user.username)})`;
+	return `${id === botId ? "the bot " : ""}${oneField(member.displayName)} (@${oneField(member.user.username)})`;
 }
 
 /** Roles from the highest down, then members. */

@@ -2,6 +2,7 @@
 
 import {
 	type APIBan,
+	AuditLogEvent,
 	type Guild,
 	type GuildBan,
 	makeURLSearchParams,
@@ -34,6 +35,7 @@ import { onEach } from "../tool/bulk.ts";
 import type { BotContext, Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 import { bansAmong, countDeletedMessages, deleting, memberLine, outsiderLine, readBans } from "./members/bans.ts";
+import { readDoneBy } from "./members/done-by.ts";
 import { cachedMember, type MaybeMember } from "./members/several-members.ts";
 
 const maxDeleteSeconds = 7 * 86_400;
@@ -332,7 +334,7 @@ export const getBans = readTool({
 	name: "get_bans",
 	toolset: "moderation",
 	title: "Get bans",
-	description: "List bans by user id, or search them by name.",
+	description: "List bans by user id, with date and author, or search them by name.",
 	permissions: ["BanMembers"],
 	input: {
 		guild_id,
@@ -350,7 +352,7 @@ export const getBans = readTool({
 			if (!last) return `Nobody${beyond} is banned from the guild ${guild.id}.`;
 			return [
 				`${bans.length} ban(s), by user id:`,
-				...bans.map(banLine),
+				...(await banLines(guild, bans)),
 				...(bans.length === limit ? [`next_after=${last.user.id}`] : []),
 			];
 		}
@@ -364,15 +366,29 @@ export const getBans = readTool({
 		const next = found.length > limit ? shown.at(-1) : bans.at(-1);
 		return resultLines(
 			`${found.length} of ${bans.length} ban(s)${beyond} match, by user id${shown.length < found.length ? `; the first ${shown.length}` : ""}:`,
-			shown.map(banLine),
+			await banLines(guild, shown),
 			(found.length > limit || !isComplete) && next && `next_after=${next.user.id}`,
 		);
 	},
 });
 
-function banLine({ user, reason }: APIBan): string {
+async function banLines(guild: Guild, bans: readonly APIBan[]): Promise<string[]> {
+	const ids = bans.map(({ user }) => user.id);
+	const by = await readDoneBy(guild, AuditLogEvent.MemberBanAdd, ids);
+	const unknown = ids.filter((id) => by.of(id) === undefined).length;
+	return resultLines(
+		bans.map((ban) => banLine(ban, by.of(ban.user.id))),
+		unknown > 0 && `When and by whom is unknown for ${unknown}: ${by.whyUnknown}.`.replace("..", "."),
+	);
+}
+
+function banLine({ user, reason }: APIBan, by: string | undefined): string {
 	const { username, global_name } = user;
 	const name = global_name && global_name !== username ? `${oneField(global_name)} ` : "";
 	const names = name ? `${name}(@${oneField(username)})` : `@${oneField(username)}`;
-	return `${names} | ID: ${user.id} | ${reason ? `reason: ${oneField(reason)}` : "no reason given"}`;
+	return fieldLine(
+		`${names} | ID: ${user.id}`,
+		by && `banned ${by}`,
+		reason ? `reason: ${oneField(reason)}` : "no reason given",
+	);
 }

@@ -40,6 +40,7 @@ import {
 	text,
 } from "../tool/arguments/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
+import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
 import { memberOrAbsent, membersAmong } from "./members/several-members.ts";
 
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
@@ -100,7 +101,7 @@ export const listMembers = readTool({
 			{ permission: "ModerateMembers", with: "timed_out", when: ({ timed_out }) => timed_out !== undefined },
 		],
 	},
-	run({ query, sort, limit, after, ...filter }, { guild, connection }) {
+	async run({ query, sort, limit, after, ...filter }, { guild, connection }) {
 		const { cache } = guild.members;
 		if (filter.pending !== undefined && !showsPending(guild))
 			throw new ToolError(
@@ -121,7 +122,8 @@ export const listMembers = readTool({
 		const counts = isFiltered
 			? `${thousands(total)} of ${countOf(cache.size, "member")} match${shown || ""}`
 			: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
-		const format = memberFormatter(guild, nowMs);
+		const timeoutOf = await readTimeouts(guild, filter.timed_out ? page : []);
+		const format = memberFormatter(guild, nowMs, timeoutOf);
 		return [
 			`${counts}${dependsOnNow ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
 			...page.map(format),
@@ -131,7 +133,7 @@ export const listMembers = readTool({
 	},
 });
 
-function memberFormatter(guild: Guild, nowMs: number): (member: GuildMember) => string {
+function memberFormatter(guild: Guild, nowMs: number, timeoutOf: TimeoutOf): (member: GuildMember) => string {
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
 	const showsRules = showsPending(guild);
@@ -150,7 +152,7 @@ function memberFormatter(guild: Guild, nowMs: number): (member: GuildMember) => 
 			member.id === guild.ownerId && "owner",
 			member.user.bot && "bot",
 			showsRules && member.pending && "pending",
-			showsTimeouts && isTimedOut(member, nowMs) && `timed out until ${time(member.communicationDisabledUntil)}`,
+			showsTimeouts && isTimedOut(member, nowMs) && `timed out until ${timeoutOf(member)}`,
 		);
 	};
 }
@@ -249,14 +251,18 @@ export const getMember = readTool({
 	title: "Get a member",
 	description: "Members' names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
 	input: { guild_id, user_ids: oneOrMore(found(memberOrAbsent, "member"), 20, "Members.") },
-	run(_, { guild, users }) {
+	async run(_, { guild, users }) {
 		const { members, absent } = membersAmong(guild, users);
-		return parts(...members.map((member) => describeMember(guild, member)), absent);
+		const timeoutOf = await readTimeouts(
+			guild,
+			members.filter((member) => member.isCommunicationDisabled()),
+		);
+		return parts(...members.map((member) => describeMember(guild, member, timeoutOf)), absent);
 	},
 });
 
-function describeMember(guild: Guild, member: GuildMember): string[] {
-	const { user, nickname, communicationDisabledUntil: until } = member;
+function describeMember(guild: Guild, member: GuildMember, timeoutOf: TimeoutOf): string[] {
+	const { user, nickname } = member;
 	const isSelf = member.id === actingPerson(guild)?.id;
 	const roles = [...member.roles.cache.values()]
 		.filter(({ id }) => id !== guild.id)
@@ -274,7 +280,7 @@ function describeMember(guild: Guild, member: GuildMember): string[] {
 		`Joined: ${time(member.joinedAt)}`,
 		`Registered: ${time(user.createdAt)}`,
 		isSelf || personHas(guild, undefined, ModerateMembers)
-			? `Timed out until: ${member.isCommunicationDisabled() ? time(until) : "not timed out"}`
+			? `Timed out until: ${member.isCommunicationDisabled() ? timeoutOf(member) : "not timed out"}`
 			: "",
 		`Boosts since: ${member.premiumSince ? time(member.premiumSince) : "does not boost"}`,
 		isSelf || personHas(guild, undefined, ManageRoles)

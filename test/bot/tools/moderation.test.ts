@@ -1,6 +1,7 @@
 // ban.
 
 import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
 import { memberNamed, roleNamed, startWorld, userNamed, writes } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
@@ -213,12 +214,31 @@ worldTest("bans are searched by name over all pages", async (world) => {
 	expect(found[1]).toStartWith("Mällory (@first_mallory) | ID: ");
 	expect(found[2]).toBe(`Mallory II (@someone) | ID: ${last.id} | no reason given`);
 	const page = (await search({ query: "mallory", limit: 1 })).text.split("\n");
-	expect(page).toHaveLength(3);
-	const after = page[2]?.replace("next_after=", "");
+	expect(page).toHaveLength(4);
+	const after = page[3]?.replace("next_after=", "");
 	const next = (await search({ query: "mallory", limit: 1, after })).text;
 	expect(next).toContain("Mallory II");
 	expect(next).not.toContain("next_after");
 	expect((await search({ query: "nobody" })).text).toBe("0 of 1003 ban(s) match, by user id:");
+});
+
+worldTest("bans whose date is not in the audit log are counted, and why", async (world) => {
+	const { users, bans, roles } = world.simulator.world;
+	const [known, unknown] = ["late", "early"].map((username) => users.add({ username }));
+	if (!known || !unknown) throw new Error("both were made");
+	bans.add(world.guild, unknown);
+	bans.add(world.guild, known, 0, { actor: userNamed(world, "ada").id });
+	const list = async () => (await world.call("get_bans")).text;
+	const text = await list();
+	expect(text).toMatch(/\n@late \| ID: \d+ \| banned \S+Z by @ada \(ID: \d+\) \| no reason given\n/);
+	expect(text).toContain(`\n@early | ID: ${unknown.id} | no reason given\n`);
+	expect(text).toEndWith(
+		"\nWhen and by whom is unknown for 1: more than 45 days ago, or beyond the audit log's last 500 entries.",
+	);
+	const role = roleNamed(world, "alpha");
+	roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~PermissionFlagsBits.ViewAuditLog) });
+	await world.heard();
+	expect(await list()).toEndWith("\nWhen and by whom is unknown for 2: the audit log needs VIEW_AUDIT_LOG.");
 });
 
 worldTest("a dry run of a ban of several users does not count ids that belong to no user", async (world) => {

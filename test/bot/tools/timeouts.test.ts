@@ -141,10 +141,13 @@ worldTest("bans are listed page by page with their reasons, and nobody banned is
 	const users = ["a", "b", "c"].map((username) => simulator.world.users.add({ username }));
 	for (const { id, username } of users) await call("ban", { user_ids: [id], reason: `for ${username}` });
 	const first = await call("get_bans", { limit: 2 });
+	const banned = ({ username, id }: { username: string; id: string }) =>
+		expect.stringMatching(
+			new RegExp(`^@${username} \\| ID: ${id} \\| banned \\S+Z by @alpha \\(ID: \\d+\\) \\| reason: for ${username}$`),
+		);
 	expect(first.text.split("\n")).toEqual([
 		"2 ban(s), by user id:",
-		`@a | ID: ${users[0]?.id} | reason: for a`,
-		`@b | ID: ${users[1]?.id} | reason: for b`,
+		...users.slice(0, 2).map(banned),
 		`next_after=${users[1]?.id}`,
 	]);
 	const rest = await call("get_bans", { after: users[1]?.id });
@@ -204,6 +207,11 @@ worldTest("several members are timed out until a time, and their timeouts ended"
 	for (const { communication_disabled_until } of made)
 		expect(Date.parse(communication_disabled_until ?? "")).toBe(Date.parse(until));
 	await world.heard();
+	const by = String.raw`${until}, since \S+Z by @alpha \(ID: ${simulator.bot("alpha").id}\)`;
+	const listed = await world.call("list_members", { timed_out: true });
+	expect(listed.text.match(new RegExp(` \\| timed out until ${by}$`, "gm"))).toHaveLength(2);
+	const one = await world.call("get_member", { user_ids: user_ids.slice(0, 1) });
+	expect(one.text).toMatch(new RegExp(`^Timed out until: ${by}$`, "m"));
 	const ended = await world.call("remove_timeout", { user_ids });
 	expect(ended.text).toStartWith("Ended 2 of 2 timeout(s):\nloud-1 ");
 	expect(made.every((member) => !member.communication_disabled_until)).toBe(true);
