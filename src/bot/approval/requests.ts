@@ -257,7 +257,8 @@ export class Requests {
 	}
 
 	#languageFor({ channel_id = "" }: Partial<ApprovalRow>): Language {
-		const channel = this.options.connection.discord.channels.cache.get(channel_id);
+		// A request without a channel needs no connection to Discord.
+		const channel = channel_id === "" ? undefined : this.options.connection.discord.channels.cache.get(channel_id);
 		return languageOf(channel && !channel.isDMBased() ? channel.guild.preferredLocale : undefined);
 	}
 
