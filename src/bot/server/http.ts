@@ -14,8 +14,8 @@ import { routePrefix } from "../guild-documents/request-schemas.ts";
 import { createDocumentRoute, type DocumentRouteOptions } from "../guild-documents/route.ts";
 import type { Store } from "../store/store.ts";
 
-// Larger than the gateway's limit, because the gateway may lengthen the requests that it forwards.
-const maxBodyBytes = 128 * 1024;
+// Larger than the gateway's limit, because the gateway adds the document of another bot's guild to requests.
+const maxBodyBytes = 1024 * 1024;
 
 export interface RoutesOptions extends Pick<MonitorOptions, "status" | "registry"> {
 	config: Pick<BotConfig, "mcpToken" | "allowedHosts" | "allowedOrigins">;

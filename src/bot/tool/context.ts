@@ -100,6 +100,8 @@ export interface ToolContext
 	> {
 	discord: Client<true>;
 	mayTouch(guildId: string): boolean;
+	/** A second guild of this bot, to read; a person needs ADMINISTRATOR there. */
+	otherGuild(id: string): Promise<Guild>;
 }
 
 type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }

@@ -271,7 +271,17 @@ function lock<Args extends object, T>(
 }
 
 function contextOf(bot: BotContext): ToolContext {
-	return { ...bot, discord: bot.connection.discord, mayTouch: (guildId) => isAdmitted(bot, guildId) };
+	return {
+		...bot,
+		discord: bot.connection.discord,
+		mayTouch: (guildId) => isAdmitted(bot, guildId),
+		async otherGuild(id) {
+			const guild = await findGuild(bot, { guild_id: id }, "read");
+			const person = actingPerson(guild);
+			if (person) requireOf(person, undefined, PermissionFlagsBits.Administrator);
+			return guild;
+		},
+	};
 }
 
 async function withinDeadline<T>(

@@ -7,16 +7,18 @@ import { guildName, nowIs, roleName, time } from "../../discord/describe.ts";
 import { botMember } from "../../discord/permissions.ts";
 import { currentRun, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../../discord/text.ts";
-import { type GuildDocument, type Part, partNames } from "../../guild-document/format/document.ts";
+import { partNames } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
 import { runs } from "../../lib/program/program.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { reading } from "../../mcp/fan-out.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import type { PlanSource } from "../guild-documents/plans/operations.ts";
 import { choice, expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
+import { copied, copy_from, exported, narrowed } from "./guild-comparison.ts";
 
 const maxDocumentBytes = 200_000;
 
@@ -50,6 +52,21 @@ const documentOf = (description: string) =>
 		),
 	);
 
+const categories = v.optional(
+	list(text(1, 220, "A category."), 1, 50, "Only these categories, with the roles of their access."),
+);
+const roles = v.optional(list(text(1, 220, "A role."), 1, 250, "Only these roles."));
+const parts = v.optional(
+	v.pipe(
+		list(choice(partNames, ""), 1, partNames.length, "Parts."),
+		listedAs({
+			type: "array",
+			items: { type: "string" },
+			description: "Such as roles, channels, categories. Default: all but members (their roles) and bans.",
+		}),
+	),
+);
+
 export const exportGuild = readTool({
 	name: "export_guild",
 	toolset: "guild_document",
@@ -59,26 +76,19 @@ export const exportGuild = readTool({
 		"The guild's structure as a JSON document: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding. plan_guild takes it.",
 	input: {
 		guild_id,
-		parts: v.optional(
-			v.pipe(
-				list(choice(partNames, ""), 1, partNames.length, "Parts."),
-				listedAs({
-					type: "array",
-					items: { type: "string" },
-					description: "Such as roles, channels, categories. Default: all but members (their roles) and bans.",
-				}),
-			),
-		),
+		parts,
+		categories,
+		roles,
 		backup,
 		format: v.optional(flag("Describe the fields of parts instead."), false),
 	},
-	async run({ parts, backup, format }, { guild, guildDocuments }) {
+	async run({ backup, format, guild_id: _, ...narrowing }, { guild, guildDocuments }) {
 		if (format) return formatText();
 		const { document, missing } =
 			backup === undefined
-				? await guildDocuments.export(guild, parts)
-				: await guildDocuments.exportBackup(guild, backup);
-		const json = JSON.stringify(parts ? only(document, parts) : document);
+				? await exported(guild, narrowing, guildDocuments)
+				: await guildDocuments.exportBackup(guild, backup).then((found) => narrowed(found, narrowing));
+		const json = JSON.stringify(document);
 		if (Buffer.byteLength(json) > maxDocumentBytes)
 			throw new ToolError(
 				`The document has ${Buffer.byteLength(json)} bytes, more than ${maxDocumentBytes}. Export some of its parts, or use the command line: ${runs("bot")} --export-guild FILE.`,
@@ -87,47 +97,59 @@ export const exportGuild = readTool({
 	},
 });
 
-function only(document: GuildDocument, parts: readonly Part[]): GuildDocument {
-	const others = partNames.filter((part) => !parts.includes(part));
-	const kept = { ...document };
-	for (const part of others) delete kept[part];
-	return kept;
-}
+const source = { argument: "copy_from", tool: exportGuild.name };
 
-export const planGuild = readTool({
-	name: "plan_guild",
-	toolset: "guild_document",
-	offered: "listed",
-	person,
-	title: "Plan from a document",
-	description:
-		"What would change to match a document or backup, and what cannot; apply_guild does it. To build or change many roles and channels, or restore.",
-	input: {
-		guild_id,
-		document: documentOf(
-			'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order: list an existing one first to place others below it. Channels take their category\'s overwrites; moved ones if nobody gains access. All fields: export_guild with format.',
-		),
-		backup,
-		plan_hash: v.optional(plan_hash),
-		changes: documentOf("Partial document for plan_hash; null removes a whole part."),
-		prune: v.optional(flag("Delete what its parts do not list.")),
-	},
-	run: (args, { guild, guildDocuments }) => guildDocuments.plan(guild, sourceOf(args), { prune: args.prune }),
-});
+export const planGuild = reading(
+	source,
+	readTool({
+		name: "plan_guild",
+		toolset: "guild_document",
+		offered: "listed",
+		person,
+		title: "Plan from a document",
+		description:
+			"What would change to match a document or backup, and what cannot; apply_guild does it. To build or change many roles and channels, or restore.",
+		input: {
+			guild_id,
+			document: documentOf(
+				'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order: list an existing one first to place others below it. Channels take their category\'s overwrites; moved ones if nobody gains access. All fields: export_guild with format.',
+			),
+			backup,
+			plan_hash: v.optional(plan_hash),
+			changes: documentOf("Partial document for plan_hash; null removes a whole part."),
+			copy_from,
+			prune: v.optional(flag("Delete what its parts do not list.")),
+		},
+		async run(args, context) {
+			const { guild, guildDocuments } = context;
+			const { copy_from, prune } = args;
+			const source = sourceOf(args);
+			if (!copy_from) return guildDocuments.plan(guild, source, { prune });
+			const { document, missing } = await copied(copy_from, guild, context);
+			return [
+				...missing.map((line) => `Not copied: ${line}`),
+				await guildDocuments.plan(guild, { document }, { prune }),
+			];
+		},
+	}),
+);
 
 function sourceOf({
 	document,
 	backup,
 	plan_hash,
 	changes,
+	copy_from,
 }: {
 	document?: unknown;
 	backup?: string | undefined;
 	plan_hash?: string | undefined;
 	changes?: unknown;
+	copy_from?: unknown;
 }): PlanSource {
-	const given = [document, backup, plan_hash].filter((value) => value !== undefined);
-	if (given.length !== 1) throw invalidParameters(["document, backup, plan_hash: expected exactly one of these"]);
+	const given = [document, backup, plan_hash, copy_from].filter((value) => value !== undefined);
+	if (given.length !== 1)
+		throw invalidParameters(["document, backup, plan_hash, copy_from: expected exactly one of these"]);
 	if (plan_hash === undefined && changes !== undefined)
 		throw invalidParameters(["changes: expected only together with plan_hash"]);
 	if (backup !== undefined) return { backup };

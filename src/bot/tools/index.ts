@@ -14,6 +14,7 @@ import * as directMessages from "./direct-messages.ts";
 import * as emojis from "./emojis.ts";
 import * as files from "./files.ts";
 import * as forwarding from "./forwarding.ts";
+import * as guildComparison from "./guild-comparison.ts";
 import * as guildDocument from "./guild-documents.ts";
 import * as guildSettings from "./guild-settings.ts";
 import * as guilds from "./guilds.ts";
@@ -47,6 +48,7 @@ const nouns: readonly object[] = [
 	guilds,
 	guildSettings,
 	guildDocument,
+	guildComparison,
 	members,
 	messages,
 	files,
@@ -87,7 +89,7 @@ const nouns: readonly object[] = [
 
 /** For the same call in several guilds: listed by default, and with arguments that mean the same in each of them. */
 const usedInSeveral = new Set(
-	"ban unban timeout lookup_user_by_name list_members search_messages get_audit_log list_channels list_roles send_message create_channel create_role edit_role".split(
+	"ban unban timeout lookup_user_by_name list_members search_messages get_audit_log list_channels send_message create_channel create_role".split(
 		" ",
 	),
 );

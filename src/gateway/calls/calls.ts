@@ -8,11 +8,12 @@ import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { shownName } from "../../lib/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { TraceContext } from "../../lib/trace-context.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import { pendingApproval } from "../../mcp/approval.ts";
 import { ClientError, type ClientResponse, withId } from "../../mcp/client.ts";
-import type { FanOut } from "../../mcp/fan-out.ts";
+import type { FanOut, Source } from "../../mcp/fan-out.ts";
 import { RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../../mcp/json-text.ts";
 import { clientName, modernClientName } from "../../mcp/modern.ts";
@@ -133,6 +134,9 @@ export class Calls {
 			const found = router.find(args, signal, principal);
 			const backend = found instanceof Promise ? await found : found;
 			record.backend = backend;
+			const source = backend.tool(name)?.source;
+			if (source && args[source.argument] != null)
+				call.params = await this.#withSource(source, args, call, record, signal);
 			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
 			if (response.event) return forwarded(request, caller, response, record);
@@ -170,6 +174,27 @@ export class Calls {
 		const { result, isError } = mark === "guilds" ? combineAnswers(answers) : combineEqual(answers);
 		if (record.outcome === "invalid") record.outcome = isError ? "tool_error" : "ok";
 		return result;
+	}
+
+	/** The parameters with the document of a guild of another bot, if the call names one. */
+	async #withSource(source: Source, args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal) {
+		const { backend } = record;
+		const given = args[source.argument];
+		const asked: JsonObject = isObject(given) ? given : { guild_id: given };
+		if (typeof asked.guild_id !== "string" || backend?.guilds.has(asked.guild_id)) return call.params;
+		const other = await this.options.router.find({ guild_id: asked.guild_id }, signal, call.principal);
+		if (other === backend) return call.params;
+		const asking: ForwardedCall = {
+			...call,
+			tool: source.tool,
+			params: JSON.stringify({ name: source.tool, arguments: asked }),
+			requestId: `${call.requestId}.0`,
+			elicits: false,
+		};
+		const { text, isError } = await this.#answer(other.name, other, asking, record, signal);
+		if (isError) throw new SourceError(`${source.argument}: ${other.name}: ${text}`);
+		const { instance: _, ...rest } = args;
+		return JSON.stringify({ name: call.tool, arguments: { ...rest, [source.argument]: { ...asked, document: text } } });
 	}
 
 	/** Each of these bots that the caller sees and that is online. */
@@ -238,6 +263,10 @@ export class Calls {
 			record.outcome = "given_up";
 			// The client has disconnected and does not read this.
 			return failure(request, caller, "The client disconnected.");
+		}
+		if (error instanceof SourceError) {
+			record.outcome = "tool_error";
+			return failure(request, caller, error.message);
 		}
 		const routed = this.#errorOf(error, record, signal);
 		if (!(routed instanceof RouteError)) throw routed;
@@ -311,6 +340,9 @@ export class Calls {
 		});
 	}
 }
+
+/** Another bot did not give what a call needs from it. */
+class SourceError extends ToolError {}
 
 function guildOf({ guild_id }: JsonObject): string | undefined {
 	return typeof guild_id === "string" && guild_id.length <= 20 ? guild_id : undefined;

@@ -14,6 +14,21 @@ export const guildDocumentRows: Record<string, Row> = {
 		}),
 		needs: "no permission",
 	},
+	compare_guilds: {
+		ids: {
+			with: {
+				unknown: "not in a guild",
+				foreign: { id: ({ guild }) => guild.id, refusal: "expected another guild", refusedBy: "the bot" },
+			},
+		},
+		person: person.administrator,
+		ask: ({ guild }) => ({
+			args: { parts: ["roles"] },
+			request: `GET /guilds/${guild.id}`,
+			answer: ['"roles":[{"name":"', '{"name":"Staff","id":"'],
+		}),
+		needs: "no permission",
+	},
 	plan_guild: {
 		ids: {},
 		person: person.administrator,

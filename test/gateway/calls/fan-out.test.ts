@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
-import { type StubBackend, startStubBackend, textResult } from "../../support/stub-backend.ts";
+import { type Behaviour, type StubBackend, startStubBackend, textResult } from "../../support/stub-backend.ts";
 import { testWith } from "../../support/test-with.ts";
 
 const marked = { name: "look", inputSchema: { type: "object" }, _meta: { "guildhall/everywhere": true } };
@@ -160,4 +160,44 @@ worldTest("a tool that does not take guild_ids gets them as they are", async (wo
 	await world.gateway.text("look", { instance: "beta", guild_ids: ["1"] });
 	const [call] = world.beta.received("look");
 	expect(JSON.parse(call?.body ?? "").params.arguments).toEqual({ guild_ids: ["1"] });
+});
+
+describe("a call that reads a guild of another bot", () => {
+	const compare = JSON.stringify({
+		name: "look",
+		inputSchema: { type: "object" },
+		_meta: { "guildhall/source": { argument: "with", tool: "read_it" } },
+	});
+	const [own, other] = ["100000000000000001", "200000000000000001"];
+	const compareTest = testWith(() => startWorld({ tool: compare }));
+	const sent = (stub: StubBackend, tool: string) =>
+		stub.received(tool).map(({ body }) => JSON.parse(body).params.arguments as unknown);
+
+	compareTest("gets what that bot says of it", async (world) => {
+		world.beta.on.read_it = ({ id }) => textResult(id, "a document");
+		await world.gateway.text("look", { guild_id: own, with: other, all: true });
+		expect(sent(world.beta, "read_it")).toEqual([{ guild_id: other }]);
+		expect(sent(world.alpha, "look")).toEqual([
+			{ guild_id: own, all: true, with: { guild_id: other, document: "a document" } },
+		]);
+		await world.gateway.text("look", { instance: "alpha", with: { guild_id: other, parts: ["roles"] } });
+		expect(sent(world.beta, "read_it")[1]).toEqual({ guild_id: other, parts: ["roles"] });
+		expect(sent(world.alpha, "look")[1]).toEqual({
+			with: { guild_id: other, parts: ["roles"], document: "a document" },
+		});
+	});
+
+	compareTest("is sent as it is for a guild of the same bot", async (world) => {
+		await world.gateway.text("look", { guild_id: own, with: own });
+		expect(sent(world.alpha, "look")).toEqual([{ guild_id: own, with: own }]);
+	});
+
+	compareTest("is not sent without it", async (world) => {
+		world.beta.on.read_it = ({ id }) => textResult(id, "no");
+		fail(world.beta, "unused");
+		world.beta.on.read_it = world.beta.on.look as Behaviour;
+		expect(await world.gateway.text("look", { guild_id: own, with: other })).toBe("ERROR with: beta: unused");
+		expect(await world.gateway.text("look", { guild_id: own, with: "400000000000000001" })).toContain("GuildNotFound");
+		expect(sent(world.alpha, "look")).toEqual([]);
+	});
 });

@@ -1,0 +1,189 @@
+// Two guilds side by side, and parts of one for a plan of the other. The second guild may be one of another bot: then the
+// gateway adds what that bot says of it.
+
+import type { Guild } from "discord.js";
+import * as v from "valibot";
+import { guildName } from "../../discord/describe.ts";
+import { compareGuilds as compare, type GuildFacts } from "../../guild-document/compare.ts";
+import { InvalidDocument, partNames, readDocument } from "../../guild-document/format/document.ts";
+import { forOtherGuild, type Narrowing, narrow, partsOf } from "../../guild-document/narrow.ts";
+import { isObject } from "../../lib/json.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { reading } from "../../mcp/fan-out.ts";
+import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import type { ExportedGuild } from "../guild-documents/plans/operations.ts";
+import { choice, flag, guild_id, list, text } from "../tool/arguments/arguments.ts";
+import type { ToolContext } from "../tool/context.ts";
+import { readTool } from "../tool/define.ts";
+
+const maxFactsBytes = 500_000;
+
+const compared = partNames.filter((part) => !["emojis", "events", "webhooks"].includes(part));
+
+const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"), v.description("A guild."));
+/** What the gateway adds: the text of a tool of another bot. */
+const document = v.optional(v.pipe(v.string(), v.description("What the gateway adds.")));
+
+export const compareGuilds = reading(
+	{ argument: "with", tool: "compare_guilds" },
+	readTool({
+		name: "compare_guilds",
+		toolset: "guild_document",
+		offered: "listed",
+		person: { permissions: [{ permission: "Administrator", inGuild: true }] },
+		title: "Compare guilds",
+		description: "What differs between two guilds, and who is a member of or banned in both.",
+		input: {
+			guild_id,
+			with: v.optional(
+				v.pipe(
+					v.union([id, v.strictObject({ guild_id: id, document })]),
+					publishedAs<string | { guild_id: string; document?: string | undefined }>({
+						type: "string",
+						pattern: "^\\d{17,20}$",
+						description: "The other guild's id.",
+					}),
+				),
+			),
+			parts: v.optional(
+				v.pipe(
+					list(choice(partNames, ""), 1, partNames.length, "Parts."),
+					listedAs({ type: "array", items: { type: "string" }, description: "Such as roles, members, bans." }),
+				),
+			),
+			all: v.optional(flag("Also what is equal, and long lists."), false),
+		},
+		async run({ with: other, parts = compared, all }, context) {
+			const { guild, otherGuild, discord } = context;
+			const facts = (guild: Guild) => factsOf(guild, parts, context);
+			// So a bot says what another one compares with its guild.
+			if (other === undefined) return factsText(await facts(guild));
+			const id = typeof other === "string" ? other : other.guild_id;
+			if (id === guild.id) throw invalidParameters(["with: expected another guild than guild_id"]);
+			const given = typeof other === "string" ? undefined : other.document;
+			const theirs = given === undefined ? await facts(await otherGuild(id)) : readFacts(given);
+			const person = (id: string) => {
+				const user = discord.users.cache.get(id);
+				return user ? `@${user.username} (${id})` : id;
+			};
+			return compare(await facts(guild), theirs, parts, { all, person });
+		},
+	}),
+);
+
+async function factsOf(
+	guild: Guild,
+	parts: readonly (typeof partNames)[number][],
+	{ guildDocuments, connection }: Pick<ToolContext, "guildDocuments" | "connection">,
+): Promise<GuildFacts> {
+	// Members without roles are not in documents.
+	const { document, missing } = await guildDocuments.export(
+		guild,
+		parts.filter((part) => part !== "members"),
+	);
+	const isKnown = connection.hasAllMembers(guild);
+	const isMissing = parts.includes("members") && !isKnown;
+	return {
+		name: guildName(guild),
+		document,
+		members: parts.includes("members") && isKnown ? [...guild.members.cache.keys()] : undefined,
+		missing: isMissing ? [...missing, "members: not all of them are loaded yet"] : missing,
+	};
+}
+
+function factsText({ members, ...facts }: GuildFacts): string {
+	const text = JSON.stringify({ ...facts, ...(members && { members: members.join(" ") }) });
+	if (Buffer.byteLength(text) > maxFactsBytes)
+		throw new ToolError(
+			`What there is to compare has ${Buffer.byteLength(text)} bytes, more than ${maxFactsBytes}. Compare fewer parts.`,
+		);
+	return text;
+}
+
+const facts = v.object({
+	name: v.string(),
+	document: v.unknown(),
+	members: v.optional(v.string()),
+	missing: v.array(v.string()),
+});
+
+function readFacts(text: string): GuildFacts {
+	const { success, output } = v.safeParse(facts, parsed(text));
+	if (!success) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
+	const { name, document, members, missing } = output;
+	return { name, document: valid(() => readDocument(document)), members: members?.split(" "), missing };
+}
+
+export const copy_from = v.optional(
+	v.pipe(
+		v.strictObject({
+			guild_id: id,
+			parts: v.optional(list(choice(partNames, ""), 1, partNames.length, "Parts.")),
+			categories: v.optional(list(text(1, 220, "A category."), 1, 50, "Categories.")),
+			roles: v.optional(list(text(1, 220, "A role."), 1, 250, "Roles.")),
+			document,
+		}),
+		v.description("Parts of another guild."),
+		listedAs({
+			type: "object",
+			description: 'From another guild: {"guild_id":"1","categories":["Staff"],"roles":["Mods"],"parts":["automod"]}.',
+		}),
+	),
+);
+
+/** Lines that say what could not be read, and the parts as a document for `guild`. */
+export async function copied(
+	{ guild_id, document, ...narrowing }: Narrowing & { guild_id: string; document?: string | undefined },
+	guild: Guild,
+	context: ToolContext,
+): Promise<ExportedGuild> {
+	if (Object.values(narrowing).every((value) => value === undefined))
+		throw invalidParameters(["copy_from: expected parts, categories or roles"]);
+	if (guild_id === guild.id) throw invalidParameters(["copy_from: expected another guild than guild_id"]);
+	const source =
+		document === undefined
+			? await exported(await context.otherGuild(guild_id), narrowing, context.guildDocuments)
+			: readExport(document);
+	const existing = new Set(guild.roles.cache.map(({ name }) => name));
+	const chosen = narrowing.parts?.includes("roles") ? undefined : (narrowing.roles ?? []);
+	return { ...source, document: forOtherGuild(source.document, existing, chosen) };
+}
+
+/** Throws a ToolError for an unknown category or role. */
+export async function exported(
+	guild: Guild,
+	narrowing: Narrowing,
+	documents: ToolContext["guildDocuments"],
+): Promise<ExportedGuild> {
+	return narrowed(await documents.export(guild, partsOf(narrowing)), narrowing);
+}
+
+/** Throws a ToolError for an unknown category or role. */
+export function narrowed({ document, missing }: ExportedGuild, narrowing: Narrowing): ExportedGuild {
+	return { document: valid(() => narrow(document, narrowing)), missing };
+}
+
+function readExport(text: string) {
+	const lines = text.split("\n");
+	const document = parsed(lines.at(-1) ?? "");
+	if (!isObject(document)) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
+	return { document: valid(() => readDocument(document)), missing: lines.slice(0, -1) };
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+function valid<T>(read: () => T): T {
+	try {
+		return read();
+	} catch (error) {
+		if (error instanceof InvalidDocument) throw new ToolError(error.message);
+		throw error;
+	}
+}

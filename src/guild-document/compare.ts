@@ -1,0 +1,159 @@
+// What differs between two guilds, by their documents and members.
+
+import { everyone, type GuildDocument, type Overwrite, type Part } from "./format/document.ts";
+
+export interface GuildFacts {
+	/** With the id. */
+	name: string;
+	document: GuildDocument;
+	/** Ids; undefined if they are not known. */
+	members: readonly string[] | undefined;
+	/** Lines that say what could not be read, and why. */
+	missing: readonly string[];
+}
+
+interface Shown {
+	/** Also what is equal, and lists in full. */
+	all: boolean;
+	person(id: string): string;
+}
+
+const maxShown = 40;
+
+/** The first guild is A, the second B. */
+export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part[], shown: Shown): string[] {
+	const lines = [
+		`A: ${a.name}`,
+		`B: ${b.name}`,
+		...[...a.missing.map((line) => `A: ${line}`), ...b.missing.map((line) => `B: ${line}`)].map(
+			(line) => `Not compared: ${line}`,
+		),
+	];
+	for (const part of parts) {
+		if (part === "members") lines.push(...peopleLines("members", a.members, b.members, shown));
+		else if (part === "bans") lines.push(...peopleLines("bans", idsOf(a.document), idsOf(b.document), shown));
+		else lines.push(...partLines(part, things(a.document, part), things(b.document, part), shown));
+	}
+	return lines;
+}
+
+type Fields = Record<string, unknown>;
+
+const idsOf = ({ bans }: GuildDocument) => bans?.map(({ id }) => id);
+
+/** By name. A part that is one thing has the name "". */
+function things(document: GuildDocument, part: Part): Map<string, Fields> | undefined {
+	const value: unknown = part === "channels" ? allChannels(document) : document[part];
+	if (value === undefined) return undefined;
+	const { everyone: common = [] } = document;
+	if (part === "everyone") return new Map([["", { permissions: value }]]);
+	if (!Array.isArray(value)) return new Map([["", fieldsOf(value as Fields)]]);
+	const found = new Map<string, Fields>();
+	for (const thing of value as (Fields & { name: string })[]) {
+		let name = thing.name;
+		for (let number = 2; found.has(name); number++) name = `${thing.name} (${number})`;
+		// In an export, "@everyone" stands for all that is in `everyone`.
+		const permissions = part === "roles" && (thing.permissions as string[] | undefined);
+		const whole = permissions ? permissions.flatMap((one) => (one === everyone ? common : one)).toSorted() : undefined;
+		found.set(name, fieldsOf(whole ? { ...thing, permissions: whole } : thing));
+	}
+	return found;
+}
+
+function allChannels({ channels, categories }: GuildDocument) {
+	if (!channels && !categories) return undefined;
+	const inside = (categories ?? []).flatMap((category) =>
+		(category.channels ?? []).map((channel) => ({ ...channel, name: `${category.name}/${channel.name}` })),
+	);
+	return [...(channels ?? []), ...inside];
+}
+
+const identity = new Set(["id", "key", "name", "channels", "overwrites"]);
+
+function fieldsOf(thing: Fields): Fields {
+	const kept = Object.fromEntries(Object.entries(thing).filter(([name]) => !identity.has(name)));
+	for (const { role, member, allow = [], deny = [] } of (thing.overwrites as Overwrite[] | undefined) ?? [])
+		kept[`access of ${role ?? member}`] = [...allow.map((name) => `+${name}`), ...deny.map((name) => `-${name}`)];
+	return kept;
+}
+
+function partLines(
+	part: string,
+	a: ReadonlyMap<string, Fields> | undefined,
+	b: ReadonlyMap<string, Fields> | undefined,
+	{ all }: Shown,
+): string[] {
+	if (!a?.size && !b?.size) return [];
+	const [left, right] = [a ?? new Map<string, Fields>(), b ?? new Map<string, Fields>()];
+	const both = [...left.keys()].filter((name) => right.has(name));
+	const changes = both.flatMap((name) => {
+		const fields = fieldLines(left.get(name) ?? {}, right.get(name) ?? {});
+		return fields.length > 0 ? [{ name, text: fields.join("; ") }] : [];
+	});
+	if (left.has("") || right.has("")) return changes.map(({ text }) => `${part}: ${text}`);
+	const equal = both.filter((name) => !changes.some((change) => change.name === name));
+	const onlyLeft = only(
+		"A",
+		[...left.keys()].filter((name) => !right.has(name)),
+		all,
+	);
+	const onlyRight = only(
+		"B",
+		[...right.keys()].filter((name) => !left.has(name)),
+		all,
+	);
+	const differ = changes.length === 0 ? "equal" : `${changes.length} of them differ`;
+	const lines = [
+		`${part}: ${both.length} in both${both.length > 0 ? `, ${differ}` : ""}${onlyLeft}${onlyRight}`,
+		...changes.map(({ name, text }) => `  ${name}: ${text}`),
+	];
+	return all && equal.length > 0 ? [...lines, `  equal: ${equal.join(", ")}`] : lines;
+}
+
+function fieldLines(a: Fields, b: Fields): string[] {
+	const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+	return names.flatMap((name) => {
+		const [left, right] = [a[name], b[name]];
+		if (Bun.deepEquals(left, right)) return [];
+		const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
+		if (![left ?? [], right ?? []].every(isTexts)) return [`${name} ${valueText(left)} | ${valueText(right)}`];
+		const [ours, theirs] = [(left ?? []) as string[], (right ?? []) as string[]];
+		const ownA = ours.filter((one) => !theirs.includes(one));
+		const ownB = theirs.filter((one) => !ours.includes(one));
+		if (ownA.length + ownB.length === 0) return [`${name} in another order`];
+		return [`${name}${only("A", ownA, true)}${only("B", ownB, true)}`.replace("; only", " only")];
+	});
+}
+
+function valueText(value: unknown): string {
+	return value === undefined ? "default" : JSON.stringify(value);
+}
+
+function only(side: string, names: readonly string[], all: boolean): string {
+	if (names.length === 0) return "";
+	const rest = names.length - maxShown;
+	const isCut = !all && rest > 0;
+	const list = (isCut ? names.slice(0, maxShown) : names).join(", ");
+	return `; only ${side}: ${list}${isCut ? ` and ${rest} more (all=true)` : ""}`;
+}
+
+function peopleLines(
+	part: string,
+	a: readonly string[] | undefined,
+	b: readonly string[] | undefined,
+	{ all, person }: Shown,
+): string[] {
+	if (!a || !b) return [];
+	const [left, right] = [new Set(a), new Set(b)];
+	const both = a.filter((id) => right.has(id)).map(person);
+	const ownA = a.filter((id) => !right.has(id));
+	const ownB = b.filter((id) => !left.has(id));
+	const isBans = part === "bans";
+	const list = both.length > 0 ? `: ${both.join(", ")}` : "";
+	// Who is a member of only one of them is nearly everybody.
+	const rest =
+		isBans || all
+			? `${only("A", ownA.map(person), all)}${only("B", ownB.map(person), all)}`
+			: `; ${ownA.length} only in A, ${ownB.length} only in B`;
+	return [`${part}: ${both.length} in both${list}${rest}`];
+}
