@@ -83,7 +83,7 @@ export const listMembers = readTool({
 	toolset: "core",
 	offered: "listed",
 	title: "List members",
-	description: "List and count the members who match all filters: names, id, roles, join time.",
+	description: "List and count the members who match all filters: names, id, day of joining.",
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
@@ -91,6 +91,7 @@ export const listMembers = readTool({
 		...memberFilters,
 		timed_out: v.optional(flag("In a timeout now.")),
 		pending: v.optional(flag("Has not yet accepted the rules.")),
+		details: v.optional(flag("Roles, times.")),
 		sort: v.optional(choice(memberOrders, "Order."), "id"),
 		limit: limit(1000, 100),
 		// Clients of other MCP servers send an empty id for the first page.
@@ -101,7 +102,7 @@ export const listMembers = readTool({
 			{ permission: "ModerateMembers", with: "timed_out", when: ({ timed_out }) => timed_out !== undefined },
 		],
 	},
-	async run({ query, sort, limit, after, ...filter }, { guild, connection }) {
+	async run({ query, details, sort, limit, after, ...filter }, { guild, connection }) {
 		const { cache } = guild.members;
 		if (filter.pending !== undefined && !showsPending(guild))
 			throw new ToolError(
@@ -116,14 +117,15 @@ export const listMembers = readTool({
 		const matching = isFiltered ? all.filter((member) => isMatch(member) && isNamed(member)) : all;
 		const total = matching.length;
 		const { page, next } = pageOf(matching, { guild, sort, after, limit });
-		const dependsOnNow =
-			filter.timed_out !== undefined || filter.joined_after !== undefined || filter.joined_before !== undefined;
+		const isByJoin = filter.joined_after !== undefined || filter.joined_before !== undefined;
+		const dependsOnNow = filter.timed_out !== undefined || isByJoin;
 		const shown = page.length < total && `, ${page.length} shown`;
 		const counts = isFiltered
 			? `${thousands(total)} of ${countOf(cache.size, "member")} match${shown || ""}`
 			: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
 		const timeoutOf = await readTimeouts(guild, filter.timed_out ? page : []);
-		const format = memberFormatter(guild, nowMs, timeoutOf);
+		const showsTimes = details === true || isByJoin || sort.startsWith("joined");
+		const format = memberFormatter(guild, nowMs, { timeoutOf, showsRoles: details === true, showsTimes });
 		return [
 			`${counts}${dependsOnNow ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
 			...page.map(format),
@@ -133,22 +135,36 @@ export const listMembers = readTool({
 	},
 });
 
-function memberFormatter(guild: Guild, nowMs: number, timeoutOf: TimeoutOf): (member: GuildMember) => string {
+interface MemberFormat {
+	timeoutOf: TimeoutOf;
+	showsRoles: boolean;
+	/** Otherwise only the day of joining. */
+	showsTimes: boolean;
+}
+
+function memberFormatter(
+	guild: Guild,
+	nowMs: number,
+	{ timeoutOf, showsRoles, showsTimes }: MemberFormat,
+): (member: GuildMember) => string {
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
 	const showsRules = showsPending(guild);
 	const rank = new Map(order.map(({ id }, index) => [id, index]));
 	const names = order.map(roleLabel);
-	return (member) => {
-		const roles = member[roleIds]
+	const rolesOf = (member: GuildMember) =>
+		member[roleIds]
 			.map((id) => rank.get(id))
 			.filter((index) => index !== undefined)
 			.sort((a, b) => a - b)
 			.map((index) => names[index]);
+	return (member) => {
+		const { username } = member.user;
+		const joined = time(member.joinedAt);
 		return fieldLine(
-			memberFields(member),
-			`roles: ${roles.join(", ") || "none"}`,
-			`joined: ${time(member.joinedAt)}`,
+			member.displayName === username ? `@${oneField(username)} | ID: ${member.id}` : memberFields(member),
+			showsRoles && `roles: ${rolesOf(member).join(", ") || "none"}`,
+			`joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
 			member.id === guild.ownerId && "owner",
 			member.user.bot && "bot",
 			showsRules && member.pending && "pending",
