@@ -1081,7 +1081,7 @@ export const en = {
 	"refusal.server": "this server as a whole",
 	"refusal.reason": "{text}",
 	"refusal.why.locked": "The thread is locked.",
-	"refusal.why.several": "to ban several users at once",
+	"refusal.why.several": "It is needed to ban several users at once.",
 	"refusal.why.rename": "Only those who manage the guild rename the bot.",
 	"refusal.why.slow_mode": "The channel has slow mode, which does not limit the bot.",
 	"refusal.why.links": "Discord shows previews of the bot's links, unless they are written as <https://…>.",

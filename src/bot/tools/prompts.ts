@@ -98,6 +98,24 @@ const jobs: readonly Job[] = [
 			"Write half a page with figures, compare days, name the most active channels and people, and point out what needs attention. Quote no private channels.",
 		],
 	},
+	{
+		name: "copy_to_community",
+		title: "Copy to another community",
+		description: "Copy roles, categories or settings of another guild into this one.",
+		arguments: {
+			from: "Id or name of the guild to copy from.",
+			what: "What to copy, such as the category Events and its roles.",
+		},
+		needs: ["compare_guilds", "plan_guild", "apply_guild"],
+		text: ({ from, what }) => [
+			`Copy ${what ?? "parts"} from ${from === undefined ? "another guild, which I will name," : `the guild ${from}`} into this guild.`,
+			"1. Find the ids of both guilds with list_guilds. The guilds may have different bots: then each of them lists its own.",
+			`2. compare_guilds with the other guild as \`with\` shows what each of them lacks and what differs.${what === undefined ? " Ask me what to copy." : ""}`,
+			"3. Plan it with plan_guild and `copy_from`: `categories` bring their channels, access and missing roles; `roles` also change roles of the same name; `parts` are whole parts, such as automod. Repeat it with plan_hash and `changes` for what should be different here.",
+			"4. Show me the plan, above all who gains access, and wait for my decision. Then carry it out with apply_guild, and follow the job with get_job, through use_reading_tool if it is not listed, until it is done.",
+			"5. Check with compare_guilds. Report what was copied and what was not: messages, overwrites of single members, roles of integrations.",
+		],
+	},
 ];
 
 const guildArgument = { name: "guild_id", description: "The guild. Default: the bot's own." };

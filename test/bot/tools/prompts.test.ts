@@ -26,6 +26,7 @@ test("there is a prompt for each job, with a guild_id, in less than 2 KiB", () =
 		"clean_up_after_raid",
 		"review_permissions",
 		"weekly_report",
+		"copy_to_community",
 	]);
 	for (const prompt of prompts) expect(prompt.arguments.at(-1)?.name).toBe("guild_id");
 	expect(Buffer.byteLength(listPrompts(prompts))).toBeLessThan(2_048);
@@ -62,6 +63,9 @@ test("what a person gives is in the text", () => {
 	expect(raid).toContain("everything since 3h");
 	expect(raid).toContain("The account mallory was taken over");
 	expect(textOf("weekly_report", {})).toContain("since 7d");
+	const copied = textOf("copy_to_community", { from: "The Bakers", what: "the category Events" });
+	expect(copied).toContain("Copy the category Events from the guild The Bakers into this guild.");
+	expect(textOf("copy_to_community", {})).toContain("Ask me what to copy.");
 });
 
 test("guild_id is completed by the names of guilds", () => {
