@@ -50,7 +50,7 @@ test("a guild is rebuilt for a new season", async () => {
 		category_id,
 		write_role_ids: [hostId, role("Moderator")],
 	});
-	const chat = await call("create_channel", { name: "season-chat", category_id, slowmode_seconds: 10 });
+	const chat = await call("create_channel", { name: "season-chat", category_id, slowmode: "10s" });
 	await call("create_channel", { name: "captains", category_id, view_role_ids: [captainId, role("Moderator")] });
 	await call("create_channel", {
 		name: "War Room",

@@ -30,7 +30,7 @@ test("a spammer is banned for days, a raid is ended, and the week is summed up",
 	for (const name of ["temp_ban", "raid_mode", "purge", "list_cases"]) expect(found).toContain(`${name} (call it with`);
 
 	const user_ids = [spammer.user.id];
-	const ban = { user_ids, duration: "3d", delete_message_seconds: 86_400 };
+	const ban = { user_ids, duration: "3d", delete_messages: "1d" };
 	const preview = await call("temp_ban", { ...ban, dry_run: true });
 	expect(preview).toContain(", and delete ");
 	await call("temp_ban", { ...ban, reason: "advertising" });

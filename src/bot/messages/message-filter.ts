@@ -47,7 +47,7 @@ export const filterArguments = {
 	user_ids: userIds("Authors."),
 	has: v.optional(has),
 	channel_ids: v.optional(list({ ...id, find: anyChannel }, 1, 200, "Or forums, categories; default: all.")),
-	after: v.optional(moment("After")),
+	after: v.optional(moment("After", true)),
 	before: v.optional(v.pipe(moment("Before"), v.description("Before."))),
 };
 

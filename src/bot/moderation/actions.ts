@@ -3,7 +3,6 @@
 import { ChannelType, type GuildMember } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Action, type ActionOption, announceOption } from "../commands/action.ts";
-import { readDuration } from "../tool/arguments/times.ts";
 import { bannedNamed } from "../tools/members/bans.ts";
 
 /** Minimum number of people in one command for which the moderator must confirm the action. */
@@ -14,9 +13,6 @@ const user: ActionOption = { name: "user", kind: "user", argument: "user_ids", r
 const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
 
 const tell: ActionOption = { name: "tell", kind: "flag", argument: "tell" };
-
-// "off" and "none" are 0.
-const inSeconds = (value: unknown) => Math.round((readDuration(String(value)) ?? 0) / 1000);
 
 const isMany = ({ user_ids }: JsonObject) => Array.isArray(user_ids) && user_ids.length >= manyPeople;
 
@@ -41,9 +37,8 @@ const bans: readonly Action[] = [
 			{
 				name: "delete_messages",
 				kind: "choice",
-				argument: "delete_message_seconds",
+				argument: "delete_messages",
 				choices: ["none", "1h", "6h", "24h", "3d", "7d"],
-				convert: inSeconds,
 			},
 			tell,
 		],
@@ -182,18 +177,17 @@ const channels: readonly Action[] = [
 			{
 				name: "interval",
 				kind: "duration",
-				argument: "slowmode_seconds",
+				argument: "slowmode",
 				required: true,
 				suggestions: ["off", "5s", "10s", "30s", "1m", "5m", "1h"],
 				longestMs: 6 * 3_600_000,
-				convert: inSeconds,
 			},
 			{ name: "channel", kind: "channel", argument: "channel_id" },
 			reason,
 			announceOption,
 		],
 		here: "channel_id",
-		inThread: ({ slowmode_seconds, reason }) => ({ slowmode_seconds, reason }),
+		inThread: ({ slowmode, reason }) => ({ slowmode, reason }),
 		permission: "ManageChannels",
 	},
 	{

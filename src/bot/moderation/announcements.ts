@@ -102,7 +102,7 @@ export class Announcements implements Announcer {
 	async #newsOf({ guild, draft, args, place = "" }: DoneAction): Promise<News[]> {
 		const { action, channelIds = [] } = draft;
 		const [only = place, ...others] = draft.concerned?.()?.channelIds ?? channelIds;
-		const seconds = Object(args).slowmode_seconds ?? 0;
+		const seconds = Object(args).slowmode ?? 0;
 		if (action === "lock") {
 			const locks = await Promise.all(channelIds.map((id) => selectChannelLock(this.#sql, id)));
 			return locks.flatMap(([lock]) => {

@@ -19,7 +19,7 @@ import { readDuration } from "../tool/arguments/times.ts";
 import { writeEach } from "../tool/bulk.ts";
 import type { BotTool, Plan, ToolContext } from "../tool/context.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
-import { bansAmong, countDeletedMessages, deleting } from "../tools/members/bans.ts";
+import { bansAmong, countDeletedMessages, delete_messages, deleting } from "../tools/members/bans.ts";
 import { cachedMember, type MaybeMember, mentioned } from "../tools/members/several-members.ts";
 import type { BanRequest, TempBans } from "./temp-bans.ts";
 
@@ -67,11 +67,11 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 				guild_id,
 				user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
 				duration,
-				delete_message_seconds: v.optional(integer(0, 604_800, "Seconds of their messages to delete.")),
+				delete_messages,
 				reason,
 				tell,
 			},
-			async plan({ duration, delete_message_seconds, reason }, context) {
+			async plan({ duration, delete_messages, reason }, context) {
 				const { guild } = context;
 				const people = await peopleOf(guild, context.users, context);
 				const { banned } = await bansAmong(
@@ -86,11 +86,11 @@ function tempBan(bans: Pick<TempBans, "ban">) {
 						endsAt,
 						reason: reason || null,
 						moderator: moderatorOf(guild, context),
-						deleteSeconds: delete_message_seconds,
+						deleteSeconds: delete_messages,
 					});
 				// No messages are deleted of people who are banned already and whose ban only gets a new end.
 				const ids = people.flatMap(({ id }) => (banned.has(id) ? [] : id));
-				const seconds = delete_message_seconds ?? 0;
+				const seconds = delete_messages ?? 0;
 				const messages = seconds > 0 && ids.length > 0 ? await countDeletedMessages(guild, ids, seconds) : undefined;
 				const deleted = messages ? `, and delete ${messages}` : "";
 				return planOf({ people, banned, end, deleted, seconds: messages ? seconds : 0, endsAt, ban });

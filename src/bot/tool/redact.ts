@@ -4,8 +4,9 @@
 import { permissionNames } from "../../discord/permissions.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { hexColorPattern } from "./arguments/colors.ts";
+import { durationPattern } from "./arguments/durations.ts";
 
-const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPattern, "^[0-9a-f]{32}$"];
+const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$", hexColorPattern, durationPattern, "^[0-9a-f]{32}$"];
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;

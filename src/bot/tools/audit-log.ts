@@ -64,7 +64,7 @@ export const getAuditLog = readTool({
 		user_id: v.optional(snowflake("user who acted")),
 		target_id: v.optional(snowflake("target")),
 		action_type: v.optional(actionTypes),
-		after: v.optional(moment("After")),
+		after: v.optional(moment("After", true)),
 		before: v.optional(v.pipe(moment("Before"), v.description("Before."))),
 		limit: limit(500, 100),
 	},

@@ -26,6 +26,7 @@ import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
+import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { changeTexts, ruleLine, ruleName, wordLines } from "./automod/lines.ts";
 import { automodRule, moderatesMembers, requireTriggerFields, validateRule } from "./automod/rules.ts";
@@ -54,9 +55,7 @@ const ruleFields = {
 const actionFields = {
 	custom_message: v.optional(v.pipe(text(0, 150, "Told by block_message."), shown("string", "Its text."))),
 	alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
-	duration_seconds: v.optional(
-		v.pipe(integer(1, 2_419_200, "Of timeout."), shown("integer", "Of timeout, up to 4 weeks.")),
-	),
+	duration: v.optional(v.pipe(duration({ max: "28d" }, "Of timeout."), shown("string", "Of timeout, up to 28d."))),
 	exempt_role_ids: v.optional(v.pipe(list(found(role, "role"), 0, 20, "Exempt."), shownList("Exempt."))),
 	exempt_channel_ids: v.optional(v.pipe(list(found(channel, "channel"), 0, 50, "Exempt."), shownList("Exempt."))),
 };
@@ -105,11 +104,12 @@ export const setAutomodRule = writeTool({
 		enabled: v.optional(flag("Default: true.")),
 		reason,
 	},
-	destructive: ({ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...given }, { rule }) => {
+	destructive: ({ guild_id: _, reason: __, rule_id: ___, trigger_type: ____, ...args }, { rule }) => {
 		const before = rule ? ruleFieldsOf(rule) : emptyRule;
-		return whySilences(changedRule(before, given), before);
+		return whySilences(changedRule(before, fieldsOf(args)), before);
 	},
-	run({ guild_id: _, reason: __, rule_id: ___, trigger_type, ...given }, { guild, rule }) {
+	run({ guild_id: _, reason: __, rule_id: ___, trigger_type, ...args }, { guild, rule }) {
+		const given = fieldsOf(args);
 		if (rule) return editRule(guild, rule, trigger_type, given);
 		const { name, actions } = given;
 		if (name === undefined || !trigger_type || !actions)
@@ -121,6 +121,11 @@ export const setAutomodRule = writeTool({
 		return createRule(guild, trigger_type, { enabled: true, ...given });
 	},
 });
+
+/** Discord's name says the unit. */
+function fieldsOf<Given extends { duration?: number | undefined }>({ duration, ...given }: Given) {
+	return { ...given, duration_seconds: duration };
+}
 
 const fewMentions = 5;
 

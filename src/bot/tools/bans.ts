@@ -20,25 +20,21 @@ import { fieldLine, fold, oneField, resultLines } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, mentions, parts, result } from "../results/result.ts";
-import {
-	found,
-	guild_id,
-	integer,
-	limit,
-	list,
-	nameQuery,
-	reason,
-	snowflake,
-	tell,
-} from "../tool/arguments/arguments.ts";
+import { found, guild_id, limit, list, nameQuery, reason, snowflake, tell } from "../tool/arguments/arguments.ts";
 import { onEach } from "../tool/bulk.ts";
 import type { BotContext, Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
-import { bansAmong, countDeletedMessages, deleting, memberLine, outsiderLine, readBans } from "./members/bans.ts";
+import {
+	bansAmong,
+	countDeletedMessages,
+	delete_messages,
+	deleting,
+	memberLine,
+	outsiderLine,
+	readBans,
+} from "./members/bans.ts";
 import { readDoneBy } from "./members/done-by.ts";
 import { cachedMember, type MaybeMember } from "./members/several-members.ts";
-
-const maxDeleteSeconds = 7 * 86_400;
 
 /** Maximum number of users in one bulk ban. https://docs.discord.com/developers/resources/guild#bulk-guild-ban */
 const maxUsers = 200;
@@ -65,12 +61,12 @@ export const ban = destructiveTool({
 	input: {
 		guild_id,
 		user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
-		delete_message_seconds: v.optional(integer(0, maxDeleteSeconds, "Seconds of their messages to delete.")),
+		delete_messages,
 		reason,
 		tell,
 	},
 	async plan(args, context) {
-		const { delete_message_seconds: seconds = 0, user_ids } = args;
+		const { delete_messages: seconds = 0, user_ids } = args;
 		const record = { action: "ban", userIds: user_ids } as const;
 		const { guild, users, connection } = context;
 		const [id] = user_ids;

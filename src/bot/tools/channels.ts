@@ -123,7 +123,7 @@ const forAccess = accessNames.map((name) => ({
 }));
 
 /** Their former value is a word that the result names. */
-const restorable = ["name", "slowmode_seconds", "user_limit", "bitrate"];
+const restorable = ["name", "slowmode", "user_limit", "bitrate"];
 const naming = ["guild_id", "channel_id", "reason"];
 
 export const editChannel = editTool({
@@ -166,7 +166,7 @@ export const editChannel = editTool({
 		const results = new Map<EditStep, readonly string[]>();
 		return {
 			preview: [`Would change ${channelName(channel)}:`, ...steps.flatMap(({ preview }) => preview)],
-			record: slowModeCase(channel, args.slowmode_seconds),
+			record: slowModeCase(channel, args.slowmode),
 			act: async (call) => {
 				const output = await writeEach(
 					{
@@ -186,14 +186,14 @@ export const editChannel = editTool({
 					},
 					call,
 				);
-				return result(forModels(output), saidOf(channel, args.slowmode_seconds));
+				return result(forModels(output), saidOf(channel, args.slowmode));
 			},
 		};
 	},
 });
 
 function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseDraft | undefined {
-	const before = currentFields(channel).slowmode_seconds;
+	const before = currentFields(channel).slowmode;
 	if (seconds === undefined || seconds === before) return undefined;
 	const detail = `slow mode: ${before} → ${seconds} s`;
 	const channelIds = [channel.id];
@@ -242,14 +242,14 @@ export const listChannels = readTool({
 
 function lineOf(channel: find.Channel): string {
 	if (isObfuscated(channel)) return fieldLine(channelLabel(channel), `ID: ${channel.id}`, kindName(channel));
-	const { topic, nsfw, slowmode_seconds, user_limit } = currentFields(channel);
+	const { topic, nsfw, slowmode, user_limit } = currentFields(channel);
 	return fieldLine(
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
 		...accessForEveryone(channel),
 		user_limit > 0 && `limit: ${user_limit}`,
 		topic && `topic: ${topicStart(topic)}`,
 		nsfw && "nsfw",
-		slowmode_seconds > 0 && `slow mode: ${slowmode_seconds} s`,
+		slowmode > 0 && `slow mode: ${slowmode} s`,
 	);
 }
 
@@ -276,7 +276,7 @@ export const getChannel = readTool({
 			...place,
 			`topic: ${oneField(fields.topic) || "none"}`,
 			`nsfw: ${yesOrNo(fields.nsfw)}`,
-			`slow mode: ${fields.slowmode_seconds} s`,
+			`slow mode: ${fields.slowmode} s`,
 			created,
 		];
 		if (channel.isThread())

@@ -9,8 +9,9 @@ import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { afkTimeouts, levels, noticeFlags } from "../../guild-document/names/setting-names.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { choice, flag, guild_id, integer, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
+import { choice, flag, guild_id, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
+import { durationOf, durationText } from "../tool/arguments/durations.ts";
 import { editTool } from "../tool/define.ts";
 
 const communitySettings = [
@@ -41,11 +42,7 @@ export const editGuild = editTool({
 		default_message_notifications: level("default_message_notifications", "Members' default."),
 		afk_channel_id: channel("Voice channel"),
 		afk_timeout: v.optional(
-			v.pipe(
-				integer(60, 3600, `Seconds: ${afkTimeouts.join(", ")}.`),
-				v.check((input) => afkTimeouts.includes(input), `expected one of ${afkTimeouts.join(", ")}`),
-				listedAs({ type: "integer", description: `Seconds: ${afkTimeouts.join(", ")}.` }),
-			),
+			durationOf(afkTimeouts.map(durationText), `One of ${afkTimeouts.map(durationText).join(", ")}.`),
 		),
 		system_channel_id: channel("For joins and boosts"),
 		rules_channel_id: communityChannel,
@@ -150,6 +147,7 @@ function formatSetting(guild: Guild, field: keyof Settings, value: string | numb
 		const channel = visibleChannel(guild, String(value));
 		return channel ? channelName(channel) : `ID: ${value}`;
 	}
+	if (typeof value === "number") return durationText(value);
 	const isText = field === "name" || field === "description";
 	return isText ? `"${oneField(String(value))}"` : String(value);
 }

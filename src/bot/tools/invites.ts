@@ -10,6 +10,7 @@ import { oneField, resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
+import { duration } from "../tool/arguments/durations.ts";
 import { onEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { foundInvite, inviteCode, inviteLine, inviteLink, invitesOf, visibleInvites } from "./invites/guild-invites.ts";
@@ -65,7 +66,6 @@ function createdAt(invite: APIInvite | APIExtendedInvite): number {
  * Longest lifetime of an invite: 60 days. Discord's OpenAPI document and discord-userdoccers agree on this value; the
  * page Create Channel Invite still says 7 days. https://github.com/discord/discord-api-spec, CreateGuildInviteRequest
  */
-const longestSeconds = 60 * 86_400;
 
 export const createInvite = writeTool({
 	name: "create_invite",
@@ -78,13 +78,7 @@ export const createInvite = writeTool({
 	input: {
 		guild_id,
 		channel_id: found(channel, "channel"),
-		max_age_seconds: v.optional(
-			v.pipe(
-				integer(0, longestSeconds, "Lifetime."),
-				listedAs({ type: "integer", description: "Default: 86400, a day; at most 60 days; 0: for ever." }),
-			),
-			86_400,
-		),
+		max_age: v.optional(duration({ max: "60d", none: "forever" }, "Up to 60d; forever."), "1d"),
 		max_uses: v.optional(
 			v.pipe(integer(0, 100, "Maximum uses."), listedAs({ type: "integer", description: "At most 100; 0: no limit." })),
 			0,
@@ -99,7 +93,7 @@ export const createInvite = writeTool({
 		return grants && `gives ${grants} to those who join by it`;
 	},
 	async run(args, { discord, guild, channel, roles = [] }) {
-		const { max_age_seconds: max_age, max_uses, temporary, unique } = args;
+		const { max_age, max_uses, temporary, unique } = args;
 		for (const role of roles) {
 			requireAssignable(role);
 			// https://docs.discord.com/developers/resources/channel#create-channel-invite

@@ -69,7 +69,7 @@ function showsPending(guild: Guild): boolean {
 
 /** Schemas of the arguments by which several tools filter guild members. */
 export const memberFilters = {
-	joined_after: v.optional(moment("Joined after")),
+	joined_after: v.optional(moment("Joined after", true)),
 	joined_before: v.optional(v.pipe(moment("Joined before"), v.description("Joined before."))),
 	with_role_ids: v.optional(list(found(role, "role"), 1, 100, "With any of these.")),
 	without_role_ids: v.optional(list(found(role, "role"), 1, 100, "With none of these.")),

@@ -19,6 +19,7 @@ import { hiddenContent } from "../messages/message-content.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
 import { placeOf } from "../messages/sent-message.ts";
 import { flag, integer, limit, list, orText, snowflake, text } from "../tool/arguments/arguments.ts";
+import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const onPoll = { ...inChannel, message_id: snowflake("message with the poll") };
@@ -37,11 +38,11 @@ export const createPoll = writeTool({
 		...inChannel,
 		question: text(1, 300, "The question."),
 		answers: list(orText(answer, "text"), 2, 10, "The answers."),
-		duration: v.optional(integer(1, 768, "Hours until it ends."), 24),
+		duration: v.optional(duration({ min: "1h", max: "32d", whole: "hours" }, "Whole hours: 12h, 3d, up to 32d."), "1d"),
 		allow_multiselect: v.optional(flag("Several answers per user."), false),
 	},
 	async run(args, { discord, guild, channel }) {
-		const { duration, allow_multiselect } = args;
+		const { allow_multiselect } = args;
 		const emojis = args.answers.flatMap(({ emoji }) => emoji ?? []);
 		await requireOwnEmoji(guild, emojis);
 		const answers = args.answers.map(({ text, emoji }) => ({
@@ -52,7 +53,7 @@ export const createPoll = writeTool({
 			},
 		}));
 		const question = { text: args.question };
-		const poll = { question, answers, duration, allow_multiselect };
+		const poll = { question, answers, duration: args.duration / 3600, allow_multiselect };
 		const body = { poll, allowed_mentions: allowedMentions("none") };
 		const route = Routes.channelMessages(channel.id);
 		const message = (await discord.rest.post(route, { body })) as APIMessage;

@@ -14,7 +14,8 @@ import { roleName } from "../../discord/describe.ts";
 import { role } from "../../discord/find.ts";
 import { requirePruning } from "../../discord/guild-features.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
-import { flag, found, guild_id, integer, list, reason } from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
+import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool } from "../tool/define.ts";
 
 export const pruneMembers = destructiveTool(
@@ -29,12 +30,13 @@ export const pruneMembers = destructiveTool(
 		lock: "guild_id",
 		input: {
 			guild_id,
-			days: v.optional(integer(1, 30, "Days of inactivity."), 7),
+			inactive: v.optional(duration({ min: "1d", max: "30d", whole: "days" }, "Whole days without activity."), "7d"),
 			include_role_ids: v.optional(list(found(role, "role"), 1, 100, "Also members whose roles are all among these.")),
 			compute_prune_count: v.optional(flag("False if many.")),
 			reason,
 		},
-		plan({ days, compute_prune_count = true }, { guild, include_roles }) {
+		plan({ inactive, compute_prune_count = true }, { guild, include_roles }) {
+			const days = inactive / 86_400;
 			requirePruning(guild);
 			const person = actingPerson(guild);
 			// A guess: Discord's prune goes by the rank of the one who prunes, as its kick does.

@@ -36,6 +36,7 @@ import { linkTo, pingLines } from "../messages/sent-message.ts";
 import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
 import { flag, found, guild_id, limit, list, nameQuery, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
+import { durationOf, durationText } from "../tool/arguments/durations.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { kindFields, kindName } from "./channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "./channels/forum-tags.ts";
@@ -194,11 +195,11 @@ export const listThreads = readTool({
 	},
 });
 
-const needsManageThreads = (argument: "locked" | "slowmode_seconds") =>
+const needsManageThreads = (argument: "locked" | "slowmode") =>
 	({
 		permission: "ManageThreads",
 		with: argument,
-		when: (args: { locked?: unknown; slowmode_seconds?: unknown }) => args[argument] !== undefined,
+		when: (args: { locked?: unknown; slowmode?: unknown }) => args[argument] !== undefined,
 	}) as const;
 
 export const editThread = editTool({
@@ -207,7 +208,7 @@ export const editThread = editTool({
 	title: "Edit a thread",
 	description: "Edit a thread or forum post: also archive, reopen, lock or tag it.",
 	lock: "thread_id",
-	permissions: [needsManageThreads("locked"), needsManageThreads("slowmode_seconds")],
+	permissions: [needsManageThreads("locked"), needsManageThreads("slowmode")],
 	permissionsIn: "thread_id",
 	input: {
 		guild_id,
@@ -215,10 +216,8 @@ export const editThread = editTool({
 		name: v.optional(text(1, 100, "New name.")),
 		archived: v.optional(flag("False reopens it.")),
 		locked: v.optional(flag("Only moderators can write or reopen.")),
-		slowmode_seconds: kindFields.slowmode_seconds,
-		auto_archive_minutes: v.optional(
-			v.pipe(v.picklist([60, 1440, 4320, 10_080]), v.description("Idle minutes until archived.")),
-		),
+		slowmode: kindFields.slowmode,
+		auto_archive: v.optional(durationOf(["1h", "1d", "3d", "7d"], "Idle time until archived: 1h, 1d, 3d, 7d.")),
 		invitable: v.optional(flag("Members may invite.")),
 		applied_tag_ids: v.optional(list(tag, 0, 5, "All tags of the post, by id or name.")),
 		reason,
@@ -231,7 +230,7 @@ export const editThread = editTool({
 		const applied_tag_ids = tagIds && sortedIds(tagIds);
 		const requested = { ...args, applied_tag_ids };
 		const before = fieldsOf(thread);
-		const same = saidUnchanged(`<#${thread.id}>`, args.slowmode_seconds);
+		const same = saidUnchanged(`<#${thread.id}>`, args.slowmode);
 		const changes = changesOf(before, requested, channelName(thread), same);
 		requireEditable(guild, thread, changes);
 		if (tagIds) await requirePostTags(guild, thread, tagIds);
@@ -240,8 +239,8 @@ export const editThread = editTool({
 				name: changes.name,
 				archived: changes.archived,
 				locked: changes.locked,
-				rate_limit_per_user: changes.slowmode_seconds,
-				auto_archive_duration: changes.auto_archive_minutes,
+				rate_limit_per_user: changes.slowmode,
+				auto_archive_duration: changes.auto_archive && changes.auto_archive / 60,
 				invitable: changes.invitable,
 				...(changes.applied_tag_ids !== undefined && { applied_tags: tagIds }),
 			},
@@ -253,7 +252,7 @@ export const editThread = editTool({
 });
 
 function saidOf({ id }: { id: string }, changes: Partial<ThreadFields>): Said[] {
-	const { locked, archived, slowmode_seconds: seconds } = changes;
+	const { locked, archived, slowmode: seconds } = changes;
 	const where = `<#${id}>`;
 	const lines = [
 		locked !== undefined && said(locked ? "result.thread.locked" : "result.unlock", { where }),
@@ -271,7 +270,9 @@ function changeList({ parent }: AnyThreadChannel, before: ThreadFields, changes:
 					.split(" ")
 					.map((id) => oneField(tags.get(id) ?? id))
 					.join(" + ") || "none"
-			: oneField(String(value));
+			: typeof value === "number"
+				? durationText(value)
+				: oneField(String(value));
 	return Object.entries(changes)
 		.map(([field, value]) => {
 			const isTags = field === "applied_tag_ids";
@@ -288,8 +289,8 @@ function fieldsOf(thread: AnyThreadChannel) {
 		name: thread.name,
 		archived: thread.archived ?? false,
 		locked: thread.locked ?? false,
-		slowmode_seconds: thread.rateLimitPerUser ?? 0,
-		auto_archive_minutes: thread.autoArchiveDuration ?? 0,
+		slowmode: thread.rateLimitPerUser ?? 0,
+		auto_archive: (thread.autoArchiveDuration ?? 0) * 60,
 		invitable: thread.invitable ?? false,
 		applied_tag_ids: sortedIds(thread.appliedTags),
 	};

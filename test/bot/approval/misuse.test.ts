@@ -191,7 +191,7 @@ test("a ban is approved although the member writes on", async () => {
 	const zoe = world.simulator.user("zoe");
 	const { id } = world.simulator.channel("The Cooks/general");
 	await zoe.say(id, "spam");
-	await world.call(key("k"), "ban", { ...ban(world), delete_message_seconds: 3_600 });
+	await world.call(key("k"), "ban", { ...ban(world), delete_messages: "1h" });
 	expect((await world.details()).text).toContain("1 message");
 	await zoe.say(id, "more spam");
 	expect(await world.press("ada", "Approve")).toContain('"Ban users" is done');

@@ -104,7 +104,7 @@ test("names in a request are escaped once, and it says why a call is destructive
 test("each line of a dry run is quoted", async () => {
 	await using world = await startApprovalWorld();
 	const { id } = world.simulator.user("zoe");
-	pendingId(await world.call(key("k"), "ban", { user_ids: [id], delete_message_seconds: 3600 }));
+	pendingId(await world.call(key("k"), "ban", { user_ids: [id], delete_messages: "1h" }));
 	const [, ...lines] = descriptionOf(world.posts().at(-1)).split("\n");
 	expect(lines.slice(0, 2)).toEqual([`> Ban <@${id}> for good?`, "> Discord deletes their messages of the last hour."]);
 });

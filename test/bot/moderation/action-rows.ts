@@ -416,7 +416,7 @@ export const actionRows: Record<string, ActionRow> = {
 		make(scene) {
 			const channel = newChannel(scene);
 			return {
-				args: { channel_id: channel.id, slowmode_seconds: 30 },
+				args: { channel_id: channel.id, slowmode: "30s" },
 				request: `PATCH /channels/${channel.id}`,
 				done: () => channel.rate_limit_per_user === 30,
 				users: [],

@@ -110,7 +110,7 @@ export const automodRows: Record<string, Row> = {
 					{ name: "Mentions", trigger_type: "mention_spam", mention_total_limit: 1, ...blocks },
 				],
 				["by words", { rule_id: guild.rule("Soup true"), keyword_filter: ["soup", "stew", "the"] }],
-				["by words", { rule_id: guild.rule("Soup true"), actions: ["block_message", "timeout"], duration_seconds: 60 }],
+				["by words", { rule_id: guild.rule("Soup true"), actions: ["block_message", "timeout"], duration: "1m" }],
 				["by words", { rule_id: guild.rule("Soup false"), enabled: true }],
 			],
 		}),

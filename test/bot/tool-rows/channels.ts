@@ -72,11 +72,11 @@ export const channelsRows: Record<string, Row> = {
 		dryRun: /^topic: none → changed$/m,
 		effects: (guild) => ({
 			write: [
-				{ channel_id: guild.channel("general"), slowmode_seconds: 10 },
+				{ channel_id: guild.channel("general"), slowmode: "10s" },
 				{ channel_id: guild.channel("Lounge"), name: "Lounge", user_limit: 5, bitrate: 8000 },
 			],
 			destructive: [
-				["replaces the channel's topic", { channel_id: guild.channel("general"), slowmode_seconds: 20, topic: "Soup" }],
+				["replaces the channel's topic", { channel_id: guild.channel("general"), slowmode: "20s", topic: "Soup" }],
 				[
 					"replaces the channel's view_role_ids",
 					{ channel_id: guild.channel("general"), view_role_ids: [guild.role("Staff")] },

@@ -27,7 +27,7 @@ export const guildsRows: Record<string, Row> = {
 		reason: AuditLogEvent.GuildUpdate,
 		needs: inGuild("ManageGuild"),
 		effects: () => ({
-			write: [{ afk_timeout: 900 }],
+			write: [{ afk_timeout: "15m" }],
 			destructive: [["raises what members need", { verification_level: "VERY_HIGH" }]],
 		}),
 	},

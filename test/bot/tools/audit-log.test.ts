@@ -329,7 +329,7 @@ function undone(
 		[
 			"GuildUpdate",
 			[...changed({ name: ["Before", "After"], afk_timeout: [300, 60] }), ...set({ system_channel_id: entityId })],
-			'edit_guild name="Before" afk_timeout=300 system_channel_id=""',
+			'edit_guild name="Before" afk_timeout=5m system_channel_id=""',
 		],
 		["ChannelCreate", { target_id: general }, `delete_channel channel_id=${general}`],
 		["ChannelCreate", {}, undefined],
@@ -339,7 +339,7 @@ function undone(
 				...changed({ rate_limit_per_user: [5, 0], topic: [undefined, "new"], nsfw: [true, false], name: ["123", "x"] }),
 				...was({ parent_id: entityId }),
 			],
-			`edit_channel channel_id=${entityId} slowmode_seconds=5 topic="" nsfw=true name="123" category_id=${entityId} lock_permissions=false`,
+			`edit_channel channel_id=${entityId} slowmode=5s topic="" nsfw=true name="123" category_id=${entityId} lock_permissions=false`,
 		],
 		["ChannelUpdate", changed({ topic: ["x".repeat(201), ""] }), undefined],
 		["ChannelOverwriteCreate", denied, `${onRegular} replace=true`],
@@ -426,7 +426,7 @@ function undone(
 		[
 			"ThreadUpdate",
 			changed({ locked: [false, true], auto_archive_duration: [60, 1440] }),
-			`edit_thread thread_id=${entityId} locked=false auto_archive_minutes=60`,
+			`edit_thread thread_id=${entityId} locked=false auto_archive=1h`,
 		],
 		["AutoModerationRuleCreate", {}, `delete_automod_rule rule_id=${entityId}`],
 		[
@@ -543,7 +543,7 @@ worldTest(
 			`| +@role 5 (ID: 5); +@role 6 (ID: 6) | undo: bulk_role_update user_ids=[${zoe}] role_id=each action=remove`,
 		);
 		expect(slowed).toEndWith(
-			`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,
+			`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode=5s`,
 		);
 		expect(banned).toEndWith(`banned user @zoe (ID: ${zoe})`);
 		expect(unbanned).toEndWith(`| undo: ban user_ids=[${zoe}]`);

@@ -54,7 +54,7 @@ worldTest("a created rule blocks, alerts and times out, except for exempt roles"
 		actions: ["block_message", "send_alert_message", "timeout"],
 		custom_message: "no | soup",
 		alert_channel_id: alerts.id,
-		duration_seconds: 60,
+		duration: "1m",
 		exempt_role_ids: [regular.id],
 	});
 	const [first, line] = made.text.split("\n");
@@ -105,21 +105,21 @@ worldTest("contradictory arguments are refused before Discord is asked, all at o
 			["keyword_filter: spam rules do not have this field", "presets: spam rules do not have this field"],
 		],
 		[
-			{ ...words, alert_channel_id: alerts.id, duration_seconds: 60 },
+			{ ...words, alert_channel_id: alerts.id, duration: "1m" },
 			[
 				"alert_channel_id: only rules with the action send_alert_message have this field",
-				"duration_seconds: only rules with the action timeout have this field",
+				"duration: only rules with the action timeout have this field",
 			],
 		],
 		[
 			{ ...words, actions: ["send_alert_message", "timeout"] },
 			[
 				"alert_channel_id: is required for the action send_alert_message",
-				"duration_seconds: is required for the action timeout",
+				"duration: is required for the action timeout",
 			],
 		],
 		[
-			{ trigger_type: "spam", actions: ["timeout"], duration_seconds: 60 },
+			{ trigger_type: "spam", actions: ["timeout"], duration: "1m" },
 			["actions: only keyword and mention_spam rules can have timeout"],
 		],
 		[
@@ -132,8 +132,8 @@ worldTest("contradictory arguments are refused before Discord is asked, all at o
 		],
 		[{ keyword_filter: ["x".repeat(61)] }, ["expected 1 to 60 characters"]],
 		[
-			{ ...words, actions: ["timeout"], duration_seconds: 2_419_201 },
-			["duration_seconds: expected an integer from 1 to 2419200"],
+			{ ...words, actions: ["timeout"], duration: "2419201s" },
+			['duration: expected a duration from 1s to 28d, received "2419201s"'],
 		],
 	];
 	for (const [more, faults] of cases) {
@@ -151,7 +151,7 @@ worldTest("a rule that times out or blocks members requires MODERATE_MEMBERS", a
 	const bits = BigInt(own.permissions) & ~PermissionFlagsBits.ModerateMembers;
 	world.simulator.world.roles.edit(world.guild, own, { permissions: String(bits) });
 	await world.heard();
-	const timesOut = { actions: ["timeout"], duration_seconds: 60 };
+	const timesOut = { actions: ["timeout"], duration: "1m" };
 	for (const refused of [
 		await create({ keyword_filter: ["soup"], ...timesOut }),
 		await create({ trigger_type: "member_profile", keyword_filter: ["soup"], actions: ["block_member_interaction"] }),
@@ -191,7 +191,7 @@ worldTest("an edit sends the given fields and those that Discord would otherwise
 	const off = await edit(edited, { actions: ["send_alert_message"], enabled: false });
 	expect(off.text.split("\n").slice(1)).toEqual(["enabled: true → false", 'actions: removed 1, "block_message"']);
 	expect(sent()).toEqual({ enabled: false, actions: [{ type: 2, metadata: { channel_id: alerts.id } }] });
-	const dangling = await edit(edited, { duration_seconds: 60 });
+	const dangling = await edit(edited, { duration: "1m" });
 	expect(dangling.text).toContain("only rules with the action timeout have this field");
 });
 

@@ -202,7 +202,7 @@ worldTest("ban bans several members and others, and says who was not banned", as
 	const user_ids = [...idsOf(members), outsider.id, banned.id];
 	const [author] = members;
 	if (author) simulator.world.messages.add(channelNamed(world, "general"), author.user, { content: "spam" });
-	const args = { user_ids, delete_message_seconds: 60 };
+	const args = { user_ids, delete_messages: "1m" };
 	const dry = await world.call("ban", { ...args, dry_run: true });
 	expect(dry.text).toMatch(
 		/\nWould ban 3 user\(s\), 2 of them members, and delete about 1 message\(s\) of the last 60 s \(Discord's search, where the bot can read\); now is \S+Z:\nnew-0 \(@new-0\) \| ID: \d+ \| joined: \S+Z\nnew-1 /,
@@ -268,7 +268,7 @@ worldTest(
 		expect(await count()).toBe(
 			`Dry run: nothing was done.\nWould remove 3 member(s) of the guild ${guild.id} who ${who}.`,
 		);
-		expect(await count({ days: 9 })).toContain("Would remove 0 member(s)");
+		expect(await count({ inactive: "9d" })).toContain("Would remove 0 member(s)");
 		const dry = await world.call("prune_members", { dry_run: true });
 		expect(dry.text).toContain(`Would remove 3 member(s) of the guild`);
 		expect(writes(world)).toEqual([]);

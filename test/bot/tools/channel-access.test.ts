@@ -189,7 +189,7 @@ describe("access of a new channel", () => {
 			["@everyone", 0n, bits],
 			["alpha", bits, 0n],
 		]);
-		const edited = await it.edit(it.fresh(), { slowmode_seconds: 5 });
+		const edited = await it.edit(it.fresh(), { slowmode: "5s" });
 		expect(edited.isError).toBe(false);
 	});
 

@@ -36,7 +36,7 @@ describe("create_channel", () => {
 		[
 			"text",
 			ChannelType.GuildText,
-			{ topic: "t", nsfw: true, slowmode_seconds: 21_600 },
+			{ topic: "t", nsfw: true, slowmode: "6h" },
 			["topic: t | age-restricted: yes | slow mode: 21600 s"],
 		],
 		["voice", ChannelType.GuildVoice, { user_limit: 99, nsfw: true }, ["age-restricted: yes | user limit: 99"]],
@@ -44,7 +44,7 @@ describe("create_channel", () => {
 		[
 			"forum",
 			ChannelType.GuildForum,
-			{ topic: "t".repeat(4096), slowmode_seconds: 5 },
+			{ topic: "t".repeat(4096), slowmode: "5s" },
 			[`topic: ${"t".repeat(80)}… | slow mode: 5 s`],
 		],
 		["stage", ChannelType.GuildStageVoice, { user_limit: 10_000 }, ["user limit: 10000"]],
@@ -62,12 +62,12 @@ describe("create_channel", () => {
 		expect(first).toStartWith(`Created the ${channel_type} channel #a-${channel_type} (ID: ${channel.id})`);
 		expect(lines).toEqual([...settings, "For @everyone: public."]);
 		expect(isError).toBe(false);
-		const { topic, slowmode_seconds: slowmode, ...same } = { topic: undefined, slowmode_seconds: undefined, ...fields };
+		const { topic, slowmode, ...same } = { topic: undefined, slowmode: undefined, ...fields };
 		expect(channel).toMatchObject({
 			type,
 			...same,
 			topic: topic || null,
-			rate_limit_per_user: slowmode ?? 0,
+			rate_limit_per_user: slowmode === undefined ? 0 : slowmode === "6h" ? 21_600 : 5,
 			permission_overwrites: [],
 		});
 	});
@@ -159,10 +159,7 @@ describe("create_channel", () => {
 			{ channel_type: "category", category_id: "Talk", nsfw: false },
 			"nsfw: category channels do not have this setting; category_id: category channels do not have this setting",
 		],
-		[
-			{ channel_type: "announcement", slowmode_seconds: 1 },
-			"slowmode_seconds: announcement channels do not have this setting",
-		],
+		[{ channel_type: "announcement", slowmode: "1s" }, "slowmode: announcement channels do not have this setting"],
 		[{ channel_type: "voice", user_limit: 100 }, "expected at most 99 for voice channels"],
 		[{ topic: "t".repeat(1025) }, "topic: expected at most 1024"],
 		[{ channel_type: "thread" }, "channel_type: expected"],
@@ -194,7 +191,7 @@ describe("edit_channel", () => {
 		["topic", "a", { topic: "a" }, "topic: Everything and nothing → a"],
 		["topic", "", { topic: null }, "topic: Everything and nothing → none"],
 		["nsfw", true, { nsfw: true }, "age-restricted: no → yes"],
-		["slowmode_seconds", 60, { rate_limit_per_user: 60 }, "slow mode: 0 → 60 s"],
+		["slowmode", "1m", { rate_limit_per_user: 60 }, "slow mode: 0 → 60 s"],
 		["category_id", "", { parent_id: null }, "category: #Talk → none"],
 	])("changes %s to %j and nothing else", async (...row) => {
 		const [field, value, expected, said] = row;
@@ -237,12 +234,12 @@ describe("edit_channel", () => {
 		const same = await world.call("edit_channel", {
 			channel_id,
 			name: "general",
-			slowmode_seconds: 0,
+			slowmode: "off",
 			category_id: parent_id,
 		});
 		expect(same.isError).toBe(true);
 		expect(same.text).toStartWith(
-			`Nothing would change: #general (ID: ${channel_id}) already has the given name, slowmode_seconds, category_id.`,
+			`Nothing would change: #general (ID: ${channel_id}) already has the given name, slowmode, category_id.`,
 		);
 		const none = await world.call("edit_channel", { channel_id });
 		expect(none.code).toBe(-32602);
@@ -269,7 +266,7 @@ describe("edit_channel", () => {
 
 	worldTest("concurrent edits of different fields do not undo one another", async (world) => {
 		const channel = channelNamed(world, "general");
-		const edits = [{ name: "new" }, { topic: "new" }, { nsfw: true }, { slowmode_seconds: 7 }, { category_id: "" }];
+		const edits = [{ name: "new" }, { topic: "new" }, { nsfw: true }, { slowmode: "7s" }, { category_id: "" }];
 		await Promise.all(edits.map((edit) => world.call("edit_channel", { channel_id: channel.id, ...edit })));
 		expect(channel).toMatchObject({ name: "new", topic: "new", nsfw: true, rate_limit_per_user: 7, parent_id: null });
 	});

@@ -17,7 +17,7 @@ describe("edit_guild", () => {
 			verification_level: "VERY_HIGH",
 			default_message_notifications: "ONLY_MENTIONS",
 			afk_channel_id: lounge.id,
-			afk_timeout: 3600,
+			afk_timeout: "1h",
 			system_channel_id: general.id,
 			premium_progress_bar_enabled: true,
 		});
@@ -29,7 +29,7 @@ describe("edit_guild", () => {
 			"verification_level: NONE → VERY_HIGH",
 			"default_message_notifications: ALL_MESSAGES → ONLY_MENTIONS",
 			`afk_channel_id: none → #Lounge (ID: ${lounge.id})`,
-			"afk_timeout: 300 → 3600",
+			"afk_timeout: 5m → 1h",
 			`system_channel_id: none → #general (ID: ${general.id})`,
 			"premium_progress_bar_enabled: false → true",
 		]);
@@ -63,7 +63,7 @@ describe("edit_guild", () => {
 	test.each([
 		[{}, "expected at least one of these"],
 		[{ verification_level: "EXTREME" }, "verification_level: expected"],
-		[{ afk_timeout: 100 }, "afk_timeout: expected one of 60, 300"],
+		[{ afk_timeout: "100s" }, "afk_timeout: expected one of 1m, 5m"],
 		[{ preferred_locale: "xx" }, "preferred_locale: expected "],
 		[{ name: "x" }, "name: expected 2 to 100 characters"],
 	])("refuses %j before Discord sees it", async (args, fault) => {

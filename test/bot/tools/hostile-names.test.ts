@@ -250,7 +250,7 @@ test.each([
 		["send_webhook_message", { webhook_id: hook.id, content: "x" }, 1],
 		["ban", { user_ids: [boss.user.id] }, 1],
 		["ban", { user_ids: [user.id], dry_run: true }, 3],
-		["ban", { user_ids: [user.id], delete_message_seconds: 86_400, dry_run: true }, 3],
+		["ban", { user_ids: [user.id], delete_messages: "1d", dry_run: true }, 3],
 		["ban", { user_ids: [user.id, gone], dry_run: true }, 4],
 		["kick", { user_ids: [user.id, gone], dry_run: true }, 4],
 		["timeout", { user_ids: [user.id, gone], duration: "1h" }, 3],

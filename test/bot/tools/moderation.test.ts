@@ -64,10 +64,10 @@ worldTest("ban of a banned user says that nothing was done", async (world) => {
 
 test.each([
 	[{}, ["new", "3 hours", "2 days", "6 days", "8 days"]],
-	[{ delete_message_seconds: 0 }, ["new", "3 hours", "2 days", "6 days", "8 days"]],
-	[{ delete_message_seconds: 3600 }, ["3 hours", "2 days", "6 days", "8 days"]],
-	[{ delete_message_seconds: 86_400 }, ["2 days", "6 days", "8 days"]],
-	[{ delete_message_seconds: 604_800 }, ["8 days"]],
+	[{ delete_messages: "none" }, ["new", "3 hours", "2 days", "6 days", "8 days"]],
+	[{ delete_messages: "1h" }, ["3 hours", "2 days", "6 days", "8 days"]],
+	[{ delete_messages: "1d" }, ["2 days", "6 days", "8 days"]],
+	[{ delete_messages: "7d" }, ["8 days"]],
 ])("ban with %j leaves the messages of these ages: %j", async (args, left) => {
 	await using world = await startWorld();
 	const { simulator } = world;
@@ -94,10 +94,9 @@ test.each([
 });
 
 test.each([
-	[{ delete_message_seconds: 0.5 }, "delete_message_seconds: expected an integer"],
-	[{ delete_message_seconds: 604_801 }, "delete_message_seconds: expected an integer"],
-	[{ delete_message_seconds: -1 }, "delete_message_seconds: expected an integer"],
-	[{ delete_message_seconds: "60" }, "delete_message_seconds: expected number"],
+	[{ delete_messages: "8d" }, 'delete_messages: expected a duration from 1s to 7d or "none", received "8d"'],
+	[{ delete_messages: "60" }, "delete_messages: expected a duration"],
+	[{ delete_messages: 60 }, "delete_messages: expected string"],
 ])("ban refuses %j", async (args, fault) => {
 	const world = await shared();
 	const { id: user_id } = world.simulator.user("zoe");
@@ -125,7 +124,7 @@ worldTest(
 		zoe.joined_at = "2026-01-31T12:00:00.000Z";
 		simulator.world.members.edit(guild, zoe, { roles: [role.id] });
 		await world.heard();
-		const args = { user_ids: [zoe.user.id], delete_message_seconds: 60 };
+		const args = { user_ids: [zoe.user.id], delete_messages: "1m" };
 		simulator.faults.fail("GET /guilds/*/messages/search", 403);
 		const dry = await world.call("ban", { ...args, dry_run: true });
 		expect(dry.text).toContain(

@@ -252,7 +252,7 @@ describe("rank", () => {
 			actions: [{ type: 3, metadata: { duration_seconds: 60 } }],
 			exempt_channels: [],
 		});
-		const longer = { rule_id: rule.id, duration_seconds: 86_400 };
+		const longer = { rule_id: rule.id, duration: "1d" };
 		expect(await refused("set_automod_rule", longer, ["ManageGuild"])).toContain("You lack MODERATE_MEMBERS in ");
 		const renamed = { rule_id: rule.id, name: freshName() };
 		await runs("set_automod_rule", renamed, ["ManageGuild"]);
@@ -570,7 +570,7 @@ describe("messages", () => {
 
 	test("a ban does not count messages in hidden channels", async () => {
 		const { user } = newMember(cast, cast.guild);
-		const args = { user_ids: [user.id], delete_message_seconds: 3600, dry_run: true };
+		const args = { user_ids: [user.id], delete_messages: "1h", dry_run: true };
 		expect(await runs("ban", args, ["BanMembers"])).toContain("their messages of the last");
 	});
 

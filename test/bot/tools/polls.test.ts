@@ -25,7 +25,7 @@ worldTest("a poll is sent with its answers, for a day by default", async (world)
 	);
 	const hours = (at = "") => Math.round((Date.parse(at) - Date.now()) / 3.6e6);
 	expect(hours(expiry)).toBe(24);
-	const long = await ask(world, { duration: 768, allow_multiselect: true });
+	const long = await ask(world, { duration: "32d", allow_multiselect: true });
 	expect(hours(long.message?.poll?.expiry)).toBe(768);
 	expect(long.text).toContain("| several answers allowed |");
 });
@@ -51,8 +51,8 @@ worldTest("an invalid poll is refused before it is sent", async (world) => {
 		],
 		["answers.0.text", { answers: [{ text: "x".repeat(56) }, one] }],
 		["answers.0.emoji", { answers: [{ text: "x", emoji: "soup" }, one] }],
-		["duration", { duration: 769 }],
-		["duration", { duration: 0 }],
+		["duration", { duration: "33d" }],
+		["duration", { duration: "90m" }],
 	];
 	for (const [field, args] of wrong) expect((await ask(world, args)).text).toContain(`${field}: expected `);
 	expect(world.simulator.journal.entries()).toEqual([]);

@@ -180,6 +180,15 @@ test.each([
 	expect(text).toContain(fault);
 });
 
+test("a date before Discord's first day is the beginning", async () => {
+	const world = await shared();
+	const { channel_id } = write(world, [["first soup", "ada", 9]]);
+	await world.heard();
+	const { text } = await world.call("search_messages", { channel_ids: [channel_id], after: "2015-01-01" });
+	expect(text).toContain("first soup");
+	expect((await world.call("get_audit_log", { after: "2010-01-01" })).isError).toBe(false);
+});
+
 /** Two channels, in which ada and zoe write in turn, a message a day each: s0 … in #stove, o0 … in #oven. */
 function writeInTwo(world: TestWorld, count: number) {
 	const inOne = (letter: string, author: string, name: string, shift: number) =>

@@ -204,13 +204,13 @@ worldTest("edit_thread changes the given fields that differ, and names them", as
 	const thread = start("soup");
 	const edit = async (given: object) => (await call("edit_thread", { thread_id: thread.id, ...given })).text;
 	await test.heard();
-	expect(await edit({ name: "stew", locked: false, slowmode_seconds: 5 })).toBe(
-		`Changed name, slowmode_seconds of #stew (ID: ${thread.id}): name: soup → stew, slowmode_seconds: 0 → 5.`,
+	expect(await edit({ name: "stew", locked: false, slowmode: "5s" })).toBe(
+		`Changed name, slowmode of #stew (ID: ${thread.id}): name: soup → stew, slowmode: 0s → 5s.`,
 	);
 	expect(thread).toMatchObject({ name: "stew", rate_limit_per_user: 5 });
 	expect(await edit({ name: "stew" })).toContain("Nothing would change");
 	expect(await edit({})).toContain("expected at least one of these");
-	expect(await edit({ auto_archive_minutes: 60, archived: true })).toContain("Changed archived, auto_archive_minutes");
+	expect(await edit({ auto_archive: "1h", archived: true })).toContain("Changed archived, auto_archive");
 	expect(await edit({ name: "soup" })).toContain("is archived: pass archived = false");
 	expect(await edit({ name: "soup", archived: false })).toContain("Changed name, archived of #soup");
 	expect(await edit({ applied_tag_ids: ["123456789012345678"] })).toContain("only forum posts have tags");

@@ -172,7 +172,7 @@ function listCases({ cases }: ToolOptions) {
 			user_id: v.optional(snowflake("person concerned")),
 			moderator_id: v.optional(snowflake("moderator")),
 			action: v.optional(v.picklist(caseActions)),
-			since: v.optional(moment("Only since this")),
+			since: v.optional(moment("Only since this", true)),
 			until: v.optional(moment("Only before this")),
 			before: v.optional(integer(1, maxNumber, "Previous page's last case.")),
 			limit: limit(100, 20),

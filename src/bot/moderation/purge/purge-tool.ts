@@ -26,12 +26,12 @@ const maxUsers = 100;
 const input = {
 	guild_id,
 	user_ids: v.optional(list(snowflake("author"), 1, maxUsers, "Authors, including people who have left.")),
-	joined_after: v.optional(moment("Or of members who joined after")),
+	joined_after: v.optional(moment("Or of members who joined after", true)),
 	joined_before: v.optional(moment("And before")),
 	channel_ids: v.optional(
 		list({ ...snowflake("channel"), find: anyChannel }, 1, 200, "Or forums, categories; default: all."),
 	),
-	after: v.optional(moment("Written after")),
+	after: v.optional(moment("Written after", true)),
 	before: v.optional(moment("Written before")),
 	count: v.optional(integer(1, maxCount, "Maximum, newest first.")),
 	pinned: v.optional(flag("Delete pinned messages, too."), false),

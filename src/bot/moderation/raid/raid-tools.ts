@@ -11,7 +11,8 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { joined, render, type Said, said, type Text } from "../../../texts/texts.ts";
 import { asking, type Output, parts, type Result, result } from "../../results/result.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
-import { choice, defaultReason, guild_id, integer, reason } from "../../tool/arguments/arguments.ts";
+import { choice, defaultReason, guild_id, reason } from "../../tool/arguments/arguments.ts";
+import { duration } from "../../tool/arguments/durations.ts";
 import type { BotTool, Plan } from "../../tool/context.ts";
 import { destructiveTool, readTool } from "../../tool/define.ts";
 import type { RaidModes, RaidView } from "./raid-mode.ts";
@@ -32,9 +33,6 @@ import {
 /** Names of the tools for raid mode. The setting `deny` accepts these names even if the feature is off. */
 export const raidToolNames = ["raid_mode", "raid_status"] as const;
 
-const defaultSlowmode = 30;
-/** Discord's maximum slow mode, in seconds. https://docs.discord.com/developers/resources/channel#channel-object */
-const maxSlowmode = 21_600;
 const maxWaitMs = 8_000;
 const reserveMs = 3_000;
 
@@ -59,13 +57,13 @@ function raidMode(modes: Modes) {
 		input: {
 			guild_id,
 			mode: choice(["on", "off"], "On or off."),
-			slowmode_seconds: v.optional(integer(5, maxSlowmode, "Slow mode."), defaultSlowmode),
+			slowmode: v.optional(duration({ min: "5s", max: "6h" }, "Slow mode."), "30s"),
 			reason,
 		},
-		async plan({ mode: wanted, slowmode_seconds }, { guild }): Promise<Plan> {
+		async plan({ mode: wanted, slowmode }, { guild }): Promise<Plan> {
 			const view = await modes.view(guild.id);
-			requireChange(guild, view, wanted, slowmode_seconds);
-			const mode = newMode(guild, view, wanted, slowmode_seconds);
+			requireChange(guild, view, wanted, slowmode);
+			const mode = newMode(guild, view, wanted, slowmode);
 			const steps = view?.steps ?? [];
 			const read = await readSettings(guild);
 			const plan = await planRaidMode(guild, mode, steps, read, Date.now());
@@ -75,7 +73,7 @@ function raidMode(modes: Modes) {
 				record: {
 					action: wanted === "on" ? "raid_on" : "raid_off",
 					userIds: [],
-					...(isNew && { detail: `slow mode: ${slowmode_seconds} s` }),
+					...(isNew && { detail: `slow mode: ${slowmode} s` }),
 				},
 				async act() {
 					const { ended } = await modes.turn(guild.id, mode);

@@ -21,7 +21,14 @@ export const raidActions: readonly Action[] = [
 		tool: "raid_mode",
 		fixed: { mode: "on" },
 		options: [
-			{ name: "slowmode", kind: "integer", argument: "slowmode_seconds", min: 5, max: 21_600 },
+			{
+				name: "slowmode",
+				kind: "integer",
+				argument: "slowmode",
+				min: 5,
+				max: 21_600,
+				convert: (seconds) => `${seconds}s`,
+			},
 			reason,
 			announceOption,
 		],

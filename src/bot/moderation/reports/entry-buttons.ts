@@ -22,8 +22,6 @@ import type { CallAs } from "../../tool/call-as.ts";
 import { actsOf, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
 import type { Reports } from "./reports.ts";
 
-const daySeconds = 86_400;
-
 export interface EntryButtonsOptions {
 	reports: Pick<Reports, "find" | "act" | "openAbout">;
 	callAs: CallAs;
@@ -140,10 +138,7 @@ function callFor(act: ReportAct, row: ReportRow, form: Form): { tool: string; ar
 		case "timeout":
 			return { tool: "timeout", args: { user_ids: [author_id], duration: form.duration, ...given } };
 		case "ban":
-			return {
-				tool: "ban",
-				args: { user_ids: [author_id], delete_message_seconds: readDays(form.days) * daySeconds, ...given },
-			};
+			return { tool: "ban", args: { user_ids: [author_id], delete_messages: `${readDays(form.days)}d`, ...given } };
 	}
 }
 

@@ -19,8 +19,6 @@ import { requireHeld } from "../who-may.ts";
 import type { Allowances } from "./allowances.ts";
 import { prefix } from "./log-entry.ts";
 
-const deletedSeconds = 3_600;
-
 export interface ButtonsOptions {
 	callAs: CallAs;
 	cases: Pick<Cases, "find" | "edit">;
@@ -67,10 +65,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 	}
 
 	async function ban(press: Press): Promise<Answer> {
-		const { text, isError } = await call(press, "ban", {
-			delete_message_seconds: deletedSeconds,
-			reason: `Ban for ${about(press)}`,
-		});
+		const { text, isError } = await call(press, "ban", { delete_messages: "1h", reason: `Ban for ${about(press)}` });
 		return { text, isDone: !isError };
 	}
 

@@ -121,23 +121,26 @@ export const timeExamples =
 /** JSON Schema pattern of the start of a point in time. */
 export const timeStart = "now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
-/** A past time: a duration before now such as "6h", a date, a time, or a Discord id. `what` starts the description. */
-export function moment(what: string) {
+/**
+ * A past time: a duration before now such as "6h", a date, a time, or a Discord id. `what` starts the description.
+ * `isStart`: any time before Discord existed is the beginning.
+ */
+export function moment(what: string, isStart = false) {
 	return v.pipe(
 		v.string(),
-		v.check((input) => readMoment(input) !== undefined, expected(timeExamples)),
-		v.transform((input) => readMoment(input) as Moment),
+		v.check((input) => readMoment(input, isStart) !== undefined, expected(timeExamples)),
+		v.transform((input) => readMoment(input, isStart) as Moment),
 		published({ pattern: `^(${timeStart})` }),
 		v.description(`${what}: 6h (ago), date, time or id.`),
 	);
 }
 
-function readMoment(text: string): Moment | undefined {
+function readMoment(text: string, isStart: boolean): Moment | undefined {
 	if (isId(text)) return { first: text, lastBefore: text, atMs: SnowflakeUtil.timestampFrom(text) };
 	const atMs = readAnyTime(text, -1);
 	if (atMs === undefined) return undefined;
 	const first = lowestIdAt(atMs);
-	if (first < 1n) return undefined;
+	if (first < 1n) return isStart ? { first: "0", lastBefore: "0", atMs } : undefined;
 	return { first: String(first), lastBefore: String(first - 1n), atMs };
 }
 

@@ -5,6 +5,7 @@ import { type APIAuditLogEntry, AuditLogEvent, type Guild, OverwriteType } from 
 import { permissionNames } from "../../../discord/permissions.ts";
 import { lengthOf, oneField } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
+import { durationText } from "../../tool/arguments/durations.ts";
 import { bitsOf, type Change, changesOf, channelKind, colorText } from "./changes.ts";
 
 /** A tool and its arguments. */
@@ -19,7 +20,7 @@ const sameNames = (...keys: string[]): Arguments => Object.fromEntries(keys.map(
 
 const channelArguments: Arguments = {
 	...sameNames("name", "topic", "nsfw", "bitrate", "user_limit"),
-	rate_limit_per_user: "slowmode_seconds",
+	rate_limit_per_user: "slowmode",
 	parent_id: "category_id",
 };
 
@@ -27,8 +28,8 @@ const roleArguments = sameNames("name", "color", "hoist", "mentionable");
 
 const threadArguments: Arguments = {
 	...sameNames("name", "archived", "locked", "invitable"),
-	rate_limit_per_user: "slowmode_seconds",
-	auto_archive_duration: "auto_archive_minutes",
+	rate_limit_per_user: "slowmode",
+	auto_archive_duration: "auto_archive",
 };
 
 const guildArguments = sameNames(
@@ -208,6 +209,8 @@ function oldValues(changes: readonly Change[], names: Arguments): Record<string,
 
 function argument(name: string, value: unknown): string | undefined {
 	if (name === "color") return colorText(Number(value ?? 0));
+	const unit = { slowmode: 1, afk_timeout: 1, auto_archive: 60 }[name];
+	if (unit !== undefined) return durationText(Number(value ?? 0) * unit);
 	if (typeof value === "boolean" || typeof value === "number") return String(value);
 	// Absent means that the field had no value.
 	const text = value === undefined || value === null ? "" : value;

@@ -80,11 +80,12 @@ function actionIssues(trigger: TriggerName, rule: RuleFields, changes: GivenRule
 	const fields = Object.keys(actionOf) as (keyof typeof actionOf)[];
 	for (const field of fields) {
 		const action = actionOf[field];
+		const name = field.replace("_seconds", "");
 		if (changes[field] !== undefined && !rule.actions.includes(action))
-			issues.push(`${field}: only rules with the action ${action} have this field`);
+			issues.push(`${name}: only rules with the action ${action} have this field`);
 		const isNew = changes.actions?.includes(action);
 		if (isNew && field !== "custom_message" && !rule[field])
-			issues.push(`${field}: is required for the action ${action}`);
+			issues.push(`${name}: is required for the action ${action}`);
 	}
 	for (const action of changes.actions ?? []) {
 		const triggers = triggersWith[action];

@@ -89,7 +89,7 @@ export async function editSteps(guild: Guild, channel: Channel, args: ChannelEdi
 	];
 	if (steps.length > 0) return steps;
 	const given = argumentNames.filter((name) => args[name] !== undefined);
-	throw new SaidError(saidUnchanged(`<#${channel.id}>`, args.slowmode_seconds), {
+	throw new SaidError(saidUnchanged(`<#${channel.id}>`, args.slowmode), {
 		models: `Nothing would change: ${channelName(channel)} already has the given ${given.join(", ")}. Nothing was done.`,
 	});
 }

@@ -28,6 +28,7 @@ import { listedAs } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import type { Emoji } from "../../messages/emoji.ts";
 import { flag, integer, text } from "../../tool/arguments/arguments.ts";
+import { duration } from "../../tool/arguments/durations.ts";
 
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
@@ -70,10 +71,10 @@ export const kindFields = {
 		),
 	),
 	nsfw: v.optional(flag("Age-restricted.")),
-	slowmode_seconds: v.optional(
+	slowmode: v.optional(
 		v.pipe(
-			integer(0, 21_600, "Seconds between a user's messages; 0 for none."),
-			listedAs({ type: "integer", description: "At most 21600; 0: off." }),
+			duration({ max: "6h", none: "off" }, "Time between a user's messages, up to 6h; off."),
+			listedAs({ type: "string", description: "Up to 6h; off." }),
 		),
 	),
 	bitrate: v.optional(v.pipe(integer(8000, 384_000, "Voice."), listedAs({ type: "integer", description: "Voice." }))),
@@ -115,7 +116,8 @@ export function requireSupportedFields(
 	args: GivenFields & { tags?: unknown; status?: unknown },
 	kind: EditedKind,
 ): void {
-	const own: readonly string[] = editedKinds[kind].fields;
+	// Documents have it in seconds.
+	const own = editedKinds[kind].fields.map((field) => (field === "slowmode_seconds" ? "slowmode" : field));
 	const unsupported = editedFieldNames.filter(
 		(field) => args[field as keyof GivenFields] !== undefined && !own.includes(field),
 	);
@@ -141,7 +143,7 @@ export function discordFields(fields: GivenFields) {
 		topic: fields.topic,
 		nsfw: fields.nsfw,
 		bitrate: fields.bitrate,
-		rateLimitPerUser: fields.slowmode_seconds,
+		rateLimitPerUser: fields.slowmode,
 		userLimit: fields.user_limit,
 		// null clears a field; undefined leaves it unchanged.
 		parent: category_id === "" ? null : category_id,
@@ -170,7 +172,7 @@ export function currentFields(channel: GuildBasedChannel) {
 		channel_type: kindName(channel),
 		topic: fields.topic ?? "",
 		nsfw: fields.nsfw ?? false,
-		slowmode_seconds: fields.rateLimitPerUser ?? 0,
+		slowmode: fields.rateLimitPerUser ?? 0,
 		/** Bits per second; undefined if Discord does not state it. */
 		bitrate: fields.bitrate ?? undefined,
 		user_limit: fields.userLimit ?? 0,

@@ -28,7 +28,7 @@ const labels: Record<keyof ChannelFields, Label> = {
 	topic: { name: "topic" },
 	nsfw: { name: "age-restricted" },
 	spoiler: { name: "spoiler" },
-	slowmode_seconds: { name: "slow mode", unit: " s" },
+	slowmode: { name: "slow mode", unit: " s" },
 	bitrate: { name: "bitrate", unit: " bit/s", empty: "unknown" },
 	user_limit: { name: "user limit" },
 	rtc_region: { name: "region", empty: "automatic" },

@@ -10,6 +10,7 @@ import {
 	Routes,
 	type User,
 } from "discord.js";
+import * as v from "valibot";
 import { actingPerson } from "../../../discord/acting-person.ts";
 import { memberFields, time } from "../../../discord/describe.ts";
 import { absentIf } from "../../../discord/find.ts";
@@ -19,6 +20,7 @@ import { fieldLine, fold, oneField } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import { readsContent } from "../../messages/message-content.ts";
+import { duration } from "../../tool/arguments/durations.ts";
 
 /**
  * Describes a member in one line for a preview: names, id, when they joined, and their highest role if they have one.
@@ -107,7 +109,7 @@ const maxAuthors = 100;
  * counts messages in channels that only the bot can read. Never throws for an error of Discord.
  */
 export async function countDeletedMessages(guild: Guild, userIds: readonly string[], seconds: number): Promise<string> {
-	const span = `of the last ${duration(seconds)}`;
+	const span = `of the last ${inDays(seconds)}`;
 	const unknown = (why: string) => `an unknown number of messages ${span} (${why})`;
 	// https://docs.discord.com/developers/resources/message#search-guild-messages
 	if (!readsContent(guild.client)) return unknown("Discord's search needs the MESSAGE_CONTENT intent");
@@ -134,6 +136,11 @@ export async function countDeletedMessages(guild: Guild, userIds: readonly strin
 	return `about ${total} message(s) ${span} (Discord's search, where the bot can read)`;
 }
 
+/** Argument of tools that ban. */
+export const delete_messages = v.optional(
+	duration({ max: "7d", none: "none" }, "Also delete their messages: of the last 1h, up to 7d."),
+);
+
 /** For people: which messages a ban deletes; false if none. */
 export function deleting(seconds: number): Said | false {
 	if (seconds === 0) return false;
@@ -142,7 +149,7 @@ export function deleting(seconds: number): Said | false {
 	return said("result.deleting_hours", { count: Math.ceil(seconds / 3600) });
 }
 
-function duration(seconds: number): string {
+function inDays(seconds: number): string {
 	if (seconds % 86_400 === 0) return `${seconds / 86_400} d`;
 	if (seconds % 3600 === 0) return `${seconds / 3600} h`;
 	return `${seconds} s`;

@@ -180,7 +180,7 @@ onBoth((databases, kind) => {
 			});
 		byHand();
 		await bot.count(1);
-		const { isError } = await bot.call("prune_members", { days: 30 });
+		const { isError } = await bot.call("prune_members", { inactive: "30d" });
 		expect(isError).toBe(false);
 		await bot.kill();
 		byHand();

@@ -29,12 +29,12 @@ test("a dry run shows what would change, and changes nothing", async () => {
 test("the result says what was done, each is done once, and a case is kept", async () => {
 	await using world = await startModerationWorld();
 	const mcp = await connectTo(world.bot.url);
-	const on = await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
+	const on = await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
 	expect(on).toMatchObject({ isError: false });
 	expect(on.text).toContain("Raid mode is on");
 	expect(on.text).toContain("Slow mode: 60 s in");
 	expect(slowModeOf(world)).toBe(60);
-	const again = await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
+	const again = await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
 	expect(again).toMatchObject({ isError: true });
 	expect(again.text).toContain("Nothing was done.");
 	const status = await mcp.call("raid_status");
@@ -53,7 +53,7 @@ test("a channel that the bot has lost sight of counts as not restored, not as de
 	await using world = await startModerationWorld();
 	const { simulator } = world;
 	const mcp = await connectTo(world.bot.url);
-	await mcp.call("raid_mode", { mode: "on", slowmode_seconds: 60 });
+	await mcp.call("raid_mode", { mode: "on", slowmode: "1m" });
 	const { id, channel } = simulator.channel(general);
 	simulator.world.channels.setOverwrite(channel as never, {
 		id: simulator.bot("alpha").id,

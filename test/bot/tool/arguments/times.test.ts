@@ -85,9 +85,12 @@ test.each(["", "tomorrow", "2026-02-30", "6", "99999999999", "999999999y"])(
 	},
 );
 
-test("a time before Discord's first id is refused as a past time", () => {
-	expect(v.safeParse(past, "2014-12-31").success).toBe(false);
-	expect(v.safeParse(past, "20y").success).toBe(false);
+test("a time before Discord's first id is the beginning as a start, and refused as an end", () => {
+	for (const text of ["2014-12-31", "2015-01-01", "50y"]) {
+		expect(v.safeParse(past, text).success).toBe(false);
+		expect(v.parse(moment("After", true), text)).toMatchObject({ first: "0", lastBefore: "0" });
+	}
+	expect(v.parse(moment("After", true), "2015-01-02")).toEqual(v.parse(moment("Before"), "2015-01-02"));
 });
 
 test("nothing is a time only where it stands for none", () => {
