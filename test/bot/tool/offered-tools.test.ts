@@ -285,7 +285,7 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	expect([zzz, none]).toEqual(['"zzz":', "No tool does this."]);
 	expect(ban).toStartWith('"ban a member", or else ');
 	expect(banLine).toBe("ban (listed: call it directly)");
-	expect(bans).toStartWith('"list bans":');
+	expect(bans).toStartWith('"list bans"');
 	expect(rest).toHaveLength(4);
 	expect(rest.at(-1)).toBe("get_bans: see above");
 	const { code, text: refusal } = await ask("a;".repeat(11));

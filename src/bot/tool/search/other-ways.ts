@@ -69,6 +69,7 @@ const otherWays: readonly OtherWay[] = [
 		command: "/verify",
 		settings: ["features.game", "game.slash_commands"],
 	},
+	{ asked: /\breport\b.* to discord/, why: "only people can" },
 	{
 		asked: /\breport (?:(?:an?|the|some) )?(?:message|user|member|person|post)/,
 		command: "/report",
@@ -104,7 +105,7 @@ const otherWays: readonly OtherWay[] = [
 	},
 	{
 		asked:
-			/deleted (?:their|his|her) account|read receipt|who (?:has |have )?(?:read|seen|viewed) .*(?:message|post|announcement)|\bip\b|e-?mail|phone number|last (?:seen|online)|online status|which (?:other )?servers/,
+			/deleted (?:their|his|her) account|read receipt|who (?:has |have )?(?:read|seen|viewed) .*(?:message|post|announcement)|\bip\b|e-?mail|phone number|last (?:seen|online)|online status|who (?:has |have )?(?:blocked|invited me)|which (?:other )?servers/,
 		why: "Discord does not tell bots",
 	},
 	{ asked: /\b(?:transfer|hand|give)\b.* owner|two.?factor|\b2fa\b|\bmfa\b/, why: "only the guild's owner can" },
@@ -130,7 +131,7 @@ const otherWays: readonly OtherWay[] = [
 	},
 	{
 		asked:
-			/\b(?:edit|change|rewrite)\b.* messages? (?:that|which|of|by|from|written)\b.* (?:another|others?|someone|somebody|members?|users?)\b/,
+			/\b(?:edit|change|rewrite)\b.* messages? (?:that|which|of|by|from|written)\b.* (?:another|others?|someone|somebody|members?|users?)\b|\b(?:edit|change) (?:another|someone|somebody)\b.* message/,
 		why: "only its author can",
 	},
 	{

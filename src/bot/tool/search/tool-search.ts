@@ -34,7 +34,7 @@ const fillers = setOf(
 // They do not say what a tool should do.
 const stopWords: ReadonlySet<string> = new Set([
 	...fillers,
-	..."about actually after again also am and another anyone anything are as at be been before being but by can certain could day days did discord do does down early else every everybody everyone everything except exist exists find for friday from general happen happened had has have having hour hours how i if in into is it its just last let many me minute minutes monday month months my need never new next no not of off often on only or other our out own part per please pm put right now saturday second seconds should so somebody someone something sunday t than that their them then there these they thing this those thursday to today together tomorrow tonight too tool tools tuesday turn up us use used using very want was we wednesday week weeks were what when where whether which while who whole whom whose why will with without work works would year years yesterday you your".split(
+	..."about actually after again also am and another anyone anything are as at automatically available away be been before being but by can certain control could current currently data day days detail detailed details did discord do does down early easily else entire every everybody everyone everything except execute exist existing exists find flip for friday from full general had handle happen happened has have having here hour hours how i if in into is it its just kindly last let main manage many me minute minutes monday month months my need never new next no not now of off often on only or other our out own part per perform please pm put quickly recently right same saturday second seconds should simply so some somebody someone something sunday sure switch t than that their them then there these they thing this those thursday to today together toggle tomorrow tonight too tool tools trigger tuesday turn up us use used using very want was we wednesday week weeks were what when where whether which while who whole whom whose why will with without work works would year years yesterday you your".split(
 		" ",
 	),
 ]);
@@ -101,7 +101,7 @@ function documentOf(tool: BotTool, others: ReadonlySet<string>): Document {
 }
 
 /** Of a word that stands in no tool. */
-const unknownRarity = 3.5;
+const unknownRarity = 5;
 
 // Inverse document frequency. https://en.wikipedia.org/wiki/Okapi_BM25
 function rarities(documents: readonly Document[]): (stem: string) => number {
@@ -140,7 +140,7 @@ function termsOf(query: string, index: Index): Term[] {
 		const own = rarity(stem(word));
 		const isIncidental = !isKey(stem(word), index);
 		const isLimit = end > 0 && all.indexOf(word) > end;
-		const unmeant = own === unknownRarity ? own / (isLimit ? 2 : 1) : isIncidental ? Math.min(own, maxIncidental) : own;
+		const unmeant = own === unknownRarity ? own / (isLimit ? 3 : 1) : isIncidental ? Math.min(own, maxIncidental) : own;
 		const importance = isIncidental && meanings.length > 0 ? rarest(meanings) : unmeant;
 		return { words: [word], meanings: [{ words: [word], weight: 1 }, ...meanings], importance };
 	});
