@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../support/until.ts";
 import { channelNamed, startWorld, type TestWorld, userNamed, writes } from "../../../support/world.ts";
+import { key, pendingId, startApprovalWorld } from "../../approval/approval-world.ts";
 import { startCast } from "../../person-cast.ts";
 
 /** Adds a member of the bot's guild. */
@@ -173,4 +174,26 @@ test("a name does not tell a caller of a guild that is hidden from them", async 
 	await world.heard();
 	const { text } = await client.call("get_member", { guild_id: other.id, user_ids: "@ada" });
 	expect(text).toBe(`The bot is not in a guild ${other.id}. Use list_guilds to find its guilds.`);
+});
+
+test("an approved call does what was asked about, whoever has the name by then", async () => {
+	await using world = await startApprovalWorld();
+	const { simulator, guild } = world;
+	const { users, members } = simulator.world;
+	const { id } = simulator.user("zoe");
+	pendingId(await world.call(key("k"), "ban", { user_ids: ["@zoe"] }));
+	const other = members.add(guild, users.add({ username: "somebody" }));
+	members.edit(guild, other, { nick: "zoe" });
+	await world.press("ada", "Approve");
+	await until("the ban is there", () => guild.bans.has(id));
+	expect(guild.bans.size).toBe(1);
+});
+
+test("who may not use the tool is not told of names", async () => {
+	await using cast = await startCast();
+	const { world } = cast;
+	const reader = world.mcp.as({ id: "key:read", name: "read", access: "read" });
+	const { text } = await reader.call("ban", { user_ids: ["@zo"] });
+	expect(text).not.toContain("zoe");
+	expect(text).toContain("read");
 });
