@@ -6,7 +6,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import type { Caller, Selection, ToolSource } from "../../mcp/server.ts";
 import { toolResponse } from "../../mcp/server.ts";
 import { errorResult, readToolCall } from "../../mcp/tool.ts";
-import { findGuild, personOf, whyNoAccess } from "./admission.ts";
+import { findGuild, personOf } from "./admission.ts";
 import { namesIn, replaceNames } from "./arguments/names.ts";
 import type { BotContext } from "./context.ts";
 
@@ -21,8 +21,7 @@ export function withNames(
 			const { name, args: given } = readToolCall(request.params);
 			const { set, context } = select(caller.principal);
 			const { tool, args, refusal } = set.resolve(name, given);
-			if (refusal !== undefined || whyNoAccess(context.principal, tool) !== undefined)
-				return source.call(request, caller);
+			if (refusal !== undefined) return source.call(request, caller);
 			const { inputSchema: schema } = tool.listing;
 			const names = namesIn(schema, args);
 			if (names.length === 0) return source.call(request, caller);
