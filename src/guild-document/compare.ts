@@ -50,6 +50,8 @@ function things(document: GuildDocument, part: Part): Map<string, Fields> | unde
 	if (!Array.isArray(value)) return new Map([["", fieldsOf(value as Fields)]]);
 	const found = new Map<string, Fields>();
 	for (const thing of value as (Fields & { name: string })[]) {
+		// The roles of bots and other integrations cannot be the same.
+		if (thing.managed) continue;
 		let name = thing.name;
 		for (let number = 2; found.has(name); number++) name = `${thing.name} (${number})`;
 		// In an export, "@everyone" stands for all that is in `everyone`.
@@ -102,7 +104,8 @@ function partLines(
 		[...right.keys()].filter((name) => !left.has(name)),
 		all,
 	);
-	const differ = changes.length === 0 ? "equal" : `${changes.length} of them differ`;
+	const same = part === "channels" || part === "categories" ? "equal, with their access" : "equal";
+	const differ = changes.length === 0 ? same : `${changes.length} of them differ`;
 	const lines = [
 		`${part}: ${both.length} in both${both.length > 0 ? `, ${differ}` : ""}${onlyLeft}${onlyRight}`,
 		...changes.map(({ name, text }) => `  ${name}: ${text}`),

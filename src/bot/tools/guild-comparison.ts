@@ -5,7 +5,8 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { guildName } from "../../discord/describe.ts";
 import { compareGuilds as compare, type GuildFacts } from "../../guild-document/compare.ts";
-import { InvalidDocument, partNames, readDocument } from "../../guild-document/format/document.ts";
+import { InvalidDocument, partNames, readChanges, readDocument } from "../../guild-document/format/document.ts";
+import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { forOtherGuild, type Narrowing, narrow, partsOf } from "../../guild-document/narrow.ts";
 import { isObject } from "../../lib/json.ts";
 import { ToolError } from "../../lib/tool-error.ts";
@@ -49,7 +50,11 @@ export const compareGuilds = reading(
 			parts: v.optional(
 				v.pipe(
 					list(choice(partNames, ""), 1, partNames.length, "Parts."),
-					listedAs({ type: "array", items: { type: "string" }, description: "Such as roles, members, bans." }),
+					listedAs({
+						type: "array",
+						items: { type: "string" },
+						description: "Such as members, bans, roles, channels, settings.",
+					}),
 				),
 			),
 			all: v.optional(flag("Also what is equal, and long lists."), false),
@@ -65,7 +70,7 @@ export const compareGuilds = reading(
 			const theirs = given === undefined ? await facts(await otherGuild(id)) : readFacts(given);
 			const person = (id: string) => {
 				const user = discord.users.cache.get(id);
-				return user ? `@${user.username} (${id})` : id;
+				return user ? `@${user.username} (${id}${user.bot ? ", bot" : ""})` : id;
 			};
 			return compare(await facts(guild), theirs, parts, { all, person });
 		},
@@ -132,9 +137,16 @@ export const copy_from = v.optional(
 	),
 );
 
-/** Lines that say what could not be read, and the parts as a document for `guild`. */
+interface Copying extends Narrowing {
+	guild_id: string;
+	document?: string | undefined;
+	/** For the copy. */
+	changes?: unknown;
+}
+
+/** The parts as a document for `guild`. */
 export async function copied(
-	{ guild_id, document, ...narrowing }: Narrowing & { guild_id: string; document?: string | undefined },
+	{ guild_id, document, changes = {}, ...narrowing }: Copying,
 	guild: Guild,
 	context: ToolContext,
 ): Promise<ExportedGuild> {
@@ -147,7 +159,16 @@ export async function copied(
 			: readExport(document);
 	const existing = new Set(guild.roles.cache.map(({ name }) => name));
 	const chosen = narrowing.parts?.includes("roles") ? undefined : (narrowing.roles ?? []);
-	return { ...source, document: forOtherGuild(source.document, existing, chosen) };
+	const copy = forOtherGuild(source.document, existing, chosen);
+	return {
+		...source,
+		document: valid(() => {
+			const changed = readChanges(changes);
+			const merged = mergeDocuments(copy, changed.changes);
+			for (const part of changed.removed) delete merged[part];
+			return merged;
+		}),
+	};
 }
 
 /** Throws a ToolError for an unknown category or role. */

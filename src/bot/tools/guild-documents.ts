@@ -116,7 +116,7 @@ export const planGuild = reading(
 			),
 			backup,
 			plan_hash: v.optional(plan_hash),
-			changes: documentOf("Partial document for plan_hash; null removes a whole part."),
+			changes: documentOf("Partial document for plan_hash or copy_from, merged by name; null removes a whole part."),
 			copy_from,
 			prune: v.optional(flag("Delete what its parts do not list.")),
 		},
@@ -125,7 +125,7 @@ export const planGuild = reading(
 			const { copy_from, prune } = args;
 			const source = sourceOf(args);
 			if (!copy_from) return guildDocuments.plan(guild, source, { prune });
-			const { document, missing } = await copied(copy_from, guild, context);
+			const { document, missing } = await copied({ ...copy_from, changes: args.changes }, guild, context);
 			return [
 				...missing.map((line) => `Not copied: ${line}`),
 				await guildDocuments.plan(guild, { document }, { prune }),
@@ -150,8 +150,8 @@ function sourceOf({
 	const given = [document, backup, plan_hash, copy_from].filter((value) => value !== undefined);
 	if (given.length !== 1)
 		throw invalidParameters(["document, backup, plan_hash, copy_from: expected exactly one of these"]);
-	if (plan_hash === undefined && changes !== undefined)
-		throw invalidParameters(["changes: expected only together with plan_hash"]);
+	if (plan_hash === undefined && copy_from === undefined && changes !== undefined)
+		throw invalidParameters(["changes: expected only together with plan_hash or copy_from"]);
 	if (backup !== undefined) return { backup };
 	if (plan_hash !== undefined) return { plan: plan_hash, changes: changes ?? {} };
 	return { document };

@@ -131,7 +131,7 @@ describe("which calls need approval", () => {
 				? { user_ids: [id], ...more }
 				: tool === "set_nickname"
 					? { user_id: id, nickname: "Zed" }
-					: { user_id: id };
+					: { user_ids: [id] };
 		const answer = await world.call(key("k"), tool, args);
 		expect(answer.pending !== undefined).toBe(expected);
 		expect(answer.isError).toBe(false);

@@ -43,11 +43,11 @@ describe("compare_guilds", () => {
 		expect(lines[0]).toBe(`A: The Cooks (ID: ${world.guild.id})`);
 		expect(lines[1]).toBe(`B: The Bakers (ID: ${bakers.id})`);
 		expect(lines[2]).toStartWith("Not compared: B: channels: the bot cannot see 1 of its channels");
-		expect(lines).toContain("roles: 5 in both, 1 of them differ; only A: Judge; only B: beta");
+		expect(lines).toContain("roles: 4 in both, 1 of them differ; only A: Judge");
 		expect(lines).toContain("  Taster: permissions only A: MANAGE_MESSAGES");
-		expect(lines).toContain("categories: 1 in both, equal; only A: Contest");
+		expect(lines).toContain("categories: 1 in both, equal, with their access; only A: Contest");
 		expect(text).toContain("only A: Talk/staff, Contest/entries");
-		const both = ["alpha", "zoe", "liwei"].map(named).join(", ");
+		const both = [named("alpha").replace(")", ", bot)"), named("zoe"), named("liwei")].join(", ");
 		expect(lines).toContain(`members: 3 in both: ${both}; 2 only in A, 2 only in B`);
 		expect(lines).toContain(`bans: 1 in both: ${named("ada")}`);
 		expect(text).not.toContain("automod");
@@ -56,7 +56,10 @@ describe("compare_guilds", () => {
 	test("of some parts, also with what is equal", async () => {
 		const args = { guild_id: world.guild.id, with: bakers.id, parts: ["categories"], all: true };
 		const { text } = await world.call("compare_guilds", args);
-		expect(text.split("\n").slice(-2)).toEqual(["categories: 1 in both, equal; only A: Contest", "  equal: Talk"]);
+		expect(text.split("\n").slice(-2)).toEqual([
+			"categories: 1 in both, equal, with their access; only A: Contest",
+			"  equal: Talk",
+		]);
 	});
 
 	test("without another guild, gives what a bot of that guild needs", async () => {
@@ -97,6 +100,13 @@ describe("plan_guild with copy_from", () => {
 		expect(text).toContain("The bot keeps its own access");
 		expect(text).not.toContain("Taster");
 		expect(text).toContain("create 3");
+	});
+
+	test("merges changes by name", async () => {
+		const copy_from = { guild_id: world.guild.id, categories: ["Contest"] };
+		const changes = { categories: [{ name: "Contest", channels: [{ name: "entries", topic: "Bread only" }] }] };
+		const { text } = await world.call("plan_guild", { guild_id: bakers.id, copy_from, changes });
+		expect(text).toContain('+ channel #entries in Contest: topic "Bread only"');
 	});
 
 	test("leaves roles of the same name as they are, unless they are named", async () => {
