@@ -100,7 +100,7 @@ const invalidToken = { "www-authenticate": 'Bearer error="invalid_token"' };
 /** The rules, as `at` has them. */
 function rows(at: ServerName): Row[] {
 	const onBot = at === "bot";
-	const maxBytes = (onBot ? 128 : 64) * 1024;
+	const maxBytes = (onBot ? 1024 : 64) * 1024;
 	const notAllowed = { status: 405, answers: { allow: onBot ? "POST, DELETE" : "POST" }, era: "none" } as const;
 	const forbidden = { status: 403, era: "none" } as const;
 	const unauthenticated = { status: 401, answers: unauthorized, era: "none" } as const;

@@ -229,7 +229,7 @@ export const lookupUserByName = readTool({
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
-		query: nameQuery("Part of a name, or a list; @ada: the username ada, if it exists.", ["string", "array"]),
+		query: nameQuery("Part of a name, or a list; @ada: the username ada, if it exists."),
 		limit: limit(50, 10, "How many of each at most."),
 	},
 	run({ query, limit }, { guild, connection }) {

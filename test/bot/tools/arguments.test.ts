@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
+import { durationPattern } from "../../../src/bot/tool/arguments/durations.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
@@ -16,7 +17,7 @@ import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
 interface Schema extends JsonSchema {
-	type?: string;
+	type?: string | readonly string[];
 	description?: string;
 	properties?: Record<string, Schema>;
 	required?: string[];
@@ -80,6 +81,17 @@ function probes(schema: Schema): Probe[] {
 					[most + 1, false],
 				] as [number, boolean][])),
 	];
+	// How long it may be is said in words.
+	if (pattern === durationPattern)
+		return [[schema.default ?? "1h", true], ...["soon", "", "-1d", 7].map((one): Probe => [one, false])];
+	if (Array.isArray(type)) {
+		const { type: _, ...many } = schema;
+		const isList = ([value]: Probe) => Array.isArray(value);
+		return [
+			...probes({ ...many, type: "array" }).filter(isList),
+			...probes({ ...schema.items, type: "string" }).filter((probe) => !isList(probe)),
+		];
+	}
 	if (schema.enum)
 		return [
 			...schema.enum.map((one): Probe => [one, true]),
@@ -232,8 +244,8 @@ describe.each(tools.map((tool) => [tool.name, tool, tool.listing.inputSchema as 
 	(name, tool, schema) => {
 		test("describes every argument, and takes no other", () => {
 			for (const [path, { description }] of named(schema, name)) {
-				// Of an object in a list the names say enough. The server's instructions describe guild_id, for all tools.
-				if (description === undefined && (path.includes("[]") || path.endsWith(".guild_id"))) continue;
+				// Of an object in a list the names say enough. The server's instructions describe the others, for all tools.
+				if (description === undefined && (path.includes("[]") || /\.(?:guild_id|reason)$/.test(path))) continue;
 				expect(`${path}: ${description ?? ""}`).toMatch(/: [A-Z].*[.]$/);
 			}
 			// What names its fields in words does not list them.

@@ -61,13 +61,8 @@ export function list<const Item extends v.GenericSchema>(item: Item, min: number
 	);
 }
 
-/** Like `list`, or one item without a list. `published`: the type in the JSON Schema. */
-export function oneOrMore<const Item extends v.GenericSchema<string>>(
-	item: Item,
-	max: number,
-	description: string,
-	type: "array" | readonly string[] = "array",
-) {
+/** Like `list`, or one item without a list. */
+export function oneOrMore<const Item extends v.GenericSchema<string>>(item: Item, max: number, description: string) {
 	const many = list(item, 1, max, description);
 	const one = v.pipe(
 		item,
@@ -77,7 +72,7 @@ export function oneOrMore<const Item extends v.GenericSchema<string>>(
 	return {
 		...v.pipe(
 			v.lazy((given): typeof many | typeof one => (Array.isArray(given) ? many : one)),
-			publishedAs({ type, items, description }),
+			publishedAs({ type: ["string", "array"], items, minItems: 1, maxItems: max, description }),
 		),
 		// For `find`, as in a list.
 		item,
@@ -87,11 +82,11 @@ export function oneOrMore<const Item extends v.GenericSchema<string>>(
 const maxQueries = 20;
 
 /** A part of a name, or several. */
-export function nameQuery(description: string, type?: readonly string[]) {
-	return oneOrMore(text(1, 100, description), maxQueries, description, type);
+export function nameQuery(description: string) {
+	return oneOrMore(text(1, 100, description), maxQueries, description);
 }
 
-/** Rejects lone surrogates, which cannot be URL-encoded. */
+/** For the audit log, as the instructions of the server say. Rejects lone surrogates, which cannot be URL-encoded. */
 export const reason = v.optional(
 	v.pipe(
 		v.string(),
@@ -100,7 +95,6 @@ export const reason = v.optional(
 			"expected text of at most 512 characters",
 		),
 		v.transform((input) => input.trim()),
-		v.description("For the audit log."),
 	),
 );
 
