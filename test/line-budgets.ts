@@ -20,7 +20,7 @@ const budgets: Record<string, number> = {
 	"bot/setup": 1400,
 	"bot/store": 2940,
 	"bot/tool": 3625,
-	"bot/tools": 11_800,
+	"bot/tools": 11_880,
 	ai: 850,
 	build: 350,
 	demo: 730,

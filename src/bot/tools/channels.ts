@@ -23,6 +23,7 @@ import {
 	found,
 	foundOrNone,
 	guild_id,
+	moment,
 	nameQuery,
 	orText,
 	reason,
@@ -36,6 +37,7 @@ import type { BotContext } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { accessForEveryone } from "./channels/access-text.ts";
 import { type Access, accessFields, accessNames, permission_overwrites } from "./channels/channel-access.ts";
+import { latestMessages, silentChannels } from "./channels/channel-activity.ts";
 import { type EditStep, editSteps } from "./channels/channel-edit.ts";
 import {
 	convertibleKinds,
@@ -221,26 +223,35 @@ export const listChannels = readTool({
 	toolset: "channels",
 	offered: "listed",
 	title: "List channels",
-	description: "List channels from the top: kind, topic, limits; private and read-only for @everyone.",
+	description: "List channels from the top: kind, topic, limits, last message, private or read-only.",
 	input: {
 		guild_id,
 		category_id: v.optional(found(find.category, "category to list; default: all")),
 		query: v.optional(nameQuery("Parts of names.")),
+		silent_since: v.optional(v.pipe(moment("Nobody wrote since"), v.description("Nobody wrote since: 90d (ago)."))),
 	},
-	run({ query }, { guild, category }) {
+	async run({ query, silent_since: since }, { guild, category }) {
 		const { matches, words } = namedLike(query);
-		const lines = channelsFromTop(guild)
+		const named = channelsFromTop(guild)
 			.filter(({ id, parentId }) => !category || id === category.id || parentId === category.id)
-			.filter((channel) => !query || (!isObfuscated(channel) && matches(channel)))
-			.map(lineOf);
+			.filter((channel) => !query || (!isObfuscated(channel) && matches(channel)));
+		const { silent: shown, uncertain } = since
+			? await silentChannels(guild, named, since)
+			: { silent: named, uncertain: [] };
 		const where = `${words}${category ? ` in ${channelName(category)}, including itself` : ""}`;
-		if (lines.length === 0) return `The guild has no channels${where}.`;
-		const count = `${lines.length} channel(s)${where}, from the top`;
-		return [`${count}, categories above their channels:`, ...lines];
+		const idle = since ? ` in which nobody wrote since ${time(since.atMs)}, also not in threads` : "";
+		const latestOf = latestMessages(guild);
+		return resultLines(
+			shown.length === 0
+				? `The guild has no channels${where}${idle}.`
+				: `${shown.length} channel(s)${where}${idle}, from the top${since ? "" : ", categories above their channels"}:`,
+			shown.map((channel) => lineOf(channel, latestOf(channel))),
+			uncertain.length > 0 && `Not all archived threads could be read in: ${uncertain.join(", ")}.`,
+		);
 	},
 });
 
-function lineOf(channel: find.Channel): string {
+function lineOf(channel: find.Channel, latestMs?: number): string {
 	if (isObfuscated(channel)) return fieldLine(channelLabel(channel), `ID: ${channel.id}`, kindName(channel));
 	const { topic, nsfw, slowmode, user_limit } = currentFields(channel);
 	return fieldLine(
@@ -250,6 +261,7 @@ function lineOf(channel: find.Channel): string {
 		topic && `topic: ${topicStart(topic)}`,
 		nsfw && "nsfw",
 		slowmode > 0 && `slow mode: ${slowmode} s`,
+		latestMs !== undefined && `last message: ${time(latestMs).slice(0, 10)}`,
 	);
 }
 
@@ -339,7 +351,7 @@ export const deleteChannel = destructiveTool({
 				channel.type === ChannelType.GuildCategory
 					? `Would delete ${target}.${left}`
 					: `Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
-				...inside.map(lineOf),
+				...inside.map((one) => lineOf(one)),
 			],
 			write: () => guild.client.rest.delete(Routes.channel(channel.id)),
 			result: `Deleted ${target}.${left}`,

@@ -255,7 +255,7 @@ export const listChannelPermissions = readTool({
 	toolset: "channels",
 	offered: "listed",
 	title: "List channel permissions",
-	description: "Channels' overwrites as they are: what each allows and denies to roles, members and the bot.",
+	description: "Channels' overwrites as they are: of roles, members and the bot.",
 	person: { permissions: ["ManageRoles"], permissionsIn: "channel_ids" },
 	input: {
 		guild_id,

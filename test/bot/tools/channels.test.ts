@@ -15,6 +15,7 @@ import {
 	roleOverwrite,
 	startWorld,
 	type TestWorld,
+	userNamed,
 	writes,
 } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
@@ -319,6 +320,52 @@ describe("list_channels", () => {
 			...lines.slice(3, 6),
 		]);
 	});
+
+	worldTest(
+		"finds channels in which nobody wrote, in threads neither, and shows the day of the last message",
+		async (world) => {
+			const { simulator, guild } = world;
+			const { state, channels, threads, messages } = simulator.world;
+			const ada = userNamed(world, "ada");
+			const box = added(world, { name: "box", type: ChannelType.GuildCategory });
+			const inBox = (name: string, more: object = {}) => added(world, { name, parent_id: box.id, ...more });
+			const [quiet, busy, discussed, shelved] = ["quiet", "busy", "discussed", "shelved"].map((name) => inBox(name));
+			if (!quiet || !busy || !discussed || !shelved) throw new Error("all were added");
+			inBox("posts", { type: ChannelType.GuildForum });
+			messages.add(quiet, ada, { content: "long ago", id: state.newId(Date.UTC(2020, 1, 29)) });
+			const active = threads.add(discussed, ada, { name: "talk" });
+			// The bot has not heard of it.
+			const shelf = { ...active, id: state.newId(), parent_id: shelved.id };
+			guild.threads.set(shelf.id, shelf);
+			state.channels.set(shelf.id, shelf);
+			const silent_since = state.newId();
+			messages.add(busy, ada, { content: "now" });
+			messages.add(active, ada, { content: "now" });
+			messages.add(shelf, ada, { content: "now" });
+			shelf.archived = true;
+			inBox("new");
+			await world.heard();
+			const list = async (args: object) =>
+				(await world.call("list_channels", { category_id: box.id, ...args })).text.split("\n");
+			const [head, ...lines] = await list({ silent_since });
+			expect(head).toMatch(
+				/^2 channel\(s\) in #box \(ID: \d+\), including itself in which nobody wrote since \S+Z, also not in threads, from the top:$/,
+			);
+			expect(lines).toEqual([
+				`#quiet | ID: ${quiet.id} | text | last message: 2020-02-29`,
+				expect.stringMatching(/^#posts \| ID: \d+ \| forum$/),
+			]);
+			const all = await list({});
+			for (const name of ["busy", "discussed"])
+				expect(all).toContainEqual(expect.stringMatching(new RegExp(`^#${name} .* \\| last message: \\d{4}-`)));
+			expect((await list({ silent_since: "7d" }))[0]).toStartWith("The guild has no channels in #box");
+			simulator.faults.refuse(`GET /channels/${shelved.id}/threads/archived/public`, 50001);
+			expect((await list({ silent_since })).at(-1)).toBe(
+				`Not all archived threads could be read in: #shelved (ID: ${shelved.id}).`,
+			);
+			channels.remove(box);
+		},
+	);
 
 	worldTest("shows kind, topic, limits, and who does not see it or write in it", async (world) => {
 		const { id: parent_id } = channelNamed(world, "Talk");
