@@ -7,7 +7,7 @@ import { LruMap } from "../../lib/lru-map.ts";
 import { howToRaise, type Principal } from "../../lib/principal.ts";
 import { shownName } from "../../lib/text.ts";
 import { methodNotFound, type ResolvedCall, type ToolSet } from "../../mcp/server.ts";
-import { invalidParameters } from "../../mcp/tool.ts";
+import { errorResult, invalidParameters, isErrorResult } from "../../mcp/tool.ts";
 import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";
 import { whyNoAccess } from "./admission.ts";
 import type { BotContext, BotTool } from "./context.ts";
@@ -93,6 +93,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 			permitted.filter((tool) => reaches || !isAccessor(tool)),
 			known,
 		);
+		for (const tool of this.allowed) this.#byName.set(tool.name, tool);
 		this.listed = this.allowed.filter((tool) => isAccessor(tool) || isListed(tool, choice));
 	}
 
@@ -131,7 +132,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 	}
 }
 
-/** Without the sentences of descriptions that name other tools than these. `known`: names of all tools. */
+/** Without the sentences of descriptions and errors that name other tools than these. `known`: names of all tools. */
 function namingOnly(tools: readonly BotTool[], known: readonly string[]): readonly BotTool[] {
 	const own = new Set(tools.map(({ name }) => name));
 	// A name of one word, such as ban, is also an English word.
@@ -140,10 +141,18 @@ function namingOnly(tools: readonly BotTool[], known: readonly string[]): readon
 	const names = new RegExp(`\\b(?:${absent.join("|")})\\b`);
 	return tools.map((tool) => {
 		const json = JSON.stringify(tool.listing);
-		if (!names.test(json)) return tool;
 		const shorten = (key: string, value: unknown) =>
 			key === "description" && typeof value === "string" ? withoutNames(value, names) || undefined : value;
-		return { ...tool, listing: JSON.parse(json, shorten) };
+		return {
+			...tool,
+			listing: names.test(json) ? JSON.parse(json, shorten) : tool.listing,
+			call: async (...args) => {
+				const result = await tool.call(...args);
+				if (!isErrorResult(result) || !names.test(result)) return result;
+				const { content } = JSON.parse(result);
+				return errorResult(withoutNames(content[0].text, names) || content[0].text);
+			},
+		};
 	});
 }
 

@@ -263,6 +263,17 @@ test("find_tools gives the arguments of the best tool, and what the next ones do
 	expect(two.match(/^\{"properties"/gm)).toHaveLength(2);
 });
 
+test("an error names no tool that is denied", async () => {
+	const ask = async (mcp: object) => {
+		await using bot = await startChosen(mcp);
+		return await bot.call("edit_role", { role_id: "1".repeat(18), name: "Cooks" });
+	};
+	expect((await ask({})).text).toContain("Use list_roles to find its roles.");
+	const { text, isError } = await ask({ tools: { deny: ["list_roles"] } });
+	expect(isError).toBe(true);
+	expect(text).toMatch(/^There is no role 1{18} in the guild \d+\.$/);
+});
+
 test("find_tools says of a listed tool to call it directly, without what clients know", async () => {
 	await using bot = await startChosen({});
 	const ask = async (query: string) => (await bot.call("find_tools", { query })).text.split("\n");

@@ -195,7 +195,7 @@ describe("a principal that is limited to one guild", () => {
 		expect(world.guild.id).toBe(cooks);
 		const ask = limitedTo(bakers);
 		const answer = await ask("tools/call", { name: "list_members" });
-		expect(answer).toContain("owner (@owner)");
+		expect(answer).toContain("@owner");
 		expect(answer).not.toContain(cooks);
 		const prompt = await ask("prompts/get", { name: "review_permissions" });
 		expect(prompt).toContain(bakers);
