@@ -157,8 +157,8 @@ function defaultOf(schema) {
 function kindOf(schema) {
 	const plain = { hint: "", attributes: {}, options: [] };
 	const { items } = schema;
-	// A text is what a person enters most often.
-	const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+	// One text or several: one per line is both.
+	const type = Array.isArray(schema.type) && schema.type.includes("array") ? "array" : schema.type;
 	if (Array.isArray(schema.enum)) {
 		// An enum may contain values of any type. Values other than strings appear in the options as JSON text.
 		const values = new Map(
