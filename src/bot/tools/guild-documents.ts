@@ -83,7 +83,7 @@ export const exportGuild = readTool({
 		format: v.optional(flag("Describe the fields of parts instead."), false),
 	},
 	async run({ backup, format, guild_id: _, ...narrowing }, { guild, guildDocuments }) {
-		if (format) return formatText();
+		if (format) return formatText(narrowing.parts);
 		const { document, missing } =
 			backup === undefined
 				? await exported(guild, narrowing, guildDocuments)
