@@ -80,10 +80,9 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const clocks = signIn?.clocks ?? systemClocks;
 	const metrics = createMetrics();
 	const deadlines = new Deadlines(config.callTimeoutMs);
-	/** Depends on the state, tools or guilds of a bot. */
-	const dependents: { noteChange(): void }[] = [];
+	const dependentsOfBots: { noteChange(): void }[] = [];
 	const onChange = () => {
-		for (const dependent of dependents) dependent.noteChange();
+		for (const dependent of dependentsOfBots) dependent.noteChange();
 	};
 	const { token, maxInFlight, defaultInstance } = config;
 	const budget = new ByteBudget(maxUnfinishedBytes);
@@ -102,7 +101,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const offers = new ScopedCatalogs(views, config.callTimeoutMs, firstList);
 	const recent = new RecentCalls();
 	const withdrawals = store && loadWithdrawals().createWithdrawals({ backends, store, recent, log, now: clocks.now });
-	dependents.push(...(withdrawals ? [withdrawals] : []), offers, merged, index);
+	dependentsOfBots.push(...(withdrawals ? [withdrawals] : []), offers, merged, index);
 	addGauges(metrics, {
 		backends,
 		toolsListBytes: () => Buffer.byteLength(merged.catalog.list),

@@ -158,11 +158,10 @@ export async function planMatching(
 	}
 	const idOf = ({ channel_id, id }: APIMessage) => (isAcross ? `${channel_id}/${id}` : id);
 	const where = only && !isAcross ? channelName(only) : "these channels";
-	const range = after ? [result(`After ${time(after.atMs)}; now is ${time(Date.now())}.`)] : [];
 	return deletionPlan(targets, {
 		notes: [
 			...keptNotes(pinned.map(idOf), undeletable.map(idOf)),
-			...range,
+			...(after ? [result(`After ${time(after.atMs)}; now is ${time(Date.now())}.`)] : []),
 			...notes,
 			...leftNotes(left),
 			...(options.notes?.() ?? []),

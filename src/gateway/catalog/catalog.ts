@@ -16,8 +16,7 @@ const guildsProperty = JSON.stringify({ type: "array", items: { type: "string" }
 export const listInstances = {
 	name: ownToolName,
 	title: "List instances",
-	description:
-		"List the bots: name, online or not, guilds with ids. Each call needs `instance`, a name, or `guild_id`.",
+	description: "List the bots: name, online or not, guilds with ids. `instance`, a name, or `guild_id` selects one.",
 	inputSchema: { type: "object", additionalProperties: false },
 	annotations: { readOnlyHint: true },
 };
