@@ -244,7 +244,7 @@ describe.skipIf(!chromium)("in Chromium", () => {
 		await page.fill("[name=filter]", '{"a": [1]}');
 		await page.fill("[name=rows]", "[{}]");
 		await page.fill("[name=ids]", "one\n\n two ");
-		await page.fill("[name=__proto__]", "own");
+		await page.fill("[name=__proto__]", '"own"');
 		await page.choose("[name=loud]", "false");
 		await page.choose("[name=colour]", "blue");
 		await page.click("button", "Run");

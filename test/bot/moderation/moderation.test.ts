@@ -557,8 +557,11 @@ describe("cooldowns", () => {
 	test("too many mistakes get one notice, and do not prevent a ban", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
-		for (let index = 0; index < 40; index++) await simulator.user(moderator).say(general, "!m ban zoe 10");
-		await until("all are answered", () => world.answers().length === 31);
+		// One after the other: a command counts as one until it turns out to be a mistake.
+		for (let index = 0; index < 30; index++)
+			expect(await world.ask(moderator, "!m ban zoe 10")).not.toStartWith("You used");
+		expect(await world.ask(moderator, "!m ban zoe 10")).toStartWith("You used");
+		for (let index = 0; index < 9; index++) await simulator.user(moderator).say(general, "!m ban zoe 10");
 		expect(await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`)).toStartWith("Banned ");
 		expect(world.answers().filter(({ content }) => content.startsWith("You used"))).toHaveLength(1);
 	});
