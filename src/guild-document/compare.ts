@@ -81,12 +81,12 @@ function fieldsOf(thing: Fields): Fields {
 
 function partLines(
 	part: string,
-	a: ReadonlyMap<string, Fields> | undefined,
-	b: ReadonlyMap<string, Fields> | undefined,
+	left: ReadonlyMap<string, Fields> | undefined,
+	right: ReadonlyMap<string, Fields> | undefined,
 	{ all }: Shown,
 ): string[] {
-	if (!a?.size && !b?.size) return [];
-	const [left, right] = [a ?? new Map<string, Fields>(), b ?? new Map<string, Fields>()];
+	// What could not be read of one of them was said.
+	if (!left || !right || left.size + right.size === 0) return [];
 	const both = [...left.keys()].filter((name) => right.has(name));
 	const changes = both.flatMap((name) => {
 		const fields = fieldLines(left.get(name) ?? {}, right.get(name) ?? {});

@@ -2,6 +2,7 @@
 
 import {
 	type Category,
+	type Channel,
 	type GuildDocument,
 	InvalidDocument,
 	type Overwrite,
@@ -40,6 +41,12 @@ export function narrow(document: GuildDocument, narrowing: Narrowing): GuildDocu
 	return kept;
 }
 
+export interface Copy {
+	document: GuildDocument;
+	/** Channels and categories without some of their overwrites. */
+	withoutAccess: readonly string[];
+}
+
 /**
  * For another guild: by names instead of ids, without access of single members, and without the guild's name and icon.
  * Roles that the other guild has stay as they are there, unless they are `chosen`; those of integrations are left out.
@@ -49,15 +56,17 @@ export function forOtherGuild(
 	document: GuildDocument,
 	existing: ReadonlySet<string>,
 	chosen: readonly string[] | undefined,
-): GuildDocument {
+): Copy {
 	const isKept = (role: Role) =>
 		!role.managed && (!existing.has(role.name) || chosen === undefined || isNamed(role, chosen));
 	const lost = new Set((document.roles ?? []).filter((role) => role.managed && !existing.has(role.name)).map(keyOf));
 	const withoutId = <One extends { id?: string | undefined }>(one: One): One => present({ ...one, id: undefined });
-	const access = (overwrites: Overwrite[] | undefined) =>
-		overwrites?.filter(({ role }) => role !== undefined && !lost.has(role));
-	const place = <One extends { id?: string | undefined; overwrites?: Overwrite[] | undefined }>(one: One): One =>
-		present({ ...withoutId(one), overwrites: access(one.overwrites) });
+	const withoutAccess: string[] = [];
+	const place = <One extends Channel | Category>(one: One): One => {
+		const overwrites = one.overwrites?.filter(({ role }) => role !== undefined && !lost.has(role));
+		if (overwrites?.length !== one.overwrites?.length) withoutAccess.push(one.name);
+		return present({ ...withoutId(one), overwrites });
+	};
 	const copy = mapDocument(document, {
 		settings: ({ name: _, icon: __, ...settings }) => settings,
 		roles: (role) => (isKept(role) ? withoutId(role) : undefined),
@@ -68,7 +77,7 @@ export function forOtherGuild(
 		events: withoutId,
 		webhooks: withoutId,
 	});
-	return present({ ...withoutId(copy), omitted: undefined });
+	return { document: present({ ...withoutId(copy), omitted: undefined }), withoutAccess };
 }
 
 const keyOf = ({ key, name }: { key?: string | undefined; name: string }) => key ?? name;

@@ -8,11 +8,12 @@ const sourceKey = "guildhall/source";
 
 /**
  * `argument` names a guild, by its id or as an object with `guild_id`. If that is a guild of another bot, the gateway calls
- * `tool` there with that object, and adds the text of the result to it as `document`.
+ * `tool` there with that object and the arguments named in `also`, and adds the text of the result to it as `document`.
  */
 export interface Source {
 	argument: string;
 	tool: string;
+	also?: readonly string[];
 }
 
 export interface FanOut {

@@ -72,6 +72,19 @@ test("a key for one guild cannot tell another from one that does not exist", asy
 		expect(await answer(bakers)).toBe(await answer(unknown));
 		expect(await answer(cooks)).toContain("@everyone");
 	}
+	const second = [
+		(id: string) => ["compare_guilds", { with: id }],
+		(id: string) => ["plan_guild", { copy_from: { guild_id: id, parts: ["roles"] } }],
+		(id: string) => ["use_reading_tool", { name: "compare_guilds", arguments: { with: id } }],
+	] as const;
+	for (const asked of second) {
+		const answer = async (id: string) => {
+			const [name, args] = asked(id);
+			return (await client.text(String(name), { guild_id: cooks, ...Object(args) })).replaceAll(id, "ID");
+		};
+		expect(await answer(bakers)).toStartWith("ERROR ");
+		expect(await answer(bakers)).toBe(await answer(unknown));
+	}
 });
 
 test("a reader is told why a tool that changes something is refused, and how to raise the access", async () => {

@@ -27,7 +27,7 @@ const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected an id of 17 to 20
 const document = v.optional(v.pipe(v.string(), v.description("What the gateway adds.")));
 
 export const compareGuilds = reading(
-	{ argument: "with", tool: "compare_guilds" },
+	{ argument: "with", tool: "compare_guilds", also: ["parts"] },
 	readTool({
 		name: "compare_guilds",
 		toolset: "guild_document",
@@ -160,11 +160,12 @@ export async function copied(
 	const existing = new Set(guild.roles.cache.map(({ name }) => name));
 	const chosen = narrowing.parts?.includes("roles") ? undefined : (narrowing.roles ?? []);
 	const copy = forOtherGuild(source.document, existing, chosen);
+	const access = `overwrites of single members and of roles of integrations in ${copy.withoutAccess.join(", ")}`;
 	return {
-		...source,
+		missing: copy.withoutAccess.length > 0 ? [...source.missing, access] : source.missing,
 		document: valid(() => {
 			const changed = readChanges(changes);
-			const merged = mergeDocuments(copy, changed.changes);
+			const merged = mergeDocuments(copy.document, changed.changes);
 			for (const part of changed.removed) delete merged[part];
 			return merged;
 		}),

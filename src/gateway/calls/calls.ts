@@ -28,9 +28,18 @@ import { describeInstances } from "../catalog/status.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import { accessNote } from "../principals/instructions.ts";
 import type { Views } from "../principals/views.ts";
-import { RouteError, type RouteErrorKind, type Router } from "../routing/routing.ts";
+import { RouteError, type RouteErrorKind, type Router, unknownGuild } from "../routing/routing.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
-import { type Answer, answerOf, combineAnswers, combineEqual, hasNoTarget, readGuildIds } from "./fan-out.ts";
+import {
+	type Answer,
+	answerOf,
+	combineAnswers,
+	combineEqual,
+	hasGuildIds,
+	hasNoTarget,
+	idIn,
+	readGuildIds,
+} from "./fan-out.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
@@ -137,6 +146,7 @@ export class Calls {
 			const source = backend.tool(name)?.source;
 			if (source && args[source.argument] != null)
 				call.params = await this.#withSource(source, args, call, record, signal);
+			if (backend.pins.barred.size > 0) this.#requireOwnGuilds(args, source, backend, principal);
 			const response = await backend.call(call, signal);
 			// An event that was not parsed has no `_meta`.
 			if (response.event) return forwarded(request, caller, response, record);
@@ -162,11 +172,15 @@ export class Calls {
 	async #fanOut(args: JsonObject, call: ForwardedCall, record: OpenCall, signal: Signal): Promise<string | undefined> {
 		const { backends, firstList } = this.options;
 		const marked = (mark: keyof FanOut) => backends.filter((backend) => backend.tool(call.tool)?.[mark]);
-		const mark = args.guild_ids === undefined ? "everywhere" : "guilds";
+		const mark = hasGuildIds(args) ? "guilds" : "everywhere";
 		const starting = firstList();
 		if (starting && marked(mark).length === 0) await raceSignal(starting, signal).catch(() => {});
 		const answering = marked(mark);
-		if (answering.length === 0) return undefined;
+		if (mark === "everywhere" && args.guild_ids !== undefined && marked("guilds").length > 0) {
+			const { guild_ids: _, instance: __, ...rest } = args;
+			call.params = JSON.stringify({ name: call.tool, arguments: rest });
+		}
+		if (answering.length === 0 || (mark === "everywhere" && !hasNoTarget(args))) return undefined;
 		const answers = await (mark === "guilds"
 			? this.#callGuilds(args, call, record, signal)
 			: this.#askAll(answering, call, record, signal));
@@ -181,13 +195,14 @@ export class Calls {
 		const { backend } = record;
 		const given = args[source.argument];
 		const asked: JsonObject = isObject(given) ? given : { guild_id: given };
-		if (typeof asked.guild_id !== "string" || backend?.guilds.has(asked.guild_id)) return call.params;
+		if (typeof asked.guild_id !== "string") return call.params;
+		// Also for a guild of the same bot: it may be hidden from the caller.
 		const other = await this.options.router.find({ guild_id: asked.guild_id }, signal, call.principal);
 		if (other === backend) return call.params;
 		const asking: ForwardedCall = {
 			...call,
 			tool: source.tool,
-			params: JSON.stringify({ name: source.tool, arguments: asked }),
+			params: JSON.stringify({ name: source.tool, arguments: { ...picked(args, source.also), ...asked } }),
 			requestId: `${call.requestId}.0`,
 			elicits: false,
 		};
@@ -195,6 +210,19 @@ export class Calls {
 		if (isError) throw new SourceError(`${source.argument}: ${other.name}: ${text}`);
 		const { instance: _, ...rest } = args;
 		return JSON.stringify({ name: call.tool, arguments: { ...rest, [source.argument]: { ...asked, document: text } } });
+	}
+
+	/**
+	 * No argument may name a guild that is pinned to other bots, wherever it stands: some tools read a second guild, and some
+	 * call other tools. What the gateway itself has fetched may.
+	 */
+	#requireOwnGuilds(args: JsonObject, source: Source | undefined, backend: Backend, principal: Principal | undefined) {
+		const { [source?.argument ?? ""]: _, ...rest } = args;
+		const id = idIn(rest, backend.pins.barred);
+		if (id === undefined) return;
+		if (principal) throw unknownGuild(id, this.options.views.now(principal));
+		const text = `the guild ${id} is pinned to another instance, so ${backend.name} may not act in it. Nothing was done.`;
+		throw new RouteError("GuildPinned", text, this.options.backends);
 	}
 
 	/** Each of these bots that the caller sees and that is online. */
@@ -339,6 +367,10 @@ export class Calls {
 			...describePrincipal(principal),
 		});
 	}
+}
+
+function picked(args: JsonObject, names: readonly string[] = []): JsonObject {
+	return Object.fromEntries(names.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]])));
 }
 
 /** Another bot did not give what a call needs from it. */

@@ -5,6 +5,7 @@ import type { ClientResponse } from "../../mcp/client.ts";
 import { errorResult, invalidParameters, textResult } from "../../mcp/tool.ts";
 
 const maxGuilds = 50;
+const isGuildId = /^\d{17,20}$/;
 
 export interface Answer {
 	/** The bot or the guild. */
@@ -20,13 +21,29 @@ export function hasNoTarget({ instance, guild_id }: JsonObject): boolean {
 	return !instance && !guild_id;
 }
 
+/** Clients may send null or an empty list for what they do not give. */
+export function hasGuildIds({ guild_ids }: JsonObject): boolean {
+	return guild_ids != null && !(Array.isArray(guild_ids) && guild_ids.length === 0);
+}
+
 /** Each id once. Throws an RpcError. */
 export function readGuildIds({ guild_ids, guild_id }: JsonObject): string[] {
-	const isList = Array.isArray(guild_ids) && guild_ids.length > 0 && guild_ids.every((id) => typeof id === "string");
+	const isList = Array.isArray(guild_ids) && guild_ids.every((id) => typeof id === "string" && isGuildId.test(id));
 	if (!isList || guild_ids.length > maxGuilds)
 		throw invalidParameters([`guild_ids: expected 1 to ${maxGuilds} ids of guilds`]);
 	if (guild_id) throw invalidParameters(["guild_ids: expected without guild_id"]);
 	return [...new Set<string>(guild_ids)];
+}
+
+/** One of `ids` that stands anywhere in the arguments. */
+export function idIn(args: JsonObject, ids: ReadonlySet<string>): string | undefined {
+	const left: unknown[] = [args];
+	while (left.length > 0) {
+		const one = left.pop();
+		if (typeof one === "string" && ids.has(one)) return one;
+		if (typeof one === "object" && one !== null) left.push(...Object.values(one));
+	}
+	return undefined;
 }
 
 /** Of a response with a tool's result or a JSON-RPC error. */

@@ -239,7 +239,7 @@ export class Router {
 	}
 }
 
-function unknownGuild(guildId: string, backends: readonly Pick<Backend, "name">[]): RouteError {
+export function unknownGuild(guildId: string, backends: readonly Pick<Backend, "name">[]): RouteError {
 	return new RouteError(
 		"GuildNotFound",
 		`no instance is known to serve the guild ${quoted(guildId)}. list_instances shows the guilds of each instance.`,

@@ -138,7 +138,7 @@ describe("a call with guild_ids", () => {
 
 	actTest("is refused without a list of ids, or with guild_id", async (world) => {
 		for (const args of [
-			{ guild_ids: [] },
+			{ guild_ids: [""] },
 			{ guild_ids: [1] },
 			{ guild_ids: "x" },
 			{ guild_ids: [first], guild_id: first },
@@ -147,6 +147,14 @@ describe("a call with guild_ids", () => {
 			expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("guild_ids: ") });
 		}
 		expect(asked(world)).toEqual([0, 0, 0]);
+	});
+
+	actTest("counts as one without it if the list is empty or null", async (world) => {
+		await world.gateway.text("look", { guild_id: second, guild_ids: [] });
+		await world.gateway.text("look", { instance: "beta", guild_ids: null, reason: "x" });
+		const sent = world.beta.received("look").map(({ body }) => JSON.parse(body).params.arguments);
+		expect(sent).toEqual([{ guild_id: second }, { reason: "x" }]);
+		expect(asked(world)).toEqual([0, 2, 0]);
 	});
 
 	actTest("is listed, and clients do not see the mark", async (world) => {
@@ -166,19 +174,20 @@ describe("a call that reads a guild of another bot", () => {
 	const compare = JSON.stringify({
 		name: "look",
 		inputSchema: { type: "object" },
-		_meta: { "guildhall/source": { argument: "with", tool: "read_it" } },
+		_meta: { "guildhall/source": { argument: "with", tool: "read_it", also: ["parts"] } },
 	});
-	const [own, other] = ["100000000000000001", "200000000000000001"];
+	const own = "100000000000000001";
+	const other = "200000000000000001";
 	const compareTest = testWith(() => startWorld({ tool: compare }));
 	const sent = (stub: StubBackend, tool: string) =>
 		stub.received(tool).map(({ body }) => JSON.parse(body).params.arguments as unknown);
 
 	compareTest("gets what that bot says of it", async (world) => {
 		world.beta.on.read_it = ({ id }) => textResult(id, "a document");
-		await world.gateway.text("look", { guild_id: own, with: other, all: true });
-		expect(sent(world.beta, "read_it")).toEqual([{ guild_id: other }]);
+		await world.gateway.text("look", { guild_id: own, with: other, all: true, parts: ["bans"] });
+		expect(sent(world.beta, "read_it")).toEqual([{ guild_id: other, parts: ["bans"] }]);
 		expect(sent(world.alpha, "look")).toEqual([
-			{ guild_id: own, all: true, with: { guild_id: other, document: "a document" } },
+			{ guild_id: own, all: true, parts: ["bans"], with: { guild_id: other, document: "a document" } },
 		]);
 		await world.gateway.text("look", { instance: "alpha", with: { guild_id: other, parts: ["roles"] } });
 		expect(sent(world.beta, "read_it")[1]).toEqual({ guild_id: other, parts: ["roles"] });
@@ -190,6 +199,20 @@ describe("a call that reads a guild of another bot", () => {
 	compareTest("is sent as it is for a guild of the same bot", async (world) => {
 		await world.gateway.text("look", { guild_id: own, with: own });
 		expect(sent(world.alpha, "look")).toEqual([{ guild_id: own, with: own }]);
+	});
+
+	test("cannot name a guild that is pinned to another bot, wherever it stands", async () => {
+		await using world = await startWorld({ tool: compare, env: { GUILDS_BETA: other } });
+		world.alpha.guilds = { [own]: "alpha", [other]: "also beta's" };
+		world.beta.on.read_it = ({ id }) => textResult(id, "a document");
+		await world.gateway.refresh();
+		await world.gateway.text("look", { guild_id: own, with: other });
+		expect(sent(world.alpha, "look")).toEqual([{ guild_id: own, with: { guild_id: other, document: "a document" } }]);
+		for (const tool of ["look", "another_tool"]) {
+			const text = await world.gateway.text(tool, { guild_id: own, arguments: { deep: [{ with: other }] } });
+			expect(text).toContain(`Gateway error: GuildPinned: the guild ${other} is pinned to another instance`);
+		}
+		expect(sent(world.alpha, "another_tool")).toEqual([]);
 	});
 
 	compareTest("is not sent without it", async (world) => {
