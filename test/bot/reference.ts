@@ -284,7 +284,7 @@ test fails when it is outdated.
 
 A tool accepts only the arguments in its table. \`guild_id\` defaults to the bot's own guild, and all other ids must belong
 to that guild. Where an id of a user, role or channel is expected, \`@username\`, \`@Role\`, \`#channel\` and mentions are
-accepted, too: exact names, of which an ambiguous one is an error that lists the candidates. Without \`guild_id\`, the last line of a result names the guild if the bot's tools may act in several. The
+accepted, too: exact names, of which an ambiguous one is an error that lists the candidates. In a call of a tool that changes something, only usernames stand for users. Without \`guild_id\`, the last line of a result names the guild if the bot's tools may act in several. The
 gateway adds \`instance\` to each tool, and needs it or \`guild_id\` in each call. The description of a tool that writes begins
 with "${privilegedHint}", and its annotations say so too. Messages ping nobody unless
 \`mentions\` allows it. Only emoji can be given an image: guilds, webhooks and scheduled events cannot. Scheduled events

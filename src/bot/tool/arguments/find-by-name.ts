@@ -7,6 +7,7 @@ import { findByName } from "../../../discord/members/name-search.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
 import { fold } from "../../../discord/text.ts";
 import { visibleChannels } from "../../../discord/visible-channels.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 
 export type NamedKind = "user" | "role" | "user or role" | "channel" | "category" | "thread";
 
@@ -25,6 +26,8 @@ interface MembersOfName {
 
 /** By names in lower case. */
 export type NamedMembers = ReadonlyMap<string, MembersOfName>;
+
+const maxSearches = 10;
 
 const lower = (name: string) => name.toLowerCase();
 const isUserName = ({ kind, text }: Name) => kind.startsWith("user") && text.startsWith("@");
@@ -46,34 +49,58 @@ export async function membersNamed(
 	);
 	const add = (member: GuildMember) => {
 		byName.get(lower(member.user.username))?.usernames.push(member);
-		byName.get(lower(member.displayName))?.displayNames.push(member);
+		if (lower(member.displayName) !== lower(member.user.username))
+			byName.get(lower(member.displayName))?.displayNames.push(member);
 	};
 	if (connection.hasAllMembers(guild)) {
 		if (byName.size > 0) guild.members.cache.forEach(add);
 		return byName;
 	}
 	const queries = [...unknown].filter(({ length }) => length <= 100);
+	if (queries.length > maxSearches)
+		throw new ToolError(
+			`${queries.length} names of users, of which at most ${maxSearches} can be looked up now: give ids: the members are still loading. Nothing was done.`,
+		);
 	const found = await Promise.all(queries.map((query) => guild.members.search({ query, limit: 1000 })));
 	new Map(found.flatMap((members) => [...members])).forEach(add);
 	return byName;
 }
 
-/** Several if the name is ambiguous. Usernames go before display names, and the same case before another one. */
-export function thingsNamed(guild: Guild, name: Name, members: NamedMembers): readonly Named[] {
+interface Matches {
+	/** Undefined if the name is ambiguous or unknown. */
+	only?: Named | undefined;
+	all: readonly Named[];
+}
+
+/**
+ * Among roles and channels, the same case goes before another one; among threads, which any member may name, it does not.
+ * Members choose their display names, so one counts only in a call that reads, and if it is no username.
+ */
+export function thingsNamed(guild: Guild, name: Name, members: NamedMembers, reads: boolean): Matches {
 	const { kind, text } = name;
 	const exact = text.slice(1);
 	const same = lower(exact);
+	const sameCase = <Thing extends Role | GuildBasedChannel>(things: readonly Thing[]) => {
+		const best = things.filter((thing) => thing.name === exact);
+		return best.length > 0 ? best : things;
+	};
 	if (text.startsWith("#")) {
-		const channels = channelsFor(guild, kind);
-		const best = channels.filter((channel) => channel.name === exact);
-		return best.length > 0 ? best : channels.filter((channel) => lower(channel.name) === same);
+		const all = channelsFor(guild, kind).filter((channel) => lower(channel.name) === same);
+		const channels = all.filter((channel) => !channel.isThread());
+		return matches(channels.length > 0 ? sameCase(channels) : all);
 	}
-	const { usernames, displayNames } = members.get(same) ?? { usernames: [], displayNames: [] };
-	const roles = rolesFor(guild, kind);
-	const everyone = roles.filter(({ id }) => id === guild.id && text === "@everyone");
-	if (everyone.length > 0) return everyone;
-	const best = [...usernames, ...roles.filter((role) => role.name === exact)];
-	return best.length > 0 ? best : [...displayNames, ...roles.filter((role) => lower(role.name) === same)];
+	const everyone = guild.roles.everyone;
+	if (kind.endsWith("role") && text === "@everyone") return matches([everyone]);
+	const named = kind.startsWith("user") ? members.get(same) : undefined;
+	const { usernames, displayNames } = named ?? { usernames: [], displayNames: [] };
+	const roles = sameCase(rolesFor(guild, kind).filter((role) => lower(role.name) === same));
+	if (reads) return matches([...(usernames.length > 0 ? usernames : displayNames), ...roles]);
+	const all = [...usernames, ...displayNames, ...roles];
+	return usernames.length + roles.length > 0 ? matches(all) : { all };
+}
+
+function matches(all: readonly Named[]): Matches {
+	return { only: all.length === 1 ? all[0] : undefined, all };
 }
 
 /** Those that have a part of the name, or begin like it, but not it. At most `limit`. */

@@ -12,8 +12,8 @@ import {
 	describeNamed,
 	membersNamed,
 	type Name,
+	type Named,
 	type NamedKind,
-	type NamedMembers,
 	thingsNamed,
 	thingsNamedLike,
 } from "./find-by-name.ts";
@@ -31,6 +31,8 @@ const kinds: readonly [path: RegExp, kind: NamedKind][] = [
 const idPattern = "\\d{17,20}";
 const mention = /^<(?:@[!&]?|#)(\d{17,20})>$/;
 const maxCandidates = 10;
+const maxNames = 100;
+const maxProblems = 10;
 
 function kindOf({ pattern }: JsonSchema, path: string) {
 	return String(pattern).includes(idPattern) ? kinds.find(([end]) => end.test(path))?.[1] : undefined;
@@ -57,35 +59,52 @@ export function namesIn(schema: JsonSchema, args: JsonObject): Name[] {
 	return names;
 }
 
-/** `args` with ids instead of `names`, which are those in it. Throws a ToolError for unknown and ambiguous ones. */
+/** Throws a ToolError for more names than one call may have. Mentions need no look-up. */
+export function requireFewNames(names: readonly Name[]): void {
+	const { length } = names.filter(({ text }) => !mention.test(text));
+	if (length > maxNames)
+		throw new ToolError(`${length} names in one call: at most ${maxNames}. Give ids. Nothing was done.`);
+}
+
+interface NamedCall {
+	schema: JsonSchema;
+	args: JsonObject;
+	/** Those in `args`. */
+	names: readonly Name[];
+	/** The tool changes nothing. */
+	reads: boolean;
+}
+
+/** `args` with ids instead of names. Throws a ToolError for unknown and ambiguous ones. */
 export async function replaceNames(
-	{ schema, args, names }: { schema: JsonSchema; args: JsonObject; names: readonly Name[] },
+	{ schema, args, names, reads }: NamedCall,
 	guild: Guild,
 	connection: MemberState,
 ): Promise<JsonObject> {
 	const members = await membersNamed(guild, names, connection);
-	const problems = new Set<string>();
+	const problems = new Map<string, () => string>();
 	const replaced = mapNames(schema, args, (name, path) => {
-		const found = idOf(guild, name, members);
-		if ("id" in found) return found.id;
-		problems.add(`${path}: ${found.problem}`);
+		const id = mention.exec(name.text)?.[1];
+		if (id !== undefined) return id;
+		const { only, all } = thingsNamed(guild, name, members, reads);
+		if (only) return only.id;
+		problems.set(`${path}: ${name.text}`, () => `${path}: ${problemOf(guild, name, all)}`);
 		return name.text;
 	});
-	if (problems.size > 0) throw new ToolError([...problems, "Nothing was done."].join("\n"));
-	return replaced as JsonObject;
+	if (problems.size === 0) return replaced as JsonObject;
+	const lines = [...problems.values()].slice(0, maxProblems).map((describe) => describe());
+	const more = problems.size - lines.length;
+	if (more > 0) lines.push(`and ${more} more unknown names`);
+	throw new ToolError([...lines, "Nothing was done."].join("\n"));
 }
 
-function idOf(guild: Guild, name: Name, members: NamedMembers): { id: string } | { problem: string } {
-	const id = mention.exec(name.text)?.[1];
-	if (id !== undefined) return { id };
-	const found = thingsNamed(guild, name, members);
-	const [only] = found;
-	if (only && found.length === 1) return { id: only.id };
+function problemOf(guild: Guild, name: Name, found: readonly Named[]): string {
 	const shown = oneLine(JSON.stringify(name.text));
-	const candidates = only ? found.slice(0, maxCandidates) : thingsNamedLike(guild, name, maxCandidates);
+	const candidates = found.length > 0 ? found.slice(0, maxCandidates) : thingsNamedLike(guild, name, maxCandidates);
 	const list = candidates.map(describeNamed).join("; ");
-	if (only) return { problem: `${found.length} have the name ${shown}. Give an id: ${list}.` };
-	return { problem: `${guildName(guild)} has no ${name.kind} ${shown}.${list && ` Similar: ${list}.`}` };
+	if (found.length > 1) return `${found.length} have the name ${shown}. Give an id: ${list}.`;
+	if (found.length === 1) return `${shown} is a display name, but a change needs a username. Give an id: ${list}.`;
+	return `${guildName(guild)} has no ${name.kind} ${shown}.${list && ` Similar: ${list}.`}`;
 }
 
 /** Replaces each name, at any depth. */

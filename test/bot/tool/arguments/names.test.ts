@@ -58,6 +58,8 @@ test("an exact display name counts only if no username equals it, and one member
 	await world.heard();
 	expect((await world.call("get_member", { user_ids: "@chef bo" })).text).toContain(`ID: ${named.id}`);
 	expect((await world.call("get_member", { user_ids: "@bobby" })).text).toContain(`ID: ${owner.id}`);
+	const { text: ambiguous } = await world.call("get_member", { user_ids: "@twin" });
+	expect(ambiguous).toContain('2 have the name "@twin"');
 	const { text, isError } = await world.call("ban", { user_ids: ["@Twin"] });
 	expect({ text, isError }).toEqual({
 		text: expect.stringMatching(/^user_ids: 2 have the name "@Twin"\. Give an id: .*\nNothing was done\.$/),
@@ -65,6 +67,93 @@ test("an exact display name counts only if no username equals it, and one member
 	});
 	for (const { id } of twins) expect(text).toContain(`ID: ${id}`);
 	expect(writes(world).filter((one) => one.includes("/bans"))).toEqual([]);
+});
+
+test("a tool that changes something takes a user's name only if it is a username and nobody's display name", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const chef = join(world, "first_one", "Chef Bo");
+	const owner = join(world, "bobby");
+	const other = join(world, "second_one", "Bobby");
+	const same = join(world, "third_one", "third_one");
+	const waiter = join(world, "fourth_one", "Waiters");
+	const role = simulator.world.roles.add(guild, { name: "Waiters" });
+	await world.heard();
+	const nickname = async (user_id: string) => (await world.call("set_nickname", { user_id, nickname: "X" })).text;
+	expect(await nickname("@Chef Bo")).toBe(
+		`user_id: "@Chef Bo" is a display name, but a change needs a username. Give an id: Chef Bo (@first_one, ID: ${chef.id}).\nNothing was done.`,
+	);
+	const ambiguous = await nickname("@bobby");
+	expect(ambiguous).toContain('2 have the name "@bobby". Give an id: ');
+	for (const { id } of [owner, other]) expect(ambiguous).toContain(`ID: ${id}`);
+	expect(writes(world)).toEqual([]);
+	expect(await nickname("@Third_One")).toContain(`ID: ${same.id}`);
+	const { text } = await world.call("set_channel_permissions", {
+		channel_ids: ["#general"],
+		target_ids: ["@Waiters"],
+		deny: ["SEND_MESSAGES"],
+	});
+	expect(text).toContain('target_ids: 2 have the name "@Waiters"');
+	for (const { id } of [waiter, role]) expect(text).toContain(`ID: ${id}`);
+});
+
+test("a role's name never stands for a user, and for a user or role, one in another case is ambiguous", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const zoe = join(world, "zoe_1");
+	await world.heard();
+	const change = { role_id: "@zoe_1", action: "add", user_ids: ["@zoe_1"], dry_run: false };
+	const { text } = await world.call("bulk_role_update", change);
+	expect(text).toBe(`role_id: The Cooks (ID: ${guild.id}) has no role "@zoe_1".\nNothing was done.`);
+	const role = simulator.world.roles.add(guild, { name: "ZOE_1" });
+	await world.heard();
+	await world.call("bulk_role_update", change);
+	expect([...(guild.members.get(zoe.id)?.roles ?? [])]).toEqual([role.id]);
+	for (const name of ["@zoe_1", "@ZOE_1"]) {
+		const { text } = await world.call("set_channel_permissions", {
+			channel_ids: ["#general"],
+			target_ids: [name],
+			deny: ["SEND_MESSAGES"],
+		});
+		expect(text).toContain(`target_ids: 2 have the name "${name}"`);
+		for (const { id } of [role, zoe]) expect(text).toContain(`ID: ${id}`);
+	}
+});
+
+test("a thread has a channel's name only if no channel has it, in whatever case", async () => {
+	await using world = await startWorld();
+	const { threads, channels } = world.simulator.world;
+	const general = channelNamed(world, "general");
+	const ada = userNamed(world, "ada");
+	threads.add(general, ada, { name: "GENERAL" });
+	const soup = threads.add(general, ada, { name: "Soup" });
+	await world.heard();
+	const send = async (channel_id: string) => (await world.call("send_message", { channel_id, content: "Hello" })).text;
+	expect(await send("#GENERAL")).toContain(general.id);
+	expect(await send("#soup")).toContain(soup.id);
+	const other = threads.add(general, ada, { name: "soup" });
+	await world.heard();
+	const ambiguous = await send("#soup");
+	expect(ambiguous).toContain('channel_id: 2 have the name "#soup"');
+	for (const { id } of [soup, other]) expect(ambiguous).toContain(`ID: ${id}`);
+	const channel = channels.add(world.guild, { name: "sOUP", type: 0 });
+	await world.heard();
+	expect(await send("#soup")).toContain(channel.id);
+});
+
+test("a call has at most 100 names, and tells of at most 10 of them", async () => {
+	await using world = await startWorld();
+	const names = Array.from({ length: 101 }, (_, index) => `@qqq${index}`);
+	const many = await world.call("get_member", { user_ids: names });
+	expect(many).toEqual({ text: "101 names in one call: at most 100. Give ids. Nothing was done.", isError: true });
+	const mention = `<@${userNamed(world, "ada").id}>`;
+	const most = await world.call("get_member", { user_ids: [...names.slice(1), mention] });
+	expect(most.text).toContain("and 90 more unknown names");
+	const { text } = await world.call("get_member", { user_ids: names.slice(0, 25) });
+	const lines = text.split("\n");
+	expect(lines).toHaveLength(12);
+	expect(lines[9]).toContain('has no user "@qqq9"');
+	expect(lines.slice(10)).toEqual(["and 15 more unknown names", "Nothing was done."]);
 });
 
 test("an unknown name is an error with similar names, all of a call in one", async () => {
@@ -156,6 +245,15 @@ test("while members are being loaded, Discord is asked for the name", async () =
 	expect((await world.call("get_member", { user_ids: "@latecomer" })).text).toContain(`ID: ${late.id}`);
 	const { text } = await world.call("get_member", { user_ids: "@nobody_here" });
 	expect(text).toContain('has no user "@nobody_here"');
+	const names = Array.from({ length: 11 }, (_, index) => `@qqq${index}`);
+	const searches = () => simulator.requests.list().filter(({ path }) => path.includes("/members/search")).length;
+	const before = searches();
+	expect(before).toBeGreaterThan(0);
+	expect((await world.call("get_member", { user_ids: names })).text).toContain(
+		"give ids: the members are still loading",
+	);
+	expect(searches()).toBe(before);
+	expect((await world.call("get_member", { user_ids: names.slice(1) })).text).toContain('has no user "@qqq1"');
 });
 
 test("the audit log has ids, not names", async () => {
