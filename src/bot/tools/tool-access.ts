@@ -45,9 +45,9 @@ export const findTools = everywhere(
 					return linesOf(tool, self.listed);
 				});
 			const results = purposes.map((text) => {
-				const way = otherWay(text, self);
-				if (way !== undefined) return { purpose: text.trim(), lines: [way], others: [] };
-				const { best, others } = searchTools(text, self.tools, limit);
+				const { best, others, named } = searchTools(text, self.tools, limit);
+				const way = otherWay(text, self, principal);
+				if (way) return { purpose: text.trim(), lines: way, others: named.slice(0, maxOthers) };
 				const beyond = searchTools(text, [...self.tools, ...self.beyond], 1)
 					.best.filter((tool) => self.beyond.includes(tool))
 					.map((tool) => beyondLine(tool, principal));
@@ -74,11 +74,14 @@ export const findTools = everywhere(
 );
 
 /** What people ask for and no tool does: who or what does it, or that nothing does. */
-function otherWay(question: string, { tools, listed, toml }: Self): string | undefined {
-	const way = findOtherWay(question, new Set(tools.map(({ name }) => name)));
+function otherWay(question: string, { tools, beyond, listed, toml }: Self, caller?: Principal): string[] | undefined {
+	const namesOf = (some: readonly BotTool[]) => new Set(some.map(({ name }) => name));
+	const way = findOtherWay(question, namesOf(tools), namesOf(beyond));
 	if (!way) return undefined;
+	if (way.document === undefined) return [describeWay(way, toml)];
 	const plan = tools.filter(({ name }) => name === documentTool).map((tool) => callOf(tool, listed));
-	return way.document === undefined ? describeWay(way, toml) : `${plan.join()} with a document such as ${way.document}`;
+	const apply = beyond.filter(({ name }) => name === "apply_guild").map((tool) => neededFor(tool, caller));
+	return [`${plan.join()} with a document such as ${way.document}`, ...apply];
 }
 
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
@@ -95,10 +98,14 @@ function callOf(tool: BotTool, listed: readonly BotTool[]): string {
 	return `${tool.name} (${listed.includes(tool) ? "listed: call it directly" : `call it with ${accessor}`})`;
 }
 
-function beyondLine(tool: BotTool, caller: Principal = rootPrincipal): string {
+function beyondLine(tool: BotTool, caller?: Principal): string {
+	return neededFor(tool, caller, `: ${descriptionOf(tool)}`);
+}
+
+function neededFor(tool: BotTool, caller: Principal = rootPrincipal, description = ""): string {
 	const needed = tool.effect === "destructive" ? "all" : "write";
 	return fieldLine(
-		`${tool.name} (needs the access "${needed}", and this connection has only "${caller.access}"): ${descriptionOf(tool)}`,
+		`${tool.name} (needs the access "${needed}", and this connection has only "${caller.access}")${description}`,
 		howToRaise(caller, needed),
 	);
 }

@@ -285,6 +285,12 @@ describe("a principal with less access", () => {
 		expect(await call("find_tools", { query: "list bans; write a message" })).toMatch(
 			/"write a message\W.*send_message \(needs the access \W*write/,
 		);
+		const event = await call("find_tools", { query: "create an event" });
+		expect(event).toContain('create_scheduled_event (needs the access \\"write\\", and');
+		expect(event).not.toContain("plan_guild");
+		expect(await call("find_tools", { query: "set the welcome screen" })).toMatch(
+			/plan_guild \(.*with a document such as .*\\napply_guild \(needs the access \\"all\\", and this connection has only \\"read\\"\) \| To raise it/,
+		);
 		expect(await call("get_bot_info")).toMatch(/tools: \d+, of the toolsets/);
 	});
 

@@ -18,6 +18,12 @@ export interface OtherWay {
 	why?: string;
 }
 
+/** The topic itself, not something on Discord that only has it in its name or text: a giveaway, but not a channel for giveaways. */
+const about = (topic: RegExp) =>
+	new RegExp(
+		`^(?!.*\\b(?:channel|categor|message|thread|post|role|emoji|webhook|invite|link)|(?:please )?(?:ban|block|delete|kick|mute|remove|timeout|warn)\\b).*(?:${topic.source})`,
+	);
+
 const otherWays: readonly OtherWay[] = [
 	{
 		asked: /welcome (?:screen|page)/,
@@ -34,7 +40,7 @@ const otherWays: readonly OtherWay[] = [
 		document: '{"settings":{"community":true,"rules_channel":"rules","public_updates_channel":"staff"}}',
 	},
 	{
-		asked: /\bexplicit|sensitive (?:content|media)|media filter/,
+		asked: /^(?!.*\bmessages? (?:with|of|that|containing)\b).*(?:\bexplicit|sensitive (?:content|media)|media filter)/,
 		document: '{"settings":{"explicit_content_filter":"ALL_MEMBERS"}}',
 	},
 	{
@@ -42,7 +48,8 @@ const otherWays: readonly OtherWay[] = [
 		document: '{"settings":{"system_channel_flags":["SUPPRESS_JOIN_NOTIFICATIONS"]}}',
 	},
 	{
-		asked: /\b(?:require|must have|needs?)\b.* tags?\b|default (?:reaction|layout)|\bgallery\b|sort order/,
+		asked:
+			/\b(?:require|must have|needs?)\b.* tags?\b|default (?:reaction|layout)|gallery (?:layout|mode|view)|\bforum\b.* gallery\b(?! channel)|sort order/,
 		document: '{"channels":[{"name":"help","kind":"forum","require_tag":true,"default_layout":"gallery"}]}',
 	},
 	{
@@ -91,7 +98,8 @@ const otherWays: readonly OtherWay[] = [
 		settings: ["features.welcome"],
 	},
 	{
-		asked: /\b(?:change|set|update|edit|upload|replace|rename)\b.{0,30} (?:avatar|profile|username|bio|pronouns)\b/,
+		asked:
+			/\b(?:change|set|update|edit|upload|replace|rename)\b.{0,30} (?:avatar|profile|username|bio|pronouns)\b(?! (?:nick|channel|role))/,
 		why: "only the account's owner can",
 	},
 	{
@@ -105,11 +113,21 @@ const otherWays: readonly OtherWay[] = [
 	},
 	{
 		asked:
-			/deleted (?:their|his|her) account|read receipt|who (?:has |have )?(?:read|seen|viewed) .*(?:message|post|announcement)|\bip\b|e-?mail|phone number|last (?:seen|online)|online status|who (?:has |have )?(?:blocked|invited me)|which (?:other )?servers/,
+			/deleted (?:their|his|her) account|read receipt|who (?:has |have )?(?:read|seen|viewed) .*(?:message|post|announcement)|last (?:seen|online)|online status|who (?:has |have )?(?:blocked|invited me)|which (?:other )?servers/,
 		why: "Discord does not tell bots",
 	},
-	{ asked: /\b(?:transfer|hand|give)\b.* owner|two.?factor|\b2fa\b|\bmfa\b/, why: "only the guild's owner can" },
-	{ asked: /\bboost (?:the|our|this|my) |\bnitro\b|monetiz|refund|for money/, why: "only people can pay" },
+	{ asked: about(/\bip\b|e-?mail|phone number/), why: "Discord does not tell bots" },
+	{
+		asked:
+			/\b(?:transfer|hand|give)\b.* ownership\b(?!.*\b(?:thread|post|channel))|\b(?:require|enforce|enable|disable|turn|set|change|reset)\b.* (?:two.?factor|2fa|mfa)\b/,
+		why: "only the guild's owner can",
+	},
+	{
+		asked: about(
+			/\bboost (?:the|our|this|my) |\b(?:buy|gift|give|purchase|pay|get|send)\b.* nitro\b|monetiz|refund|for money/,
+		),
+		why: "only people can pay",
+	},
 	{
 		asked:
 			/\b(?:create|delete|make|start) (?:(?:an?|the|our|this|another|new|whole|entire) )*(?:server|guild)(?: for\b| called\b|\W*$)/,
@@ -131,18 +149,22 @@ const otherWays: readonly OtherWay[] = [
 	},
 	{
 		asked:
-			/\b(?:edit|change|rewrite)\b.* messages? (?:that|which|of|by|from|written)\b.* (?:another|others?|someone|somebody|members?|users?)\b|\b(?:edit|change) (?:another|someone|somebody)\b.* message/,
+			/\b(?:edit|change|rewrite)\b.* messages? (?:that|which|of|by|from|written)\b.* (?:another|others?|someone|somebody|members?|users?)\b(?! (?:channel|thread))|\b(?:edit|change) (?:another|someone|somebody)\b.* message/,
 		why: "only its author can",
 	},
 	{
 		asked:
-			/\b(?:send|post|write|publish|announce)\b.* (?:tomorrow|later|at \d|in \d|every (?:day|week|hour)|next week)|\bremind|schedule (?:an? |the )?(?:message|post|announcement)/,
+			/\b(?:send|post|write|publish|announce)\b.* (?:tomorrow|later|at \d|in \d+ ?(?:min|h|day|week)|every (?:day|week|hour)|next week)|^(?:please )?(?:remind\b(?!.* by )|(?:set|create|add) .*\breminders?\b(?! channel))|schedule (?:an? |the )?(?:message|post|announcement)/,
 		why: "tools act at once",
 	},
 	{ asked: /\b(?:backup|back up|export)\b.* (?:messages|chats?|history)/, why: "backups hold no messages" },
 	{ asked: /how (?:long|much time)\b.* voice|voice (?:time|minutes|hours)/, why: "it is not recorded" },
-	{ asked: /\b(?:create|add|make)\b.* (?:slash |custom )?commands?\b/, why: "the bot's program defines its commands" },
-	{ asked: /\bfollow\b.* channel|giveaway|raffle|leaderboard|\bxp\b/ },
+	{
+		asked: /\b(?:create|add|make)\b.* commands?\b(?! (?:channel|categor|role|thread))/,
+		why: "the bot's program defines its commands",
+	},
+	{ asked: /\bfollow\b.* channel/ },
+	{ asked: about(/giveaway|raffle|leaderboard|\bxp\b/) },
 ];
 
 export const nothing = "No tool does this";
@@ -150,11 +172,16 @@ export const nothing = "No tool does this";
 /** Plans a guild document. */
 export const documentTool = "plan_guild";
 
-/** Undefined if none fits, or if one of `tools`, the caller's, does it. */
-export function findOtherWay(question: string, tools: ReadonlySet<string>): OtherWay | undefined {
+/** Undefined if none fits, or if a tool does it: of `tools`, the caller's, or of those `beyond` the caller's access. */
+export function findOtherWay(
+	question: string,
+	tools: ReadonlySet<string>,
+	beyond: ReadonlySet<string>,
+): OtherWay | undefined {
 	const asked = question.toLowerCase().replace(/\s+/g, " ");
 	return otherWays
-		.filter(({ unless, document }) => !(unless && tools.has(unless)) && !(document && !tools.has(documentTool)))
+		.filter(({ unless }) => !unless || !(tools.has(unless) || beyond.has(unless)))
+		.filter(({ document }) => !document || tools.has(documentTool))
 		.find((way) => way.asked.test(asked));
 }
 

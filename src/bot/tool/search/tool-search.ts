@@ -53,31 +53,57 @@ interface Index {
 	rarity(stem: string): number;
 }
 
-/** Best first: up to `limit` in `best`, and 10 more in `others`. A tool whose name is the query comes first. */
+/**
+ * Best first: up to `limit` in `best`, and 10 more in `others`. A tool whose name is the query comes first. `named`: those
+ * that have the action and the object of the query.
+ */
 export function searchTools(
 	query: string,
 	tools: readonly BotTool[],
 	limit: number,
-): { best: BotTool[]; others: BotTool[] } {
+): { best: BotTool[]; others: BotTool[]; named: BotTool[] } {
 	const known = new Set(tools.map(({ name }) => name));
 	const documents = tools.map((tool) => documentOf(tool, known));
 	const index = { documents, rarity: rarities(documents) };
+	const full = search(query, index);
+	const named = search(core(query), index).flatMap(({ tool, isNamed }) => (isNamed ? [tool] : []));
+	const found = full.map(({ tool }) => tool);
+	const all = full.some(({ isNamed }) => isNamed) ? found : [...new Set([...named, ...found])];
+	return { best: all.slice(0, limit), others: all.slice(limit, limit + 10), named };
+}
+
+/** The action and its object: "delete channel" of "delete the memes channel with many posts". */
+function core(query: string): string {
+	const all = wordsOf(query.replace(/['’]s\b/g, ""));
+	const end = all.findIndex((word, at) => at > 0 && prepositions.has(word));
+	const telling = (end > 0 ? all.slice(0, end) : all).filter((word) => !stopWords.has(word));
+	return telling.length > 1 ? `${telling[0]} ${telling.at(-1)}` : "";
+}
+
+interface Found {
+	tool: BotTool;
+	score: number;
+	/** The query has each word of its name, or one that means the same. */
+	isNamed: boolean;
+}
+
+function search(query: string, index: Index): Found[] {
+	const { documents } = index;
 	const terms = termsOf(query, index);
 	const asked = wordsOf(query).join("_");
 	const effect = effectOf(query, documents);
 	const needed = wordsOf(query).every((word) => stopWords.has(word)) ? 0 : minMatched;
-	const found = documents
+	return documents
 		.map((document) => {
 			const isOther = effect !== undefined && effect !== isReadOnly(document.tool);
 			const weight = isOther ? otherEffectWeight : 1;
 			const matched = matchedOf(document, terms, index) * weight;
-			const score = matched < needed ? 0 : scoreOf(document, terms, index) * Math.sqrt(matched * weight);
-			return { tool: document.tool, score: document.name.join("_") === asked ? 1000 : score };
+			const { score: own, covered } = scoreOf(document, terms, index);
+			const score = matched < needed ? 0 : own * Math.sqrt(matched * weight);
+			return { tool: document.tool, score: document.name.join("_") === asked ? 1000 : score, isNamed: covered === 1 };
 		})
 		.filter(({ score }) => score > 0)
-		.toSorted((a, b) => b.score - a.score)
-		.map(({ tool }) => tool);
-	return { best: found.slice(0, limit), others: found.slice(limit, limit + 10) };
+		.toSorted((a, b) => b.score - a.score);
 }
 
 function documentOf(tool: BotTool, others: ReadonlySet<string>): Document {
@@ -117,7 +143,9 @@ function rarities(documents: readonly Document[]): (stem: string) => number {
 }
 
 // What follows one of them limits the rest.
-const prepositions = setOf("about because by for from in of on so that to until when which while who with without");
+const prepositions = setOf(
+	"about because by during for from in of on so that to until when which while who with without",
+);
 
 interface Term {
 	/** One of the question, or two successive ones. */
@@ -197,7 +225,7 @@ function withoutNames(query: string, { rarity }: Index): string {
 		.replace(/(?<=\S\s+)[A-Z][A-Za-z]*/g, (word) => (isUnknown(word.toLowerCase()) ? " " : word));
 }
 
-function scoreOf({ stems, name }: Document, terms: readonly Term[], { rarity }: Index): number {
+function scoreOf({ stems, name }: Document, terms: readonly Term[], { rarity }: Index) {
 	const meant = new Set<string>();
 	const scoreOfWord = (word: string): number => {
 		const one = stem(word);
@@ -209,7 +237,7 @@ function scoreOf({ stems, name }: Document, terms: readonly Term[], { rarity }: 
 		terms.map(({ meanings }) => Math.max(...meanings.map(({ words, weight }) => weight * sum(words.map(scoreOfWord))))),
 	);
 	const covered = name.filter((word) => meant.has(stem(word))).length / name.length;
-	return score * (1 + covered * coverageWeight);
+	return { score: score * (1 + covered * coverageWeight), covered };
 }
 
 function wordsOf(text: string): string[] {

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { toml } from "../../../../src/bot/config/settings.ts";
 import { tools } from "../../../../src/bot/tools/index.ts";
 import { startWorld } from "../../../support/world.ts";
-import { impossible, possible } from "./questions.ts";
+import { elsewhere, impossible, possible } from "./questions.ts";
 
 const start = (changes: object = {}) =>
 	startWorld(
@@ -36,6 +36,24 @@ test("the right answer is first, and what nothing does has none", async () => {
 	}
 	expect(found).toEqual([]);
 	expect([possible.length, impossible.length]).toEqual([40, 20]);
+});
+
+test("finds a tool: what a question only mentions hides no tool", async () => {
+	await using bot = await start();
+	const answers = [];
+	for (const [query] of elsewhere) answers.push([query, answerIn((await bot.call("find_tools", { query })).text)]);
+	expect(answers).toEqual(elsewhere.map((row) => [...row]));
+});
+
+test("the tools that a question names follow what nothing does", async () => {
+	await using bot = await start();
+	const ask = async (query: string) => (await bot.call("find_tools", { query })).text;
+	expect(await ask("send a message at 5")).toMatch(/^No tool does this: tools act at once\.\nsend_message \(/);
+	expect(await ask("transfer the ownership; send a message at 5")).toEndWith(
+		'"send a message at 5", or else send_message:\nNo tool does this: tools act at once.',
+	);
+	// https://docs.discord.com/developers/resources/channel#modify-channel has no field for it.
+	expect(await ask("give ownership of a thread")).toBe("No tool does this.");
 });
 
 test("nothing that a tool says of itself is answered with another way", async () => {

@@ -69,3 +69,19 @@ export const impossible: readonly string[] = [
 	"how long was each member in voice channels last week",
 	"follow an announcement channel of another server",
 ];
+
+/** Words that nothing does, or that a guild document does, in questions about something else: the tool that the answer has to name. */
+export const elsewhere: readonly (readonly [question: string, tool: string])[] = [
+	["ban nitro scammers", "ban"],
+	["delete nitro scam messages", "delete_messages"],
+	["delete the giveaway channel", "delete_channel"],
+	["create a giveaway channel", "create_channel"],
+	["add commands channel", "create_channel"],
+	["check mfa level of the guild", "get_guild_info"],
+	["search messages with email addresses", "search_messages"],
+	["change a member's profile nickname", "set_nickname"],
+	["edit a message of another channel", "edit_message"],
+	["remind members about the rules by sending a message", "send_message"],
+	["delete messages with explicit content", "delete_messages"],
+	["delete the gallery channel", "delete_channel"],
+];

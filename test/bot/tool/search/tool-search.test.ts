@@ -221,7 +221,7 @@ describe("find_tools", () => {
 	});
 
 	test("words that no tool has find nothing", () => {
-		expect(searchTools("zzz qqq", tools, 3)).toEqual({ best: [], others: [] });
+		expect(searchTools("zzz qqq", tools, 3)).toEqual({ best: [], others: [], named: [] });
 	});
 });
 
