@@ -19,7 +19,7 @@ const budgets: Record<string, number> = {
 	"bot/server": 695,
 	"bot/setup": 1400,
 	"bot/store": 2940,
-	"bot/tool": 3735,
+	"bot/tool": 3745,
 	"bot/tools": 11_880,
 	ai: 850,
 	build: 350,

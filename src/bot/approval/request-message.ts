@@ -134,7 +134,7 @@ function buttonRow(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]
 	};
 }
 
-/** What would happen: the tool, whom and what it is about, its dry run in short, and why it is destructive. */
+/** The tool, its caller, the users and things in its arguments, a summary of its dry run, and why it is destructive. */
 function sentencesOf({ row, title, language }: ShownRequest): string[] {
 	const say = sayIn(language);
 	const values = { tool: inlineText(title, maxNameLength), who: requesterText(row, language) };

@@ -1,6 +1,6 @@
-// Announcements: tells a channel that it was locked, has a slow mode, is in raid mode or was purged, and removes what it
-// wrote once that is over, whoever ended it. A row is stored before the message is sent, and what is over follows from the
-// present state, so a restart leaves nothing behind.
+// Announcements: tells a channel that it was locked, has a slow mode, is in raid mode or was purged, and deletes
+// the message when the state ends, no matter who ended it. A row is stored before the message is sent, and each row is compared
+// with the current state, so a restart leaves no message behind.
 
 import {
 	type APIMessage,

@@ -374,7 +374,7 @@ async function banLines(guild: Guild, bans: readonly APIBan[]): Promise<string[]
 	const unknown = ids.filter((id) => by.of(id) === undefined).length;
 	return resultLines(
 		bans.map((ban) => banLine(ban, by.of(ban.user.id))),
-		unknown > 0 && `When and by whom is unknown for ${unknown}: ${by.whyUnknown}.`.replace("..", "."),
+		unknown > 0 && `Date and author are unknown for ${unknown}: ${by.whyUnknown}.`.replace("..", "."),
 	);
 }
 

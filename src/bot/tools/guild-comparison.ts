@@ -8,7 +8,7 @@ import { compareGuilds as compare, type GuildFacts } from "../../guild-document/
 import { InvalidDocument, partNames, readChanges, readDocument } from "../../guild-document/format/document.ts";
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { forOtherGuild, type Narrowing, narrow, partsOf } from "../../guild-document/narrow.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
@@ -25,6 +25,15 @@ const compared = partNames.filter((part) => !["emojis", "events", "webhooks"].in
 const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"), v.description("A guild."));
 /** What the gateway adds: the text of a tool of another bot. */
 const document = v.optional(v.pipe(v.string(), v.description("What the gateway adds.")));
+
+export function partsArgument(description: string) {
+	return v.optional(
+		v.pipe(
+			list(choice(partNames, ""), 1, partNames.length, "Parts."),
+			listedAs({ type: "array", items: { type: "string" }, description }),
+		),
+	);
+}
 
 export const compareGuilds = reading(
 	{ argument: "with", tool: "compare_guilds", also: ["parts"] },
@@ -47,16 +56,7 @@ export const compareGuilds = reading(
 					}),
 				),
 			),
-			parts: v.optional(
-				v.pipe(
-					list(choice(partNames, ""), 1, partNames.length, "Parts."),
-					listedAs({
-						type: "array",
-						items: { type: "string" },
-						description: "Such as members, bans, roles, channels, settings.",
-					}),
-				),
-			),
+			parts: partsArgument("Such as members, bans, roles, channels, settings."),
 			all: v.optional(flag("Also what is equal, and long lists."), false),
 		},
 		async run({ with: other, parts = compared, all }, context) {
@@ -114,7 +114,7 @@ const facts = v.object({
 });
 
 function readFacts(text: string): GuildFacts {
-	const { success, output } = v.safeParse(facts, parsed(text));
+	const { success, output } = v.safeParse(facts, parseJson(text));
 	if (!success) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
 	const { name, document, members, missing } = output;
 	return { name, document: valid(() => readDocument(document)), members: members?.split(" "), missing };
@@ -124,7 +124,7 @@ export const copy_from = v.optional(
 	v.pipe(
 		v.strictObject({
 			guild_id: id,
-			parts: v.optional(list(choice(partNames, ""), 1, partNames.length, "Parts.")),
+			parts: partsArgument("Parts."),
 			categories: v.optional(list(text(1, 220, "A category."), 1, 50, "Categories.")),
 			roles: v.optional(list(text(1, 220, "A role."), 1, 250, "Roles.")),
 			document,
@@ -188,17 +188,9 @@ export function narrowed({ document, missing }: ExportedGuild, narrowing: Narrow
 
 function readExport(text: string) {
 	const lines = text.split("\n");
-	const document = parsed(lines.at(-1) ?? "");
+	const document = parseJson(lines.at(-1) ?? "");
 	if (!isObject(document)) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
 	return { document: valid(() => readDocument(document)), missing: lines.slice(0, -1) };
-}
-
-function parsed(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }
 
 function valid<T>(read: () => T): T {

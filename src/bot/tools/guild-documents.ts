@@ -7,18 +7,17 @@ import { guildName, nowIs, roleName, time } from "../../discord/describe.ts";
 import { botMember } from "../../discord/permissions.ts";
 import { currentRun, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../../discord/text.ts";
-import { partNames } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
 import { runs } from "../../lib/program/program.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
-import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
+import { publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import type { PlanSource } from "../guild-documents/plans/operations.ts";
-import { choice, expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
+import { expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
-import { copied, copy_from, exported, narrowed } from "./guild-comparison.ts";
+import { copied, copy_from, exported, narrowed, partsArgument } from "./guild-comparison.ts";
 
 const maxDocumentBytes = 200_000;
 
@@ -56,16 +55,7 @@ const categories = v.optional(
 	list(text(1, 220, "A category."), 1, 50, "Only these categories, with the roles of their access."),
 );
 const roles = v.optional(list(text(1, 220, "A role."), 1, 250, "Only these roles."));
-const parts = v.optional(
-	v.pipe(
-		list(choice(partNames, ""), 1, partNames.length, "Parts."),
-		listedAs({
-			type: "array",
-			items: { type: "string" },
-			description: "Such as roles, channels, categories. Default: all but members (their roles) and bans.",
-		}),
-	),
-);
+const parts = partsArgument("Such as roles, channels, categories. Default: all but members (their roles) and bans.");
 
 export const exportGuild = readTool({
 	name: "export_guild",

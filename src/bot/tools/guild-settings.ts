@@ -11,7 +11,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { choice, flag, guild_id, reason, snowflakeOrEmpty, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
-import { durationOf, durationText } from "../tool/arguments/durations.ts";
+import { durationAsArgument, durationOf } from "../tool/arguments/durations.ts";
 import { editTool } from "../tool/define.ts";
 
 const communitySettings = [
@@ -42,7 +42,7 @@ export const editGuild = editTool({
 		default_message_notifications: level("default_message_notifications", "Members' default."),
 		afk_channel_id: channel("Voice channel"),
 		afk_timeout: v.optional(
-			durationOf(afkTimeouts.map(durationText), `One of ${afkTimeouts.map(durationText).join(", ")}.`),
+			durationOf(afkTimeouts.map(durationAsArgument), `One of ${afkTimeouts.map(durationAsArgument).join(", ")}.`),
 		),
 		system_channel_id: channel("For joins and boosts"),
 		rules_channel_id: communityChannel,
@@ -147,7 +147,7 @@ function formatSetting(guild: Guild, field: keyof Settings, value: string | numb
 		const channel = visibleChannel(guild, String(value));
 		return channel ? channelName(channel) : `ID: ${value}`;
 	}
-	if (typeof value === "number") return durationText(value);
+	if (typeof value === "number") return durationAsArgument(value);
 	const isText = field === "name" || field === "description";
 	return isText ? `"${oneField(String(value))}"` : String(value);
 }

@@ -36,7 +36,7 @@ import { linkTo, pingLines } from "../messages/sent-message.ts";
 import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
 import { flag, found, guild_id, limit, list, nameQuery, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
-import { durationOf, durationText } from "../tool/arguments/durations.ts";
+import { durationAsArgument, durationOf } from "../tool/arguments/durations.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
 import { kindFields, kindName } from "./channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "./channels/forum-tags.ts";
@@ -271,7 +271,7 @@ function changeList({ parent }: AnyThreadChannel, before: ThreadFields, changes:
 					.map((id) => oneField(tags.get(id) ?? id))
 					.join(" + ") || "none"
 			: typeof value === "number"
-				? durationText(value)
+				? durationAsArgument(value)
 				: oneField(String(value));
 	return Object.entries(changes)
 		.map(([field, value]) => {

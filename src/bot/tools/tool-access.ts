@@ -44,11 +44,12 @@ export const findTools = everywhere(
 					described.add(tool);
 					return linesOf(tool, self.listed);
 				});
+			const whole = [...self.tools, ...self.beyond];
 			const results = purposes.map((text) => {
 				const { best, others, named } = searchTools(text, self.tools, limit);
 				const way = otherWay(text, self, principal);
 				if (way) return { purpose: text.trim(), lines: way, others: named.slice(0, maxOthers) };
-				const beyond = searchTools(text, [...self.tools, ...self.beyond], 1)
+				const beyond = searchTools(text, whole, 1)
 					.best.filter((tool) => self.beyond.includes(tool))
 					.map((tool) => beyondLine(tool, principal));
 				const lines = [...beyond, ...linesOfBest(best)];

@@ -136,7 +136,7 @@ export class Calls {
 				trace,
 				elicits,
 			};
-			if (hasNoTarget(args) || args.guild_ids !== undefined) {
+			if (args.guild_ids !== undefined || (hasNoTarget(args) && this.#mayAskAll(name))) {
 				const answer = await this.#fanOut(args, call, record, signal);
 				if (answer) return toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
 			}
@@ -166,6 +166,12 @@ export class Calls {
 		const lines = await describeInstances(views, () => catalog);
 		const limits = accessNote(config, principal);
 		return limits === "" ? lines : [...lines, limits];
+	}
+
+	/** Also while it is not known yet which tools the bots have. */
+	#mayAskAll(tool: string): boolean {
+		const { backends, firstList } = this.options;
+		return firstList() !== undefined || backends.some((backend) => backend.tool(tool)?.everywhere);
 	}
 
 	/** One result of several calls, of a tool that is marked so; undefined for another call. */

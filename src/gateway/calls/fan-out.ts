@@ -12,7 +12,7 @@ export interface Answer {
 	from: string;
 	text: string;
 	isError: boolean;
-	/** No answer came from the bot, or none was asked. */
+	/** No answer came from the bot. */
 	isLost?: boolean;
 }
 

@@ -232,12 +232,12 @@ worldTest("bans whose date is not in the audit log are counted, and why", async 
 	expect(text).toMatch(/\n@late \| ID: \d+ \| banned \S+Z by @ada \(ID: \d+\) \| no reason given\n/);
 	expect(text).toContain(`\n@early | ID: ${unknown.id} | no reason given\n`);
 	expect(text).toEndWith(
-		"\nWhen and by whom is unknown for 1: more than 45 days ago, or beyond the audit log's last 500 entries.",
+		"\nDate and author are unknown for 1: more than 45 days ago, or beyond the audit log's last 500 entries.",
 	);
 	const role = roleNamed(world, "alpha");
 	roles.edit(world.guild, role, { permissions: String(BigInt(role.permissions) & ~PermissionFlagsBits.ViewAuditLog) });
 	await world.heard();
-	expect(await list()).toEndWith("\nWhen and by whom is unknown for 2: the audit log needs VIEW_AUDIT_LOG.");
+	expect(await list()).toEndWith("\nDate and author are unknown for 2: the audit log needs VIEW_AUDIT_LOG.");
 });
 
 worldTest("a dry run of a ban of several users does not count ids that belong to no user", async (world) => {

@@ -50,15 +50,14 @@ export function durationOf(options: readonly string[], description: string) {
 	return durationArgument(read, `one of ${options.join(", ")}`, description);
 }
 
-/** As an argument: "0s" for none. */
-export function durationText(seconds: number): string {
-	const [unit = "s", size = 1] =
-		(
-			[
-				["d", 86_400],
-				["h", 3600],
-				["m", 60],
-			] as const
-		).find(([, size]) => seconds > 0 && seconds % size === 0) ?? [];
+const units = [
+	["d", 86_400],
+	["h", 3600],
+	["m", 60],
+] as const;
+
+/** "0s" for none. */
+export function durationAsArgument(seconds: number): string {
+	const [unit, size] = units.find(([, size]) => seconds > 0 && seconds % size === 0) ?? ["s", 1];
 	return `${seconds / size}${unit}`;
 }

@@ -62,14 +62,25 @@ export function searchTools(
 	tools: readonly BotTool[],
 	limit: number,
 ): { best: BotTool[]; others: BotTool[]; named: BotTool[] } {
-	const known = new Set(tools.map(({ name }) => name));
-	const documents = tools.map((tool) => documentOf(tool, known));
-	const index = { documents, rarity: rarities(documents) };
+	const index = indexOf(tools);
 	const full = search(query, index);
 	const named = search(core(query), index).flatMap(({ tool, isNamed }) => (isNamed ? [tool] : []));
 	const found = full.map(({ tool }) => tool);
 	const all = full.some(({ isNamed }) => isNamed) ? found : [...new Set([...named, ...found])];
 	return { best: all.slice(0, limit), others: all.slice(limit, limit + 10), named };
+}
+
+const indexes = new WeakMap<readonly BotTool[], Index>();
+
+/** Of a list of tools that does not change. */
+function indexOf(tools: readonly BotTool[]): Index {
+	const made = indexes.get(tools);
+	if (made) return made;
+	const known = new Set(tools.map(({ name }) => name));
+	const documents = tools.map((tool) => documentOf(tool, known));
+	const index = { documents, rarity: rarities(documents) };
+	indexes.set(tools, index);
+	return index;
 }
 
 /** The action and its object: "delete channel" of "delete the memes channel with many posts". */

@@ -5,7 +5,7 @@ import { type APIAuditLogEntry, AuditLogEvent, type Guild, OverwriteType } from 
 import { permissionNames } from "../../../discord/permissions.ts";
 import { lengthOf, oneField } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
-import { durationText } from "../../tool/arguments/durations.ts";
+import { durationAsArgument } from "../../tool/arguments/durations.ts";
 import { bitsOf, type Change, changesOf, channelKind, colorText } from "./changes.ts";
 
 /** A tool and its arguments. */
@@ -210,7 +210,7 @@ function oldValues(changes: readonly Change[], names: Arguments): Record<string,
 function argument(name: string, value: unknown): string | undefined {
 	if (name === "color") return colorText(Number(value ?? 0));
 	const unit = { slowmode: 1, afk_timeout: 1, auto_archive: 60 }[name];
-	if (unit !== undefined) return durationText(Number(value ?? 0) * unit);
+	if (unit !== undefined) return durationAsArgument(Number(value ?? 0) * unit);
 	if (typeof value === "boolean" || typeof value === "number") return String(value);
 	// Absent means that the field had no value.
 	const text = value === undefined || value === null ? "" : value;

@@ -20,7 +20,7 @@ const maxTimeoutMs = 28 * 86_400_000;
 /** Such as "2026-02-01T12:00:00Z, since 2026-01-31T12:00:00Z by @ada (ID: …)". */
 export type TimeoutOf = (member: GuildMember) => string;
 
-/** Until when these members are timed out, and by whom: https://docs.discord.com/developers/resources/guild#modify-guild-member */
+/** End, start and author of timeouts: https://docs.discord.com/developers/resources/guild#modify-guild-member */
 export async function readTimeouts(guild: Guild, members: readonly GuildMember[]): Promise<TimeoutOf> {
 	const ids = members.map(({ id }) => id);
 	const by = await readDoneBy(guild, AuditLogEvent.MemberUpdate, ids, {
