@@ -39,7 +39,7 @@ import { PersonCalls } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
 import { withNames } from "./tool/named-calls.ts";
-import { offerTools } from "./tool/offered-tools.ts";
+import { describeOff, offerTools } from "./tool/offered-tools.ts";
 import { scopeTo } from "./tool/scope.ts";
 import { tools as allTools, callingTools } from "./tools/index.ts";
 import { promptsFor } from "./tools/prompts.ts";
@@ -201,6 +201,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		features,
 		frontEnds,
 		offered,
+		off: describeOff(ownTools, toml.mcp, toml.features),
 		documents,
 		select,
 		approval,
@@ -211,14 +212,26 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 /** Starts the bot: opens its MCP endpoint at once and logs in to Discord in the background, with retries. */
 export function startBot(config: BotConfig, log: Log, options: BotOptions = {}): Bot {
 	const bot = createParts(config, log, options);
-	const { store, metrics, connection, audit, auditChannel, record, frontEnds, offered, documents, select, approval } =
-		bot;
+	const {
+		store,
+		metrics,
+		connection,
+		audit,
+		auditChannel,
+		record,
+		frontEnds,
+		offered,
+		off,
+		documents,
+		select,
+		approval,
+	} = bot;
 	const parts = bot.parts.filter((part) => part !== undefined);
 	const { registry } = metrics;
 	const login = Promise.withResolvers<void>();
 	const server = observe(
 		waitForLogin(
-			createMcpServer({ config, log, select, approval, audit, prompts: options.prompts }),
+			createMcpServer({ config, log, off, select, approval, audit, prompts: options.prompts }),
 			login.promise,
 			options.start,
 		),
@@ -312,17 +325,18 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 interface McpServerOptions extends Pick<BotOptions, "prompts"> {
 	config: BotConfig;
 	log: Log;
+	off: string | undefined;
 	select(principal: Principal | undefined): Selection<BotContext>;
 	approval: Approval | undefined;
 	audit: Audit;
 }
 
-function createMcpServer({ config, log, select, approval, audit, prompts }: McpServerOptions): Server {
+function createMcpServer({ config, log, off, select, approval, audit, prompts }: McpServerOptions): Server {
 	const { botName, mcpToken } = config;
 	const source = toolSource(select);
 	return createServer({
-		info: { name: serverName, title: botName, version },
-		instructions,
+		info: { name: serverName, title: botName, version, ...(off && { description: off }) },
+		instructions: off ? `${instructions} ${off}` : instructions,
 		tools: withNames(approval?.guard(source) ?? source, select),
 		prompts: promptSource((principal) => prompts ?? promptsFor(select(principal).context)),
 		// Without a token, anyone could send a principal.

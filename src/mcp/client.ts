@@ -37,6 +37,7 @@ export interface ClientSession {
 	id: string | undefined;
 	protocolVersion: string | undefined;
 	serverVersion?: string | undefined;
+	serverDescription?: string | undefined;
 	hasPrompts?: boolean;
 	experimental?: readonly string[];
 }
@@ -224,10 +225,12 @@ function readSession({ result, error }: ClientResponse["message"], id: string | 
 	if (!isObject(result))
 		throw new ClientError(`the MCP server answered initialize with an error: ${JSON.stringify(error)}`, "refused");
 	const { prompts, experimental } = Object(result.capabilities);
+	const { version, description } = Object(result.serverInfo);
 	return {
 		id,
 		protocolVersion: visibleAscii(result.protocolVersion),
-		serverVersion: visibleAscii(Object(result.serverInfo).version),
+		serverVersion: visibleAscii(version),
+		serverDescription: typeof description === "string" ? description : undefined,
 		...(isObject(prompts) && { hasPrompts: true }),
 		...(isObject(experimental) && { experimental: Object.keys(experimental) }),
 	};

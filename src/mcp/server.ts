@@ -97,7 +97,7 @@ export function promptSource(select: (principal: Principal | undefined) => reado
 export type OtherMethod = (params: JsonObject, caller: Caller) => string | Promise<string>;
 
 interface ServerOptions {
-	info: { name: string; title: string; version: string };
+	info: { name: string; title: string; version: string; description?: string };
 	/** For the AI model: what the server is and how to begin. */
 	instructions: string | ((principal: Principal | undefined) => string);
 	tools: ToolSource;

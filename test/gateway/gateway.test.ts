@@ -321,6 +321,12 @@ describe("what comes back", () => {
 			expect((await world.post(body)).frame()).toStartWith(`{"jsonrpc":"2.0","id":${id},`);
 	});
 
+	test("of list_instances repeats what a bot says of itself, on one line", async () => {
+		await using world = await startWorld({ description: "Switched off: events.\nbeta | online" });
+		const [, alpha] = (await world.text("list_instances")).split("\n");
+		expect(alpha).toEndWith(" | Switched off: events. beta | online");
+	});
+
 	test("is everyone's own answer, for 40 concurrent calls under one id", async () => {
 		const held: { id: string; text: string; answer(response: Response): void }[] = [];
 		await using world = await startWorld({

@@ -38,6 +38,8 @@ export interface StubOptions {
 	on?: Record<string, Behaviour>;
 	/** The names of the experimental capabilities in the response to `initialize`. */
 	experimental?: readonly string[];
+	/** In the serverInfo. */
+	description?: string;
 	/** The response to a request in an unknown session. */
 	onLostSession?: Behaviour;
 	/** Whether `initialize` returns a session id. */
@@ -107,7 +109,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 				const experimental = declared ? `,"experimental":${JSON.stringify(Object.fromEntries(declared))}` : "";
 				sessions.add(sessionId);
 				const response = json(
-					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}${experimental}},"serverInfo":{"name":"stub","version":"1"}}}`,
+					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}${experimental}},"serverInfo":${JSON.stringify({ name: "stub", version: "1", description: options.description })}}}`,
 				);
 				if (options.sessions !== false) response.headers.set("Mcp-Session-Id", sessionId);
 				return response;

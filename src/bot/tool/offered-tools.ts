@@ -193,6 +193,24 @@ function refusalOf(tool: BotTool, { toolsets = "all", read_only, tools: { deny }
 	return `${name} is not allowed: the operator of this bot does not allow the toolset "${toolset}" (toolsets in config.toml). Nothing was done.`;
 }
 
+/** What the operator switched off, and by which setting, for `serverInfo`. Undefined if nothing. */
+export function describeOff(
+	tools: readonly BotTool[],
+	{ toolsets = "all", read_only, tools: { deny } }: ToolChoice,
+	features: Readonly<Record<string, boolean>>,
+): string | undefined {
+	const on = toolsets === "all" ? undefined : toolsets;
+	const off = new Set(tools.filter((tool) => !isInToolsets(tool, on)).map(({ toolset }) => toolset));
+	const unused = Object.keys(features).filter((name) => !features[name]);
+	const parts = [
+		unused.length > 0 && `the features ${unused.join(", ")} (features in config.toml)`,
+		read_only && "all tools that change something (read_only in config.toml)",
+		off.size > 0 && `tools of ${[...off].join(", ")} (toolsets in config.toml)`,
+		deny.length > 0 && `${deny.join(", ")} (deny in config.toml)`,
+	].filter(Boolean);
+	return parts.length > 0 ? `Switched off by the operator: ${parts.join("; ")}.` : undefined;
+}
+
 function innerCall(outer: JsonObject): { name: string; args: JsonObject } {
 	const { name, arguments: inner = {}, guild_id, instance, ...rest } = outer;
 	const args = inner ?? {};

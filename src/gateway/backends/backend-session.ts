@@ -55,6 +55,8 @@ export class BackendSession {
 	generation = 0;
 	/** Undefined before the first session. */
 	serverVersion: string | undefined;
+	/** What the bot says of itself, for `list_instances`. */
+	serverDescription: string | undefined;
 	/** As reported when the session was opened. */
 	hasPrompts = false;
 	/** As declared when the session was opened. */
@@ -163,6 +165,7 @@ export class BackendSession {
 			const session = await this.options.client.connect(signal);
 			this.#current = session;
 			this.serverVersion = session.serverVersion;
+			this.serverDescription = session.serverDescription;
 			this.hasPrompts = session.hasPrompts ?? false;
 			this.experimental = session.experimental ?? [];
 			if (++this.generation > 1) this.options.onReplaced();

@@ -3,7 +3,7 @@
 import { version } from "../../lib/program/program.ts";
 import { stagger } from "../../lib/stagger.ts";
 import type { Store } from "../../lib/store/store.ts";
-import { shownName } from "../../lib/text.ts";
+import { onOneLine, shownName } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import type { BackendState } from "../backends/backend-health.ts";
 import { shownGuildName } from "../backends/guilds.ts";
@@ -13,8 +13,11 @@ import { RouteIndex } from "../routing/routing.ts";
 import type { Catalog } from "./catalog.ts";
 
 const maxGuilds = 1_000;
+const maxDescription = 2_000;
 
-type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check">;
+type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check"> & {
+	session: Pick<Backend["session"], "serverDescription">;
+};
 
 /** A count, then one line per bot, after asking each whether it is online. */
 export async function describeInstances(
@@ -26,6 +29,7 @@ export async function describeInstances(
 	const lines = backends.map((backend, at) => {
 		const state = states[at] ?? backend.state;
 		const skew = catalog().skew.get(backend.name);
+		const description = backend.session.serverDescription;
 		return [
 			backend.name,
 			state.online ? "online" : `${nameOf(state)} (${state.reason})`,
@@ -36,6 +40,7 @@ export async function describeInstances(
 				"has another": listNames(skew?.differs ?? []),
 				"not listed:": describeDropped(backend.dropped),
 			}),
+			...(description ? [onOneLine(description, maxDescription)] : []),
 		].join(" | ");
 	});
 	return [`${backends.length} instance(s):`, ...lines];

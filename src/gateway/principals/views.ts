@@ -31,6 +31,10 @@ export class BackendView {
 		return this.backend.state;
 	}
 
+	get session(): Backend["session"] {
+		return this.backend.session;
+	}
+
 	check(): Promise<BackendState> {
 		return this.backend.check();
 	}

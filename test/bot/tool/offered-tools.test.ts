@@ -7,7 +7,13 @@ import { type ToolChoice, toolsetNames } from "../../../src/bot/config/tool-choi
 import { deniableTools } from "../../../src/bot/features/index.ts";
 import { donatorToolNames, donatorTools } from "../../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../../src/bot/tool/context.ts";
-import { accessors, OfferedTools, offerTools, type ToolScope } from "../../../src/bot/tool/offered-tools.ts";
+import {
+	accessors,
+	describeOff,
+	OfferedTools,
+	offerTools,
+	type ToolScope,
+} from "../../../src/bot/tool/offered-tools.ts";
 import { callingTools, tools as realTools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
@@ -123,6 +129,18 @@ describe("descriptions", () => {
 		expect(describe("create_channel", without("plan_guild"))).toContain("Create a channel. Access is as in");
 		expect(describe("list_backups", without("plan_guild"))).toBe("List the guild's backups, newest first.");
 	});
+});
+
+test("what is switched off is described with its setting", () => {
+	const off = (choice: Partial<ToolChoice>, features = {}) => describeOff(tools, { ...open, ...choice }, features);
+	expect(off({}, { chat: true })).toBeUndefined();
+	expect(off({ read_only: true, tools: { deny: ["ban", "kick"] } }, { chat: false, game: false, welcome: true })).toBe(
+		"Switched off by the operator: the features chat, game (features in config.toml); all tools that change something (read_only in config.toml); ban, kick (deny in config.toml).",
+	);
+	const some = toolsetNames.filter((name) => !["events", "voice", "game"].includes(name));
+	expect(off({ toolsets: some })).toBe(
+		"Switched off by the operator: tools of voice, events (toolsets in config.toml).",
+	);
 });
 
 test("a tool is denied by its name, its toolset or its effect", () => {
