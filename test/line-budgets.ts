@@ -6,7 +6,7 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 430,
+	"bot/.": 440,
 	"bot/approval": 2155,
 	"bot/commands": 2804,
 	"bot/config": 1250,
@@ -19,13 +19,13 @@ const budgets: Record<string, number> = {
 	"bot/server": 695,
 	"bot/setup": 1400,
 	"bot/store": 2940,
-	"bot/tool": 3745,
+	"bot/tool": 3770,
 	"bot/tools": 11_880,
 	ai: 850,
 	build: 350,
 	demo: 730,
 	discord: 6820,
-	gateway: 10_700,
+	gateway: 10_720,
 	"guild-document": 4720,
 	guildhall: 60,
 	install: 1150,
@@ -34,7 +34,7 @@ const budgets: Record<string, number> = {
 	pages: 5680,
 	simulator: 17_650,
 	// Nearly all of it is the two language files.
-	texts: 2620,
+	texts: 2630,
 	up: 2000,
 };
 

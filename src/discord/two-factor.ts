@@ -2,7 +2,8 @@
 // https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
 
 import { type APIUser, type Guild, GuildMFALevel, PermissionFlagsBits, Routes } from "discord.js";
-import { ToolError } from "../lib/tool-error.ts";
+import { SaidError } from "../texts/said-error.ts";
+import { said } from "../texts/texts.ts";
 
 export const twoFactorAdvice =
 	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";
@@ -33,10 +34,12 @@ export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
 	return user.mfa_enabled === false;
 }
 
-/** Throws a ToolError if the guild requires it for one of these, but the application's owner has not enabled it. */
+/** Throws a SaidError if the guild requires it for one of these, but the application's owner has not enabled it. */
 export async function requireTwoFactor(guild: Guild, needed: bigint): Promise<void> {
 	const refused = refusedForTwoFactor(guild, needed);
-	if (refused && (await lacksTwoFactor(guild))) throw new ToolError(`${refused} Nothing was done.`);
+	if (!refused || !(await lacksTwoFactor(guild))) return;
+	const why = said("discord.failed", { problem: said("discord.two_factor") });
+	throw new SaidError(said("refusal.nothing_done", { why }), { models: `${refused} Nothing was done.` });
 }
 
 /** Undefined if the guild does not require it for these. */

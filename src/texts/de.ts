@@ -1123,6 +1123,10 @@ export const de = {
 	"refusal.no_role": "Diese Rolle gibt es auf diesem Server nicht.",
 	"refusal.no_channel": "Auf diesem Server gibt es keinen solchen Kanal, den der Bot sehen kann.",
 	"refusal.not_in_voice": "{who} ist in keinem Sprachkanal.",
+	"refusal.offline":
+		"Der Bot ist noch nicht mit Discord verbunden. Es ist nichts passiert. Versuch es in ein paar Sekunden noch einmal.",
+	"refusal.unavailable":
+		"Dieser Server ist auf Discord gerade nicht verfügbar. Es ist nichts passiert. Versuch es später noch einmal.",
 	"refusal.loading":
 		"Die Mitglieder dieses Servers werden noch geladen. Es ist nichts passiert. Versuch es gleich noch einmal.",
 	"refusal.archived": "{thread} ist archiviert: Öffne den Thread zuerst wieder. Es ist nichts passiert.",

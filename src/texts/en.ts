@@ -1074,6 +1074,8 @@ export const en = {
 	"refusal.no_role": "There is no such role on this server.",
 	"refusal.no_channel": "There is no such channel on this server that the bot can see.",
 	"refusal.not_in_voice": "{who} is not in a voice channel.",
+	"refusal.offline": "The bot is not connected to Discord yet. Nothing was done; try again in a few seconds.",
+	"refusal.unavailable": "This server is unavailable on Discord at the moment. Nothing was done; try again later.",
 	"refusal.loading": "The members of this server are still being loaded. Nothing was done; try again in a moment.",
 	"refusal.archived": "{thread} is archived: reopen it first. Nothing was done.",
 	"refusal.thread": "{thread} is a thread: use this in its channel, {where}. Nothing was done.",

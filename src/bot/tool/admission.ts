@@ -10,6 +10,8 @@ import type { JsonObject } from "../../lib/json.ts";
 import { accessRefusal, includesAccess, type Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { type Effect, invalidParameters } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { BotContext } from "./context.ts";
 
@@ -114,7 +116,9 @@ export async function findGuild(bot: Admitting, args: JsonObject, effect: Effect
 		);
 	if (!guild) throw unknownGuild(id);
 	if (!guild.available)
-		throw new ToolError(`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`);
+		throw new SaidError(said("refusal.unavailable"), {
+			models: `The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
+		});
 	return guild;
 }
 

@@ -19,8 +19,9 @@ import {
 } from "discord.js";
 import { isObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refusedIntents } from "../intents.ts";
 import { completeMembers, makeCache } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
@@ -211,10 +212,10 @@ export class Connection {
 		return [...(this.#client?.guilds.cache.values() ?? [])];
 	}
 
-	/** Throws a ToolError while the bot is not logged in. */
+	/** Throws a SaidError while the bot is not logged in. */
 	get discord(): Client<true> {
 		if (this.#client?.isReady()) return this.#client;
-		throw new ToolError("The bot is not connected to Discord yet. Nothing was done; try again in a few seconds.");
+		throw new SaidError(said("refusal.offline"));
 	}
 
 	/** Those that Discord has refused. The bot does without them until its next start. */

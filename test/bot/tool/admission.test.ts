@@ -1,14 +1,17 @@
 // Calls in a person's name: which guilds they reach, and that they do nothing that the person could not do by hand.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ChannelType, GuildMemberFlags, PermissionFlagsBits } from "discord.js";
+import { ChannelType, type Guild, GuildMemberFlags, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { guildsOf, ownGuildId } from "../../../src/bot/tool/admission.ts";
+import { findGuild, guildsOf, ownGuildId } from "../../../src/bot/tool/admission.ts";
+import { requireTwoFactor } from "../../../src/discord/two-factor.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
-import { startConnection } from "../../support/connection.ts";
+import { SaidError } from "../../../src/texts/said-error.ts";
+import { render } from "../../../src/texts/texts.ts";
+import { openConnection, startConnection } from "../../support/connection.ts";
 import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -596,4 +599,37 @@ test("while the member cache is incomplete, Discord is asked who is a member", a
 	const bob = simulator.user("bob_the_baker").id;
 	expect(await guildsOfUser(bob)).toEqual({ names: [], asked: 1 });
 	expect(await guildsOfUser(unknownId)).toEqual({ names: [], asked: 1 });
+});
+
+describe("people read in their language", () => {
+	const inGerman = async (work: () => unknown) => {
+		const error = await Promise.resolve()
+			.then(work)
+			.then(
+				() => undefined,
+				(cause) => cause,
+			);
+		expect(error).toBeInstanceOf(SaidError);
+		return render(error.said, "de");
+	};
+	const guild = { id: "1", available: false, mfaLevel: 1, client: { user: { mfaEnabled: false } } } as unknown as Guild;
+	const bot = { connection: { discord: { guilds: { cache: new Map([["1", guild]]) } } } } as never;
+
+	test("that the guild is unavailable", async () => {
+		expect(await inGerman(() => findGuild(bot, { guild_id: "1" }, "read"))).toStartWith(
+			"Dieser Server ist auf Discord",
+		);
+	});
+
+	test("that the bot is not connected", async () => {
+		const { connection, [Symbol.asyncDispose]: close } = openConnection("http://127.0.0.1:1/api");
+		expect(await inGerman(() => connection.discord)).toStartWith("Der Bot ist noch nicht mit Discord verbunden.");
+		await close();
+	});
+
+	test("that the owner of the application needs two-factor authentication", async () => {
+		Object.assign(guild.client, { rest: { get: async () => ({ mfa_enabled: false }) } });
+		const ban = () => requireTwoFactor(guild, PermissionFlagsBits.BanMembers);
+		expect(await inGerman(ban)).toStartWith("Dieser Server verlangt");
+	});
 });
