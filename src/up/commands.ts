@@ -80,33 +80,19 @@ export async function send(directory: string, request: ControlRequest): Promise<
 		console.error(`… ${what} (${seconds} s)`);
 	}, progressMs);
 	try {
-		const text = path && (await exchange(path, JSON.stringify(request)));
-		if (text) return JSON.parse(text);
+		if (path) return (await exchange(path, request)) as ControlResponse;
 	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		if (code !== "ENOENT" && code !== "ECONNREFUSED") throw error;
+		const { code, name } = error as NodeJS.ErrnoException;
+		if (name === "TimeoutError") throw new ConfigError(path ?? directory, ["up does not answer"]);
+		if (!["ENOENT", "ECONNREFUSED", "ECONNRESET"].includes(code ?? "")) throw error;
 	} finally {
 		clearInterval(progress);
 	}
 	throw new ConfigError(directory, [`up is not running there. Start it with: ${runs("up")}`]);
 }
 
-async function exchange(path: string, line: string): Promise<string> {
-	const { promise, resolve, reject } = Promise.withResolvers<string>();
-	const timer = setTimeout(() => reject(new ConfigError(path, ["up does not answer"])), maxMs);
-	const chunks: Buffer[] = [];
-	try {
-		await Bun.connect({
-			unix: path,
-			socket: {
-				open: (socket) => void socket.write(`${line}\n`),
-				data: (_, chunk) => void chunks.push(Buffer.from(chunk)),
-				error: (_, error) => reject(error),
-				close: () => resolve(Buffer.concat(chunks).toString()),
-			},
-		});
-		return await promise;
-	} finally {
-		clearTimeout(timer);
-	}
+async function exchange(path: string, request: ControlRequest): Promise<unknown> {
+	const signal = AbortSignal.timeout(maxMs);
+	const response = await fetch("http://up/", { unix: path, method: "POST", body: JSON.stringify(request), signal });
+	return response.json();
 }

@@ -1,4 +1,4 @@
-// The Unix socket by which commands reach the running `up`: a request of one line of JSON, and a response of one line.
+// The Unix socket by which commands reach the running `up`, over HTTP: JSON in the bodies of request and response.
 
 import { chmodSync, rmSync } from "node:fs";
 import { ConfigError } from "../lib/config.ts";
@@ -24,99 +24,51 @@ interface ControlOptions {
 	path: string;
 	programs: Pick<Programs, "bots" | "restart" | "stop" | "start">;
 	status(): Promise<UpStatus>;
-	/** For receiving a request, in milliseconds. */
-	requestMs?: number;
 }
 
 const maxRequestBytes = 4_096;
-const maxConnections = 16;
-const defaultRequestMs = 2_000;
-
-interface Connection {
-	received: string;
-	pending: Buffer | undefined;
-	timer: Timer | undefined;
-	isAnswered: boolean;
-}
+const maxConcurrent = 16;
 
 /** The result stops listening and removes the socket. */
 export function listenForCommands(options: ControlOptions): () => void {
-	const { path, requestMs = defaultRequestMs } = options;
-	let connections = 0;
+	const { path } = options;
 	// A killed process may have left its socket behind. This process has locked the directory, so no other process uses
 	// it.
 	rmSync(path, { force: true });
-	const listener = listen();
+	const server = listen(options);
 	chmodSync(path, 0o600);
 	return () => {
-		listener.stop(true);
+		void server.stop(true);
 		rmSync(path, { force: true });
 	};
+}
 
-	function listen() {
-		try {
-			return Bun.listen<Connection>({
-				unix: path,
-				socket: {
-					open(socket) {
-						connections++;
-						socket.data = {
-							received: "",
-							pending: undefined,
-							timer: setTimeout(() => socket.terminate(), requestMs),
-							isAnswered: false,
-						};
-						if (connections > maxConnections) answer(socket, { error: "too many commands at once" });
-					},
-					data: receive,
-					drain: flush,
-					error: (socket) => void socket.terminate(),
-					close({ data }) {
-						connections--;
-						clearTimeout(data.timer);
-					},
-				},
-			});
-		} catch (error) {
-			throw new ConfigError(path, [`cannot listen on the socket (${(error as NodeJS.ErrnoException).code ?? error})`]);
-		}
-	}
-
-	function receive(socket: Bun.Socket<Connection>, chunk: Buffer): void {
-		const { data } = socket;
-		if (data.isAnswered) return;
-		data.received += chunk.toString("latin1");
-		const end = data.received.indexOf("\n");
-		if (end < 0 && data.received.length <= maxRequestBytes) return;
-		data.isAnswered = true;
-		clearTimeout(data.timer);
-		const line = Buffer.from(data.received.slice(0, end), "latin1").toString();
-		if (end < 0 || end > maxRequestBytes) answer(socket, { error: "the request is too long" });
-		else void respond(line, options).then((response) => answer(socket, response));
-	}
-
-	function answer(socket: Bun.Socket<Connection>, response: ControlResponse): void {
-		socket.data.isAnswered = true;
-		socket.data.pending = Buffer.from(`${JSON.stringify(response)}\n`);
-		flush(socket);
-	}
-
-	function flush(socket: Bun.Socket<Connection>): void {
-		const { data } = socket;
-		if (!data.pending) return;
-		const written = Math.max(socket.write(data.pending), 0);
-		data.pending = data.pending.subarray(written);
-		if (data.pending.length === 0) socket.end();
+function listen(options: ControlOptions): Bun.Server<undefined> {
+	const { path } = options;
+	try {
+		return Bun.serve({
+			unix: path,
+			development: false,
+			maxRequestBodySize: maxRequestBytes,
+			async fetch(request, { pendingRequests }) {
+				const isBusy = pendingRequests > maxConcurrent;
+				return Response.json(
+					isBusy ? { error: "too many commands at once" } : await respond(await request.text(), options),
+				);
+			},
+		});
+	} catch (error) {
+		throw new ConfigError(path, [`cannot listen on the socket (${(error as NodeJS.ErrnoException).code ?? error})`]);
 	}
 }
 
 /** Never rejects. */
 export async function respond(
-	line: string,
+	text: string,
 	{ programs, status }: Pick<ControlOptions, "programs" | "status">,
 ): Promise<ControlResponse> {
 	try {
-		const request = parseRequest(line);
+		const request = parseRequest(text);
 		if (!request) return { error: "the request is not valid" };
 		const { command, name = "" } = request;
 		if (command === "status") return { status: await status() };
@@ -135,9 +87,9 @@ export async function respond(
 	}
 }
 
-function parseRequest(line: string): ControlRequest | undefined {
+function parseRequest(text: string): ControlRequest | undefined {
 	try {
-		const { command, name } = JSON.parse(line);
+		const { command, name } = JSON.parse(text);
 		if (!commands.includes(command)) return undefined;
 		if (command === "status") return { command };
 		return typeof name === "string" ? { command, name } : undefined;

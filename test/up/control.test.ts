@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { listenForCommands, respond } from "../../src/up/control.ts";
 import type { Programs } from "../../src/up/programs.ts";
 import type { UpStatus } from "../../src/up/status.ts";
+import { until } from "../support/until.ts";
 
 const disposables: (() => void)[] = [];
 afterEach(() => {
@@ -87,42 +88,19 @@ test("an error of a program is the answer", async () => {
 });
 
 /** A socket in a directory of its own. */
-function listen(options: { requestMs?: number; status?: UpStatus } = {}) {
+function listen(given = fakePrograms().programs) {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	const path = join(directory, "control.sock");
 	writeFileSync(path, "left by a killed process");
-	const fake = fakePrograms();
-	const end = listenForCommands({
-		path,
-		programs: fake.programs,
-		requestMs: 60_000,
-		...options,
-		status: async () => options.status ?? status,
-	});
+	const end = listenForCommands({ path, programs: given, status: async () => status });
 	disposables.push(() => {
 		end();
 		rmSync(directory, { recursive: true, force: true });
 	});
-	return { path, end, asked: fake.asked };
+	return { path, end };
 }
 
-/** Sends a text in these parts. Resolves with the whole response. */
-async function exchange(path: string, ...parts: string[]): Promise<string> {
-	const { promise, resolve } = Promise.withResolvers<string>();
-	const chunks: Buffer[] = [];
-	const socket = await Bun.connect({
-		unix: path,
-		socket: {
-			data: (_, chunk) => void chunks.push(Buffer.from(chunk)),
-			close: () => resolve(Buffer.concat(chunks).toString()),
-		},
-	});
-	for (const part of parts) {
-		socket.write(part);
-		await new Promise((resolve) => setImmediate(resolve));
-	}
-	return promise;
-}
+const post = (path: string, body: string) => fetch("http://up/", { unix: path, method: "POST", body });
 
 test("only the owner can use the socket, which replaces one left behind and goes at the end", () => {
 	const { path, end } = listen();
@@ -132,43 +110,26 @@ test("only the owner can use the socket, which replaces one left behind and goes
 	expect(existsSync(path)).toBe(false);
 });
 
-test("a request can arrive in parts, and what follows it is ignored", async () => {
-	const { path, asked } = listen();
-	const answer = await exchange(
-		path,
-		'{"command":"stop",',
-		'"name":"alpha"}\n{"command":"stop","name":"beta"}\n',
-		"x\n",
-	);
-	expect(JSON.parse(answer)).toEqual({ stopped: true });
-	expect(asked).toEqual(["stop alpha"]);
-});
-
-test("a long request is refused, whether its line ends or not", async () => {
+test("a request is answered over the socket, and a long one is refused", async () => {
 	const { path } = listen();
-	for (const text of ["x".repeat(5_000), `${"x".repeat(5_000)}\n`])
-		expect(JSON.parse(await exchange(path, text))).toEqual({ error: "the request is too long" });
+	expect(await (await post(path, '{"command":"status"}')).json()).toEqual({ status });
+	expect((await post(path, "x".repeat(5_000))).ok).toBe(false);
 });
 
-test("a request that does not end is cut off", async () => {
-	const { path } = listen({ requestMs: 1 });
-	expect(await exchange(path, '{"command":')).toBe("");
-});
-
-test("a response larger than a socket's buffer arrives complete", async () => {
-	const directory = "é".repeat(2_000_000);
-	const { path } = listen({ status: { ...status, directory } });
-	const { status: received } = JSON.parse(await exchange(path, '{"command":"status"}\n'));
-	expect(received.directory === directory).toBe(true);
-});
-
-test("more than 16 connections at a time are refused, and the next ones are not", async () => {
-	const { path } = listen();
-	const open = await Promise.all(Array.from({ length: 16 }, () => Bun.connect({ unix: path, socket: { data() {} } })));
-	expect(JSON.parse(await exchange(path))).toEqual({ error: "too many commands at once" });
-	for (const socket of open) socket.end();
-	for (;;) {
-		const answer = await exchange(path, '{"command":"status"}\n');
-		if (JSON.parse(answer).status) break;
-	}
+test("more than 16 requests at a time are refused, and the next ones are not", async () => {
+	const { programs } = fakePrograms();
+	const stopped = Promise.withResolvers<void>();
+	let waiting = 0;
+	programs.stop = () => {
+		waiting++;
+		return stopped.promise;
+	};
+	const { path } = listen(programs);
+	const stop = '{"command":"stop","name":"alpha"}';
+	const open = Array.from({ length: 16 }, () => post(path, stop));
+	await until("they wait", () => waiting === 16);
+	expect(await (await post(path, stop)).json()).toEqual({ error: "too many commands at once" });
+	stopped.resolve();
+	for (const response of open) expect(await (await response).json()).toEqual({ stopped: true });
+	expect(await (await post(path, stop)).json()).toEqual({ stopped: true });
 });
