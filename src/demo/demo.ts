@@ -3,9 +3,11 @@
 // it is continued.
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
+import type { Fields } from "../lib/log.ts";
 import { reachableHost } from "../lib/program/listen.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
 import type { Worlds } from "../simulator/documents/command-line.ts";
@@ -15,19 +17,24 @@ import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { chatChannelOf } from "../simulator/world/channels/channels.ts";
 import type { Guild } from "../simulator/world/state/entities.ts";
 import type { World } from "../simulator/world/world.ts";
-import { type Child, type ChildOptions, startChild } from "./child.ts";
+import { parseLine } from "../up/log-lines.ts";
+import { startChildProcess } from "../up/process.ts";
+import { Supervisor, timing } from "../up/supervisor.ts";
 import { tryPort } from "./ports.ts";
-import { createTemporaryDirectory } from "./temporary-directory.ts";
 
 const demoBots = ["alpha", "beta"];
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
-const restartPauseMs = 500;
+const graceMs = 500;
 
 /** Printed by `--json`. */
 export type DemoFacts = Awaited<ReturnType<typeof startDemo>>["facts"];
 
-type Program = Omit<ChildOptions, "onTrouble">;
+interface Program {
+	name: string;
+	program: "bot" | "gateway";
+	env: Record<string, string>;
+}
 
 interface DemoOptions {
 	/** 0 takes any free port. */
@@ -67,7 +74,8 @@ export async function startDemo(options: DemoOptions) {
 	const codes = ["steve", "alex"].map((username) => game.issueCode({ username }).code);
 
 	progress(`starting the bots ${names.join(" and ")}`);
-	const directory = await createTemporaryDirectory();
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-demo-"));
+	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 	const programs = stack.use(new Programs(onTrouble));
 	const around = { simulator, game, ai, directory, programs, token };
 	const bots = await Promise.all(names.map((name) => startDemoBot(name, around)));
@@ -123,7 +131,6 @@ export async function startDemo(options: DemoOptions) {
 			game: { url: game.url, secret: game.secret, codes },
 			ai: { url: ai.url, key: ai.key },
 		},
-		failed: programs.failed.promise,
 		close: () => running.disposeAsync(),
 	};
 }
@@ -173,48 +180,41 @@ async function startDemoBot(name: string, { simulator, game, ai, directory, prog
 	};
 }
 
-/** Child processes that are started again, on the same port, when they end. */
+/** Child processes that are started again, on the same port, when they end. They end with this process. */
 class Programs implements AsyncDisposable {
-	/** A program cannot be started again. */
-	readonly failed = Promise.withResolvers<Error>();
-	/** Each the latest of its program. */
-	readonly #children: Child[] = [];
-	#isClosing = false;
+	readonly #supervisors: Supervisor[] = [];
 
 	constructor(private readonly onTrouble: (line: string) => void) {}
 
-	async keepRunning(portSetting: string, program: Program): Promise<{ url: string }> {
-		const child = await this.#start(program);
-		const { url } = child;
-		const at = this.#children.push(child) - 1;
-		const env = { ...program.env, [portSetting]: new URL(url).port };
-		this.#restart(at, { ...program, env }).catch(this.failed.resolve);
-		return { url };
-	}
-
-	async #restart(at: number, program: Program): Promise<void> {
-		for (let child = this.#children[at]; child; child = await this.#start(program)) {
-			this.#children[at] = child;
-			const code = await child.exited;
-			if (this.#isClosing) return;
-			this.onTrouble(`${child.name} ended with exit code ${code}, restarting it`);
-			await Bun.sleep(restartPauseMs);
-			if (this.#isClosing) return;
-		}
-	}
-
-	async #start(program: Program): Promise<Child> {
-		try {
-			return await startChild({ ...program, onTrouble: this.onTrouble });
-		} catch (error) {
-			throw new ConfigError("the start of the Guildhall demo", [String((error as Error).message)]);
-		}
+	/** Resolves when it listens. */
+	async keepRunning(portSetting: string, { name, program, env }: Program): Promise<{ url: string }> {
+		const tell = (message: string, { reason, error }: Fields = {}) =>
+			this.onTrouble([name, message, reason ?? error].filter(Boolean).join(": "));
+		const supervisor = new Supervisor({
+			name,
+			log: { debug() {}, info() {}, warn: tell, error: tell },
+			timing,
+			stopMs: () => graceMs,
+			spawn: () =>
+				startChildProcess({
+					program,
+					env: { ...env, ...(supervisor.url && { [portSetting]: new URL(supervisor.url).port }), STOP_WITH_STDIN: "1" },
+					onLine(text) {
+						const { level, message, fields } = parseLine(name, text, "");
+						if (level !== "info") tell(message, fields);
+					},
+					onErrorLine: (text) => tell(text),
+				}),
+		});
+		this.#supervisors.push(supervisor);
+		const started = await supervisor.start();
+		if ("url" in started) return started;
+		throw new ConfigError("the start of the Guildhall demo", [`${name}: ${started.reason}`]);
 	}
 
 	/** The last one first. */
 	async [Symbol.asyncDispose](): Promise<void> {
-		this.#isClosing = true;
-		for (const child of this.#children.toReversed()) await child[Symbol.asyncDispose]();
+		for (const supervisor of this.#supervisors.toReversed()) await supervisor.close();
 	}
 }
 

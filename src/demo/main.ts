@@ -6,7 +6,6 @@ import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { describeWorldOptions, readWorlds, worldOptions } from "../simulator/documents/command-line.ts";
 import { startDemo } from "./demo.ts";
 import { details, summary } from "./directions.ts";
-import { launcherEnd } from "./launcher.ts";
 import { tryPort } from "./ports.ts";
 
 const usage = `Usage: ${runs("demo")} [--world FILE]... [--gateway-port N] [--gateway-bind-addr ADDRESS] [--json]
@@ -39,12 +38,16 @@ const values = parseCommandLine(usage, {
 const print = values.json ? console.error : console.log;
 const loopback = "127.0.0.1";
 const usualSimulatorPort = 9200;
+const launcherMs = 250;
 
 // All requests stay on this machine and must not go through an HTTP proxy.
 process.env.NO_PROXY = "127.0.0.1,localhost";
 
-// If `bun run` or npm is killed, this process gets no signal from it.
-void launcherEnd().then(() => process.kill(process.pid, "SIGTERM"));
+// If `bun run` is killed, this process gets no signal from it, only another parent.
+const launcher = process.ppid;
+setInterval(() => {
+	if (process.ppid !== launcher) process.kill(process.pid, "SIGTERM");
+}, launcherMs).unref();
 
 await runProgram(
 	() => {

@@ -17,6 +17,14 @@ export interface Timing {
 	after(ms: number, work: () => void): () => void;
 }
 
+export const timing: Timing = {
+	now: () => performance.now(),
+	after(ms, work) {
+		const timer = setTimeout(work, ms);
+		return () => clearTimeout(timer);
+	},
+};
+
 interface SupervisorOptions {
 	name: string;
 	/** Throws if the operating system cannot start it. */

@@ -13,6 +13,7 @@ import { isShown, type LogLine, parseLine, unexpectedLine } from "./log-lines.ts
 import { startChildProcess } from "./process.ts";
 import { Programs } from "./programs.ts";
 import { programStatus } from "./status.ts";
+import { timing } from "./supervisor.ts";
 
 interface UpConfig {
 	/** Absolute. */
@@ -38,13 +39,7 @@ export async function startUp(config: UpConfig, log: Log, write: (line: LogLine)
 		env: config.env,
 		sharePort: process.platform === "linux",
 		log,
-		timing: {
-			now: () => performance.now(),
-			after(ms, work) {
-				const timer = setTimeout(work, ms);
-				return () => clearTimeout(timer);
-			},
-		},
+		timing,
 		spawn({ program, name, env, level }) {
 			const pass = (line: LogLine) => {
 				if (isShown(line, level)) write(line);

@@ -92,8 +92,7 @@ describe.skipIf(executables === undefined)("the executable", () => {
 		const { text } = await client.call("list_guilds", { instance: "beta" });
 		expect(text).toContain("1 guild");
 		const children = await childrenOf(demo.pid);
-		// One of them is the shell that deletes the demo's temporary directory.
-		expect(children.length).toBe(4);
+		expect(children.length).toBe(3);
 		demo.kill();
 		expect(await demo.exited).toBe(0);
 		await allEnded(children);

@@ -21,7 +21,7 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	},
 	simulator: { parts: ["lib", "guild-document", "pages"], packages: ["valibot", "discord.js"] },
 	up: { parts: ["lib"], packages: ["valibot", "bun:sqlite"] },
-	demo: { parts: ["lib", "simulator"], packages: ["valibot"] },
+	demo: { parts: ["lib", "simulator", "up"], packages: ["valibot"] },
 	build: { parts: ["lib"], packages: [] },
 	install: { parts: ["lib"], packages: ["bun:sqlite"] },
 	// The executable of all programs imports the program that was asked for.
