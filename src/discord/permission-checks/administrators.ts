@@ -15,14 +15,14 @@ const maxNamed = 15;
 
 /**
  * Returns a result line with the names of those of `holders` (members or roles) that have all permissions: the guild's
- * owner, and for each role with ADMINISTRATOR its members. Returns undefined if there are none.
+ * owner, and for each role with ADMINISTRATOR its members, the owner too. Returns undefined if there are none.
  */
 export function unlimitedLine(holders: readonly Named[]): string | undefined {
 	const owners = holders.filter(({ holder }) => holder.isOwner);
 	const byRole = new Map<string, string[]>();
 	for (const { name, holder } of holders) {
 		const role = holder.roles.find(({ permissions }) => permissions.has(PermissionFlagsBits.Administrator, false));
-		if (holder.isOwner || !role) continue;
+		if (!role) continue;
 		const label = roleName(role);
 		const names = byRole.get(label) ?? [];
 		byRole.set(label, [...names, name === label ? "the role" : name]);

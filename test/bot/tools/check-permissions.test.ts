@@ -380,6 +380,8 @@ describe("who has a permission", () => {
 		if (!Cook || !Boss) throw new Error("both were added");
 		const alpha = memberNamed(world, "alpha");
 		platform.members.edit(guild, alpha, { roles: [Cook.role.id] });
+		const owner = memberNamed(world, "ada");
+		platform.members.edit(guild, owner, { roles: [Boss.role.id] });
 		const channel = platform.channels.add(guild, { name: "kitchen" });
 		platform.channels.setOverwrite(channel, { id: guild.id, type: 0, deny: "0", allow: String(Bit.ManageWebhooks) });
 		await world.heard();
@@ -388,7 +390,7 @@ describe("who has a permission", () => {
 		});
 		expect(text).toContain(" has permissions in the guild, without channel permissions; now is ");
 		expect(text).toContain(
-			`\nOwner: Ada (@ada, ID: ${guild.owner_id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): boss (@boss, ID: ${Boss.user.id})\n`,
+			`\nOwner: Ada (@ada, ID: ${owner.user.id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): Ada (@ada, ID: ${owner.user.id}), boss (@boss, ID: ${Boss.user.id})\n`,
 		);
 		expect(text).toContain(` (@alpha, ID: ${alpha.user.id}) (bot), cook (@cook, ID: ${Cook.user.id})`);
 		expect(text).toContain("\nVIEW_GUILD_INSIGHTS: 2 | 2 owner or administrator(s)");
