@@ -217,8 +217,7 @@ export class Actions {
 
 	/** Asks for an invite's code or URL, and joins its guild. */
 	async join() {
-		const more = await knownInvites(this.#world);
-		const code = await ask({ title: "Join a guild", label: "Invite code", submit: "Join", more });
+		const code = await ask({ title: "Join a guild", label: "Invite code", submit: "Join" });
 		if (code) await this.joinWith(code);
 	}
 
@@ -251,37 +250,11 @@ function commandWith({ application_id, id, path }, options) {
 }
 
 /**
- * Resolves with a list of invites to the guilds that the person has not joined.
- * @param {World} world
- */
-async function knownInvites({ guilds, person }) {
-	const views = await Promise.all(
-		guilds.map(({ id }) => request("GET", `/simulator/guild?id=${id}&user=${person?.id}`).catch(() => undefined)),
-	);
-	const invites = views
-		.filter((view) => view && !view.is_member)
-		.flatMap(({ guild, invites }) =>
-			invites.slice(0, 5).map((/** @type {Json} */ { code }) => ({ code, name: guild.name })),
-		);
-	if (invites.length === 0) return undefined;
-	return element(
-		"p.quiet",
-		"Invites: ",
-		...invites.flatMap(({ code, name }, index) => [
-			index > 0 ? ", " : "",
-			element("code", code),
-			" to ",
-			element("bdi", name),
-		]),
-	);
-}
-
-/**
  * Shows the dialog. Resolves with the entered text, or with undefined if the dialog was closed.
- * @param {{ title: string, label: string, submit: string, more?: HTMLElement | undefined }} question
+ * @param {{ title: string, label: string, submit: string }} question
  * @returns {Promise<string | undefined>}
  */
-function ask({ title, label, submit, more }) {
+function ask({ title, label, submit }) {
 	const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
 	const input = element("input", {
 		id: "dialog-answer",
@@ -297,7 +270,6 @@ function ask({ title, label, submit, more }) {
 			element("h2", { id: "dialog-title" }, title),
 			element("label", { for: "dialog-answer" }, label),
 			input,
-			more,
 			element(
 				"div.row",
 				element("button.main", { value: "submit" }, submit),

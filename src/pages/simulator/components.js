@@ -179,14 +179,14 @@ export function optionsOf(world, { type, options, channel_types }) {
 }
 
 /** @param {World} world */
-function memberOptions({ everything, bots, people }) {
-	const members = everything?.members ?? [...people, ...bots].map((user) => ({ user }));
+function memberOptions({ view, bots, people }) {
+	const members = view?.members ?? [...people, ...bots].map((user) => ({ user }));
 	return members.map((/** @type {Json} */ { user, nick }) => ({ value: user.id, label: nick ?? shownName(user) }));
 }
 
 /** @param {World} world */
-function roleOptions({ everything }) {
-	const roles = /** @type {Json[]} */ (everything?.guild.roles ?? []);
+function roleOptions({ view }) {
+	const roles = /** @type {Json[]} */ (view?.guild.roles ?? []);
 	return roles.map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, "")}` }));
 }
 

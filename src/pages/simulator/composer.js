@@ -203,6 +203,7 @@ export class Composer {
 		text.placeholder = mayWrite ? `Message as ${name}, or / for commands` : `${name} cannot write here`;
 		this.#commands = world.menuCommands = [];
 		if (mayWrite) await this.#readCommands();
+		this.#showSuggestions();
 	}
 }
 

@@ -67,7 +67,8 @@ export class Receiver {
 	receive(type, data) {
 		const world = this.#world;
 		const page = this.#page;
-		if (type === "reload") void this.#actions.attempt(page.loadAll);
+		// Of each connection. What happened before is in what is loaded now.
+		if (type === "hello") void this.#actions.attempt(page.loadAll);
 		else if (type === "discord") this.#receiveDiscord(data);
 		else if (type === "interaction") this.#receiveInteraction(data);
 		else if (type === "bots") {

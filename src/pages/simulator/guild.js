@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { avatar } from "./messages.js";
-import { channelTypes, direct, holdsPosts, isThread, isVoice, shownName } from "./world.js";
+import { channelTypes, direct, holdsPosts, isThread, isVoice } from "./world.js";
 
 /**
  * @typedef {import("./world.js").Json} Json
@@ -61,7 +61,7 @@ function initialsOf(name) {
  */
 export function renderChannels(world, actions) {
 	if (world.guildId === direct) return directList(world, actions);
-	const channels = [...(world.everything?.channels ?? [])].sort(inOrder);
+	const channels = [...(world.view?.channels ?? [])].sort(inOrder);
 	const within = (/** @type {string | null} */ parent) =>
 		channels.filter(({ parent_id, type }) => (parent_id ?? null) === parent && type !== channelTypes.category);
 	/** @param {Json[]} list */
@@ -97,11 +97,11 @@ function directList(world, actions) {
  * @param {Actions} actions
  */
 function channelItem(world, channel, actions) {
-	const threads = (world.everything?.threads ?? []).filter(
+	const threads = (world.view?.threads ?? []).filter(
 		(/** @type {Json} */ { parent_id, thread_metadata }) => parent_id === channel.id && !thread_metadata?.archived,
 	);
 	const item = element("li", channelButton(world, channel, actions));
-	if (isVoice(channel) && world.sees(channel.id)) item.append(...voice(world, channel, actions));
+	if (isVoice(channel) && world.view?.is_member) item.append(...voice(world, channel, actions));
 	if (threads.length > 0)
 		item.append(
 			element(
@@ -120,18 +120,16 @@ function channelItem(world, channel, actions) {
 function channelButton(world, channel, actions) {
 	const { id, name } = channel;
 	const unread = world.marks.get(id);
-	const isHidden = channel.type !== channelTypes.dm && world.view?.is_member === true && !world.sees(id);
 	return element(
 		"button",
 		{
-			class: `channel ${unread === undefined ? "" : "new"} ${isHidden ? "hidden-channel" : ""}`,
+			class: unread === undefined ? "channel" : "channel new",
 			"data-key": `channel-${id}`,
 			"aria-current": id === world.channelId ? "true" : undefined,
 			onclick: () => actions.openChannel(id),
 		},
 		element("span.sign", { "aria-hidden": "true" }, signOf(channel)),
 		element("bdi.name", name),
-		isHidden && element("span.small.quiet", "hidden"),
 		unread === 0 && element("span.count", "new"),
 		unread && element("span.count", unread, element("span.visually-hidden", " new")),
 	);
@@ -154,7 +152,7 @@ export function signOf(channel) {
  * @param {Actions} actions
  */
 function voice(world, channel, actions) {
-	const states = (world.everything?.voice_states ?? []).filter(
+	const states = (world.view?.voice_states ?? []).filter(
 		(/** @type {Json} */ { channel_id }) => channel_id === channel.id,
 	);
 	const isIn = states.some((/** @type {Json} */ { user_id }) => user_id === world.person?.id);
@@ -194,76 +192,45 @@ function voice(world, channel, actions) {
  * @param {World} world
  * @param {Actions} actions
  */
-export function guildTools({ view, everything, person }, actions) {
+export function guildTools({ view, person }, actions) {
 	if (!view?.is_member) return [];
-	const isOwner = everything?.guild.owner_id === person?.id;
+	const isOwner = view.guild.owner_id === person?.id;
 	/** @param {string} text @param {() => void} act */
 	const tool = (text, act) => element("button.small-button", { "data-key": text, onclick: act }, text);
 	return [tool("Make an invite", () => actions.invite()), ...(isOwner ? [] : [tool("Leave", () => actions.leave())])];
 }
 
 /**
- * Returns the content in place of messages: why there are none, or the posts of a forum.
+ * Returns the content in place of messages: why there are none.
  * @param {World} world
  * @param {Actions} actions
  * @returns {HTMLElement[]}
  */
 export function placeholder(world, actions) {
-	const { unreadable, channel, view, everything, people } = world;
+	const { unreadable, channel, view } = world;
 	if (unreadable === undefined) {
-		if (channel && holdsPosts(channel)) return posts(world, channel, actions);
 		const hint =
-			"No messages yet. Write one, or ask your assistant for something: what a bot does appears here at once.";
+			channel && holdsPosts(channel)
+				? "Posts are in the list of channels."
+				: "No messages yet. Write one, or ask your assistant for something: what a bot does appears here at once.";
 		return world.messages.length > 0 ? [] : [element("p", hint)];
 	}
-	const text = element("p", unreadable);
-	if (!channel || !everything) return [text];
-	const [invite] = view?.is_member ? [] : everything.invites;
-	const owner = people.find(({ id }) => id === everything.guild.owner_id);
-	const buttons = [
-		invite &&
-			element(
-				"button.main",
-				{ onclick: () => void actions.joinWith(invite.code) },
-				`Join with the invite ${invite.code}`,
-			),
-		owner &&
-			owner !== world.person &&
-			element("button", { onclick: () => actions.become(owner.id) }, `Act as ${shownName(owner)}, the owner`),
+	const [invite] = view?.is_member ? [] : (view?.invites ?? []);
+	const join = () => void actions.joinWith(invite.code);
+	return [
+		element("p", unreadable),
+		...(invite ? [element("button.main", { onclick: join }, `Join with the invite ${invite.code}`)] : []),
 	];
-	return [text, element("p.row", ...buttons)];
 }
 
 /**
- * Returns the posts of a forum as buttons that open them.
- * @param {World} world
- * @param {Json} forum
- * @param {Actions} actions
- */
-function posts(world, forum, actions) {
-	/** @type {Json[]} */
-	const threads = world.everything?.threads ?? [];
-	const found = threads.filter(({ parent_id }) => parent_id === forum.id);
-	if (found.length === 0) return [element("p", "No posts yet.")];
-	return found.map(({ id, name, message_count }) =>
-		element(
-			"button.post",
-			{ onclick: () => actions.openChannel(id) },
-			element("bdi", name),
-			element("span.small.quiet", `${message_count} messages`),
-		),
-	);
-}
-
-/**
- * Returns the channels of the open guild without categories. Channels that the person sees come first.
+ * Returns the channels of the open guild without categories.
  * @param {World} world
  */
 export function channelsInOrder(world) {
 	/** @type {Json[]} */
-	const channels = world.everything?.channels ?? [];
-	const rank = (/** @type {Json} */ one) => (world.sees(one.id) ? 0 : 100) + one.type;
+	const channels = world.view?.channels ?? [];
 	return channels
 		.filter(({ type }) => type !== channelTypes.category)
-		.toSorted((a, b) => rank(a) - rank(b) || a.position - b.position);
+		.toSorted((a, b) => a.type - b.type || a.position - b.position);
 }

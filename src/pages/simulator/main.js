@@ -9,7 +9,7 @@ import { channelsInOrder, guildTools, placeholder, renderChannels, renderGuilds,
 import { renderMembers } from "./members.js";
 import { renderMessages } from "./messages.js";
 import { notify, showConnection } from "./notices.js";
-import { followEvents, rememberedNames, rememberNames, wait } from "./server.js";
+import { followEvents, rememberedNames, rememberNames } from "./server.js";
 import { direct, shownName, World } from "./world.js";
 
 const world = new World();
@@ -38,10 +38,10 @@ const composer = new Composer(world, actions);
 
 // Opening
 
-/** Loads everything again, and opens the guild and channel with the remembered names. */
+/** Loads view again, and opens the guild and channel with the remembered names. */
 async function loadAll() {
 	const before = rememberedNames();
-	const latest = await world.loadState();
+	await world.loadState();
 	await world.loadInteractions();
 	world.marks.clear();
 	world.person = world.people.find(({ username }) => username === before.person) ?? world.people[0];
@@ -49,14 +49,14 @@ async function loadAll() {
 		before.guild === direct ? direct : (world.guilds.find(({ name }) => name === before.guild) ?? world.guilds[0])?.id;
 	showPeople();
 	await open(guild ?? direct, undefined, before.channel);
-	return latest;
+	showConnection(true);
 }
 
 function remember() {
-	const { person, guildId, everything, channel } = world;
+	const { person, guildId, view, channel } = world;
 	const names = {
 		person: person?.username,
-		guild: guildId === direct ? direct : everything?.guild.name,
+		guild: guildId === direct ? direct : view?.guild.name,
 		channel: channel?.name,
 	};
 	rememberNames(names);
@@ -70,7 +70,7 @@ function remember() {
  */
 async function open(guildId, channelId, channelName) {
 	if (channelId !== undefined) setView("chat");
-	const isOther = guildId !== world.guildId || !world.everything;
+	const isOther = guildId !== world.guildId || !world.view;
 	world.guildId = guildId;
 	if (isOther) await actions.attempt(() => world.loadGuild());
 	const channels = guildId === direct ? world.conversations : channelsInOrder(world);
@@ -130,8 +130,8 @@ function showLocale() {
 
 /** Shows the guilds, the channels, the members in voice, and the member list. */
 function showPlaces() {
-	const { guildId, everything } = world;
-	const name = guildId === direct ? "Direct messages" : (everything?.guild.name ?? "");
+	const { guildId, view } = world;
+	const name = guildId === direct ? "Direct messages" : (view?.guild.name ?? "");
 	byId("guild-name").textContent = name;
 	setChildren(byId("guilds"), renderGuilds(world, actions));
 	setChildren(byId("channels"), renderChannels(world, actions));
@@ -204,16 +204,6 @@ byId("older").addEventListener("click", async () => {
 scroll.tabIndex = 0;
 setView("chat");
 
-let latest = "";
-for (;;) {
-	try {
-		latest = await loadAll();
-		break;
-	} catch {
-		showConnection(false);
-		await wait(1000);
-	}
-}
 const receiver = new Receiver(world, actions, composer, {
 	loadAll,
 	open,
@@ -222,4 +212,7 @@ const receiver = new Receiver(world, actions, composer, {
 	showChannel,
 	showMessages,
 });
-await followEvents(latest, (type, data) => receiver.receive(type, data), showConnection);
+await followEvents(
+	(type, data) => receiver.receive(type, data),
+	() => showConnection(false),
+);

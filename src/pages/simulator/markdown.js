@@ -275,8 +275,8 @@ function mention(rest, names) {
 	const [emoji, emojiName = "", emojiId = ""] = /^<a?:(\w{1,32}):(\d{1,20})>/.exec(rest) ?? [];
 	if (emoji)
 		return { node: names.emoji(emojiId) ? customEmoji(emojiId, emojiName) : `:${emojiName}:`, length: emoji.length };
-	const [time, seconds = "", style = ""] = /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/.exec(rest) ?? [];
-	if (time) return { node: timestamp(Number(seconds), style), length: time.length };
+	const [time, seconds = ""] = /^<t:(-?\d{1,13})(?::[tTdDfFsSR])?>/.exec(rest) ?? [];
+	if (time) return { node: timestamp(Number(seconds)), length: time.length };
 	return undefined;
 }
 
@@ -306,43 +306,10 @@ export function customEmoji(id, name) {
 	return element("img.emoji", { src: `/emojis/${encodeURIComponent(id)}.png`, alt: `:${name}:`, title: `:${name}:` });
 }
 
-/** @type {Record<string, Intl.DateTimeFormatOptions>} */
-const timeStyles = {
-	t: { timeStyle: "short" },
-	T: { timeStyle: "medium" },
-	d: { dateStyle: "short" },
-	D: { dateStyle: "long" },
-	f: { dateStyle: "long", timeStyle: "short" },
-	F: { dateStyle: "full", timeStyle: "short" },
-};
-
-/**
- * @param {number} seconds
- * @param {string} style
- */
-function timestamp(seconds, style) {
+/** @param {number} seconds */
+function timestamp(seconds) {
 	const date = new Date(seconds * 1000);
 	if (Number.isNaN(date.getTime())) return chip(`<t:${seconds}>`);
-	const shown =
-		style === "R"
-			? relative(seconds - Date.now() / 1000)
-			: new Intl.DateTimeFormat(undefined, timeStyles[style] ?? timeStyles.f).format(date);
+	const shown = date.toLocaleString([], { dateStyle: "long", timeStyle: "short" });
 	return element("time.mention", { datetime: date.toISOString() }, shown);
-}
-
-/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
-const units = [
-	["year", 31_557_600],
-	["month", 2_629_800],
-	["day", 86_400],
-	["hour", 3600],
-	["minute", 60],
-];
-
-/** @param {number} seconds from now */
-function relative(seconds) {
-	const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
-	for (const [unit, size] of units)
-		if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
-	return format.format(Math.trunc(seconds), "second");
 }

@@ -1,4 +1,4 @@
-// Renders the members of the open guild by role, with the actions on each, and the banned users.
+// Renders the members of the open guild by role, with the actions on each.
 
 import { element } from "../dom.js";
 import { renderMenu, userMenu } from "./components.js";
@@ -20,9 +20,9 @@ const maxMembers = 200;
  * @param {Actions} actions
  */
 export function renderMembers(world, actions) {
-	const { everything } = world;
-	if (!everything) return [element("p.quiet.empty", "No guild is open.")];
-	const { guild, members, member_count, bans } = everything;
+	const { view } = world;
+	if (!view) return [element("p.quiet.empty", "No guild is open.")];
+	const { guild, members, member_count } = view;
 	const roles = [...guild.roles].sort((a, b) => b.position - a.position);
 	/** @type {Map<string, { name: string, color: number, members: Json[] }>} */
 	const groups = new Map();
@@ -38,7 +38,6 @@ export function renderMembers(world, actions) {
 			.filter((group) => group.members.length > 0)
 			.map((group) => memberGroup(world, roles, group, actions)),
 		left > 0 && element("p.quiet", `and ${left} others`),
-		bans.length > 0 && banList(bans),
 	].filter((one) => one instanceof HTMLElement);
 }
 
@@ -103,26 +102,6 @@ function memberDetails(world, roles, member, actions) {
 				element("button", { onclick: () => actions.become(user.id) }, `Act as ${name}`),
 			user.id !== world.person?.id && element("button", { onclick: () => actions.message(user.id) }, "Message"),
 			renderMenu(world, userMenu, user.id, name, (command) => actions.useInMenu(command, user.id)),
-		),
-	);
-}
-
-/** @param {Json[]} bans */
-function banList(bans) {
-	return element(
-		"section",
-		element("h3.category", `Banned (${bans.length})`),
-		element(
-			"ul.members",
-			...bans
-				.slice(0, maxMembers)
-				.map(({ user, reason }) =>
-					element(
-						"li.banned",
-						element("bdi", shownName(user)),
-						reason && element("p.small.quiet", { dir: "auto" }, reason),
-					),
-				),
 		),
 	);
 }

@@ -227,7 +227,7 @@ function tools(world, message, name, actions) {
 			{ "data-key": `${text}-${message.id}`, "aria-label": `${text} to the message of ${name}`, onclick: act },
 			text,
 		);
-	const custom = (world.everything?.guild.emojis ?? []).slice(0, 12);
+	const custom = (world.view?.guild.emojis ?? []).slice(0, 12);
 	const choices = [
 		...quickEmoji.map((text) => ({ key: text, shown: text })),
 		...custom.map((/** @type {Json} */ emoji) => ({ key: emojiKey(emoji), shown: customEmoji(emoji.id, emoji.name) })),

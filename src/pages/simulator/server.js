@@ -88,44 +88,30 @@ export function wait(ms) {
 }
 
 /**
- * Follows the simulator's events and never resolves: reconnects with a back-off of at most 4 s, and continues after the
- * latest event that it received. An EventSource would not report when the simulator is away, and stops after some
- * errors.
- * @param {string} after the id of the latest event that is known
+ * Follows the simulator's events and never resolves: reconnects with a back-off of at most 4 s. Each connection begins
+ * with the event "hello". An EventSource would stop after some errors.
  * @param {(type: string, data: Json) => void} receive
- * @param {(connected: boolean) => void} report
+ * @param {() => void} onLost
  */
-export async function followEvents(after, receive, report) {
-	let latest = after;
+export async function followEvents(receive, onLost) {
 	for (let failures = 0; ; failures++) {
 		try {
-			const address = `/simulator/events?after=${encodeURIComponent(latest)}`;
-			const response = await fetch(address, { headers: { "Last-Event-ID": latest }, cache: "no-store" });
+			const response = await fetch("/simulator/events", { cache: "no-store" });
 			if (!response.ok || !response.body) throw new Refused("no events");
-			report(true);
 			failures = 0;
-			await readEvents(response.body, ({ id, type, data }) => {
-				if (id !== undefined) latest = id;
-				try {
-					receive(type, data);
-				} catch (error) {
-					reportError(error);
-				}
-			});
+			await readEvents(response.body, receive);
 		} catch {
 			// The simulator cannot be reached, or ended in the middle of an event.
 		}
-		report(false);
+		onLost();
 		await wait(Math.min(4000, 250 * 2 ** failures));
 	}
 }
 
 /**
- * Reads server-sent events until the stream ends.
- * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
- *
+ * Reads server-sent events, each with an event and a line of data, until the stream ends.
  * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
- * @param {(event: { id: string | undefined, type: string, data: Json }) => void} receive
+ * @param {(type: string, data: Json) => void} receive
  */
 async function readEvents(body, receive) {
 	const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -136,14 +122,12 @@ async function readEvents(body, receive) {
 		const events = (rest + value).split("\n\n");
 		rest = events.pop() ?? "";
 		for (const event of events) {
-			/** @type {Record<string, string>} */
-			const fields = {};
-			for (const line of event.split("\n")) {
-				const [, name = "", text = ""] = /^(\w+): ?(.*)$/.exec(line) ?? [];
-				fields[name] = text;
+			const [, type = "", data = ""] = /^event: (.*)\ndata: (.*)$/.exec(event) ?? [];
+			try {
+				receive(type, JSON.parse(data));
+			} catch (error) {
+				reportError(error);
 			}
-			const data = parse(fields.data ?? "");
-			if (fields.event && data !== undefined) receive({ id: fields.id, type: fields.event, data });
 		}
 	}
 }

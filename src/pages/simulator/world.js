@@ -8,12 +8,7 @@ import { request, requestAs } from "./server.js";
  * @typedef {import("./server.js").Person} Person
  */
 
-const permissionBits = {
-	addReactions: 1n << 6n,
-	viewChannel: 1n << 10n,
-	sendMessages: 1n << 11n,
-	sendInThreads: 1n << 38n,
-};
+const permissionBits = { addReactions: 1n << 6n, sendMessages: 1n << 11n, sendInThreads: 1n << 38n };
 
 /** Discord's channel types. */
 export const channelTypes = { text: 0, dm: 1, voice: 2, category: 4, stage: 13, forum: 15, media: 16 };
@@ -48,9 +43,7 @@ export class World {
 	/** The open guild's id, or `direct`. */
 	guildId = "";
 	channelId = "";
-	/** @type {Json | undefined} the open guild with everything in it */
-	everything;
-	/** @type {Json | undefined} the open guild as the person sees it */
+	/** @type {Json | undefined} the open guild as the person sees it, or with everything in it if they are no member */
 	view;
 	/** @type {Json[]} the messages of the open channel, oldest first */
 	messages = [];
@@ -60,7 +53,7 @@ export class World {
 	/** @type {Map<string, number>} how many messages are new, by channel id; 0 for a new channel */
 	marks = new Map();
 
-	/** Loads the simulator's state. Resolves with the id of the latest event that the state includes. */
+	/** Loads the simulator's state. */
 	async loadState() {
 		const state = await request("GET", "/simulator/state");
 		this.people = state.users;
@@ -69,7 +62,6 @@ export class World {
 		this.guilds = state.guilds;
 		this.directChannels = state.direct_channels;
 		this.connected = new Set(state.connected);
-		return String(state.last_event_id ?? "");
 	}
 
 	/** Loads the uses of commands and buttons. */
@@ -78,21 +70,15 @@ export class World {
 		this.interactions = new Map(interactions.map((/** @type {Json} */ one) => [one.id, one]));
 	}
 
-	/** Loads the open guild: everything in it, and what the person sees of it. */
+	/** Loads the open guild. */
 	async loadGuild() {
 		const { guildId, person } = this;
 		if (guildId === direct || guildId === "") {
-			this.everything = this.view = undefined;
+			this.view = undefined;
 			return;
 		}
-		const address = `/simulator/guild?id=${guildId}`;
-		const [everything, view] = await Promise.all([
-			request("GET", address),
-			request("GET", `${address}&user=${person?.id}`),
-		]);
-		if (this.guildId !== guildId || this.person !== person) return;
-		this.everything = everything;
-		this.view = view;
+		const view = await request("GET", `/simulator/guild?id=${guildId}&user=${person?.id}`);
+		if (this.guildId === guildId && this.person === person) this.view = view;
 	}
 
 	/** Loads the latest messages of the open channel, with the person's rights. */
@@ -106,7 +92,9 @@ export class World {
 			const path = `/channels/${channelId}/messages?limit=${pageSize}`;
 			const found = await requestAs(person, "GET", path);
 			if (this.channelId !== channelId || this.person !== person) return;
-			this.messages = found.reverse();
+			const known = new Set(found.map((/** @type {Json} */ one) => one.id));
+			// Those that came meanwhile stay.
+			this.messages = [...found.reverse(), ...this.messages.filter(({ id }) => !known.has(id))];
 			this.hasOlder = found.length === pageSize;
 		} catch (error) {
 			if (this.channelId === channelId) this.unreadable = /** @type {Error} */ (error).message;
@@ -126,11 +114,8 @@ export class World {
 	/** @returns {string | undefined} */
 	whyUnreadable() {
 		if (!this.channel) return "There is no channel here.";
-		if (this.guildId === direct || this.sees(this.channelId)) return undefined;
-		const { name } = this;
-		return this.view?.is_member
-			? `${name} cannot see this channel.`
-			: `${name} is not a member of ${this.everything?.guild.name}.`;
+		if (this.guildId === direct || this.view?.is_member) return undefined;
+		return `${this.name} is not a member of ${this.view?.guild.name}.`;
 	}
 
 	/** The name of the person in whose name the page acts. */
@@ -148,10 +133,10 @@ export class World {
 	 * @returns {Json | undefined}
 	 */
 	channelOf(id) {
-		const { everything, directChannels, guilds } = this;
+		const { view, directChannels, guilds } = this;
 		const lists = [
-			everything?.channels ?? [],
-			everything?.threads ?? [],
+			view?.channels ?? [],
+			view?.threads ?? [],
 			directChannels,
 			...guilds.flatMap(({ channels, threads }) => [channels, threads]),
 		];
@@ -174,24 +159,6 @@ export class World {
 		return this.guilds.find(({ channels, threads }) => has(channels) || has(threads))?.id;
 	}
 
-	/** @param {string} channelId */
-	sees(channelId) {
-		return this.permissionsIn(channelId) !== undefined;
-	}
-
-	/**
-	 * The person's permissions in a channel of the open guild; undefined if they do not see it.
-	 *
-	 * @param {string} channelId
-	 * @returns {bigint | undefined}
-	 */
-	permissionsIn(channelId) {
-		if (!this.view?.is_member) return undefined;
-		const { channels, threads } = this.view;
-		for (const one of [...channels, ...threads]) if (one.id === channelId) return BigInt(one.permissions);
-		return undefined;
-	}
-
 	/** Whether the person may write in the open channel. */
 	get mayWrite() {
 		if (!this.channel || !this.person) return false;
@@ -206,7 +173,7 @@ export class World {
 
 	/** @param {keyof typeof permissionBits} name */
 	#may(name) {
-		return Boolean((this.permissionsIn(this.channelId) ?? 0n) & permissionBits[name]);
+		return Boolean(BigInt(this.channel?.permissions ?? 0) & permissionBits[name]);
 	}
 
 	/**
@@ -249,7 +216,7 @@ export class World {
 	 * @returns {Json | undefined}
 	 */
 	memberOf(userId) {
-		return this.everything?.members.find((/** @type {Json} */ { user }) => user.id === userId);
+		return this.view?.members.find((/** @type {Json} */ { user }) => user.id === userId);
 	}
 
 	/**
@@ -261,11 +228,11 @@ export class World {
 		user: (id) => this.findName(id),
 		role: (id) => {
 			/** @type {Json[]} */
-			const roles = this.everything?.guild.roles ?? [];
+			const roles = this.view?.guild.roles ?? [];
 			return roles.find((role) => role.id === id)?.name;
 		},
 		channel: (id) => this.channelOf(id)?.name,
-		emoji: (id) => this.everything?.guild.emojis.some((/** @type {Json} */ emoji) => emoji.id === id) === true,
+		emoji: (id) => this.view?.guild.emojis.some((/** @type {Json} */ emoji) => emoji.id === id) === true,
 	};
 
 	/**

@@ -73,11 +73,8 @@ export function withBody<const S extends v.GenericSchema>(schema: S, run: (given
 }
 
 /** A route whose query string must match the schema. */
-export function withQuery<const S extends v.GenericSchema>(
-	schema: S,
-	run: (given: v.InferOutput<S>, request: Request) => unknown,
-) {
-	return (request: Request) => run(parseRequest(schema, Object.fromEntries(urlOf(request).searchParams)), request);
+export function withQuery<const S extends v.GenericSchema>(schema: S, run: (given: v.InferOutput<S>) => unknown) {
+	return (request: Request) => run(parseRequest(schema, Object.fromEntries(urlOf(request).searchParams)));
 }
 
 function parseRequest<const S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> {

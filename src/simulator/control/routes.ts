@@ -74,16 +74,13 @@ function stateRoutes(simulator: Controllable): ControlRoutes {
 	const { world } = simulator;
 	const log = new EventLog();
 	let isWatched = false;
-	const events = () => {
-		if (!isWatched) watch(simulator, log);
-		isWatched = true;
-		return log;
-	};
 	return {
-		"GET /simulator/state": () => ({ ...summarizeState(simulator), last_event_id: events().lastId }),
-		"GET /simulator/events": withQuery(v.object({ after: v.optional(v.string()) }), ({ after }, { headers }) =>
-			events().open(headers.get("last-event-id") ?? after),
-		),
+		"GET /simulator/state": () => summarizeState(simulator),
+		"GET /simulator/events": () => {
+			if (!isWatched) watch(simulator, log);
+			isWatched = true;
+			return log.open();
+		},
 		"GET /simulator/guild": withQuery(v.object({ id: v.string(), user: v.optional(v.string(), "") }), ({ id, user }) =>
 			summarizeGuild(world, guildOf(simulator, id), user),
 		),

@@ -7,7 +7,6 @@ import { until } from "../../support/until.ts";
 import { connect, type Simulator, startSimulator } from "../support.ts";
 
 interface Event {
-	readonly id: string;
 	readonly event: string;
 	readonly data: Record<string, unknown>;
 }
@@ -28,7 +27,7 @@ function follow(response: Response) {
 			text = frames.pop() ?? "";
 			for (const frame of frames) {
 				const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(frame)?.[1] ?? "";
-				if (field("event")) events.push({ id: field("id"), event: field("event"), data: JSON.parse(field("data")) });
+				if (field("event")) events.push({ event: field("event"), data: JSON.parse(field("data")) });
 			}
 		}
 	})();
@@ -46,23 +45,16 @@ function follow(response: Response) {
 	};
 }
 
-const stream = (simulator: Simulator, query = "", headers: Record<string, string> = {}) =>
-	fetch(`${simulator.url}/simulator/events${query}`, { headers });
+const stream = (simulator: Simulator) => fetch(`${simulator.url}/simulator/events`);
 
-const lastIdOf = async (simulator: Simulator): Promise<string> => {
-	const response = await fetch(`${simulator.url}/simulator/state`);
-	const state = (await response.json()) as { last_event_id: string };
-	return state.last_event_id;
-};
-
-test("what happens after the state was read is in the stream", async () => {
+test("what happens is in the stream", async () => {
 	await using simulator = await startSimulator();
 	const ada = simulator.user("ada");
-	const after = await lastIdOf(simulator);
+	using seen = follow(await stream(simulator));
+	await seen.event("hello");
 	await ada.say("The Cooks/general", "hello");
 	simulator.faults.refuse("* *", 50013, { times: 1 });
 	await ada.say("The Cooks/general", "refused").catch(() => {});
-	using seen = follow(await stream(simulator, `?after=${after}`));
 	expect(await seen.event("request")).toMatchObject({ data: { status: 403, fault: "refuse", actor: ada.id } });
 	expect(seen.events.map(({ event }) => event)).toEqual(["hello", "discord", "journal", "request"]);
 	expect(seen.of("discord")).toMatchObject([{ data: { type: "MESSAGE_CREATE", data: { content: "hello" } } }]);
@@ -93,84 +85,40 @@ test("bots that connect, and their ephemeral responses, are in the stream withou
 	await replied.promise;
 });
 
-test("a reader that connects again loses nothing, and is told to reload after a gap or a new start", async () => {
-	await using simulator = await startSimulator();
-	const ada = simulator.user("ada");
-	const first = follow(await stream(simulator));
-	await ada.say("The Cooks/general", "1");
-	const { id } = await first.event("journal");
-	first[Symbol.dispose]();
-	await ada.say("The Cooks/general", "2");
-	using again = follow(
-		// The browser's header Last-Event-ID is newer than the id in the URL.
-		await stream(simulator, "?after=00000000-1", { "last-event-id": id }),
-	);
-	const { data } = await again.event("journal");
-	expect(data).toMatchObject({ body: { content: "2" } });
-	expect(again.of("reload")).toEqual([]);
-	using other = follow(await stream(simulator, "?after=00000000-1"));
-	expect((await other.event("reload")).data).toEqual({ reason: "The simulator was restarted." });
-	await ada.say("The Cooks/general", "3");
-	expect((await other.event("journal")).data).toMatchObject({ body: { content: "3" } });
-});
-
-test("only the latest events are kept: a slow reader uses no memory, and is told to reload", async () => {
+test("a reader that is too slow is disconnected, the others are not", async () => {
 	const log = new EventLog();
-	using server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => log.open(`${log.lastId}`) });
+	using server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => log.open() });
 	const slow = connectTcp(Number(server.port), "127.0.0.1");
 	slow.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-	const received: string[] = [];
 	await new Promise<void>((resolve) => slow.once("data", () => resolve()));
 	slow.pause();
+	const ended = new Promise<void>((resolve) => slow.once("close", () => resolve()));
+	using other = follow(await fetch(`http://127.0.0.1:${server.port}`));
+	await other.event("hello");
 	// More than the sockets' buffers and the log hold.
 	for (let round = 0; round < 40; round += 1) {
 		for (let index = 0; index < 100; index += 1) log.add("x", { text: "é".repeat(3_000), round });
-		await fetch(`http://127.0.0.1:${server.port}`).then(({ body }) => body?.cancel());
+		await other.event("x", ({ data }) => data.round === round);
 	}
-	slow.on("data", (chunk) => received.push(chunk.toString("latin1")));
+	log.add("last", {});
+	await other.event("last");
 	slow.resume();
-	await until("the reload", () => received.join("").includes("event: reload"));
-	slow.destroy();
-	const open = await fetch(`http://127.0.0.1:${server.port}`);
-	expect(open.status).toBe(200);
-	await open.body?.cancel();
+	await ended;
 }, 120_000);
 
-test("a slow reader is told of each gap, and receives what follows it", async () => {
+test("long texts are cut", async () => {
 	const log = new EventLog();
-	const reader = log.open(log.lastId).body?.getReader();
-	const read = async () => new TextDecoder().decode((await reader?.read())?.value);
-	const addTo = (count: number) => {
-		for (let index = 0; index < count; index += 1) log.add("x", { index });
-	};
-	expect(await read()).toContain("event: hello");
-	for (let gap = 0; gap < 3; gap += 1) {
-		addTo(2_050);
-		expect(await read()).toContain("event: reload");
-	}
-	log.add("x", { text: "after the gaps" });
-	const text = await read();
-	expect(text.match(/^event: /gm)).toHaveLength(1);
-	expect(text).toContain("after the gaps");
-	await reader?.cancel();
-});
-
-test("a quiet stream has heartbeats, and long texts are cut", async () => {
-	const log = new EventLog(1);
-	const reader = log.open(undefined).body?.getReader();
+	const reader = log.open().body?.getReader();
 	const next = async () => new TextDecoder().decode((await reader?.read())?.value);
-	expect(await next()).toStartWith("retry: 1000\nid: ");
-	expect(await next()).toBe(": no new events\n\n");
+	expect(await next()).toBe("event: hello\ndata: {}\n\n");
 	log.add("x", { text: "a".repeat(4_001) });
-	let text = await next();
-	while (text.startsWith(":")) text = await next();
-	expect(text).toEndWith(`data: {"text":"${"a".repeat(4_000)}…"}\n\n`);
+	expect(await next()).toEndWith(`data: {"text":"${"a".repeat(4_000)}…"}\n\n`);
 	await reader?.cancel();
 });
 
 test("there are at most 64 readers", async () => {
 	const log = new EventLog();
-	const open = () => log.open(undefined);
+	const open = () => log.open();
 	const readers = Array.from({ length: 64 }, open);
 	expect(open().status).toBe(503);
 	await readers[0]?.body?.cancel();
