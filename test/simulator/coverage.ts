@@ -14,26 +14,6 @@ interactions/interactions.test.ts
 rest/router.test.ts
 	an unknown entity gets Discord's code for its type
 		GET /users/:user_id
-rest/routes/absent.test.ts
-	what no guild has is answered as none
-		GET /guilds/:guild_id/stickers
-		GET /guilds/:guild_id/stickers/:sticker_id
-		GET /stickers/:sticker_id
-		GET /guilds/:guild_id/templates
-		GET /guilds/templates/:template_code
-		GET /guilds/:guild_id/vanity-url
-	discord.js reads regions, the preview and the integrations of a guild
-		GET /voice/regions
-		GET /guilds/:guild_id/regions
-		GET /guilds/:guild_id/preview
-		GET /guilds/:guild_id/integrations
-	discord.js sets the widget, its user name and its nickname, with events
-		GET PATCH /guilds/:guild_id/widget
-		PATCH /users/@me
-		PATCH /guilds/:guild_id/members/@me/nick
-		USER_UPDATE
-	the members of each role are counted
-		GET /guilds/:guild_id/roles/member-counts
 rest/routes/automod.test.ts
 	discord.js creates, lists, edits and deletes a rule, with events and audit log entries
 		GET POST /guilds/:guild_id/auto-moderation/rules
@@ -45,11 +25,9 @@ rest/routes/bulk-ban.test.ts
 	discord.js bans many at once; users who are banned, above the bot or unknown fail
 		POST /guilds/:guild_id/bulk-ban
 rest/routes/commands.test.ts
-	discord.js registers, lists, edits and deletes commands, everywhere and in a guild
+	discord.js registers and lists commands, everywhere and in a guild
 		GET POST /applications/:application_id/commands
-		GET PATCH DELETE /applications/:application_id/commands/:command_id
 		GET POST /applications/:application_id/guilds/:guild_id/commands
-		GET PATCH DELETE /applications/:application_id/guilds/:guild_id/commands/:command_id
 	replacing all commands keeps identical ones and removes others
 		PUT /applications/:application_id/commands
 		PUT /applications/:application_id/guilds/:guild_id/commands
@@ -123,7 +101,6 @@ rest/routes/oauth2.test.ts
 	discord.js exchanges, uses and revokes a token
 		POST /oauth2/token
 		POST /oauth2/token/revoke
-		GET /oauth2/@me
 rest/routes/onboarding.test.ts
 	discord.js edits and fetches onboarding, with events and audit log entries
 		GET PUT /guilds/:guild_id/onboarding
@@ -132,9 +109,6 @@ rest/routes/pins.test.ts
 		GET /channels/:channel_id/messages/pins
 	discord.js pins and unpins a message, with events and audit log entries
 		PUT DELETE /channels/:channel_id/messages/pins/:message_id
-	the deprecated routes pin, list and unpin a message
-		GET /channels/:channel_id/pins
-		PUT DELETE /channels/:channel_id/pins/:message_id
 		CHANNEL_PINS_UPDATE
 rest/routes/polls.test.ts
 	voters are listed in pages, ordered by id
@@ -206,8 +180,6 @@ rest/routes/webhooks.test.ts
 		GET POST /channels/:channel_id/webhooks
 		GET PATCH DELETE /webhooks/:webhook_id
 		WEBHOOKS_UPDATE
-	a webhook is fetched, renamed and deleted by its token, without its user
-		GET PATCH DELETE /webhooks/:webhook_id/:webhook_token
 	discord.js sends, edits and deletes messages by a webhook's token
 		POST /webhooks/:webhook_id/:webhook_token
 		GET PATCH DELETE /webhooks/:webhook_id/:webhook_token/messages/:message_id

@@ -25,14 +25,7 @@ import type { World } from "../world/world.ts";
 import { apiError, formError, found } from "./errors.ts";
 import type { Call, Found, Route } from "./route.ts";
 
-const nonIdParams = new Set([
-	"interaction_token",
-	"webhook_token",
-	"invite_code",
-	"template_code",
-	"emoji",
-	"answer_id",
-]);
+const nonIdParams = new Set(["interaction_token", "webhook_token", "invite_code", "emoji", "answer_id"]);
 
 /** Throws Discord's error if one does not exist or the sender of the request may not see it. */
 export function findEntities(

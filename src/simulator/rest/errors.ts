@@ -111,10 +111,7 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		UnknownInteraction: "Unknown interaction",
 		UnknownGuildWelcomeScreen: "Unknown Guild Welcome Screen",
 		UnknownGuildScheduledEvent: "Unknown Guild Scheduled Event",
-		UnknownApplicationCommand: "Unknown application command",
 		UnknownTag: "Unknown Tag",
-		UnknownSticker: "Unknown Sticker",
-		UnknownGuildTemplate: "Unknown Guild Template",
 	},
 	413: { RequestEntityTooLarge: "Request entity too large" },
 	429: {

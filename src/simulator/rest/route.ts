@@ -89,8 +89,7 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	 */
 	withoutToken?: true;
 	botsOnly?: true;
-	scope?: Scope | "any";
-	applicationsOnly?: true;
+	scope?: Scope;
 	form?: true;
 	body?: B;
 	query?: Q;

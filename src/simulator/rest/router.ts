@@ -33,6 +33,7 @@ interface Parts {
 /** Not implemented; listed because they match other routes, such as "/guilds/:guild_id/roles/:role_id". */
 const otherPaths = [
 	"/applications/:application_id/guilds/:guild_id/commands/permissions",
+	"/guilds/:guild_id/roles/member-counts",
 	"/guilds/:guild_id/voice-states/@me",
 ];
 
@@ -239,15 +240,14 @@ export class Router {
 		if (header.startsWith("Bearer ")) return this.#authenticateApplication(header.slice(7).trim(), route);
 		const asBot = header.startsWith("Bot ");
 		const actor = this.#parts.world.accounts.get(asBot ? header.slice(4).trim() : header);
-		// A bot's token on a route for applications: https://github.com/discord/discord-api-docs/issues/3945
-		if (!actor || (actor.user.bot === true) !== asBot || route.applicationsOnly) throw httpError(401, "Unauthorized");
+		if (!actor || (actor.user.bot === true) !== asBot) throw httpError(401, "Unauthorized");
 		return { actor };
 	}
 
 	#authenticateApplication(token: string, { scope }: Route): Sender {
 		const authorization = this.#parts.world.authorizations.byAccessToken(token);
-		const hasScope = scope === "any" || (scope !== undefined && authorization?.scopes.includes(scope));
-		if (!authorization || !hasScope) throw httpError(401, "Unauthorized");
+		if (!authorization || scope === undefined || !authorization.scopes.includes(scope))
+			throw httpError(401, "Unauthorized");
 		const { user } = authorization;
 		return { actor: { token, user, privilegedIntents: [] }, authorization };
 	}

@@ -39,17 +39,13 @@ const otherFields = {
 
 const slashFields = {
 	...otherFields,
-	name,
+	name: f.required(name),
 	name_localizations: localizations(name),
-	description,
+	description: f.required(description),
 	options: f.nullable(options),
 } as const;
 
-export type CommandForm = {
-	[K in keyof typeof slashFields]: f.Read<(typeof slashFields)[K]>;
-};
-
-export type NewCommand = CommandForm & { type: CommandType; name: string; description: string };
+export type NewCommand = { [K in keyof typeof slashFields]: f.Read<(typeof slashFields)[K]> } & { type: CommandType };
 
 /**
  * A command in a context menu has no description and no options. Sources of the errors:
@@ -57,7 +53,7 @@ export type NewCommand = CommandForm & { type: CommandType; name: string; descri
  */
 const menuFields = {
 	...otherFields,
-	name: f.text(1, 32),
+	name: f.required(f.text(1, 32)),
 	name_localizations: localizations(f.text(1, 32)),
 	description: f.refine(f.unchecked, (given): "" => {
 		if (given === "" || given === null) return "";
@@ -73,10 +69,8 @@ const menuFields = {
 } as const;
 
 const typed = f.required(f.object({ type: f.nullable(commandType) }));
-const newSlash = f.required(
-	f.object({ ...slashFields, name: f.required(slashFields.name), description: f.required(slashFields.description) }),
-);
-const newInMenu = f.required(f.object({ ...menuFields, name: f.required(menuFields.name) }));
+const newSlash = f.required(f.object(slashFields));
+const newInMenu = f.required(f.object(menuFields));
 
 /** A request body that creates a command. Its type decides which fields it has. */
 export const newCommand = f.refine(f.unchecked, (given): NewCommand => {
@@ -84,14 +78,6 @@ export const newCommand = f.refine(f.unchecked, (given): NewCommand => {
 	if (type === Type.ChatInput) return { ...newSlash.read(given), type };
 	return { ...newInMenu.read(given), type, description: "" };
 });
-
-const slashChanges = f.required(f.object(slashFields));
-const menuChanges = f.required(f.object(menuFields));
-
-export function readChanges(type: CommandType, given: unknown): CommandForm {
-	const changes = type === Type.ChatInput ? slashChanges : menuChanges;
-	return changes.read(given);
-}
 
 /** Throws above 8,000 characters. Of a localized name or description, the longest counts. */
 export function checkSize(form: object): void {

@@ -1,7 +1,6 @@
 // All simulated routes. Others are answered with 501.
 
 import type { Route } from "../route.ts";
-import { absentRoutes } from "./absent.ts";
 import { applicationRoutes } from "./applications.ts";
 import { auditLogRoutes } from "./audit-log.ts";
 import { autoModerationRoutes } from "./automod.ts";
@@ -60,7 +59,6 @@ export const allRoutes: readonly Route[] = [
 	...autoModerationRoutes,
 	...incidentRoutes,
 	...welcomeScreenRoutes,
-	...absentRoutes,
 	...onboardingRoutes,
 	...commandRoutes,
 	...interactionRoutes,

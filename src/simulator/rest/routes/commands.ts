@@ -2,23 +2,13 @@
 
 import { type CommandDetails, isSame, type Scope } from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
-import { apiError, formError, found } from "../errors.ts";
-import {
-	type CommandForm,
-	checkSize,
-	maxCommands,
-	maxReplaced,
-	type NewCommand,
-	newCommand,
-	readChanges,
-} from "../fields/command-fields.ts";
-import { boolean, list, required, unchecked } from "../fields/fields.ts";
+import { apiError, formError } from "../errors.ts";
+import { checkSize, maxCommands, maxReplaced, type NewCommand, newCommand } from "../fields/command-fields.ts";
+import { boolean, list, required } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const everywhere = "/applications/:application_id/commands";
 const inGuild = "/applications/:application_id/guilds/:guild_id/commands";
-
-const oneCommand = `${everywhere}/:command_id` as const;
 
 const oneForm = required(newCommand);
 const allForms = required(list(newCommand, 0, maxReplaced));
@@ -43,9 +33,6 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 			},
 		}),
 		route(`PUT ${path}`, { body: allForms, run: (call) => replaceAll(call, call.body).map(serializeCommand) }),
-		route(`GET ${path}/:command_id`, { run: (call) => serializeCommand(commandOf(call)) }),
-		route(`PATCH ${path}/:command_id`, { body: unchecked, run: (call) => serializeCommand(edit(call)) }),
-		route(`DELETE ${path}/:command_id`, { run: (call) => call.world.commands.remove(commandOf(call)) }),
 	];
 }
 
@@ -61,19 +48,13 @@ function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
 	return { application_id, guild_id };
 }
 
-function commandOf(call: Call<typeof oneCommand>): Command {
-	const commands = call.world.commands.in(scopeOf(call));
-	const command = commands.find(({ id }) => id === call.params.command_id);
-	return found(command, "UnknownApplicationCommand");
-}
-
 function put(call: Call<typeof everywhere>, form: NewCommand): { command: Command; isNew: boolean } {
 	const { commands } = call.world;
 	const scope = scopeOf(call);
 	checkSize(form);
 	const registered = commands.in(scope);
 	const known = registered.find((one) => isSame(one, form));
-	const details = detailsOf(form, defaultsOf(form), scope.guild_id);
+	const details = detailsOf(form, scope.guild_id);
 	if (known) return { command: commands.edit(known, details), isNew: false };
 	checkCounts([...registered, form]);
 	checkCreates(call, 1);
@@ -109,59 +90,25 @@ function replaceAll(call: Call<typeof everywhere>, forms: readonly NewCommand[])
 	return forms.map((form) => put(call, form).command);
 }
 
-function edit(call: Call<typeof oneCommand>): Command {
-	const command = commandOf(call);
-	const form = readChanges(command.type, call.body);
-	const { commands } = call.world;
-	const { type } = command;
-	const { name = command.name } = form;
-	const taken = commands.in(command).some((one) => one !== command && isSame(one, { name, type }));
-	if (taken) throw duplicateName("name");
-	const details = detailsOf(form, command, command.guild_id);
-	checkSize({ ...command, ...details });
-	return commands.edit(command, details);
-}
-
-function duplicateName(key: string | number) {
+function duplicateName(key: number) {
 	return formError("APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique", key);
 }
 
-function defaultsOf({ type }: NewCommand): CommandDetails {
+function detailsOf(form: NewCommand, guildId?: string): CommandDetails {
 	return {
-		type,
-		name: "",
-		name_localizations: null,
-		description: "",
-		description_localizations: null,
-		options: [],
-		default_member_permissions: null,
-		nsfw: false,
-		dm_permission: true,
-		contexts: null,
-		integration_types: [0],
-	};
-}
-
-function detailsOf(form: CommandForm, before: CommandDetails, guildId?: string): CommandDetails {
-	const bits = form.default_member_permissions;
-	const { name_localizations = before.name_localizations } = form;
-	const { description_localizations = before.description_localizations } = form;
-	const { options = before.options } = form;
-	const { contexts = before.contexts ?? null } = form;
-	return {
-		type: before.type,
-		name: form.name ?? before.name,
-		name_localizations,
-		description: form.description ?? before.description,
-		description_localizations,
-		options: options ?? [],
-		default_member_permissions: bits === undefined ? before.default_member_permissions : (bits?.toString() ?? null),
-		nsfw: form.nsfw ?? before.nsfw,
+		type: form.type,
+		name: form.name,
+		name_localizations: form.name_localizations ?? null,
+		description: form.description,
+		description_localizations: form.description_localizations ?? null,
+		options: form.options ?? [],
+		default_member_permissions: form.default_member_permissions?.toString() ?? null,
+		nsfw: form.nsfw ?? false,
 		// A guild's command has no contexts.
 		...(guildId === undefined && {
-			dm_permission: form.dm_permission ?? before.dm_permission ?? true,
-			contexts,
-			integration_types: form.integration_types ?? before.integration_types ?? [0],
+			dm_permission: form.dm_permission ?? true,
+			contexts: form.contexts ?? null,
+			integration_types: form.integration_types ?? [0],
 		}),
 	};
 }

@@ -9,14 +9,13 @@ import {
 	Locale,
 } from "discord.js";
 import type { Picture } from "../../world/guilds/pictures.ts";
-import type { Account, Guild, GuildChannelType } from "../../world/state/entities.ts";
+import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireGuildPermissions } from "../access.ts";
-import { apiError, formError, found, missingField, notSimulated } from "../errors.ts";
+import { apiError, formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
 import { image } from "../images.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
-import { publicApplication } from "./applications.ts";
 
 /** A request field whose value must be null or one of the numbers of the TypeScript enum `numbers`. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
@@ -153,40 +152,6 @@ export const guildRoutes = [
 		query: { with_counts: f.boolean },
 		run: ({ guild, query }) => ({ ...serialize.guild(guild), ...(query.with_counts && serialize.guildCounts(guild)) }),
 	}),
-	route("GET /guilds/:guild_id/preview", ({ guild }) => {
-		const { id, name, icon, description, features } = guild;
-		const { home_header, splash, discovery_splash, emojis, stickers } = serialize.guild(guild);
-		return {
-			id,
-			name,
-			icon,
-			description,
-			features,
-			home_header,
-			splash,
-			discovery_splash,
-			emojis,
-			stickers,
-			...serialize.guildCounts(guild),
-		};
-	}),
-	route("GET /guilds/:guild_id/integrations", {
-		needs: "ManageGuild",
-		run: ({ guild, world }) => world.users.bots.filter(({ user }) => guild.members.has(user.id)).map(integration),
-	}),
-	route("GET /guilds/:guild_id/widget", { needs: "ManageGuild", run: ({ guild }) => widget(guild) }),
-	route("PATCH /guilds/:guild_id/widget", {
-		needs: "ManageGuild",
-		body: { enabled: f.nullable(f.boolean), channel_id: f.nullable(f.snowflake) },
-		run: ({ guild, world, body, by }) => {
-			const { enabled, channel_id } = body;
-			if (channel_id) found(guild.channels.get(channel_id), "UnknownChannel");
-			const widget_enabled = enabled ?? undefined;
-			const changes = { widget_enabled, widget_channel_id: channel_id };
-			world.guilds.edit(guild, changes, by);
-			return widget(guild);
-		},
-	}),
 	route("PATCH /guilds/:guild_id", {
 		needs: "ManageGuild",
 		body: settings,
@@ -215,26 +180,6 @@ export const guildRoutes = [
 		},
 	}),
 ];
-
-function widget(guild: Guild) {
-	const { widget_enabled, widget_channel_id } = guild;
-	return { enabled: widget_enabled, channel_id: widget_channel_id };
-}
-
-/** A bot as an integration of a guild. A guess (integration-id): it has the id of the bot. */
-function integration(bot: Account) {
-	const { user } = bot;
-	const { id, username: name } = user;
-	return {
-		id,
-		name,
-		type: "discord",
-		enabled: true,
-		account: { id, name },
-		application: { ...publicApplication(bot), bot: user },
-		scopes: ["applications.commands", "bot"],
-	};
-}
 
 /**
  * Stores a guild's icon and returns its hash.

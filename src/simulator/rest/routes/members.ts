@@ -35,10 +35,6 @@ export const memberRoutes = [
 		body: { nick: nullable(text(0, 32)) },
 		run: (call) => serialize.member(editOwnNick(call)),
 	}),
-	route("PATCH /guilds/:guild_id/members/@me/nick", {
-		body: { nick: nullable(text(0, 32)) },
-		run: (call) => ({ nick: editOwnNick(call).nick }),
-	}),
 	route("PATCH /guilds/:guild_id/members/:user_id", {
 		body: {
 			nick: nullable(text(0, 32)),

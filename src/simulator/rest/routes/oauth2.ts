@@ -9,8 +9,7 @@ import type { Authorization } from "../../world/accounts/authorizations.ts";
 import type { World } from "../../world/world.ts";
 import { ApiError, notSimulated } from "../errors.ts";
 import { type Field, unchecked } from "../fields/fields.ts";
-import { applicationOf, type Call, route } from "../route.ts";
-import { publicApplication } from "./applications.ts";
+import { type Call, route } from "../route.ts";
 
 type Form = Readonly<Record<string, string>>;
 
@@ -40,20 +39,6 @@ export const oauth2Routes = [
 			// A guess (oauth2-revoke-unknown): an unknown token is no error.
 			call.world.authorizations.revoke(token, clientId);
 			return {};
-		},
-	}),
-	route("GET /oauth2/@me", {
-		scope: "any",
-		applicationsOnly: true,
-		run: ({ world, authorization }) => {
-			// The router has refused requests without an access token.
-			const { clientId, scopes, expiresAt, user } = authorization as Authorization;
-			return {
-				application: publicApplication(applicationOf(world, clientId)),
-				scopes,
-				expires: new Date(expiresAt).toISOString(),
-				...(scopes.includes("identify") && { user }),
-			};
 		},
 	}),
 ];

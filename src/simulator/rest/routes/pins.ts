@@ -1,4 +1,4 @@
-// Pinned messages, with the routes of 2025 and the deprecated ones.
+// Pinned messages.
 // https://discord.com/developers/docs/resources/message#get-channel-pins
 
 import { MessageType, PermissionFlagsBits as Permission } from "discord.js";
@@ -12,7 +12,6 @@ import { type Call, route } from "../route.ts";
 
 const pinLimit = 250;
 const all = "/channels/:channel_id/messages/pins";
-const deprecated = "/channels/:channel_id/pins";
 const needed = Permission.PinMessages | Permission.ReadMessageHistory;
 const pinnable: readonly MessageType[] = [
 	MessageType.Default,
@@ -38,15 +37,8 @@ export const pinRoutes = [
 			};
 		},
 	}),
-	route(`GET ${deprecated}`, (call) =>
-		readablePins(call)
-			.slice(0, 50)
-			.map((message) => serializeMessage(call, message)),
-	),
-	...([all, deprecated] as const).flatMap((path) => [
-		route(`PUT ${path}/:message_id`, { needs: needed, run: pin }),
-		route(`DELETE ${path}/:message_id`, { needs: needed, run: unpin }),
-	]),
+	route(`PUT ${all}/:message_id`, { needs: needed, run: pin }),
+	route(`DELETE ${all}/:message_id`, { needs: needed, run: unpin }),
 ];
 
 function readablePins(call: Call<":channel_id">): Message[] {

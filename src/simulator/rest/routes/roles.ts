@@ -85,13 +85,6 @@ function changesOf(guild: Guild, body: RoleBody): RoleChanges {
 
 export const roleRoutes = [
 	route(`GET ${all}`, ({ guild }) => [...guild.roles.values()]),
-	route(`GET ${all}/member-counts`, ({ guild }) => {
-		const held = [...guild.members.values()].flatMap(({ roles }) => roles);
-		const counts = Object.groupBy(held, (id) => id);
-		return Object.fromEntries(
-			[...guild.roles.keys()].filter((id) => id !== guild.id).map((id) => [id, counts[id]?.length ?? 0]),
-		);
-	}),
 	route(`GET ${one}`, ({ role }) => role),
 	route(`POST ${all}`, {
 		needs: "ManageRoles",

@@ -4,9 +4,7 @@ import { compareIds } from "../../../guild-document/names/ids.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, integer, nullable, required, snowflake, text } from "../fields/fields.ts";
-import { avatar } from "../images.ts";
-import { notSimulatedField } from "../message-body.ts";
+import { boolean, integer, required, snowflake } from "../fields/fields.ts";
 import { memberOfActor, route } from "../route.ts";
 
 export const userRoutes = [
@@ -17,19 +15,6 @@ export const userRoutes = [
 			if (!authorization || authorization.scopes.includes("email")) return user;
 			const { email: _email, verified: _verified, ...others } = user;
 			return others;
-		},
-	}),
-	route("PATCH /users/@me", {
-		body: { username: text(2, 32), avatar: nullable(avatar), banner: notSimulatedField("banners of users") },
-		run: ({ actor, world, body }) => {
-			const { username, avatar } = body;
-			world.users.edit(actor, { username, avatar });
-			// A member's user has changed.
-			for (const guild of world.guilds.values()) {
-				const member = guild.members.get(actor.user.id);
-				if (member) world.members.edit(guild, member, {});
-			}
-			return serialize.ownUser(actor, world.users.hasMfa(actor.user));
 		},
 	}),
 	route("GET /users/:user_id", ({ world, params }) => found(world.users.get(params.user_id), "UnknownUser")),

@@ -8,14 +8,7 @@ import { apiError, found } from "../errors.ts";
 import { nullable, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
-/** A guess (voice-regions): which regions there are. Discord's names are not simulated. */
-const regions = "brazil hongkong india japan rotterdam singapore southafrica sydney us-central us-east us-south us-west"
-	.split(" ")
-	.map((id) => ({ id, name: id, optimal: id === "rotterdam", custom: false, deprecated: false }));
-
 export const voiceRoutes = [
-	route("GET /voice/regions", () => regions),
-	route("GET /guilds/:guild_id/regions", () => regions),
 	route("GET /guilds/:guild_id/voice-states/:user_id", (call) => {
 		const { guild, member } = call;
 		if (!guild.voiceStates.has(member.user.id)) throw apiError("UnknownVoiceState");

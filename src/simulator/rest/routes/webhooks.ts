@@ -78,10 +78,6 @@ function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	return { place, message };
 }
 
-function withoutUser({ user: _, ...rest }: Webhook) {
-	return rest;
-}
-
 function listed({ world, actor }: Call, where: Parameters<World["webhooks"]["list"]>[0]) {
 	return world.webhooks.list(where).map((one) => serializeWebhook(one, actor));
 }
@@ -125,21 +121,6 @@ const managing = [
 		},
 	}),
 	route(`DELETE ${byId}`, (call) => call.world.webhooks.remove(managedWebhook(call), call.by)),
-];
-
-/** The audit log names nobody, and has no reason: https://github.com/discord/discord-api-docs/issues/1685 */
-const byItsToken = { actor: null };
-
-const actingByToken = [
-	route(`GET ${byToken}`, ({ webhook }) => withoutUser(webhook)),
-	route(`PATCH ${byToken}`, {
-		body: { name, avatar: nullable(avatar) },
-		run: ({ world, webhook, body }) => {
-			world.webhooks.edit(webhook, body, byItsToken);
-			return withoutUser(webhook);
-		},
-	}),
-	route(`DELETE ${byToken}`, ({ world, webhook }) => world.webhooks.remove(webhook, byItsToken)),
 ];
 
 const writing = [
@@ -191,4 +172,4 @@ const writing = [
 	}),
 ];
 
-export const webhookRoutes = [...managing, ...actingByToken, ...writing];
+export const webhookRoutes = [...managing, ...writing];

@@ -3,8 +3,7 @@
 import type { Locale } from "discord.js";
 import { newToken, newUserProfile } from "../state/defaults.ts";
 import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
-import * as serialize from "../state/serialize.ts";
-import { apply, type Changes, type State } from "../state/state.ts";
+import type { State } from "../state/state.ts";
 
 export class Users {
 	/** The bots and people who have a token for the REST API, by token. */
@@ -37,13 +36,6 @@ export class Users {
 
 	get(id: string): User | undefined {
 		return this.state.users.get(id);
-	}
-
-	edit(account: Account, changes: Changes<Pick<User, "username" | "avatar">>) {
-		const { user } = account;
-		apply(user, changes);
-		const data = serialize.ownUser(account, this.hasMfa(user));
-		this.state.dispatch({ type: "USER_UPDATE", data: () => data, only: [user.id], always: user.id });
 	}
 
 	/** Whether a user has two-factor authentication. For a bot, whether its developer has it. */

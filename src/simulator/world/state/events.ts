@@ -83,7 +83,6 @@ export const guildIntents = {
 	GUILD_MEMBERS_CHUNK: None,
 	RATE_LIMITED: None,
 	INTERACTION_CREATE: None,
-	USER_UPDATE: None,
 	TYPING_START: Intent.GuildMessageTyping,
 } as const;
 

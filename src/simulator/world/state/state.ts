@@ -11,8 +11,7 @@ import { createSnowflakes, timeOf } from "./snowflake.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
-	/** For the audit log. Null if nobody is known to have made the change: a webhook changed by its token. */
-	actor: string | null;
+	actor: string;
 	reason?: string | undefined;
 }
 

@@ -19,23 +19,15 @@ function alphaOf({ simulator, guild, as }: Cooks) {
 const test = testWith(alphaOf);
 
 describe("registering", () => {
-	test("discord.js registers, lists, edits and deletes commands, everywhere and in a guild", async ({ simulator }) => {
+	test("discord.js registers and lists commands, everywhere and in a guild", async ({ simulator }) => {
 		await using bot = await connect(simulator);
 		const guild = bot.client.guilds.cache.first();
 		for (const manager of [bot.client.application.commands, guild?.commands]) {
 			const options = [{ ...code, required: true }];
 			const made = await manager?.create({ ...verify, options });
-			const { id = "", version } = made ?? {};
 			expect(made?.options).toMatchObject([{ name: "code", required: true }]);
 			expect(made?.guildId ?? undefined).toBe(manager === guild?.commands ? guild?.id : undefined);
-			const description = "Prove who you are";
-			const edited = await manager?.edit(id, { description });
-			expect(edited?.description).toBe(description);
-			expect(edited?.options).toHaveLength(1);
-			const one = await manager?.fetch(id, { force: true });
-			expect(one?.version).not.toBe(version ?? "");
-			await manager?.delete(id);
-			expect((await manager?.fetch({}))?.size).toBe(0);
+			expect((await manager?.fetch({}))?.size).toBe(1);
 		}
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
@@ -291,7 +283,6 @@ describe("registering", () => {
 		const code = async (path: string) => (await call("GET", path)).code;
 		expect(await code(`/applications/${beta}/commands`)).toBe(20012);
 		expect(await code("/applications/1/commands")).toBe(10002);
-		expect(await code(`${everywhere}/1`)).toBe(10063);
 		expect(await code(everywhere.replace("/commands", `/guilds/${bakers}/commands`))).toBe(50001);
 		const ada = as("ada");
 		expect((await ada("GET", everywhere)).code).toBe(20002);

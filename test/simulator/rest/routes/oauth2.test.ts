@@ -184,7 +184,7 @@ describe("the page", () => {
 });
 
 test("a code is exchanged for a token that stands for the person", async (given) => {
-	const { codeOf, exchange, get, me, user, client_id } = given;
+	const { codeOf, exchange, me, user } = given;
 	const { status, body } = await exchange(await codeOf());
 	expect(status).toBe(200);
 	expect(body).toEqual({
@@ -198,11 +198,6 @@ test("a code is exchanged for a token that stands for the person", async (given)
 	const own = await me(String(body.access_token));
 	expect(own).toMatchObject({ status: 200, body: ada });
 	expect(own.body).not.toHaveProperty("email");
-	const current = await get("/oauth2/@me", `Bearer ${body.access_token}`);
-	expect(current).toMatchObject({
-		status: 200,
-		body: { application: { id: client_id, name: "alpha" }, scopes: ["identify"], user: { id: ada.id } },
-	});
 });
 
 test("the application authenticates itself with HTTP Basic, or in the form", async (given) => {
@@ -357,8 +352,6 @@ test("tokens work only where they belong", async ({ tokens, get, me, simulator, 
 		["/users/@me", `Bearer ${bot}`],
 		["/users/@me", `Bearer ${simulator.user("ada").token}`],
 		["/users/@me", "Bearer "],
-		["/oauth2/@me", `Bot ${bot}`],
-		["/oauth2/@me", simulator.user("ada").token],
 	];
 	for (const [path, authorization] of rows) expect(await get(path, authorization)).toEqual(refused);
 	expect((await me(access_token)).status).toBe(200);
@@ -372,9 +365,6 @@ test("a token may do what its scopes say", async ({ tokens, get, me, codeOf, exc
 	const bearer = `Bearer ${access_token}`;
 	expect((await get("/users/@me/guilds", bearer)).body).toMatchObject([{ name: "The Cooks", owner: true }]);
 	expect((await me(access_token)).status).toBe(401);
-	const { body: current } = await get("/oauth2/@me", bearer);
-	expect(current).toMatchObject({ scopes: ["guilds"] });
-	expect(current).not.toHaveProperty("user");
 });
 
 test("discord.js exchanges, uses and revokes a token", async ({ simulator, codeOf, credentials }) => {
@@ -394,7 +384,6 @@ test("discord.js exchanges, uses and revokes a token", async ({ simulator, codeO
 	const inTheirName = new REST({ api: simulator.api, authPrefix: "Bearer" });
 	inTheirName.setToken(token);
 	expect(await inTheirName.get(Routes.user())).toMatchObject({ username: "ada" });
-	expect(await inTheirName.get(Routes.oauth2CurrentAuthorization())).toMatchObject({ application: { name: "alpha" } });
 	await send(Routes.oauth2TokenRevocation(), { token });
 	await expect(inTheirName.get(Routes.user())).rejects.toThrow("401: Unauthorized");
 });

@@ -45,16 +45,6 @@ test("discord.js pins and unpins a message, with events and audit log entries", 
 	]);
 });
 
-test("the deprecated routes pin, list and unpin a message", async ({ alpha, channel, write }) => {
-	const { id } = write("soup");
-	const pins = `/channels/${channel.id}/pins`;
-	expect((await alpha("PUT", `${pins}/${id}`)).status).toBe(204);
-	const listed = await alpha("GET", pins);
-	expect(listed.json()).toMatchObject([{ id, pinned: true }]);
-	expect((await alpha("DELETE", `${pins}/${id}`)).status).toBe(204);
-	expect((await alpha("GET", pins)).json<unknown[]>()).toEqual([]);
-});
-
 test("pins are listed in pages, latest first", async ({ alpha, pins, write }) => {
 	const messages = ["a", "b", "c"].map(write);
 	for (const [index, message] of messages.entries())

@@ -72,36 +72,6 @@ test("discord.js sends, edits and deletes messages by a webhook's token", async 
 	expect(guild.auditLog.at(-1)?.action_type).toBe(AuditLogEvent.WebhookCreate);
 });
 
-test("a webhook is fetched, renamed and deleted by its token, without its user", async (given) => {
-	const { alpha, channel, ada, guild, simulator } = given;
-	const { webhooks } = simulator.world;
-	const hook = webhooks.add(channel, { name: "Crier", user: ada });
-	await using bot = await connect(simulator, "alpha");
-	const path = `/webhooks/${hook.id}/${hook.token}`;
-	const shown = await bare(simulator, "GET", path);
-	expect(shown.json).toMatchObject({ name: "Crier", token: hook.token });
-	expect(shown.json).not.toHaveProperty("user");
-	const wrong = await bare(simulator, "GET", `/webhooks/${hook.id}/x`);
-	expect([wrong.status, wrong.json.code]).toEqual([401, 50027]);
-	await bare(simulator, "PATCH", path, { name: "Herald" });
-	expect(hook.name).toBe("Herald");
-	expect((await bare(simulator, "DELETE", path)).status).toBe(204);
-	for (const method of ["GET", "POST", "DELETE"]) expect((await bare(simulator, method, path)).json.code).toBe(10015);
-	// The log does not say whose request it was, nor why.
-	const { WebhookUpdate, WebhookDelete } = AuditLogEvent;
-	for (const action_type of [WebhookUpdate, WebhookDelete])
-		expect(await bot.event("GUILD_AUDIT_LOG_ENTRY_CREATE", (data) => data.action_type === action_type)).toMatchObject({
-			user_id: null,
-			target_id: hook.id,
-		});
-	expect(guild.auditLog.at(-1)).not.toHaveProperty("reason");
-	const log = `/guilds/${guild.id}/audit-logs`;
-	expect((await alpha("GET", `${log}?limit=2`)).json()).toMatchObject({
-		audit_log_entries: [{ user_id: null }, { user_id: null }],
-		users: [],
-	});
-});
-
 test("managing webhooks needs MANAGE_WEBHOOKS, except reading own ones", async (given) => {
 	const { guild, channel, ada, bot, alpha, all, simulator, deny } = given;
 	const { world } = simulator;
