@@ -116,14 +116,6 @@ function signInRoutes({ world }: Controllable): ControlRoutes {
 				return { client_id, ...oauth2Summary(world, client_id) };
 			},
 		),
-		"POST /simulator/oauth2/lifetimes": withBody(
-			v.strictObject({ code_ms: v.optional(milliseconds), access_token_ms: v.optional(milliseconds) }),
-			({ code_ms = authorizations.codeLifetimeMs, access_token_ms = authorizations.tokenLifetimeMs }) => {
-				authorizations.codeLifetimeMs = code_ms;
-				authorizations.tokenLifetimeMs = access_token_ms;
-				return { code_ms, access_token_ms };
-			},
-		),
 	};
 }
 
@@ -150,7 +142,7 @@ function recordRoutes(simulator: Controllable): ControlRoutes {
 	};
 }
 
-function socketRoutes({ sockets, world: { sharding } }: Controllable): ControlRoutes {
+function socketRoutes({ sockets }: Controllable): ControlRoutes {
 	return {
 		"POST /simulator/sockets/disconnect": withBody(
 			v.strictObject({
@@ -167,36 +159,8 @@ function socketRoutes({ sockets, world: { sharding } }: Controllable): ControlRo
 				return { disconnected };
 			},
 		),
-		"POST /simulator/sockets/sharding": withBody(
-			v.strictObject({
-				shards: v.optional(v.nullable(integer(1, 9999))),
-				max_concurrency: v.optional(integer(1, 9999)),
-				max_guilds: v.optional(integer(1, 1_000_000)),
-				identify_ms: v.optional(integer(0, 3_600_000)),
-			}),
-			(given) => {
-				const { settings } = sharding;
-				const { shards = settings.shards ?? null, max_concurrency = settings.maxConcurrency } = given;
-				const { max_guilds = settings.maxGuilds, identify_ms = settings.identifyMs } = given;
-				sharding.configure({
-					shards: shards ?? undefined,
-					maxConcurrency: max_concurrency,
-					maxGuilds: max_guilds,
-					identifyMs: identify_ms,
-				});
-				return { shards, max_concurrency, max_guilds, identify_ms };
-			},
-		),
-		"POST /simulator/sockets/refusal": withBody(v.strictObject({ status: v.nullable(status) }), (given) => {
-			sockets.refuseConnections(given.status ?? undefined);
-			return given;
-		}),
 		"POST /simulator/sockets/connections": withBody(v.strictObject({ held: v.boolean() }), (given) => {
 			sockets.holdConnections(given.held);
-			return given;
-		}),
-		"POST /simulator/sockets/heartbeats": withBody(v.strictObject({ answered: v.boolean() }), (given) => {
-			sockets.ignoreHeartbeats(!given.answered);
 			return given;
 		}),
 	};
@@ -247,12 +211,6 @@ function personRoutes(simulator: Controllable): ControlRoutes {
 				return { bot_id, intents };
 			},
 		),
-		"POST /simulator/screening": withBody(v.strictObject({ guild_id: v.string(), user_id: v.string() }), (given) => {
-			const guild = guildOf(simulator, given.guild_id);
-			const member = memberOf(guild, given.user_id);
-			if (member.pending) world.members.edit(guild, member, { pending: false });
-			return given;
-		}),
 		"POST /simulator/voice": withBody(
 			v.strictObject({
 				user_id: v.string(),

@@ -1,22 +1,18 @@
-// Message components: rows of buttons and select menus are checked by Discord's rules, of what needs IS_COMPONENTS_V2 only
-// the totals.
+// Message components: rows of buttons and select menus, checked by Discord's rules.
 // https://discord.com/developers/docs/components/reference
 //
-// A gap: Components that need IS_COMPONENTS_V2 are stored unchecked, except for their number and the length of their
-// texts.
+// A gap: There are no components that need IS_COMPONENTS_V2.
 
 import { ButtonStyle, ComponentType } from "discord.js";
 import { selectTypes } from "../world/messages/buttons.ts";
-import { FormError, type FormErrors, formError, missingField } from "./errors.ts";
+import { FormError, type FormErrors, formError, missingField, notSimulated } from "./errors.ts";
 import * as f from "./fields/fields.ts";
 import { componentId, emoji, readMenu } from "./fields/select-fields.ts";
 
 type Stored = Record<string, unknown> & { type: number };
+type Row = { type: number; components: Stored[] };
 
 const rowsPerMessage = 5;
-const componentsPerMessage = 40;
-/** https://github.com/discord/discord-api-docs/pull/8562 */
-const textPerMessage = 4000;
 const buttonsPerRow = 5;
 
 const button = f.object({
@@ -60,7 +56,7 @@ function checkLink(url: string | null | undefined): void {
 
 const selects = new Set<number>(selectTypes);
 
-function component(read: (type: number, value: unknown) => Stored) {
+function component<T>(read: (type: number, value: unknown) => T) {
 	const typed = f.object({ type: f.required(f.integer(1, 100)) });
 	return f.refine(f.unchecked, (value) => read(f.required(typed).read(value).type, value));
 }
@@ -74,22 +70,20 @@ const inRow = component((type, value) => {
 
 const row = f.required(f.object({ components: f.required(f.list(inRow, 1, buttonsPerRow)) }));
 
-const topLevel = component((type, value) => {
-	if (type === ComponentType.ActionRow) {
-		const { components } = row.read(value);
-		// A select menu is as wide as its row.
-		const wide = components.findIndex((one) => selects.has(one.type));
-		if (wide >= 0 && components.length > 1)
-			throw formError(
-				"COMPONENT_LAYOUT_WIDTH_EXCEEDED",
-				"The specified component exceeds the maximum width",
-				"components",
-				wide === 0 ? 1 : wide,
-			);
-		return { type, components };
-	}
-	if (needsV2(type)) return { ...(value as Stored) };
-	throw notOneOf(ComponentType.ActionRow);
+const topLevel = component((type, value): Row => {
+	if (type >= ComponentType.Section) throw notSimulated("components that need IS_COMPONENTS_V2");
+	if (type !== ComponentType.ActionRow) throw notOneOf(ComponentType.ActionRow);
+	const { components } = row.read(value);
+	// A select menu is as wide as its row.
+	const wide = components.findIndex((one) => selects.has(one.type));
+	if (wide >= 0 && components.length > 1)
+		throw formError(
+			"COMPONENT_LAYOUT_WIDTH_EXCEEDED",
+			"The specified component exceeds the maximum width",
+			"components",
+			wide === 0 ? 1 : wide,
+		);
+	return { type, components };
 });
 
 /** Discord's error for a component of a wrong type. https://github.com/NetCordDev/NetCord/issues/151 */
@@ -98,54 +92,16 @@ function notOneOf(...types: readonly number[]): FormError {
 	return formError("UNION_TYPE_CHOICES", `Value of field "type" must be one of (${list}).`);
 }
 
-function needsV2(type: number): boolean {
-	return type >= ComponentType.Section;
-}
-
-const few = f.list(f.unchecked, 0, rowsPerMessage);
-
-export const components = f.refine(f.list(topLevel, 0, componentsPerMessage), (rows) => {
-	if (!rows.some(({ type }) => needsV2(type))) few.read(rows);
+export const components = f.refine(f.list(topLevel, 0, rowsPerMessage), (rows) => {
 	requireUniqueIds(rows);
 	return numbered(rows);
 });
 
-/** Throws if a component needs the flag IS_COMPONENTS_V2, for a message without it. */
-export function requireLegacyComponents(components: readonly unknown[]): void {
-	const errors: FormErrors = {};
-	for (const [index, one] of components.entries())
-		if (needsV2(Object(one).type)) errors[index] = notOneOf(ComponentType.ActionRow).tree;
-	if (Object.keys(errors).length > 0) throw new FormError({ components: errors });
-}
-
-/** Throws if a message with IS_COMPONENTS_V2 has too many components or too much text in them. */
-export function checkTotals(components: readonly unknown[]): void {
-	const all = nested(components);
-	// A guess (components-total): the code of this error.
-	if (all.length > componentsPerMessage)
-		throw formError("BASE_TYPE_MAX_LENGTH", `Must be ${componentsPerMessage} or fewer in length.`, "components");
-	const text = all.map(({ content }) => content ?? "").join("");
-	if ([...text].length > textPerMessage)
-		throw formError(
-			"COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED",
-			`Components displayable text size exceeds maximum size of ${textPerMessage}`,
-			"components",
-		);
-}
-
-function nested(given: readonly unknown[]): { content?: unknown }[] {
-	return given.flatMap((value) => {
-		const { components = [], accessory = [] } = Object(value);
-		return [Object(value), ...nested([components, accessory].flat())];
-	});
-}
-
-function requireUniqueIds(rows: readonly Stored[]): void {
+function requireUniqueIds(rows: readonly Row[]): void {
 	const seen = new Set<unknown>();
 	const errors: FormErrors = {};
-	for (const [index, { components = [] }] of rows.entries())
-		for (const [place, one] of (components as Stored[]).entries()) {
-			const { custom_id } = one;
+	for (const [index, { components }] of rows.entries())
+		for (const [place, { custom_id }] of components.entries()) {
 			if (custom_id === undefined) continue;
 			if (seen.has(custom_id))
 				Object.assign(
@@ -162,19 +118,15 @@ function requireUniqueIds(rows: readonly Stored[]): void {
 }
 
 /** As Discord does: the id in the request body, otherwise the number in the message, starting with 1. */
-function numbered(rows: readonly Stored[]): Stored[] {
+function numbered(rows: readonly Row[]) {
 	let last = 0;
-	const number = (one: Stored): Stored => {
+	const next = () => {
 		last += 1;
-		const { type, components, accessory, ...rest } = one;
-		return {
-			type,
-			id: last,
-			...(type === ComponentType.Container && { accent_color: null, spoiler: false }),
-			...rest,
-			...(Array.isArray(components) && { components: components.map(number) }),
-			...(accessory !== undefined && { accessory: number(Object(accessory)) }),
-		};
+		return last;
 	};
-	return rows.map(number);
+	return rows.map(({ type, components }) => ({
+		type,
+		id: next(),
+		components: components.map(({ type, ...rest }): Stored => ({ type, id: next(), ...rest })),
+	}));
 }

@@ -9,10 +9,13 @@ import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
 import { describedFiles, storeAttachments } from "./attachments.ts";
-import { checkTotals, components, requireLegacyComponents } from "./components.ts";
+import { components } from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
 import * as f from "./fields/fields.ts";
 import type { Call, ReadForm } from "./route.ts";
+
+/** The flags that a request can set. */
+const settable = MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications;
 
 const link = f.nullable(f.text(0, 2048));
 
@@ -173,17 +176,13 @@ export function requireEmbedsAndFiles(call: Call, channel: Channel, body: Conten
 /** Returns the stored fields of a new message: text, mentions, embeds, components, attachments and flags. */
 export function newContent(call: Call, channel: Channel, body: Content, repliedTo?: Message) {
 	const content = (body.content ?? "").trim();
-	const embeds = storedEmbeds(body.embeds ?? []);
-	const components = body.components ?? [];
-	const flags = settableFlags(body.flags ?? 0);
-	checkComponentsV2(flags, { content, embeds, poll: body.poll }, components);
 	return {
 		content,
 		...findMentions(call, channel, content, body, repliedTo),
-		embeds,
-		components,
+		embeds: storedEmbeds(body.embeds ?? []),
+		components: body.components ?? [],
 		attachments: storeAttachments(call, channel, body.attachments ?? []),
-		flags,
+		flags: (body.flags ?? 0) & settable,
 		tts: body.tts ?? false,
 	};
 }
@@ -194,8 +193,7 @@ export function editedContent(call: Call, channel: Channel, message: Message, bo
 	const content = (text ?? "").trim();
 	const embeds = body.embeds === undefined ? message.embeds : storedEmbeds(body.embeds ?? []);
 	const components = body.components ?? (body.components === null ? [] : message.components);
-	const flags = typeof body.flags === "number" ? keptFlags(message) | settableFlags(body.flags) : message.flags;
-	checkComponentsV2(flags, { content, embeds, poll: message.poll }, components);
+	const flags = typeof body.flags === "number" ? (message.flags & ~settable) | (body.flags & settable) : message.flags;
 	const attachments = [
 		...keptAttachments(message, body.attachments),
 		...storeAttachments(call, channel, body.attachments ?? []),
@@ -215,38 +213,6 @@ export function editedContent(call: Call, channel: Channel, message: Message, bo
 function keptAttachments(message: Message, wanted: Content["attachments"]) {
 	if (wanted === undefined) return message.attachments;
 	return message.attachments.filter(({ id }) => wanted?.some((one) => one.id === id));
-}
-
-/** Returns those flags of a message that remain set after any edit. Discord never unsets IS_COMPONENTS_V2. */
-function keptFlags({ flags }: Message): number {
-	return flags & ~(settableFlags(flags) & ~MessageFlags.IsComponentsV2);
-}
-
-/**
- * Throws if a message has components that need the flag IS_COMPONENTS_V2 and lacks it, or has the flag and anything but
- * components. https://discord.com/developers/docs/resources/message#create-message
- */
-function checkComponentsV2(
-	flags: number,
-	legacy: Readonly<Record<"content" | "embeds" | "poll", unknown>>,
-	components: Message["components"],
-): void {
-	if ((flags & MessageFlags.IsComponentsV2) === 0) {
-		requireLegacyComponents(components);
-		return;
-	}
-	for (const [key, value] of Object.entries(legacy))
-		if (Array.isArray(value) ? value.length > 0 : value)
-			throw formError(
-				"MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-				`The '${key}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2`,
-				key,
-			);
-	checkTotals(components);
-}
-
-function settableFlags(flags: number): number {
-	return flags & (MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2);
 }
 
 /** Converts a message to the JSON object that the sender of the request receives. */

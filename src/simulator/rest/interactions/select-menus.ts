@@ -2,7 +2,6 @@
 // https://discord.com/developers/docs/components/reference#string-select
 
 import { ComponentType, ApplicationCommandOptionType as Option } from "discord.js";
-import * as v from "valibot";
 import type { SelectMenu, SelectType } from "../../world/messages/buttons.ts";
 import { type Channel, inGuild } from "../../world/state/entities.ts";
 import { formError } from "../errors.ts";
@@ -14,11 +13,6 @@ export function invalidComponent() {
 	return formError("COMPONENT_VALIDATION_FAILED", "Component validation failed", "data");
 }
 
-// Menus inside the layouts of IS_COMPONENTS_V2 are stored as the bot sent them, unchecked.
-const count = v.fallback(v.number(), 1);
-const typeList = v.fallback(v.optional(v.array(v.number())), undefined);
-const optionList = v.fallback(v.array(v.object({ value: v.string() })), []);
-
 /** Adds the users, roles and channels to `resolved`. Throws Discord's error if the menu does not accept the values. */
 export function chosenIn(
 	call: Call,
@@ -27,21 +21,18 @@ export function chosenIn(
 	values: readonly string[],
 	resolved: Resolved = {},
 ) {
-	const { type: component_type } = menu;
-	const isCountRight =
-		values.length >= v.parse(count, menu.min_values) && values.length <= v.parse(count, menu.max_values);
+	const { type: component_type, min_values = 1, max_values = 1, options = [] } = menu;
+	const isCountRight = values.length >= min_values && values.length <= max_values;
 	if (!isCountRight || new Set(values).size < values.length) throw invalidComponent();
 	if (component_type === ComponentType.StringSelect) {
-		const options = v.parse(optionList, menu.options);
 		const isOption = (value: string) => options.some((option) => option.value === value);
 		if (!values.every(isOption)) throw invalidComponent();
 		return { component_type, values };
 	}
-	const types = v.parse(typeList, menu.channel_types);
 	for (const value of values) {
 		const type = kindOf(call, channel, component_type, value);
 		const option = { name: "value", type, value };
-		if (!resolve(call, channel, option, resolved, types)) throw invalidComponent();
+		if (!resolve(call, channel, option, resolved, menu.channel_types)) throw invalidComponent();
 	}
 	return { component_type, values, resolved };
 }

@@ -26,40 +26,28 @@ export const selectTypes = [
 
 export type SelectType = (typeof selectTypes)[number];
 
-/** A select menu of a message. Only `type` is checked if the menu is inside a layout of IS_COMPONENTS_V2. */
+/** A select menu of a message or modal. */
 export interface SelectMenu {
 	type: SelectType;
-	/** The menu's component id, unique among the components of a message. */
-	id?: unknown;
-	custom_id?: unknown;
-	options?: unknown;
-	min_values?: unknown;
-	max_values?: unknown;
-	channel_types?: unknown;
-	disabled?: unknown;
+	id: number;
+	custom_id: string;
+	options?: readonly { value: string }[];
+	min_values?: number;
+	max_values?: number;
+	channel_types?: readonly number[];
+	disabled?: boolean;
 }
 
-/** All buttons in a message's components, at any depth of nesting, in the order in which they appear. */
+/** All buttons of a message, in the order in which they appear. */
 export function buttonsIn(components: readonly unknown[]): Button[] {
-	return componentsIn(components).filter((one): one is Button & Component => one.type === ComponentType.Button);
+	return componentsIn(components).filter((one) => one.type === ComponentType.Button);
 }
 
-/** All select menus in a message's components, at any depth of nesting, in the order in which they appear. */
+/** All select menus of a message, in the order in which they appear. */
 export function selectMenusIn(components: readonly unknown[]): SelectMenu[] {
-	return componentsIn(components).filter((one): one is SelectMenu & Component =>
-		selectTypes.some((type) => type === one.type),
-	);
+	return componentsIn(components).filter((one) => one.type !== ComponentType.Button);
 }
 
-interface Component {
-	type: unknown;
-}
-
-function componentsIn(components: readonly unknown[]): Component[] {
-	return components.flatMap((one) => {
-		if (typeof one !== "object" || one === null) return [];
-		const { components, accessory } = one as Record<string, unknown>;
-		const nested = [...(Array.isArray(components) ? components : []), accessory];
-		return [one as Component, ...componentsIn(nested)];
-	});
+function componentsIn(rows: readonly unknown[]) {
+	return (rows as readonly { components: readonly (Button | SelectMenu)[] }[]).flatMap(({ components }) => components);
 }

@@ -2,7 +2,7 @@
 // https://docs.discord.com/developers/components/using-modal-components
 
 import type { ComponentType, TextInputStyle } from "discord.js";
-import type { SelectMenu, SelectType } from "./buttons.ts";
+import type { SelectMenu } from "./buttons.ts";
 
 export interface Modal {
 	custom_id: string;
@@ -40,9 +40,6 @@ export interface TextInput {
 }
 
 interface ModalMenu extends SelectMenu {
-	type: SelectType;
-	id: number;
-	custom_id: string;
 	required?: boolean | null | undefined;
 }
 
