@@ -9,4 +9,10 @@ export class SaidError extends ToolError {
 	) {
 		super(models ?? render(said, "en"), options);
 	}
+
+	/** Without "Nothing was done", for a message that says itself what was done. */
+	get why(): Said {
+		const { key, values } = this.said;
+		return key === "refusal.nothing_done" && typeof values.why === "object" ? values.why : this.said;
+	}
 }

@@ -9,13 +9,11 @@ import {
 	ComponentType,
 	type RESTPostAPIChannelMessageJSONBody,
 } from "discord.js";
-import { oneLine } from "../../discord/text.ts";
+import { oneLine, truncate } from "../../discord/text.ts";
 import { type Language, render, type Said, said, sayIn, type TextKey, type Value } from "../../texts/texts.ts";
 import type { Ban, Chargeback, Decision } from "../store/tables/chargebacks.ts";
-import { truncate } from "./client.ts";
 
 const maxFieldLength = 1_024;
-const maxErrorLength = 300;
 /** Maximum number of role mentions that are listed in one embed field. More could exceed the field's maximum length. */
 const maxRolesListed = 35;
 
@@ -73,7 +71,7 @@ function createFields(row: Chargeback, isHeld: boolean, language: Language): API
 	const field = (name: FieldKey, value: string | Said, inline = false) => ({
 		name: say(name),
 		inline,
-		value: (typeof value === "string" ? value : render(value, language)).slice(0, maxFieldLength),
+		value: truncate(render(value, language), maxFieldLength),
 	});
 	const fields = [
 		field("chargeback.account.field", `${code(row.username)} (${code(row.uuid)})`, true),
@@ -110,7 +108,7 @@ function restrictionOf(row: Chargeback): Said {
 function banOf(state: Ban, error: string | null): Said {
 	if (state === "done") return said("chargeback.ban.done");
 	if (state === "none") return said("chargeback.ban.not-linked");
-	if (state === "impossible") return said("chargeback.ban.impossible", { why: reasonFor(error ?? "") });
+	if (state === "impossible") return said("chargeback.ban.impossible", { why: JSON.parse(error ?? '""') as Value });
 	return pending(error);
 }
 
@@ -137,19 +135,7 @@ function listOf(ids: readonly string[]): Value {
 function pending(error: string | null): Said {
 	return error === null
 		? said("chargeback.in-progress")
-		: said("chargeback.will-retry", { why: reasonFor(truncate(error, maxErrorLength)) });
-}
-
-/** What is stored of an error that staff read in the language of the server: the message's key. Of others, their text. */
-export type RefusalKey = Extract<TextKey, `chargeback.refused.${string}`>;
-
-function isRefusalKey(text: string): text is RefusalKey {
-	return text.startsWith("chargeback.refused.");
-}
-
-/** Errors of Discord and of the game server are quoted as they are. */
-function reasonFor(error: string): Value {
-	return isRefusalKey(error) ? said(error) : code(error);
+		: said("chargeback.will-retry", { why: JSON.parse(error) as Said });
 }
 
 function code(text: string): string {

@@ -12,10 +12,11 @@ import {
 } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { absentIf } from "../../discord/find.ts";
+import { saidProblem } from "../../discord/rest/errors.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Language, languageOf, said } from "../../texts/texts.ts";
-import { NotNow, reasonOf } from "../store/durable.ts";
+import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
+import { NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type Chargeback,
@@ -26,7 +27,7 @@ import {
 	updateChargebacks,
 } from "../store/tables/chargebacks.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
-import { createAlert, type RefusalKey } from "./chargeback-alert.ts";
+import { createAlert } from "./chargeback-alert.ts";
 import type { GameClient } from "./client.ts";
 
 export type StepName = "restrict" | "alert" | "ban on Discord" | "ban in the game" | "restore";
@@ -46,15 +47,6 @@ export interface StepsOptions {
 	settings: ChargebackSettings;
 	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
 	mutex: KeyedMutex;
-}
-
-/** Discord does not allow it, for example because the member is the guild's owner. The message is for staff. */
-export class Refusal extends SaidError {
-	override name = "Refusal";
-
-	constructor(readonly key: RefusalKey) {
-		super(said(key));
-	}
 }
 
 /** Whether roles must not be given back yet, because staff have not decided on one of the person's in `open`. */
@@ -199,7 +191,7 @@ export class ChargebackSteps {
 			if (!(error instanceof DiscordAPIError && error.code === UnknownUser)) throw error;
 			return this.#update(row, {
 				discord_ban: "impossible",
-				discord_ban_error: "chargeback.refused.no-account" satisfies RefusalKey,
+				discord_ban_error: JSON.stringify(said("chargeback.refused.no-account")),
 			});
 		}
 		await this.#update(row, { discord_ban: "done", discord_ban_error: null });
@@ -277,12 +269,12 @@ export function banReason({ id, decided_by }: Pick<Chargeback, "id" | "decided_b
 
 function requireRestrictable(guild: Guild, { user, roles }: APIGuildMember, kept: readonly string[]): void {
 	const { members, ownerId } = guild;
-	if (user.id === ownerId) throw new Refusal("chargeback.refused.owner");
+	if (user.id === ownerId) throw new SaidError(said("chargeback.refused.owner"));
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
-	if (user.id === me.id) throw new Refusal("chargeback.refused.bot");
+	if (user.id === me.id) throw new SaidError(said("chargeback.refused.bot"));
 	const isAbove = roles.some((role) => !kept.includes(role) && !isBelowBot(guild, role));
-	if (isAbove) throw new Refusal("chargeback.refused.rank");
+	if (isAbove) throw new SaidError(said("chargeback.refused.rank"));
 }
 
 function isBelowBot(guild: Guild, roleId: string): boolean {
@@ -298,9 +290,9 @@ function canGive(guild: Guild, roleId: string): boolean {
 }
 
 /** For staff. Undefined if the reason does not concern them, such as a database outage. */
-export function failureReason(error: unknown): string | undefined {
+export function failureReason(error: unknown): Said | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable) return undefined;
 	// A refused token is handled by the connection.
 	if (error instanceof DiscordAPIError && error.status === 401) return undefined;
-	return error instanceof Refusal ? error.key : (reasonOf(error) ?? "internal error");
+	return saidProblem(error) ?? said("why.internal");
 }

@@ -159,7 +159,7 @@ export class Chargebacks {
 			const column = errorColumns[step];
 			const reason = failureReason(error);
 			// During a database outage the reason is not stored; the next attempt stores its own.
-			if (column && reason) await setError(this.#sql, id, column, reason).catch(ignoreUnavailable);
+			if (column && reason) await setError(this.#sql, id, column, JSON.stringify(reason)).catch(ignoreUnavailable);
 			throw error;
 		}
 	}

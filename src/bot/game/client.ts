@@ -1,7 +1,7 @@
 // HTTP client for the game server's plugin. Validates every response. Contract: README.md.
 
 import * as v from "valibot";
-import { oneLine } from "../../discord/text.ts";
+import { inlineText } from "../../discord/text.ts";
 import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
@@ -141,7 +141,7 @@ export function createGameClient({ url, secret, log, timeoutMs = 10_000 }: GameC
 			if (output.success === false)
 				throw new GameServerError(
 					output.error
-						? said("verify.game.refused", { why: oneLine(truncate(output.error, 200)) })
+						? said("verify.game.refused", { why: inlineText(output.error, 200) })
 						: said("verify.game.refused.no-reason"),
 				);
 		},
@@ -154,11 +154,6 @@ function connectionError(cause: unknown): Said {
 	return why === "the connection was lost"
 		? said("verify.game.connection.lost")
 		: said("verify.game.connection", { why });
-}
-
-/** Truncates text to at most `maxCodePoints` Unicode code points. */
-export function truncate(text: string, maxCodePoints: number): string {
-	return [...text].slice(0, maxCodePoints).join("");
 }
 
 function unexpectedResponse(status: number): GameServerError {

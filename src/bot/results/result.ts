@@ -70,10 +70,8 @@ export function errorForPeople(error: unknown, language: Language): string {
 
 /** What a person reads instead of an error's text, as part of a message that says itself what was done. */
 export function reasonOf(error: ToolError): Value {
-	if (!(error instanceof SaidError))
-		return peopleText(error.message.replace(/ Nothing was done\.$/, ""), { isError: true });
-	const { key, values } = error.said;
-	return (key === "refusal.nothing_done" && values.why) || error.said;
+	if (error instanceof SaidError) return error.why;
+	return peopleText(error.message.replace(/ Nothing was done\.$/, ""), { isError: true });
 }
 
 const maxListed = 20;

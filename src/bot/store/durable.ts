@@ -209,7 +209,7 @@ function logFailure(log: Log, failure: string, fields: Fields | undefined, error
 	else log.warn(`${failure}, will retry`, { ...fields, reason });
 }
 
-/** The reason for people; undefined if it is a bug. */
+/** For logs and operators; undefined if it is a bug. For people: `saidProblem`. */
 export function reasonOf(error: unknown): string | undefined {
 	if (error instanceof StoreUnavailable) return `the bot's database is unavailable`;
 	return error instanceof NotNow || error instanceof ToolError ? error.message : describePlatformError(error);

@@ -3,11 +3,12 @@
 // the outcome after the last one.
 
 import type { Guild } from "discord.js";
-import { toToolError } from "../../discord/rest/errors.ts";
+import { saidProblem, toToolError } from "../../discord/rest/errors.ts";
 import { type ItemOutcome, isOutcomeUnknown, noteItems } from "../../discord/rest/rest.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
+import type { Said } from "../../texts/texts.ts";
 import { type Output, type Part, parts } from "../results/result.ts";
 
 export const caseActions = [
@@ -75,6 +76,8 @@ export interface CaseEnd {
 	outcomes: ReadonlyMap<string, ItemOutcome>;
 	rest: ItemOutcome;
 	why?: string | undefined;
+	/** The same for people. */
+	whySaid?: Said | undefined;
 	concerned?: Concerned | undefined;
 }
 
@@ -137,9 +140,9 @@ async function settled(cases: OpenCases, draft: CaseDraft, work: () => Promise<O
 		return parts(output, await cases.settle({ outcomes, rest, concerned }));
 	} catch (error) {
 		const rest = restOf(draft, outcomes) ?? outcomeOf(error);
-		const why = (error instanceof ToolError ? error : toToolError(error))?.message;
+		const known = error instanceof ToolError ? error : toToolError(error);
 		const concerned = draft.concerned?.();
-		await cases.settle({ outcomes, rest, why, concerned });
+		await cases.settle({ outcomes, rest, why: known?.message, whySaid: saidProblem(error), concerned });
 		throw error;
 	}
 }

@@ -192,6 +192,11 @@ const problems: ReadonlyMap<number | string, Said> = new Map<number, Said>([
 	[codes.TwoFactorAuthenticationIsRequired, said("discord.two_factor")],
 ]);
 
+/** For people in their language, as `saidPlatformError`, also of an error with a message for people. */
+export function saidProblem(error: unknown): Said | undefined {
+	return error instanceof SaidError ? error.why : saidPlatformError(error);
+}
+
 /** For people in their language, without a final period; undefined for any other error. */
 export function saidPlatformError(error: unknown): Said | undefined {
 	if (error instanceof PlatformTimeout) return said("discord.timeout");

@@ -23,12 +23,13 @@ import {
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import type { Connection } from "../../../src/discord/connection/connection.ts";
+import { PlatformTimeout } from "../../../src/discord/rest/rest.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";
 import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
-import type { Language } from "../../../src/texts/texts.ts";
+import { type Language, render, said } from "../../../src/texts/texts.ts";
 import { recordLog } from "../../support/log.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
@@ -261,7 +262,7 @@ describe.concurrent("a chargeback", () => {
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.press(staff, await world.charged("saved"), "Ban");
-		const alert = await scene.shown("Failed, will retry: `the game server answered HTTP 500`");
+		const alert = await scene.shown("Failed, will retry: the game server answered HTTP 500");
 		scene.remove(alert);
 		await until("the next alert", () => scene.alerts().length > 0);
 		game.behave();
@@ -298,7 +299,7 @@ describe.concurrent("Ban", () => {
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.press(staff, await world.charged("saved"), "Ban");
-		const alert = await scene.shown("Failed, will retry: `the game server answered HTTP 500`");
+		const alert = await scene.shown("Failed, will retry: the game server answered HTTP 500");
 		await scene.field("Ban on Discord", "Done");
 		expect(scene.fields(alert)["Ban in the game"]).toContain("HTTP 500");
 		expect(game.bans.size).toBe(0);
@@ -335,9 +336,7 @@ describe.concurrent("Ban", () => {
 		const { scene, simulator, game } = world;
 		const refused = simulator.faults.refuse(putBan, RESTJSONErrorCodes.MissingPermissions);
 		await world.press(staff, await world.charged("saved"), "Ban");
-		await scene.shown(
-			"Failed, will retry: `Discord refuses: Missing Permissions (code 50013): the bot lacks a permission, or its role is too low`",
-		);
+		await scene.shown("Failed, will retry: Discord refuses: the bot lacks a permission, or its role is too low");
 		await until("the ban in the game", () => game.bans.size === 1);
 		refused.release();
 		await scene.field("Ban on Discord", "Done.");
@@ -567,7 +566,7 @@ describe.concurrent("who cannot be restricted", () => {
 			chatId: simulator.user("ada").id,
 		});
 		await world.press(staff, alert, "Ban");
-		await scene.shown("Discord refuses: Missing Permissions (code 50013)");
+		await scene.shown("Discord refuses: the bot lacks a permission, or its role is too low");
 		await until("the ban in the game", () => game.bans.size === 1);
 		expect(world.written(patchMember)).toBe(0);
 	});
@@ -974,7 +973,7 @@ test("an internal error in a restriction is stored, so that the alert is sent", 
 		const [one] = await alone.open();
 		return one?.restriction_error ? one : undefined;
 	});
-	expect(row.restriction_error).toBe("internal error");
+	expect(row.restriction_error).toBe(JSON.stringify(said("why.internal")));
 	expect(alone.lines.join("\n")).toContain("x is not a function");
 });
 
@@ -1034,12 +1033,15 @@ describe("what the staff read", () => {
 			"Auf <@&7> eingeschränkt. 1 Rolle ist gesichert.",
 		],
 		[
-			{ restriction_error: "chargeback.refused.owner" },
+			{ restriction_error: JSON.stringify(said("chargeback.refused.owner")) },
 			"Fehlgeschlagen, wird wiederholt: Der Bot kann dem Inhaber des Servers keine Rollen nehmen.",
 		],
-		[{ restriction_error: "HTTP 500" }, "Fehlgeschlagen, wird wiederholt: `HTTP 500`"],
-	])("is in the language of the server: %j", (changes, said) => {
-		expect(fields({ decision: null, restriction: "pending", ...changes }, "de").at(-1)).toBe(said);
+		[
+			{ restriction_error: JSON.stringify(failureReason(new PlatformTimeout("unknown"))) },
+			"Fehlgeschlagen, wird wiederholt: Discord hat nicht rechtzeitig geantwortet",
+		],
+	])("is in the language of the server: %j", (changes, text) => {
+		expect(fields({ decision: null, restriction: "pending", ...changes }, "de").at(-1)).toBe(text);
 	});
 
 	test("is no mention cut in two, however many roles are lost", () => {
@@ -1051,16 +1053,22 @@ describe("what the staff read", () => {
 	});
 
 	test("is no character cut in two", () => {
-		const told = fields({ decision: null, restriction: "pending", restriction_error: `x${"😀".repeat(400)}` }).join("");
+		const told = fields({
+			decision: null,
+			restriction: "pending",
+			restriction_error: JSON.stringify(said("refusal.reason", { text: `x${"😀".repeat(600)}` })),
+		}).join("");
 		expect(told.isWellFormed()).toBe(true);
-		expect(told).toContain("😀`");
+		expect(told).toContain("😀…");
 	});
 
 	test("is that a ban is impossible, and why, where that is known", () => {
 		const impossible = { decision: "ban", discord_ban: "impossible" } as const;
-		expect(fields(impossible).join()).toContain("Impossible: ``");
-		const discord_ban_error = "it is the owner";
-		expect(fields({ ...impossible, discord_ban_error }).join()).toContain("Impossible: `it is the owner`");
+		expect(fields(impossible).join()).toContain("Impossible: ");
+		const discord_ban_error = JSON.stringify(said("chargeback.refused.no-account"));
+		expect(fields({ ...impossible, discord_ban_error }).join()).toContain(
+			"Impossible: the Discord account no longer exists",
+		);
 	});
 
 	test("is Discord's refusal on one line", () => {
@@ -1077,7 +1085,9 @@ describe("what the staff read", () => {
 			{},
 		);
 		expect(error.message).toContain("\n");
-		expect(failureReason(error)).toBe("Discord refuses: Invalid Form Body; roles[X]: Unknown role (code 50035)");
+		expect(render(failureReason(error) ?? "", "en")).toBe(
+			"Discord refuses: Invalid Form Body; roles[X]: Unknown role (code 50035)",
+		);
 	});
 });
 

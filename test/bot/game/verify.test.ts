@@ -285,12 +285,12 @@ test.each<[string, number, string | undefined]>([
 	["{}", 202, undefined],
 	["", 204, undefined],
 	["", 200, undefined],
-	['{"success":false,"error":"No such\\nuuid."}', 200, "the game server's plugin refused the request: No such\\nuuid."],
+	['{"success":false,"error":"No such\\nuuid."}', 200, "the game server's plugin refused the request: No such uuid."],
 	['{"success":false}', 200, "the game server's plugin refused the request: no reason given"],
 	[
 		`{"success":false,"error":"x${"😀".repeat(300)}"}`,
 		200,
-		`the game server's plugin refused the request: x${"😀".repeat(199)}`,
+		`the game server's plugin refused the request: x${"😀".repeat(99)}`,
 	],
 	["<!doctype html>", 200, "the game server answered HTTP 200 with"],
 	['{"success":true}', 404, "the game server answered HTTP 404"],
@@ -394,7 +394,7 @@ test("in a German server the answers are German", async () => {
 	);
 	game.misbehave("500", { times: 1 });
 	expect(await world.answer("ada", "!m verify ABC")).toBe(
-		"Der Spielserver konnte den Code nicht prüfen: Er hat mit HTTP 500 geantwortet.",
+		"Der Spielserver konnte den Code nicht prüfen: Der Spielserver hat mit HTTP 500 geantwortet.",
 	);
 	const { code } = game.issueCode({ username: "Steve_1" });
 	expect(await world.answer("ada", `!m verify ${code}`)).toBe(

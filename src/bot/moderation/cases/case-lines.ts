@@ -108,7 +108,7 @@ export function saidCase(one: Case, { isWhole = false } = {}): Said {
 	const who = userId === undefined ? channels(channelIds.map((id) => ({ id }))) : `<@${userId}>`;
 	const reason = saidReason(one);
 	const state = saidState(one.state);
-	const why = isWhole && one.state === "not done" ? escaped(saidWhy(one.why)) : undefined;
+	const why = isWhole && one.state === "not done" ? escaped(saidWhy(one)) : undefined;
 	const client = isWhole ? escaped(saidClient(one)) : undefined;
 	const texts = [
 		escaped(typeof reason === "string" && !isWhole ? truncate(reason, maxReasonShown) : reason),

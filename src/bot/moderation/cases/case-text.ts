@@ -8,7 +8,7 @@ import { at, type Result, result } from "../../results/result.ts";
 import type { CaseRow } from "../../store/tables/cases.ts";
 import { type CaseAction, caseActions } from "../../tool/case-record.ts";
 import type { Gravity } from "../moderation-log.ts";
-import type { Case } from "./case.ts";
+import type { Case, Cause } from "./case.ts";
 
 export function saidAction(action: CaseAction): Said {
 	return said(`case.action.${action}`);
@@ -129,29 +129,13 @@ export function saidDetails(detail: string): Text[] {
 	return parts;
 }
 
-const causes = [
-	"case.why.stopped",
-	"case.why.stopped_before",
-	"case.why.late",
-	"case.why.banned",
-	"case.why.left",
-	"case.why.timed_out",
-	"case.why.moderator_left",
-	"case.why.rank",
-] as const;
-
-/** Why an action was not done, as it is stored: in English. */
-export function storedWhy(key: (typeof causes)[number], number = 0): string {
-	return render(said(key, { number: String(number) }), "en");
+/** As it is stored. */
+export function causeOf(whySaid: Said): Cause {
+	return { why: render(whySaid, "en"), whySaid: withTitles(whySaid) };
 }
 
-/** The cause that is stored, in no language if it is one of the bot's own. */
-export function saidWhy(why: string | undefined): Text | undefined {
-	const number = Number(/\d+/.exec(why ?? "")?.[0] ?? 0);
-	const key = causes.find((one) => storedWhy(one, number) === why);
-	const [, permissions] = /^The bot lacks ([A-Z_, ]+)\.$/.exec(why ?? "") ?? [];
-	if (permissions !== undefined) return withTitles(said("log.lacks", { permissions }));
-	return key ? said(key, { number: String(number) }) : why;
+export function saidWhy({ why, whySaid }: Cause): Text | undefined {
+	return whySaid ?? why;
 }
 
 function toNumber(text: string): number {

@@ -3,6 +3,7 @@
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { joinLines, maxReasonLength } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
+import type { Said } from "../../../texts/texts.ts";
 import type { EscalationRule } from "../../config/escalation.ts";
 import type { Store } from "../../store/store.ts";
 import type { CaseRow, CaseState, Told } from "../../store/tables/cases.ts";
@@ -31,6 +32,8 @@ export interface Case {
 	state: CaseState;
 	/** Error message that says why the action was not done; undefined if it was done or the cause is unknown. */
 	why: string | undefined;
+	/** The same for people; undefined if there is no message of it. */
+	whySaid: Said | undefined;
 	messageIds: readonly string[];
 	channelIds: readonly string[];
 	/** Details of the change, as ids, numbers or names of settings. */
@@ -42,6 +45,9 @@ export interface Case {
 	/** When a moderator deleted the case from the record, in epoch milliseconds. */
 	deletedAt: number | undefined;
 }
+
+/** Why an action was not done. */
+export type Cause = Pick<Case, "why" | "whySaid">;
 
 /** A case that is not stored yet. Only its action and moderator are required. */
 export type NewCase = Pick<Case, "action" | "moderatorId"> & Partial<Omit<Case, "guildId" | "number" | "deletedAt">>;
@@ -60,6 +66,7 @@ export function toCase(row: CaseRow): Case {
 		endsAt: row.ends_at ?? undefined,
 		state: row.state,
 		why: row.why ?? undefined,
+		whySaid: row.why_said === null ? undefined : (JSON.parse(row.why_said) as Said),
 		messageIds: JSON.parse(row.message_ids) as string[],
 		channelIds: JSON.parse(row.channel_ids) as string[],
 		detail: row.detail ?? undefined,
@@ -80,7 +87,7 @@ export function toRow(one: NewCase, now: number): Omit<CaseRow, "guild_id" | "nu
 		created_at: one.createdAt ?? now,
 		ends_at: one.endsAt ?? null,
 		state: one.state ?? "done",
-		why: one.why ? storedText(one.why) : null,
+		...whyColumns(one),
 		message_ids: idsText(one.messageIds),
 		channel_ids: idsText(one.channelIds),
 		detail: one.detail ? storedText(one.detail) : null,
@@ -92,6 +99,10 @@ export function toRow(one: NewCase, now: number): Omit<CaseRow, "guild_id" | "nu
 
 export function idsText(ids: readonly string[] = []): string {
 	return JSON.stringify(ids.slice(0, maxCaseIds));
+}
+
+export function whyColumns({ why, whySaid }: Partial<Cause>): Pick<CaseRow, "why" | "why_said"> {
+	return { why: why ? storedText(why) : null, why_said: whySaid ? JSON.stringify(whySaid) : null };
 }
 
 /** Replaces line breaks, NUL and unpaired surrogates (PostgreSQL stores neither); cuts to a reason's length. */
@@ -122,6 +133,6 @@ export interface CasesOptions {
 }
 
 /** Outcome of a case that was added with the state "asked". Fields that are left out keep their stored values. */
-export interface CaseResult extends Partial<Pick<Case, "why" | "messageIds" | "channelIds" | "detail">> {
+export interface CaseResult extends Partial<Cause & Pick<Case, "messageIds" | "channelIds" | "detail">> {
 	state: Exclude<Case["state"], "asked">;
 }

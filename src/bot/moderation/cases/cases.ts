@@ -34,6 +34,7 @@ import {
 	storedText,
 	toCase,
 	toRow,
+	whyColumns,
 } from "./case.ts";
 import { CaseWorker } from "./case-worker.ts";
 import { crossedRule } from "./escalation-rules.ts";
@@ -226,8 +227,8 @@ export class Cases implements CaseRecorder {
 		const { store, moderationLog } = this.options;
 		const { row: settled, next } = await store.transaction(async (sql) => {
 			await addResult(sql, guildId, number, result);
-			const { state, why } = result;
-			const row = await settleCase(sql, guildId, number, { state, why: why === undefined ? null : storedText(why) });
+			const { state } = result;
+			const row = await settleCase(sql, guildId, number, { state, ...whyColumns(result) });
 			return { row, next: row && (await this.#escalate(sql, row)) };
 		});
 		this.#worker.wake();

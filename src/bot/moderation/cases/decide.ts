@@ -4,12 +4,13 @@ import { type APIAuditLogEntry, AuditLogEvent, type Guild, PermissionFlagsBits, 
 import { canReadAuditLog, readAuditLog } from "../../../discord/audit-log.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
+import { said } from "../../../texts/texts.ts";
 import { NotNow } from "../../store/durable.ts";
 import { selectTempBan } from "../../store/tables/temp-bans.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
 import type { Case, CaseResult } from "./case.ts";
-import { storedWhy } from "./case-text.ts";
+import { causeOf } from "./case-text.ts";
 
 /** Only actions whose entries name the person. */
 const entriesOf: Partial<Record<CaseAction, AuditLogEvent>> = {
@@ -41,14 +42,16 @@ export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<Cas
 	// Warnings and notes change nothing on Discord: they are done when the case is stored.
 	if (action === "warn" || action === "note") return { state: "done" };
 	if (userId === undefined || entriesOf[action] === undefined)
-		return { state: "unknown", why: storedWhy("case.why.stopped") };
+		return { state: "unknown", ...causeOf(said("case.why.stopped")) };
 	if (action === "temp_ban") await requireNoStoredBan(guild, userId, sql);
 	const by = await recordedBy(guild, one, actionMs);
 	if (by === "the bot") return { state: "done" };
 	// If somebody else made the ban, it does not show that the bot did.
 	if (by === undefined && (await isInForce(guild, userId, one))) return { state: "done" };
-	const why = storedWhy("case.why.stopped_before");
-	return canReadAuditLog(guild) ? { state: "not done", why } : { state: "unknown", why: storedWhy("case.why.stopped") };
+	const cause = causeOf(said("case.why.stopped_before"));
+	return canReadAuditLog(guild)
+		? { state: "not done", ...cause }
+		: { state: "unknown", ...causeOf(said("case.why.stopped")) };
 }
 
 async function requireNoStoredBan(guild: Guild, userId: string, sql: Sql) {

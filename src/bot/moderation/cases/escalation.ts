@@ -5,17 +5,18 @@ import { DiscordAPIError, type Guild, type GuildMember, PermissionFlagsBits, Rou
 import { userName } from "../../../discord/describe.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import { describeBits, missingPermissions } from "../../../discord/permissions.ts";
-import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { describePlatformError, saidProblem } from "../../../discord/rest/errors.ts";
 import { isAbove, requireBelowBot } from "../../../discord/role-hierarchy.ts";
 import { auditReason } from "../../../discord/text.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import { said } from "../../../texts/texts.ts";
 import { NotNow } from "../../store/durable.ts";
 import { selectCase, setTold } from "../../store/tables/cases.ts";
 import { selectTempBan } from "../../store/tables/temp-bans.ts";
 import { fetchBan } from "../../tools/members/bans.ts";
-import type { Case, CaseResult, CasesOptions } from "./case.ts";
-import { saidReason, storedWhy } from "./case-text.ts";
+import type { Case, CaseResult, CasesOptions, Cause } from "./case.ts";
+import { causeOf, saidReason } from "./case-text.ts";
 import { isSameEnd, wasRecorded } from "./decide.ts";
 import { isTellable, tellPeople } from "./tell.ts";
 
@@ -48,9 +49,9 @@ export class Escalation {
 		if (await this.#wasDone(guild, one)) return { state: "done" };
 		const age = this.#now() - one.createdAt;
 		if (age > maxAgeMs || (one.endsAt ?? Infinity) <= this.#now())
-			return { state: "not done", why: storedWhy("case.why.late") };
-		const why = await this.#problem(guild, one);
-		if (why !== undefined) return { state: "not done", why };
+			return { state: "not done", ...causeOf(said("case.why.late")) };
+		const cause = await this.#problem(guild, one);
+		if (cause !== undefined) return { state: "not done", ...cause };
 		await this.#tell(guild, one);
 		try {
 			await this.#act(guild, one);
@@ -58,7 +59,7 @@ export class Escalation {
 		} catch (error) {
 			// If the outcome is unknown, the next attempt checks on Discord whether the action was done.
 			if (!(error instanceof DiscordAPIError) || error.status === 401) throw error;
-			return { state: "not done", why: describePlatformError(error) };
+			return { state: "not done", why: describePlatformError(error), whySaid: saidProblem(error) };
 		}
 	}
 
@@ -83,39 +84,39 @@ export class Escalation {
 		return ban?.reason?.includes(one.reason ?? "") ?? false;
 	}
 
-	async #problem(guild: Guild, one: Escalated): Promise<string | undefined> {
+	async #problem(guild: Guild, one: Escalated): Promise<Cause | undefined> {
 		const { userId, action, endsAt } = one;
 		if (!guild.members.me) throw new NotNow();
 		const missing = missingPermissions(guild, undefined, needed[action]);
-		if (missing !== 0n) return `The bot lacks ${describeBits(missing)}.`;
+		if (missing !== 0n) return causeOf(said("log.lacks", { permissions: describeBits(missing) }));
 		const target = await fetchMember(guild, userId, true);
 		if (action === "ban" || action === "temp_ban") {
-			if (await fetchBan(guild, userId)) return storedWhy("case.why.banned");
-		} else if (!target) return storedWhy("case.why.left");
+			if (await fetchBan(guild, userId)) return causeOf(said("case.why.banned"));
+		} else if (!target) return causeOf(said("case.why.left"));
 		if (!target) return undefined;
 		const until = target.communicationDisabledUntilTimestamp ?? 0;
-		if (action === "timeout" && until >= (endsAt ?? 0)) return storedWhy("case.why.timed_out");
+		if (action === "timeout" && until >= (endsAt ?? 0)) return causeOf(said("case.why.timed_out"));
 		try {
 			requireBelowBot(guild, [target]);
 		} catch (error) {
-			if (error instanceof ToolError) return error.message;
+			if (error instanceof ToolError) return { why: error.message, whySaid: saidProblem(error) };
 			throw error;
 		}
 		return this.#rankProblem(guild, one, target);
 	}
 
 	/**
-	 * Returns a message if the moderator of the case that made the rule apply has left or does not rank above the
+	 * Returns a cause if the moderator of the case that made the rule apply has left or does not rank above the
 	 * person: a rule must not do what that moderator could not do. Otherwise returns undefined.
 	 */
-	async #rankProblem(guild: Guild, { source = "" }: Case, target: GuildMember): Promise<string | undefined> {
-		const number = Number(source.replace(/^rule:/, ""));
-		const cause = await selectCase(this.#sql, guild.id, number);
-		const moderatorId = cause?.moderator_id ?? "";
+	async #rankProblem(guild: Guild, { source = "" }: Case, target: GuildMember): Promise<Cause | undefined> {
+		const number = source.replace(/^rule:/, "");
+		const first = await selectCase(this.#sql, guild.id, Number(number));
+		const moderatorId = first?.moderator_id ?? "";
 		if (moderatorId === guild.client.user.id) return undefined;
 		const moderator = await fetchMember(guild, moderatorId, true);
-		if (!moderator) return storedWhy("case.why.moderator_left", number);
-		return isAbove(moderator, target.roles.highest) ? undefined : storedWhy("case.why.rank", number);
+		if (!moderator) return causeOf(said("case.why.moderator_left", { number }));
+		return isAbove(moderator, target.roles.highest) ? undefined : causeOf(said("case.why.rank", { number }));
 	}
 
 	async #tell(guild: Guild, one: Escalated): Promise<void> {

@@ -15,7 +15,7 @@ export function logCase(moderationLog: Pick<ModerationLog, "add">, one: Case): v
 		isFailure: one.state !== "done",
 		moderatorId,
 		...(userId !== undefined && { userId }),
-		cause: one.state === "not done" ? saidWhy(one.why) : undefined,
+		cause: one.state === "not done" ? saidWhy(one) : undefined,
 		detail: saidAllDetails(one),
 		...(one.endsAt !== undefined && { until: one.endsAt }),
 		reason: saidReason(one) ?? null,

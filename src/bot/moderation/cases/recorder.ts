@@ -161,7 +161,7 @@ export class Recorder {
 
 function resultFor(userId: string, end: CaseEnd): CaseResult {
 	const state = end.outcomes.get(userId) ?? end.rest;
-	return { ...end.concerned, state, why: state === "done" ? undefined : end.why };
+	return { ...end.concerned, state, ...(state !== "done" && { why: end.why, whySaid: end.whySaid }) };
 }
 
 function isPerson(guild: Guild) {

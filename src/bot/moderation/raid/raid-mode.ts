@@ -211,7 +211,7 @@ export class RaidModes {
 				this.#failures.delete(key);
 				if (error.status === 404 && isChannel(thing)) return { ...step, state: "gone" };
 				const reason = describePlatformError(error) ?? error.message;
-				return refused(step, noteOf(said("raid.why.other", { reason }), saidPlatformError(error)));
+				return refused(step, noteOf(said("refusal.reason", { text: reason }), saidPlatformError(error)));
 			}
 			if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
 				this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1);

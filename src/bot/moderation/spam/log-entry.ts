@@ -113,7 +113,7 @@ function describe(incident: Incident, say: Say, isDry: boolean): string {
 	const channels = said("spam.channels", { count: new Set(messages.values()).size });
 	if (isDry) return say("spam.dry", { messages: said("count.messages", { count: messages.size }), channels });
 	const failures = failuresOf(incident);
-	const reasons = new Set(failures.map((one) => say("spam.why.other", { reason: one })));
+	const reasons = new Set(failures.map((one) => say("refusal.reason", { text: one })));
 	return resultLines(
 		typeof timeout === "object"
 			? say("spam.failed", { reason: timeout.failure })

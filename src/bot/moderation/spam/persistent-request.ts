@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { withTitles } from "../../../discord/permissions.ts";
-import { describePlatformError } from "../../../discord/rest/errors.ts";
+import { saidProblem } from "../../../discord/rest/errors.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { backOffMs } from "../../../lib/back-off.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
+import { SaidError } from "../../../texts/said-error.ts";
 import { render, type Said, said } from "../../../texts/texts.ts";
 
 const maxAttempts = 8;
@@ -66,14 +66,12 @@ export async function persistently(
 }
 
 function reasonOf(error: unknown): Said {
-	if (error instanceof Impossible) return error.reason;
-	const reason = error instanceof ToolError ? error.message : describePlatformError(error);
-	return reason === undefined ? said("spam.why.internal") : said("spam.why.other", { reason });
+	return error instanceof Impossible ? error.reason : (saidProblem(error) ?? said("why.internal"));
 }
 
 /** Returns a guild from the cache. If the guild is unavailable, throws an error after which the request is retried. */
 export function requireGuild(connection: Connection, guildId: string): Guild {
 	const guild = connection.discord.guilds.cache.get(guildId);
 	if (guild?.available) return guild;
-	throw new ToolError("The guild is unavailable.");
+	throw new SaidError(said("why.unavailable"));
 }

@@ -26,6 +26,8 @@ export interface CaseRow {
 	ends_at: number | null;
 	state: CaseState;
 	why: string | null;
+	/** For people: a message (JSON). Null without one. */
+	why_said: string | null;
 	/** JSON array. */
 	message_ids: string;
 	/** JSON array. */
@@ -62,6 +64,7 @@ export const casesTables = `
 		ends_at BIGINT,
 		state TEXT NOT NULL,
 		why TEXT,
+		why_said TEXT,
 		message_ids TEXT NOT NULL,
 		channel_ids TEXT NOT NULL,
 		detail TEXT,
@@ -147,10 +150,10 @@ export function settleCase(
 	sql: Sql,
 	guildId: string,
 	number: number,
-	{ state, why }: Pick<CaseRow, "state" | "why">,
+	{ state, why, why_said }: Pick<CaseRow, "state" | "why" | "why_said">,
 ): Promise<CaseRow | undefined> {
 	return firstRow(sql<CaseRow>`
-		UPDATE cases SET state = ${state}, why = ${why}
+		UPDATE cases SET state = ${state}, why = ${why}, why_said = ${why_said}
 		WHERE guild_id = ${guildId} AND number = ${number} AND state = 'asked' RETURNING *`);
 }
 

@@ -23,7 +23,7 @@ export type Ban = "none" | "pending" | "done" | "impossible";
 /** "absent": not in the guild; "void": another chargeback of the person ended in a ban. */
 export type Restoration = "none" | "pending" | "absent" | "restored" | "void";
 
-/** Columns `…_error` hold the error of the last attempt, for people. */
+/** Columns `…_error` hold why the last attempt failed, for people: a message (JSON). */
 export interface Chargeback extends ChargebackEvent {
 	received_at: number;
 	restriction: Restriction;

@@ -1,14 +1,15 @@
 // What is said about cases, whose details and automatic reasons are stored in English.
 
 import { expect, test } from "bun:test";
+import { toCase, toRow } from "../../../../src/bot/moderation/cases/case.ts";
 import {
+	causeOf,
 	describeState,
 	saidDetails,
 	saidReason,
 	saidWhy,
-	storedWhy,
 } from "../../../../src/bot/moderation/cases/case-text.ts";
-import { render } from "../../../../src/texts/texts.ts";
+import { render, said } from "../../../../src/texts/texts.ts";
 
 test.each([
 	["done", undefined, undefined],
@@ -49,9 +50,17 @@ test.each([
 });
 
 test.each([
-	[storedWhy("case.why.late"), "Der Bot kam nicht rechtzeitig dazu."],
-	[storedWhy("case.why.rank", 1234), "Das Mitglied hat keinen niedrigeren Rang als der Moderator von Fall 1234."],
-	["Discord refused it (50013).", "Discord refused it (50013)."],
-])("the stored cause %p is said as %p", (why, text) => {
-	expect(render(saidWhy(why) ?? "", "de")).toBe(text);
+	[causeOf(said("case.why.late")), "Der Bot kam nicht rechtzeitig dazu."],
+	[
+		causeOf(said("case.why.rank", { number: "1234" })),
+		"Das Mitglied hat keinen niedrigeren Rang als der Moderator von Fall 1234.",
+	],
+	[
+		causeOf(said("log.lacks", { permissions: "BAN_MEMBERS, KICK_MEMBERS" })),
+		"Dem Bot fehlt „Mitglieder bannen, Mitglieder kicken“.",
+	],
+	[{ why: "Written by nobody.", whySaid: undefined }, "Written by nobody."],
+])("the cause %j is said as %p, also when it is stored", (cause, text) => {
+	const row = toRow({ action: "kick", moderatorId: "1", state: "not done", ...cause }, 0);
+	expect(render(saidWhy(toCase({ ...row, guild_id: "1", number: 1 })) ?? "", "de")).toBe(text);
 });

@@ -2,7 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { suggestCases } from "../../../../src/bot/moderation/cases/case-actions.ts";
-import { storedWhy } from "../../../../src/bot/moderation/cases/case-text.ts";
+import { causeOf } from "../../../../src/bot/moderation/cases/case-text.ts";
+import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { moderator, staffedCases } from "./cases-world.ts";
 
@@ -47,7 +48,7 @@ onBoth((databases) => {
 			client: "an *assistant*",
 			reason: `${"very ".repeat(60)}rude`,
 			state: "not done",
-			why: storedWhy("case.why.late"),
+			...causeOf(said("case.why.late")),
 			messageIds: ["18446744073709551614", "18446744073709551615"],
 		});
 		const { text: whole } = await bot.as(moderator, "list_cases", { number: 1 });

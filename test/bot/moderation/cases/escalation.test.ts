@@ -1,7 +1,9 @@
 // Rules of `moderation.escalate`: each is carried out once, within the role hierarchy, also after a kill.
 
 import { expect, test } from "bun:test";
+import { render } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
+import { until } from "../../../support/until.ts";
 import { type CasesSetup, moderator, staffedCases } from "./cases-world.ts";
 
 const memberRoute = "PATCH /guilds/:guild_id/members/:user_id";
@@ -130,6 +132,19 @@ onBoth((databases) => {
 		expect(one).toMatchObject({ action: "kick", state: "not done" });
 		expect(one.why).toContain("does not rank below the moderator of case 1");
 		expect(bot.guild.members.has(bot.id("zoe"))).toBe(true);
+	});
+
+	test.each([
+		[50_013, "Discord lehnt das ab: Dem Bot fehlt eine Berechtigung, oder seine Rolle steht zu weit unten"],
+		[40_333, "Discord lehnt das ab: internal network error (Code 40333)"],
+	])("what Discord refuses with the code %p is said in the guild's language", async (code, text) => {
+		await using bot = await start({ rules: ["1 warning in 1d: kick"] });
+		const message = "internal network error";
+		bot.simulator.faults.refuse("DELETE /guilds/:guild_id/members/:user_id", code, { status: 403, message });
+		await bot.warn("zoe");
+		await bot.settled(2);
+		const { cause } = await until("it is logged", () => bot.entries.find(({ caseNumber }) => caseNumber === 2));
+		expect(render(cause ?? "", "de")).toBe(text);
 	});
 
 	test("a person cannot be warned by those who rank no higher, or lack the permission", async () => {

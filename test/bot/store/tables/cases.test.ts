@@ -29,6 +29,7 @@ function row(changes: Partial<Row> = {}): Row {
 		ends_at: null,
 		state: "done",
 		why: null,
+		why_said: null,
 		message_ids: "[]",
 		channel_ids: "[]",
 		detail: null,
@@ -81,7 +82,7 @@ onBoth((databases, kind) => {
 		const all = await selectCases(store.sql, guild, {}, { limit: 10 });
 		expect(all).toEqual([{ ...whole, guild_id: guild, number: 1 }]);
 		expect(first).toEqual(all[0] as CaseRow);
-		const end = { state: "done", why: null } as const;
+		const end = { state: "done", why: null, why_said: null } as const;
 		const settled = { ...(first as CaseRow), state: "done" as const };
 		expect(await settleCase(store.sql, guild, 1, end)).toEqual(settled);
 		expect(await settleCase(store.sql, guild, 1, { ...end, state: "unknown" })).toBeUndefined();
