@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
-import { describeWorldOptions, readWorlds, worldOptions } from "../simulator/documents/command-line.ts";
+import { readWorlds, worldOptions, worldUsage } from "../simulator/documents/command-line.ts";
 import { startDemo } from "./demo.ts";
 import { details, summary } from "./directions.ts";
 import { tryPort } from "./ports.ts";
@@ -20,7 +20,7 @@ With --world the guilds are copies of those in the documents, and each has a bot
                     port on which the simulated Discord listens (default: 9200, or a free port if that is in use)
   --simulator-bind-addr ADDRESS
                     address on which it listens (default: 127.0.0.1)
-${describeWorldOptions(20)}
+${worldUsage}
   --verbose         print each step of the start, and commands to paste
   --json            print every address, token and id as one line on stdout when all is ready; the rest on stderr
   --help            print this text

@@ -6,7 +6,7 @@ import { parseCommandLine, runProgram, runs } from "../lib/program/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
 import { oauth2Summary } from "./control/views.ts";
-import { describeWorldOptions, readWorlds, worldOptions } from "./documents/command-line.ts";
+import { readWorlds, worldOptions, worldUsage } from "./documents/command-line.ts";
 import { type GameServer, startGameServer } from "./game/game-server.ts";
 import { realisticLimits } from "./rest/rate-limits.ts";
 import { addInvites } from "./seed.ts";
@@ -26,16 +26,16 @@ const redirectUri = v.pipe(
 
 const usage = `${runs("simulator")}: Discord's REST API and Gateway in memory, on a loopback port
 
-  --port N        Discord's port (default 9200; 0 picks a free port)
-  --game-port N   the game server's port (default: a free port)
-  --ai-port N     the AI provider's port (default: a free port)
+  --port N          Discord's port (default 9200; 0 picks a free port)
+  --game-port N     the game server's port (default: a free port)
+  --ai-port N       the AI provider's port (default: a free port)
   --redirect-uri URI
-                  an OAuth2 redirect URI of the bots' applications; several times
-                  for several (default: those of a gateway on port 9100)
-${describeWorldOptions(18)}
-  --json          print one line of JSON with all URLs, tokens and ids
-  --help          print this text
-  --version       print the version`;
+                    an OAuth2 redirect URI of the bots' applications; several times
+                    for several (default: those of a gateway on port 9100)
+${worldUsage}
+  --json            print one line of JSON with all URLs, tokens and ids
+  --help            print this text
+  --version         print the version`;
 
 const values = parseCommandLine(usage, {
 	port: { type: "string" },

@@ -9,14 +9,7 @@ import { channelPermissions, guildPermissions } from "../world/state/permissions
 import { BadRequest, type ControlRoutes, count, withBody, withQuery } from "./control.ts";
 import type { Controllable } from "./controllable.ts";
 import { EventLog } from "./event-log.ts";
-import {
-	oauth2Summary,
-	summarizeCommands,
-	summarizeFault,
-	summarizeGuild,
-	summarizeInteraction,
-	summarizeState,
-} from "./views.ts";
+import { summarizeCommands, summarizeFault, summarizeGuild, summarizeInteraction, summarizeState } from "./views.ts";
 import { watch } from "./watch.ts";
 
 const match = v.pipe(v.string(), v.check(isMatch, 'expected a method and a route such as "POST /channels/*/messages"'));
@@ -66,7 +59,6 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 		...recordRoutes(simulator),
 		...socketRoutes(simulator),
 		...stateRoutes(simulator),
-		...signInRoutes(simulator),
 	};
 }
 
@@ -91,29 +83,6 @@ function stateRoutes(simulator: Controllable): ControlRoutes {
 				const place = guild.channels.get(channel);
 				const permissions = place ? channelPermissions(guild, place, user) : guildPermissions(guild, user);
 				return summarizeCommands(world, guild, { permissions, locale: world.users.locales.get(user) ?? "" });
-			},
-		),
-	};
-}
-
-function signInRoutes({ world }: Controllable): ControlRoutes {
-	const { authorizations } = world;
-	return {
-		"POST /simulator/oauth2/application": withBody(
-			v.strictObject({
-				client_id: v.string(),
-				client_secret: v.optional(v.pipe(v.string(), v.minLength(1))),
-				redirect_uris: v.optional(v.array(v.pipe(v.string(), v.url()))),
-			}),
-			({ client_id, client_secret, redirect_uris }) => {
-				const known = authorizations.settings(client_id);
-				if (!known) throw new BadRequest(`client_id: ${client_id} is not the id of a bot's application`);
-				const { clientSecret, redirectUris } = known;
-				authorizations.configure(client_id, {
-					clientSecret: client_secret ?? clientSecret,
-					redirectUris: redirect_uris ?? redirectUris,
-				});
-				return { client_id, ...oauth2Summary(world, client_id) };
 			},
 		),
 	};

@@ -11,50 +11,20 @@ import { type BuildOptions, defaultMembers, type GuildFile } from "./build-guild
 const maxMembers = 1_000_000;
 const maxFileBytes = 64 * 1024 * 1024;
 
-const table = {
-	world: {
-		value: "FILE",
-		parse: { type: "string", multiple: true },
-		help: [
-			"start with the guild of this document (YAML or JSON);",
-			"several times: with several guilds, each with a bot",
-		],
-	},
-	members: {
-		value: "N",
-		parse: { type: "string" },
-		help: [
-			"members of each of these guilds, invented except for those",
-			`in its document (default: those, or ${defaultMembers} if it lists none)`,
-		],
-	},
-	"bot-role": {
-		value: "NAME",
-		parse: { type: "string", multiple: true },
-		help: [
-			"the role of your bot in a document; several times for several",
-			"documents (default: the highest role of a bot that may moderate)",
-		],
-	},
-} as const;
-
 /** Command-line options for guild documents, in the form that `parseCommandLine` accepts. */
 export const worldOptions = {
-	world: table.world.parse,
-	members: table.members.parse,
-	"bot-role": table["bot-role"].parse,
-};
+	world: { type: "string", multiple: true },
+	members: { type: "string" },
+	"bot-role": { type: "string", multiple: true },
+} as const;
 
-/** Returns the lines of `--help` about the options for guild documents. The descriptions start in column `width`. */
-export function describeWorldOptions(width: number): string {
-	return Object.entries(table)
-		.flatMap(([name, { value, help }]) =>
-			help.map((text, index) =>
-				index === 0 ? `${`  --${name} ${value}`.padEnd(width - 1)} ${text}` : `${" ".repeat(width)}${text}`,
-			),
-		)
-		.join("\n");
-}
+/** The lines of `--help` about them. */
+export const worldUsage = `  --world FILE      start with the guild of this document (YAML or JSON);
+                    several times: with several guilds, each with a bot
+  --members N       members of each of these guilds, invented except for those
+                    in its document (default: those, or ${defaultMembers} if it lists none)
+  --bot-role NAME   the role of your bot in a document; several times for several
+                    documents (default: the highest role of a bot that may moderate)`;
 
 interface GivenOptions {
 	world?: readonly string[] | undefined;

@@ -160,25 +160,6 @@ simulatorTest("a vote is counted, or refused with the reason", async (simulator)
 	expect((await vote("nobody", 1)).status).toBe(400);
 });
 
-simulatorTest("an application's secret and redirect URIs are set", async (simulator) => {
-	const client_id = simulator.bot("alpha").id;
-	const configure = (settings: object) => control(simulator, "POST", "oauth2/application", settings);
-	const redirect_uris = ["http://127.0.0.1:9100/callback"];
-	const { body } = await configure({ client_id, redirect_uris });
-	const { client_secret } = body as { client_secret: string };
-	expect(body).toEqual({ client_id, redirect_uris, client_secret });
-	const changed = { client_id, client_secret: "pepper", redirect_uris };
-	expect(await configure({ client_id, client_secret: "pepper" })).toEqual({ status: 200, body: changed });
-	const { body: state } = await control(simulator, "GET", "state");
-	expect(state).toMatchObject({
-		bots: [
-			{ client_secret: "pepper", redirect_uris },
-			{ client_secret: expect.any(String), redirect_uris: [] },
-		],
-	});
-	expect(await configure({ client_id: "1" })).toMatchObject({ status: 400 });
-});
-
 simulatorTest("a person is added, and joins by invite", async (simulator) => {
 	addInvites(simulator.world);
 	const guild = simulator.guild("The Cooks");
