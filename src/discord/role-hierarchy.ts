@@ -10,10 +10,23 @@ import { memberName, roleName } from "./describe.ts";
 import { botMember, missingForBot } from "./permissions.ts";
 
 const sampleSize = 10;
-const remedy =
-	"The bot can only act on roles and members that rank below it; a member with a higher role can move the bot's role up.";
 
-const remedyForPerson = "You can only act on roles and members that rank below you.";
+/** What is said of the bot, and to a person, as the one who acts. */
+const words = {
+	bot: {
+		name: "the bot",
+		whose: "the bot's",
+		itself: "the bot itself: the bot cannot act on itself",
+		remedy:
+			"The bot can only act on roles and members that rank below it; a member with a higher role can move the bot's role up.",
+	},
+	you: {
+		name: "you",
+		whose: "your",
+		itself: "you: you cannot act on yourself",
+		remedy: "You can only act on roles and members that rank below you.",
+	},
+};
 
 /** Throws a ToolError that names the roles not below bot and acting person. */
 export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
@@ -24,27 +37,23 @@ export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
 
 /** As `requireRolesBelow`, for the bot alone. */
 export function requireRolesBelowBot(guild: Guild, roles: readonly Role[]): void {
-	const me = botMember(guild);
-	refuseAny("role(s) out of the bot's reach", roles, (role) => {
-		if (isAbove(me, role)) return undefined;
-		return {
-			problem: `${roleName(role)} does not rank below the bot's highest role, ${roleName(me.roles.highest)}`,
-			people: said("refusal.role_above_bot", { role: mentionOf(role), own: mentionOf(me.roles.highest) }),
-			remedy,
-			saidRemedy: said("refusal.remedy_bot"),
-		};
-	});
+	requireRoles(botMember(guild), "bot", roles);
 }
 
 /** As `requireRolesBelow`, for a person alone. */
 export function requireRolesBelowPerson(person: GuildMember, roles: readonly Role[]): void {
-	refuseAny("role(s) out of your reach", roles, (role) => {
-		if (isAbove(person, role)) return undefined;
+	requireRoles(person, "you", roles);
+}
+
+function requireRoles(actor: GuildMember, side: keyof typeof words, roles: readonly Role[]): void {
+	const { whose } = words[side];
+	const own = actor.roles.highest;
+	refuseAny(`role(s) out of ${whose} reach`, side, roles, (role) => {
+		if (isAbove(actor, role)) return undefined;
 		return {
-			problem: `${roleName(role)} does not rank below your highest role, ${roleName(person.roles.highest)}`,
-			people: said("refusal.role_above_you", { role: mentionOf(role), own: mentionOf(person.roles.highest) }),
-			remedy: remedyForPerson,
-			saidRemedy: said("refusal.remedy_you"),
+			problem: `${roleName(role)} does not rank below ${whose} highest role, ${roleName(own)}`,
+			people: said(`refusal.role_above_${side}`, { role: mentionOf(role), own: mentionOf(own) }),
+			isOfRank: true,
 		};
 	});
 }
@@ -58,50 +67,32 @@ export function requireMembersBelow(guild: Guild, members: readonly GuildMember[
 
 /** As `requireMembersBelow`, for the bot alone. */
 export function requireBelowBot(guild: Guild, members: readonly GuildMember[]): void {
-	const me = botMember(guild);
-	refuseAny("member(s) out of the bot's reach", members, (member) => {
-		const name = memberName(member);
-		const who = `<@${member.id}>`;
-		if (member.id === me.id)
-			return {
-				problem: `${name} is the bot itself: the bot cannot act on itself`,
-				people: said("refusal.is_bot", { who }),
-			};
-		if (member.id === guild.ownerId)
-			return {
-				problem: `${name} owns the guild: the bot cannot act on the owner`,
-				people: said("refusal.owner_bot", { who }),
-			};
-		const { highest } = member.roles;
-		if (isAbove(me, highest)) return undefined;
-		return {
-			problem: `${name} does not rank below the bot: ${roleName(highest)} is not below ${roleName(me.roles.highest)}`,
-			people: said("refusal.above_bot", { who, role: mentionOf(highest), own: mentionOf(me.roles.highest) }),
-			remedy,
-			saidRemedy: said("refusal.remedy_bot"),
-		};
-	});
+	requireMembers(botMember(guild), "bot", members);
 }
 
 /** As `requireMembersBelow`, for a person alone. */
 export function requireBelowPerson(person: GuildMember, members: readonly GuildMember[]): void {
-	refuseAny("member(s) out of your reach", members, (member) => {
-		const name = memberName(member);
-		const who = `<@${member.id}>`;
-		if (member.id === person.id)
-			return { problem: `${name} is you: you cannot act on yourself`, people: said("refusal.is_you", { who }) };
-		if (member.id === person.guild.ownerId)
-			return {
-				problem: `${name} owns the guild: you cannot act on the owner`,
-				people: said("refusal.owner_you", { who }),
-			};
+	requireMembers(person, "you", members);
+}
+
+function requireMembers(actor: GuildMember, side: keyof typeof words, members: readonly GuildMember[]): void {
+	const { name, whose, itself } = words[side];
+	const own = actor.roles.highest;
+	refuseAny(`member(s) out of ${whose} reach`, side, members, (member) => {
 		const { highest } = member.roles;
-		if (isAbove(person, highest)) return undefined;
+		const [shown, who] = [memberName(member), `<@${member.id}>`];
+		if (member.id === actor.id)
+			return { problem: `${shown} is ${itself}`, people: said(`refusal.is_${side}`, { who }) };
+		if (member.id === actor.guild.ownerId)
+			return {
+				problem: `${shown} owns the guild: ${name} cannot act on the owner`,
+				people: said(`refusal.owner_${side}`, { who }),
+			};
+		if (isAbove(actor, highest)) return undefined;
 		return {
-			problem: `${name} does not rank below you: ${roleName(highest)} is not below ${roleName(person.roles.highest)}`,
-			people: said("refusal.above_you", { who, role: mentionOf(highest), own: mentionOf(person.roles.highest) }),
-			remedy: remedyForPerson,
-			saidRemedy: said("refusal.remedy_you"),
+			problem: `${shown} does not rank below ${name}: ${roleName(highest)} is not below ${roleName(own)}`,
+			people: said(`refusal.above_${side}`, { who, role: mentionOf(highest), own: mentionOf(own) }),
+			isOfRank: true,
 		};
 	});
 }
@@ -139,8 +130,8 @@ export function roleProblem(guild: Guild, role: Role): string | undefined {
 interface Refusal {
 	problem: string;
 	people: Said;
-	remedy?: string;
-	saidRemedy?: Said;
+	/** Another rank would help. */
+	isOfRank?: boolean;
 }
 
 function mentionOf({ id, guild }: Role): string {
@@ -149,22 +140,23 @@ function mentionOf({ id, guild }: Role): string {
 
 function refuseAny<Thing>(
 	noun: string,
+	side: keyof typeof words,
 	things: readonly Thing[],
 	refusalFor: (thing: Thing) => Refusal | undefined,
 ): void {
 	const refusals = things.flatMap((thing) => refusalFor(thing) ?? []);
 	if (refusals.length === 0) return;
-	const problems = refusals.slice(0, sampleSize).map(({ problem }) => problem);
-	if (refusals.length > sampleSize) problems.push(`and ${refusals.length - sampleSize} more`);
+	const first = refusals.slice(0, sampleSize);
+	const more = refusals.length - first.length;
+	const isOfRank = refusals.some((one) => one.isOfRank);
 	const count = things.length > 1 ? `${refusals.length} of ${things.length} ${noun}: ` : "";
-	const remedies = new Set(refusals.flatMap(({ remedy }) => remedy ?? []));
-	const models = [`${count}${problems.join("; ")}.`, ...remedies, "Nothing was done."].join(" ");
-	const saidRemedies = refusals.flatMap(({ saidRemedy }) => saidRemedy ?? []);
-	const more = refusals.length - sampleSize;
+	const problems = [...first.map(({ problem }) => problem), ...(more > 0 ? [`and ${more} more`] : [])];
+	const remedy = isOfRank ? [words[side].remedy] : [];
+	const models = [`${count}${problems.join("; ")}.`, ...remedy, "Nothing was done."].join(" ");
 	const why = joined([
-		...refusals.slice(0, sampleSize).map(({ people }) => people),
+		...first.map(({ people }) => people),
 		...(more > 0 ? [said("refusal.more", { count: more })] : []),
-		...saidRemedies.slice(0, 1),
+		...(isOfRank ? [said(`refusal.remedy_${side}`)] : []),
 	]);
 	throw new SaidError(said("refusal.nothing_done", { why: why ?? "" }), { models });
 }

@@ -6,7 +6,6 @@ import {
 	type ConfigIssue,
 	checkSettings,
 	formatIssue,
-	formatValue,
 	holdsSecret,
 	isPlaceholder,
 	masked,
@@ -84,8 +83,6 @@ function describeSyntaxError(text: string, error: TomlError): string {
 	const [summary = ""] = error.message.split("\n");
 	const line = text.split(/\r?\n/)[error.line - 1] ?? "";
 	const place = { number: error.line, line, column: error.column - 1 };
-	const known = explainValue(text, place);
-	if (known) return known;
 	const advice = syntaxAdvice.find(([said]) => said.test(summary))?.[1];
 	return `${masked(summary)}${advice ? `; ${advice}` : ""}\n${showLine(place)}`;
 }
@@ -102,44 +99,6 @@ const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/end-of-line/, "only a comment may follow a value"],
 	[/\bkey\b/, "a line is one of these: key = value, [section], # comment"],
 ];
-
-function explainValue(text: string, place: Place): string | undefined {
-	const { line, column } = place;
-	const [whole = "", keys] = assignment.exec(line) ?? [];
-	const value = line.slice(whole.length).replace(/\s+#.*$/, "");
-	// An item of a list: the token around the position.
-	const isWithin = keys === undefined || /^[[{]/.test(value);
-	const start = isWithin ? column - (/[^\s,[{]*$/.exec(line.slice(0, column))?.[0].length ?? 0) : whole.length;
-	const [token = ""] = isWithin ? (/^[^\s,\]}]*/.exec(line.slice(start)) ?? []) : [value];
-	const isOther = /^'|["[\]{}=]/.test(token) || isValue(token);
-	// A line without "=" is a list item or has no value.
-	const isItem = /^\s*[^\s[]\S*\s*$/.test(line);
-	if (isOther || (keys === undefined && !isItem)) return undefined;
-	const path = keys === undefined ? [] : [...tableAt(text, place), ...readKeys(keys)];
-	const received = `, received ${masked(token) || "nothing"}`;
-	const found = holdsSecret(line) ? "" : received;
-	const issue = { path, message: `${valueAdvice(token, line)}${found}` };
-	const said = keys === undefined ? issue.message : formatIssue(issue);
-	return `${said}\n${showLine({ ...place, column: start })}`;
-}
-
-function isValue(token: string): boolean {
-	try {
-		parse(`value = ${token}`);
-		return true;
-	} catch {
-		return false; // Not a value.
-	}
-}
-
-function valueAdvice(token: string, line: string): string {
-	if (token === "" || token.startsWith("#")) return "expected a value after =; # starts a comment";
-	if (/^[“”„‟‘’«»`]/.test(token)) return 'expected straight quotation marks, such as "text"';
-	if (/^(true|yes|on|false|no|off)$/i.test(token))
-		return `expected true or false, in small letters: ${/^(true|yes|on)$/i.test(token) ? "true" : "false"}`;
-	const quoted = holdsSecret(line) ? "" : `: ${formatValue(token)}`;
-	return `expected a TOML value; put text in quotation marks${quoted}`;
-}
 
 interface Place {
 	number: number;
@@ -199,11 +158,6 @@ function findPlace(text: string, path: readonly string[]): Place | undefined {
 		if (isSame(at.slice(0, length), path.slice(0, length))) return line;
 	}
 	return undefined;
-}
-
-function tableAt(text: string, { number }: Place): readonly string[] {
-	for (const line of readLines(text)) if (line.number === number) return line.table;
-	return [];
 }
 
 function sectionsOff(text: string): ReadonlySet<string> {
