@@ -316,16 +316,26 @@ export const originList = nameList(
 	'origins such as "https://chat.example"',
 );
 
+/** A text that is invalid if `issueOf` returns a message. */
+export function checkedText(issueOf: (text: string) => string | undefined) {
+	return readText(issueOf, (text) => text);
+}
+
+/** A text that `read` converts, invalid if `issueOf` returns a message. */
+export function readText<T>(issueOf: (text: string) => string | undefined, read: (text: string) => T) {
+	return v.pipe(
+		v.string(),
+		v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
+			const message = issueOf(dataset.value);
+			if (message === undefined) return read(dataset.value);
+			addIssue({ message });
+			return NEVER;
+		}),
+	);
+}
+
 /** http or https URL without credentials, query and fragment; trailing slashes are removed. */
-export const baseUrl = v.pipe(
-	v.string(),
-	v.rawTransform(({ dataset, addIssue, NEVER }) => {
-		const issue = baseUrlIssue(dataset.value);
-		if (issue === undefined) return dataset.value.replace(/\/+$/, "");
-		addIssue({ message: issue });
-		return NEVER;
-	}),
-);
+export const baseUrl = readText(baseUrlIssue, (text) => text.replace(/\/+$/, ""));
 
 /** Why `text` is no valid `baseUrl`; undefined if it is. Shows no credentials. */
 export function baseUrlIssue(text: string): string | undefined {

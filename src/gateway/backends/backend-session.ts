@@ -74,10 +74,10 @@ export class BackendSession {
 
 	/** Sends once more in a new session if the bot does not know this one. Rejects with a ClientError. */
 	request(request: SessionRequest, signal: Signal): Promise<ClientResponse> {
-		// Neither function is async: each promise costs a measurable part of a call.
+		// Not async: each promise costs a measurable part of a call.
 		const session = this.#closed || signal.aborted ? undefined : this.#current;
 		if (!session) return this.#requestLater(request, signal);
-		return this.#send(session, request, signal).catch((error) => this.#resend(error, session, request, signal));
+		return this.#sendOrResend(session, request, signal);
 	}
 
 	/** Opens a session, if there is none. Rejects with a ClientError; its `cause` is why the handshake failed. */
@@ -108,7 +108,10 @@ export class BackendSession {
 	}
 
 	async #requestLater(request: SessionRequest, signal: Signal): Promise<ClientResponse> {
-		const session = await this.#get(signal);
+		return this.#sendOrResend(await this.#get(signal), request, signal);
+	}
+
+	#sendOrResend(session: ClientSession, request: SessionRequest, signal: Signal): Promise<ClientResponse> {
 		return this.#send(session, request, signal).catch((error) => this.#resend(error, session, request, signal));
 	}
 

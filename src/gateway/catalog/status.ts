@@ -46,7 +46,8 @@ export async function describeInstances(
 	return [`${backends.length} instance(s):`, ...lines];
 }
 
-function nameOf(state: BackendState): "online" | "away" | "offline" {
+/** What operators and the console call a state. */
+export function nameOf(state: BackendState): "online" | "away" | "offline" {
 	if (state.online) return "online";
 	return state.away ? "away" : "offline";
 }
@@ -138,5 +139,10 @@ function describeStore({ reason }: Pick<Store, "reason">) {
 }
 
 function isoTime(monotonicMs: number): string {
-	return new Date(Date.now() - (performance.now() - monotonicMs)).toISOString();
+	return new Date(wallTime(monotonicMs)).toISOString();
+}
+
+/** Milliseconds since 1970. */
+export function wallTime(monotonicMs: number): number {
+	return Date.now() - (performance.now() - monotonicMs);
 }

@@ -1,7 +1,7 @@
 // The settings for signing in with Discord. They are on together, or not at all.
 
 import * as v from "valibot";
-import { baseUrl, type ConfigIssue, formatValue, isPlaceholder, optional, secret } from "../../lib/config.ts";
+import { baseUrl, type ConfigIssue, formatValue, isPlaceholder, optional, readText, secret } from "../../lib/config.ts";
 
 export interface SignInSettings {
 	/** An origin, such as "https://mcp.example". */
@@ -13,15 +13,7 @@ export interface SignInSettings {
 	discordApiUrl: string;
 }
 
-const publicUrl = v.pipe(
-	v.string(),
-	v.rawTransform(({ dataset, addIssue, NEVER }) => {
-		const issue = publicUrlIssue(dataset.value);
-		if (issue === undefined) return new URL(dataset.value).origin;
-		addIssue({ message: issue });
-		return NEVER;
-	}),
-);
+const publicUrl = readText(publicUrlIssue, (text) => new URL(text).origin);
 
 export const signInVariables = {
 	PUBLIC_URL: optional(

@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
+import { cookiesOf } from "../oauth/people/browser.ts";
 import { isSameSecret } from "../oauth/protocol/secrets.ts";
 import { createEndedSessions, type EndedSessionsStore } from "./ended-sessions.ts";
 import { isOnLoopback } from "./origin.ts";
@@ -97,7 +98,7 @@ export function createSessions(token: string, now: () => number, store?: EndedSe
 		isOpen,
 		async of(request: Request): Promise<Session | undefined> {
 			// Other web servers on this machine can set cookies of this name for the loopback address.
-			const read = await Promise.all(cookiesOf(request).map(readCookie));
+			const read = await Promise.all(sessionCookiesOf(request).map(readCookie));
 			const [session, ...others] = read.filter((one) => one !== undefined && isOpen(one));
 			if (!session || others.length > 0) return undefined;
 			await (session.person ? ended.look(session) : ended.tryToLook(session));
@@ -130,12 +131,8 @@ interface SessionCookie {
 	isHttps: boolean;
 }
 
-function cookiesOf(request: Request): SessionCookie[] {
-	const cookies = (request.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
-	const named = (name: string, isHttps: boolean): SessionCookie[] =>
-		cookies
-			.filter((cookie) => cookie.startsWith(`${name}=`))
-			.map((cookie) => ({ value: cookie.slice(name.length + 1), isHttps }));
+function sessionCookiesOf(request: Request): SessionCookie[] {
+	const named = (name: string, isHttps: boolean) => cookiesOf(request, name).map((value) => ({ value, isHttps }));
 	const given = [
 		...named(cookieNames.https, true),
 		// For another host, anyone on the network could have read or set the cookie without "Secure".

@@ -6,6 +6,7 @@ import { onOneLine } from "../../lib/text.ts";
 import type { Backend } from "../backends/backend.ts";
 import { outcomeOf } from "../calls/metrics.ts";
 import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
+import { nameOf, wallTime } from "../catalog/status.ts";
 import type { BackendView, Views } from "../principals/views.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -38,9 +39,9 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 		const { lastError } = backend.health;
 		return {
 			name,
-			state: state.online ? "online" : state.away ? "away" : "offline",
+			state: nameOf(state),
 			reason: state.online ? null : onOneLine(state.reason, maxReasonLength),
-			since: wallTime(state.since),
+			since: shownTime(state.since),
 			version: backend.session.serverVersion?.slice(0, maxVersionLength) ?? null,
 			guilds: [...guilds].slice(0, maxGuilds).map(([id, name]) => ({ id, name, pinned: pins.pinned.has(id) })),
 			guildCount: guilds.size,
@@ -50,7 +51,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 			errors: own.filter(({ outcome }) => errors.has(outcome)).length,
 			lastError:
 				isRoot && lastError
-					? { message: onOneLine(lastError.message, maxReasonLength), at: wallTime(lastError.at) }
+					? { message: onOneLine(lastError.message, maxReasonLength), at: shownTime(lastError.at) }
 					: null,
 		};
 	}
@@ -58,7 +59,7 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 	/** Unless the guilds are known. Within a few seconds; never rejects. */
 	async function load({ person }: Viewer): Promise<void> {
 		const signal = AbortSignal.timeout(loadTimeoutMs);
-		if (person) await views.load(person, signal);
+		if (person) await views.ask(person, signal);
 	}
 
 	return {
@@ -107,8 +108,7 @@ function latencyOf(calls: readonly Pick<RecentCall, "ms">[]) {
 	return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), calls: sorted.length };
 }
 
-/** To milliseconds since 1970, rounded to seconds, so that repeated conversions are equal. */
-function wallTime(monotonicMs: number): number {
-	const at = Date.now() - (performance.now() - monotonicMs);
-	return Math.round(at / 1000) * 1000;
+/** Rounded to seconds, so that repeated conversions are equal. */
+function shownTime(monotonicMs: number): number {
+	return Math.round(wallTime(monotonicMs) / 1000) * 1000;
 }

@@ -68,8 +68,7 @@ export async function createKey(
 
 /** Also expired ones, by name. */
 export async function listKeys(store: Statements): Promise<Key[]> {
-	const rows = await store.sql<Row>`
-		SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys`;
+	const rows = await store.sql<Row>`SELECT * FROM keys`;
 	return rows.map(keyOf).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
@@ -92,8 +91,7 @@ export function createFindKey(store: Statements, now: () => number = Date.now): 
 	}
 
 	return async (hash) => {
-		const [row] = await store.sql<Row>`
-			SELECT name, hash, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys WHERE hash = ${hash}`;
+		const [row] = await store.sql<Row>`SELECT * FROM keys WHERE hash = ${hash}`;
 		if (!row) return undefined;
 		const key = keyOf(row);
 		const isExpired = key.expiresAt !== undefined && key.expiresAt <= now();

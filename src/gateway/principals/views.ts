@@ -102,12 +102,8 @@ export class Views {
 	}
 
 	/** Like `now`, after `ask`. Never rejects. */
-	async load(
-		principal: Principal,
-		signal: Signal,
-		isNeeded: (backend: Backend) => boolean = () => true,
-	): Promise<BackendView[]> {
-		await this.ask(principal, signal, isNeeded);
+	async load(principal: Principal, signal: Signal): Promise<BackendView[]> {
+		await this.ask(principal, signal);
 		return this.now(principal);
 	}
 

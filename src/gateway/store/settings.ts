@@ -1,7 +1,7 @@
 // The settings of the gateway's database: GATEWAY_DATABASE and GATEWAY_DB_SCHEMA.
 
 import * as v from "valibot";
-import { optional } from "../../lib/config.ts";
+import { checkedText, optional } from "../../lib/config.ts";
 import { databaseUrlIssue, schemaIssue } from "../../lib/store/postgres-schema.ts";
 
 export interface StoreSettings {
@@ -14,25 +14,13 @@ export interface StoreSettings {
 export const storeVariables = {
 	GATEWAY_DATABASE: v.pipe(
 		optional(
-			v.pipe(
-				v.string(),
-				v.rawCheck(({ dataset, addIssue }) => {
-					const message = dataset.typed && databaseIssue(dataset.value);
-					if (message) addIssue({ message });
-				}),
-			),
+			checkedText(databaseIssue),
 			"Where keys and sign-ins are kept: path of an SQLite file, or postgres://user:password@host:5432/database, which several gateways can share",
 		),
 		v.metadata({ default: "none: neither keys nor sign-ins" }),
 	),
 	GATEWAY_DB_SCHEMA: optional(
-		v.pipe(
-			v.string(),
-			v.rawCheck(({ dataset, addIssue }) => {
-				const message = dataset.typed && schemaIssue(dataset.value);
-				if (message) addIssue({ message });
-			}),
-		),
+		checkedText(schemaIssue),
 		"Schema of these tables in PostgreSQL, created if it is missing",
 		"guildhall_gateway",
 	),

@@ -5,6 +5,12 @@ import { isSameSecret } from "../protocol/secrets.ts";
 
 const maxAgeSeconds = 3600;
 
+/** The values of all cookies of this name: other servers may have set some. */
+export function cookiesOf({ headers }: Request, name: string): string[] {
+	const cookies = (headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
+	return cookies.filter((cookie) => cookie.startsWith(`${name}=`)).map((cookie) => cookie.slice(name.length + 1));
+}
+
 export class Browsers {
 	readonly #name: string;
 	readonly #attributes: string;
@@ -18,15 +24,9 @@ export class Browsers {
 	}
 
 	/** Undefined without the cookie. */
-	secretOf({ headers }: Request): string | undefined {
-		const values = (headers.get("cookie") ?? "")
-			.split(";")
-			.map((cookie) => cookie.trim().split("=", 2))
-			.filter(([key]) => key === this.#name)
-			.map(([, value]) => value);
-		const [secret] = values;
-		const isValid = values.length === 1 && /^[\w-]{43}$/.test(secret ?? "");
-		return isValid ? secret : undefined;
+	secretOf(request: Request): string | undefined {
+		const [secret = "", ...others] = cookiesOf(request, this.#name);
+		return others.length === 0 && /^[\w-]{43}$/.test(secret) ? secret : undefined;
 	}
 
 	/** Set-Cookie. */
