@@ -2,8 +2,7 @@
 // people in place of passwords. Scripts send what its form would send: `user_id`, and `authorize` with `true` or `false`.
 // https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
 
-import { OAuth2Scopes } from "discord.js";
-import { isSimulatedScope, type OAuth2Settings, type Scope } from "../world/accounts/authorizations.ts";
+import type { OAuth2Settings } from "../world/accounts/authorizations.ts";
 import type { User } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
 
@@ -16,10 +15,7 @@ const pageHeaders = {
 interface Query {
 	client: User;
 	redirectUri: string;
-	scopes: readonly string[];
 	state: string | null;
-	challenge: string | null;
-	challengeMethod: string | null;
 }
 
 /** Shown instead of redirecting, for example because the request has no redirect URI of the application. */
@@ -29,15 +25,6 @@ class PageError extends Error {
 		message: string,
 	) {
 		super(message);
-	}
-}
-
-class RedirectError extends Error {
-	constructor(
-		readonly error: string,
-		description: string,
-	) {
-		super(description);
 	}
 }
 
@@ -83,14 +70,8 @@ function readQuery(world: World, params: URLSearchParams): Query {
 	const responseType = params.get("response_type");
 	if (responseType === "token") throw new PageError(501, "The simulator has no implicit grant.");
 	if (responseType !== "code") throw new PageError(400, "Unsupported response_type");
-	return {
-		client,
-		redirectUri: readRedirectUri(settings, params.get("redirect_uri")),
-		scopes: (params.get("scope") ?? "").split(" ").filter(Boolean),
-		state: params.get("state"),
-		challenge: params.get("code_challenge"),
-		challengeMethod: params.get("code_challenge_method"),
-	};
+	if (params.get("scope") !== "identify") throw new PageError(501, "The simulator has no scope but identify.");
+	return { client, redirectUri: readRedirectUri(settings, params.get("redirect_uri")), state: params.get("state") };
 }
 
 /**
@@ -104,59 +85,22 @@ function readRedirectUri({ redirectUris }: OAuth2Settings, given: string | null)
 	return found;
 }
 
-function redirect(world: World, query: Query, form: URLSearchParams): Response {
-	const target = new URL(query.redirectUri);
-	try {
-		target.searchParams.set("code", accept(world, query, form));
-	} catch (error) {
-		if (!(error instanceof RedirectError)) throw error;
-		target.searchParams.set("error", error.error);
-		target.searchParams.set("error_description", error.message);
-	}
-	if (query.state !== null) target.searchParams.set("state", query.state);
+function redirect(world: World, { client, redirectUri, state }: Query, form: URLSearchParams): Response {
+	const target = new URL(redirectUri);
+	const answer = form.get("authorize");
+	const user = world.users.get(form.get("user_id") ?? "");
+	if (answer === "false") {
+		// https://github.com/nhost/hasura-auth/issues/125
+		target.searchParams.set("error", "access_denied");
+		target.searchParams.set("error_description", "The resource owner or authorization server denied the request");
+	} else if (answer !== "true") throw new PageError(400, 'authorize must be "true" or "false".');
+	else if (!user || user.bot) throw new PageError(400, "user_id is not the id of a person.");
+	else target.searchParams.set("code", world.authorizations.accept({ clientId: client.id, user, redirectUri }));
+	if (state !== null) target.searchParams.set("state", state);
 	return new Response(null, { status: 303, headers: { location: target.href, "cache-control": "no-store" } });
 }
 
-function accept(world: World, query: Query, form: URLSearchParams): string {
-	const user = world.users.get(form.get("user_id") ?? "");
-	const answer = form.get("authorize");
-	if (answer !== "true" && answer !== "false") throw new PageError(400, 'authorize must be "true" or "false".');
-	// https://github.com/nhost/hasura-auth/issues/125
-	if (answer === "false")
-		throw new RedirectError("access_denied", "The resource owner or authorization server denied the request");
-	if (!user || user.bot) throw new PageError(400, "user_id is not the id of a person.");
-	const { client, redirectUri, challenge, challengeMethod } = query;
-	// https://github.com/nuxt-community/auth-module/issues/1285
-	if (challengeMethod !== null && !challenge) throw new RedirectError("invalid_request", 'Missing "code_challenge"');
-	// https://github.com/discord/discord-api-docs/pull/7046
-	if (challenge !== null && challengeMethod !== "S256")
-		throw new RedirectError("invalid_request", 'Unsupported "code_challenge_method"');
-	return world.authorizations.accept({
-		clientId: client.id,
-		user,
-		scopes: readScopes(query.scopes),
-		redirectUri,
-		challenge: challenge ?? undefined,
-	});
-}
-
-/**
- * Returns the requested OAuth2 scopes without duplicates. Throws a RedirectError if there are none or if Discord does
- * not know one, and a PageError if the simulator does not implement one.
- * https://github.com/reboxer/discord-oauth2/issues/33
- */
-function readScopes(scopes: readonly string[]): readonly Scope[] {
-	const known: readonly string[] = Object.values(OAuth2Scopes);
-	// A guess (oauth2-scope): a request without scopes is refused like one with an unknown scope.
-	if (scopes.length === 0 || scopes.some((scope) => !known.includes(scope)))
-		throw new RedirectError("invalid_scope", "The requested scope is invalid, unknown, or malformed.");
-	return [...new Set(scopes)].map((scope) => {
-		if (isSimulatedScope(scope)) return scope;
-		throw new PageError(501, `The simulator has no scope ${scope}.`);
-	});
-}
-
-function renderForm(world: World, { client, scopes, redirectUri }: Query) {
+function renderForm(world: World, { client, redirectUri }: Query) {
 	const choices = world.users.people.map(
 		({ user: { id, username, global_name } }, index) =>
 			`<label><input type="radio" name="user_id" value="${id}"${index === 0 ? " checked" : ""}> ${Bun.escapeHTML(global_name ?? username)} <small>@${Bun.escapeHTML(username)}</small></label>`,
@@ -164,7 +108,7 @@ function renderForm(world: World, { client, scopes, redirectUri }: Query) {
 	const name = Bun.escapeHTML(client.username);
 	return render(
 		`Authorize ${name}`,
-		`<p>The application <b>${name}</b> asks for: <code>${Bun.escapeHTML(scopes.join(" "))}</code></p>
+		`<p>The application <b>${name}</b> asks for: <code>identify</code></p>
 <form method="post">
 <fieldset><legend>You are</legend>
 ${choices.join("\n")}

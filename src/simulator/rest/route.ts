@@ -2,7 +2,6 @@
 
 import type { Interaction } from "../interactions/interaction.ts";
 import type { Interactions } from "../interactions/interactions.ts";
-import type { Authorization, Scope } from "../world/accounts/authorizations.ts";
 import type {
 	Account,
 	Channel,
@@ -57,7 +56,8 @@ interface Request<Path, Body, Query> {
 	world: World;
 	interactions: Interactions;
 	actor: Account;
-	authorization: Authorization | undefined;
+	/** An application sent it in the name of the actor, who has authorized it. */
+	byApplication: boolean;
 	params: Readonly<Record<string, string> & Record<ParamsIn<Path>, string>>;
 	body: Body;
 	query: Query;
@@ -89,7 +89,8 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	 */
 	withoutToken?: true;
 	botsOnly?: true;
-	scope?: Scope;
+	/** Applications may use the route in the name of people. */
+	forApplications?: true;
 	form?: true;
 	body?: B;
 	query?: Q;

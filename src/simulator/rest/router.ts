@@ -3,7 +3,6 @@
 import type { Log } from "../../lib/log.ts";
 import { aborted } from "../../lib/signal.ts";
 import type { Interactions } from "../interactions/interactions.ts";
-import type { Authorization } from "../world/accounts/authorizations.ts";
 import { newUserProfile } from "../world/state/defaults.ts";
 import type { Account } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
@@ -70,7 +69,7 @@ const anonymous: Account = {
 
 interface Sender {
 	actor: Account;
-	authorization?: Authorization;
+	byApplication?: true;
 }
 
 interface Seen {
@@ -142,7 +141,7 @@ export class Router {
 		seen.route = route.path;
 		complete({ route: route.name });
 		const holder = authenticateByToken(params, this.#parts);
-		const { actor, authorization } = holder ?? this.#authenticate(request, route);
+		const { actor, byApplication = false } = holder ?? this.#authenticate(request, route);
 		complete({ actor: actor.user.id });
 		seen.limits = this.#parts.limiter.take({
 			actor: actor.user.id,
@@ -171,7 +170,7 @@ export class Router {
 			world: this.#parts.world,
 			interactions: this.#parts.interactions,
 			actor,
-			authorization,
+			byApplication,
 			params,
 			...content,
 			query: parseQuery(url.searchParams),
@@ -244,12 +243,10 @@ export class Router {
 		return { actor };
 	}
 
-	#authenticateApplication(token: string, { scope }: Route): Sender {
-		const authorization = this.#parts.world.authorizations.byAccessToken(token);
-		if (!authorization || scope === undefined || !authorization.scopes.includes(scope))
-			throw httpError(401, "Unauthorized");
-		const { user } = authorization;
-		return { actor: { token, user, privilegedIntents: [] }, authorization };
+	#authenticateApplication(token: string, { forApplications }: Route): Sender {
+		const user = forApplications && this.#parts.world.authorizations.personWith(token);
+		if (!user) throw httpError(401, "Unauthorized");
+		return { actor: { token, user, privilegedIntents: [] }, byApplication: true };
 	}
 
 	async #applyFault(fault: Exclude<Effect, { kind: "answer" }>, signal: AbortSignal): Promise<void> {

@@ -17,7 +17,7 @@ type Params = Readonly<Record<string, string>>;
 
 interface TokenHolder {
 	actor: Account;
-	authorization?: undefined;
+	byApplication?: undefined;
 	entities: Partial<Found>;
 }
 

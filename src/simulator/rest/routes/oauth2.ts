@@ -1,12 +1,12 @@
-// Discord's OAuth2 for applications: exchanging codes for tokens, refreshing and revoking tokens. The page on which people
-// authorize an application is in ../authorize-page.ts. Errors have the form of RFC 6749, not that of Discord's API.
+// Discord's OAuth2 for applications: exchanging codes for tokens, and revoking tokens. The page on which people authorize an
+// application is in ../authorize-page.ts. Errors have the form of RFC 6749, not that of Discord's API.
 // https://docs.discord.com/developers/topics/oauth2
 //
-// A gap: OAuth2 has no other scopes, grants without a code, public clients (without a secret), `prompt`, email
-// addresses, or routes for people's clients, such as the list of authorized applications.
+// A gap: OAuth2 has no other scope than `identify`, grants without a code, refreshing of tokens, public clients (without a
+// secret), `prompt`, or routes for people's clients, such as the list of authorized applications. PKCE is not checked, and
+// neither codes nor tokens expire.
 
-import type { Authorization } from "../../world/accounts/authorizations.ts";
-import type { World } from "../../world/world.ts";
+import { random } from "../../world/accounts/authorizations.ts";
 import { ApiError, notSimulated } from "../errors.ts";
 import { type Field, unchecked } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
@@ -17,14 +17,18 @@ const form = unchecked as Field<Form>;
 
 type FormCall = Pick<Call<"", Form>, "world" | "body" | "authorizationHeader">;
 
-const unsupportedGrants = new Set(["client_credentials", "urn:ietf:params:oauth:grant-type:device_code"]);
+/** Seconds, as in Discord's examples. */
+const expires_in = 604_800;
 
 export const oauth2Routes = [
 	route("POST /oauth2/token", {
 		form: true,
 		fleeting: true,
 		body: form,
-		run: (call) => tokenResponse(issueToken(call)),
+		run: (call) => {
+			const access_token = issueToken(call);
+			return { token_type: "Bearer", access_token, expires_in, refresh_token: random(), scope: "identify" };
+		},
 	}),
 	route("POST /oauth2/token/revoke", {
 		form: true,
@@ -32,10 +36,8 @@ export const oauth2Routes = [
 		body: form,
 		run: (call) => {
 			const clientId = authenticateClient(call);
-			const { token, token_type_hint: hint } = call.body;
+			const { token } = call.body;
 			if (!token) throw oauthError("invalid_request");
-			// https://github.com/discord/discord-api-docs/pull/6356
-			if (hint && !["access_token", "refresh_token"].includes(hint)) throw oauthError("unsupported_token_type");
 			// A guess (oauth2-revoke-unknown): an unknown token is no error.
 			call.world.authorizations.revoke(token, clientId);
 			return {};
@@ -43,25 +45,14 @@ export const oauth2Routes = [
 	}),
 ];
 
-function issueToken(call: FormCall): Authorization {
-	const { world, body } = call;
-	const { authorizations } = world;
-	const { grant_type } = body;
+function issueToken(call: FormCall): string {
+	const { authorizations } = call.world;
+	const { grant_type = "None", code, redirect_uri } = call.body;
+	if (grant_type === "refresh_token") throw notSimulated("refreshing of OAuth2 tokens");
 	// https://github.com/mattrasband/aiohttp-oauth2/issues/15
-	if (grant_type !== undefined && unsupportedGrants.has(grant_type))
-		throw notSimulated(`the OAuth2 grant ${grant_type}`);
-	if (grant_type !== "authorization_code" && grant_type !== "refresh_token")
-		throw oauthError("unsupported_grant_type", `Grant type ${grant_type ?? "None"} is not supported`);
+	if (grant_type !== "authorization_code")
+		throw oauthError("unsupported_grant_type", `Grant type ${grant_type} is not supported`);
 	const clientId = authenticateClient(call);
-	if (grant_type === "refresh_token") {
-		const { refresh_token } = body;
-		if (!refresh_token) throw oauthError("invalid_request", 'Missing "refresh_token" in request.');
-		const known = authorizations.byRefreshToken(refresh_token, clientId);
-		// https://github.com/discord/discord-api-docs/issues/5942
-		if (!known) throw oauthError("invalid_grant");
-		return authorizations.refresh(known);
-	}
-	const { code, redirect_uri, code_verifier } = body;
 	// A guess (oauth2-missing-code): the error of a missing code.
 	if (!code) throw oauthError("invalid_request", 'Missing "code" in request.');
 	const accepted = authorizations.accepted(code);
@@ -69,22 +60,7 @@ function issueToken(call: FormCall): Authorization {
 	if (accepted?.clientId !== clientId) throw oauthError("invalid_grant", 'Invalid "code" in request.');
 	// A guess (oauth2-redirect-uri): this error, and that the code remains valid.
 	if (redirect_uri !== accepted.redirectUri) throw oauthError("invalid_grant", 'Invalid "redirect_uri" in request.');
-	verifyChallenge(world, accepted.challenge, code_verifier);
 	return authorizations.exchange(code, accepted);
-}
-
-/**
- * Throws unless the PKCE code verifier belongs to the code challenge. Does nothing if the application sent no challenge
- * when the person authorized it. https://docs.discord.food/topics/oauth2#pkce
- */
-function verifyChallenge({ authorizations }: World, challenge: string | undefined, verifier: string | undefined): void {
-	if (challenge === undefined) return;
-	// https://github.com/pilcrowonpaper/arctic/issues/167
-	if (!verifier) throw oauthError("invalid_request", 'Missing "code_verifier"');
-	// https://github.com/discord/discord-api-docs/issues/5254
-	if (!/^[\w.~-]{43,128}$/.test(verifier)) throw oauthError("invalid_request", 'Invalid "code_verifier"');
-	// A guess (oauth2-verifier): the error of a verifier that does not belong to the challenge.
-	if (!authorizations.isVerified(challenge, verifier)) throw oauthError("invalid_grant", "Code challenge failed.");
 }
 
 /**
@@ -106,17 +82,6 @@ function authenticateClient({ world, body, authorizationHeader }: FormCall): str
 function splitOnce(text: string, separator: string): [string, string] {
 	const at = text.indexOf(separator);
 	return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function tokenResponse(authorization: Authorization) {
-	const { accessToken, refreshToken, scopes, expiresAt } = authorization;
-	return {
-		token_type: "Bearer",
-		access_token: accessToken,
-		expires_in: Math.max(0, Math.round((expiresAt - Date.now()) / 1000)),
-		refresh_token: refreshToken,
-		scope: scopes.join(" "),
-	};
 }
 
 /** Creates an error response in OAuth2's format: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */

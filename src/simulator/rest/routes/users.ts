@@ -9,17 +9,16 @@ import { memberOfActor, route } from "../route.ts";
 
 export const userRoutes = [
 	route("GET /users/@me", {
-		scope: "identify",
-		run: ({ actor, world, authorization }) => {
+		forApplications: true,
+		run: ({ actor, world, byApplication }) => {
 			const user = serialize.ownUser(actor, world.users.hasMfa(actor.user));
-			if (!authorization || authorization.scopes.includes("email")) return user;
+			if (!byApplication) return user;
 			const { email: _email, verified: _verified, ...others } = user;
 			return others;
 		},
 	}),
 	route("GET /users/:user_id", ({ world, params }) => found(world.users.get(params.user_id), "UnknownUser")),
 	route("GET /users/@me/guilds", {
-		scope: "guilds",
 		query: { before: snowflake, after: snowflake, limit: integer(1, 200), with_counts: boolean },
 		run: ({ world, actor, query }) => {
 			const { before, after, limit = 200, with_counts } = query;
