@@ -53,12 +53,6 @@ export function details(facts: DemoFacts): string {
 	};
 	const postMessage = (content: string) =>
 		`curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ content })}'`;
-	const server = { type: "http", url: gateway.url, headers: { Authorization: `Bearer ${gateway.token}` } };
-	/** VS Code names the key `servers`, other clients `mcpServers`. */
-	const file = (key: "mcpServers" | "servers") => {
-		const text = JSON.stringify({ [key]: { guildhall: server } }, undefined, 2);
-		return text.replace(/^/gm, "  ");
-	};
 	const isDemo = worlds.length === 0;
 	const differences = worlds
 		.filter(({ notes }) => notes.length > 0)
@@ -80,13 +74,7 @@ The bots' AI provider is ${ai.url}; src/simulator/README.md documents how to mak
 
   ${call("list_instances", {})}
 
-For an MCP client on this machine, such as Claude Code (.mcp.json) or Cursor (~/.cursor/mcp.json):
-
-${file("mcpServers")}
-
-For VS Code (.vscode/mcp.json):
-
-${file("servers")}
+For an MCP client, see Connect at ${gateway.console}.
 ${differences}
 Then ask your assistant which communities there are${isDemo ? ", who Zoë is, or to greet everyone in #general" : ", or to change something in them"}.`;
 	if (!channel) return `${start}\n\n${rest}`;

@@ -229,19 +229,6 @@ test("with --verbose the demo prints commands that work when pasted", async () =
 	});
 
 	const said = talker.lines.join("\n");
-	// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
-	for (const [client, key] of [
-		["Cursor", "mcpServers"],
-		["VS Code", "servers"],
-	] as const) {
-		const [, text = ""] = new RegExp(`${client} \\(\\S+\\):\\n\\n(  \\{\\n.*?\\n  \\})\\n`, "s").exec(said) ?? [];
-		const file = JSON.parse(text);
-		expect(Object.keys(file)).toEqual([key]);
-		const { type, url, headers } = file[key].guildhall;
-		expect(type).toBe("http");
-		const pasted = await connectTo(url, headers.Authorization.slice(7));
-		expect((await pasted.call("list_instances")).text).toContain("alpha");
-	}
 	const [endpoint] = /(?<=endpoint +)http\S+/.exec(said) ?? [];
 	const [command] = /GATEWAY_DATABASE=.*/.exec(said) ?? [];
 	const key = await connectTo(endpoint ?? "", await run(command ?? ""));

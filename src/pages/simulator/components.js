@@ -1,7 +1,7 @@
-// Renders the buttons, select menus and layouts of messages, and context menus. https://discord.com/developers/docs/components/reference
+// Renders the buttons and select menus of messages, and context menus. https://discord.com/developers/docs/components/reference
 
 import { element } from "../dom.js";
-import { linkTo, renderMarkdown } from "./markdown.js";
+import { linkTo } from "./markdown.js";
 import { shownName } from "./world.js";
 
 /**
@@ -19,58 +19,22 @@ export const componentTypes = {
 	roleSelect: 6,
 	mentionableSelect: 7,
 	channelSelect: 8,
-	section: 9,
 	text: 10,
-	separator: 14,
-	container: 17,
 };
 
 const buttonStyles = ["", "primary", "secondary", "success", "danger", "link"];
 
-/** Deeper nesting is not shown. Discord allows three levels. */
-const maxDepth = 5;
-
 /**
- * Returns the components of a message as elements. `use` is called when a person presses a button or chooses in a menu.
+ * Returns the rows of a message's components as elements. `use` is called when a person presses a button or chooses in a
+ * menu.
  * @param {World} world
  * @param {Json} message
  * @param {Use} use
  */
 export function renderComponents(world, message, use) {
-	return message.components.map((/** @type {Json} */ one) => renderComponent(world, message, one, use, 0));
-}
-
-/**
- * @param {World} world
- * @param {Json} message
- * @param {Json} component
- * @param {Use} use
- * @param {number} depth
- * @returns {HTMLElement | undefined}
- */
-function renderComponent(world, message, component, use, depth) {
-	const { type, components, accessory, content } = component ?? {};
-	if (depth > maxDepth) return undefined;
-	if (type === componentTypes.button) return button(message, component, use);
-	if (isSelect(type)) return select(world, message, component, use);
-	if (type === componentTypes.separator) return element("hr");
-	if (type === componentTypes.text)
-		return element("div.text", { dir: "auto" }, renderMarkdown(String(content ?? ""), world.names));
-	const inner = [...(Array.isArray(components) ? components : []), ...(accessory ? [accessory] : [])];
-	if (inner.length === 0) return undefined;
-	const isRow = type === componentTypes.row || type === componentTypes.section;
-	return element(
-		"div",
-		{ class: isRow ? "row" : "container" },
-		...inner.map((one) => renderComponent(world, message, one, use, depth + 1)),
-	);
-}
-
-/** @param {number} type */
-function isSelect(type) {
-	return (
-		type === componentTypes.stringSelect || (type >= componentTypes.userSelect && type <= componentTypes.channelSelect)
-	);
+	const render = (/** @type {Json} */ one) =>
+		one.type === componentTypes.button ? button(message, one, use) : select(world, message, one, use);
+	return message.components.map((/** @type {Json} */ { components }) => element("div.row", ...components.map(render)));
 }
 
 /**

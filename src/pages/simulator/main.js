@@ -158,16 +158,11 @@ function showMessages({ changed = [], atEnd = false } = {}) {
 	const wasAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
 	const ephemeral = world.unreadable === undefined ? world.ephemeral : [];
 	const all = [...world.messages, ...ephemeral].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
-	const before = new Set(items.keys());
 	for (const { id } of ephemeral) items.delete(id);
 	for (const id of changed) items.delete(id);
 	const shown = renderMessages(world, all, actions, items);
 	items = new Map();
-	for (const [index, item] of shown.entries()) {
-		const id = all[index]?.id;
-		items.set(id, item);
-		if (before.size > 0 && !before.has(id)) item.classList.add("fresh");
-	}
+	for (const [index, item] of shown.entries()) items.set(all[index]?.id, item);
 	setChildren(byId("messages"), shown);
 	byId("older").hidden = !world.hasOlder;
 	byId("empty").hidden = all.length > 0 && world.unreadable === undefined;

@@ -12,9 +12,6 @@ import { emojiKey, messageFlags } from "./message-state.js";
  * @typedef {import("./actions.js").Actions} Actions
  */
 
-/** Consecutive messages of one author within this many milliseconds share one heading. */
-const groupMs = 7 * 60_000;
-
 /** The texts of system messages, by message type. */
 /** @type {Record<number, string>} */
 const systemTexts = {
@@ -39,29 +36,7 @@ const quickEmoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "✅", "�
  * @param {Map<string, HTMLLIElement>} known items that have not changed, by message id
  */
 export function renderMessages(world, messages, actions, known) {
-	return messages.map((message, index) => {
-		const isFollowing = follows(message, messages[index - 1]);
-		const item = known.get(message.id);
-		return item?.classList.contains("following") === isFollowing
-			? item
-			: renderMessage(world, message, isFollowing, actions);
-	});
-}
-
-/**
- * @param {Json} message
- * @param {Json | undefined} before
- */
-function follows(message, before) {
-	const since = Date.parse(message.timestamp) - Date.parse(before?.timestamp);
-	return (
-		before?.author.id === message.author.id &&
-		since < groupMs &&
-		!message.message_reference &&
-		!message.interaction_metadata &&
-		!isEphemeral(message) &&
-		!isEphemeral(before ?? {})
-	);
+	return messages.map((message) => known.get(message.id) ?? renderMessage(world, message, actions));
 }
 
 /** @param {Json} message */
@@ -72,24 +47,20 @@ function isEphemeral({ flags = 0 }) {
 /**
  * @param {World} world
  * @param {Json} message
- * @param {boolean} isFollowing whether it has no heading of its own
  * @param {Actions} actions
  */
-function renderMessage(world, message, isFollowing, actions) {
+function renderMessage(world, message, actions) {
 	const { id, author } = message;
 	const name =
 		message.webhook_id && !message.application_id ? author.username : (world.findName(author.id) ?? author.username);
 	return element(
 		"li",
-		{
-			id: `message-${id}`,
-			class: `message ${isFollowing ? "following" : ""} ${isEphemeral(message) ? "ephemeral" : ""}`,
-		},
+		{ id: `message-${id}`, class: isEphemeral(message) ? "message ephemeral" : "message" },
 		reference(world, message),
-		!isFollowing && avatar(author, name),
+		avatar(author, name),
 		element(
 			"div.body",
-			!isFollowing && heading(message, name),
+			heading(message, name),
 			...content(world, message, actions),
 			reactions(world, message, actions),
 			isEphemeral(message) ? ephemeralNote(message, actions) : tools(world, message, name, actions),
@@ -119,10 +90,7 @@ function heading({ author, timestamp, edited_timestamp }, name) {
 export function avatar({ id, bot }, name) {
 	const initial = [...name.matchAll(/[\p{L}\p{N}]/gu)][0]?.[0] ?? "?";
 	const disc = element("span", { class: bot ? "avatar bot" : "avatar", "aria-hidden": "true" }, initial.toUpperCase());
-	// FNV-1a gives different colors to similar ids.
-	let hash = 2_166_136_261;
-	for (const digit of String(id)) hash = Math.imul(hash ^ Number(digit), 16_777_619) >>> 0;
-	disc.style.backgroundColor = `hsl(${(hash >>> 8) % 360} 45% 30%)`;
+	disc.style.backgroundColor = `hsl(${(BigInt(id) * 137n) % 360n} 45% 30%)`;
 	return disc;
 }
 

@@ -3,7 +3,7 @@
 
 import { ApplicationCommandType as CommandKind, ComponentType, InteractionType } from "discord.js";
 import { mayUse } from "../world/accounts/commands.ts";
-import { type Button, buttonsIn, type SelectMenu, selectMenusIn } from "../world/messages/buttons.ts";
+import { type Button, buttonsIn, selectMenusIn } from "../world/messages/buttons.ts";
 import {
 	type Account,
 	type Channel,
@@ -131,7 +131,7 @@ export class UserClient {
 	/** `values` are those of the menu's options, or ids of users, roles or channels. */
 	async select(message: MessageIds, menu: string, ...values: readonly string[]): Promise<InteractionHandle> {
 		const seen = this.#seen(message);
-		const { type: component_type, custom_id } = findMenu(seen, menu);
+		const { type: component_type, custom_id } = findNamed("select menu", selectMenusIn(seen.components), menu);
 		return this.#use(`choose in ${menu}`, seen, { component_type, custom_id, values });
 	}
 
@@ -236,28 +236,23 @@ function findCommand(world: World, channel: Channel, name: string, type: Command
 	return first;
 }
 
-function findButton(message: Message, wanted: string): Button {
-	const buttons = buttonsIn(message.components);
-	const button = buttons.find(({ custom_id }) => custom_id === wanted) ?? buttons.find(({ label }) => label === wanted);
-	if (!button) {
-		const names = buttons.map(({ label, custom_id }) => label ?? custom_id);
-		throw new Error(
-			`the message ${message.id} has no button ${wanted}; its buttons are: ${names.join(", ") || "none"}`,
-		);
-	}
+function findButton({ components }: Message, wanted: string): Button {
+	const button = findNamed("button", buttonsIn(components), wanted);
 	if (button.url !== undefined) throw new Error(`the button ${wanted} is a link, which nobody can press`);
 	if (button.disabled) throw new Error(`the button ${wanted} is disabled`);
 	return button;
 }
 
-function findMenu(message: Message, wanted: string): SelectMenu {
-	const menus = selectMenusIn(message.components);
-	const menu = menus.find(({ custom_id }) => custom_id === wanted);
-	if (menu) return menu;
-	const names = menus.map(({ custom_id }) => custom_id);
-	throw new Error(
-		`the message ${message.id} has no select menu ${wanted}; its menus are: ${names.join(", ") || "none"}`,
-	);
+/** By custom_id or label. */
+function findNamed<One extends { custom_id?: string; label?: string }>(
+	noun: string,
+	all: readonly One[],
+	wanted: string,
+): One {
+	const found = all.find(({ custom_id }) => custom_id === wanted) ?? all.find(({ label }) => label === wanted);
+	if (found) return found;
+	const names = all.map(({ label, custom_id }) => label ?? custom_id);
+	throw new Error(`the message has no ${noun} ${wanted}; it has: ${names.join(", ") || "none"}`);
 }
 
 function isSeenBy(world: World, channel: Channel, user: User): boolean {
