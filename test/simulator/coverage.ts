@@ -25,9 +25,11 @@ rest/routes/bulk-ban.test.ts
 	discord.js bans many at once; users who are banned, above the bot or unknown fail
 		POST /guilds/:guild_id/bulk-ban
 rest/routes/commands.test.ts
-	discord.js registers and lists commands, everywhere and in a guild
+	discord.js registers, lists and deletes commands, everywhere and in a guild
 		GET POST /applications/:application_id/commands
+		DELETE /applications/:application_id/commands/:command_id
 		GET POST /applications/:application_id/guilds/:guild_id/commands
+		DELETE /applications/:application_id/guilds/:guild_id/commands/:command_id
 	replacing all commands keeps identical ones and removes others
 		PUT /applications/:application_id/commands
 		PUT /applications/:application_id/guilds/:guild_id/commands

@@ -29,7 +29,7 @@ interface Player {
 	uuid: string;
 }
 
-export interface Code extends Player {
+interface Code extends Player {
 	/** The verification code that links the player to a Discord user, in upper case. */
 	code: string;
 	/** When the verification code expires, in milliseconds since 1970. */

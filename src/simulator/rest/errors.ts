@@ -111,6 +111,7 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		UnknownInteraction: "Unknown interaction",
 		UnknownGuildWelcomeScreen: "Unknown Guild Welcome Screen",
 		UnknownGuildScheduledEvent: "Unknown Guild Scheduled Event",
+		UnknownApplicationCommand: "Unknown application command",
 		UnknownTag: "Unknown Tag",
 	},
 	413: { RequestEntityTooLarge: "Request entity too large" },

@@ -21,7 +21,7 @@ import type { World } from "../world/world.ts";
 import { apiError, found } from "./errors.ts";
 import { type Field, type Fields, object, type Read } from "./fields/fields.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The objects (guild, channel, message …) that the router has looked up by the ids and tokens in a request path. */
 export interface Found {

@@ -80,7 +80,6 @@ export class SocketHub {
 	readonly #sockets = new Set<Socket>();
 	/** Notified after each change, with the user ids of the connected bots. */
 	readonly changed = new Subscribers<readonly string[]>();
-	#ignoresHeartbeats = false;
 	#refusedStatus: number | undefined;
 	#upgrades = 0;
 	#alter: Alter | undefined;
@@ -210,11 +209,6 @@ export class SocketHub {
 		this.#memberRequests.pause(held);
 	}
 
-	/** Stops acknowledging the heartbeats of bots (true), or starts again (false). */
-	ignoreHeartbeats(ignored: boolean): void {
-		this.#ignoresHeartbeats = ignored;
-	}
-
 	close(): void {
 		this.#sessions.clear();
 		for (const socket of this.#sockets) {
@@ -270,7 +264,6 @@ export class SocketHub {
 		const { session } = socket.data;
 		if (op === Op.Heartbeat) {
 			this.#expectHeartbeat(socket);
-			if (this.#ignoresHeartbeats) return;
 			send(socket, Op.HeartbeatAck, undefined);
 			return;
 		}

@@ -334,13 +334,4 @@ describe("faults", () => {
 		const resumed = () => bot.events.filter(({ t }) => t === "RESUMED");
 		await until("a second RESUMED", () => resumed().length === 2);
 	});
-
-	test("discord.js reconnects without heartbeat acknowledgements", async () => {
-		await using simulator = await startSimulator({ timing: { heartbeatIntervalMs: 50 } });
-		await using bot = await connect(simulator);
-		simulator.sockets.ignoreHeartbeats(true);
-		await until("it is gone", () => simulator.sockets.connected.length === 0);
-		simulator.sockets.ignoreHeartbeats(false);
-		await bot.event("RESUMED");
-	});
 });

@@ -5,7 +5,7 @@ import type { Account } from "../../world/state/entities.ts";
 import { applicationFlags } from "../../world/state/serialize.ts";
 import { type Call, route } from "../route.ts";
 
-export function publicApplication(bot: Account) {
+function publicApplication(bot: Account) {
 	const flags = applicationFlags(bot);
 	return {
 		id: bot.user.id,

@@ -2,7 +2,7 @@
 
 import { type CommandDetails, isSame, type Scope } from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
-import { apiError, formError } from "../errors.ts";
+import { apiError, formError, found } from "../errors.ts";
 import { checkSize, maxCommands, maxReplaced, type NewCommand, newCommand } from "../fields/command-fields.ts";
 import { boolean, list, required } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
@@ -33,6 +33,13 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 			},
 		}),
 		route(`PUT ${path}`, { body: allForms, run: (call) => replaceAll(call, call.body).map(serializeCommand) }),
+		route(`DELETE ${path}/:command_id`, {
+			run: (call) => {
+				const { commands } = call.world;
+				const command = commands.in(scopeOf(call)).find(({ id }) => id === call.params.command_id);
+				commands.remove(found(command, "UnknownApplicationCommand"));
+			},
+		}),
 	];
 }
 

@@ -19,7 +19,7 @@ function alphaOf({ simulator, guild, as }: Cooks) {
 const test = testWith(alphaOf);
 
 describe("registering", () => {
-	test("discord.js registers and lists commands, everywhere and in a guild", async ({ simulator }) => {
+	test("discord.js registers, lists and deletes commands, everywhere and in a guild", async ({ simulator }) => {
 		await using bot = await connect(simulator);
 		const guild = bot.client.guilds.cache.first();
 		for (const manager of [bot.client.application.commands, guild?.commands]) {
@@ -27,7 +27,8 @@ describe("registering", () => {
 			const made = await manager?.create({ ...verify, options });
 			expect(made?.options).toMatchObject([{ name: "code", required: true }]);
 			expect(made?.guildId ?? undefined).toBe(manager === guild?.commands ? guild?.id : undefined);
-			expect((await manager?.fetch({}))?.size).toBe(1);
+			await manager?.delete(made?.id ?? "");
+			expect((await manager?.fetch({}))?.size).toBe(0);
 		}
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
