@@ -13,7 +13,7 @@ export interface AiMessage {
 	content: string;
 }
 
-export interface AnswerOptions {
+interface AnswerOptions {
 	/** Aborts the request to the AI provider; the signal's abort reason is then thrown. */
 	signal?: AbortSignal | undefined;
 	/** Maximum length of the AI's answer in tokens. Has no effect if the AI provider's own limit is lower. */

@@ -121,6 +121,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs });
 	const frontEnds = createFrontEnds({
 		...features,
+		suggest: features.suggest ?? (async () => []),
 		components: [...features.components, ...(auditChannel ? [auditChannel.details] : [])],
 		callAs,
 		log,

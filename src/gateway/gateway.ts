@@ -45,7 +45,7 @@ const sessions = "gateway-session";
 const shutdownGraceMs = 500;
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
 
-export interface Gateway {
+interface Gateway {
 	fetch: ListenOptions["fetch"];
 	responses: Counter;
 	/** Refreshes all bots now, and then at the configured interval. */

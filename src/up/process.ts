@@ -21,7 +21,7 @@ export interface ChildProcess {
 	kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
-export interface ChildOptions {
+interface ChildOptions {
 	/** Such as "bot". */
 	program: string;
 	/** Default: empty. */

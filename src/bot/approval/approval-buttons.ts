@@ -17,7 +17,7 @@ import type { Requests } from "./requests.ts";
 /** Discord's limit of a message, in characters. */
 const maxReplyLength = 2_000;
 
-export interface ApprovalButtonsOptions {
+interface ApprovalButtonsOptions {
 	settings: ApprovalSettings;
 	requests: Pick<Requests, "retire">;
 	deciding: Pick<Deciding, "decide" | "find">;

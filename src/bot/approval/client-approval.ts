@@ -22,7 +22,7 @@ import { guildIdOf, newId, type RequestedCall, type Requests, type RequestsOptio
 /** For answering the question. */
 const answerMs = 600_000;
 
-export interface ClientApprovalOptions extends Pick<RequestsOptions, "connection" | "store" | "log" | "now"> {
+interface ClientApprovalOptions extends Pick<RequestsOptions, "connection" | "store" | "log" | "now"> {
 	requests: Requests;
 }
 

@@ -40,7 +40,7 @@ export interface Decider {
 export const operator: Decider = { id: rootPrincipal.id, name: "the operator" };
 
 /** Applies only to the plan that `token` identifies. */
-export interface GivenDecision {
+interface GivenDecision {
 	decision: Decision;
 	id: string;
 	token: string;
@@ -50,7 +50,7 @@ export interface GivenDecision {
 	whyNotHere?(): Said | undefined;
 }
 
-export interface DecisionOutcome {
+interface DecisionOutcome {
 	message: Said;
 	done: boolean;
 }

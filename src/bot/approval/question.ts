@@ -13,7 +13,7 @@ export const questionName = "approval";
 const maxBytes = 900_000;
 const maxNameLength = 200;
 
-export interface QuestionFacts {
+interface QuestionFacts {
 	botName: string;
 	/** Undefined if unknown. */
 	guildName: string | undefined;

@@ -213,7 +213,7 @@ function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {
 type FieldKey = Extract<TextKey, `approval.${string}.field`>;
 
 /** A mention, or words for the holder of MCP_AUTH_TOKEN. */
-export function deciderText(decidedBy: string, language: Language): string {
+function deciderText(decidedBy: string, language: Language): string {
 	return decidedBy === rootPrincipal.id ? sayIn(language)("approval.by.root") : `<@${decidedBy}>`;
 }
 

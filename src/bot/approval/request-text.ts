@@ -10,7 +10,7 @@ import { errorResult, textResult } from "../../mcp/tool.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 
 /** In `_meta` of the result of a call that was decided or expired: the id of the request. */
-export const requestKey = "guildhall/request";
+const requestKey = "guildhall/request";
 
 /** With the id by which the caller can ask for the decision. */
 export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {

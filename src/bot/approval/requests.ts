@@ -58,9 +58,9 @@ import {
 import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 
 /** Open requests of one principal. */
-export const maxOpen = 10;
+const maxOpen = 10;
 /** Milliseconds until a request expires. */
-export const expiryMs = 86_400_000;
+const expiryMs = 86_400_000;
 const keptMs = 86_400_000;
 const maxPostMs = 12_000;
 
@@ -99,7 +99,7 @@ interface Execution {
 }
 
 /** After the approval. */
-export type CallEnd =
+type CallEnd =
 	/** Run, successfully or not. `result` (JSON) is being stored. */
 	| { kind: "ended"; row: ApprovalRow; result: string }
 	/** Refused before anything was stored or changed. `result` is JSON. */

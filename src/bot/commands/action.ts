@@ -74,7 +74,7 @@ export interface MenuTarget {
 	channelId: string;
 }
 
-export interface ActionChat {
+interface ActionChat {
 	/** Default: the action's name. */
 	name?: string;
 	/** Only these options, in this order. Default: all as in the slash command, "reason" or "text" last. */

@@ -22,7 +22,7 @@ import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from ".
 import type { Page } from "./pages.ts";
 import type { Answer, Perform } from "./perform.ts";
 
-export interface ChatCommandsOptions {
+interface ChatCommandsOptions {
 	/** Such as "!m". */
 	prefix: string;
 	commands: readonly Command[];

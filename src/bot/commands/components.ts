@@ -26,7 +26,7 @@ export interface ComponentHandler {
 	run(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void>;
 }
 
-export interface ComponentsOptions {
+interface ComponentsOptions {
 	handlers: readonly ComponentHandler[];
 	log: Log;
 }

@@ -21,7 +21,7 @@ import type { MenuHandler } from "./menus.ts";
 
 export type Definition = RESTPostAPIApplicationCommandsJSONBody;
 
-export interface Offered {
+interface Offered {
 	actions: readonly Action[];
 	menus: readonly MenuHandler[];
 	/** Those with `slash` are also slash commands. */

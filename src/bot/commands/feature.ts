@@ -47,7 +47,7 @@ export interface Feature extends Part {
 	components?: readonly ComponentHandler[];
 	menus?: readonly MenuHandler[];
 	/** For "reason" and "case". Of at most one feature. If it rejects, nothing is shown. */
-	suggest?(query: SuggestQuery): Promise<readonly Suggestion[]>;
+	suggest?: ((query: SuggestQuery) => Promise<readonly Suggestion[]>) | undefined;
 	/** Of at most one feature. */
 	cases?: CaseRecorder | undefined;
 	/** Of at most one feature. */
@@ -56,4 +56,36 @@ export interface Feature extends Part {
 	announcer?: Announcer | undefined;
 	/** Undefined if the feature has no route for `path`. */
 	respond?(request: Request, path: string): Response | Promise<Response> | undefined;
+}
+
+/** Several features, or parts of one, as one. */
+export function combineFeatures(given: readonly (Feature | undefined)[]) {
+	const features = given.filter((feature) => feature !== undefined);
+	return {
+		commands: features.flatMap(({ commands = [] }) => commands),
+		tools: features.flatMap(({ tools = [] }) => tools),
+		actions: features.flatMap(({ actions = [] }) => actions),
+		components: features.flatMap(({ components = [] }) => components),
+		menus: features.flatMap(({ menus = [] }) => menus),
+		suggest: features.find(({ suggest }) => suggest)?.suggest,
+		cases: features.find(({ cases }) => cases)?.cases,
+		tempBans: features.find(({ tempBans }) => tempBans)?.tempBans,
+		announcer: features.find(({ announcer }) => announcer)?.announcer,
+		respond(request, path) {
+			for (const feature of features) {
+				const response = feature.respond?.(request, path);
+				if (response) return response;
+			}
+			return undefined;
+		},
+		attach(client) {
+			for (const feature of features) feature.attach?.(client);
+		},
+		start() {
+			for (const feature of features) feature.start?.();
+		},
+		async close() {
+			await Promise.all(features.map((feature) => feature.close?.()));
+		},
+	} satisfies Feature;
 }

@@ -43,7 +43,7 @@ export interface FrontEndsOptions {
 	log: Log;
 }
 
-export interface FrontEnds {
+interface FrontEnds {
 	/** Also registers the slash commands. */
 	attach(client: Client): void;
 	/** Undefined before `attach`. */

@@ -24,7 +24,7 @@ export function holdsOf(member: GuildMember, channel: Pick<GuildTextBasedChannel
 	};
 }
 
-export interface Helpful {
+interface Helpful {
 	prefix: string;
 	actions: readonly Action[];
 	commands: readonly Command[];

@@ -14,7 +14,7 @@ const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
 const maxConcurrent = 100;
 
 /** "heavy": costs Discord much, such as a ban. "light": a moderator's other commands. "open": for everyone. */
-export type Weight = "heavy" | "light" | "open";
+type Weight = "heavy" | "light" | "open";
 
 export interface LimitedRun {
 	guildId: string;

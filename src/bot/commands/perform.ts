@@ -43,7 +43,7 @@ interface Question {
 }
 
 /** "answered": before. "gone": expired, or the bot was restarted. */
-export type Settled = { state: "done"; text: string } | { state: "answered" | "gone" };
+type Settled = { state: "done"; text: string } | { state: "answered" | "gone" };
 
 export type Perform = ReturnType<typeof createPerform>;
 

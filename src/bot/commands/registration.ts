@@ -9,7 +9,7 @@ import type { Definition } from "./definitions.ts";
 /** Commands registered in another way are deleted. */
 export type CommandScope = "global" | "guild" | "off";
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
 	scope: CommandScope;
 	definitions: readonly Definition[];
 	/** Only these are replaced or deleted: others are of another program, or an activity's entry point. */

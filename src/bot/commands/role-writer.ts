@@ -19,7 +19,7 @@ import { hasRestriction } from "../store/tables/chargebacks.ts";
 import type { FeatureOptions } from "./feature.ts";
 
 /** "gone": no longer a member. */
-export type WriteResult = "done" | "gone" | WriteFailure;
+type WriteResult = "done" | "gone" | WriteFailure;
 
 /** `isRefused`: requests about other members may succeed. */
 export type WriteFailure = { notDone: string; isRefused: boolean } | { outcomeUnknown: string };

@@ -44,7 +44,7 @@ import { pagePrefix, valuesOfPage } from "./pages.ts";
 import type { Answer, Perform, Place } from "./perform.ts";
 import type { Values } from "./tool-call.ts";
 
-export interface SlashCommandsOptions {
+interface SlashCommandsOptions {
 	actions: readonly Action[];
 	menus: readonly MenuHandler[];
 	/** Those with `slash` are also slash commands. */

@@ -302,7 +302,7 @@ const sections = {
 };
 
 /** Features with a section of their own. */
-export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
+const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
 const approvalLevels = ["off", "destructive", "write"] as const;
 

@@ -17,7 +17,7 @@ const promotionsPerSweep = 50;
 const maxActive = 10_000;
 const shutdownGraceMs = 1_500;
 
-export interface AutoRoleTiming {
+interface AutoRoleTiming {
 	sweepIntervalMs: number;
 	flushIntervalMs: number;
 	/** The first wait after a failed role change and the longest, in milliseconds; doubles with each failure in a row. */

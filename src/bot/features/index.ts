@@ -1,7 +1,7 @@
 // The list of features, in wiring order.
 
 import { helpCommand } from "../commands/definitions.ts";
-import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
 import { donatorToolNames } from "../game/donator-tools.ts";
 import { createGame } from "../game/game.ts";
 import { verifySlashName } from "../game/verify-command.ts";
@@ -46,35 +46,5 @@ export const deniableTools: readonly { name: string }[] = [
 export const knownCommands: readonly string[] = [verifySlashName, helpCommand.name, ...moderationCommandNames];
 
 export function createFeatures(options: FeatureOptions) {
-	const features = all.map((create) => create(options)).filter((feature) => feature !== undefined);
-	return {
-		commands: features.flatMap(({ commands = [] }) => commands),
-		tools: features.flatMap(({ tools = [] }) => tools),
-		actions: features.flatMap(({ actions = [] }) => actions),
-		components: features.flatMap(({ components = [] }) => components),
-		menus: features.flatMap(({ menus = [] }) => menus),
-		async suggest(query) {
-			for (const feature of features) if (feature.suggest) return feature.suggest(query);
-			return [];
-		},
-		cases: features.find(({ cases }) => cases)?.cases,
-		tempBans: features.find(({ tempBans }) => tempBans)?.tempBans,
-		announcer: features.find(({ announcer }) => announcer)?.announcer,
-		respond(request, path) {
-			for (const feature of features) {
-				const response = feature.respond?.(request, path);
-				if (response) return response;
-			}
-			return undefined;
-		},
-		attach(client) {
-			for (const feature of features) feature.attach?.(client);
-		},
-		start() {
-			for (const feature of features) feature.start?.();
-		},
-		async close() {
-			await Promise.all(features.map((feature) => feature.close?.()));
-		},
-	} satisfies Feature;
+	return combineFeatures(all.map((create) => create(options)));
 }

@@ -20,7 +20,7 @@ const toleranceMs = 5_000;
 const shutdownGraceMs = 1_500;
 const logInterval = 100;
 
-export interface JoinRoleTiming {
+interface JoinRoleTiming {
 	/** Interval at which the bot looks for members who joined and still have to get the newcomer role. */
 	scanIntervalMs: number;
 	/** Stores who still has to get the role, and tries again to give it. */

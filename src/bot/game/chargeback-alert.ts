@@ -21,7 +21,7 @@ export const decisionLabels = { ban: said("chargeback.ban.button"), dismiss: sai
 
 const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
-export interface Alert {
+interface Alert {
 	body: RESTPostAPIChannelMessageJSONBody;
 	/** Hash of the message's content. If it equals the hash of the message on Discord, that message needs no update. */
 	digest: string;

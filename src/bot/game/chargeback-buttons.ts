@@ -11,7 +11,7 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 import { decisionLabels, readButtonId } from "./chargeback-alert.ts";
 import { shortId } from "./chargeback-steps.ts";
 
-export interface ButtonOptions {
+interface ButtonOptions {
 	store: Pick<Store, "sql">;
 	/** Ids of the Discord roles whose members may decide on chargebacks. */
 	staffRoles: readonly string[];

@@ -32,7 +32,7 @@ import type { GameClient } from "./client.ts";
 
 export type StepName = "restrict" | "alert" | "ban on Discord" | "ban in the game" | "restore";
 
-export interface ChargebackSettings {
+interface ChargebackSettings {
 	restrictedRole: string;
 	staffChannel: string;
 	staffRoles: readonly string[];

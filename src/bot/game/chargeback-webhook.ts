@@ -18,7 +18,7 @@ const maxBodyBytes = 64 * 1024;
 const bodyTimeoutMs = 5_000;
 const storeTimeoutMs = 8_000;
 
-export interface ChargebackWebhookOptions {
+interface ChargebackWebhookOptions {
 	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
 	/** The same event may arrive more than once. Rejects with StoreUnavailable if the database is unavailable. */

@@ -36,7 +36,7 @@ import {
 } from "./chargeback-steps.ts";
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
-export interface ChargebacksOptions extends StepsOptions, Pick<DurableOptions, "log" | "backOffMs"> {
+interface ChargebacksOptions extends StepsOptions, Pick<DurableOptions, "log" | "backOffMs"> {
 	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
 }

@@ -16,7 +16,7 @@ export class GameServerError extends SaidError {
 	override name = "GameServerError";
 }
 
-export type VerifyResult =
+type VerifyResult =
 	| { success: true; account: string }
 	/** The game server's reason for refusing the code; undefined if it sent no text. */
 	| { success: false; error: string | undefined };
@@ -36,7 +36,7 @@ export interface GameClient {
 	ban(uuid: string, reason: string): Promise<void>;
 }
 
-export interface GameClientOptions {
+interface GameClientOptions {
 	/** Base URL of the game server's HTTP API, without a trailing slash. */
 	url: string;
 	secret: string;

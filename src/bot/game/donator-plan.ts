@@ -28,7 +28,7 @@ export interface RolePlan {
 	problems: readonly string[];
 }
 
-export interface RolePlanOptions {
+interface RolePlanOptions {
 	guild: Guild;
 	donators: readonly Donator[];
 	/** Discord role id for each tier of supporters (paying players), by tier name. */

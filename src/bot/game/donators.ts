@@ -60,7 +60,7 @@ export interface SyncPlan extends RolePlan {
 	saveList(): Promise<void>;
 }
 
-export interface SyncResult {
+interface SyncResult {
 	given: number;
 	taken: number;
 	/** Number of role changes that Discord refused or did not answer. */

@@ -1,6 +1,6 @@
 // The feature `game`: verification, supporter roles and chargebacks.
 
-import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
 import { Chargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
@@ -40,19 +40,14 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 					registry,
 				})
 			: undefined;
-	return {
-		commands: settings.verify ? [verifyCommand(verify, config.command, settings.slash_commands)] : [],
-		tools: donators ? donatorTools(donators) : [],
-		respond: (request, path) => chargebacks?.respond(request, path),
-		attach: (discord) => chargebacks?.attach(discord),
-		start() {
-			donators?.start();
-			chargebacks?.start();
+	return combineFeatures([
+		{
+			commands: settings.verify ? [verifyCommand(verify, config.command, settings.slash_commands)] : [],
+			tools: donators ? donatorTools(donators) : [],
 		},
-		async close() {
-			await Promise.all([donators?.close(), chargebacks?.close()]);
-		},
-	};
+		donators,
+		chargebacks,
+	]);
 }
 
 function createChargebacksIfOn(

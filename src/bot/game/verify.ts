@@ -13,7 +13,7 @@ import { type GameClient, GameServerError } from "./client.ts";
 const maxPerMinute = 5;
 const minuteMs = 60_000;
 
-export interface VerifyOptions {
+interface VerifyOptions {
 	/** Client of the game server's HTTP API; undefined if the game server is not configured. */
 	game: GameClient | undefined;
 	/** Names of the required environment variables that are not set. */

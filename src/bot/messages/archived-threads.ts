@@ -20,7 +20,7 @@ export interface ArchivedThread {
 	client: Client<true>;
 }
 
-export interface ArchivedThreads {
+interface ArchivedThreads {
 	threads: ArchivedThread[];
 	/** Not all of their archived threads could be listed. */
 	unlisted: ThreadedChannel[];

@@ -14,14 +14,14 @@ const buttonsPerRow = 5;
 const maxEmbedsLength = 6_000;
 const maxQueued = 1_000;
 
-export interface EmbedQueueOptions {
+interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
 	/** Name of the setting of the log channel, for the bot's log if it cannot be written to. */
 	setting: string;
 }
 
-export interface EmbedQueue {
+interface EmbedQueue {
 	/**
 	 * `embed` is called when it is sent. `details`: the custom_id of its button "Details"; if there are several embeds in a
 	 * message, they and the buttons are numbered. Returns at once and never throws.

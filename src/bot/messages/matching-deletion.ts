@@ -43,7 +43,7 @@ export interface Selected extends Range, Omit<MessageFilter, "pinned"> {
 	pinned?: boolean | undefined;
 }
 
-export interface MatchingOptions {
+interface MatchingOptions {
 	/** As Discord's clients show them. */
 	order: readonly { id: string }[];
 	/** If the call does not say how many. */

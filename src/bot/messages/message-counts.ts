@@ -15,7 +15,7 @@ export interface Count {
 	count: number;
 }
 
-export interface Counting {
+interface Counting {
 	guild: Guild;
 	/** Listed with 0 if they have no messages. */
 	zeros?: readonly Pick<Count, "id" | "name">[];

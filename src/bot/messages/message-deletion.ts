@@ -210,7 +210,7 @@ export function readsHistory(channel: GuildTextBasedChannel): boolean {
 }
 
 /** `missing`: ids of messages that do not exist. */
-export interface Known {
+interface Known {
 	messages: Map<string, APIMessage>;
 	missing: Set<string>;
 	/** Whether each id was found or is known to be missing. */
@@ -251,7 +251,7 @@ export async function lookUp(
 
 const maxCaseMessages = 1_000;
 
-export interface PurgeDraft extends CaseDraft {
+interface PurgeDraft extends CaseDraft {
 	/** `unknown`: number of messages that may have been deleted. */
 	concernedBy(deleted: readonly Target[], unknown: number): Concerned;
 }

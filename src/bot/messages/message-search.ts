@@ -26,7 +26,7 @@ import { type ArchivedThread, archivedThreadsOf, hasThreads } from "./archived-t
 import { hiddenContent } from "./message-content.ts";
 import { fetchPage } from "./message-pages.ts";
 
-export type ReadableChannel = Pick<GuildTextBasedChannel, "id" | "name" | "lastMessageId" | "client">;
+type ReadableChannel = Pick<GuildTextBasedChannel, "id" | "name" | "lastMessageId" | "client">;
 
 export interface Scope {
 	/** With active threads, in the order of the guild. */
@@ -152,7 +152,7 @@ export interface Range {
 	before?: Moment | undefined;
 }
 
-export interface Reading {
+interface Reading {
 	matches(message: APIMessage): boolean;
 	/** Undefined: all messages in the period. */
 	limit?: number | undefined;

@@ -10,7 +10,7 @@ import { listFirst } from "../../lib/text.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
 
-export interface Naming {
+interface Naming {
 	guild: Guild;
 	/** Threads that are not in the bot's cache. */
 	threads?: ReadonlyMap<string, string>;

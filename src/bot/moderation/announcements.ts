@@ -42,7 +42,7 @@ const maxNonceLength = 25;
 const batchSize = 5;
 const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
 
-export interface AnnouncementsOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
+interface AnnouncementsOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	/** Milliseconds after which a message that got no response can no longer appear. */

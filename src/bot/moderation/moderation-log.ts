@@ -61,7 +61,7 @@ export interface LogEntry {
 
 export type ModerationLog = ReturnType<typeof createModerationLog>;
 
-export interface ModerationLogOptions {
+interface ModerationLogOptions {
 	/** For guilds whose own log channel is missing or not writable; undefined if the operator configured none. */
 	defaultChannel: string | undefined;
 	connection: Connection;

@@ -2,7 +2,7 @@
 
 import type { Connection } from "../../discord/connection/connection.ts";
 import { within } from "../../lib/wait.ts";
-import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
 import { moderationActions } from "./actions.ts";
 import { Announcements } from "./announcements.ts";
 import { caseRows, suggestCases } from "./cases/case-actions.ts";
@@ -44,43 +44,31 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 	const cases: Cases = new Cases({ connection, store, log, moderationLog, bans, settings });
 	const announcements = new Announcements({ connection, store, log });
 	const deleteAndWarn = createDeleteAndWarn(callAs);
-	const parts: readonly (Feature | undefined)[] = [
+	const combined = combineFeatures([
+		bans,
+		cases,
+		announcements,
+		{
+			tools: [...tempBanTools(bans, store), moderationLogTool(moderationLog)],
+			actions: moderationActions,
+			components: [deleteAndWarn.component],
+			menus: [deleteAndWarn.menu],
+			tempBans: bans,
+			announcer: announcements,
+			cases,
+			suggest: (query) => suggestCases(cases, query, (id) => nameOf(connection, query.guildId, id)),
+		},
 		{ tools: createCaseTools({ cases, escalate: settings.escalate }), actions: caseRows },
 		createRoleMenus(featureOptions),
 		createReportsFeature(featureOptions, cases),
 		createRaid({ ...featureOptions, moderationLog }),
 		createPurge({ ...featureOptions, moderationLog }),
 		createSpamFeature(featureOptions, { cases, moderationLog }),
-	];
+	]);
 	return {
-		commands: parts.flatMap((part) => part?.commands ?? []),
-		tools: [
-			...tempBanTools(bans, store),
-			moderationLogTool(moderationLog),
-			...parts.flatMap((part) => part?.tools ?? []),
-		],
-		actions: [...moderationActions, ...parts.flatMap((part) => part?.actions ?? [])],
-		tempBans: bans,
-		announcer: announcements,
-		components: [deleteAndWarn.component, ...parts.flatMap((part) => part?.components ?? [])],
-		menus: [deleteAndWarn.menu, ...parts.flatMap((part) => part?.menus ?? [])],
-		cases,
-		suggest: (query) => suggestCases(cases, query, (id) => nameOf(connection, query.guildId, id)),
-		attach(client) {
-			bans.attach(client);
-			cases.attach(client);
-			announcements.attach(client);
-			for (const part of parts) part?.attach?.(client);
-		},
-		start() {
-			bans.start();
-			cases.start();
-			announcements.start();
-			for (const part of parts) part?.start?.();
-		},
+		...combined,
 		async close() {
-			const all = [bans, cases, announcements, ...parts];
-			await Promise.all(all.map((part) => part?.close?.()));
+			await combined.close();
 			await within(shutdownGraceMs, moderationLog.settled());
 		},
 	};

@@ -63,7 +63,7 @@ export interface BanRequest {
 }
 
 /** Result of banning a user. "changed": the user was already banned, and only the end of the ban was changed. */
-export type BanOutcome = "banned" | "changed";
+type BanOutcome = "banned" | "changed";
 
 export interface TempBansOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	connection: Connection;

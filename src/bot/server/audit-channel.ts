@@ -21,7 +21,7 @@ const colours: Record<AuditedCall["outcome"], number> = {
 	error: 0xc62828,
 };
 
-export interface AuditChannelOptions {
+interface AuditChannelOptions {
 	channelId: string;
 	connection: Connection;
 	audit: Pick<Audit, "find">;

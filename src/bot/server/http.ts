@@ -17,7 +17,7 @@ import type { Store } from "../store/store.ts";
 // Larger than the gateway's limit, because the gateway adds the document of another bot's guild to requests.
 const maxBodyBytes = 1024 * 1024;
 
-export interface RoutesOptions extends Pick<MonitorOptions, "status" | "registry"> {
+interface RoutesOptions extends Pick<MonitorOptions, "status" | "registry"> {
 	config: Pick<BotConfig, "mcpToken" | "allowedHosts" | "allowedOrigins">;
 	server: Server;
 	sessions: Sessions;

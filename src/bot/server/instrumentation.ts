@@ -16,7 +16,7 @@ import { redact } from "../tool/redact.ts";
 import { isDryRun } from "../tool/toolsets.ts";
 import type { BotMetrics } from "./metrics.ts";
 
-export interface ObserverOptions {
+interface ObserverOptions {
 	/** `set` finds the tool as the MCP server does; `context` has the guild of calls without `guild_id`. */
 	select(principal: Principal | undefined): {
 		set: Pick<ToolSet<BotContext>, "resolve">;
@@ -29,7 +29,7 @@ export interface ObserverOptions {
 	isRecorded?: ((text: string) => boolean) | undefined;
 }
 
-export interface ObservedServer extends Server {
+interface ObservedServer extends Server {
 	readonly callsInFlight: number;
 	idle(): Promise<void>;
 }

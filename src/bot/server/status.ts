@@ -9,7 +9,7 @@ import type { Observed } from "./metrics.ts";
 /** In MCP, too. */
 export const serverName = "guildhall-bot";
 
-export interface Described extends Observed {
+interface Described extends Observed {
 	botName: string;
 	store: Pick<Store, "state" | "since" | "reason">;
 	backups: { readonly status: BackupsStatus };

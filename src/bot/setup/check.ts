@@ -27,7 +27,7 @@ import { checkStore } from "../store/store.ts";
 import { checkPermissions, guildName, inviteTo, referenceChecks } from "./guild-checks.ts";
 import { askPortOwner } from "./port-owner.ts";
 
-export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
+interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	/** Rejects with a CheckFailed. Default: opens the configured database. */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
 	/** Milliseconds. */

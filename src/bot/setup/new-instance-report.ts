@@ -24,7 +24,7 @@ At a terminal, asks for the bot's token from Discord; the input is not shown.
   --token-stdin  read the bot's token (from Discord) from stdin, for example from a pipe`;
 
 /** `text` goes to stdout if `code` is 0, otherwise to stderr. */
-export interface CommandResult {
+interface CommandResult {
 	code: 0 | 1 | 2;
 	text: string;
 }

@@ -193,7 +193,7 @@ function writeAtomically(directory: string, path: string, texts: Map<string, str
 	}
 }
 
-export interface Gap {
+interface Gap {
 	file: string;
 	/** From 1. */
 	line: number;

@@ -25,7 +25,7 @@ import type { BotTool, Self } from "../tool/context.ts";
 import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
 import { inviteUrl } from "./invite.ts";
 
-export interface SetupOptions {
+interface SetupOptions {
 	guild: Guild;
 	/** In which tools may act. */
 	guilds: readonly Guild[];

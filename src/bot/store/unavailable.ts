@@ -9,9 +9,8 @@ export class StoreUnavailable extends SaidError {
 	constructor(
 		readonly reason: string,
 		readonly mayHaveRun = false,
-		options?: ErrorOptions,
 	) {
-		super(said(mayHaveRun ? "error.database.unconfirmed" : "error.database"), options);
+		super(said(mayHaveRun ? "error.database.unconfirmed" : "error.database"));
 	}
 }
 

@@ -28,7 +28,7 @@ const routingArguments = [
 ];
 const isRouting = (argument: string) => routingArguments.some(({ name }) => name === argument);
 
-export interface PromptsOptions {
+interface PromptsOptions {
 	backends: readonly Backend[];
 	router: Router;
 	offers: ScopedCatalogs;

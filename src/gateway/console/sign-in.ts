@@ -10,7 +10,7 @@ import { type OwnOrigin, ownOrigin } from "./origin.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import { type Session, type SessionPerson, type Sessions, sessionCookie } from "./sessions.ts";
 
-export interface SignInOptions {
+interface SignInOptions {
 	token: string;
 	/** An origin, if the operator has set it. */
 	publicUrl: string | undefined;
@@ -20,8 +20,6 @@ export interface SignInOptions {
 	/** A monotonic clock, in milliseconds. */
 	monotonicNow: () => number;
 }
-
-export type SignIn = ReturnType<typeof createSignIn>;
 
 /** Signing in and out. */
 export function createSignIn({ token, publicUrl, sessions, discord, log, monotonicNow }: SignInOptions) {

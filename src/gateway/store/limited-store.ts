@@ -4,7 +4,7 @@ import type { Statements } from "../../lib/store/store.ts";
 import { StoreUnavailable } from "./unavailable.ts";
 
 /** Of requests without a valid token, running or queued. The store itself takes about 1,000. */
-export const maxAtOnce = 200;
+const maxAtOnce = 200;
 
 /** Above the limit, rejects with StoreUnavailable. */
 export function limitStore(store: Statements): Statements {

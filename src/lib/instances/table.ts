@@ -16,7 +16,7 @@ export interface Entry {
 	fingerprint: string;
 }
 
-export interface Table {
+interface Table {
 	/** Sorted by name. */
 	entries: Entry[];
 	/** Directories that cannot be instances. Names that never are, such as "example", are left out. */

@@ -18,7 +18,7 @@ export function defaultInstances(
 	return isInstalled ? installedInstances : "instances";
 }
 
-export interface Identity {
+interface Identity {
 	uid: number | undefined;
 	become(uid: number, gid: number): void;
 }

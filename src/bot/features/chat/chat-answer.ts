@@ -16,7 +16,7 @@ const maxLength = 8_000;
 /** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
 
-export interface AnswerOptions {
+interface AnswerOptions {
 	ai: Ai;
 	messages: readonly AiMessage[];
 	question: Question;

@@ -25,7 +25,7 @@ const batchSize = 100;
 const dayMs = 86_400_000;
 const shutdownGraceMs = 2_000;
 
-export interface ConversationsOptions {
+interface ConversationsOptions {
 	store: Pick<Store, "sql">;
 	log: Log;
 	/** Number of days that chat messages are kept in the database. 0 stores none and deletes those already stored. */

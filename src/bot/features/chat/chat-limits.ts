@@ -11,7 +11,7 @@ const maxWaiting = 10;
 const maxWaitMs = 60_000;
 const maxNotices = 5;
 
-export interface LimitsOptions {
+interface LimitsOptions {
 	/** Returns the time of a monotonic clock in milliseconds. */
 	now?: () => number;
 	maxWaitMs?: number;

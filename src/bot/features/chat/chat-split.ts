@@ -1,7 +1,7 @@
 // Splits a growing text into messages. Cuts are stable: appending text never moves an earlier cut. A code block that spans
 // two messages is closed in the first and reopened in the second.
 
-export interface MessagePart {
+interface MessagePart {
 	/** Start index in UTF-16 code units. The parts of all messages together are the whole text. */
 	from: number;
 	/** End index (exclusive) of the part of the answer's text that one Discord message shows. */

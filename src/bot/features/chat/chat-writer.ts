@@ -19,7 +19,7 @@ export interface SentMessage {
 	content: string;
 }
 
-export interface WriterOptions {
+interface WriterOptions {
 	api: MessageApi;
 	/** Returns the minimum time between two updates of the answer's messages, in milliseconds. */
 	editIntervalMs(): number;

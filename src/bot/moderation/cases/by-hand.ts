@@ -15,7 +15,7 @@ import type { CasesOptions, NewCase } from "./case.ts";
 import { caseOfEntry, entryKinds, type HandEntry, isCandidate } from "./entry-case.ts";
 import { entriesAfter, markBefore, newestEntryId } from "./missed-entries.ts";
 
-export interface ByHandOptions extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
+interface ByHandOptions extends Pick<CasesOptions, "connection" | "store" | "log" | "backOffMs"> {
 	cases: { add(guildId: string, added: NewCase): Promise<unknown> };
 }
 

@@ -15,7 +15,7 @@ export function saidAction(action: CaseAction): Said {
 }
 
 /** Titles of the actions of cases in English, for lists. */
-export const actionTitles = Object.fromEntries(
+const actionTitles = Object.fromEntries(
 	caseActions.map((action) => [action, render(saidAction(action), "en")]),
 ) as Readonly<Record<CaseAction, string>>;
 

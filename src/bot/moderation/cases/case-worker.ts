@@ -15,7 +15,7 @@ const maxRead = 100;
 const maxWaiting = 1_000;
 const callMs = 40_000;
 
-export interface WorkerOptions extends CasesOptions {
+interface WorkerOptions extends CasesOptions {
 	insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]>;
 	settle(guildId: string, number: number, result: CaseResult): Promise<unknown>;
 }

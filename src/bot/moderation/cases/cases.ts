@@ -107,11 +107,6 @@ export class Cases implements CaseRecorder {
 		return row && toCase(row);
 	}
 
-	async findSource(guildId: string, source: string): Promise<Case | undefined> {
-		const row = await selectCaseBySource(this.#sql, guildId, source);
-		return row && toCase(row);
-	}
-
 	/** Returns the cases that match the filter and are not deleted, newest first, starting after the case `before`. */
 	async list(
 		guildId: string,

@@ -16,7 +16,7 @@ import { describeEscalation, describeNumbers, rootClient } from "./case-text.ts"
 import type { CaseWorker } from "./case-worker.ts";
 import { hasAppeal, isTellable, maxTold, tellPeople } from "./tell.ts";
 
-export interface RecorderOptions extends CasesOptions {
+interface RecorderOptions extends CasesOptions {
 	store: Store;
 	log: Log;
 	worker: Pick<CaseWorker, "hold" | "settleLater" | "insertLater">;

@@ -21,7 +21,7 @@ const maxReasonLength = 1_000;
 /** The actions about which people can be told by direct message. */
 const tellable = ["ban", "temp_ban", "kick", "timeout", "remove_timeout", "warn", "spam"] as const;
 
-export interface Notice {
+interface Notice {
 	action: (typeof tellable)[number];
 	/** Text is the reason as the moderator wrote it. */
 	reason: Text | undefined;

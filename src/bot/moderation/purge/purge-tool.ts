@@ -40,7 +40,7 @@ const input = {
 
 type Args = ArgumentsOf<typeof input>;
 
-export interface PurgeToolOptions {
+interface PurgeToolOptions {
 	/** Resolves with the ids of the channels in which the bot keeps records of a guild, such as its moderation log. */
 	recordChannels(guildId: string): Promise<ReadonlySet<string>>;
 }

@@ -126,7 +126,7 @@ export const purgeActions: readonly Action[] = [
 	},
 ];
 
-export interface PurgeOptions extends Pick<FeatureOptions, "config" | "callAs" | "log"> {
+interface PurgeOptions extends Pick<FeatureOptions, "config" | "callAs" | "log"> {
 	moderationLog: Pick<ModerationLog, "channelsOf">;
 }
 

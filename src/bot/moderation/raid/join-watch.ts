@@ -22,7 +22,7 @@ const minQuietMs = 600_000;
 const retryMs = 10_000;
 
 /** The number of joins within `windowMs` milliseconds that counts as a raid. */
-export interface JoinRate {
+interface JoinRate {
 	joins: number;
 	windowMs: number;
 }
@@ -30,7 +30,7 @@ export interface JoinRate {
 /** custom_id of the button that turns raid mode on. */
 export const raidButton = { prefix: "raid", rest: "on" } as const;
 
-export interface JoinWatchOptions {
+interface JoinWatchOptions {
 	rate: JoinRate;
 	connection: Connection;
 	modes: Pick<RaidModes, "view">;

@@ -61,7 +61,7 @@ export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffM
 }
 
 /** A request to turn raid mode on or off. */
-export interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
+interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
 
 /** The state of a guild's raid mode and of the settings that it changed; undefined if raid mode was never turned on. */
 export type RaidView = { mode: RaidMode; steps: RaidStep[] } | undefined;

@@ -32,7 +32,7 @@ export type Refusal = (thing: string) => string | undefined;
 export const isChannel = (thing: string) => /^\d/.test(thing);
 
 /** `until` is the end of the pause of invites and `now` the current time, in epoch milliseconds. */
-export function isRenewalDue(until: number, now: number): boolean {
+function isRenewalDue(until: number, now: number): boolean {
 	// `until` may be far ahead of the bot's clock if that was set back. A renewal would then shorten the pause.
 	return until - now < renewMs;
 }
@@ -49,7 +49,7 @@ function wantedValue(thing: string, mode: RaidMode, now: number): number {
 }
 
 /** Whether a setting's value is already strict enough, so that raid mode does not change it. */
-export function isEnough(thing: string, value: number, mode: RaidMode) {
+function isEnough(thing: string, value: number, mode: RaidMode) {
 	// A pause of invites by somebody else always counts as too short, because it would end while raid mode is on.
 	return thing !== "invites" && value >= wantedValue(thing, mode, 0);
 }
@@ -114,7 +114,7 @@ export function isUnsettled({ wanted }: RaidMode, { state }: RaidStep) {
 	return state === (wanted === "on" ? "restoring" : "asked");
 }
 
-export interface Known {
+interface Known {
 	mode: RaidMode;
 	thing: string;
 	/** The stored state of the setting; undefined if none is stored. */

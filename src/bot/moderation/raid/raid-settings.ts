@@ -82,7 +82,7 @@ export async function sendSetting(
  * Who turned raid mode on or off: a member, "gone" for a person who left the guild, or undefined for an MCP client with
  * the root key.
  */
-export type Moderator = GuildMember | "gone" | undefined;
+type Moderator = GuildMember | "gone" | undefined;
 
 /** Fetches the person who turned a guild's raid mode on or off. */
 export async function moderatorOf(

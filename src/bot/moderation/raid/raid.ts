@@ -4,7 +4,7 @@
 import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
-import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { combineFeatures, type FeatureOptions } from "../../commands/feature.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import type { ModerationLog } from "../moderation-log.ts";
 import { requireHeld } from "../who-may.ts";
@@ -48,7 +48,7 @@ export const raidActions: readonly Action[] = [
 	{ name: "raid status", tool: "raid_status", options: [], permission: "ManageGuild" },
 ];
 
-export interface RaidOptions
+interface RaidOptions
 	extends Pick<FeatureOptions, "config" | "connection" | "store" | "log" | "mutex" | "callAs">,
 		Pick<RaidModesOptions, "now" | "backOffMs" | "maxSleepMs" | "arrivedAfterMs"> {
 	moderationLog: Pick<ModerationLog, "add" | "channelOf">;
@@ -59,17 +59,11 @@ export function createRaid(options: RaidOptions) {
 	const modes = new RaidModes(options);
 	const rate = config.toml.moderation?.raid;
 	const watch = rate && createJoinWatch({ rate, connection, modes, moderationLog, log });
-	return {
-		tools: raidTools(modes),
-		actions: raidActions,
-		components: [raidButtonHandler(callAs)],
-		attach(client) {
-			modes.attach(client);
-			watch?.attach(client);
-		},
-		start: () => modes.start(),
-		close: () => modes.close(),
-	} satisfies Feature;
+	return combineFeatures([
+		modes,
+		watch,
+		{ tools: raidTools(modes), actions: raidActions, components: [raidButtonHandler(callAs)] },
+	]);
 }
 
 function raidButtonHandler(callAs: CallAs): ComponentHandler {

@@ -21,17 +21,18 @@ export class Copies {
 	readonly #byId = new Map<string, { message: ReportedMessage; at: number }>();
 
 	/** Adds a copy unless there is one of the same message: the first copy shows what was reported. */
-	add(message: ReportedMessage, now = performance.now()): void {
-		this.#prune(now);
-		if (!this.#byId.has(message.id)) this.#byId.set(message.id, { message, at: now });
+	add(message: ReportedMessage): void {
+		this.#prune();
+		if (!this.#byId.has(message.id)) this.#byId.set(message.id, { message, at: performance.now() });
 	}
 
-	get(id: string, now = performance.now()): ReportedMessage | undefined {
-		this.#prune(now);
+	get(id: string): ReportedMessage | undefined {
+		this.#prune();
 		return this.#byId.get(id)?.message;
 	}
 
-	#prune(now: number): void {
+	#prune(): void {
+		const now = performance.now();
 		for (const [id, { at }] of this.#byId) {
 			if (this.#byId.size < maxMessages && now - at < keptMs) return;
 			this.#byId.delete(id);

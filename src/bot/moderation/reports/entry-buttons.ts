@@ -22,7 +22,7 @@ import type { CallAs } from "../../tool/call-as.ts";
 import { actsOf, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
 import type { Reports } from "./reports.ts";
 
-export interface EntryButtonsOptions {
+interface EntryButtonsOptions {
 	reports: Pick<Reports, "find" | "act" | "openAbout">;
 	callAs: CallAs;
 }

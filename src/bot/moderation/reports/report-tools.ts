@@ -25,7 +25,7 @@ export const reportToolNames = ["list_reports", "resolve_report"] as const;
 
 const maxNumber = 1_000_000_000;
 
-export interface ReportToolsOptions {
+interface ReportToolsOptions {
 	channelId: string;
 	reports: Pick<Reports, "find" | "list" | "openAbout" | "end">;
 	cases: Pick<Cases, "find" | "countOf">;

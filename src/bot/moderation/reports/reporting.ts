@@ -47,7 +47,7 @@ const messageLink = /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17
 
 const notFound = said("report.refused.not_found");
 
-export interface ReportingOptions {
+interface ReportingOptions {
 	channelId: string;
 	connection: Connection;
 	reports: Pick<Reports, "file" | "copies">;

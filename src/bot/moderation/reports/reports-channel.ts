@@ -11,7 +11,7 @@ const reportsPermissions = ["ViewChannel", "SendMessages", "EmbedLinks", "ReadMe
 export type StaffChannel = TextChannel | NewsChannel;
 
 /** Or the reason for the operator. `isPublic`: the only problem is that everyone can see it. */
-export type ReportsChannel =
+type ReportsChannel =
 	| { channel: StaffChannel; problem?: never; isPublic?: false }
 	| { channel?: never; problem: string; isPublic?: boolean };
 

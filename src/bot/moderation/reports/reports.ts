@@ -35,12 +35,12 @@ const closeAfterMs = 3_600_000;
 const actingMs = 30_000;
 const maxActs = 20;
 
-export interface ReportsOptions extends Omit<EntryWorkerOptions, "copies"> {
+interface ReportsOptions extends Omit<EntryWorkerOptions, "copies"> {
 	store: Pick<Store, "sql" | "transaction">;
 	callAs: CallAs;
 }
 
-export interface ReportRequest {
+interface ReportRequest {
 	reporterId: string;
 	message?: ReportedMessage;
 	person?: { id: string; isBot: boolean };
@@ -49,7 +49,7 @@ export interface ReportRequest {
 
 const maxRelated = 10;
 
-export interface ActRequest {
+interface ActRequest {
 	guildId: string;
 	number: number;
 	act: ReportAct;
@@ -60,7 +60,7 @@ export interface ActRequest {
 	call(row: ReportRow): { tool: string; args: JsonObject };
 }
 
-export interface ReportEnd {
+interface ReportEnd {
 	state: "handled" | "dismissed";
 	/** Id of the person who ends it; null for an MCP client that acts in nobody's name. */
 	by: string | null;

@@ -19,7 +19,7 @@ import { requireHeld } from "../who-may.ts";
 import type { Allowances } from "./allowances.ts";
 import { prefix } from "./log-entry.ts";
 
-export interface ButtonsOptions {
+interface ButtonsOptions {
 	callAs: CallAs;
 	cases: Pick<Cases, "find" | "edit">;
 	allowances: Pick<Allowances, "add">;

@@ -25,7 +25,7 @@ const maxWaiting = 20_000;
 
 const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
 
-export interface DeletionsOptions extends PersistentOptions {
+interface DeletionsOptions extends PersistentOptions {
 	connection: Connection;
 	gatherMs?: number | undefined;
 }
@@ -39,8 +39,6 @@ interface Waiting {
 	messageId: string;
 	end: (end: RequestEnd) => void;
 }
-
-export type Deletions = ReturnType<typeof createDeletions>;
 
 /** One queue of messages per channel. */
 export function createDeletions({ gatherMs = defaultGatherMs, connection, ...options }: DeletionsOptions) {

@@ -21,7 +21,7 @@ export interface Detection {
 	posts: readonly Post[];
 }
 
-export interface DetectorOptions extends Thresholds {
+interface DetectorOptions extends Thresholds {
 	/** Ids of channels in which every message is spam. */
 	honeypots: readonly string[];
 	/** Hosts, optionally with the start of a path, to which links are spam. */

@@ -11,7 +11,7 @@ const maxConcurrent = 10;
 const maxWaiting = 200;
 const timeoutMs = 2_500;
 
-export interface FileContentOptions {
+interface FileContentOptions {
 	/** Base URL of Discord's CDN. Files at other URLs are not downloaded. */
 	cdn: string;
 	log: Log;

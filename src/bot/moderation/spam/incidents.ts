@@ -48,7 +48,7 @@ export interface IncidentsTiming {
 
 export const defaultTiming: IncidentsTiming = { storeMs: 500, timeoutMs: 1_000, quietMs: 2_000, watchMs: 120_000 };
 
-export interface IncidentsOptions {
+interface IncidentsOptions {
 	connection: Connection;
 	store: Store;
 	mutex: KeyedMutex;

@@ -14,7 +14,7 @@ export const prefix = "spam";
 
 const maxWaiting = 1_000;
 
-export interface EntriesOptions extends PersistentOptions {
+interface EntriesOptions extends PersistentOptions {
 	connection: Connection;
 	log: Log;
 	/** Resolves with the id of the guild's moderation log channel; undefined if it has none. */

@@ -41,7 +41,7 @@ export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store"
 	now?: () => number;
 }
 
-export interface Spam {
+interface Spam {
 	components: readonly ComponentHandler[];
 	attach(client: Client): void;
 	start(): void;

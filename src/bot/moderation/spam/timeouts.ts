@@ -23,13 +23,13 @@ const sameSpamMs = 10_000;
 
 const { UnknownMember } = RESTJSONErrorCodes;
 
-export interface TimeoutsOptions extends PersistentOptions {
+interface TimeoutsOptions extends PersistentOptions {
 	connection: Connection;
 	/** Keyed mutex with user ids as keys: only one change of a user's roles, bans or timeouts runs at a time. */
 	mutex: KeyedMutex;
 }
 
-export interface TimeoutRequest {
+interface TimeoutRequest {
 	guildId: string;
 	userId: string;
 	/** End of the timeout, in epoch milliseconds. */

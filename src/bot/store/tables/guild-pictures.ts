@@ -4,7 +4,7 @@
 import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
-export interface GuildPictureRow {
+interface GuildPictureRow {
 	/** First 32 hexadecimal digits of the SHA-256 hash. */
 	hash: string;
 	media_type: string;

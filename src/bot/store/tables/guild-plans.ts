@@ -2,7 +2,7 @@
 
 import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 
-export interface GuildPlanRow {
+interface GuildPlanRow {
 	hash: string;
 	guild_id: string;
 	/** Epoch milliseconds; the last time, if the same plan was made again. */

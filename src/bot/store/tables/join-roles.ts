@@ -4,13 +4,13 @@
 import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
-export interface OwedRow {
+interface OwedRow {
 	user_id: string;
 	/** As reported by Discord. */
 	joined_at: number;
 }
 
-export interface JoinRoleNotes {
+interface JoinRoleNotes {
 	/** Epoch milliseconds: who joined until then has the role or is stored as waiting. */
 	joinedUntil: number | undefined;
 	owed: readonly OwedRow[];

@@ -82,7 +82,7 @@ export async function deleteOldSpam(sql: Sql, time: number): Promise<void> {
 	await sql`DELETE FROM spam_allowances WHERE until < ${time}`;
 }
 
-export interface SpamAllowance {
+interface SpamAllowance {
 	guild_id: string;
 	user_id: string;
 	until: number;

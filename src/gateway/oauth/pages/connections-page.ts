@@ -10,7 +10,7 @@ import { publisherOf, signedInAs } from "./consent-page.ts";
 import { type Html, html, sayHtml, shown } from "./html.ts";
 import { pageResponse } from "./page.ts";
 
-export interface ConnectionsPage {
+interface ConnectionsPage {
 	person: DiscordPerson;
 	connections: readonly Grant[];
 	/** Sent with each form of the page. */

@@ -17,7 +17,7 @@ export interface Parameters {
 	all(name: string): string[];
 }
 
-export function parametersOf(params: URLSearchParams): Parameters {
+function parametersOf(params: URLSearchParams): Parameters {
 	const all = (name: string) => {
 		const values = params.getAll(name).filter((value) => value !== "");
 		if (values.some((value) => value.length > maxValueLength))
