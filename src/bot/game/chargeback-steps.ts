@@ -262,7 +262,6 @@ export function shortId(id: string): string {
 /** How the audit log reason of every ban for a chargeback starts. */
 export const banReasonStart = "Chargeback (";
 
-/** Returns the audit log reason of the ban for a chargeback. */
 export function banReason({ id, decided_by }: Pick<Chargeback, "id" | "decided_by">): string {
 	return `${banReasonStart}${shortId(id)}), decided by ${decided_by}`;
 }

@@ -9,9 +9,7 @@ export type CallOutcome =
 	| "ok"
 	/** A result with `isError`. */
 	| "tool_error"
-	/** The bot returned a JSON-RPC error. */
 	| "rpc_error"
-	/** The bot refused with an HTTP error status. */
 	| "http_error"
 	| "offline"
 	/** No response to a call of a read-only tool. */

@@ -50,7 +50,6 @@ export class RecentCalls {
 	/** Changes when a call begins to wait for approval, or somebody decides in the console. */
 	approvalChanges = 0;
 
-	/** Number of the next call. */
 	get next(): number {
 		return this.#count;
 	}

@@ -19,7 +19,6 @@ export interface Controllable {
 	world: World;
 	/** The REST requests that changed something in the simulated Discord, in order. */
 	journal: Journal;
-	/** The log of all REST requests to the simulator. */
 	requests: RequestLog;
 	/** Routes that clients have requested but the simulator does not implement. */
 	unknownRoutes: readonly UnknownRoute[];

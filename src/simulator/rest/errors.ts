@@ -16,7 +16,6 @@ export class ApiError extends Error {
 	}
 }
 
-/** The name of a JSON error code in discord.js. */
 type ErrorName = keyof typeof Code;
 
 // Programs rely on the codes. The messages are Discord's where they are known. A guess (error-status): the statuses.

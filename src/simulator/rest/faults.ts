@@ -118,12 +118,10 @@ export class Faults {
 		return this.#add(match, effect, limits);
 	}
 
-	/** Returns all injected faults that can still affect requests. */
 	list(): readonly InjectedFault[] {
 		return [...this.#active];
 	}
 
-	/** Removes all injected faults and lets all held requests continue. */
 	clear(): void {
 		for (const fault of this.#holding) fault.release();
 		for (const fault of this.#active) fault.release();

@@ -14,7 +14,6 @@ export function saidAction(action: CaseAction): Said {
 	return said(`case.action.${action}`);
 }
 
-/** Titles of the actions of cases in English, for lists. */
 const actionTitles = Object.fromEntries(
 	caseActions.map((action) => [action, render(saidAction(action), "en")]),
 ) as Readonly<Record<CaseAction, string>>;

@@ -60,7 +60,6 @@ export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffM
 	arrivedAfterMs?: number;
 }
 
-/** A request to turn raid mode on or off. */
 interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
 
 /** The state of a guild's raid mode and of the settings that it changed; undefined if raid mode was never turned on. */

@@ -35,7 +35,6 @@ export const shownReporters = 5;
 const maxReasonLength = 150;
 const shownActs = 5;
 
-/** A report with all data that its entry shows. */
 export interface ShownReport {
 	row: ReportRow;
 	reporters: readonly ReporterRow[];
@@ -109,7 +108,6 @@ function nonceOf({ number, post_at }: ReportRow): string {
 	return `report-${number}-${post_at?.toString(36)}`;
 }
 
-/** Whether a message is the entry of this open report. */
 export function isEntryOf({ author, client, components }: Message, { number }: ReportRow): boolean {
 	if (author.id !== client.user.id) return false;
 	const rows = components.map((component) => JSON.stringify(component));

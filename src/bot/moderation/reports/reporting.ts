@@ -40,7 +40,6 @@ const { MissingAccess, UnknownMessage } = RESTJSONErrorCodes;
 export const formPrefix = "report-form";
 const reasonField = "reason";
 
-/** Names of the commands that are registered with Discord. */
 export const reportCommandNames = ["Report", "report"] as const;
 
 const messageLink = /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/(\d{17,20})\/(\d{17,20})\/?$/;

@@ -7,7 +7,6 @@ import { formError, notSimulated } from "../errors.ts";
 import * as f from "./fields.ts";
 import { localizations, name, options } from "./option-fields.ts";
 
-/** Maximum number of global commands of an application by type, and of its commands in each guild. */
 export const maxCommands: Readonly<Record<CommandType, number>> = {
 	[Type.ChatInput]: 100,
 	[Type.User]: 15,

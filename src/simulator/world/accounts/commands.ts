@@ -97,7 +97,6 @@ function worksIn({ contexts, dm_permission }: Command, guild: Guild | undefined)
 	return guild !== undefined || dm_permission !== false;
 }
 
-/** Whether a guild member with these permissions may use a command. */
 export function mayUse(command: Command, permissions: bigint): boolean {
 	if (has(permissions, "Administrator")) return true;
 	const needed = command.default_member_permissions;

@@ -15,7 +15,6 @@ export class VoiceStatuses {
 		return this.#statuses.get(id) ?? null;
 	}
 
-	/** Sets the status text of a voice channel. Null clears the text. */
 	set(channel: GuildChannel, status: string | null, by?: Attribution): void {
 		const { id, guild_id } = channel;
 		if (status === null) this.#statuses.delete(id);

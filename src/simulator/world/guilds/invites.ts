@@ -64,7 +64,6 @@ export class Invites {
 		return invite;
 	}
 
-	/** Finds an existing invite to a channel that has the same inviter and settings as the invite to create. */
 	findSame(channel: GuildChannel, given: NewInvite): Invite | undefined {
 		const wanted = Object.entries({ ...defaults, ...given });
 		return this.list({ channel_id: channel.id }).find((one) =>

@@ -8,7 +8,6 @@ import { compareRoles } from "../state/permissions.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";
 
-/** New values for the fields of a role. */
 export type RoleChanges = Changes<
 	Omit<Role, "id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"> & { icon: Picture | null }
 >;

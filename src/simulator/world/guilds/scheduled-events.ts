@@ -25,7 +25,6 @@ export class ScheduledEvents {
 
 	constructor(private readonly state: State) {}
 
-	/** The scheduled events of a guild, oldest first. */
 	in({ id }: Guild): ScheduledEvent[] {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
@@ -82,14 +81,12 @@ export class ScheduledEvents {
 		audit.delete(this.state, guild, event, auditFields(event), {}, by);
 	}
 
-	/** Marks a guild member as interested in a scheduled event. */
 	subscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.has(user.id)) return;
 		event.userIds.add(user.id);
 		this.#dispatchUser("ADD", guild, event, user);
 	}
 
-	/** Marks a guild member as no longer interested in a scheduled event. */
 	unsubscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.delete(user.id)) this.#dispatchUser("REMOVE", guild, event, user);
 	}

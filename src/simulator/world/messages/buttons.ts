@@ -15,7 +15,6 @@ export interface Button {
 	disabled?: boolean;
 }
 
-/** The types of select menus. */
 export const selectTypes = [
 	ComponentType.StringSelect,
 	ComponentType.UserSelect,

@@ -72,7 +72,6 @@ export interface Page {
 	after?: string | undefined;
 }
 
-/** New values for the fields of a message. */
 export type MessageChanges = Changes<
 	Omit<Snapshot, "type" | "timestamp" | "edited_timestamp"> & Pick<Message, "mention_everyone">
 >;
@@ -224,7 +223,6 @@ export class Messages {
 		this.state.audit(guild, by, action, targetId, { options });
 	}
 
-	/** Dispatches the event TYPING_START, which says that a user is typing in a channel. */
 	startTyping(channel: Channel, user: User): void {
 		const member = this.state.memberIn(channel, user.id);
 		this.state.dispatchToChannel("TYPING_START", channel, {
@@ -251,7 +249,6 @@ export class Messages {
 		};
 	}
 
-	/** Dispatches the event MESSAGE_CREATE or MESSAGE_UPDATE with the current state of a message. */
 	dispatch(type: "MESSAGE_CREATE" | "MESSAGE_UPDATE", channel: Channel, message: Message): void {
 		const guild = inGuild(channel) ? this.state.guildOf(channel) : undefined;
 		const member = guild?.members.get(message.author.id);

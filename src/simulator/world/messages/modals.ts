@@ -22,7 +22,6 @@ export type ModalPart =
 	| { type: ComponentType.ActionRow; id: number; components: readonly ModalInput[] }
 	| { type: ComponentType.TextDisplay; id: number; content: string };
 
-/** A text input or select menu of a modal. */
 export type ModalInput = TextInput | ModalMenu;
 
 export interface TextInput {
@@ -43,7 +42,6 @@ interface ModalMenu extends SelectMenu {
 	required?: boolean | null | undefined;
 }
 
-/** All inputs of a modal, in the order in which they appear, each with its label. */
 export function inputsIn({ components }: Modal): { label: string; input: ModalInput }[] {
 	return components.flatMap((part) => {
 		if ("component" in part) return [{ label: part.label, input: part.component }];

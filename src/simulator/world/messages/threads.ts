@@ -22,7 +22,6 @@ import { channelPermissions, has } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, permittedIn, type State, viewersOf } from "../state/state.ts";
 
-/** New values for the fields of a thread. */
 export type ThreadChanges = Changes<Omit<ReturnType<typeof auditFields>, "type">>;
 
 export type NewThread = ThreadChanges & {
@@ -37,7 +36,6 @@ export type NewThread = ThreadChanges & {
 
 const audit = auditOf("Thread");
 
-/** Of the messages that threads contain. */
 interface ThreadMessages {
 	get(channelId: string, id: string): Message | undefined;
 	add(channel: Channel, author: User, given: NewMessage): Message;
@@ -203,7 +201,6 @@ export class Threads {
 		return true;
 	}
 
-	/** Removes a user who leaves a guild from the members of all its threads. */
 	leaveAll(guild: Guild, user: User): void {
 		for (const thread of guild.threads.values()) this.leave(thread, user);
 	}

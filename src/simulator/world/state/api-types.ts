@@ -53,7 +53,6 @@ export type SentStage = Omit<Sent<APIStageInstance>, "guild_scheduled_event_id">
 	guild_scheduled_event_id: string | null;
 };
 
-/** A changed field of an audit log entry. */
 export interface AuditLogChange {
 	key: string;
 	old_value?: unknown;

@@ -366,7 +366,6 @@ export function isText(type: Channel["type"]): type is Channel["type"] & TextCha
 	return type !== ChannelType.GuildCategory && !holdsPosts({ type });
 }
 
-/** Whether a channel is a voice or stage channel. */
 export function isVoice({ type }: { type: ChannelType }): boolean {
 	return type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice;
 }
