@@ -226,7 +226,8 @@ export function unknownMembers(guild: Guild, connection: MemberState): string | 
 
 export function requireKnownMembers(guild: Guild, connection: MemberState): void {
 	if (connection.hasAllMembers(guild)) return;
-	if (!hearsOfMembers(guild)) throw new ToolError(`${withoutMembers} Nothing was done.`);
+	if (!hearsOfMembers(guild))
+		throw new SaidError(said("refusal.members_hidden"), { models: `${withoutMembers} Nothing was done.` });
 	throw new SaidError(said("refusal.loading"), {
 		models: `The members of the guild ${guild.id} are still being loaded (${loadedMembers(guild)}). Nothing was done; try again in a moment.`,
 	});

@@ -14,7 +14,6 @@ import {
 } from "discord.js";
 import { type Overwrites, withOverwrites } from "../guild-document/names/overwrites.ts";
 import { officialName, permissionNames } from "../guild-document/names/permission-names.ts";
-import { ToolError } from "../lib/tool-error.ts";
 import { SaidError } from "../texts/said-error.ts";
 import { inList, joined, render, type Said, said, type Text } from "../texts/texts.ts";
 import { actingPerson, currentPerson, isForPeople, isKnownInThread, type Standing } from "./acting-person.ts";
@@ -110,9 +109,9 @@ export function withTitles<One extends Text>(one: One): One {
 export function botMember(guild: Guild): GuildMember {
 	const me = guild.members.me;
 	if (me) return me;
-	throw new ToolError(
-		`The bot's own roles in the guild ${guild.id} are not loaded yet. Nothing was done; try again in a few seconds.`,
-	);
+	throw new SaidError(said("refusal.offline"), {
+		models: `The bot's own roles in the guild ${guild.id} are not loaded yet. Nothing was done; try again in a few seconds.`,
+	});
 }
 
 /** An administrator's: all bits are set. */

@@ -52,9 +52,6 @@ export interface ShownRequest {
 /** First line of a plan that only names what stands in the arguments. */
 export const namesHeading = "The ids in the arguments:";
 
-/** Start of the line that says why the arguments make the call destructive. */
-const destructiveHeading = "Counts as destructive:";
-
 /** Undefined for the holder of the root key. */
 export function principalOf({ principal }: Pick<ApprovalRow, "principal">): Principal | undefined {
 	return principal === null ? undefined : JSON.parse(principal);
@@ -134,7 +131,7 @@ function buttonRow(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]
 	};
 }
 
-/** The tool, its caller, the users and things in its arguments, a summary of its dry run, and why it is destructive. */
+/** The tool, its caller, the users and things in its arguments, and a summary of its dry run. */
 function sentencesOf({ row, title, language }: ShownRequest): string[] {
 	const say = sayIn(language);
 	const values = { tool: inlineText(title, maxNameLength), who: requesterText(row, language) };
@@ -148,11 +145,7 @@ function sentencesOf({ row, title, language }: ShownRequest): string[] {
 					...values,
 					things: more > 0 ? said("approval.things.more", { things: shown, more }) : shown,
 				});
-	const lines: string[] = JSON.parse(row.plan) ?? [];
-	const reasons = lines.filter((line) => line.startsWith(destructiveHeading));
-	const [first = namesHeading] = lines.filter((line) => !reasons.includes(line));
-	const inShort = row.summary === "" && first !== namesHeading ? readable(first) : row.summary;
-	const quoted = [...truncate(inShort, maxSummaryLength).split("\n"), ...reasons.map(readable)];
+	const quoted = truncate(row.summary, maxSummaryLength).split("\n");
 	return [sentence, ...quoted.filter((line) => line !== "").map((line) => `> ${line.replace(/^> /, "")}`)];
 }
 
@@ -174,7 +167,7 @@ function mentionsIn(args: JsonObject): string[] {
 }
 
 /** A line for models, as people read it: without ids, and with plural forms. */
-function readable(line: string): string {
+export function readable(line: string): string {
 	const plain = line
 		.replace(/,? ?\bID: \d{17,20}/g, "")
 		.replaceAll(" ()", "")

@@ -8,6 +8,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { channelName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
+import { resultLines } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -17,7 +18,7 @@ import { within } from "../../lib/wait.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
 import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
-import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
+import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
 import { forPeople } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
@@ -44,6 +45,7 @@ import { callFacts } from "../tool/call-facts.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
+import { toolTitle } from "../tool/titles.ts";
 import { CallStopped, canonicalJson, hashOf, previewCall, quiet, requireReviewable } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
 import {
@@ -51,6 +53,7 @@ import {
 	namesHeading,
 	needsFile,
 	principalOf,
+	readable,
 	replacedMessage,
 	requestMessage,
 	type ShownRequest,
@@ -239,21 +242,23 @@ export class Requests {
 	#shown(row: ApprovalRow): ShownRequest {
 		return {
 			row,
-			title: this.titleOf(row),
+			title: render(this.titleOf(row), this.#languageFor(row)),
 			guildName: this.options.connection.guilds.find(({ id }) => id === row.guild_id)?.name,
 			language: this.#languageFor(row),
 		};
 	}
 
 	/** Of the tool, for people. */
-	titleOf(row: ApprovalRow): string {
-		const title = this.#resolve(row).tool?.listing.title;
-		return typeof title === "string" ? title : row.tool;
+	titleOf(row: ApprovalRow): Text {
+		return toolTitle(row.tool, this.#resolve(row).tool?.listing.title);
 	}
 
-	#summaryOf({ shown = [] }: Preview, row: Partial<ApprovalRow>): string {
+	/** Of a dry run only for models, the first line, in English. */
+	#summaryOf({ shown = [], lines: [first = ""] = [] }: Preview, row: Partial<ApprovalRow>): string {
 		const ofPeople = [shown].flat().filter((part) => typeof part === "object");
-		return forPeople(ofPeople, this.#languageFor(row));
+		const text = forPeople(ofPeople, this.#languageFor(row));
+		const isShown = ofPeople.some(({ models, people }) => people.length > 0 && models.includes(first));
+		return isShown ? text : resultLines(readable(first), text).join("\n");
 	}
 
 	#languageFor({ channel_id = "" }: Partial<ApprovalRow>): Language {

@@ -1,7 +1,9 @@
 // Turns the values that a person gave for an action into a tool call.
 
-import { auditReason } from "../../discord/text.ts";
+import { auditReason, inlineText } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import type { PersonCall } from "../tool/call-as.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { requireDuration } from "./durations.ts";
@@ -68,5 +70,7 @@ function addValue(
 function readMessageLink(text: string): { message: string; channel?: string } {
 	const link = /^<?https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/\d+\/(\d+)\/(\d+)>?$/.exec(text.trim());
 	const [, channel, message] = link ?? [];
-	return channel !== undefined && message !== undefined ? { channel, message } : { message: text.trim() };
+	if (channel !== undefined && message !== undefined) return { channel, message };
+	if (!/^\d{17,20}$/.test(text.trim())) throw new SaidError(said("answer.no_message", { text: inlineText(text, 100) }));
+	return { message: text.trim() };
 }

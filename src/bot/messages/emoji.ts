@@ -3,8 +3,9 @@
 import { type APIEmoji, type APIReaction, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { oneField } from "../../discord/text.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import { expected } from "../tool/arguments/arguments.ts";
 
 export interface Emoji {
@@ -54,7 +55,9 @@ export async function guildEmoji(guild: Guild, id: string) {
 function findEmoji(all: readonly GuildEmoji[], guild: Guild, id: string) {
 	const found = all.find((emoji) => emoji.id === id);
 	if (found) return found;
-	throw new ToolError(`There is no emoji ${id} in the guild ${guild.id}. list_emojis lists its emoji.`);
+	throw new SaidError(said("refusal.no_emoji", { emoji: `<:_:${id}>` }), {
+		models: `There is no emoji ${id} in the guild ${guild.id}. list_emojis lists its emoji.`,
+	});
 }
 
 /** Throws a ToolError for a custom emoji that the guild does not have. */

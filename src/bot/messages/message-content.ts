@@ -4,7 +4,8 @@
 
 import type { APIMessage, Client } from "discord.js";
 import { isSwitchedOn, privilegedIntents } from "../../discord/intents.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 
 const howToEnable =
 	'The operator can enable "Message Content Intent" in the developer portal (Bot) and restart the bot.';
@@ -16,9 +17,9 @@ export function readsContent(discord: Client<true>): boolean {
 /** Throws a ToolError otherwise. `consequence` says what does not work. */
 export function requireContent(discord: Client<true>, consequence: string): void {
 	if (readsContent(discord)) return;
-	throw new ToolError(
-		`Discord hides message content from this bot, so ${consequence}. ${howToEnable} Nothing was done.`,
-	);
+	throw new SaidError(said("refusal.content_hidden"), {
+		models: `Discord hides message content from this bot, so ${consequence}. ${howToEnable} Nothing was done.`,
+	});
 }
 
 /** If messages are empty because Discord hides their content. */

@@ -19,7 +19,8 @@ import { PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import type { Moment } from "../tool/arguments/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import { type ArchivedThread, archivedThreadsOf, hasThreads } from "./archived-threads.ts";
@@ -79,7 +80,7 @@ export function scopeOf(
 	const [first] = withMessages;
 	if (channels.length === 0 && parents.length === 0) {
 		if (first) requirePermissions(guild, first, bits(first));
-		throw new ToolError(noChannels);
+		throw new SaidError(said("refusal.nothing_to_search"), { models: noChannels });
 	}
 	return {
 		channels,
@@ -100,7 +101,8 @@ export async function withArchived(guild: Guild, scope: Scope, range: Range): Pr
 	const known = new Set(channels.map(({ id }) => id));
 	const found = await archivedThreadsOf(guild, parents, range, known);
 	const { threads: archived, unlisted, why } = found;
-	if (channels.length + archived.length + unlisted.length === 0) throw new ToolError(noChannels);
+	if (channels.length + archived.length + unlisted.length === 0)
+		throw new SaidError(said("refusal.nothing_to_search"), { models: noChannels });
 	return { ...scope, archived, unlisted, why };
 }
 

@@ -10,6 +10,7 @@ import { type Said, type Say, said, sayIn, type TextKey } from "../../texts/text
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { Audit, AuditedCall } from "../tool/audit.ts";
+import { toolTitle } from "../tool/titles.ts";
 
 const maxArgumentsLength = 1_000;
 const prefix = "audit";
@@ -67,7 +68,7 @@ export function createAuditChannel({ channelId, connection, audit, log }: AuditC
 function lineFor({ at, outcome, principal, tool, title = tool }: AuditedCall, locale: string | null) {
 	const say = sayIn(locale);
 	const line = say("audit.line", {
-		title: inlineText(title, 200),
+		title: toolTitle(tool, inlineText(title, 200)),
 		outcome: said(`audit.${outcome}`),
 		who: whoAsked(principal?.person?.id, principal?.id),
 		time: `<t:${Math.floor(at.getTime() / 1_000)}:f>`,

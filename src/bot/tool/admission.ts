@@ -146,9 +146,10 @@ async function admit(
 	const person = currentPerson();
 	if (!person || !principal?.person) return { refusal: undefined };
 	if (!isUpToDate(connection, guild))
-		throw new ToolError(
-			"The bot is not connected to Discord's Gateway, so it does not know what you may do at the moment. Nothing was done; try again in a few seconds.",
-		);
+		throw new SaidError(said("refusal.offline"), {
+			models:
+				"The bot is not connected to Discord's Gateway, so it does not know what you may do at the moment. Nothing was done; try again in a few seconds.",
+		});
 	const member = await memberIn(guild, person.id, connection, effect);
 	if (!member) return undefined;
 	const { signedIn } = principal.person;

@@ -35,6 +35,7 @@ import {
 	type Tool,
 	type ToolCall,
 } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
 import { render, said, type Text } from "../../texts/texts.ts";
 import { forModels, type Output, parts, result } from "../results/result.ts";
 import {
@@ -55,6 +56,7 @@ import { recorded } from "./case-record.ts";
 import type { BotContext, BotToolDefinition, ContextFor, Hints, Needs, ToolContext } from "./context.ts";
 import { namedIds } from "./named-ids.ts";
 import { previewOf, previewOfNames } from "./review.ts";
+import { saidDestructive } from "./titles.ts";
 
 const toolTimeoutMs = 25_000;
 
@@ -163,13 +165,14 @@ async function run<Entries extends v.ObjectEntries>(
 	}
 	const plan = await definition.plan?.(args, context);
 	const preview = async () => {
-		const note = why === undefined ? [] : [`Counts as destructive: it ${why}.`];
+		const people = why !== undefined && !isForPeople() && saidDestructive(why);
+		const note = why === undefined ? [] : [result(`Counts as destructive: it ${why}.`, people)];
 		if (plan?.preview === undefined)
-			return previewOfNames([...namedIds(args as JsonObject, things, thingName), ...note]);
+			return previewOfNames([...namedIds(args as JsonObject, things, thingName), ...forModels(note)], note);
 		const shown = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
 		const basis = typeof plan.basis === "function" ? plan.basis(forModels(shown)) : plan.basis;
 		const { leavesOut } = plan;
-		return { ...previewOf(parts(shown, note), basis && [basis, note].flat()), leavesOut };
+		return { ...previewOf(parts(shown, note), basis && [basis, forModels(note)].flat()), leavesOut };
 	};
 	if (dry_run) {
 		const { lines = [], shown = lines, basis } = await preview();
@@ -299,7 +302,7 @@ async function withinDeadline<T>(
 	try {
 		return await new Promise<T>((resolve, reject) => {
 			// A pending platform call rejects first, with an error that states whether its request was sent.
-			const end = () => setTimeout(() => reject(new ToolError(timedOut)));
+			const end = () => setTimeout(() => reject(new SaidError(said("error.timeout"), { models: timedOut })));
 			if (signal.aborted) end();
 			else signal.addEventListener("abort", end);
 			withinRun(run, work).then(resolve, reject);
@@ -308,7 +311,7 @@ async function withinDeadline<T>(
 		const known = error instanceof RpcError ? error : toToolError(error);
 		if (known || error instanceof ToolError || !wrote) throw known ?? error;
 		onBug(error);
-		throw new ToolError(failedAfterWrite, { cause: error });
+		throw new SaidError(said("error.after_write"), { models: failedAfterWrite, cause: error });
 	} finally {
 		deadlines.end(signal);
 	}

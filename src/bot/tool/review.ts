@@ -33,8 +33,8 @@ export function previewOf(shown: Output, basis?: string | readonly string[]): Pr
 }
 
 /** Without a dry run. `names`: what the ids in the arguments stand for. */
-export function previewOfNames(names: readonly string[]): Preview {
-	return { lines: undefined, names, basis: names };
+export function previewOfNames(names: readonly string[], shown: Output): Preview {
+	return { lines: undefined, shown, names, basis: names };
 }
 
 export const noPreview: Preview = { lines: undefined, basis: [] };

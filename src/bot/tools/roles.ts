@@ -14,6 +14,8 @@ import { formatColor } from "../../guild-document/names/colors.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters, type ToolCall } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import { said } from "../../texts/texts.ts";
 import {
 	flag,
 	found,
@@ -344,6 +346,8 @@ function whyFixed({ id, guild }: Role): string {
 
 /** Throws a ToolError for @everyone and for managed roles, which cannot be assigned to members or removed from them. */
 export function requireAssignable(role: Role): void {
-	if (role.id === role.guild.id || role.managed)
-		throw new ToolError(`${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.`);
+	if (role.id !== role.guild.id && !role.managed) return;
+	throw new SaidError(said(role.managed ? "refusal.managed_role" : "refusal.everyone", { role: `<@&${role.id}>` }), {
+		models: `${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.`,
+	});
 }

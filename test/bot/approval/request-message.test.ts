@@ -69,14 +69,18 @@ test("in a German server the request is German, and the answer in the language o
 	const { id } = world.simulator.user("zoe");
 	await world.call(key("k"), "ban", { user_ids: [id] });
 	const [post] = world.posts();
-	expect(titleOf(post)).toBe("„Ban users“ freigeben?");
+	expect(titleOf(post)).toBe("„Nutzer bannen“ freigeben?");
 	expect(descriptionOf(post)).toStartWith(
-		`**„Ban users“** ausführen? Angefragt von: Schlüssel k. Betrifft: <@${id}>.\n> <@${id}> dauerhaft bannen?\n-# Unter`,
+		`**„Nutzer bannen“** ausführen? Angefragt von: Schlüssel k. Betrifft: <@${id}>.\n> <@${id}> dauerhaft bannen?\n-# Unter`,
 	);
 	expect(buttonsOf(post)).toEqual(["Freigeben", "Ablehnen", "Details"]);
-	expect(await world.press("ada", "Ablehnen")).toBe("Abgelehnt. „Ban users“ wird nicht ausgeführt.");
-	expect(fieldsOf(await world.shown("Ban users: abgelehnt, nicht ausgeführt"))).toHaveProperty("Abgelehnt von");
+	expect(await world.press("ada", "Ablehnen")).toBe("Abgelehnt. „Nutzer bannen“ wird nicht ausgeführt.");
+	expect(fieldsOf(await world.shown("Nutzer bannen: abgelehnt, nicht ausgeführt"))).toHaveProperty("Abgelehnt von");
 	expect(await world.press("ada", "Details")).toBe("");
+	await world.call(key("k"), "create_role", { name: "New", permissions: ["MANAGE_GUILD", "BAN_MEMBERS"] });
+	expect(descriptionOf(world.posts().at(-1))).toStartWith(
+		"**„Rolle erstellen“** ausführen? Angefragt von: Schlüssel k.\n> Gilt als schwerwiegend: gibt einer Rolle „Mitglieder bannen, Server verwalten“.",
+	);
 });
 
 test("names in a request are escaped once, and it says why a call is destructive", async () => {
@@ -96,7 +100,7 @@ test("names in a request are escaped once, and it says why a call is destructive
 	pendingId(await world.call(undefined, "create_role", { name: "New", permissions: ["MANAGE_GUILD"] }));
 	expect(descriptionOf(world.posts().at(-1)).split("\n")).toEqual([
 		"Run **Create a role**? Requested by the holder of MCP_AUTH_TOKEN.",
-		"> Counts as destructive: it gives a role MANAGE\\_GUILD.",
+		"> Counts as destructive: it gives a role Manage Server.",
 		expect.stringContaining("Details shows all"),
 	]);
 });

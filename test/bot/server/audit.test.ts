@@ -735,7 +735,7 @@ describe("the details of a call in the audit channel", () => {
 		});
 		await using _ = audited;
 		expect(linesIn(audited.simulator)[0]?.text).toMatch(
-			/^\*\*Send a message\*\* · erledigt · mit MCP_AUTH_TOKEN · <t:/,
+			/^\*\*Nachricht senden\*\* · erledigt · mit MCP_AUTH_TOKEN · <t:/,
 		);
 		expect(await detailsOf(audited, message)).toMatchObject({ Outcome: "done" });
 		audited.simulator.world.users.locales.set(audited.simulator.user("ada").id, "de");

@@ -1,6 +1,12 @@
 // The command /rolemenu, which calls the tool create_role_menu.
 
+import * as v from "valibot";
+import { inlineText } from "../../../discord/text.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { SaidError } from "../../../texts/said-error.ts";
+import { said } from "../../../texts/texts.ts";
 import type { Action, ActionOption } from "../../commands/action.ts";
+import { innerEmoji } from "../../messages/emoji.ts";
 import { maxRoles, menuPrefix } from "./menu.ts";
 import { maxContent } from "./menu-tool.ts";
 
@@ -12,6 +18,18 @@ const split = (separator: RegExp) => (value: unknown) =>
 		.split(separator)
 		.map((item) => item.trim())
 		.map((item) => (item === "-" ? "" : item));
+
+/** What slash commands cannot check: one label and emoji for each role. */
+function complete(args: JsonObject): JsonObject {
+	const count = [args.role_ids].flat().length;
+	for (const name of ["labels", "emojis"] as const) {
+		const given = args[name] as readonly string[] | undefined;
+		if (given && given.length !== count) throw new SaidError(said(`menu.${name}`, { count, given: given.length }));
+	}
+	const wrong = [args.emojis ?? []].flat().find((one) => one !== "" && !v.is(innerEmoji, one));
+	if (wrong !== undefined) throw new SaidError(said("menu.no_emoji", { text: inlineText(String(wrong), 100) }));
+	return args;
+}
 
 const roleOptions = Array.from(
 	{ length: commandRoles },
@@ -29,6 +47,7 @@ export const roleMenuAction: Action = {
 	tool: "create_role_menu",
 	permission: "ManageRoles",
 	here: "channel_id",
+	complete,
 	chat: false,
 	options: [
 		...roleOptions,

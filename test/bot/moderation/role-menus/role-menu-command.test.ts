@@ -68,9 +68,9 @@ test("/rolemenu answers with what is wrong, and posts nothing", async () => {
 	const [staff = "", red = "", own = ""] = world.ids("Staff", "Red", "alpha");
 	expect(await answer({ role1: staff })).toContain("does not rank below your");
 	expect(await answer({ role1: own })).toContain("does not rank below your");
-	expect(await answer({ role1: red, labels: "a,b" })).toContain(
-		"labels: expected one for each of the 1 roles, received 2",
-	);
-	expect(await answer({ role1: red, emojis: "red" })).toContain("Unicode emoji");
+	expect(await answer({ role1: red, labels: "a,b" })).toContain("Labels given: 2, for 1 role.");
+	expect(await answer({ role1: red, emojis: "red" })).toBe("“red” is not an emoji. Nothing was done.");
+	expect(await answer({ role1: red, emojis: "<:a:12345678901234567>" })).toContain("does not have the emoji");
+	expect(await answer({ role1: red, replace: "*abc" })).toStartWith("“\\*abc” is not a link to a message.");
 	expect(world.simulator.world.messages.in(world.channel.id)).toEqual([]);
 });
