@@ -99,16 +99,16 @@ class Chat {
 
 	async close(): Promise<void> {
 		this.#closed = true;
-		for (const run of this.#runs.keys()) run.dispatch({ type: "end", reason: "restart" });
+		for (const run of this.#runs.keys()) run.end("restart");
 		await within(shutdownGraceMs, Promise.allSettled(this.#runs.values()));
-		for (const run of this.#runs.keys()) run.dispatch({ type: "stop" });
+		for (const run of this.#runs.keys()) run.stop();
 	}
 
 	#deleteChannels(ids: readonly string[]): void {
 		for (const run of this.#runs.keys())
 			if (ids.includes(run.question.channelId)) {
 				run.isChannelDeleted = true;
-				run.dispatch({ type: "end", reason: "deleted" });
+				run.end("deleted");
 			}
 		this.options.conversations.deleteChannels(ids);
 	}
@@ -117,7 +117,7 @@ class Chat {
 		for (const run of this.#runs.keys()) {
 			const deleted = ids.filter((id) => run.messageIds.has(id));
 			for (const id of deleted) run.deletedIds.add(id);
-			if (deleted.length > 0) run.dispatch({ type: "end", reason: "deleted" });
+			if (deleted.length > 0) run.end("deleted");
 		}
 		this.options.conversations.deleteMessages(ids);
 	}
@@ -162,7 +162,7 @@ class Chat {
 		const running = this.#run(run, parentId);
 		this.#runs.set(run, running);
 		// The bot may have closed since the message arrived.
-		if (this.#closed) run.dispatch({ type: "end", reason: "restart" });
+		if (this.#closed) run.end("restart");
 		await running.finally(() => this.#runs.delete(run));
 	}
 
@@ -178,8 +178,8 @@ class Chat {
 			return;
 		}
 		if (!release) return this.#notify(said("chat.busy"), question);
-		const timer = setTimeout(() => run.dispatch({ type: "end", reason: "timeout" }), this.options.answerTimeoutMs);
-		run.dispatch({ type: "slot" });
+		const timer = setTimeout(() => run.end("timeout"), this.options.answerTimeoutMs);
+		run.hasAnswer = true;
 		try {
 			await this.#answer(run, parentId);
 		} catch (error) {
