@@ -2,7 +2,7 @@
 // kept beside the new file.
 
 import { createHash } from "node:crypto";
-import { closeSync, lstatSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { copyAtomically, writeAtomically } from "./atomic.ts";
 import type { InstallRecord, Pending } from "./record.ts";
 import type { Step } from "./step.ts";
@@ -133,22 +133,7 @@ function hashFile(path: string): string | undefined {
 	const stamp = `${stat.ino} ${stat.size} ${stat.ctimeNs}`;
 	const known = knownHashes.get(path);
 	if (known?.stamp === stamp) return known.hash;
-	const hash = hashContent(path);
+	const hash = createHash("sha256").update(readFileSync(path)).digest("hex");
 	if (stat.size > 1_000_000n) knownHashes.set(path, { stamp, hash });
 	return hash;
-}
-
-function hashContent(path: string): string {
-	const file = openSync(path, "r");
-	try {
-		const hash = createHash("sha256");
-		const buffer = Buffer.alloc(1 << 20);
-		for (;;) {
-			const length = readSync(file, buffer);
-			if (length === 0) return hash.digest("hex");
-			hash.update(buffer.subarray(0, length));
-		}
-	} finally {
-		closeSync(file);
-	}
 }

@@ -2,7 +2,7 @@
 // socket for commands. Only its owner can open it.
 
 import { Database } from "bun:sqlite";
-import { lstatSync, mkdirSync, readFileSync, rmSync, type Stats, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { ConfigError, formatValue } from "../lib/config.ts";
 import { runs } from "../lib/program/program.ts";
@@ -37,19 +37,11 @@ export function hasState(instances: string): boolean {
 }
 
 function checkPrivate(path: string): void {
-	const issue = privacyIssue(lstatSync(path));
-	if (issue)
+	const stat = lstatSync(path);
+	if (!stat.isDirectory() || stat.uid !== process.getuid?.() || (stat.mode & 0o777) !== 0o700)
 		throw new ConfigError(path, [
-			`${issue}; expected a directory of mode 700 that belongs to the user who runs this. Remove it: up makes it again`,
+			"expected a directory of mode 700 that belongs to the user who runs this. Remove it: up makes it again",
 		]);
-}
-
-function privacyIssue(stat: Stats): string | undefined {
-	const mode = stat.mode & 0o777;
-	if (!stat.isDirectory()) return "it is not a directory";
-	if (stat.uid !== process.getuid?.()) return `it belongs to another user (${stat.uid})`;
-	if ((mode & 0o077) !== 0) return `other users can open it (mode ${mode.toString(8)})`;
-	return mode === 0o700 ? undefined : `its mode is ${mode.toString(8)}`;
 }
 
 /** Until `release` or the end of the process. ConfigError if others can open it, or another process has the lock. */
@@ -63,7 +55,6 @@ export function claimState(instances: string): { path: string; release(): void }
 	}
 	checkPrivate(path);
 	const claim = lock(path, instances);
-	notePid(join(path, "pid"));
 	return { path, release: () => claim.close() };
 }
 
@@ -82,26 +73,7 @@ function lock(path: string, instances: string): Database {
 		if (code !== "SQLITE_BUSY")
 			throw new ConfigError(path, [`it cannot be locked (${code}). Remove it: up makes it again`]);
 		throw new ConfigError(instances, [
-			`up runs there already (${describeHolder(path)}); ${runs("up")} status shows it. Stop it before you start another one`,
+			`up runs there already; ${runs("up")} status shows it. Stop it before you start another one`,
 		]);
 	}
-}
-
-function notePid(file: string): void {
-	try {
-		writeFileSync(file, `${process.pid}\n`, { mode: 0o600 });
-	} catch {
-		// The message then names no process.
-		rmSync(file, { force: true, recursive: true });
-	}
-}
-
-function describeHolder(path: string): string {
-	try {
-		const pid = Number(readFileSync(join(path, "pid"), "utf8"));
-		if (Number.isInteger(pid) && pid > 0) return `process ${pid}`;
-	} catch {
-		// The other process has not written its id yet.
-	}
-	return "another process";
 }

@@ -26,13 +26,6 @@ export function usageIssue({ command, names, all, json }: CommandLine): string |
 const progressMs = 2_000;
 const maxMs = 120_000;
 
-const participles: Record<Command, string> = {
-	status: "asking for the state",
-	restart: "restarting",
-	stop: "stopping",
-	start: "starting",
-};
-
 /** Exit code 1 if it failed, or for "status" if a program is not as it should be. ConfigError if no `up` runs. */
 export async function runCommand(line: CommandLine, directory: string): Promise<number> {
 	const { command, json } = line;
@@ -74,7 +67,7 @@ function fail(response: ControlResponse, name?: string): number {
 export async function send(directory: string, request: ControlRequest): Promise<ControlResponse> {
 	const path = hasState(directory) ? socketPath(directory) : undefined;
 	const start = performance.now();
-	const what = [participles[request.command], request.name].join(" ").trim();
+	const what = [request.command, request.name].join(" ").trim();
 	const progress = setInterval(() => {
 		const seconds = Math.round((performance.now() - start) / 1_000);
 		console.error(`… ${what} (${seconds} s)`);

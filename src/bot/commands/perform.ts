@@ -2,6 +2,7 @@
 // the action requires it.
 
 import type { JsonObject } from "../../lib/json.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, sayIn } from "../../texts/texts.ts";
 import type { CallAs, PersonCall, PersonResult } from "../tool/call-as.ts";
@@ -48,21 +49,18 @@ type Settled = { state: "done"; text: string } | { state: "answered" | "gone" };
 export type Perform = ReturnType<typeof createPerform>;
 
 export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOptions) {
-	const questions = new Map<string, Question>();
-	const answered = new Set<string>();
-
-	function noteAnswered(question: string): void {
-		const [oldest] = answered;
-		if (answered.size >= maxQuestions && oldest !== undefined) answered.delete(oldest);
-		answered.add(question);
-	}
+	const questions = new LruMap<string, Question | "answered">(maxQuestions);
 
 	function ask(call: PersonCall): string {
-		const [oldest] = questions.keys();
-		if (questions.size >= maxQuestions && oldest !== undefined) questions.delete(oldest);
 		const id = crypto.randomUUID();
 		questions.set(id, { call, endsAt: performance.now() + questionMs });
 		return id;
+	}
+
+	/** Undefined if it has expired. */
+	function questionOf(id: string): Question | "answered" | undefined {
+		const found = questions.get(id);
+		return found === "answered" || (found && found.endsAt > performance.now()) ? found : undefined;
 	}
 
 	async function run(call: PersonCall, action?: Action, values: Values = new Map()): Promise<Ran<Answer>> {
@@ -109,18 +107,14 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 			return { ...ran, answer: { text } };
 		},
 		askedBy(question: string): string | undefined {
-			const asked = questions.get(question);
-			if (!asked) return undefined;
-			if (asked.endsAt > performance.now()) return asked.call.person.id;
-			questions.delete(question);
-			return undefined;
+			const asked = questionOf(question);
+			return asked === "answered" ? undefined : asked?.call.person.id;
 		},
 		/** Works once per question; cancels unless `yes`. */
 		async answer(question: string, yes: boolean): Promise<Settled> {
-			const asked = questions.get(question);
-			if (!asked) return { state: answered.has(question) ? "answered" : "gone" };
-			questions.delete(question);
-			noteAnswered(question);
+			const asked = questionOf(question);
+			if (asked === "answered" || !asked) return { state: asked ?? "gone" };
+			questions.set(question, "answered");
 			if (!yes) return { state: "done", text: sayIn(asked.call.locale)("result.nothing") };
 			const { answer } = await run(asked.call);
 			return { state: "done", text: answer.text };
