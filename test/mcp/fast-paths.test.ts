@@ -6,13 +6,13 @@ const fast = (file: string) => JSON.stringify(join(import.meta.dir, "../../src/m
 /** Whether fast paths are taken, and a list as it is sent, plain and unpacked. */
 async function listWith(env: Record<string, string>): Promise<string[]> {
 	const code = `
-		const { fastPaths } = await import(${fast("switch.ts")});
+		const { usesFastPath } = await import(${fast("switch.ts")});
 		const { ToolList } = await import(${fast("tool-list.ts")});
 		const tools = Array.from({ length: 99 }, (_, n) => ({ name: "tool" + n, title: "ü\\n" }));
 		const list = new ToolList(JSON.stringify({ tools }, null, 1).replace(/^\\{\\s*"tools": /, '{"tools":'));
 		const event = list.response('"id ö"', { ttlMs: 1 });
 		const text = (bytes) => Buffer.from(bytes).toString("hex");
-		console.log([fastPaths, text(event.plain()), text(Bun.gunzipSync(event.gzip()))].join(" "));
+		console.log([usesFastPath("tool-list"), text(event.plain()), text(Bun.gunzipSync(event.gzip()))].join(" "));
 	`;
 	const child = Bun.spawn([process.execPath, "-e", code], { env: { ...process.env, ...env }, stdout: "pipe" });
 	expect(await child.exited).toBe(0);

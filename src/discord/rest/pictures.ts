@@ -1,6 +1,7 @@
 // https://discord.com/developers/docs/reference#image-formatting
 
 import { DefaultUserAgent } from "discord.js";
+import { bytesAtMost } from "../../lib/program/listen.ts";
 import { toAbortSignal } from "../../lib/signal.ts";
 import { UnusableResponse } from "./response.ts";
 import {
@@ -122,16 +123,11 @@ async function readPicture(response: Response, file: string) {
 		await body?.cancel();
 		throw failure(status, file, " that is not a picture");
 	}
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	for await (const chunk of body ?? []) {
-		length += chunk.length;
-		if (length > maxBytes)
-			throw failure(status, file, ` of more than ${maxBytes / 1024 / 1024} MiB, which the bot did not read`);
-		chunks.push(chunk);
-	}
-	if (length === 0) throw failure(status, file, " that is not a picture");
-	return { bytes: new Uint8Array(Buffer.concat(chunks)), mediaType };
+	const bytes = await bytesAtMost(body, maxBytes);
+	if (bytes === "too long")
+		throw failure(status, file, ` of more than ${maxBytes / 1024 / 1024} MiB, which the bot did not read`);
+	if (bytes.length === 0) throw failure(status, file, " that is not a picture");
+	return { bytes: new Uint8Array(bytes), mediaType };
 }
 
 function failure(status: number, file: string, problem = ""): PlatformFailure {

@@ -3,6 +3,7 @@
 
 import { DiscordAPIError, type DiscordErrorData, type ResponseLike } from "discord.js";
 import { isObject, parseJson } from "../../lib/json.ts";
+import { bytesAtMost } from "../../lib/program/listen.ts";
 
 const maxBytes = 16 * 1024 * 1024;
 
@@ -91,18 +92,12 @@ function toApiResponse({ status, statusText, ok }: Response, headers: Headers, b
 
 /** Content-Length is the compressed length. */
 async function readAtMost({ status, body }: Response): Promise<Buffer> {
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	for await (const chunk of body ?? []) {
-		length += chunk.length;
-		if (length > maxBytes)
-			throw new UnusableResponse(
-				status,
-				`the response (HTTP ${status}) is larger than ${maxBytes / 1024 / 1024} MiB, so the bot did not read it`,
-			);
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks);
+	const bytes = await bytesAtMost(body, maxBytes);
+	if (bytes !== "too long") return bytes;
+	throw new UnusableResponse(
+		status,
+		`the response (HTTP ${status}) is larger than ${maxBytes / 1024 / 1024} MiB, so the bot did not read it`,
+	);
 }
 
 function retryAfterSeconds(headers: Headers, body: unknown) {

@@ -1,5 +1,7 @@
+import { type EventStream, eventText, heartbeat, openEventStream } from "../../lib/event-stream.ts";
 import type { Log } from "../../lib/log.ts";
-import { type EndReason, type EventStream, eventText, heartbeat, openEventStream } from "./event-stream.ts";
+import { sseHeaders } from "../../mcp/http-response.ts";
+import { securityHeaders } from "../../pages/static-files.ts";
 import { ConsoleError } from "./respond.ts";
 import type { Sessions } from "./sessions.ts";
 import type { createState } from "./state.ts";
@@ -18,6 +20,11 @@ const loadTicks = 40;
 /** Ticks without an event before a comment, because Bun closes connections that are silent for 10 s. */
 const heartbeatTicks = 16;
 const slowTicks = 80;
+const maxWaitingBytes = 256 * 1024;
+
+const headers = { ...securityHeaders, ...sseHeaders, "Cache-Control": "no-store" };
+
+type EndReason = "signed_out" | "expired" | "stopping";
 
 interface EventsOptions {
 	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor" | "nextCall" | "approvalChanges">;
@@ -129,7 +136,7 @@ export class Events {
 		if (this.#isClosed) throw new ConsoleError("unavailable", "The gateway is stopping.", 1);
 		if (!this.#hasRoomFor(viewer))
 			throw new ConsoleError("too_many", "Too many pages of the console are open. Close some of them.", 5);
-		const stream = openEventStream(() => {
+		const stream = openEventStream(headers, maxWaitingBytes, () => {
 			this.#watchers.delete(watcher);
 			if (this.#watchers.size > 0) return;
 			this.#stopTicking?.();

@@ -3,10 +3,7 @@ export const fastPathNames = ["plain-event", "tool-list", "one-piece"] as const;
 
 const settings = (process.env.MCP_FAST_PATHS ?? "").split(",");
 
-/** MCP_FAST_PATHS=off switches all off; responses stay the same. */
-const fastPaths: boolean = !settings.includes("off");
-
-/** MCP_FAST_PATHS=no-plain-event,no-one-piece switches off these two. */
+/** MCP_FAST_PATHS=no-plain-event,no-one-piece switches off these two, MCP_FAST_PATHS=off all; responses stay the same. */
 export function usesFastPath(name: (typeof fastPathNames)[number]): boolean {
-	return fastPaths && !settings.includes(`no-${name}`);
+	return !settings.includes("off") && !settings.includes(`no-${name}`);
 }

@@ -1,58 +1,37 @@
-// The simulator's event stream (server-sent events), for pages and programs that watch it.
-// https://html.spec.whatwg.org/multipage/server-sent-events.html
+// The simulator's event stream, for pages and programs that watch it.
+
+import { type EventStream, eventText, openEventStream } from "../../lib/event-stream.ts";
 
 const maxWaitingBytes = 4_000_000;
 const longestString = 4_000;
 const maxReaders = 64;
 
-type Reader = ReadableStreamDefaultController<Uint8Array>;
+const headers = {
+	"Content-Type": "text/event-stream",
+	"Cache-Control": "no-store",
+	"X-Content-Type-Options": "nosniff",
+};
 
 /** Sends events to all readers. One that is too slow is disconnected: it connects again, and reads the state again. */
 export class EventLog {
-	readonly #readers = new Set<Reader>();
+	readonly #streams = new Set<EventStream>();
 
 	/** `data` is sent as JSON; strings longer than 4,000 characters are cut. */
 	add(event: string, data: unknown): void {
-		const frame = frameOf(event, data);
-		for (const reader of this.#readers) {
-			if ((reader.desiredSize ?? 0) > 0) reader.enqueue(frame);
-			else {
-				this.#readers.delete(reader);
-				reader.error(undefined);
-			}
-		}
+		const text = eventText(event, data, cut);
+		for (const stream of [...this.#streams])
+			if (stream.isReady) stream.send(text);
+			else stream.drop();
 	}
 
 	/** The events from now on; first "hello". */
 	open(): Response {
-		if (this.#readers.size >= maxReaders) return new Response(`at most ${maxReaders} readers\n`, { status: 503 });
-		let own: Reader | undefined;
-		const stream = new ReadableStream<Uint8Array>(
-			{
-				start: (reader) => {
-					own = reader;
-					this.#readers.add(reader);
-					reader.enqueue(frameOf("hello", {}));
-				},
-				cancel: () => {
-					if (own) this.#readers.delete(own);
-				},
-			},
-			new ByteLengthQueuingStrategy({ highWaterMark: maxWaitingBytes }),
-		);
-		return new Response(stream, {
-			headers: {
-				"Content-Type": "text/event-stream",
-				"Cache-Control": "no-store",
-				"X-Content-Type-Options": "nosniff",
-			},
-		});
+		if (this.#streams.size >= maxReaders) return new Response(`at most ${maxReaders} readers\n`, { status: 503 });
+		const stream = openEventStream(headers, maxWaitingBytes, () => this.#streams.delete(stream));
+		this.#streams.add(stream);
+		stream.send(eventText("hello", {}));
+		return stream.response;
 	}
-}
-
-function frameOf(event: string, data: unknown): Uint8Array {
-	// JSON text has no line breaks.
-	return Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data, cut)}\n\n`);
 }
 
 function cut(_key: string, value: unknown): unknown {

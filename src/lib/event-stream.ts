@@ -1,36 +1,32 @@
 // One event stream (server-sent events) to a browser. The buffer for a slow browser is limited.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-import { sseHeaders } from "../../mcp/http-response.ts";
-import { securityHeaders } from "../../pages/static-files.ts";
-
-const maxWaitingBytes = 256 * 1024;
-
-const headers = { ...securityHeaders, ...sseHeaders, "Cache-Control": "no-store" };
-
-export type EndReason = "signed_out" | "expired" | "stopping" | "slow";
-
 export interface EventStream {
 	response: Response;
 	/** The buffer has room. */
 	readonly isReady: boolean;
 	/** Text that `eventText` has returned. */
 	send(text: string): void;
-	end(reason: EndReason): void;
+	/** After a last event "end". */
+	end(reason: string): void;
 	/** At once, discarding the buffer. */
 	drop(): void;
 }
 
 /** `data` is written as JSON, which has no line breaks. */
-export function eventText(name: string, data: unknown): string {
-	return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+export function eventText(name: string, data: unknown, replace?: (key: string, value: unknown) => unknown): string {
+	return `event: ${name}\ndata: ${JSON.stringify(data, replace)}\n\n`;
 }
 
 /** Keeps the connection from being idle. */
 export const heartbeat = ":\n\n";
 
 /** `onClosed` is called once, when either side closes the stream. */
-export function openEventStream(onClosed: () => void): EventStream {
+export function openEventStream(
+	headers: Readonly<Record<string, string>>,
+	maxWaitingBytes: number,
+	onClosed: () => void,
+): EventStream {
 	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 	const body = new ReadableStream<Uint8Array>(
 		{
