@@ -9,15 +9,34 @@ type Scalar = string | number | bigint | null;
 export type Value = Scalar | Many;
 
 /** Several rows for INSERT or values for IN; at least one. */
-class Many {
-	constructor(readonly items: readonly Record<string, Scalar>[] | readonly Scalar[]) {
+export class Many {
+	constructor(readonly items: readonly object[] | readonly Scalar[]) {
 		if (items.length === 0) throw new TypeError("the SQL helper many() needs at least one item");
 	}
 }
 
 /** `INSERT INTO t ${many([{ id, name }])}` or `WHERE id IN ${many(ids)}`. TypeError if `items` is empty. */
-export function many(items: Many["items"]): Many {
-	return new Many(items);
+export function many<Item extends Columns<Item>>(items: readonly Item[]): Many {
+	return new Many(items as Many["items"]);
+}
+
+type Columns<Item> = { readonly [Column in keyof Item]: Scalar };
+
+const upsertBatch = 500;
+
+/** Rows stored with the same `key` get all values of `rows`. No transaction. Only `rows` may contain user input. */
+export async function upsert<Row extends Columns<Row>>(
+	sql: Sql,
+	table: string,
+	key: readonly (keyof Row & string)[],
+	rows: readonly Row[],
+): Promise<void> {
+	for (const batch of inBatches(rows, upsertBatch)) {
+		const others = Object.keys(batch[0] ?? {}).filter((column) => !key.some((one) => one === column));
+		const values = others.map((column) => `${column} = excluded.${column}`).join(", ");
+		const text = [`INSERT INTO ${table} `, ` ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${values}`];
+		await sql(Object.defineProperty(text, "raw", { value: text }) as typeof text & { raw: string[] }, many(batch));
+	}
 }
 
 export function* inBatches<T>(items: readonly T[], size: number): Iterable<T[]> {

@@ -32,7 +32,7 @@ export const announcementsTable = `
 	)`;
 
 export async function insertAnnouncement(sql: Sql, row: Announcement): Promise<void> {
-	await sql`INSERT INTO announcements ${many([{ ...row }])}`;
+	await sql`INSERT INTO announcements ${many([row])}`;
 }
 
 /** Whether the channel was told the same, and that was not removed. */

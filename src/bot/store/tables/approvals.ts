@@ -85,14 +85,14 @@ export async function insertApproval(sql: Sql, row: ApprovalRow, max: number): P
 		SELECT id FROM approvals
 		WHERE principal_id = ${row.principal_id} AND ended_at IS NULL LIMIT ${max}`;
 	if (open.length >= max) return false;
-	await sql`INSERT INTO approvals ${many([{ ...row }])}`;
+	await sql`INSERT INTO approvals ${many([row])}`;
 	return true;
 }
 
 /** Decided by the user of the MCP client. False if the id is stored already: the call must then not run. */
 export function insertDecided(sql: Sql, row: ApprovalRow): Promise<boolean> {
 	return hasRow(sql`
-		INSERT INTO approvals ${many([{ ...row }])}
+		INSERT INTO approvals ${many([row])}
 		ON CONFLICT (id) DO NOTHING RETURNING id`);
 }
 

@@ -1,7 +1,7 @@
 // Table "case_marks": for each guild, the last entry of Discord's audit log that was searched for actions by hand,
 // which become cases.
 
-import type { Sql } from "../../../lib/store/statement.ts";
+import { type Sql, upsert } from "../../../lib/store/statement.ts";
 
 export const caseMarksTable = `
 	CREATE TABLE case_marks (
@@ -15,8 +15,6 @@ export async function selectCaseMark(sql: Sql, guildId: string): Promise<string 
 	return row?.entry_id;
 }
 
-export async function saveCaseMark(sql: Sql, guildId: string, entryId: string): Promise<void> {
-	await sql`
-		INSERT INTO case_marks (guild_id, entry_id) VALUES (${guildId}, ${entryId})
-		ON CONFLICT (guild_id) DO UPDATE SET entry_id = excluded.entry_id`;
+export function saveCaseMark(sql: Sql, guild_id: string, entry_id: string): Promise<void> {
+	return upsert(sql, "case_marks", ["guild_id"], [{ guild_id, entry_id }]);
 }

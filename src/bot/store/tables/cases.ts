@@ -113,7 +113,7 @@ export async function insertCases(
 		const row = { ...one, guild_id: guildId, number: number + 1 };
 		// Cases are inserted one by one, because a skipped case must not leave a gap in the numbers.
 		const [inserted] = await sql`
-			INSERT INTO cases ${many([{ ...row }])}
+			INSERT INTO cases ${many([row])}
 			ON CONFLICT (guild_id, source) DO NOTHING RETURNING number`;
 		if (!inserted) continue;
 		number += 1;

@@ -35,7 +35,7 @@ export const channelLocksTable = `
 
 /** Stores all `rows` or none. */
 export async function insertChannelLock(sql: Sql, rows: readonly ChannelLockRow[]): Promise<void> {
-	await sql`INSERT INTO channel_locks ${many(rows.map((row) => ({ ...row })))}`;
+	await sql`INSERT INTO channel_locks ${many(rows)}`;
 }
 
 /** Roles before members; empty if the channel is not locked. */

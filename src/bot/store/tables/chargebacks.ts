@@ -115,7 +115,7 @@ export function insertChargeback(sql: Sql, event: ChargebackEvent, receivedAt: D
 		closed: 0,
 	};
 	return hasRow(sql`
-		INSERT INTO chargebacks ${many([{ ...row }])} ON CONFLICT (id) DO NOTHING RETURNING id`);
+		INSERT INTO chargebacks ${many([row])} ON CONFLICT (id) DO NOTHING RETURNING id`);
 }
 
 export async function selectChargeback(sql: Sql, id: string): Promise<Chargeback | undefined> {

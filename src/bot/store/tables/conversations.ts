@@ -33,7 +33,7 @@ export const conversationsTable = `
 /** Of a stored message, only the content is updated. */
 export async function saveTurns(sql: Sql, turns: readonly Turn[]): Promise<void> {
 	await sql`
-		INSERT INTO conversation_messages ${many(turns.map((turn) => ({ ...turn })))}
+		INSERT INTO conversation_messages ${many(turns)}
 		ON CONFLICT (message_id) DO UPDATE SET content = excluded.content`;
 }
 

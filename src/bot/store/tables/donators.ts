@@ -1,7 +1,7 @@
 // Table "donator_lists": the last accepted list of supporters, and a later one that shrank too much to be accepted yet.
 
 import * as v from "valibot";
-import type { Sql } from "../../../lib/store/statement.ts";
+import { type Sql, upsert } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 export type ListEntry = readonly [userId: string, tier: string];
@@ -46,10 +46,8 @@ export async function forgetDoubted(sql: Sql): Promise<void> {
 	await sql`DELETE FROM donator_lists WHERE kind = ${"doubted"}`;
 }
 
-async function save(sql: Sql, kind: "accepted" | "doubted", list: readonly ListEntry[]): Promise<void> {
+function save(sql: Sql, kind: "accepted" | "doubted", list: readonly ListEntry[]): Promise<void> {
 	// JSON text escapes characters that a database rejects, such as NUL.
-	await sql`
-		INSERT INTO donator_lists (kind, fetched_at, standings)
-		VALUES (${kind}, ${Date.now()}, ${JSON.stringify(list)})
-		ON CONFLICT (kind) DO UPDATE SET fetched_at = excluded.fetched_at, standings = excluded.standings`;
+	const row = { kind, fetched_at: Date.now(), standings: JSON.stringify(list) };
+	return upsert(sql, "donator_lists", ["kind"], [row]);
 }

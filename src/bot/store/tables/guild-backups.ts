@@ -1,7 +1,7 @@
 // Tables of backups: "guild_backups" with the documents, "guild_backup_pictures" with the pictures they refer to, and
 // "guild_backup_checks" with when each guild was last compared with its latest backup. Times are in epoch milliseconds.
 
-import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, inBatches, many, type Sql, upsert } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 /** Without the guild document. */
@@ -89,9 +89,7 @@ export function saveGuildBackup(
 	const { pictures, ...row } = backup;
 	const { guild_id, made_at } = row;
 	return store.transaction(async (sql) => {
-		await sql`
-			INSERT INTO guild_backup_checks ${many([{ guild_id, checked_at: made_at }])}
-			ON CONFLICT (guild_id) DO UPDATE SET checked_at = excluded.checked_at`;
+		await upsert(sql, "guild_backup_checks", ["guild_id"], [{ guild_id, checked_at: made_at }]);
 		const [latest] = await sql<GuildBackupRow>`
 			SELECT number, sha256, channels, roles FROM guild_backups
 			WHERE guild_id = ${guild_id} ORDER BY number DESC LIMIT 1`;

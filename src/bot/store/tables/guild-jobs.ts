@@ -1,7 +1,7 @@
 // Tables "guild_jobs" and "guild_job_steps": plans that are carried out, and what became of each step. A job is a row
 // before anything is sent, and so is each step. Times are in epoch milliseconds.
 
-import { firstRow, hasRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, many, type Sql, upsert } from "../../../lib/store/statement.ts";
 
 /** "failed": ended without making all changes. */
 export type GuildJobState = "running" | "done" | "failed" | "cancelled";
@@ -75,7 +75,7 @@ export const guildJobsTables = `
 /** False if the guild already has a running job. */
 export function insertGuildJob(sql: Sql, job: GuildJobRow): Promise<boolean> {
 	return hasRow(sql`
-		INSERT INTO guild_jobs ${many([{ ...job }])} ON CONFLICT DO NOTHING RETURNING id`);
+		INSERT INTO guild_jobs ${many([job])} ON CONFLICT DO NOTHING RETURNING id`);
 }
 
 export function selectRunningGuildJobs(sql: Sql): Promise<RunningGuildJob[]> {
@@ -117,13 +117,8 @@ export function selectGuildJobSteps(sql: Sql, jobId: string): Promise<GuildJobSt
 		SELECT * FROM guild_job_steps WHERE job_id = ${jobId}`;
 }
 
-export async function saveGuildJobSteps(sql: Sql, steps: readonly GuildJobStepRow[]): Promise<void> {
-	for (const batch of inBatches(steps, 100))
-		await sql`
-			INSERT INTO guild_job_steps ${many(batch.map((step) => ({ ...step })))}
-			ON CONFLICT (job_id, step_id) DO UPDATE SET
-				state = excluded.state, mark = excluded.mark, after_id = excluded.after_id,
-				target_id = excluded.target_id, done_count = excluded.done_count, error = excluded.error`;
+export function saveGuildJobSteps(sql: Sql, steps: readonly GuildJobStepRow[]): Promise<void> {
+	return upsert(sql, "guild_job_steps", ["job_id", "step_id"], steps);
 }
 
 /** Returns the number of jobs. */

@@ -1,7 +1,7 @@
 // Tables of pictures of guilds: "guild_pictures" has each picture once, by its hash, and "guild_picture_sources" which
 // picture an emoji or icon of Discord has, so that it is downloaded only once. Times are in epoch milliseconds.
 
-import { firstRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, inBatches, many, type Sql, upsert } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 interface GuildPictureRow {
@@ -49,17 +49,15 @@ export function saveGuildPicture(
 ): Promise<void> {
 	return store.transaction(async (sql) => {
 		await sql`
-			INSERT INTO guild_pictures ${many([{ ...picture }])}
+			INSERT INTO guild_pictures ${many([picture])}
 			ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`;
 		await savePictureSource(sql, source, picture.hash);
 	});
 }
 
 /** `source`: the id of an emoji, or Discord's hash of an icon. */
-export async function savePictureSource(sql: Sql, source: string, hash: string): Promise<void> {
-	await sql`
-		INSERT INTO guild_picture_sources ${many([{ source, hash }])}
-		ON CONFLICT (source) DO UPDATE SET hash = excluded.hash`;
+export function savePictureSource(sql: Sql, source: string, hash: string): Promise<void> {
+	return upsert(sql, "guild_picture_sources", ["source"], [{ source, hash }]);
 }
 
 export function selectGuildPicture(sql: Sql, hash: string): Promise<GuildPictureRow | undefined> {

@@ -25,7 +25,7 @@ export const guildPlansTable = `
 /** Deletes plans older than a day, and all but the latest 20 of the guild. */
 export async function saveGuildPlan(sql: Sql, plan: GuildPlanRow): Promise<void> {
 	await sql`
-		INSERT INTO guild_plans ${many([{ ...plan }])}
+		INSERT INTO guild_plans ${many([plan])}
 		ON CONFLICT (hash) DO UPDATE SET made_at = excluded.made_at`;
 	// The plan just made is kept, whatever the clock did.
 	await sql`

@@ -1,6 +1,6 @@
 // Table "guild_settings": settings of a guild that were made by commands.
 
-import type { Sql } from "../../../lib/store/statement.ts";
+import { type Sql, upsert } from "../../../lib/store/statement.ts";
 
 export const guildSettingsTable = `
 	CREATE TABLE guild_settings (
@@ -15,9 +15,6 @@ export async function selectLogChannel(sql: Sql, guildId: string): Promise<strin
 	return row?.log_channel_id;
 }
 
-export async function saveLogChannel(sql: Sql, guildId: string, channelId: string | null): Promise<void> {
-	await sql`
-		INSERT INTO guild_settings (guild_id, log_channel_id)
-		VALUES (${guildId}, ${channelId})
-		ON CONFLICT (guild_id) DO UPDATE SET log_channel_id = excluded.log_channel_id`;
+export function saveLogChannel(sql: Sql, guild_id: string, log_channel_id: string | null): Promise<void> {
+	return upsert(sql, "guild_settings", ["guild_id"], [{ guild_id, log_channel_id }]);
 }

@@ -1,7 +1,7 @@
 // Tables of the role for new members: "join_role_marks" holds until which join time everyone was handled, and
 // "join_roles_owed" who of them still has to get the role. Times are in epoch milliseconds.
 
-import { inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { inBatches, many, type Sql, upsert } from "../../../lib/store/statement.ts";
 import type { Store } from "../../../lib/store/store.ts";
 
 interface OwedRow {
@@ -45,14 +45,11 @@ export function saveJoinRoleNotes(
 	changes: { joinedUntil: number; owed: readonly OwedRow[]; settled: readonly string[] },
 ): Promise<void> {
 	return store.transaction(async (sql) => {
-		for (const rows of inBatches(changes.owed, batchSize))
-			await sql`
-				INSERT INTO join_roles_owed ${many(rows.map((row) => ({ guild_id: guildId, ...row })))}
-				ON CONFLICT (guild_id, user_id) DO UPDATE SET joined_at = excluded.joined_at`;
+		const owed = changes.owed.map((row) => ({ guild_id: guildId, ...row }));
+		await upsert(sql, "join_roles_owed", ["guild_id", "user_id"], owed);
 		for (const ids of inBatches(changes.settled, batchSize))
 			await sql`DELETE FROM join_roles_owed WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
-		await sql`
-			INSERT INTO join_role_marks (guild_id, joined_until) VALUES (${guildId}, ${changes.joinedUntil})
-			ON CONFLICT (guild_id) DO UPDATE SET joined_until = excluded.joined_until`;
+		const mark = { guild_id: guildId, joined_until: changes.joinedUntil };
+		await upsert(sql, "join_role_marks", ["guild_id"], [mark]);
 	});
 }

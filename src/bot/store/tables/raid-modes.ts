@@ -1,7 +1,7 @@
 // Tables "raid_modes" and "raid_steps": the state of each guild's raid mode, and the settings that raid mode changed,
 // with the values from before, which turning it off restores. Times are in epoch milliseconds.
 
-import { firstRow, hasRow, inBatches, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
 
 /** The latest request to turn raid mode on or off; kept afterwards. */
 export interface RaidMode {
@@ -72,12 +72,8 @@ export const raidModesTables = `
 		PRIMARY KEY (guild_id, thing)
 	)`;
 
-export async function saveRaidMode(sql: Sql, mode: RaidMode): Promise<void> {
-	await sql`
-		INSERT INTO raid_modes ${many([{ ...mode }])}
-		ON CONFLICT (guild_id) DO UPDATE SET
-			wanted = excluded.wanted, run = excluded.run, moderator_id = excluded.moderator_id, mark = excluded.mark,
-			slowmode = excluded.slowmode, asked_at = excluded.asked_at, ended_at = excluded.ended_at`;
+export function saveRaidMode(sql: Sql, mode: RaidMode): Promise<void> {
+	return upsert(sql, "raid_modes", ["guild_id"], [mode]);
 }
 
 export function selectRaidMode(sql: Sql, guildId: string): Promise<RaidMode | undefined> {
@@ -114,13 +110,8 @@ export function selectRaidSteps(sql: Sql, guildId: string): Promise<RaidStep[]> 
 		SELECT * FROM raid_steps WHERE guild_id = ${guildId} ORDER BY thing`;
 }
 
-export async function saveRaidSteps(sql: Sql, steps: readonly RaidStep[]): Promise<void> {
-	for (const batch of inBatches(steps, 100))
-		await sql`
-			INSERT INTO raid_steps ${many(batch.map((step) => ({ ...step })))}
-			ON CONFLICT (guild_id, thing) DO UPDATE SET
-				run = excluded.run, state = excluded.state, value_before = excluded.value_before,
-				value_asked = excluded.value_asked, value_set = excluded.value_set, note = excluded.note`;
+export function saveRaidSteps(sql: Sql, steps: readonly RaidStep[]): Promise<void> {
+	return upsert(sql, "raid_steps", ["guild_id", "thing"], steps);
 }
 
 export async function deleteEndedRaidSteps(sql: Sql, guildId: string): Promise<void> {

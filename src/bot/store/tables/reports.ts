@@ -200,7 +200,7 @@ async function insertReport(sql: Sql, report: NewReport, max: number): Promise<n
 		version: 1,
 		shown: 0,
 	};
-	await sql`INSERT INTO reports ${many([{ ...row }])}`;
+	await sql`INSERT INTO reports ${many([row])}`;
 	return row.number;
 }
 

@@ -2,7 +2,7 @@
 // before the requests are sent to Discord. Table "spam_allowances": people whose posts a moderator marked as fine.
 // Neither table has texts of messages or hashes of them. Times are in epoch milliseconds.
 
-import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
 
 export interface SpamIncidentRow {
 	guild_id: string;
@@ -46,13 +46,8 @@ export const spamTables = `
 		PRIMARY KEY (guild_id, user_id)
 	)`;
 
-export async function saveSpamIncident(sql: Sql, row: SpamIncidentRow): Promise<void> {
-	await sql`
-		INSERT INTO spam_incidents ${many([{ ...row }])}
-		ON CONFLICT (guild_id, id) DO UPDATE SET
-			state = excluded.state, timeout = excluded.timeout, messages = excluded.messages,
-			case_number = excluded.case_number, log_channel_id = excluded.log_channel_id,
-			log_message_id = excluded.log_message_id`;
+export function saveSpamIncident(sql: Sql, row: SpamIncidentRow): Promise<void> {
+	return upsert(sql, "spam_incidents", ["guild_id", "id"], [row]);
 }
 
 export function selectSpamIncident(sql: Sql, guildId: string, id: string): Promise<SpamIncidentRow | undefined> {
@@ -88,10 +83,8 @@ interface SpamAllowance {
 	until: number;
 }
 
-export async function saveSpamAllowance(sql: Sql, allowance: SpamAllowance): Promise<void> {
-	await sql`
-		INSERT INTO spam_allowances ${many([{ ...allowance }])}
-		ON CONFLICT (guild_id, user_id) DO UPDATE SET until = excluded.until`;
+export function saveSpamAllowance(sql: Sql, allowance: SpamAllowance): Promise<void> {
+	return upsert(sql, "spam_allowances", ["guild_id", "user_id"], [allowance]);
 }
 
 /** Ending after `now`, latest end first. */

@@ -1,7 +1,7 @@
 // Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
 // nothing is left to do. Times are in epoch milliseconds.
 
-import { firstRow, hasRow, many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, hasRow, type Sql, upsert } from "../../../lib/store/statement.ts";
 
 export interface TempBan {
 	guild_id: string;
@@ -29,12 +29,8 @@ export const tempBansTable = `
 	);
 	CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`;
 
-export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
-	await sql`
-		INSERT INTO temp_bans ${many([{ ...ban }])}
-		ON CONFLICT (guild_id, user_id) DO UPDATE SET
-			moderator_id = excluded.moderator_id, reason = excluded.reason, asked_at = excluded.asked_at,
-			ends_at = excluded.ends_at, state = excluded.state, mark = excluded.mark`;
+export function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
+	return upsert(sql, "temp_bans", ["guild_id", "user_id"], [ban]);
 }
 
 export type TempBanKey = Pick<TempBan, "guild_id" | "user_id">;

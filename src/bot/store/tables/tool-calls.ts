@@ -1,6 +1,6 @@
 // Table "tool_calls": the audit log of tool calls. Times are in epoch milliseconds.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { firstRow, many, type Sql } from "../../../lib/store/statement.ts";
 import type { Effect } from "../../../mcp/tool.ts";
 
 /** "failed": the result has `isError`; "refused": invalid arguments; "error": a bug in the bot. */
@@ -47,12 +47,11 @@ export const toolCallsTable = `
 	CREATE INDEX tool_calls_at ON tool_calls (at, id)`;
 
 export async function insertToolCalls(sql: Sql, rows: readonly ToolCallRow[]): Promise<void> {
-	await sql`INSERT INTO tool_calls ${many(rows.map((row) => ({ ...row })))} ON CONFLICT (id) DO NOTHING`;
+	await sql`INSERT INTO tool_calls ${many(rows)} ON CONFLICT (id) DO NOTHING`;
 }
 
-export async function selectToolCall(sql: Sql, id: string): Promise<ToolCallRow | undefined> {
-	const [row] = await sql<ToolCallRow>`SELECT * FROM tool_calls WHERE id = ${id}`;
-	return row;
+export function selectToolCall(sql: Sql, id: string): Promise<ToolCallRow | undefined> {
+	return firstRow(sql<ToolCallRow>`SELECT * FROM tool_calls WHERE id = ${id}`);
 }
 
 /** Undefined properties match all calls. */
@@ -85,7 +84,7 @@ export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolC
 	const beforeId = filter.before?.id ?? "";
 	// PostgreSQL cannot infer the type of a NULL parameter.
 	return sql<ToolCallRow>`
-		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds, person, key, effect, message_id FROM tool_calls
+		SELECT * FROM tool_calls
 		WHERE at >= ${from} AND (at < ${before} OR (at = ${before} AND id < ${beforeId}))
 			AND (CAST(${requestId} AS TEXT) IS NULL OR request_id = ${requestId})
 			AND (CAST(${messageId} AS TEXT) IS NULL OR message_id = ${messageId})
