@@ -29,7 +29,7 @@ import { changesOf } from "../tool/arguments/diff.ts";
 import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { changeTexts, ruleLine, ruleName, wordLines } from "./automod/lines.ts";
-import { automodRule, moderatesMembers, requireTriggerFields, validateRule } from "./automod/rules.ts";
+import { automodRule, moderatesMembers, validateRule } from "./automod/rules.ts";
 
 const ruleId = found(automodRule, "rule");
 
@@ -151,7 +151,6 @@ function whySilences(after: RuleFields, before: RuleFields): string | undefined 
 
 async function createRule(guild: Guild, trigger: TriggerName, given: GivenRuleFields): Promise<string[]> {
 	const rule = changedRule(emptyRule, given);
-	requireTriggerFields(trigger, given);
 	validateRule(trigger, rule, given);
 	const made = (await guild.client.rest.post(Routes.guildAutoModerationRules(guild.id), {
 		body: { ...ruleBody(rule, givenFields(given)), ...triggerBody(trigger) },

@@ -15,7 +15,7 @@ import { parts } from "../results/result.ts";
 import { flag, found, foundOrNone, guild_id, list, requireOneOf } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
-import { channelWithId, fetchChannels, requireRoom } from "./channels/channel-placement.ts";
+import { channelWithId, fetchChannels } from "./channels/channel-placement.ts";
 import { accessAfterMove, lockNeedsCategory } from "./channels/moved-access.ts";
 
 function place(description: string) {
@@ -114,7 +114,7 @@ async function planMove(guild: Guild, channels: readonly find.Channel[], args: A
 	const parentId = args.category_id ?? categoryOf(raws, below);
 	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
 	if (lock_permissions && arriving.length === 0) throw invalidParameters([lockNeedsCategory]);
-	requirePlaceable(raws, below, parentId, all);
+	requirePlaceable(raws, below, parentId);
 	requireMovable(guild, raws, parentId);
 	const access = accessOf(channels, arriving, parentId, lock_permissions, all);
 	const groups = raws.filter((raw, index) => raws.findIndex((other) => inSameGroup(other, raw)) === index);
@@ -198,16 +198,7 @@ function categoryOf(raws: readonly RawChannel[], below: RawChannel | undefined):
 	throw invalidParameters(["category_id: is required, because the channels are in several categories"]);
 }
 
-/**
- * Throws an RpcError or ToolError if Discord does not allow the channels `raws` in the category `parentId`, or if they
- * cannot be directly below the channel `below`.
- */
-function requirePlaceable(
-	raws: readonly RawChannel[],
-	below: RawChannel | undefined,
-	parentId: string,
-	all: readonly RawChannel[],
-): void {
+function requirePlaceable(raws: readonly RawChannel[], below: RawChannel | undefined, parentId: string): void {
 	const isCategory = ({ type }: RawChannel) => type === ChannelType.GuildCategory;
 	if (parentId && raws.some(isCategory))
 		throw invalidParameters(["category_id: a category cannot be inside another category"]);
@@ -217,7 +208,6 @@ function requirePlaceable(
 		throw invalidParameters([
 			"below_channel_id: expected channels of one kind: Discord shows voice and stage channels below text channels, and categories below both",
 		]);
-	requireRoom(all, parentId, raws);
 }
 
 interface Step {

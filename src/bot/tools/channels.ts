@@ -10,7 +10,7 @@ import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
 import { fieldLine, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { activeThreads } from "../../discord/thread-pages.ts";
-import { ToolError } from "../../lib/tool-error.ts";
+import type { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
@@ -342,7 +342,6 @@ export const deleteChannel = destructiveTool({
 	lock: "channel_id",
 	input: { guild_id, channel_id: found(find.currentChannel, "channel"), reason },
 	plan(_, { guild, channel }) {
-		requireDeletable(guild, channel);
 		const target = `the ${kindName(channel)} channel ${channelName(channel)}`;
 		const inside = channelsFromTop(guild).filter(({ parentId }) => parentId === channel.id);
 		const left = inside.length > 0 ? ` The ${inside.length} channel(s) in it stay, without a category.` : "";
@@ -358,20 +357,6 @@ export const deleteChannel = destructiveTool({
 		};
 	},
 });
-
-/**
- * Throws a ToolError for a channel that Discord refuses to delete: a community's rules channel or public updates
- * channel.
- */
-function requireDeletable(guild: Guild, channel: find.Channel): void {
-	const required = { rules_channel_id: guild.rulesChannelId, public_updates_channel_id: guild.publicUpdatesChannelId };
-	const named = Object.entries(required).filter(([, id]) => id === channel.id);
-	if (named.length === 0 || !guild.features.includes("COMMUNITY")) return;
-	const settings = named.map(([setting]) => setting).join(" and ");
-	throw new ToolError(
-		`${channelName(channel)} is the ${settings} of the guild, which a community must have: set another one with edit_guild first. Nothing was done.`,
-	);
-}
 
 async function describeContent(guild: Guild, channel: find.Channel): Promise<string> {
 	const people = find.isVoice(channel) ? channel.members.size : 0;

@@ -62,11 +62,6 @@ function createdAt(invite: APIInvite | APIExtendedInvite): number {
 	return "created_at" in invite ? Date.parse(invite.created_at) || 0 : 0;
 }
 
-/**
- * Longest lifetime of an invite: 60 days. Discord's OpenAPI document and discord-userdoccers agree on this value; the
- * page Create Channel Invite still says 7 days. https://github.com/discord/discord-api-spec, CreateGuildInviteRequest
- */
-
 export const createInvite = writeTool({
 	name: "create_invite",
 	toolset: "guild",
@@ -78,6 +73,7 @@ export const createInvite = writeTool({
 	input: {
 		guild_id,
 		channel_id: found(channel, "channel"),
+		// Discord's page still says 7 days: https://github.com/discord/discord-api-spec, CreateGuildInviteRequest
 		max_age: v.optional(duration({ max: "60d", none: "forever" }, "Up to 60d; forever."), "1d"),
 		max_uses: v.optional(
 			v.pipe(integer(0, 100, "Maximum uses."), listedAs({ type: "integer", description: "At most 100; 0: no limit." })),

@@ -95,7 +95,7 @@ export const setChannelPermissions = destructiveTool({
 		const all = own.length * targets.length;
 		if (changes.length === 0)
 			throw new ToolError(
-				`Nothing would change. ${sample(own, 5, (channel) => stateIn(channel, targets)).join(" ")} Nothing was done.`,
+				`Nothing would change for ${names}: list_channel_permissions shows what the channels allow and deny. Nothing was done.`,
 			);
 		const rest = unchangedNote(all - changes.length);
 		// Read before the writes, which change the cached overwrites.
@@ -134,20 +134,6 @@ export const setChannelPermissions = destructiveTool({
 		};
 	},
 });
-
-function stateIn(channel: find.Channel, targets: readonly Target[]): string {
-	const { members, roles } = channel.guild;
-	const stateOf = (who: string, id: string) =>
-		overwritesOf(channel).has(id)
-			? `${who} has an overwrite: ${describeChange({ allow: 0n, deny: 0n }, overwriteOf(channel, id)) || "nothing allowed or denied"}`
-			: `${who} has no overwrite`;
-	const texts = targets.flatMap(({ id, type, fullName }) => {
-		const what = OverwriteType[type].toLowerCase();
-		const bot = members.cache.get(roles.cache.get(id)?.tags?.botId ?? "");
-		return [stateOf(`the ${what} ${fullName}`, id), ...(bot ? [stateOf(`the member ${memberName(bot)}`, bot.id)] : [])];
-	});
-	return `In ${channelName(channel)} ${texts.join(", ")}.`;
-}
 
 function unchangedNote(count: number): string {
 	return count > 0 ? ` (${count} unchanged)` : "";
@@ -204,10 +190,6 @@ async function findTarget(
 	}
 }
 
-/**
- * Returns the changes of permission overwrites that a call requests in a channel. Throws a ToolError if the bot may not
- * make them or could not undo them.
- */
 function changesIn(
 	channel: find.Channel,
 	targets: readonly Target[],
@@ -238,10 +220,7 @@ function describeOverwriteChange({ channel, target, before, after }: OverwriteCh
 	return `${channelName(channel)}: ${target.name}: ${texts.join("; ")}`;
 }
 
-/**
- * Sends a changed permission overwrite to Discord. Deletes the overwrite if it allows and denies nothing.
- * https://discord.com/developers/docs/resources/channel#edit-channel-permissions
- */
+/** https://discord.com/developers/docs/resources/channel#edit-channel-permissions */
 function writeChange({ channel, target, after }: OverwriteChange) {
 	const { rest } = channel.client;
 	const route = Routes.channelPermission(channel.id, target.id);

@@ -102,15 +102,6 @@ async function removal(
 	const path = emojiPath(asWritten, guild);
 	const isThere = isOwn ? existing?.me : existing && (await hasReacted(channel, messageId, path, userId));
 	const where = messageName(messageId, channel);
-	// A guess: the request does not remove super reactions. Discord documents none that removes a single one.
-	const isSuper =
-		!(isThere || isOwn) &&
-		(existing?.count_details?.burst ?? 0) > 0 &&
-		(await hasReacted(channel, messageId, path, userId, "burst"));
-	if (isSuper)
-		throw new ToolError(
-			`The user ${userId} has put ${emojiName(asWritten)} on ${where} as a super reaction. Bots cannot remove a single super reaction: everyone = true removes all reactions with this emoji. Nothing was done.`,
-		);
 	if (!isThere)
 		throw new ToolError(
 			`${isOwn ? "The bot" : `The user ${userId}`} has not put ${emojiName(asWritten)} on ${where}. Nothing was done; get_reactions shows who has.`,
@@ -222,10 +213,7 @@ function messageName(messageId: string, channel: GuildTextBasedChannel): string 
 	return `the message ${messageId} in ${channelName(channel)}`;
 }
 
-/**
- * Returns an emoji with its name in the message's reactions, because the given name may differ; unchanged if the
- * message has no such reaction.
- */
+/** With its name in the message's reactions, because the given name may differ. */
 function asOnMessage({ id, name }: Emoji, existing: APIReaction | undefined): Emoji {
 	return { id, name: existing?.emoji.name ?? name };
 }
@@ -253,10 +241,9 @@ async function hasReacted(
 	messageId: string,
 	emojiPath: string,
 	userId: string,
-	type: ReactionPage["type"] = "normal",
 ): Promise<boolean> {
 	const after = String(BigInt(userId) - 1n);
-	const page = { type, limit: 1, after };
+	const page = { type: "normal", limit: 1, after } as const;
 	const [user] = await fetchReactions(channel, messageId, emojiPath, page);
 	return user?.id === userId;
 }

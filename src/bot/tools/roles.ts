@@ -82,10 +82,7 @@ function describeColors({ colors }: Role): string {
 		.join(" to ");
 }
 
-/**
- * Names the permissions of a role that matter most or that @everyone lacks. For @everyone, names all permissions; for
- * an administrator role, only ADMINISTRATOR.
- */
+/** Those that matter most or that @everyone lacks; of @everyone, all; of administrators, only ADMINISTRATOR. */
 function describePermissions({ permissions, guild, id }: Role): string {
 	const { bitfield } = permissions;
 	const { Administrator } = PermissionFlagsBits;
@@ -254,20 +251,17 @@ const editable = [
 ] as const;
 
 interface PermissionArguments {
-	permissions?: string[] | undefined;
 	add_permissions?: string[] | undefined;
 	remove_permissions?: string[] | undefined;
 }
 
 function requestedPermissions(args: PermissionArguments, before: bigint): bigint | undefined {
-	const read = (field: keyof PermissionArguments) => args[field] && readPermissions(field, args[field]);
-	const all = read("permissions");
-	const added = read("add_permissions");
-	const removed = read("remove_permissions");
-	if (added === undefined && removed === undefined) return all;
-	const both = (added ?? 0n) & (removed ?? 0n);
+	if (!args.add_permissions && !args.remove_permissions) return undefined;
+	const read = (field: keyof PermissionArguments) => readPermissions(field, args[field] ?? []);
+	const [added, removed] = [read("add_permissions"), read("remove_permissions")];
+	const both = added & removed;
 	if (both !== 0n) throw invalidParameters([`add_permissions, remove_permissions: both contain ${describeBits(both)}`]);
-	return ((all ?? before) | (added ?? 0n)) & ~(removed ?? 0n);
+	return (before | added) & ~removed;
 }
 
 function currentFields(role: Role) {

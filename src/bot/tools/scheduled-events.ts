@@ -32,14 +32,7 @@ import { listedAs } from "../../mcp/json-schema.ts";
 import { choice, found, guild_id, instant, limit, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, editTool, readTool, writeTool } from "../tool/define.ts";
-import {
-	changedEvent,
-	eventLine,
-	eventName,
-	requireNextStatus,
-	scheduledEvent,
-	validateEvent,
-} from "./scheduled-events/event-fields.ts";
+import { changedEvent, eventLine, eventName, scheduledEvent } from "./scheduled-events/event-fields.ts";
 
 const kindNames = Object.keys(eventKinds) as EventKind[];
 
@@ -106,8 +99,6 @@ export const createScheduledEvent = writeTool({
 		reason,
 	},
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
-		const { channel_id = "", location = "", scheduled_end_time = "" } = given;
-		validateEvent(guild, { ...given, channel_id, location, scheduled_end_time }, given);
 		const made = (await discord.rest.post(Routes.guildScheduledEvents(guild.id), {
 			body: { ...eventBody(given), privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly },
 		})) as APIGuildScheduledEvent;
@@ -145,9 +136,7 @@ export const editScheduledEvent = editTool({
 	async run(args, { guild, discord, event }) {
 		const before = eventFieldsOf(event);
 		const changes = changesOf(before, args, eventName(event));
-		requireNextStatus(event, args.status);
 		const after = changedEvent(before, changes);
-		validateEvent(guild, after, changes);
 		requireEventPermissions(guild, event, before);
 		requireEventPermissions(guild, event, after);
 		const edited = (await discord.rest.patch(Routes.guildScheduledEvent(guild.id, event.id), {

@@ -17,7 +17,6 @@ import { channelName, memberFields, personFields, time } from "../../discord/des
 import * as find from "../../discord/find.ts";
 import { botMember, requireOf, requireOfPerson } from "../../discord/permissions.ts";
 import { fieldLine, resultLines } from "../../discord/text.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { found, guild_id, limit, list, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
@@ -78,7 +77,6 @@ export const editThreadMembers = destructiveTool({
 		requireOneOf(args, ["add_user_ids", "remove_user_ids"]);
 		if (add_users.some(({ id }) => args.remove_user_ids?.includes(id)))
 			throw invalidParameters(["add_user_ids, remove_user_ids: the same member cannot be in both lists"]);
-		requireActive(thread);
 		const isPrivate = thread.type === ChannelType.PrivateThread;
 		// https://discord.com/developers/docs/resources/channel#thread-metadata-object
 		const managesToAdd = isPrivate && !thread.invitable;
@@ -135,16 +133,7 @@ function argumentsFor(changes: readonly Change[]): string {
 	return resultLines(added && `add_user_ids ${added}`, removed && `remove_user_ids ${removed}`).join(" and ");
 }
 
-/**
- * Returns the API route that adds or removes a member of a thread. For the bot itself, `@me` stands for its user id.
- */
+/** For the bot itself, `@me` stands for its user id. */
 function routeOf({ id, client }: AnyThreadChannel, userId: string) {
 	return Routes.threadMembers(id, userId === client.user.id ? "@me" : userId);
-}
-
-function requireActive(thread: AnyThreadChannel): void {
-	if (!thread.archived) return;
-	throw new ToolError(
-		`${channelName(thread)} is archived: edit_thread with archived = false reopens it. Nothing was done.`,
-	);
 }

@@ -226,14 +226,15 @@ export const editThread = editTool({
 		const { invitable, applied_tag_ids: tags } = args;
 		const isPrivate = thread.type === ChannelType.PrivateThread;
 		if (!isPrivate && invitable !== undefined) throw invalidParameters(["invitable: only private threads have this"]);
-		const tagIds = tags && (await postTagIds(guild, thread, tags));
+		const forum = tags && (await forumOf(guild, thread));
+		const tagIds = forum && tagIdsOf(forum, tags);
 		const applied_tag_ids = tagIds && sortedIds(tagIds);
 		const requested = { ...args, applied_tag_ids };
 		const before = fieldsOf(thread);
 		const same = saidUnchanged(`<#${thread.id}>`, args.slowmode);
 		const changes = changesOf(before, requested, channelName(thread), same);
 		requireEditable(guild, thread, changes);
-		if (tagIds) await requirePostTags(guild, thread, tagIds);
+		if (tagIds) requireTags(guild, forum, changedTags(forum, thread.appliedTags, tagIds));
 		await guild.client.rest.patch(Routes.channel(thread.id), {
 			body: {
 				name: changes.name,
@@ -313,20 +314,15 @@ function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partia
 	if (!isOf(botMember(guild).id)) requireOf(botMember(guild), thread, ManageThreads);
 }
 
-async function postTagIds(guild: Guild, { parent }: AnyThreadChannel, tags: readonly string[]): Promise<string[]> {
+async function forumOf(guild: Guild, { parent }: AnyThreadChannel): Promise<find.Forum> {
 	if (!parent || !find.isForum(parent)) throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
-	return tagIdsOf(await find.currentForum(guild, parent.id), tags);
+	return find.currentForum(guild, parent.id);
 }
 
-async function requirePostTags(guild: Guild, thread: AnyThreadChannel, ids: readonly string[]): Promise<void> {
-	const { parent } = thread;
-	if (!parent || !find.isForum(parent)) throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
-	const forum = await find.currentForum(guild, parent.id);
-	const changed = [
-		...ids.filter((id) => !thread.appliedTags.includes(id)),
-		...thread.appliedTags.filter((id) => !ids.includes(id) && forum.availableTags.some((tag) => tag.id === id)),
-	];
-	requireTags(guild, forum, changed);
+function changedTags({ availableTags }: find.Forum, before: readonly string[], after: readonly string[]): string[] {
+	const changed = new Set(before).symmetricDifference(new Set(after));
+	// A deleted tag may still be on the post.
+	return [...changed].filter((id) => availableTags.some((tag) => tag.id === id));
 }
 
 export const deleteThread = destructiveTool({

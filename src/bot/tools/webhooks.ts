@@ -27,17 +27,6 @@ import {
 	whyCannotSend,
 } from "./webhooks/guild-webhooks.ts";
 
-/** Schema of an argument with a webhook's name. Discord refuses names that contain "discord" or "clyde". */
-function name(description: string) {
-	return v.pipe(
-		text(1, 80, description),
-		v.check(
-			(input) => !/discord|clyde/i.test(input),
-			'expected a name without "discord" or "clyde", which Discord refuses',
-		),
-	);
-}
-
 const webhook_id = found(webhook, "webhook");
 
 export const listWebhooks = readTool({
@@ -93,7 +82,7 @@ export const createWebhook = writeTool({
 	title: "Create a webhook",
 	description: "Create a webhook that sends messages to a channel (at most 15 each).",
 	permissions: ["ManageWebhooks"],
-	input: { guild_id, channel_id: found(channel, "channel"), name: name("Author name of its messages."), reason },
+	input: { guild_id, channel_id: found(channel, "channel"), name: text(1, 80, "Author name of its messages."), reason },
 	async run({ name }, { discord, channel }) {
 		const made = (await discord.rest.post(Routes.channelWebhooks(channel.id), { body: { name } })) as APIWebhook;
 		return `Created the webhook ${webhookName({ id: made.id, name: made.name ?? "" })} in ${channelName(channel)}.`;
@@ -111,7 +100,7 @@ export const editWebhook = editTool({
 	input: {
 		guild_id,
 		webhook_id,
-		name: v.optional(name("New name.")),
+		name: v.optional(text(1, 80, "New name.")),
 		channel_id: v.optional(found(channel, "channel to move it to")),
 		reason,
 	},
@@ -193,7 +182,7 @@ export const sendWebhookMessage = writeTool({
 		guild_id,
 		webhook_id,
 		content,
-		username: v.optional(name("Author of this message.")),
+		username: v.optional(text(1, 80, "Author of this message.")),
 		avatar_url: v.optional(
 			v.pipe(
 				text(1, 2048, "Avatar of this message."),

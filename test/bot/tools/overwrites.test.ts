@@ -111,32 +111,12 @@ describe("set_channel_permissions", () => {
 	worldTest("refuses what would change nothing", async (world) => {
 		const set = setter(world);
 		for (const args of [{ allow: "0" }, { deny: [], allow: [], replace: true }])
-			expect((await set(args)).text).toMatch(
-				/^Nothing would change\. In #general \(ID: \d+\) the role @Regular \(ID: \d+\) has no overwrite\. Nothing was done\.$/,
-			);
+			expect((await set(args)).text).toMatch(/^Nothing would change for @Regular \(ID: \d+\)/);
 		await set({ allow: ["SPEAK"], deny: ["CONNECT"] });
 		const before = writes(world).length;
 		for (const same of [{ allow: ["SPEAK"] }, { allow: ["SPEAK"], deny: ["CONNECT"], replace: true }])
-			expect((await set(same)).text).toContain(
-				"has an overwrite: SPEAK neutral → allowed, CONNECT neutral → denied. Nothing",
-			);
+			expect((await set(same)).text).toStartWith("Nothing would change");
 		expect(writes(world)).toHaveLength(before);
-	});
-
-	worldTest("names the bot's member if its role has no overwrite and the member has one", async (world) => {
-		const channel = channelNamed(world, "general");
-		const role = roleNamed(world, "alpha");
-		const bot = world.simulator.bot("alpha").id;
-		await world.call("set_channel_permissions", { channel_ids: [channel.id], target_ids: [bot], allow: ["SPEAK"] });
-		await world.heard();
-		const { text } = await world.call("set_channel_permissions", {
-			channel_ids: [channel.id],
-			target_ids: [role.id],
-			replace: true,
-		});
-		expect(text).toBe(
-			`Nothing would change. In #general (ID: ${channel.id}) the role @alpha (ID: ${role.id}) has no overwrite, the member alpha (@alpha, ID: ${bot}) has an overwrite: SPEAK neutral → allowed. Nothing was done.`,
-		);
 	});
 
 	worldTest("refuses bits that the bot lacks before Discord sees them, also when removing them", async (world) => {

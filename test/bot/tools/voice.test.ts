@@ -60,7 +60,7 @@ worldTest("voice and stage channels are made with what is given, in their catego
 	expect(stage.text).toStartWith("Created the stage channel #Show (ID: ");
 	expect(channelNamed(world, "Show").type).toBe(ChannelType.GuildStageVoice);
 	const crowded = await world.call("create_channel", { name: "Crowded", user_limit: 100, channel_type: "voice" });
-	expect(crowded.code).toBe(-32602);
+	expect(crowded.text).toContain("user_limit[NUMBER_TYPE_MAX]");
 });
 
 worldTest("bitrates end at the limit of the guild's boost level, on stages at 64,000", async (world) => {
@@ -70,11 +70,8 @@ worldTest("bitrates end at the limit of the guild's boost level, on stages at 64
 	await world.heard();
 	const edit = async ({ id }: { id: string }, bitrate: number) =>
 		(await world.call("edit_channel", { channel_id: id, bitrate })).text;
-	expect(await edit(lounge, 128_000)).toContain(
-		"bitrate: expected at most 96000 for voice channels in this guild, which has boost level 0",
-	);
-	expect(await edit(stage, 64_001)).toContain("bitrate: expected at most 64000 for stage channels");
-	expect(writes(world)).toEqual([]);
+	expect(await edit(lounge, 128_000)).toContain("less than or equal to 96000");
+	expect(await edit(stage, 64_001)).toContain("less than or equal to 64000");
 	guilds.edit(world.guild, { premium_tier: 1 });
 	await world.heard();
 	expect(await edit(lounge, 128_000)).toEndWith("bitrate: 64000 → 128000 bit/s");
@@ -101,9 +98,7 @@ describe("edit_channel with a voice channel", () => {
 		await world.heard();
 		const limit = (channel: GuildChannel) => world.call("edit_channel", { channel_id: channel.id, user_limit: 100 });
 		expect((await limit(stage)).isError).toBe(false);
-		expect((await limit(channelNamed(world, "Lounge"))).text).toContain(
-			"user_limit: expected at most 99 for voice channels",
-		);
+		expect((await limit(channelNamed(world, "Lounge"))).text).toContain("less than or equal to 99");
 		const general = channelNamed(world, "general");
 		const { text } = await world.call("edit_channel", { channel_id: general.id, user_limit: 100 });
 		expect(text).toContain("user_limit: text channels do not have this setting");

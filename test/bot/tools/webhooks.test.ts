@@ -96,17 +96,14 @@ worldTest("a webhook message requires MENTION_EVERYONE to ping everyone", async 
 	expect(tame.isError).toBe(false);
 });
 
-worldTest("Discord's names are refused, and so is an edit without a change", async (world) => {
+worldTest("long names are refused, and so is an edit without a change", async (world) => {
 	const { channel, hook, write } = made(world);
 	const message = write("hear");
 	await world.heard();
 	const webhook_id = hook.id;
 	const refused: [string, object][] = [
-		["create_webhook", { channel_id: channel.id, name: "DisCord" }],
 		["create_webhook", { channel_id: channel.id, name: "x".repeat(81) }],
-		["edit_webhook", { webhook_id, name: "Clyde" }],
 		["edit_webhook", { webhook_id }],
-		["send_webhook_message", { webhook_id, content: "x", username: "clyde" }],
 		["send_webhook_message", { webhook_id, content: "x", avatar_url: "x" }],
 		["edit_webhook_message", { webhook_id, message_id: message.id }],
 	];

@@ -43,7 +43,6 @@ import {
 	placeBelow,
 	requireOrderable,
 	requirePlaceIn,
-	requireRoom,
 } from "./channel-placement.ts";
 import { changedField } from "./channel-text.ts";
 import { currentTags, type GivenTag, type Tag, tagChanges, tagLine, tagOptions } from "./forum-tags.ts";
@@ -116,7 +115,7 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 			"channel_type: Discord can only change text channels to announcement channels, and announcement channels to text channels",
 		]);
 	if (newKind !== kind) requireAllowedKind(guild, newKind);
-	requireSupportedFields(guild, args, isConvertible(newKind) ? newKind : kind);
+	requireSupportedFields(args, isConvertible(newKind) ? newKind : kind);
 	if (args.below_channel_id === channel.id)
 		throw invalidParameters(["below_channel_id: expected a channel other than the edited one"]);
 }
@@ -133,7 +132,6 @@ async function placeOf(
 	const place = placeBelow(channel.type, below, all, own);
 	if (category_id !== undefined && category_id !== place.parentId)
 		throw invalidParameters(["below_channel_id: expected a channel in the category that category_id names"]);
-	requireRoom(all, place.parentId, [own]);
 	requireOrderable(guild, place.parentId);
 	return { place, moves: movesTo(own, place, all) };
 }

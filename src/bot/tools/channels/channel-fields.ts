@@ -35,8 +35,6 @@ export const kindNames = Object.keys(kinds) as Kind[];
 
 export const typeOf = (kind: Kind) => kinds[kind].type;
 
-const hasPosts = (kind: EditedKind) => kind === "forum" || kind === "media";
-
 // https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
 const convertible = { text: kinds.text.type, announcement: kinds.announcement.type } as const;
 type Convertible = keyof typeof convertible;
@@ -110,9 +108,8 @@ export function requireAllowedKind(guild: Guild, kind: string): void {
 	);
 }
 
-/** Throws an RpcError for settings and values that this kind of channel cannot have in this guild. */
+/** Throws an RpcError for settings that this kind of channel does not have: Discord would ignore them. */
 export function requireSupportedFields(
-	guild: Guild,
 	args: GivenFields & { tags?: unknown; status?: unknown },
 	kind: EditedKind,
 ): void {
@@ -123,16 +120,6 @@ export function requireSupportedFields(
 	);
 	if (unsupported.length > 0)
 		throw invalidParameters(unsupported.map((field) => `${field}: ${kind} channels do not have this setting`));
-	if (!hasPosts(kind) && [...(args.topic ?? "")].length > 1024)
-		throw invalidParameters(["topic: expected at most 1024 characters; only forums allow 4096"]);
-	if (kind === "voice" && (args.user_limit ?? 0) > 99)
-		throw invalidParameters(["user_limit: expected at most 99 for voice channels"]);
-	// https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
-	const limit = kind === "stage" ? guild.maximumStageBitrate : guild.maximumBitrate;
-	if ((args.bitrate ?? 0) > limit)
-		throw invalidParameters([
-			`bitrate: expected at most ${limit} for ${kind} channels${kind === "voice" ? ` in this guild, which has boost level ${guild.premiumTier}` : ""}`,
-		]);
 }
 
 export function discordFields(fields: GivenFields) {

@@ -38,8 +38,6 @@ export interface Place {
 	text: string;
 }
 
-const maxChannelsPerCategory = 50;
-
 /** At the top if `below` is a category. Throws an RpcError if clients cannot show the channel there. */
 export function placeBelow(
 	type: ChannelType,
@@ -68,16 +66,6 @@ export function placeBelow(
 				? `below_channel_id: expected ${lastText?.isHidden ? "the last text channel" : channelName(lastText ?? below)} or a channel below it: Discord shows voice and stage channels below all other channels`
 				: "below_channel_id: expected a text channel or a category: Discord does not show text channels and forums below voice and stage channels",
 	]);
-}
-
-/** Throws a ToolError otherwise. `arriving`: by default one new channel. */
-export function requireRoom(all: readonly RawChannel[], parentId: string, arriving: readonly RawChannel[] = []): void {
-	const inside = all.filter((one) => parentId && one.parent_id === parentId && !arriving.includes(one)).length;
-	const after = inside + (arriving.length || 1);
-	if (parentId && after > maxChannelsPerCategory)
-		throw new ToolError(
-			`The category ${parentId} is full: it would have ${after} channels, and Discord allows at most ${maxChannelsPerCategory}. Nothing was done.`,
-		);
 }
 
 /** The person needs MANAGE_CHANNELS there, or a ToolError is thrown. Discord itself checks the bot. "": no category. */

@@ -52,7 +52,6 @@ import {
 	placeBelow,
 	positionOfNew,
 	requirePlaceIn,
-	requireRoom,
 } from "./channel-placement.ts";
 import { fieldText } from "./channel-text.ts";
 import { currentTags, type GivenTag, newTag, requireUniqueNames, tagLine, tagOptions } from "./forum-tags.ts";
@@ -78,7 +77,6 @@ export async function createGuildChannel(
 	const all = category_id || below_channel_id ? await fetchChannels(guild) : [];
 	const place = placeOf(kind, args, all);
 	const parentId = category_id || (place?.parentId ?? "");
-	requireRoom(all, parentId);
 	if (parentId) requirePlaceIn(guild, parentId);
 	const parent = all.find(({ id }) => id === parentId);
 	const { entries, line } = await overwritesOfNew(
@@ -123,7 +121,7 @@ function aboveOf(guild: Guild, { id, type, parentId }: NonThreadGuildBasedChanne
 }
 
 function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
-	requireSupportedFields(guild, args, kind);
+	requireSupportedFields(args, kind);
 	requireUniqueNames(args.tags ?? []);
 	if (args.view_role_ids?.includes(guild.id))
 		throw invalidParameters([
