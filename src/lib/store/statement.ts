@@ -9,7 +9,7 @@ type Scalar = string | number | bigint | null;
 export type Value = Scalar | Many;
 
 /** Several rows for INSERT or values for IN; at least one. */
-export class Many {
+class Many {
 	constructor(readonly items: readonly object[] | readonly Scalar[]) {
 		if (items.length === 0) throw new TypeError("the SQL helper many() needs at least one item");
 	}

@@ -72,7 +72,6 @@ worldTest("what does not fit together is refused with Discord's reason", async (
 	const { create, stage, voice } = scene(world);
 	await world.heard();
 	const cases: [more: Record<string, unknown>, reason: string][] = [
-		[{ entity_type: "external", channel_id: voice.id }, "entity_metadata["],
 		[{ entity_type: "external", location: "x" }, "scheduled_end_time["],
 		[{ entity_type: "voice" }, "channel_id["],
 		[{ entity_type: "voice", channel_id: stage.id }, "channel type"],
