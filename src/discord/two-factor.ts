@@ -1,7 +1,7 @@
 // The two-factor authentication that guilds can require for moderation.
 // https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
 
-import { type APIUser, type Guild, GuildMFALevel, PermissionFlagsBits, Routes } from "discord.js";
+import { type APIUser, type Guild, GuildMFALevel, PermissionsBitField, Routes } from "discord.js";
 import { SaidError } from "../texts/said-error.ts";
 import { said } from "../texts/texts.ts";
 
@@ -9,18 +9,19 @@ export const twoFactorAdvice =
 	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";
 
 /** Marked with an asterisk: https://discord.com/developers/docs/topics/permissions */
-const elevated =
-	PermissionFlagsBits.KickMembers |
-	PermissionFlagsBits.BanMembers |
-	PermissionFlagsBits.Administrator |
-	PermissionFlagsBits.ManageChannels |
-	PermissionFlagsBits.ManageGuild |
-	PermissionFlagsBits.ManageMessages |
-	PermissionFlagsBits.ManageRoles |
-	PermissionFlagsBits.ManageWebhooks |
-	PermissionFlagsBits.ManageGuildExpressions |
-	PermissionFlagsBits.ManageThreads |
-	PermissionFlagsBits.ViewCreatorMonetizationAnalytics;
+const elevated = PermissionsBitField.resolve([
+	"KickMembers",
+	"BanMembers",
+	"Administrator",
+	"ManageChannels",
+	"ManageGuild",
+	"ManageMessages",
+	"ManageRoles",
+	"ManageWebhooks",
+	"ManageGuildExpressions",
+	"ManageThreads",
+	"ViewCreatorMonetizationAnalytics",
+]);
 
 export function requiresTwoFactor({ mfaLevel }: Guild): boolean {
 	return mfaLevel === GuildMFALevel.Elevated;

@@ -11,7 +11,6 @@ import { type GameServer, startGameServer } from "./game/game-server.ts";
 import { realisticLimits } from "./rest/rate-limits.ts";
 import { addInvites } from "./seed.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
-import { chatChannelOf } from "./world/channels/channels.ts";
 import type { Account } from "./world/state/entities.ts";
 
 const localGateway = ["127.0.0.1", "localhost"].map((host) => `http://${host}:9100/oauth/callback`);
@@ -122,11 +121,6 @@ function endpoints({ world, url, api, cdn, documentGuilds }: Simulator, game: Ga
 
 function instructions(simulator: Simulator, game: GameServer, ai: AiSimulation): string {
 	const { bots, users, worlds, url, api, cdn } = endpoints(simulator, game, ai);
-	const [person] = users;
-	const [guild] = simulator.world.guilds.values();
-	const channel = guild && chatChannelOf(guild);
-	const [invite] = guild ? simulator.world.invites.list({ guild_id: guild.id }) : [];
-	const newcomer = users.find(({ id }) => guild && !guild.members.has(id));
 	return [
 		`Discord is simulated at ${url}/: open this page in a browser to watch, and to act as a person`,
 		"",
@@ -148,18 +142,6 @@ function instructions(simulator: Simulator, game: GameServer, ai: AiSimulation):
 		...worlds
 			.filter(({ notes }) => notes.length > 0)
 			.flatMap(({ file, notes }) => [`Not as in ${file}:`, ...notes.map((note) => `  ${note}`), ""]),
-		...(channel
-			? [
-					`Send a message as ${person?.username} in ${escapeBreaks(guild.name)}, #${escapeBreaks(channel.name)}:`,
-					`  curl -X POST ${api}/v10/channels/${channel.id}/messages -H 'authorization: ${person?.token}' -H 'content-type: application/json' -d '{"content":"hello"}'`,
-				]
-			: []),
-		...(guild && invite && newcomer
-			? [
-					`Let ${newcomer.username} join ${escapeBreaks(guild.name)}, so that its bot can welcome someone:`,
-					`  curl -X POST ${api}/v10/invites/${invite.code} -H 'authorization: ${newcomer.token}'`,
-				]
-			: []),
 		"Refuse the next message with Missing Permissions:",
 		`  curl -X POST ${url}/simulator/faults -d '{"kind":"refuse","match":"POST /channels/*/messages","code":50013,"times":1}'`,
 		"List the executed writes:",
@@ -176,9 +158,6 @@ function instructions(simulator: Simulator, game: GameServer, ai: AiSimulation):
 		`  url = "${ai.url}"`,
 		'  model = "simulated"',
 		'  api_key_env = "SIMULATED_API_KEY"',
-		"Send it a message, and cut its next response:",
-		`  curl ${ai.url}/chat/completions -H 'authorization: Bearer ${ai.key}' -d '{"model":"simulated","messages":[{"role":"user","content":"hello"}],"stream":true}'`,
-		`  curl ${ai.origin}/simulator/misbehave -d '{"kind":"cut","times":1}'`,
 		"",
 	].join("\n");
 }

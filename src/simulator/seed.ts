@@ -5,6 +5,7 @@ import type { Users } from "./world/accounts/users.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 import { noColors } from "./world/state/defaults.ts";
 import type { Guild, GuildChannelType, Overwrite, User } from "./world/state/entities.ts";
+import { bitsOf } from "./world/state/permissions.ts";
 import type { World } from "./world/world.ts";
 
 /** Refers to users by their user names, and to roles by their names in the guild. */
@@ -140,48 +141,49 @@ export function addInvites(world: World): void {
 }
 
 /** The permissions of a moderation bot that is not an administrator. */
-export const moderatorPermissions =
-	Permission.ViewChannel |
-	Permission.SendMessages |
-	Permission.SendMessagesInThreads |
-	Permission.CreatePublicThreads |
-	Permission.CreatePrivateThreads |
-	Permission.ReadMessageHistory |
-	Permission.EmbedLinks |
-	Permission.AttachFiles |
-	Permission.AddReactions |
-	Permission.UseExternalEmojis |
-	Permission.SendPolls |
-	Permission.CreateGuildExpressions |
-	Permission.ManageGuildExpressions |
-	Permission.MentionEveryone |
-	Permission.ManageMessages |
-	Permission.PinMessages |
-	Permission.ManageChannels |
-	Permission.ManageRoles |
-	Permission.ManageNicknames |
-	Permission.ManageWebhooks |
-	Permission.ManageThreads |
-	Permission.KickMembers |
-	Permission.BanMembers |
-	Permission.ModerateMembers |
-	Permission.MuteMembers |
-	Permission.DeafenMembers |
-	Permission.MoveMembers |
-	Permission.SetVoiceChannelStatus |
-	Permission.ViewAuditLog |
-	Permission.CreateInstantInvite |
-	Permission.CreateEvents |
-	Permission.ManageEvents |
-	Permission.ManageGuild |
-	Permission.Connect |
-	Permission.Speak;
+export const moderatorPermissions = bitsOf([
+	"ViewChannel",
+	"SendMessages",
+	"SendMessagesInThreads",
+	"CreatePublicThreads",
+	"CreatePrivateThreads",
+	"ReadMessageHistory",
+	"EmbedLinks",
+	"AttachFiles",
+	"AddReactions",
+	"UseExternalEmojis",
+	"SendPolls",
+	"CreateGuildExpressions",
+	"ManageGuildExpressions",
+	"MentionEveryone",
+	"ManageMessages",
+	"PinMessages",
+	"ManageChannels",
+	"ManageRoles",
+	"ManageNicknames",
+	"ManageWebhooks",
+	"ManageThreads",
+	"KickMembers",
+	"BanMembers",
+	"ModerateMembers",
+	"MuteMembers",
+	"DeafenMembers",
+	"MoveMembers",
+	"SetVoiceChannelStatus",
+	"ViewAuditLog",
+	"CreateInstantInvite",
+	"CreateEvents",
+	"ManageEvents",
+	"ManageGuild",
+	"Connect",
+	"Speak",
+]);
 
 const guildParts = {
 	roles: [
 		{
 			name: "Staff",
-			permissions: Permission.ManageMessages | Permission.KickMembers | Permission.ModerateMembers,
+			permissions: bitsOf(["ManageMessages", "KickMembers", "ModerateMembers"]),
 			color: 0xe67e22,
 			hoist: true,
 		},

@@ -76,9 +76,9 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 
 test.skipIf(Bun.which("curl") === null)("the printed curl lines work", async () => {
 	await using simulator = start("--port", "0");
-	const text = await simulator.printed(/misbehave .*\n/);
+	const text = await simulator.printed(/SIMULATED_API_KEY"\n/);
 	const lines = text.match(/curl .*/g) ?? [];
-	expect(lines).toHaveLength(7);
+	expect(lines).toHaveLength(3);
 	for (const line of lines) {
 		const shell = Bun.spawn(["sh", "-c", `${line} --fail --silent`], { stdout: "pipe" });
 		expect(await new Response(shell.stdout).text()).not.toBe("");
@@ -156,10 +156,8 @@ test("what is not as in the document is printed", async () => {
 	using directory = await directoryWith({ "guild.yaml": "version: 1" });
 	const file = directory.path("guild.yaml");
 	await using simulator = start("--port", "0", "--world", file);
-	const text = await simulator.printed(/misbehave .*\n/);
+	const text = await simulator.printed(/SIMULATED_API_KEY"\n/);
 	expect(text).toContain(`Not as in ${file}:\n  The document has no role of a bot that may moderate.`);
-	// The guild has no channel to write in.
-	expect(text).not.toContain("Send a message");
 });
 
 test("documents that cannot be read are refused, with all mistakes", async () => {

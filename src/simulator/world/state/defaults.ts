@@ -7,30 +7,31 @@ import {
 	GuildOnboardingMode,
 	GuildVerificationLevel,
 	Locale,
-	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { GuildChannel, GuildSettings, Member, Onboarding, Role, User } from "./entities.ts";
+import { bitsOf } from "./permissions.ts";
 
 /** The default permissions of the @everyone role in a new guild. */
-export const everyonePermissions =
-	Permission.ViewChannel |
-	Permission.SendMessages |
-	Permission.ReadMessageHistory |
-	Permission.EmbedLinks |
-	Permission.AttachFiles |
-	Permission.AddReactions |
-	Permission.SendPolls |
-	Permission.UseExternalEmojis |
-	Permission.ChangeNickname |
-	Permission.CreateInstantInvite |
-	Permission.CreatePublicThreads |
-	Permission.CreatePrivateThreads |
-	Permission.SendMessagesInThreads |
-	Permission.UseApplicationCommands |
-	Permission.Connect |
-	Permission.Speak |
-	Permission.Stream |
-	Permission.UseVAD;
+export const everyonePermissions = bitsOf([
+	"ViewChannel",
+	"SendMessages",
+	"ReadMessageHistory",
+	"EmbedLinks",
+	"AttachFiles",
+	"AddReactions",
+	"SendPolls",
+	"UseExternalEmojis",
+	"ChangeNickname",
+	"CreateInstantInvite",
+	"CreatePublicThreads",
+	"CreatePrivateThreads",
+	"SendMessagesInThreads",
+	"UseApplicationCommands",
+	"Connect",
+	"Speak",
+	"Stream",
+	"UseVAD",
+]);
 
 export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	icon: null,

@@ -25,18 +25,19 @@ const leftInTimeout = Permission.ViewChannel | Permission.ReadMessageHistory;
  * Permissions that members can use only with two-factor authentication if the guild requires it (`mfa_level` 1).
  * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
-export const elevatedPermissions =
-	Permission.KickMembers |
-	Permission.BanMembers |
-	Permission.Administrator |
-	Permission.ManageChannels |
-	Permission.ManageGuild |
-	Permission.ManageMessages |
-	Permission.ManageRoles |
-	Permission.ManageWebhooks |
-	Permission.ManageGuildExpressions |
-	Permission.ManageThreads |
-	Permission.ViewCreatorMonetizationAnalytics;
+export const elevatedPermissions = bitsOf([
+	"KickMembers",
+	"BanMembers",
+	"Administrator",
+	"ManageChannels",
+	"ManageGuild",
+	"ManageMessages",
+	"ManageRoles",
+	"ManageWebhooks",
+	"ManageGuildExpressions",
+	"ManageThreads",
+	"ViewCreatorMonetizationAnalytics",
+]);
 
 type PermissionName = keyof typeof Permission;
 /** Permissions by name, or their bits. */
