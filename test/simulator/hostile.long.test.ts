@@ -122,10 +122,10 @@ test("no use of a command, component or modal causes an internal error", async (
 	const alpha = as(simulator, bot);
 	const nested = { type: 2, name: "g", description: "x" };
 	const sub = { type: 1, name: "s", description: "x" };
-	const file = { type: 11, name: "file", description: "x" };
+	const where = { type: 7, name: "where", description: "x" };
 	const text = { type: 3, name: "text", description: "x", autocomplete: true };
 	await alpha("PUT", `/applications/${bot.id}/commands`, [
-		{ name: "x", description: "x", options: [text, file] },
+		{ name: "x", description: "x", options: [text, where] },
 		{ name: "y", description: "y", options: [{ ...nested, options: [{ ...sub, options: [text] }] }] },
 		{ type: 2, name: "u" },
 		{ type: 3, name: "m" },

@@ -16,7 +16,7 @@ import { componentTypes, field, optionElements, optionsOf } from "./components.j
  * @property {HTMLDataListElement | undefined} list
  */
 
-const optionTypes = { integer: 4, boolean: 5, number: 10, attachment: 11 };
+const optionTypes = { integer: 4, boolean: 5, number: 10 };
 
 /** The select menu that has the values of an option of this type. @type {Record<number, number>} */
 const menus = {
@@ -100,16 +100,12 @@ function controlFor(world, option) {
 			...optionElements(optionsOf(world, { type: menu, options, channel_types })),
 		);
 	}
-	// The page cannot upload files.
-	const isFile = type === optionTypes.attachment;
 	return element("input", {
 		...common,
 		type: isNumber ? "number" : "text",
 		step: isNumber ? (type === optionTypes.integer ? 1 : "any") : undefined,
 		min: option.min_value,
 		max: option.max_value,
-		disabled: isFile,
-		placeholder: isFile ? "Files cannot be sent from this page" : undefined,
 		autocomplete: "off",
 		list: option.autocomplete ? `suggested-${name}` : undefined,
 		minlength: option.min_length,

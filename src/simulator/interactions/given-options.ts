@@ -8,7 +8,7 @@ export interface Upload {
 }
 
 /** The values of a command's options by name. */
-export type OptionValues = Readonly<Record<string, string | number | boolean | Upload>>;
+export type OptionValues = Readonly<Record<string, string | number | boolean>>;
 
 interface SentOption {
 	name: string;
@@ -22,17 +22,11 @@ export function optionsOf(
 	subcommands: readonly string[],
 	values: OptionValues,
 	focused?: string,
-): { options: readonly SentOption[]; files: readonly Upload[] } {
-	const files: Upload[] = [];
-	const options = Object.entries(values).map(([name, value]): SentOption => {
-		const mark = name === focused ? { focused: true as const } : {};
-		if (typeof value !== "object") return { name, value, ...mark };
-		// The value of an attachment option is the file's index in the request.
-		files.push(value);
-		return { name, value: String(files.length - 1) };
-	});
-	const nested = subcommands.reduceRight<readonly SentOption[]>((inner, name) => [{ name, options: inner }], options);
-	return { options: nested, files };
+): readonly SentOption[] {
+	const options = Object.entries(values).map(
+		([name, value]): SentOption => ({ name, value, ...(name === focused && { focused: true }) }),
+	);
+	return subcommands.reduceRight<readonly SentOption[]>((inner, name) => [{ name, options: inner }], options);
 }
 
 /** Returns a request body: JSON or, if there are files, a multipart form with JSON and files. */

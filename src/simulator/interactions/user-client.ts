@@ -74,12 +74,12 @@ export class UserClient {
 	/**
 	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. A subcommand is written
 	 * behind it, as in "name subcommand" or "name group subcommand". Users, roles and channels as option values are given
-	 * by id, files as uploads. Rejects with Discord's error if Discord would refuse the command.
+	 * by id. Rejects with Discord's error if Discord would refuse the command.
 	 */
 	async run(channelName: string, line: string, values: OptionValues = {}): Promise<InteractionHandle> {
-		const { channel, body, files } = this.#slash(channelName, line, values);
+		const { channel, body } = this.#slash(channelName, line, values);
 		const type = InteractionType.ApplicationCommand;
-		return this.#ask(`run /${line} in ${channelName}`, channel, { type, ...body }, files);
+		return this.#ask(`run /${line} in ${channelName}`, channel, { type, ...body });
 	}
 
 	/**
@@ -163,17 +163,17 @@ export class UserClient {
 		return (await response.json()) as T;
 	}
 
-	async #create(what: string, channel: Channel, body: object, files?: readonly Upload[]): Promise<Interaction> {
+	async #create(what: string, channel: Channel, body: object): Promise<Interaction> {
 		const place = inGuild(channel) ? { guild_id: channel.guild_id } : {};
 		const whole = { ...body, channel_id: channel.id, ...place };
-		const { id } = await this.#post<{ id: string }>(what, "/interactions", whole, files);
+		const { id } = await this.#post<{ id: string }>(what, "/interactions", whole);
 		const interaction = this.#context.interactions.get(id);
 		if (!interaction) throw new Error(`the simulator has no interaction ${id}`);
 		return interaction;
 	}
 
-	async #ask(what: string, channel: Channel, body: object, files?: readonly Upload[]): Promise<InteractionHandle> {
-		return createHandle(this.#context.interactions, await this.#create(what, channel, body, files));
+	async #ask(what: string, channel: Channel, body: object): Promise<InteractionHandle> {
+		return createHandle(this.#context.interactions, await this.#create(what, channel, body));
 	}
 
 	#slash(channelName: string, line: string, values: OptionValues, focused?: string) {
@@ -182,8 +182,8 @@ export class UserClient {
 		const [name = "", ...subcommands] = line.split(" ");
 		const type = CommandKind.ChatInput;
 		const { application_id, id } = findCommand(world, channel, name, type);
-		const { options, files } = optionsOf(subcommands, values, focused);
-		return { channel, body: { application_id, data: { id, type, options } }, files };
+		const options = optionsOf(subcommands, values, focused);
+		return { channel, body: { application_id, data: { id, type, options } } };
 	}
 
 	#runOn(type: CommandType, channelName: string, name: string, target_id: string): Promise<InteractionHandle> {

@@ -1,4 +1,4 @@
-// The uploaded files of a request: attachments of messages, and the values of a command's options.
+// The uploaded files of a request: attachments of messages.
 // https://docs.discord.com/developers/reference#uploading-files
 
 import type { Attachment, Channel } from "../world/state/entities.ts";
@@ -27,27 +27,17 @@ export function storeAttachments(call: Call, channel: Channel, described: Descri
 		const number = /^files\[(\d+)\]$/.exec(part)?.[1];
 		const known = described.find(({ id }) => String(id) === number);
 		const given = file instanceof File ? file.name : part;
-		return storeFile(call, channel, file, { filename: known?.filename ?? given, description: known?.description });
+		const filename = (known?.filename ?? given).replace(/[^\w.-]+/g, "_");
+		const id = call.world.state.newId();
+		const url = call.storeFile(`${channel.id}/${id}/${filename}`, file);
+		return {
+			id,
+			filename,
+			...(known?.description && { description: known.description }),
+			content_type: file.type || "application/octet-stream",
+			size: file.size,
+			url,
+			proxy_url: url,
+		};
 	});
-}
-
-/** Stores an uploaded file under a new id. Returns its attachment object. */
-export function storeFile(
-	call: Call,
-	channel: Channel,
-	file: Blob,
-	given: { filename: string; description?: string | null | undefined },
-): Attachment {
-	const filename = given.filename.replace(/[^\w.-]+/g, "_");
-	const id = call.world.state.newId();
-	const url = call.storeFile(`${channel.id}/${id}/${filename}`, file);
-	return {
-		id,
-		filename,
-		...(given.description && { description: given.description }),
-		content_type: file.type || "application/octet-stream",
-		size: file.size,
-		url,
-		proxy_url: url,
-	};
 }

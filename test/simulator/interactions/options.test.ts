@@ -25,7 +25,6 @@ const values = [
 	option(Option.Role, "role"),
 	option(Option.Mentionable, "any"),
 	option(Option.Mentionable, "other"),
-	option(Option.Attachment, "file"),
 ];
 
 const registered = [
@@ -90,7 +89,6 @@ describe("values", () => {
 			role: role?.id ?? "",
 			any: role?.id ?? "",
 			other: zoe.id,
-			file: { filename: "menu.txt", content: "leek soup", content_type: "text/plain" },
 		});
 		await asked.reply();
 		const options = received[0]?.options;
@@ -104,10 +102,6 @@ describe("values", () => {
 		expect(options?.getRole("role")?.name).toBe(role?.name ?? "");
 		expect(options?.getMentionable("any")).toMatchObject({ id: role?.id });
 		expect(options?.getMentionable("other")).toMatchObject({ id: zoe.id });
-		const file = options?.getAttachment("file");
-		expect(file).toMatchObject({ name: "menu.txt", size: 9, contentType: expect.stringContaining("text/plain") });
-		const served = await fetch(file?.url ?? "");
-		expect(await served.text()).toBe("leek soup");
 	});
 
 	worldTest("channels are partial, as of threads that the bot does not know", async ({ simulator, ada, bot }) => {

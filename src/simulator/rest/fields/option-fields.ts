@@ -82,9 +82,8 @@ const valueFields: Partial<Record<Option, f.Fields>> = {
 	[Option.Mentionable]: value,
 	[Option.Channel]: { ...value, channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)) },
 	[Option.Attachment]: {
-		...value,
-		file_types: f.refine(f.unchecked, () => {
-			throw notSimulated("the file types of an option");
+		name: f.refine(f.unchecked, () => {
+			throw notSimulated("options for files");
 		}),
 	},
 };

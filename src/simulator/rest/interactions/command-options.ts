@@ -6,7 +6,7 @@ import { formError, missingField } from "../errors.ts";
 import { boolean, list, object, required, text, unchecked } from "../fields/fields.ts";
 import { isSubcommand } from "../fields/option-fields.ts";
 import type { Call } from "../route.ts";
-import { type OptionValue, type Resolved, resolve, resolveFile } from "./resolved.ts";
+import { type OptionValue, type Resolved, resolve } from "./resolved.ts";
 
 interface GivenOption {
 	name: string;
@@ -116,11 +116,6 @@ function readOption(
 	}
 	const read = readValue(option, value, partial);
 	if (!read) throw invalid(`${name} does not take this value`, ...path);
-	if (type === Option.Attachment) {
-		const id = resolveFile(call, place, String(value), resolved);
-		if (!id) throw invalid(`${name} names no uploaded file`, ...path);
-		return { name, type, value: id };
-	}
 	if (!resolve(call, place, read, resolved, option.channel_types)) throw invalid(`${name} names nothing here`, ...path);
 	return read;
 }
@@ -153,7 +148,6 @@ function readValue(option: CommandOption, value: unknown, partial: boolean): Opt
 		case Option.Role:
 		case Option.Channel:
 		case Option.Mentionable:
-		case Option.Attachment:
 			return typeof value === "string" ? { name, type, value } : undefined;
 		default:
 			return undefined;

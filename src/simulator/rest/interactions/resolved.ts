@@ -11,7 +11,6 @@ import type { Sent } from "../../world/state/api-types.ts";
 import { type Channel, inGuild, isThread } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsOf } from "../access.ts";
-import { storeFile } from "../attachments.ts";
 import type { Call } from "../route.ts";
 
 export type OptionValue = Sent<APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>>;
@@ -110,14 +109,4 @@ const partialChannel = [
 
 function pick(from: object, keys: readonly string[]): object {
 	return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
-}
-
-/** `part` is the file's number in the request. The id of the attachment; undefined if there is no such file. */
-export function resolveFile(call: Call, place: Channel, part: string, resolved: Resolved): string | undefined {
-	const file = call.files.get(`files[${part}]`);
-	if (!file) return undefined;
-	const filename = file instanceof File ? file.name : part;
-	const stored = storeFile(call, place, file, { filename });
-	resolved.attachments = { ...resolved.attachments, [stored.id]: stored };
-	return stored.id;
 }

@@ -225,7 +225,6 @@ describe("registering", () => {
 			basic(Option.Channel, "where", { channelTypes: [0] }),
 			basic(Option.Role, "role"),
 			basic(Option.Mentionable, "any"),
-			basic(Option.Attachment, "file"),
 		];
 		const commands = await bot.client.application.commands.set([
 			{ ...verify, options: all as never },
