@@ -15,9 +15,12 @@ const programs: Record<string, { description: string; run: () => Promise<unknown
 	check: { description: "checks all bots of a directory and the gateway", run: () => import("../up/check-main.ts") },
 	install: {
 		description: "installs this executable on a server, as a service",
-		run: () => import("../install/main.ts"),
+		run: async () => (await import("../install/program.ts")).installProgram(),
 	},
-	uninstall: { description: "removes what install made", run: () => import("../install/uninstall-main.ts") },
+	uninstall: {
+		description: "removes what install made",
+		run: async () => (await import("../install/program.ts")).uninstallProgram(),
+	},
 	simulator: {
 		description: "Discord in memory, with a game server and an AI provider",
 		run: () => import("../simulator/main.ts"),

@@ -5,7 +5,7 @@ import { build, parseCommandLine } from "../lib/program/program.ts";
 import { describeFailure, install, type Operator, uninstall } from "./install.ts";
 import { lockSystem } from "./lock.ts";
 import { InstallError } from "./step.ts";
-import { checkSystem, openSystem } from "./system.ts";
+import { checkSystem, openSystem, type System } from "./system.ts";
 
 const installUsage = `Usage: guildhall install [--domain <domain>] [--root <directory>] [--yes] [--help]
 
@@ -24,47 +24,40 @@ Removes what "guildhall install" made, except the instances and their user. Show
   --root         uninstall from the image of a system in this directory
   --yes          do not ask`;
 
-export async function installProgram(): Promise<never> {
-	const values = parseCommandLine(installUsage, {
-		domain: { type: "string" },
-		root: { type: "string" },
-		yes: { type: "boolean" },
-	});
-	return run(values, async (operator) => {
-		const system = openSystem(values.root);
-		checkSystem(system, "install");
+const common = { root: { type: "string" }, yes: { type: "boolean" } } as const;
+
+export function installProgram(): Promise<never> {
+	const values = parseCommandLine(installUsage, { domain: { type: "string" }, ...common });
+	return run("install", values, (system, operator) => {
 		if (!build)
 			throw new InstallError(
 				'guildhall install copies its own executable, but it runs from the sources here: run "bun run build", then dist/guildhall install.',
 			);
-		const { domain } = values;
-		using _lock = lockSystem(system);
-		return await install(system, { executable: process.execPath, domain }, operator);
+		return install(system, { executable: process.execPath, domain: values.domain }, operator);
 	});
 }
 
-export async function uninstallProgram(): Promise<never> {
-	const values = parseCommandLine(uninstallUsage, {
-		"delete-data": { type: "boolean" },
-		root: { type: "string" },
-		yes: { type: "boolean" },
-	});
-	return run(values, async (operator) => {
-		const system = openSystem(values.root);
-		checkSystem(system, "uninstall");
-		const deleteData = values["delete-data"] ?? false;
-		using _lock = lockSystem(system);
-		return await uninstall(system, { deleteData }, operator);
-	});
+export function uninstallProgram(): Promise<never> {
+	const values = parseCommandLine(uninstallUsage, { "delete-data": { type: "boolean" }, ...common });
+	return run("uninstall", values, (system, operator) =>
+		uninstall(system, { deleteData: values["delete-data"] ?? false }, operator),
+	);
 }
 
 async function run(
+	program: "install" | "uninstall",
 	{ yes, root }: { yes?: boolean | undefined; root?: string | undefined },
-	work: (operator: Operator) => Promise<number>,
+	work: (system: System, operator: Operator) => Promise<number>,
 ): Promise<never> {
-	try {
+	const locked = async () => {
 		if (root === "") throw new InstallError("Expected a directory after --root.");
-		process.exit(await work({ write: console.log, ask: askUnless(yes) }));
+		const system = openSystem(root);
+		checkSystem(system, program);
+		using _lock = lockSystem(system);
+		return await work(system, { write: console.log, ask: askUnless(yes) });
+	};
+	try {
+		process.exit(await locked());
 	} catch (error) {
 		console.error(describeFailure(error));
 		process.exit(1);

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newInstanceCommand } from "../../src/bot/setup/new-instance-report.ts";
+import { newInstance } from "../../src/bot/setup/new-instance-report.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { cacheEnvironment } from "../../src/up/environment.ts";
 import { freePort } from "../support/free-port.ts";
@@ -52,7 +52,7 @@ export async function measureUp(bots = 5): Promise<void> {
 
 /** Makes an instance as an operator does, with a free port and these variables. */
 async function makeInstance(home: string, name: string, variables: Record<string, string>): Promise<void> {
-	const { code, text } = newInstanceCommand([name], home);
+	const { code, text } = newInstance(name, undefined, home);
 	if (code !== 0) throw new Error(text);
 	const file = join(home, "instances", name, ".env");
 	let lines = readFileSync(file, "utf8");

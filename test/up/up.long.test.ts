@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { newInstanceCommand } from "../../src/bot/setup/new-instance-report.ts";
+import { newInstance as makeInstance } from "../../src/bot/setup/new-instance-report.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { send } from "../../src/up/commands.ts";
 import { isWell, type ProgramStatus, type UpStatus } from "../../src/up/status.ts";
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 /** Makes an instance as the operator does, and fills in what is left. */
 async function newInstance(name: string, fill = true) {
-	const { code, text } = newInstanceCommand([name], home);
+	const { code, text } = makeInstance(name, undefined, home);
 	expect([code, text]).toEqual([0, expect.any(String)]);
 	// The ports of other tests are in use on this machine.
 	edit(name, /^MCP_PORT=.*$/m, `MCP_PORT=${await freePort()}`);

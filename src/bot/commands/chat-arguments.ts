@@ -207,12 +207,6 @@ async function readWord(
 		}
 		case "choice":
 			return choices.find((choice) => fold(choice) === fold(text));
-		case "flag":
-			if (/^(?:yes|on|true)$/i.test(text)) return true;
-			if (/^(?:no|off|false)$/i.test(text)) return false;
-			break;
-		default:
-			return text;
 	}
 	return undefined;
 }

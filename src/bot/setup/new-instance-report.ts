@@ -37,12 +37,6 @@ export interface NewInstanceOptions {
 	tokenStdin?: boolean | undefined;
 }
 
-/** Does not ask for a token. Exit code: 2 for invalid arguments, 1 for other errors. */
-export function newInstanceCommand(args: readonly string[], cwd: string): CommandResult {
-	const parsed = parseNewInstance(args);
-	return "code" in parsed ? parsed : newInstance(parsed.name, parsed.directory, cwd);
-}
-
 /** Output and exit code for --help and --version (0), and for invalid arguments (2). */
 export function parseNewInstance(args: readonly string[]): NewInstanceOptions | CommandResult {
 	try {

@@ -20,7 +20,7 @@ import { readConfig } from "../../../src/bot/config/config.ts";
 import { example as exampleFiles } from "../../../src/bot/config/example.ts";
 import { deniableTools } from "../../../src/bot/features/index.ts";
 import { makeInstance } from "../../../src/bot/setup/new-instance.ts";
-import { newInstanceCommand } from "../../../src/bot/setup/new-instance-report.ts";
+import { newInstance, parseNewInstance } from "../../../src/bot/setup/new-instance-report.ts";
 import { readConfig as readGatewayConfig } from "../../../src/gateway/config/config.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
 import { testWith } from "../../support/test-with.ts";
@@ -38,7 +38,8 @@ function workplace() {
 		instances,
 		/** What the command line does there, in this process. */
 		run(...args: string[]) {
-			const { code, text } = newInstanceCommand(args, path);
+			const parsed = parseNewInstance(args);
+			const { code, text } = "code" in parsed ? parsed : newInstance(parsed.name, parsed.directory, path);
 			return code === 0 ? { code, stdout: text, stderr: "" } : { code, stdout: "", stderr: text };
 		},
 		/** An instance that someone has made by hand. */

@@ -1,5 +1,0 @@
-// Entry point of `guildhall install`.
-
-import { installProgram } from "./program.ts";
-
-await installProgram();

@@ -1,5 +1,0 @@
-// Entry point of `guildhall uninstall`.
-
-import { uninstallProgram } from "./program.ts";
-
-await uninstallProgram();
