@@ -1222,8 +1222,6 @@ export const de = {
 	"refusal.no_slow_mode": "Der Slow-Modus ist in {where} schon aus. Es ist nichts passiert.",
 	"refusal.lock_nothing": "Dort kann nur das Team schreiben oder sprechen, und Entsperren würde daran nichts ändern.",
 	"refusal.locked": "Seit {since} gesperrt.",
-	"refusal.lock_changed":
-		"Gesperrt am {since}, aber seitdem wurden die Berechtigungen geändert. Entsperr den Kanal, dann lässt er sich wieder sperren.",
 	"refusal.not_locked": "Nicht mit diesem Bot gesperrt.",
 	"refusal.nothing_locked": "Auf diesem Server ist kein Kanal mit diesem Bot gesperrt. Es ist nichts passiert.",
 	"refusal.no_channels":

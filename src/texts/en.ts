@@ -1170,8 +1170,6 @@ export const en = {
 	"refusal.no_slow_mode": "Slow mode is already off in {where}. Nothing was done.",
 	"refusal.lock_nothing": "Only staff can write or speak there, and unlocking would not change that.",
 	"refusal.locked": "It has been locked since {since}.",
-	"refusal.lock_changed":
-		"It was locked on {since}, and its permissions were changed since. Unlock it; then it can be locked again.",
 	"refusal.not_locked": "It was not locked with this bot.",
 	"refusal.nothing_locked": "No channel of this server is locked with this bot. Nothing was done.",
 	"refusal.no_channels": "There are no channels to lock or unlock in that category. Nothing was done.",

@@ -3,11 +3,11 @@
 import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, type Snowflake } from "discord.js";
 import * as v from "valibot";
 import { channelsFromTop } from "../../discord/channel-order.ts";
-import { channelName, memberName, roleName, time } from "../../discord/describe.ts";
+import { channelName, time } from "../../discord/describe.ts";
 import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
-import { fetchCurrent, overwriteOf, requireUndoable } from "../../discord/overwrites.ts";
+import { fetchCurrent, requireUndoable } from "../../discord/overwrites.ts";
 import {
 	describeBits,
 	grantableBits,
@@ -39,6 +39,7 @@ import type { CaseDraft } from "../tool/case-record.ts";
 import type { Locks } from "../tool/channel-locks.ts";
 import type { BotContext, Plan } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
+import { subjectName } from "./channels/access-text.ts";
 import {
 	allowedByOverwrites,
 	bitsOf,
@@ -129,8 +130,6 @@ interface LockPlan {
 	rows: ChannelLockRow[];
 	denied: readonly Denied[];
 	left: readonly Denied[];
-	/** Permissions that the lock would deny to @everyone, but that the channel's overwrites already deny. */
-	before: bigint;
 	/** Permissions that the lock allows explicitly to the bot, because the bot would lose them otherwise. */
 	own: bigint;
 	/** The roles or the member that the lock allows to connect, so that the person who locks can unlock. */
@@ -198,14 +197,14 @@ async function lockChannels(
 			),
 	);
 	if (plans.length === 0) throw nothingChanged(left);
-	const [only] = planned.length === 1 ? plans : [];
 	const all = plans.reduce((bits, { denied }) => bits | bitsIn(denied), 0n);
-	const describe = ({ channel, denied, left, exempt, inside }: (typeof plans)[number]) =>
+	const describe = ({ channel, denied, left, connecting, exempt, inside }: (typeof plans)[number]) =>
 		resultLines(
 			channelName(channel),
 			left.length > 0 && `not locked for ${leftText(left)}`,
 			denied.some(({ id }) => id !== guild.id) && `for ${targets(denied)}`,
-			exempt.length > 0 && `exempt: ${exempt.map(({ name }) => name).join(", ")}`,
+			connecting.length > 0 && `can still connect to unlock it: ${targets(connecting)}`,
+			exempt.length > 0 && `exempt: ${targets(exempt)}`,
 			inside > 0 && `still in it: ${inside}`,
 		).join("; ");
 	const preview = (shown: typeof plans) =>
@@ -228,7 +227,6 @@ async function lockChannels(
 		act: onEach(
 			{
 				items: plans,
-				single: only && result(describeLock(only.channel, only), saidOfLocks([only])),
 				resumes: true,
 				idOf: ({ channel }) => channel.id,
 				describe,
@@ -237,7 +235,7 @@ async function lockChannels(
 					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): ${plans.some(({ left }) => left.length > 0) ? "not for all; " : ""}members may no longer ${describeBits(all)}. unlock = true undoes it.`,
 				people: { mention: ({ channel }) => `<#${channel.id}>`, done: saidOfLocks },
 			},
-			only ? [] : left,
+			left,
 		),
 	};
 }
@@ -246,10 +244,6 @@ function caseOf(action: "lock" | "unlock", plans: readonly { channel: find.Chann
 	return { action, userIds: [], channelIds: plans.map(({ channel }) => channel.id) };
 }
 
-/**
- * Plans the lock of a channel. If the channel is already locked or a lock would change nothing, returns a text that
- * says so.
- */
 async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan | Why> {
 	const { guild } = channel;
 	const rows = await locks.of(channel.id);
@@ -282,7 +276,6 @@ async function planLock(channel: find.Channel, locks: Locks): Promise<LockPlan |
 	return {
 		rows: rowsFor(guild, channel, denied, { own, connecting }),
 		left: only(~grantable),
-		before: bits & overwriteOf(channel, guild.id).deny,
 		denied,
 		own,
 		connecting,
@@ -295,7 +288,7 @@ function bitsIn(denied: readonly Denied[]): bigint {
 	return denied.reduce((all, { bits }) => all | bits, 0n);
 }
 
-function targets(denied: readonly Denied[]): string {
+function targets(denied: readonly Connecting[]): string {
 	return sample(denied, maxNames, ({ name }) => name).join(", ");
 }
 
@@ -303,37 +296,14 @@ function leftText(left: readonly Denied[]): string {
 	return `${targets(left)}, who may still ${describeBits(bitsIn(left))}: the caller or the bot lacks that permission`;
 }
 
-function describeLock(
-	channel: find.Channel,
-	{ denied, left, before, own, connecting, exempt, inside }: LockPlan,
-): string[] {
-	return resultLines(
-		left.length > 0 && `Not locked for ${leftText(left)}.`,
-		`Locked ${channelName(channel)}: ${targets(denied)} may no longer ${describeBits(bitsIn(denied))}.`,
-		before !== 0n && `Denied before: ${describeBits(before)}`,
-		own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
-		connecting.length > 0 &&
-			`Can still connect, so that you can unlock it: ${connecting.map(({ name }) => name).join(", ")}`,
-		exempt.length > 0 &&
-			`Exempt, as staff or bots whom the channel itself allows it: ${exempt.map(({ name }) => name).join(", ")}`,
-		inside > 0 && `${inside} member(s) are in it and stay connected.`,
-	);
-}
-
 function describeLocked(channel: find.Channel, rows: readonly ChannelLockRow[]): Why {
 	const ended = rows.reduce((bits, row) => bits | (bitsOf(row) & ~inForce(channel, row)), 0n);
-	const since = time(rows[0]?.locked_at ?? null);
-	const [row] = rows;
-	const when = row ? at(row.locked_at) : "";
-	return ended === 0n
-		? {
-				models: `has been locked since ${since}; unlock = true unlocks it`,
-				people: said("refusal.locked", { since: when }),
-			}
-		: {
-				models: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock = true undoes the rest; then it can be locked again`,
-				people: said("refusal.lock_changed", { since: when }),
-			};
+	const since = rows[0]?.locked_at ?? 0;
+	const but = ended === 0n ? "" : `, but ${describeBits(ended)} is not in force`;
+	return {
+		models: `has been locked since ${time(since)}${but}; unlock = true unlocks it`,
+		people: said("refusal.locked", { since: at(since) }),
+	};
 }
 
 const maxNames = 30;
@@ -391,7 +361,7 @@ function saidOfUnlocks(plans: readonly (UnlockPlan & { channel: find.Channel })[
 }
 
 interface UnlockPlan {
-	restored: { row: ChannelLockRow; active: bigint; owner: string }[];
+	restored: { row: ChannelLockRow; active: bigint }[];
 	changed: string[];
 	/** For people: for whom something was changed since the lock. */
 	changedFor: readonly string[];
@@ -430,21 +400,10 @@ async function unlockChannels(
 			"The database is unavailable and still has the lock: unlock it again in a minute.",
 			said("result.unlock.database"),
 		);
-	const [only] = planned.length === 1 ? plans : [];
 	const describe = ({ channel, changed }: (typeof plans)[number]) => [channelName(channel), ...changed].join("; ");
 	const act = onEach(
 		{
 			items: plans,
-			single:
-				only &&
-				result(
-					resultLines(
-						`Unlocked ${channelName(only.channel)}.`,
-						only.restored.map(({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`),
-						only.changed,
-					),
-					saidOfUnlocks([only]),
-				),
 			resumes: true,
 			idOf: ({ channel }) => channel.id,
 			describe,
@@ -455,7 +414,7 @@ async function unlockChannels(
 			done: (done, of) => `Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
 			people: { mention: ({ channel }) => `<#${channel.id}>`, done: saidOfUnlocks },
 		},
-		only ? [] : left,
+		left,
 	);
 	return {
 		preview: parts(
@@ -471,29 +430,22 @@ async function unlockChannels(
 	};
 }
 
-function ownerOf(guild: Guild, { target_id }: ChannelLockRow): string {
-	if (target_id === guild.id) return "@everyone";
-	if (target_id === guild.client.user.id) return "the bot";
-	const role = guild.roles.cache.get(target_id);
-	const member = guild.members.cache.get(target_id);
-	if (role) return roleName(role);
-	return member ? memberName(member) : `ID: ${target_id}`;
-}
-
 async function planUnlock(channel: find.Channel, rows: readonly ChannelLockRow[]): Promise<UnlockPlan> {
 	const { guild } = channel;
-	const restored = rows.map((row) => ({ row, active: inForce(channel, row), owner: ownerOf(guild, row) }));
+	const restored = rows.map((row) => ({ row, active: inForce(channel, row) }));
 	const active = restored.reduce((bits, { active }) => bits | active, 0n);
 	requireGrantable(guild, channel, active);
 	const after = restored.map(({ row, active }) => [row.target_id, restoredBits(channel, row, active)] as const);
 	requireUndoable(channel, new Map([...overwritesOf(channel), ...after]));
-	const changed = restored.flatMap(({ row, active, owner }) => {
-		const bits = bitsOf(row) & ~active;
-		if (bits === 0n) return [];
-		return `Changed since the lock for ${owner}, and left as it is: ${stateOf(channel, row, bits)}`;
-	});
-	const changedFor = restored
-		.filter(({ row, active }) => (bitsOf(row) & ~active) !== 0n)
-		.map(({ row }) => mentionOf(guild, row.target_id));
-	return { restored, changed, changedFor };
+	const others = restored
+		.map(({ row, active }) => ({ row, bits: bitsOf(row) & ~active }))
+		.filter(({ bits }) => bits !== 0n);
+	return {
+		restored,
+		changed: others.map(
+			({ row, bits }) =>
+				`Changed since the lock for ${subjectName(guild, row.target_id)}, and left as it is: ${stateOf(channel, row, bits)}`,
+		),
+		changedFor: others.map(({ row }) => mentionOf(guild, row.target_id)),
+	};
 }

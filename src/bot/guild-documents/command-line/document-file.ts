@@ -3,14 +3,10 @@
 
 import {
 	accessSync,
-	closeSync,
 	constants,
 	existsSync,
-	fsyncSync,
-	linkSync,
 	lstatSync,
 	mkdirSync,
-	openSync,
 	readdirSync,
 	readFileSync,
 	renameSync,
@@ -99,11 +95,11 @@ export function writeDocument(
 			const path = join(directory, `${hash}.${type ? pictureTypes[type] : "bin"}`);
 			// The name is that of its content.
 			if (existsSync(path) && !pictureIssue(readFileSync(path), hash)) continue;
-			replaceFile(path, bytes);
+			writeWhole(path, bytes);
 			made.push(path);
 		}
-		if (force) replaceFile(file, text);
-		else createFile(file, text);
+		if (!force && existsSync(file)) throw alreadyExists(file);
+		writeWhole(file, text);
 	} catch (error) {
 		for (const path of made) rmSync(path, { force: true });
 		if (isNew && existsSync(directory)) rmdirSync(directory);
@@ -111,66 +107,21 @@ export function writeDocument(
 	}
 }
 
-function replaceFile(path: string, content: string | Uint8Array): void {
-	withTemporary(path, content, (temporary) => renameSync(temporary, path));
-}
-
-function createFile(path: string, content: string | Uint8Array): void {
-	withTemporary(path, content, (temporary) => {
-		try {
-			// A link never replaces a file, a rename does.
-			linkSync(temporary, path);
-		} catch (error) {
-			if (!hasNoLinks(error)) throw error;
-			if (existsSync(path)) throw alreadyExists(path);
-			renameSync(temporary, path);
-		}
-	});
-}
-
-function hasNoLinks(error: unknown): boolean {
-	const { code = "" } = Object(error) as NodeJS.ErrnoException;
-	return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code);
-}
-
-function withTemporary(path: string, content: string | Uint8Array, finish: (temporary: string) => void): void {
-	const suffix = crypto.randomUUID().slice(0, 8);
-	const temporary = join(dirname(path), `.${basename(path)}.${suffix}.tmp`);
+function writeWhole(path: string, content: string | Uint8Array): void {
+	const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`);
 	try {
-		const descriptor = openSync(temporary, "wx");
-		try {
-			writeFileSync(descriptor, content);
-			// Some file systems report only then that the disk is full.
-			fsyncSync(descriptor);
-		} finally {
-			closeSync(descriptor);
-		}
-		finish(temporary);
+		// Some file systems report only at the flush that the disk is full.
+		writeFileSync(temporary, content, { flag: "wx", flush: true });
+		renameSync(temporary, path);
 	} finally {
 		rmSync(temporary, { force: true });
 	}
 }
 
-const problems: Record<string, string> = {
-	ENOSPC: "the disk is full",
-	EDQUOT: "the disk quota is used up",
-	EACCES: "permission denied",
-	EPERM: "permission denied",
-	EROFS: "the file system is read-only",
-	ENOENT: "there is no such directory",
-	ENOTDIR: "its directory is a file",
-	ENAMETOOLONG: "the name is too long",
-	EFBIG: "the file would be too large",
-	EIO: "the disk reports an error",
-};
-
 function toCheckFailed(error: unknown, file: string): unknown {
-	const { code = "" } = Object(error) as NodeJS.ErrnoException;
-	if (code === "EEXIST") return alreadyExists(file);
-	if (code === "") return error;
-	return new CheckFailed(`${file} cannot be written: ${problems[code] ?? code}. Nothing was written`, undefined, {
-		cause: error,
-	});
+	const { code, message } = Object(error) as NodeJS.ErrnoException;
+	if (code === undefined) return error;
+	return new CheckFailed(`${file} cannot be written: ${message}. Nothing was written`, undefined, { cause: error });
 }
 
 /** JSON or YAML. With `parts`, only these sections. Throws a CheckFailed that lists the mistakes. */
@@ -199,11 +150,9 @@ function readBytes(file: string): Uint8Array {
 		if (statSync(file).size > maxDocumentBytes) throw tooLarge(file);
 		return readFileSync(file);
 	} catch (error) {
-		const { code } = Object(error) as NodeJS.ErrnoException;
+		const { code, message } = Object(error) as NodeJS.ErrnoException;
 		if (code === undefined) throw error;
-		const reason =
-			code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : (problems[code] ?? code);
-		throw new CheckFailed(`${file} cannot be read: ${reason}`, undefined, { cause: error });
+		throw new CheckFailed(`${file} cannot be read: ${message}`, undefined, { cause: error });
 	}
 }
 
@@ -259,13 +208,8 @@ export function readPicture(directory: string | undefined, hash: string): Pictur
 		const issue = pictureIssue(bytes, hash);
 		return issue === undefined ? { bytes } : { issue: `${path}: ${issue}` };
 	} catch (error) {
-		const { code } = Object(error) as NodeJS.ErrnoException;
+		const { code, message } = Object(error) as NodeJS.ErrnoException;
 		if (code === undefined) throw error;
-		return {
-			issue:
-				code === "ENOENT"
-					? `there is no directory ${directory}`
-					: `${directory} cannot be read: ${problems[code] ?? code}`,
-		};
+		return { issue: message };
 	}
 }
