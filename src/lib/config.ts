@@ -105,24 +105,10 @@ interface SchemaParts {
 	value?: object;
 }
 
-/** Schema of the section at `path`, such as ["ai", "providers"], without wrappers such as v.optional. */
-export function sectionAt(
-	schema: object,
-	path: readonly string[],
-): { entries?: Record<string, object>; value?: object } | undefined {
-	const { wrapped, entries, type, value } = schema as SchemaParts;
-	if (wrapped) return sectionAt(wrapped, path);
-	const [first, ...rest] = path;
-	const named = type === "record" ? value : undefined;
-	if (first === undefined) return entries ? { entries } : named && { value: named };
-	const own = entries && Object.hasOwn(entries, first);
-	const next = own ? entries[first] : named;
-	return next && sectionAt(next, rest);
-}
-
 /** Paths of all sections that define `key`, except sections whose names operators choose, such as AI providers. */
 export function sectionsWith(schema: object, key: string, path: readonly string[] = []): (readonly string[])[] {
-	const { entries = {} } = sectionAt(schema, []) ?? {};
+	const { wrapped, entries = {} } = schema as SchemaParts;
+	if (wrapped) return sectionsWith(wrapped, key, path);
 	return [
 		...(Object.hasOwn(entries, key) ? [path] : []),
 		...Object.entries(entries).flatMap(([name, entry]) => sectionsWith(entry, key, [...path, name])),

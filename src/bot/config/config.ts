@@ -66,8 +66,8 @@ export function readConfig(env: Env, tools: readonly { name: string }[]) {
 		]);
 
 	const { apiKeys, settings, ...variables } = readVariables(directory, env);
-	const file = readTomlFile(join(directory, "config.toml"), (values, off) => [
-		...missingSections(values, off),
+	const file = readTomlFile(join(directory, "config.toml"), (values) => [
+		...missingSections(values),
 		...aiIssues(values, apiKeys),
 		...toolNameIssues(values, tools),
 	]);
@@ -228,7 +228,7 @@ function readEnvFile(directory: string | undefined) {
 
 function readTomlFile(
 	path: string,
-	check: (values: TomlValues, off: ReadonlySet<string>) => ConfigIssue[],
+	check: (values: TomlValues) => ConfigIssue[],
 ): Parsed<TomlSettings> & { values: TomlValues } {
 	const { text, issue } = readText(path);
 	if (text !== undefined) return readToml(toml, text, check);

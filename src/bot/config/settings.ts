@@ -377,15 +377,10 @@ export const toml = v.strictObject({
 
 export type TomlSettings = v.InferOutput<typeof toml>;
 
-/** `values`: not yet validated; `off`: sections that are commented out. */
-export function missingSections(values: TomlValues, off: ReadonlySet<string>): ConfigIssue[] {
+/** `values`: not yet validated. */
+export function missingSections(values: TomlValues): ConfigIssue[] {
 	const features = Object(values.features) as Record<string, unknown>;
 	return sectionNames
 		.filter((name) => features[name] === true && values[name] === undefined)
-		.map((name) => ({
-			path: ["features", name],
-			message: off.has(name)
-				? `is on, and its section [${name}] is still commented out: take away the "# " before that line, and before its keys`
-				: `is on, and there is no section [${name}]`,
-		}));
+		.map((name) => ({ path: ["features", name], message: `is on, and there is no section [${name}]` }));
 }

@@ -11,7 +11,6 @@ import {
 	masked,
 	namePlaceholders,
 	type Parsed,
-	sectionAt,
 	sectionsWith,
 	unknownKey,
 } from "../../lib/config.ts";
@@ -24,7 +23,7 @@ export type TomlValues = Readonly<Record<string, unknown>>;
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
 	text: string,
-	check: (values: TomlValues, off: ReadonlySet<string>) => ConfigIssue[] = () => [],
+	check: (values: TomlValues) => ConfigIssue[] = () => [],
 ): Parsed<v.InferOutput<S>> & { values: TomlValues } {
 	let raw: TomlValues;
 	try {
@@ -37,16 +36,13 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	}
 	const values = withoutPlaceholders(raw) as TomlValues;
 	const parsed = checkSettings(schema, values);
-	const stray = strayKeys(schema, text);
-	const isStray = ({ path }: ConfigIssue) => stray.some((one) => isSame(one.path, path));
 	const issues = [
-		...stray,
 		...namePlaceholders(
-			parsed.issues.filter((issue) => !isStray(issue)).map((issue) => withSection(schema, issue)),
+			parsed.issues.map((issue) => withSection(schema, issue)),
 			raw,
 			(...at) => describePlaceholder("config.toml", ...at),
 		),
-		...check(values, sectionsOff(text)),
+		...check(values),
 	];
 	if (issues.length === 0) {
 		const settings = parsed.settings as v.InferOutput<S>;
@@ -111,19 +107,14 @@ const keysPattern = String.raw`${keyPattern}(?:\s*\.\s*${keyPattern})*`;
 const header = new RegExp(String.raw`^\s*\[\[?\s*(${keysPattern})\s*\]`);
 const assignment = new RegExp(String.raw`^\s*(${keysPattern})\s*=\s*`);
 
-const headerOff = new RegExp(String.raw`^\s*#[#\s]*\[\s*(${keysPattern})\s*\]\s*(?:#.*)?$`);
-
 interface Line extends Place {
 	table: readonly string[];
 	keys: readonly string[] | undefined;
-	/** ["game"] below "# [game]"; undefined if the nearest header above is not commented out. */
-	off: readonly string[] | undefined;
 	isHeader: boolean;
 }
 
 function* readLines(text: string): Generator<Line> {
 	let table: readonly string[] = [];
-	let off: readonly string[] | undefined;
 	let inText = false;
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		// Ignore comments and single-line strings.
@@ -132,18 +123,13 @@ function* readLines(text: string): Generator<Line> {
 		if ((code.match(/"""|'''/g)?.length ?? 0) % 2 === 1) inText = !inText;
 		if (wasInText) continue;
 		const number = index + 1;
-		const [, offName] = headerOff.exec(line) ?? [];
-		if (offName !== undefined) off = readKeys(offName);
 		const [, name] = header.exec(line) ?? [];
 		const [whole = "", found] = assignment.exec(line) ?? [];
-		if (name !== undefined) {
-			table = readKeys(name);
-			off = undefined;
-		}
+		if (name !== undefined) table = readKeys(name);
 		const isHeader = name !== undefined;
 		const column = isHeader ? line.indexOf("[") : whole.length;
 		const keys = found === undefined ? undefined : readKeys(found);
-		yield { number, line, column, table, keys, off, isHeader };
+		yield { number, line, column, table, keys, isHeader };
 	}
 }
 
@@ -158,29 +144,6 @@ function findPlace(text: string, path: readonly string[]): Place | undefined {
 		if (isSame(at.slice(0, length), path.slice(0, length))) return line;
 	}
 	return undefined;
-}
-
-function sectionsOff(text: string): ReadonlySet<string> {
-	const off = new Set<string>();
-	const on = new Set<string>();
-	for (const line of readLines(text)) {
-		if (line.off) off.add(line.off.join("."));
-		if (line.isHeader) on.add(line.table.join("."));
-	}
-	return off.difference(on);
-}
-
-function strayKeys(schema: object, text: string): ConfigIssue[] {
-	return Array.from(readLines(text)).flatMap(({ table, keys, off }) => {
-		const [key] = keys ?? [];
-		if (key === undefined || !off) return [];
-		const meant = sectionAt(schema, off);
-		const isMeant = meant?.value ?? Object.hasOwn(meant?.entries ?? {}, key);
-		const here = sectionAt(schema, table)?.entries ?? {};
-		if (!isMeant || Object.hasOwn(here, key)) return [];
-		const message = `belongs to [${off.join(".")}], which is still commented out: take away the "# " before that line, too`;
-		return [{ path: [...table, ...(keys ?? [])], message }];
-	});
 }
 
 function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
