@@ -143,7 +143,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		log,
 		registry,
 		backup: toml.backup,
-		denies: offered.denies,
+		denies: (name) => offered.denies(name) || (name === "create_role_menu" && !toml.features.moderation),
 		guilds,
 		notify: auditChannel?.notify,
 	});

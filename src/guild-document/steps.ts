@@ -22,8 +22,25 @@ export interface GuildState {
 	onboarding?: APIGuildOnboarding | undefined;
 	members?: readonly { id: string; roles: readonly string[] }[] | undefined;
 	bans?: readonly APIBan[] | undefined;
+	/** Those that documents have posted. */
+	messages?: readonly KnownMessage[] | undefined;
 	/** Hashes by emoji id, or by Discord's own hash of an icon. A missing one is not compared. */
 	pictures: ReadonlyMap<string, string>;
+}
+
+/** A message or forum post of the bot that a document has posted. */
+export interface KnownMessage {
+	/** A post has the ids of its forum and its thread. */
+	channelId: string;
+	key: string;
+	id: string;
+	/** The message of the document, as JSON with ids. */
+	posted: string;
+	/** Undefined if someone has deleted it. */
+	content: string | undefined;
+	isPinned: boolean;
+	/** Why the bot cannot edit it, for people. */
+	why?: string | undefined;
 }
 
 /** `path` is relative to the API's URL: "/guilds/1/roles". */
@@ -33,6 +50,8 @@ export interface ApiRequest {
 	body?: unknown;
 	/** To be added to the body as a data URI in `field`. */
 	picture?: { field: "image" | "icon"; hash: string };
+	/** To be remembered when it is done. */
+	record?: { channel_id: string; key: string; content: string };
 	/** Of a ban, for the audit log and the list of bans. */
 	reason?: string;
 }
@@ -51,6 +70,9 @@ export type StepKind =
 	| "webhook"
 	| "welcome_screen"
 	| "onboarding"
+	| "message"
+	| "post"
+	| "pin"
 	| "member"
 	| "ban";
 
@@ -98,6 +120,10 @@ export interface StepGuard {
 	parentId?: string | undefined;
 	/** Ids or placeholders of what changes its position. */
 	moves?: readonly string[] | undefined;
+	/** Of a message: an id or a placeholder. */
+	channelId?: string | undefined;
+	/** It pings everyone, or a role that not everyone may mention. */
+	pingsMany?: boolean | undefined;
 	fields?: readonly string[] | undefined;
 }
 

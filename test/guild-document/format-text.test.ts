@@ -9,5 +9,5 @@ test("the format's description has every part, and describes no object twice", (
 	expect(lines.filter((line) => /^ *topic\?/.test(line))).toHaveLength(1);
 	expect(lines).toContain("    (fields as in channels)");
 	// It must fit into an assistant's context beside a document.
-	expect(Buffer.byteLength(lines.join("\n"))).toBeLessThan(10_000);
+	expect(Buffer.byteLength(lines.join("\n"))).toBeLessThan(12_000);
 });

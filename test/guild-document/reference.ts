@@ -39,6 +39,9 @@ const tables: [string, v.GenericSchema, object][] = [
 	["`onboarding`", schemas.onboarding, welcomeDefaults.onboarding],
 	["`onboarding.prompts[]`", schemas.prompt, defaultsOf.prompt],
 	["`onboarding.prompts[].options[]`", schemas.onboardingOption, defaultsOf.option],
+	["`messages[]`, `channels[].messages[]`, `channels[].posts[]`", schemas.message, {}],
+	["`messages[].poll`", schemas.poll, {}],
+	["`messages[].role_menu`", schemas.roleMenu, {}],
 	["`members[]`", schemas.member, {}],
 	["`bans[]`", schemas.ban, {}],
 ];

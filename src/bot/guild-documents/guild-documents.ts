@@ -81,7 +81,7 @@ export interface GuildDocumentsService extends GuildDocuments {
 	close(): Promise<void>;
 }
 
-const optionalParts: readonly Part[] = ["members", "bans"];
+const optionalParts: readonly Part[] = ["messages", "members", "bans"];
 const shownJobs = 5;
 const defaultReason = "apply_guild";
 
@@ -114,14 +114,14 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		source: PlanSource,
 		{ prune, maxBytes, isWhole = false }: Parameters<GuildDocuments["plan"]>[2] = {},
 	): Promise<KeptPlan> {
-		const given: GivenDocument =
-			"backup" in source
-				? { document: (await readBackup(options, guild, source.backup)).document }
-				: "document" in source
-					? { document: valid(() => readDocument(source.document)) }
-					: changedPlan(await requirePlan(store, source.plan), source, guild);
+		const given = await givenDocument(options, guild, source);
 		const { document, names } = withOwnAccess(guild, given.document);
 		const plan = await makePlan(guild, document, prune ?? given.prune ?? false, rules);
+		const issues = [...given.issues, ...(plan.issues ?? [])];
+		if (issues.length > 0) {
+			const kept = { ...plan, document: given.document, steps: [], issues };
+			throw new ToolError(invalidText(issues, await keepPlan(store, kept, now())));
+		}
 		if (names.length > 0) plan.given = given.document;
 		const { earlier, removed = [] } = given;
 		const isUnchanged =
@@ -148,6 +148,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		if (running) throw alreadyRuns(guild, running.id);
 		const { document, prune } = plan;
 		const current = await makePlan(guild, document, prune, rules);
+		const issues = plan.issues ?? current.issues;
+		if (issues) throw new ToolError(invalidText(issues));
 		current.given = plan.given;
 		const { text } = await keepAndShow(guild, current);
 		if (hashOf(current) !== hash)
@@ -217,26 +219,52 @@ async function readBackup({ backups, mayTouch }: GuildDocumentsOptions, guild: G
 
 interface GivenDocument {
 	document: GuildDocument;
+	issues: readonly string[];
 	prune?: boolean;
-	earlier?: { hash: string; plan: Plan };
+	earlier?: { hash: string; plan: Plan } | undefined;
 	removed?: readonly Part[];
 }
 
-function changedPlan(plan: Plan, source: Extract<PlanSource, { plan: string }>, guild: Guild): GivenDocument {
+async function givenDocument(options: GuildDocumentsOptions, guild: Guild, source: PlanSource): Promise<GivenDocument> {
+	if ("backup" in source) {
+		const { document } = await readBackup(options, guild, source.backup);
+		return { document, issues: [] };
+	}
+	if ("document" in source)
+		return asFarAsValid(
+			() => readDocument(source.document),
+			(rest) => rest,
+		);
+	const plan = await requirePlan(options.store, source.plan);
 	if (plan.guildId !== guild.id)
 		throw new ToolError(
 			`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
 		);
 	const before = plan.given ?? plan.document;
-	const { changes, removed } = valid(() => readChanges(source.changes));
-	const merged = valid(() => mergeDocuments(before, changes));
-	for (const part of removed) delete merged[part];
+	const { document: read, issues } = asFarAsValid(
+		() => readChanges(source.changes),
+		(changes) => ({ changes, removed: [] }),
+	);
+	const merged = mergeDocuments(before, read.changes);
+	for (const part of read.removed) delete merged[part];
 	return {
 		document: merged,
+		issues,
 		prune: plan.prune,
-		earlier: { hash: source.plan, plan },
-		removed: removed.filter((part) => before[part] !== undefined),
+		earlier: plan.issues ? undefined : { hash: source.plan, plan },
+		removed: read.removed.filter((part) => before[part] !== undefined),
 	};
+}
+
+/** Of an invalid document what is valid of it, with its mistakes. Throws a ToolError if nothing is. */
+function asFarAsValid<T>(read: () => T, of: (rest: GuildDocument) => T): { document: T; issues: readonly string[] } {
+	try {
+		return { document: read(), issues: [] };
+	} catch (error) {
+		if (!(error instanceof InvalidDocument)) throw error;
+		if (error.rest) return { document: of(error.rest), issues: error.issues };
+		throw new ToolError(invalidText(error.issues), { cause: error });
+	}
 }
 
 function guildOf({ connection, mayTouch }: GuildDocumentsOptions, id: string): Guild {
@@ -291,12 +319,8 @@ function createJobViews(
 		async jobs(guild) {
 			const ids = await jobs.idsOf(guild.id, shownJobs);
 			if (ids.length === 0) return `No job has run in ${guildName(guild)} in the last 7 days.`;
-			const texts: string[] = [];
-			for (const id of ids) {
-				const [line = ""] = (await showJob(id)).split("\n");
-				texts.push(line);
-			}
-			return texts.join("\n");
+			const texts = await Promise.all(ids.map(showJob));
+			return texts.map((text) => text.split("\n", 1)).join("\n");
 		},
 		async cancel(id) {
 			await requireJob(id);
@@ -310,13 +334,4 @@ function alreadyRuns(guild: Guild, id: string): ToolError {
 	return new ToolError(
 		`The job ${id} is already running in ${guildName(guild)}, and a guild can have only one running job. Nothing was done. Use get_job to see its progress, or cancel_job to end it.`,
 	);
-}
-
-function valid<T>(work: () => T): T {
-	try {
-		return work();
-	} catch (error) {
-		if (!(error instanceof InvalidDocument)) throw error;
-		throw new ToolError(invalidText(error), { cause: error });
-	}
 }

@@ -1,24 +1,21 @@
 // The rules of plans and jobs, put together: reading the guild, the difference, and what the bot cannot or must not do.
 
-import type { MemberState } from "../../discord/find.ts";
 import { lacksTwoFactor, requiresTwoFactor } from "../../discord/two-factor.ts";
 import { differenceInSteps } from "../../guild-document/steps/difference.ts";
 import { inSlices } from "../../lib/slices.ts";
 import { durationText } from "./plans/duration.ts";
 import type { Rules } from "./plans/plans.ts";
-import { type PictureSource, readGuildState } from "./read/read-guild.ts";
+import { type ReadOptions, readGuildState } from "./read/read-guild.ts";
 import { refusalsOf, requireStep } from "./refusals/refusals.ts";
 import { whyNotRead } from "./refusals/tools-of-steps.ts";
 
-export interface RulesOptions {
-	connection: MemberState;
-	pictures: PictureSource;
+export interface RulesOptions extends ReadOptions {
 	denies(toolName: string): boolean;
 	/** Milliseconds of a comparison after which other work gets its turn. */
 	sliceMs?: number;
 }
 
-export function createRules({ connection, pictures, denies, sliceMs = 50 }: RulesOptions): Rules {
+export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions): Rules {
 	const optionsFor = async (guild: Parameters<Rules["read"]>[0]) => ({
 		denies,
 		lacksTwoFactor: requiresTwoFactor(guild) && (await lacksTwoFactor(guild)),
@@ -30,7 +27,7 @@ export function createRules({ connection, pictures, denies, sliceMs = 50 }: Rule
 				return why === undefined ? [] : { part, why };
 			});
 			const allowed = parts.filter((part) => !denied.some((one) => one.part === part));
-			const { state, unreadable } = await readGuildState(guild, allowed, { connection, pictures });
+			const { state, unreadable } = await readGuildState(guild, allowed, reading);
 			return { state, unreadable: [...denied, ...unreadable] };
 		},
 		whyNotRead: (part) => whyNotRead(part, denies),

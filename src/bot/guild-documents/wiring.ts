@@ -6,6 +6,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import type { BotConfig } from "../config/config.ts";
 import type { Store } from "../store/store.ts";
+import { selectGuildMessages } from "../store/tables/guild-messages.ts";
 import { Backups } from "./backups/backups.ts";
 import { DeletionWatch, type DeletionWatchOptions } from "./backups/deletion-watch.ts";
 import { createGuildDocuments } from "./guild-documents.ts";
@@ -43,7 +44,8 @@ export function wireGuildDocuments({
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const backups = new Backups({ settings: backup, guilds, connection, store, pictures, log, registry });
 	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
-	const rules = createRules({ connection, pictures, denies });
+	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
+	const rules = createRules({ connection, pictures, messages, denies });
 	const guildDocuments = createGuildDocuments({ connection, store, mutex, log, pictures, backups, mayTouch, rules });
 	const deletionWatch =
 		backup && backup.alarm_deletions > 0

@@ -15,6 +15,7 @@ import { roleName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import type { NeededWith } from "../../discord/permissions.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
+import { mentionTypes } from "../../guild-document/steps/message-steps.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { said } from "../../texts/texts.ts";
@@ -25,13 +26,6 @@ import { authorName } from "./message-lines.ts";
 export const inChannel = { guild_id, channel_id: found(textChannel, "channel or thread") };
 
 export const onMessage = { ...inChannel, message_id: snowflake("message") };
-
-const mentionTypes = {
-	none: [],
-	users: ["users"],
-	roles: ["users", "roles"],
-	everyone: ["users", "roles", "everyone"],
-} as const;
 
 type Mentions = keyof typeof mentionTypes;
 

@@ -2,6 +2,8 @@
 
 import type { APIMessage, Guild } from "discord.js";
 import { channelName, memberName, roleName } from "../../discord/describe.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import { apiUserName } from "./message-lines.ts";
 
 /** Without `guild`, a DM channel. */
@@ -18,6 +20,16 @@ export function linkTo({ id, guild }: Place, messageId?: string): string {
 
 export function placeOf(channel: { id: string; name: string; guild: Guild }, messageId: string): string {
 	return `${channelName(channel)}: ${linkTo(channel, messageId)}`;
+}
+
+/** Does what follows `done`. Throws a ToolError that says what was done and what, such as "it is not pinned", was not. */
+export async function afterwards<T>(done: string, missing: string, work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		const failure = toToolError(error);
+		throw failure ? new ToolError(`${done}, but ${missing}: ${failure.message}`, { cause: error }) : error;
+	}
 }
 
 /** Pinged, or mentioned without a ping. https://discord.com/developers/docs/resources/message#edit-message */

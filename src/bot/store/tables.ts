@@ -12,6 +12,7 @@ import { donatorListsTable } from "./tables/donators.ts";
 import { guildBackupsTables } from "./tables/guild-backups.ts";
 import { guildDeletionMarksTable } from "./tables/guild-deletion-marks.ts";
 import { guildJobsTables } from "./tables/guild-jobs.ts";
+import { guildMessagesTable } from "./tables/guild-messages.ts";
 import { guildPicturesTables } from "./tables/guild-pictures.ts";
 import { guildPlansTable } from "./tables/guild-plans.ts";
 import { guildSettingsTable } from "./tables/guild-settings.ts";
@@ -47,6 +48,7 @@ const tables = [
 	spamTables,
 	announcementsTable,
 	caseMarksTable,
+	guildMessagesTable,
 ];
 
 export const migrations: readonly Migration[] = [{ number: 1, name: "tables of the bot", text: tables.join(";") }];

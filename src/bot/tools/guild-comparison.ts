@@ -5,7 +5,7 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { guildName } from "../../discord/describe.ts";
 import { compareGuilds as compare, type GuildFacts } from "../../guild-document/compare.ts";
-import { InvalidDocument, partNames, readChanges, readDocument } from "../../guild-document/format/document.ts";
+import { partNames, readChanges, readDocument } from "../../guild-document/format/document.ts";
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { forOtherGuild, type Narrowing, narrow, partsOf } from "../../guild-document/narrow.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
@@ -20,7 +20,7 @@ import { readTool } from "../tool/define.ts";
 
 const maxFactsBytes = 500_000;
 
-const compared = partNames.filter((part) => !["emojis", "events", "webhooks"].includes(part));
+const compared = partNames.filter((part) => !["emojis", "events", "webhooks", "messages"].includes(part));
 
 const id = v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"), v.description("A guild."));
 /** What the gateway adds: the text of a tool of another bot. */
@@ -117,7 +117,7 @@ function readFacts(text: string): GuildFacts {
 	const { success, output } = v.safeParse(facts, parseJson(text));
 	if (!success) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
 	const { name, document, members, missing } = output;
-	return { name, document: valid(() => readDocument(document)), members: members?.split(" "), missing };
+	return { name, document: readDocument(document), members: members?.split(" "), missing };
 }
 
 export const copy_from = v.optional(
@@ -160,16 +160,11 @@ export async function copied(
 	const existing = new Set(guild.roles.cache.map(({ name }) => name));
 	const chosen = narrowing.parts?.includes("roles") ? undefined : (narrowing.roles ?? []);
 	const copy = forOtherGuild(source.document, existing, chosen);
+	const changed = readChanges(changes);
+	const merged = mergeDocuments(copy.document, changed.changes);
+	for (const part of changed.removed) delete merged[part];
 	const access = `overwrites of single members and of roles of integrations in ${copy.withoutAccess.join(", ")}`;
-	return {
-		missing: copy.withoutAccess.length > 0 ? [...source.missing, access] : source.missing,
-		document: valid(() => {
-			const changed = readChanges(changes);
-			const merged = mergeDocuments(copy.document, changed.changes);
-			for (const part of changed.removed) delete merged[part];
-			return merged;
-		}),
-	};
+	return { missing: copy.withoutAccess.length > 0 ? [...source.missing, access] : source.missing, document: merged };
 }
 
 /** Throws a ToolError for an unknown category or role. */
@@ -183,21 +178,12 @@ export async function exported(
 
 /** Throws a ToolError for an unknown category or role. */
 export function narrowed({ document, missing }: ExportedGuild, narrowing: Narrowing): ExportedGuild {
-	return { document: valid(() => narrow(document, narrowing)), missing };
+	return { document: narrow(document, narrowing), missing };
 }
 
 function readExport(text: string) {
 	const lines = text.split("\n");
 	const document = parseJson(lines.at(-1) ?? "");
 	if (!isObject(document)) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
-	return { document: valid(() => readDocument(document)), missing: lines.slice(0, -1) };
-}
-
-function valid<T>(read: () => T): T {
-	try {
-		return read();
-	} catch (error) {
-		if (error instanceof InvalidDocument) throw new ToolError(error.message);
-		throw error;
-	}
+	return { document: readDocument(document), missing: lines.slice(0, -1) };
 }

@@ -7,14 +7,17 @@ import { guildName, nowIs, roleName, time } from "../../discord/describe.ts";
 import { botMember } from "../../discord/permissions.ts";
 import { currentRun, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../../discord/text.ts";
+import { documentSchema } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
+import { isObject } from "../../lib/json.ts";
 import { runs } from "../../lib/program/program.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
-import { publishedAs } from "../../mcp/json-schema.ts";
+import { publishedAs, toJsonSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import type { PlanSource } from "../guild-documents/plans/operations.ts";
 import { expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
+import { namesIn, replaceNames, requireFewNames } from "../tool/arguments/names.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { copied, copy_from, exported, narrowed, partsArgument } from "./guild-comparison.ts";
@@ -55,7 +58,9 @@ const categories = v.optional(
 	list(text(1, 220, "A category."), 1, 50, "Only these categories, with the roles of their access."),
 );
 const roles = v.optional(list(text(1, 220, "A role."), 1, 250, "Only these roles."));
-const parts = partsArgument("Such as roles, channels, categories. Default: all but members (their roles) and bans.");
+const parts = partsArgument(
+	"Such as roles, channels, categories. Default: all but messages, members (their roles) and bans.",
+);
 
 export const exportGuild = readTool({
 	name: "export_guild",
@@ -63,7 +68,7 @@ export const exportGuild = readTool({
 	person,
 	title: "Export a guild",
 	description:
-		"The guild's structure as a JSON document: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding. plan_guild takes it.",
+		"The guild's structure as a JSON document: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding; on request messages. plan_guild takes it.",
 	input: {
 		guild_id,
 		parts,
@@ -98,11 +103,11 @@ export const planGuild = reading(
 		person,
 		title: "Plan from a document",
 		description:
-			"What would change to match a document or backup, and what cannot; apply_guild does it. To build or change many roles and channels, or restore.",
+			"What would change to match a document or backup, and what cannot; apply_guild does it. To build or change many roles and channels with their messages, or restore.",
 		input: {
 			guild_id,
 			document: documentOf(
-				'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order: list an existing one first to place others below it. Channels take their category\'s overwrites; moved ones if nobody gains access. All fields: export_guild with format.',
+				'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","messages":[{"key":"intro","content":"Ask @Mods","pin":true}]},{"name":"Voice","kind":"voice","user_limit":9}]}]}. Forums have posts; messages also embeds, mentions, poll, role_menu. In order: list an existing one first to place others below it. Channels take their category\'s overwrites; moved ones if nobody gains access. All fields: export_guild with format.',
 			),
 			backup,
 			plan_hash: v.optional(plan_hash),
@@ -113,30 +118,35 @@ export const planGuild = reading(
 		async run(args, context) {
 			const { guild, guildDocuments } = context;
 			const { copy_from, prune } = args;
-			const source = sourceOf(args);
+			const [document, changes] = await Promise.all(
+				[args.document, args.changes].map((one) => withUserIds(one, guild, context.connection)),
+			);
+			const source = sourceOf({ ...args, document, changes });
 			if (!copy_from) return guildDocuments.plan(guild, source, { prune });
-			const { document, missing } = await copied({ ...copy_from, changes: args.changes }, guild, context);
+			const copy = await copied({ ...copy_from, changes }, guild, context);
 			return [
-				...missing.map((line) => `Not copied: ${line}`),
-				await guildDocuments.plan(guild, { document }, { prune }),
+				...copy.missing.map((line) => `Not copied: ${line}`),
+				await guildDocuments.plan(guild, { document: copy.document }, { prune }),
 			];
 		},
 	}),
 );
 
-function sourceOf({
-	document,
-	backup,
-	plan_hash,
-	changes,
-	copy_from,
-}: {
-	document?: unknown;
-	backup?: string | undefined;
-	plan_hash?: string | undefined;
-	changes?: unknown;
-	copy_from?: unknown;
-}): PlanSource {
+const namedIn = toJsonSchema(documentSchema);
+
+/** With ids instead of "@username", which documents have for members, bans and overwrites. */
+async function withUserIds(document: unknown, guild: Guild, connection: ToolContext["connection"]): Promise<unknown> {
+	const names = isObject(document) ? namesIn(namedIn, document) : [];
+	if (!isObject(document) || names.length === 0) return document;
+	requireFewNames(names);
+	return replaceNames({ schema: namedIn, args: document, names, reads: false }, guild, connection);
+}
+
+type Sources = { [Name in "document" | "changes" | "copy_from"]?: unknown } & {
+	[Name in "backup" | "plan_hash"]?: string | undefined;
+};
+
+function sourceOf({ document, backup, plan_hash, changes, copy_from }: Sources): PlanSource {
 	const given = [document, backup, plan_hash, copy_from].filter((value) => value !== undefined);
 	if (given.length !== 1)
 		throw invalidParameters(["document, backup, plan_hash, copy_from: expected exactly one of these"]);

@@ -18,7 +18,7 @@ import {
 	textPermissions,
 } from "../messages/message-arguments.ts";
 import { editPlan, requireSender } from "../messages/own-messages.ts";
-import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
+import { afterwards, linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import { flag, found, guild_id, snowflake } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
 import { destructiveTool, writeTool } from "../tool/define.ts";
@@ -29,7 +29,12 @@ export const sendMessage = writeTool({
 	offered: "listed",
 	title: "Send a message",
 	description: "Send a message. It pings nobody unless `mentions` allows it.",
-	permissions: ["SendMessages", ...textPermissions, { permission: "ReadMessageHistory", with: "reply_to" }],
+	permissions: [
+		"SendMessages",
+		...textPermissions,
+		{ permission: "ReadMessageHistory", with: "reply_to" },
+		{ permission: "PinMessages", with: "pin" },
+	],
 	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
 	input: {
 		guild_id,
@@ -37,6 +42,7 @@ export const sendMessage = writeTool({
 		content,
 		reply_to: v.optional(snowflake("message to reply to")),
 		mentions,
+		pin: v.optional(flag("Pin it."), false),
 		silent: v.optional(flag("Without a notification."), false),
 		embeds: v.optional(embeds),
 	},
@@ -51,10 +57,10 @@ export const sendMessage = writeTool({
 			},
 		})) as APIMessage;
 		call.onMessage?.(message.id);
-		return [
-			`Message sent (ID: ${message.id}) to ${placeOf(channel, message.id)}`,
-			...pingLines(guild, args.content, message),
-		];
+		const sent = `Message sent (ID: ${message.id}) to ${placeOf(channel, message.id)}`;
+		const route = Routes.channelMessagesPin(channel.id, message.id);
+		if (args.pin) await afterwards(sent, "it is not pinned", () => discord.rest.put(route));
+		return [args.pin ? `${sent}, pinned` : sent, ...pingLines(guild, args.content, message)];
 	},
 });
 

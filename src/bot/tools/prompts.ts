@@ -41,7 +41,7 @@ const jobs: readonly Job[] = [
 			"1. Read what there is: get_guild_info, list_roles, list_channels. Keep what fits; ask before you delete or rename anything.",
 			"2. Create roles from the top down with create_role: permissions, colour, `below_role_id`, and `user_ids` who get it at once.",
 			"3. Create each category, then its channels, with create_channel. Give access in the same call: `view_role_ids` for a private channel, `write_role_ids` for one that others only read. Forums get their tags, voice channels their limit there, too.",
-			"4. Then what else is wanted: create_scheduled_event, set_automod_rule and create_poll, which find_tools describes and use_tool calls, and send_message with pin_message for the rules.",
+			"4. Then what else is wanted: create_scheduled_event, set_automod_rule and create_poll, which find_tools describes and use_tool calls, and send_message with `pin` for the rules.",
 			"5. Check the access of an ordinary member and of each new role with check_permissions, and report what was created, with links.",
 		],
 	},

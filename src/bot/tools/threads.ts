@@ -4,6 +4,7 @@ import {
 	type AnyThreadChannel,
 	type APIMessage,
 	type APIThreadChannel,
+	ChannelFlags,
 	ChannelType,
 	type Guild,
 	type NewsChannel,
@@ -16,11 +17,9 @@ import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { botMember, requireOf, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
-import { toToolError } from "../../discord/rest/errors.ts";
 import { oneField } from "../../discord/text.ts";
 import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
-import { ToolError } from "../../lib/tool-error.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
@@ -32,7 +31,7 @@ import {
 	pingsMany,
 	slowMode,
 } from "../messages/message-arguments.ts";
-import { linkTo, pingLines } from "../messages/sent-message.ts";
+import { afterwards, linkTo, pingLines } from "../messages/sent-message.ts";
 import { result, saidSlowMode, saidUnchanged } from "../results/result.ts";
 import { flag, found, guild_id, limit, list, nameQuery, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import { changesOf, sortedIds } from "../tool/arguments/diff.ts";
@@ -57,6 +56,7 @@ const createInput = {
 	mentions,
 	private: v.optional(flag("Visible only to its members."), false),
 	tag_ids: v.optional(list(tag, 0, 5, "Tags of the post, by id or name.")),
+	pin: v.optional(flag("Pin the post."), false),
 	reason,
 };
 
@@ -81,6 +81,7 @@ export const createThread = writeTool({
 			with: "content",
 			when: (args, _, guild) => args.content !== undefined && !isInForum(args, guild),
 		},
+		{ permission: "ManageThreads", with: "pin" },
 		pingsMany,
 	],
 	person: { permissions: [slowMode("channel_id"), ...contentPermissions] },
@@ -108,10 +109,11 @@ async function createPost(args: NewThread, guild: Guild, forumId: string): Promi
 			message: { content, allowed_mentions: allowedMentions(args.mentions) },
 		},
 	})) as APIThreadChannel & { message?: APIMessage };
-	return [
-		`Created the post ${channelName({ name, id })} in ${channelName(forum)}: ${linkTo({ id, guild })}`,
-		...pingLines(guild, content, message ?? {}),
-	];
+	const created = `Created the post ${channelName({ name, id })} in ${channelName(forum)}: ${linkTo({ id, guild })}`;
+	const pinned = { body: { flags: ChannelFlags.Pinned } };
+	if (args.pin)
+		await afterwards(created, "it is not pinned", () => guild.client.rest.patch(Routes.channel(id), pinned));
+	return [args.pin ? `${created}, pinned` : created, ...pingLines(guild, content, message ?? {})];
 }
 
 /** Discord leaves it to clients to send the channel's default. https://discord.com/developers/docs/resources/channel */
@@ -128,6 +130,7 @@ async function startThread(args: NewThread, guild: Guild, channel: TextChannel |
 			"private: a thread that starts from a message is visible to all who see the message; omit private or message_id",
 		]);
 	if (isPrivate && inNews) throw invalidParameters(["private: announcement channels have no private threads"]);
+	if (args.pin) throw invalidParameters(["pin: only forum posts are pinned as a whole"]);
 	if (args.tag_ids?.length) throw invalidParameters([`tag_ids: ${onlyPosts}`]);
 	const type = isPrivate
 		? ChannelType.PrivateThread
@@ -143,20 +146,12 @@ async function startThread(args: NewThread, guild: Guild, channel: TextChannel |
 	const thread = { id, guild };
 	if (content === undefined) return [`${createdThread}: ${linkTo(thread)}`];
 	const body = { content, allowed_mentions: allowedMentions(args.mentions) };
-	try {
-		const first = (await rest.post(Routes.channelMessages(id), { body })) as APIMessage;
-		return [
-			`${createdThread}, with the message ${first.id}: ${linkTo(thread, first.id)}`,
-			...pingLines(guild, content, first),
-		];
-	} catch (error) {
-		const failure = toToolError(error);
-		if (!failure) throw error;
-		throw new ToolError(
-			`${createdThread}, but its first message was not sent: ${failure.message} Use send_message to write in the thread.`,
-			{ cause: error },
-		);
-	}
+	const send = async () => (await rest.post(Routes.channelMessages(id), { body })) as APIMessage;
+	const first = await afterwards(createdThread, "its first message was not sent", send);
+	return [
+		`${createdThread}, with the message ${first.id}: ${linkTo(thread, first.id)}`,
+		...pingLines(guild, content, first),
+	];
 }
 
 const onlyPosts = "only forum posts have tags";

@@ -180,6 +180,39 @@ export const tag = v.strictObject({
 	moderated: optional(flag("Only moderators may add it.")),
 });
 
+// Limits: https://discord.com/developers/docs/resources/message
+export const poll = v.strictObject({
+	question: text(1, 300, "The question."),
+	answers: list(text(1, 55, "An answer."), 10, "The answers."),
+	duration_hours: optional(integer(1, 768, "Hours until it ends. Default: 24.")),
+	allow_multiselect: optional(flag("Several answers per user.")),
+});
+
+export const roleMenu = v.strictObject({
+	roles: list(text(1, maxKey, "Key of a role."), 25, "The roles that members can give themselves."),
+	style: optional(choice(["buttons", "select"], "Its form. Default: buttons.")),
+	max: optional(integer(1, 25, "Roles per member; 1: a choice replaces the last one. Default: all.")),
+	requires: optional(text(1, maxKey, "Key of a role that its users need.")),
+	labels: optional(list(text(0, 80, "A label."), 25, 'One per role, "" for its name.')),
+	emojis: optional(list(emojiReference("One"), 25, "One per role.")),
+});
+
+const embed = v.record(v.string(), v.unknown(), "expected an object");
+
+export const message = v.strictObject({
+	key: optional(withText(key, "A name of your own, such as intro, by which later documents find the message.")),
+	channel: optional(text(1, maxKey, "Key of the channel, if the message is not in its channel.")),
+	name: optional(text(1, 100, "Title of a forum post; also its key, if it has none.")),
+	content: optional(text(1, 2000, "Markdown. @Role and #channel become mentions.")),
+	embeds: optional(list(embed, 10, "Embeds as Discord has them; a color may be #8E44AD.")),
+	mentions: optional(choice(["none", "users", "roles", "everyone"], "Who is pinged, cumulatively. Default: none.")),
+	pin: optional(flag("Whether it is pinned.")),
+	tags: optional(list(text(1, 50, "A tag."), 5, "Tags of a forum post, by name.")),
+	poll: optional(withText(poll, "A poll, which cannot be changed later.")),
+	role_menu: optional(withText(roleMenu, "With which members give themselves roles.")),
+});
+const messages = optional(list(message, 100, "Messages of the bot, or posts of a forum."));
+
 const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter((kind) => kind !== "category");
 
 /** Minutes of inactivity until Discord archives a thread; 0 is Discord's default. */
@@ -214,6 +247,8 @@ export const channel = v.strictObject({
 	default_sort_order: optional(choice(["", ...namesOf(sortOrders)], "Order of a forum's posts.")),
 	default_layout: optional(choice(["", ...namesOf(layouts)], "Layout of a forum.")),
 	overwrites: optional(overwrites),
+	messages,
+	posts: messages,
 	lock_permissions: optional(
 		flag(
 			"Of a channel without overwrites here: true: it gets the access of its category, also if somebody gains access by that; false: it keeps its own when it moves.",
@@ -351,6 +386,7 @@ export const documentSchema = v.strictObject({
 	keep_bot_access: optional(
 		flag("Whether the bot gets an overwrite in channels that the document would hide from it. Default: true."),
 	),
+	repost: optional(list(text(1, maxKey, "A key."), 100, "Keys of messages that were deleted, to post them again.")),
 	id: optional(id),
 	settings: optional(withText(settings, "Settings of the guild.")),
 	everyone: optional(permissions("Permissions of all members (@everyone).")),
@@ -363,6 +399,7 @@ export const documentSchema = v.strictObject({
 	webhooks: optional(list(webhook, 7500, "Webhooks, without their tokens.")),
 	welcome_screen: optional(withText(welcomeScreen, "The welcome screen.")),
 	onboarding: optional(withText(onboarding, "Questions to new members.")),
+	messages: optional(list(message, 1000, "The messages and posts of channels, if they are not in their channels.")),
 	members: optional(
 		list(member, 1_000_000, "Which member has which roles. Roles that it does not name are not taken away."),
 	),

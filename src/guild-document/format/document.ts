@@ -3,6 +3,7 @@
 import type * as v from "valibot";
 import { type ConfigIssue, checkSettings, unknownKey } from "../../lib/config.ts";
 import { onOneLine } from "../../lib/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
 import type { EditedKind } from "../names/channel-kinds.ts";
 import * as schema from "./document-schema.ts";
 
@@ -36,6 +37,7 @@ export type Overwrite = v.InferOutput<typeof schema.overwrite>;
 export type AutomodRule = v.InferOutput<typeof schema.automod>;
 export type ScheduledEvent = v.InferOutput<typeof schema.scheduledEvent>;
 export type Emoji = v.InferOutput<typeof schema.emoji>;
+export type Message = v.InferOutput<typeof schema.message>;
 export type Webhook = v.InferOutput<typeof schema.webhook>;
 export type WelcomeScreen = v.InferOutput<typeof schema.welcomeScreen>;
 export type Onboarding = v.InferOutput<typeof schema.onboarding>;
@@ -52,18 +54,21 @@ export const partNames = [
 	"webhooks",
 	"welcome_screen",
 	"onboarding",
+	"messages",
 	"members",
 	"bans",
 ] as const satisfies readonly (keyof GuildDocument)[];
 export type Part = (typeof partNames)[number];
 
 /** `issues` has one line for each mistake. */
-export class InvalidDocument extends Error {
-	override name = "InvalidDocument";
+export class InvalidDocument extends ToolError {
 	readonly issues: readonly string[];
 
-	/** Keeps the first `maxIssues` mistakes. If there are more, adds a line with the number of the others. */
-	constructor(all: readonly string[]) {
+	/** Keeps the first `maxIssues` mistakes and counts the others. `rest`: the document without what is wrong. */
+	constructor(
+		all: readonly string[],
+		readonly rest?: GuildDocument,
+	) {
 		const issues = all.slice(0, maxIssues);
 		if (all.length > maxIssues) issues.push(`${all.length - maxIssues} more mistakes`);
 		super(`The document of the guild is invalid: ${issues.join("; ")}`);
@@ -97,13 +102,55 @@ const onlyParts =
 function validate({ value, maxValues: max }: Given, ofNull?: string): GuildDocument {
 	if (hasMoreValues(value, max)) throw new InvalidDocument([`it has more than ${max} values`]);
 	const { settings, issues } = checkSettings(schema.documentSchema, value);
-	if (!settings) throw new InvalidDocument(issues.map((issue) => describeIssue(issue, value, ofNull)));
+	if (!settings) {
+		const lines = issues.map((issue) => describeIssue(issue, value, ofNull));
+		throw new InvalidDocument(lines, withoutMistakes(value, issues));
+	}
 	const { channels = [], categories = [] } = settings;
 	const inside = categories.flatMap(({ channels = [] }) => channels);
 	const count = channels.length + categories.length + inside.length;
 	if (count > maxChannels)
 		throw new InvalidDocument([`it has ${count} channels and categories; expected at most ${maxChannels}`]);
-	return settings;
+	return withListedMessages(settings);
+}
+
+/** Those inside of channels become the part `messages`. */
+function withListedMessages(document: GuildDocument): GuildDocument {
+	const listed = [...(document.messages ?? [])];
+	const take = <Place extends Category | Channel>(place: Place): Place => {
+		const { messages = [], posts = [], channels, ...rest } = place as Channel & Category;
+		for (const one of [...messages, ...posts]) listed.push({ ...one, channel: rest.key ?? rest.name });
+		return { ...rest, ...(channels && { channels: channels.map(take) }) } as Place;
+	};
+	const { channels, categories } = document;
+	return {
+		...document,
+		...(channels && { channels: channels.map(take) }),
+		...(categories && { categories: categories.map(take) }),
+		...((listed.length > 0 || document.messages) && { messages: listed }),
+	};
+}
+
+/** Without the fields and items that are wrong; undefined if nothing is left. */
+function withoutMistakes(value: unknown, mistakes: readonly ConfigIssue[]): GuildDocument | undefined {
+	const paths = mistakes.map(({ path }) => path);
+	const rest = without(value, paths);
+	const { settings, issues } = checkSettings(schema.documentSchema, rest);
+	if (settings) return withListedMessages(settings);
+	return rest === undefined ? undefined : withoutMistakes(rest, issues);
+}
+
+/** What lacks a field goes with it. */
+function without(value: unknown, paths: readonly (readonly string[])[]): unknown {
+	const inside = Map.groupBy(paths, ([key]) => key);
+	const isWhole = [...inside.keys()].some((key) => key === undefined || !Object.hasOwn(Object(value), key));
+	if (isWhole) return undefined;
+	const left = Object.entries(Object(value)).flatMap(([key, one]) => {
+		const below = inside.get(key)?.map((path) => path.slice(1));
+		const kept = below ? without(one, below) : one;
+		return kept === undefined ? [] : [[key, kept] as const];
+	});
+	return Array.isArray(value) ? left.map(([, one]) => one) : Object.fromEntries(left);
 }
 
 function describeIssue({ path, message }: ConfigIssue, value: unknown, ofNull: string | undefined): string {

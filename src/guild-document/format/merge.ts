@@ -34,10 +34,11 @@ function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
  */
 export function mergeDocuments(document: GuildDocument, changes: GuildDocument): GuildDocument {
 	const { settings, welcome_screen, onboarding, everyone } = changes;
-	const { keep_bot_access } = changes;
+	const { keep_bot_access, repost } = changes;
 	const merged: GuildDocument = {
 		...document,
 		...(keep_bot_access !== undefined && { keep_bot_access }),
+		...(repost && { repost }),
 		...(settings && { settings: { ...document.settings, ...settings } }),
 		...(everyone && { everyone }),
 		...(welcome_screen && { welcome_screen: { ...document.welcome_screen, ...welcome_screen } }),
@@ -47,12 +48,14 @@ export function mergeDocuments(document: GuildDocument, changes: GuildDocument):
 		const given: readonly Thing[] | undefined = changes[part];
 		if (given) Object.assign(merged, { [part]: mergeLists(document[part] ?? [], given) });
 	}
-	for (const part of ["members", "bans"] as const)
+	for (const part of ["members", "bans", "messages"] as const)
 		if (changes[part]) {
-			const people = new Map<string, { id: string }>();
-			for (const person of [...(document[part] ?? []), ...changes[part]])
-				people.set(person.id, { ...people.get(person.id), ...person });
-			Object.assign(merged, { [part]: [...people.values()] });
+			const all = new Map<string, object>();
+			for (const one of [...(document[part] ?? []), ...changes[part]]) {
+				const id = "id" in one ? one.id : `${one.channel}\n${one.key ?? one.name}`;
+				all.set(id, { ...all.get(id), ...one });
+			}
+			Object.assign(merged, { [part]: [...all.values()] });
 		}
 	return mergeChannels(merged, changes);
 }

@@ -79,6 +79,16 @@ export function mapReferences(document: GuildDocument, map: ReferenceMap): Guild
 					})),
 				})),
 			}),
+			messages: (message) => ({
+				...message,
+				channel: channelOf(message.channel) ?? "",
+				role_menu: message.role_menu && {
+					...message.role_menu,
+					roles: rolesOf(message.role_menu.roles) ?? [],
+					requires: one("role")(message.role_menu.requires),
+					emojis: message.role_menu.emojis?.map((emoji) => emojiOf(emoji) ?? ""),
+				},
+			}),
 			members: (member) => ({ ...member, roles: rolesOf(member.roles) ?? [] }),
 		}),
 	);

@@ -94,6 +94,14 @@ export function mistakesIn(document: GuildDocument): string[] {
 			if (fields[field] !== undefined && !has(field))
 				issues.push(`AutoMod rule ${quote(name)}: ${trigger} rules have no ${field}`);
 	}
+	const subjects = (document.messages ?? []).map(({ channel, key, name, content, embeds, poll, role_menu }) => {
+		const subject = `message ${quote(key ?? name)} in ${quote(channel)}`;
+		if (!channel || !(key ?? name))
+			issues.push(`${subject}: it needs a channel, and a key by which later documents find it`);
+		if (!content && !embeds?.length && !poll && !role_menu) issues.push(`${subject}: it has no content`);
+		return subject;
+	});
+	for (const subject of repeated(subjects)) issues.push(`${subject}: the document has this key more than once`);
 	const lists: Record<string, readonly { id?: string | undefined }[]> = {
 		role: document.roles ?? [],
 		emoji: document.emojis ?? [],

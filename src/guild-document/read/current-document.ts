@@ -130,6 +130,9 @@ function rawDocument(state: GuildState): GuildDocument {
 				emoji: emojiReference(shown.emoji_id, shown.emoji_name),
 			})),
 		},
+		messages: state.messages
+			?.filter(({ content, why }) => content !== undefined && why === undefined)
+			.map((one) => ({ channel: one.channelId, ...JSON.parse(one.posted), ...(one.isPinned && { pin: true }) })),
 		onboarding: state.onboarding && onboardingOf(state.onboarding, byOrder),
 		members: state.members
 			?.map(({ id, roles }) => ({ id, roles: byOrder(roles.filter((role) => order.has(role) && !managed.has(role))) }))
@@ -281,7 +284,10 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 	const kind = kindOf(channel.type) as Exclude<EditedKind, "category">;
 	const { default_reaction_emoji: reaction, name, id } = channel;
 	if (isUnseen(channel)) return { name, id, kind, unseen: true };
-	const values: Omit<Required<Channel>, "name" | "id" | "key" | "unseen" | "overwrites" | "lock_permissions"> = {
+	const values: Omit<
+		Required<Channel>,
+		"name" | "id" | "key" | "unseen" | "overwrites" | "lock_permissions" | "messages" | "posts"
+	> = {
 		kind,
 		topic: channel.topic ?? "",
 		nsfw: channel.nsfw ?? false,

@@ -2,7 +2,7 @@
 
 import { withoutDefaults } from "../format/defaults.ts";
 import { everyone, type GuildDocument, type Overwrite, type Part, partNames, type Role } from "../format/document.ts";
-import { mapDocument } from "../format/map-document.ts";
+import { mapDocument, present } from "../format/map-document.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
 import { compareIds } from "../names/ids.ts";
 import type { GuildState } from "../steps.ts";
@@ -24,7 +24,16 @@ export function exportDocument(state: GuildState, parts: readonly Part[] = partN
 		},
 	});
 	const withKeys = addKeys(named, keys);
-	const short = withoutDefaults(markUnknownIcons(withKeys, state));
+	const withNames = mapDocument(withKeys, {
+		messages: (message) => {
+			const content = message.content?.replaceAll(/<(@&|#)(\d+)>/g, (whole, mark: string, id: string) => {
+				const name = (mark === "#" ? keys.channels : keys.roles).get(id);
+				return name === undefined ? whole : `${mark.slice(0, 1)}${name}`;
+			});
+			return present({ ...message, content });
+		},
+	});
+	const short = withoutDefaults(markUnknownIcons(withNames, state));
 	const { version, omitted, id } = short;
 	return {
 		version,

@@ -8,6 +8,7 @@ import { orderChannels } from "./channel-order.ts";
 import { addChannels } from "./channel-steps.ts";
 import { addEmojis, addEvents, addRoles, addRules, addWebhooks } from "./listed-steps.ts";
 import { addBans, addMemberRoles } from "./member-steps.ts";
+import { addMessages } from "./message-steps.ts";
 import { orderRoles } from "./role-order.ts";
 import { addSettings } from "./settings-steps.ts";
 import { type DifferenceOptions, StepList } from "./step-list.ts";
@@ -34,6 +35,7 @@ const additions: readonly (readonly [add: (list: StepList) => void, ...parts: Pa
 	[addWebhooks, "webhooks"],
 	[addWelcomeScreen, "welcome_screen"],
 	[addOnboarding, "onboarding"],
+	[addMessages, "messages"],
 	[addMemberRoles, "members"],
 	[addBans, "bans"],
 ];

@@ -4,7 +4,7 @@ import { listFirst } from "../../lib/text.ts";
 import { everyone, type GuildDocument } from "../format/document.ts";
 import { isPlaceholder, type Matched } from "../match/match.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepGuard, StepKind } from "../steps.ts";
-import { fillPlaceholders, rawOverwrites } from "./to-api.ts";
+import { fillPlaceholders, rawOverwrites, textWith } from "./to-api.ts";
 import { accessChanges, describeValue, sameValue } from "./values.ts";
 
 export interface DifferenceOptions {
@@ -34,6 +34,8 @@ const phases = [
 	"channel order",
 	"rest",
 	"members",
+	// They may ping new roles, whose members are known then.
+	"messages",
 	"deletions",
 	// With a channel go its webhooks and events, which have steps of their own among the other deletions.
 	"channel deletions",
@@ -50,6 +52,8 @@ type NewStep = Pick<Step, "action" | "kind" | "name"> &
 		arrange?(body: unknown): unknown;
 		picture?: ApiRequest["picture"] | undefined;
 		reason?: string | undefined;
+		/** Of a message. `text` is kept as JSON. */
+		record?: { key: string; text: unknown } | undefined;
 		/** Ids or placeholders. Default: all placeholders in the body. */
 		needs?: readonly string[];
 	};
@@ -140,13 +144,14 @@ export class StepList {
 	/** A phase keeps the order of its steps. */
 	add(phase: Phase, step: NewStep): void {
 		const { action, kind, name, targetId, placeholder } = step;
-		const { follows, note } = step;
+		const { follows, note, record } = step;
 		const { method = methods[action], path, body, picture, reason } = step;
 		const { guard, changes = [] } = step;
 		const { arrange = (filled: unknown) => filled } = step;
-		const needs = step.needs ?? placeholdersIn(body);
+		const { channelId = "" } = guard ?? {};
+		const needs = [...(step.needs ?? placeholdersIn(body)), channelId];
 		const target = placeholder ?? targetId ?? "";
-		const subject = isPlaceholder(target) ? target.slice(1) : `${kind}/${this.#withPlaceholders(target)}`;
+		const subject = isPlaceholder(target) ? target.slice(1) : `${kind}/${this.withPlaceholders(target)}`;
 		this.#steps.get(phase)?.push({
 			id: `${action} ${subject}`,
 			action,
@@ -169,13 +174,16 @@ export class StepList {
 					...(body !== undefined && { body: arrange(fillPlaceholders(body, all)) }),
 					...(picture && { picture }),
 					...(reason && { reason }),
+					...(record && {
+						record: { channel_id: idOf(channelId), key: record.key, content: textWith(record.text, all) },
+					}),
 				};
 			},
 		});
 	}
 
 	/** Replaces the ids in a `targetId` of what was created from the document: a step's id must not change by that. */
-	#withPlaceholders(targetId: string): string {
+	withPlaceholders(targetId: string): string {
 		return targetId
 			.split("/")
 			.map((id) => this.#placeholders.get(id) ?? id)

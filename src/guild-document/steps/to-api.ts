@@ -48,11 +48,16 @@ const idFields = new Set([
 	"role_ids",
 	"channel_ids",
 	"default_channel_ids",
+	"applied_tags",
+	"roleId",
+	"requires",
 ]);
 
 /** Without an id, a placeholder or object with such an `id` leaves its list; elsewhere a placeholder becomes null. */
 export function fillPlaceholders(value: unknown, ids: ReadonlyMap<string, string>, field = ""): unknown {
 	const isUnknown = (one: unknown) => typeof one === "string" && isPlaceholder(one) && !ids.has(one);
+	if (field === "content" && typeof value === "string")
+		return value.replaceAll(/(?<=<(?:@&|#))%2B[^>]+(?=>)/g, (one) => ids.get(decodeURIComponent(one)) ?? one);
 	if (typeof value === "string") return idFields.has(field) && isPlaceholder(value) ? (ids.get(value) ?? null) : value;
 	if (Array.isArray(value))
 		return value
@@ -62,9 +67,18 @@ export function fillPlaceholders(value: unknown, ids: ReadonlyMap<string, string
 	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fillPlaceholders(one, ids, name)]));
 }
 
+/** In a text. A placeholder is encoded, because the name in it may have any characters. */
+export const mentionOf = (mark: "@&" | "#", id: string) => `<${mark}${encodeURIComponent(id)}>`;
+
+/** As JSON. Placeholders without an id stay. */
+export function textWith(text: unknown, ids: ReadonlyMap<string, string>): string {
+	const known = { has: () => true, get: (one: string) => ids.get(one) ?? one } as unknown as typeof ids;
+	return JSON.stringify(fillPlaceholders(text, known));
+}
+
 const orNull = (text: string | undefined) => (text === "" ? null : text);
 
-function emojiFields(reference: string | undefined) {
+export function emojiFields(reference: string | undefined) {
 	const [, id] = /^:(.+):$/s.exec(reference ?? "") ?? [];
 	return { emoji_id: id ?? null, emoji_name: id ? null : reference || null };
 }

@@ -11,6 +11,7 @@ import type { Rules } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
+import { selectGuildMessages } from "../../../src/bot/store/tables/guild-messages.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { type FeatureSetup, startFeature } from "../features/running-feature.ts";
 import { smallDifference } from "./small-difference.ts";
@@ -43,6 +44,7 @@ export function createTestDocuments(
 	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules" | "denies"> = {},
 ): GuildDocumentsService {
 	const pictures = createPictures({ store, downloads: connection.pictures });
+	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
 	const small: Rules = {
 		read: (guild, parts) => readGuildState(guild, parts, { connection }),
 		difference: smallDifference,
@@ -57,7 +59,7 @@ export function createTestDocuments(
 		mutex,
 		log,
 		pictures,
-		rules: hasRealRules ? { ...createRules({ connection, pictures, denies }), ...rules } : small,
+		rules: hasRealRules ? { ...createRules({ connection, pictures, messages, denies }), ...rules } : small,
 		mayTouch: () => true,
 		backups: noBackups,
 		backOffMs: [1, 20],

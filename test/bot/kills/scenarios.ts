@@ -141,24 +141,25 @@ export const scenarios: Record<string, Scenario> = {
 	"raid mode, turned off": raids("off"),
 	"a lock that is announced, and its end": announcedLock,
 	"a job that changes a guild": ({ guild, executed }) => ({
-		create(options) {
-			const documents = createTestDocuments(options);
-			let hash = "";
-			return {
-				...documents,
-				async prepare({ guild }) {
-					hash = hashIn(await documents.plan(guild, { document: plannedGuild }));
-				},
-				// The person asks again until the job runs.
-				begin: () => documents.apply(hash, "because").catch(() => {}),
-			};
-		},
-		isOver: async ({ sql }) => (await sql`SELECT id FROM guild_jobs WHERE ended_at > ${0}`).length > 0,
+		...jobOf(plannedGuild),
 		outcome: () => [
 			executed("POST /guilds/:guild_id/roles"),
 			executed("POST /guilds/:guild_id/channels"),
 			[...guild.roles.values()].filter(({ name }) => name === "Mods").length,
 			[...guild.channels.values()].map(({ name, permission_overwrites }) => [name, permission_overwrites.length]),
+		],
+	}),
+	"a job that posts messages": ({ simulator, guild, executed }) => ({
+		...jobOf(plannedMessages, { hasRealRules: true }),
+		outcome: () => [
+			executed("POST /channels/:channel_id/messages"),
+			executed("POST /channels/:channel_id/threads"),
+			[...guild.channels.values(), ...guild.threads.values()].map(({ id, name }) => [
+				name,
+				simulator.world.messages
+					.in(id)
+					.map(({ content, pinned_at }) => [content.replace(/\d+/, "1"), Boolean(pinned_at)]),
+			]),
 		],
 	}),
 	"a backup": (world) => ({
@@ -290,6 +291,39 @@ export const scenarios: Record<string, Scenario> = {
 	"a warning that a temporary ban follows": order("warn_member", ["warn", "temp_ban"], "1 warning in 1d: ban 7d"),
 	"a chargeback, with a ban": chargeback("Ban"),
 	"a chargeback, dismissed": chargeback("Dismiss"),
+};
+
+/** A document is planned before, and the person asks again until its job runs. */
+function jobOf(document: object, setup: Parameters<typeof createTestDocuments>[1] = {}): Omit<Work, "outcome"> {
+	return {
+		create(options) {
+			const documents = createTestDocuments(options, setup);
+			let hash = "";
+			return {
+				...documents,
+				async prepare({ guild }) {
+					hash = hashIn(await documents.plan(guild, { document }));
+				},
+				begin: () => documents.apply(hash, "because").catch(() => {}),
+			};
+		},
+		isOver: async ({ sql }) => (await sql`SELECT id FROM guild_jobs WHERE ended_at > ${0}`).length > 0,
+	};
+}
+
+const plannedMessages = {
+	channels: [
+		{
+			name: "season",
+			messages: [
+				{ key: "intro", content: "Ask in #help.", pin: true },
+				{ key: "vote", poll: { question: "Which day?", answers: ["Monday", "Sunday"] } },
+				{ key: "same", content: "Same." },
+				{ key: "again", content: "Same." },
+			],
+		},
+		{ name: "help", kind: "forum", posts: [{ name: "How to play", content: "Read." }] },
+	],
 };
 
 const plannedGuild = {

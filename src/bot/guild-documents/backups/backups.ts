@@ -106,7 +106,7 @@ export interface BackupsStatus {
 	lastAt: Date | undefined;
 }
 
-const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans");
+const backupParts: readonly Part[] = partNames.filter((part) => part !== "bans" && part !== "messages");
 const maxMemberValues = 150_000;
 /** So many channels or roles lost since the previous backup exempt that from the rotation. */
 const minLost = 5;

@@ -30,9 +30,11 @@ import {
 	selectGuildJob,
 	selectGuildJobSteps,
 } from "../../store/tables/guild-jobs.ts";
-import { fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
+import { saveGuildMessage } from "../../store/tables/guild-messages.ts";
+import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
 import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob } from "./job-rules.ts";
+import { findMessage, messageBody } from "./made-messages.ts";
 import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
 
 /** Milliseconds after the end. A job that still runs so long after its start ends as failed. */
@@ -168,17 +170,8 @@ export class JobRun {
 		state: GuildState,
 		ids: ReadonlyMap<string, string>,
 	): Promise<Difference | InvalidDocument> {
-		try {
-			return await this.options.rules.difference(document, state, {
-				prune,
-				ids,
-				following,
-				fixedRoles: fixedRoles(guild, state),
-			});
-		} catch (error) {
-			if (error instanceof InvalidDocument) return error;
-			throw error;
-		}
+		const given = { prune, ids, following, fixedRoles: fixedRoles(guild, state) };
+		return attempt(() => this.options.rules.difference(document, state, given));
 	}
 
 	async #save(job: Job, row: GuildJobStepRow): Promise<void> {
@@ -187,8 +180,8 @@ export class JobRun {
 	}
 
 	/**
-	 * For requests without a response. "wait": not known yet. "read again": the hashes in `state` are outdated, because an
-	 * emoji was found. `readAt`: when `state` was read, by `monotonicNow`.
+	 * For requests without a response. "wait": not known yet. "read again": `state` lacks a message or the hash of an
+	 * emoji that was found. `readAt`: when `state` was read, by `monotonicNow`.
 	 */
 	async #settleCreations(
 		job: Job,
@@ -196,19 +189,18 @@ export class JobRun {
 		state: GuildState,
 		readAt: number,
 	): Promise<"done" | "wait" | "read again"> {
-		let hasEmoji = false;
+		let isOutdated = false;
 		for (const row of job.steps.values()) {
 			if (row.state !== "asked" || row.action !== "create") continue;
 			const settled = await this.#settleCreation(job, guild, state, readAt, row);
 			if (!settled) return "wait";
-			if (settled.target_id && row.kind === "emoji") {
+			if (settled.target_id && row.kind === "emoji")
 				await this.#rememberEmoji(job, guild, state, row, settled.target_id);
-				hasEmoji = true;
-			}
+			isOutdated ||= ["emoji", "message", "post"].includes(row.kind);
 			await this.#save(job, { ...row, ...settled });
 			this.#askedAt.delete(row.step_id);
 		}
-		return hasEmoji ? "read again" : "done";
+		return isOutdated ? "read again" : "done";
 	}
 
 	/** The hash of the document, because Discord converts pictures, so that its copy has a different one. */
@@ -231,7 +223,7 @@ export class JobRun {
 
 	/** New values of the row; undefined if not known yet. */
 	async #settleCreation(
-		{ row: { id }, steps }: Job,
+		job: Job,
 		guild: Guild,
 		state: GuildState,
 		readAt: number,
@@ -240,7 +232,7 @@ export class JobRun {
 		const { name, mark, after_id: afterId, done_count } = row;
 		const kind = row.kind as Step["kind"];
 		const creations = await readCreations(guild, kind, afterId);
-		const madeId = creations.madeBy(id, mark);
+		const madeId = creations.madeBy(job.row.id, mark);
 		if (madeId !== undefined) return { state: "done", target_id: madeId, done_count: done_count + 1 };
 		const since = this.#askedAt.get(row.step_id) ?? this.#now();
 		this.#askedAt.set(row.step_id, since);
@@ -251,7 +243,8 @@ export class JobRun {
 			this.pause(this.#arrivedAfterMs - passedMs, why);
 			return undefined;
 		}
-		const known = new Set([...steps.values()].flatMap(({ target_id }) => target_id ?? []));
+		const known = new Set([...job.steps.values()].flatMap(({ target_id }) => target_id ?? []));
+		if (kind === "message" || kind === "post") return this.#settleMessage(job, guild, state, row, known);
 		const candidates = candidatesIn(state, { kind, afterId }, known)
 			// Someone else has created it.
 			.filter((thing) => !creations.isOther(thing.id));
@@ -266,6 +259,26 @@ export class JobRun {
 			state: "failed",
 			error: `the outcome is unknown: Discord did not respond. ${oneField(candidate.name)} (ID: ${candidate.id}) may be what was created`,
 		};
+	}
+
+	async #settleMessage(
+		job: Job,
+		guild: Guild,
+		state: GuildState,
+		{ step_id, after_id, done_count }: GuildJobStepRow,
+		known: ReadonlySet<string>,
+	): Promise<Partial<GuildJobStepRow>> {
+		const ids = createdIds(job);
+		const found = await this.#differenceOf(job, guild, state, ids);
+		if (found instanceof InvalidDocument) return { state: "open" };
+		const request = found.steps.find((one) => one.id === step_id)?.request(ids);
+		// Without a step it was recorded already.
+		if (!request?.record) return { state: "done", done_count: done_count + 1 };
+		const others = new Set([...known, ...(state.messages ?? []).map((one) => one.id)]);
+		const id = await findMessage(guild, request, after_id, others);
+		if (id === undefined) return { state: "open" };
+		await saveGuildMessage(this.#sql, { ...request.record, guild_id: guild.id, message_id: id });
+		return { state: "done", target_id: id, done_count: done_count + 1 };
 	}
 
 	async #noteSettled(job: Job, steps: readonly Step[]): Promise<void> {
@@ -309,7 +322,8 @@ export class JobRun {
 			return fail("Discord did not respond, several times; the outcome is unknown");
 		const refusal = await this.options.rules.requireStep(step, ids, guild);
 		if (refusal !== undefined) return fail(refusal);
-		const { method, path, body, picture, reason } = step.request(ids);
+		const request = step.request(ids);
+		const { method, path, body, picture, reason, record } = request;
 		const filled = await this.#withPicture(body, picture);
 		if (picture && filled === undefined) return fail(`the bot does not have the picture ${picture.hash}`);
 		const [ordinal] = row.mark.split(".");
@@ -328,7 +342,7 @@ export class JobRun {
 			response = await guild.client.rest.request({
 				method: method as never,
 				fullRoute: path as RouteLike,
-				body: filled ?? body,
+				body: filled ?? messageBody(request, guild, `${job.row.id}${asked.mark}`),
 				reason: auditReason(reason ?? marked),
 			});
 		} catch (error) {
@@ -337,6 +351,7 @@ export class JobRun {
 		}
 		const { id, icon } = Object(response) as { id?: string; icon?: string };
 		// Before the step is recorded as done: afterwards nothing would do this.
+		if (record && id) await saveGuildMessage(this.#sql, { ...record, guild_id: guild.id, message_id: id });
 		if (picture && id !== undefined)
 			await this.options.pictures.remember(
 				picture.field === "image"

@@ -54,20 +54,10 @@ interface Thing {
 }
 
 function thingsOf({ guild, channels, webhooks, automod, events }: GuildState, kind: StepKind): Thing[] {
-	const all: readonly { id: string | null; name?: string | null }[] =
-		kind === "role"
-			? guild.roles
-			: kind === "channel" || kind === "category"
-				? channels
-				: kind === "emoji"
-					? guild.emojis
-					: kind === "webhook"
-						? (webhooks ?? [])
-						: kind === "automod"
-							? (automod ?? [])
-							: kind === "event"
-								? (events ?? [])
-								: [];
+	type Things = readonly { id: string | null; name?: string | null }[] | undefined;
+	const { roles: role, emojis: emoji } = guild;
+	const lists: Partial<Record<StepKind, Things>> = { role, emoji, automod, channel: channels, category: channels };
+	const all = { ...lists, webhook: webhooks, event: events }[kind] ?? [];
 	return all.flatMap(({ id, name }) => (id === null ? [] : [{ id, name: name ?? "" }]));
 }
 
@@ -75,9 +65,11 @@ const createdKinds = Object.keys(createActions) as StepKind[];
 
 /** The highest snowflake of a guild and its things. */
 export function newestId(state: GuildState): string {
+	const last = state.channels.map((channel) => String(Object(channel).last_message_id ?? "0"));
 	return createdKinds
-		.flatMap((kind) => thingsOf(state, kind))
-		.reduce((newest, { id }) => (compareIds(id, newest) > 0 ? id : newest), state.guild.id);
+		.flatMap((kind) => thingsOf(state, kind).map(({ id }) => id))
+		.concat(last)
+		.reduce((newest, id) => (compareIds(id, newest) > 0 ? id : newest), state.guild.id);
 }
 
 /** A guess (channel-names): Discord changes case and spaces in the names of text channels. */

@@ -9,6 +9,9 @@ import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
 
 const needed = Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
+/** For channels with messages. */
+const writing =
+	Permission.SendMessages | Permission.ReadMessageHistory | Permission.EmbedLinks | Permission.PinMessages;
 
 /** Also the names of what was changed. Exported documents stay, because they state exactly the guild's overwrites. */
 export function withOwnAccess(guild: Guild, document: GuildDocument): { document: GuildDocument; names: string[] } {
@@ -23,11 +26,15 @@ export function withOwnAccess(guild: Guild, document: GuildDocument): { document
 	const isExact =
 		document.omitted === "default" || document.keep_bot_access === false || (inGuild & Permission.Administrator) !== 0n;
 	if (isExact) return { document, names };
+	const written = new Set(document.messages?.map(({ channel }) => channel));
+	const isWritten = (place: Channel & Category): boolean =>
+		written.has(place.key ?? place.name) || (place.channels ?? []).some((one) => !one.overwrites && isWritten(one));
 	const keep = <Place extends Channel | Category>(place: Place): Place => {
 		const { overwrites } = place;
 		if (!overwrites) return place;
 		const raw = new Map(rawOverwrites(overwrites, guildId).map((one) => [one.id, one]));
-		const lost = needed & inGuild & ~withOverwrites(inGuild, holder, raw);
+		const wanted = isWritten(place as Channel & Category) ? needed | writing : needed;
+		const lost = wanted & inGuild & ~withOverwrites(inGuild, holder, raw);
 		if (lost === 0n) return place;
 		names.push(place.name);
 		const { allow = 0n, deny = 0n } = raw.get(me.id) ?? {};

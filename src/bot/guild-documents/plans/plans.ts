@@ -5,15 +5,7 @@ import type { Guild } from "discord.js";
 import { type GuildDocument, InvalidDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
 import { isPlaceholder } from "../../../guild-document/match/match.ts";
 import type { DifferenceOptions } from "../../../guild-document/steps/step-list.ts";
-import type {
-	Difference,
-	FieldChange,
-	GuildState,
-	Refusal,
-	Step,
-	StepAction,
-	StepKind,
-} from "../../../guild-document/steps.ts";
+import type { Difference, GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
 import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
@@ -22,18 +14,7 @@ import type { ReadGuild } from "../read/read-guild.ts";
 import { unknownPlan } from "./operations.ts";
 
 /** Plain data, which can be shown and stored. */
-export interface PlannedStep {
-	id: string;
-	action: StepAction;
-	kind: StepKind;
-	name: string;
-	targetId?: string | undefined;
-	placeholder?: string | undefined;
-	needs: readonly string[];
-	changes: readonly FieldChange[];
-	/** The channel moves into a category and gets its access. */
-	follows?: boolean | undefined;
-}
+export type PlannedStep = Omit<Step, "guard" | "note" | "request">;
 
 export interface PlanRefusal extends Refusal {
 	/** The bot could not read a part of the guild. */
@@ -54,6 +35,8 @@ export interface Plan {
 	notes: readonly Refusal[];
 	/** A line of text. */
 	duration: string;
+	/** Of an invalid document, which is kept so that changes can correct it: its mistakes. Such a plan has no steps. */
+	issues?: readonly string[];
 }
 
 const maxSteps = 20_000;
@@ -76,16 +59,21 @@ export function partsOf(document: GuildDocument): Part[] {
 	return partNames.filter((part) => document[part] !== undefined);
 }
 
-/** Throws a ToolError for invalid or ambiguous references. */
+/** Without steps if references are invalid or ambiguous: `issues` has them. */
 export async function makePlan(guild: Guild, document: GuildDocument, prune: boolean, rules: Rules): Promise<Plan> {
 	const { state, unreadable } = await rules.read(guild, partsOf(document));
-	const { steps, refusals } = await compare(() =>
-		rules.difference(document, state, {
-			prune,
-			fixedRoles: fixedRoles(guild, state),
-			rolesOf: (id) => guild.members.cache.get(id)?.roles.cache.map(({ id }) => id),
-		}),
-	);
+	const options: DifferenceOptions = {
+		prune,
+		fixedRoles: fixedRoles(guild, state),
+		rolesOf: (id) => guild.members.cache.get(id)?.roles.cache.map(({ id }) => id),
+	};
+	const difference = await attempt(() => rules.difference(document, state, options));
+	const guildId = guild.id;
+	if (difference instanceof InvalidDocument) {
+		const { issues } = difference;
+		return { guildId, document, prune, steps: [], refusals: [], notes: [], duration: "", issues };
+	}
+	const { steps, refusals } = difference;
 	const found = await rules.refusals(steps, guild, state);
 	const isNote = ({ stepId }: Refusal) => stepId === undefined;
 	const all: PlanRefusal[] = [
@@ -99,7 +87,7 @@ export async function makePlan(guild: Guild, document: GuildDocument, prune: boo
 			`The plan has ${possible.steps.length} steps, and at most ${maxSteps} are possible. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
 		);
 	return {
-		guildId: guild.id,
+		guildId,
 		document,
 		prune,
 		steps: possible.steps.map(toPlanned),
@@ -118,20 +106,23 @@ export function fixedRoles(guild: Guild, { guild: { roles } }: GuildState) {
 	return new Set(roles.filter(({ position }) => position >= top).map(({ id }) => id));
 }
 
-async function compare<T>(work: () => T | Promise<T>): Promise<T> {
+/** The difference of a document, or why it is invalid. */
+export async function attempt<T>(work: () => T | Promise<T>): Promise<T | InvalidDocument> {
 	try {
 		return await work();
 	} catch (error) {
-		if (!(error instanceof InvalidDocument)) throw error;
-		throw new ToolError(invalidText(error), { cause: error });
+		if (error instanceof InvalidDocument) return error;
+		throw error;
 	}
 }
 
 const shownIssues = 20;
 
-/** One per line, shortened to the first ones. */
-export function invalidText({ issues }: InvalidDocument): string {
-	return `The given guild document (a description of a guild's settings, channels and roles) is invalid, for these reasons. Nothing was done.\n${listFirst(issues, shownIssues, "\n… and ", "\n")}`;
+/** One per line, shortened to the first ones. `hash`: of the plan that keeps what is valid of the document. */
+export function invalidText(issues: readonly string[], hash?: string): string {
+	const text = `The given guild document (a description of a guild's settings, channels and roles) is invalid, for these reasons. Nothing was done.\n${listFirst(issues, shownIssues, "\n… and ", "\n")}`;
+	if (hash === undefined) return text;
+	return `${text}\nplan_hash=${hash}\nKept without the fields that are wrong by themselves: plan_guild with this plan_hash and changes corrects it. apply_guild refuses it.`;
 }
 
 /** Also without steps that need what a refused one would have created, each with a new refusal. */
@@ -170,14 +161,10 @@ export function isEmptyOrder(
 	return action === "order" && moves.every((one) => isPlaceholder(one) && !created.has(one));
 }
 
-function toPlanned(step: Step): PlannedStep {
-	const { id, action, kind, name, targetId, placeholder } = step;
-	const { needs, changes, follows } = step;
-	return { id, action, kind, name, targetId, placeholder, needs, changes, ...(follows && { follows }) };
-}
+const toPlanned = ({ guard: _, note: __, request: ___, ...planned }: Step): PlannedStep => planned;
 
 /** 32 hexadecimal digits of the content. */
-export function hashOf({ guildId, document, prune, steps, refusals, notes }: Plan): string {
+export function hashOf({ guildId, document, prune, steps, refusals, notes, issues }: Plan): string {
 	const content = [
 		guildId,
 		prune,
@@ -192,6 +179,7 @@ export function hashOf({ guildId, document, prune, steps, refusals, notes }: Pla
 		// What can be read meanwhile, such as pictures that have loaded, changes a plan only if it changes the steps.
 		[...refusals.filter(({ isUnread }) => !isUnread), ...notes].map((one) => [one.subject, one.reason, one.stepId]),
 		document,
+		...(issues ? [issues] : []),
 	];
 	return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
 }

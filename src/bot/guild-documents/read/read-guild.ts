@@ -7,7 +7,11 @@ import {
 	type APIGuildOnboarding,
 	type APIGuildScheduledEvent,
 	type APIGuildWelcomeScreen,
+	type APIMessage,
+	type APIThreadChannel,
 	type APIWebhook,
+	ChannelFlags,
+	ChannelType,
 	DiscordAPIError,
 	type Guild,
 	GuildFeature,
@@ -20,8 +24,9 @@ import { absentIf, type MemberState, requireKnownMembers } from "../../../discor
 import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.ts";
 import { bitsIn, describeBits, missingPermissions, type Permission } from "../../../discord/permissions.ts";
 import type { Part } from "../../../guild-document/format/document.ts";
-import type { GuildState } from "../../../guild-document/steps.ts";
+import type { GuildState, KnownMessage } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
+import type { GuildMessageRow } from "../../store/tables/guild-messages.ts";
 
 /** An emoji by its id, the icon of a guild or role by Discord's hash. */
 export type PictureReference =
@@ -45,6 +50,8 @@ export interface ReadOptions {
 	connection: MemberState;
 	/** Undefined: the state has no hashes, and pictures are not compared. */
 	pictures?: PictureSource | undefined;
+	/** What documents have posted. Undefined: not known. */
+	messages?: ((guildId: string) => Promise<readonly GuildMessageRow[]>) | undefined;
 }
 
 /** A part that could not be read, and why, for people. */
@@ -69,7 +76,7 @@ const maxBanPages = 1_000;
 export async function readGuildState(
 	guild: Guild,
 	parts: readonly Part[],
-	{ connection, pictures }: ReadOptions,
+	{ connection, pictures, messages }: ReadOptions,
 ): Promise<ReadGuild> {
 	const { rest } = guild.client;
 	const unreadable: Unreadable[] = [];
@@ -124,7 +131,9 @@ export async function readGuildState(
 	]);
 	if (found?.missing !== undefined)
 		unreadable.push({ part: parts.includes("emojis") ? "emojis" : "settings", why: found.missing });
+	const posted = parts.includes("messages") ? await messages?.(guild.id) : undefined;
 	const state = {
+		messages: posted && (await readMessages(guild, posted, channels)),
 		guild: current,
 		channels,
 		automod,
@@ -166,6 +175,35 @@ async function readWelcomeScreen({ client, id }: Guild): Promise<APIGuildWelcome
 	const screen = await absentIf([UnknownGuildWelcomeScreen], () => client.rest.get(Routes.guildWelcomeScreen(id)));
 	const empty = { description: null, welcome_channels: [] };
 	return (screen as APIGuildWelcomeScreen | undefined) ?? empty;
+}
+
+/** Without those of deleted channels. */
+async function readMessages({ client }: Guild, rows: readonly GuildMessageRow[], channels: GuildState["channels"]) {
+	const { UnknownChannel, UnknownMessage } = RESTJSONErrorCodes;
+	const get = (path: `/${string}`) => absentIf([UnknownChannel, UnknownMessage], () => client.rest.get(path));
+	const read = async ({
+		channel_id,
+		key,
+		message_id: id,
+		content: posted,
+	}: GuildMessageRow): Promise<KnownMessage[]> => {
+		const type = channels.find((one) => one.id === channel_id)?.type;
+		const known = { channelId: channel_id, key, id, posted, content: undefined, isPinned: false };
+		const isPost = type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
+		if (type === undefined) return [];
+		try {
+			const message = (await get(Routes.channelMessage(isPost ? id : channel_id, id))) as APIMessage | undefined;
+			if (!message) return [known];
+			const thread = isPost ? ((await get(Routes.channel(id))) as APIThreadChannel | undefined) : undefined;
+			const isPinned = thread ? ((thread.flags ?? 0) & ChannelFlags.Pinned) !== 0 : message.pinned;
+			const why = message.author.id === client.user.id ? undefined : "it is not a message of this bot";
+			return [{ ...known, content: message.content, isPinned, why }];
+		} catch (error) {
+			if (!(error instanceof DiscordAPIError) || error.status !== 403) throw error;
+			return [{ ...known, why: "the bot may not read the messages of its channel" }];
+		}
+	};
+	return (await Promise.all(rows.map(read))).flat();
 }
 
 async function readBans({ client, id }: Guild): Promise<APIBan[]> {

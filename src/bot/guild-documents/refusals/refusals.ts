@@ -7,6 +7,7 @@ import { describeBits, type Overwrites } from "../../../discord/permissions.ts";
 import { powerfulPermissions } from "../../../discord/powers.ts";
 import { oneField } from "../../../discord/text.ts";
 import { refusedForTwoFactor } from "../../../discord/two-factor.ts";
+import type { SentMenu } from "../../../guild-document/steps/message-steps.ts";
 import type { GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
 import { unseenIn } from "../read/read-guild.ts";
 import {
@@ -93,19 +94,24 @@ function roomIn(steps: readonly Step[], state: GuildState): (step: Step) => stri
 	};
 }
 
-/** New members could choose a role with permissions of administrators or moderators. */
+/** People could choose a role with permissions of administrators or moderators: not in a role menu, which refuses that. */
 function noteOnGivenRoles(
-	{ kind, body: { prompts } }: CheckedStep,
+	{ body: { prompts, role_menu } }: CheckedStep,
 	powers: ReadonlyMap<string, { name: string; bits: bigint }>,
 ): string | undefined {
-	if (kind !== "onboarding" || !Array.isArray(prompts)) return undefined;
-	const options: { role_ids?: string[] }[] = prompts.flatMap(({ options = [] }) => options);
-	const given = [...new Set(options.flatMap(({ role_ids = [] }) => role_ids))].flatMap((id) => {
+	const { entries = [] } = Object(role_menu) as Partial<SentMenu>;
+	const options = (Array.isArray(prompts) ? prompts : []).flatMap(({ options = [] }) => options);
+	const chosen: string[] = [
+		...options.flatMap(({ role_ids = [] }) => role_ids),
+		...entries.map(({ roleId }) => roleId),
+	];
+	const given = [...new Set(chosen)].flatMap((id) => {
 		const { name = "", bits = 0n } = powers.get(id) ?? {};
 		return (bits & powerfulPermissions) === 0n
 			? []
 			: `${oneField(name)} with ${describeBits(bits & powerfulPermissions)}`;
 	});
+	if (given.length > 0 && role_menu) return `The role menu gives nobody ${given.join("; ")}.`;
 	return given.length > 0 ? `Every new member can choose to get the role ${given.join("; ")}.` : undefined;
 }
 
@@ -149,31 +155,21 @@ function refused(
 	return reasons.length > 0 ? [...new Set(reasons)].join(" ") : undefined;
 }
 
-const kindNames: Readonly<Record<Step["kind"], string>> = {
+/** Where it is not the kind. */
+const kindNames: Partial<Record<Step["kind"], string>> = {
 	settings: "settings of the guild",
 	everyone: "permissions of @everyone",
-	role: "role",
-	emoji: "emoji",
-	category: "category",
-	channel: "channel",
 	automod: "AutoMod rule",
-	event: "event",
-	webhook: "webhook",
 	welcome_screen: "welcome screen",
-	onboarding: "onboarding",
-	member: "member",
+	post: "message",
+	pin: "pin of",
 	ban: "ban of",
 };
-const withoutName: ReadonlySet<Step["kind"]> = new Set([
-	"settings",
-	"everyone",
-	"welcome_screen",
-	"onboarding",
-] as const);
+const withoutName: readonly Step["kind"][] = ["settings", "everyone", "welcome_screen", "onboarding"];
 
 function subjectOf({ kind, action, name, targetId }: Step): string {
 	if (action === "order") return kind === "role" ? "order of the roles" : "order of the channels";
 	if (action === "assign") return `role ${name} of member ${targetId?.split("/")[0]}`;
-	const noun = kindNames[kind];
-	return withoutName.has(kind) ? noun : `${noun} ${name}`;
+	const noun = kindNames[kind] ?? kind;
+	return withoutName.includes(kind) ? noun : `${noun} ${name}`;
 }

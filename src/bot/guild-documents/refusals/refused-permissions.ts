@@ -35,15 +35,18 @@ const {
 	Connect,
 	CreateEvents,
 	CreateGuildExpressions,
+	EmbedLinks,
 	ManageChannels,
 	ManageEvents,
 	ManageGuild,
 	ManageGuildExpressions,
 	ManageRoles,
 	ManageWebhooks,
+	MentionEveryone,
 	ModerateMembers,
 	MoveMembers,
 	MuteMembers,
+	SendMessages,
 	ViewAuditLog,
 	ViewChannel,
 } = PermissionFlagsBits;
@@ -145,7 +148,7 @@ export function reasonOf(check: () => unknown): string | undefined {
 
 function needsOf(guild: Guild, step: CheckedStep): readonly Need[] {
 	const needs = ownNeeds(guild, step);
-	if (step.action !== "create") return needs;
+	if (step.action !== "create" || step.guard.channelId !== undefined) return needs;
 	const why = "If Discord's response to a request gets lost, the bot looks in the audit log for what it created.";
 	return [...needs, { bits: ViewAuditLog, why }];
 }
@@ -185,9 +188,20 @@ function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 			const [, created] = /^\/channels\/(.+)\/webhooks$/.exec(path) ?? [];
 			return [inChannel(guild, created ?? textIn(body, "channel_id"), ManageWebhooks)];
 		}
+		case "message":
+		case "post":
+		case "pin":
+			return [messageNeed(guild, step)];
 		case "ban":
 			return [{ bits: BanMembers }];
 	}
+}
+
+/** Without some of them, Discord leaves embeds and pings out and says nothing. */
+function messageNeed(guild: Guild, { body, guard }: CheckedStep): Need {
+	const { embeds } = { ...body, ...Object(body.message) } as Readonly<Record<string, unknown>>;
+	const bits = SendMessages | (embeds ? EmbedLinks : 0n) | (guard.pingsMany ? MentionEveryone : 0n);
+	return inChannel(guild, guard.channelId, bits);
 }
 
 function inChannel(guild: Guild, id: string | null | undefined, bits: bigint): Need {

@@ -30,6 +30,11 @@ const tools: Partial<Record<`${StepAction} ${StepKind}`, string>> = {
 	"create webhook": "create_webhook",
 	"edit webhook": "edit_webhook",
 	"delete webhook": "delete_webhook",
+	"create message": "send_message",
+	"edit message": "edit_message",
+	"create post": "create_thread",
+	"edit post": "edit_thread",
+	"edit pin": "pin_message",
 	"assign member": "bulk_role_update",
 	"ban ban": "ban",
 };
@@ -39,6 +44,8 @@ export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): 
 	const isEdit = noun === "channel" && action === "edit";
 	return [
 		tools[`${action} ${noun}`] ?? [],
+		fields?.includes("poll") ? "create_poll" : [],
+		fields?.includes("role_menu") ? "create_role_menu" : [],
 		isEdit && overwrites ? "set_channel_permissions" : [],
 		isEdit && fields?.includes("category") ? "move_channels" : [],
 	].flat();
@@ -47,6 +54,7 @@ export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): 
 const readers: Partial<Record<Part, string>> = {
 	automod: "list_automod_rules",
 	webhooks: "list_webhooks",
+	messages: "get_recent_messages",
 	members: "list_members",
 	bans: "get_bans",
 };

@@ -3,10 +3,10 @@
 import type { Guild } from "discord.js";
 import { withTitles } from "../../../discord/permissions.ts";
 import { cannotGiveRoles } from "../../../discord/role-hierarchy.ts";
+import type { MenuRules } from "../../../discord/role-menu.ts";
 import { resultLines } from "../../../discord/text.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { type Say, said } from "../../../texts/texts.ts";
-import type { MenuRules } from "./menu.ts";
 import { type ReservedRoles, whyFixed, whyNotTakeable } from "./takeable.ts";
 
 /** What a member chose in a role menu: the role of the pressed button, or all roles selected in the select menu. */

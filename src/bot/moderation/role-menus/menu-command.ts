@@ -1,13 +1,13 @@
 // The command /rolemenu, which calls the tool create_role_menu.
 
 import * as v from "valibot";
+import { maxRoles, menuPrefix } from "../../../discord/role-menu.ts";
 import { inlineText } from "../../../discord/text.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said } from "../../../texts/texts.ts";
 import type { Action, ActionOption } from "../../commands/action.ts";
 import { innerEmoji } from "../../messages/emoji.ts";
-import { maxRoles, menuPrefix } from "./menu.ts";
 import { maxContent } from "./menu-tool.ts";
 
 /** Number of roles that the command /rolemenu accepts. Discord allows at most 25 options in a command. */

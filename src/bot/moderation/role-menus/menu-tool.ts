@@ -1,10 +1,11 @@
 // The tool create_role_menu.
 
-import { type APIMessage, type Guild, type GuildTextBasedChannel, MessageFlags, type Role, Routes } from "discord.js";
+import { type APIMessage, type Guild, MessageFlags, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { roleName } from "../../../discord/describe.ts";
 import { role, textChannel } from "../../../discord/find.ts";
 import { grantsOf } from "../../../discord/powers.ts";
+import { isMenu, type MenuEntry, maxLabelLength, maxRoles, menuComponents } from "../../../discord/role-menu.ts";
 import { countOf, lengthOf, resultLines, truncate } from "../../../discord/text.ts";
 import { publishedAs } from "../../../mcp/json-schema.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
@@ -13,11 +14,10 @@ import { render, said, sayIn } from "../../../texts/texts.ts";
 import { type Emoji, innerEmoji, requireOwnEmoji } from "../../messages/emoji.ts";
 import { allowedMentions, contentPermissions, fetchOwnMessage, slowMode } from "../../messages/message-arguments.ts";
 import { requireSender } from "../../messages/own-messages.ts";
-import { placeOf } from "../../messages/sent-message.ts";
+import { linkTo, placeOf } from "../../messages/sent-message.ts";
 import { roles as mentionsOf, parts, type Result, result } from "../../results/result.ts";
 import { choice, expected, found, guild_id, integer, list, snowflake, text } from "../../tool/arguments/arguments.ts";
 import { writeTool } from "../../tool/define.ts";
-import { isMenu, type MenuEntry, maxLabelLength, maxRoles, menuComponents } from "./menu.ts";
 import { type ReservedRoles, whyNotTakeable } from "./takeable.ts";
 
 /** Discord's maximum length of a message. https://discord.com/developers/docs/resources/message#create-message */
@@ -163,10 +163,6 @@ function describeRules(roles: readonly Role[], max: number | undefined, required
 		max === undefined ? said("menu.limit.none") : said("menu.limit", { count: max }),
 		required && said("menu.limit.role", { role: `<@&${required.id}>` }),
 	);
-}
-
-function linkTo({ id, guildId }: GuildTextBasedChannel, messageId: string): string {
-	return `https://discord.com/channels/${guildId}/${id}/${messageId}`;
 }
 
 /** Throws a ToolError if members must not be able to give themselves this role through a role menu. */

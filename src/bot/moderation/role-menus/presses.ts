@@ -7,6 +7,7 @@ import { roleIds } from "../../../discord/members/member-filter.ts";
 import { whyReadOnly } from "../../../discord/permissions.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { isOutcomeUnknown, observeRateLimit } from "../../../discord/rest/rest.ts";
+import { type MenuRules, menuPrefix, readMenu, readMenuId, roleIdIn } from "../../../discord/role-menu.ts";
 import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -17,7 +18,6 @@ import type { ComponentHandler, ComponentInteraction } from "../../commands/comp
 import type { IsRestricted } from "../../commands/role-writer.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { type Change, type Choice, changeFor, describeChange } from "./choice.ts";
-import { type MenuRules, menuPrefix, readMenu, readMenuId, roleIdIn } from "./menu.ts";
 import type { PressQueue } from "./press-queue.ts";
 import type { ReservedRoles } from "./takeable.ts";
 

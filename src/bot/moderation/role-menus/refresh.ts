@@ -4,10 +4,10 @@
 import { type APIMessage, type Guild, type Message, Routes } from "discord.js";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { inBackground } from "../../../discord/rest/rest.ts";
+import { refreshed } from "../../../discord/role-menu.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
-import { refreshed } from "./menu.ts";
 
 const intervalMs = 60_000;
 const maxMenus = 1_000;

@@ -20,7 +20,7 @@ import {
 
 // By the end of the argument's name.
 const kinds: readonly [path: RegExp, kind: NamedKind][] = [
-	[/(^|_)user_ids?$|^moderator_id$|^mentions$/, "user"],
+	[/(^|_)user_ids?$|^moderator_id$|^mentions$|^(members|bans)\.id$|(^|\.)overwrites\.member$/, "user"],
 	[/(^|_)role_ids?$/, "role"],
 	[/(^|_)channel_ids?$/, "channel"],
 	[/^category_id$/, "category"],

@@ -2,13 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { type APIMessage, EmbedType } from "discord.js";
-import {
-	isMenu,
-	maxRoles,
-	menuComponents,
-	readMenu,
-	readMenuId,
-} from "../../../../src/bot/moderation/role-menus/menu.ts";
+import { isMenu, maxRoles, menuComponents, readMenu, readMenuId } from "../../../../src/discord/role-menu.ts";
 import { sayIn } from "../../../../src/texts/texts.ts";
 import { until } from "../../../support/until.ts";
 import { colors, startMenuWorld } from "./menu-world.ts";

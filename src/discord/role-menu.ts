@@ -13,8 +13,8 @@ import {
 	ButtonStyle,
 	ComponentType,
 } from "discord.js";
-import { truncate } from "../../../discord/text.ts";
-import type { Say } from "../../../texts/texts.ts";
+import type { Say } from "../texts/texts.ts";
+import { truncate } from "./text.ts";
 
 /** Start of the custom_id of all components of role menus. */
 export const menuPrefix = "rolemenu";

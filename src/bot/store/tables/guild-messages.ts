@@ -1,0 +1,32 @@
+// Table "guild_messages": messages and forum posts that guild documents have posted, by channel (or forum) and key, and what
+// the document said of them: JSON, with ids.
+
+import { many, type Sql } from "../../../lib/store/statement.ts";
+
+export interface GuildMessageRow {
+	guild_id: string;
+	channel_id: string;
+	key: string;
+	message_id: string;
+	content: string;
+}
+
+export const guildMessagesTable = `
+	CREATE TABLE guild_messages (
+		guild_id TEXT NOT NULL,
+		channel_id TEXT NOT NULL,
+		key TEXT NOT NULL,
+		message_id TEXT NOT NULL,
+		content TEXT NOT NULL,
+		PRIMARY KEY (guild_id, channel_id, key)
+	)`;
+
+export function selectGuildMessages(sql: Sql, guildId: string): Promise<GuildMessageRow[]> {
+	return sql<GuildMessageRow>`SELECT * FROM guild_messages WHERE guild_id = ${guildId}`;
+}
+
+export async function saveGuildMessage(sql: Sql, row: GuildMessageRow): Promise<void> {
+	await sql`
+		INSERT INTO guild_messages ${many([{ ...row }])} ON CONFLICT (guild_id, channel_id, key)
+		DO UPDATE SET message_id = excluded.message_id, content = excluded.content`;
+}
