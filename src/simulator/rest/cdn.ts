@@ -1,17 +1,11 @@
 // Discord's CDN: the pictures of emoji, guilds and roles, without authorization.
 // https://discord.com/developers/docs/reference#image-formatting
 //
-// A gap: The `size` of a picture is checked and has no effect, and animations stay in the format of their upload.
+// A gap: The `size` of a picture has no effect, and animations stay in the format of their upload.
 
 import type { Picture, Pictures } from "../world/guilds/pictures.ts";
 
 const formats = { png: "png", jpg: "jpeg", jpeg: "jpeg", webp: "webp", gif: "gif" } as const;
-/** The values of the query parameter `size`. https://docs.discord.food/reference#cdn-formatting */
-const sizes = new Set(
-	"16 20 22 24 28 32 40 44 48 56 60 64 80 96 100 128 160 240 256 300 320 480 512 600 640 1024 1280 1536 2048 3072 4096".split(
-		" ",
-	),
-);
 
 type Format = (typeof formats)[keyof typeof formats];
 
@@ -20,9 +14,6 @@ export async function servePicture(pictures: Pictures, { pathname, searchParams 
 	const [, path = "", extension = ""] = /^\/((?:emojis|icons\/\d+|role-icons\/\d+)\/\w+)\.(\w+)$/.exec(pathname) ?? [];
 	const picture = pictures.get(path);
 	if (!picture) return refusal(404, "There is nothing here.");
-	// A guess (cdn-size-refused): any other size is refused with 400.
-	const size = searchParams.get("size");
-	if (size !== null && !sizes.has(size)) return refusal(400, "Invalid size");
 	const format = Object.hasOwn(formats, extension) ? formats[extension as keyof typeof formats] : undefined;
 	const isRoleIcon = path.startsWith("role-icons/");
 	// https://docs.discord.food/resources/emoji#emoji-formats

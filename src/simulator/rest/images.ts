@@ -8,16 +8,6 @@ import { refine, text } from "./fields/fields.ts";
 // A character of base64 has 6 bits; the rest is for "data:image/…;base64,".
 const maxLength = (maxBytes: number) => Math.ceil(maxBytes * 2);
 
-/** The field with the avatar of a user or webhook as a data URL. Only a hash of the image is stored. */
-export const avatar = refine(text(0, 10_000_000), (data) => {
-	if (data.startsWith("data:image/")) return hashOf(data);
-	throw formError("IMAGE_INVALID", "Invalid image");
-});
-
-export function hashOf(data: string): string {
-	return Bun.hash(data).toString(16).padStart(32, "0");
-}
-
 /** A request field with an image of at most `maxBytes` bytes as a data URI. */
 export function image(maxBytes: number) {
 	return refine(text(0, maxLength(maxBytes)), (uri) => readImage(uri, maxBytes));

@@ -9,7 +9,6 @@ import type { World } from "../../world/world.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import { boolean, nullable, refine, required, snowflake, text } from "../fields/fields.ts";
-import { avatar, hashOf } from "../images.ts";
 import {
 	contentFields,
 	editedContent,
@@ -25,6 +24,7 @@ const byId = "/webhooks/:webhook_id";
 const byToken = `${byId}/:webhook_token` as const;
 const oneMessage = `${byToken}/messages/:message_id` as const;
 const threadId = { thread_id: snowflake };
+const avatar = notSimulatedField("avatars of webhooks");
 
 /** The field with the name of a webhook. Discord allows no name that contains "discord" or "clyde". */
 const name = refine(text(1, 80), (given) => {
@@ -93,14 +93,12 @@ const managing = [
 	}),
 	route("POST /channels/:channel_id/webhooks", {
 		needs: "ManageWebhooks",
-		body: { name: required(name), avatar: nullable(avatar) },
+		body: { name: required(name), avatar },
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
 			checkWebhookLimit(call, channel);
-			const { name, avatar = null } = body;
-			const given = { name, avatar, user: actor.user };
-			return serializeWebhook(world.webhooks.add(channel, given, by), actor);
+			return serializeWebhook(world.webhooks.add(channel, { name: body.name, user: actor.user }, by), actor);
 		},
 	}),
 	route(`GET ${byId}`, (call) => {
@@ -110,13 +108,11 @@ const managing = [
 		return serializeWebhook(webhook, call.actor);
 	}),
 	route(`PATCH ${byId}`, {
-		body: { name, avatar: nullable(avatar), channel_id: nullable(snowflake) },
+		body: { name, avatar, channel_id: nullable(snowflake) },
 		run: (call) => {
 			const webhook = managedWebhook(call);
-			const { name, avatar } = call.body;
 			const channel_id = targetOf(call, webhook, call.body.channel_id);
-			const changes = { name, avatar, channel_id };
-			call.world.webhooks.edit(webhook, changes, call.by);
+			call.world.webhooks.edit(webhook, { name: call.body.name, channel_id }, call.by);
 			return serializeWebhook(webhook, call.actor);
 		},
 	}),
@@ -140,11 +136,7 @@ const writing = [
 			const place = placeOf(call);
 			if (holdsPosts(place)) throw apiError("WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId");
 			requireContent(call, body);
-			const author = authorOf(webhook, {
-				...(body.username && { name: body.username }),
-				...(body.avatar_url && { avatar: hashOf(body.avatar_url) }),
-			});
-			const message = world.messages.add(place, author, {
+			const message = world.messages.add(place, authorOf(webhook, body), {
 				...newContent(call, place, body),
 				webhook_id: webhook.id,
 				...(application_id !== null && { application_id }),

@@ -1,7 +1,7 @@
 // Webhooks: incoming ones, which can write, and the other kinds, which are only listed.
 // https://discord.com/developers/docs/resources/webhook
 //
-// A gap: Webhooks store only a hash of their avatar and create no forum posts.
+// A gap: Webhooks have no avatars, their messages only a hash of one, and they create no forum posts.
 
 import { randomBytes } from "node:crypto";
 import type { APIWebhook } from "discord.js";
@@ -12,8 +12,7 @@ import { newUserProfile } from "../state/defaults.ts";
 import type { Account, GuildChannel, User, Webhook } from "../state/entities.ts";
 import { type Attribution, apply, type Changes, isIn, type Place, permittedIn, type State } from "../state/state.ts";
 
-type NewWebhook = Pick<Webhook, "name"> &
-	Partial<Pick<Webhook, "type" | "user" | "avatar" | "source_guild" | "source_channel">>;
+type NewWebhook = Pick<Webhook, "name"> & Partial<Pick<Webhook, "type" | "user" | "source_guild" | "source_channel">>;
 
 const audit = auditOf("Webhook");
 
@@ -42,12 +41,12 @@ export class Webhooks {
 
 	/** Adds a webhook to a channel. The default type is 1: an incoming webhook, which gets a token. */
 	add(channel: GuildChannel, given: NewWebhook, by?: Attribution): Webhook {
-		const { type = 1, user = null, avatar = null, ...rest } = given;
+		const { type = 1, user = null, ...rest } = given;
 		const webhook: Webhook = {
 			id: this.state.idFor("webhook"),
 			type,
 			user,
-			avatar,
+			avatar: null,
 			guild_id: channel.guild_id,
 			channel_id: channel.id,
 			application_id: user?.bot ? user.id : null,
@@ -61,7 +60,7 @@ export class Webhooks {
 		return webhook;
 	}
 
-	edit(webhook: Webhook, changes: Changes<Pick<Webhook, "name" | "avatar" | "channel_id">>, by?: Attribution): void {
+	edit(webhook: Webhook, changes: Changes<Pick<Webhook, "name" | "channel_id">>, by?: Attribution): void {
 		const before = auditFields(webhook);
 		const left = this.state.channelOf(webhook);
 		apply(webhook, changes);
@@ -94,19 +93,18 @@ export class Webhooks {
 }
 
 function auditFields(webhook: Webhook) {
-	const { type, name, channel_id, avatar, application_id } = webhook;
-	return {
-		type,
-		name,
-		channel_id,
-		...(avatar !== null && { avatar_hash: avatar }),
-		...(application_id !== null && { application_id }),
-	};
+	const { type, name, channel_id, application_id } = webhook;
+	return { type, name, channel_id, ...(application_id !== null && { application_id }) };
 }
 
 /** Each message can override the webhook's name and avatar. */
-export function authorOf(webhook: Webhook, { name = webhook.name, avatar = webhook.avatar } = {}): User {
-	return { id: webhook.id, ...newUserProfile, username: name, discriminator: "0000", avatar, bot: true };
+export function authorOf(
+	{ id, name }: Webhook,
+	given: { username?: string | null | undefined; avatar_url?: string | null | undefined } = {},
+): User {
+	const { username, avatar_url: url } = given;
+	const avatar = url ? Bun.hash(url).toString(16).padStart(32, "0") : null;
+	return { id, ...newUserProfile, username: username || name, discriminator: "0000", avatar, bot: true };
 }
 
 /** Creates the account that counts as the sender of REST requests with the webhook's token. */
