@@ -1,7 +1,7 @@
 // Table "guild_messages": messages and forum posts that guild documents have posted, by channel (or forum) and key, and what
 // the document said of them: JSON, with ids.
 
-import { many, type Sql } from "../../../lib/store/statement.ts";
+import { type Sql, upsert } from "../../../lib/store/statement.ts";
 
 export interface GuildMessageRow {
 	guild_id: string;
@@ -25,8 +25,6 @@ export function selectGuildMessages(sql: Sql, guildId: string): Promise<GuildMes
 	return sql<GuildMessageRow>`SELECT * FROM guild_messages WHERE guild_id = ${guildId}`;
 }
 
-export async function saveGuildMessage(sql: Sql, row: GuildMessageRow): Promise<void> {
-	await sql`
-		INSERT INTO guild_messages ${many([{ ...row }])} ON CONFLICT (guild_id, channel_id, key)
-		DO UPDATE SET message_id = excluded.message_id, content = excluded.content`;
+export function saveGuildMessage(sql: Sql, row: GuildMessageRow): Promise<void> {
+	return upsert(sql, "guild_messages", ["guild_id", "channel_id", "key"], [row]);
 }
