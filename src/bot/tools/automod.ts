@@ -22,7 +22,6 @@ import {
 	triggerOf,
 } from "../../guild-document/names/automod-rule.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { choice, flag, found, guild_id, integer, list, reason, text } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
@@ -33,37 +32,24 @@ import { automodRule, moderatesMembers, validateRule } from "./automod/rules.ts"
 
 const ruleId = found(automodRule, "rule");
 
-const shown = <T>(type: "string" | "integer", description: string) => listedAs<T>({ type, description });
-const shownList = <T>(description: string, options?: readonly string[]) =>
-	listedAs<T>({ type: "array", items: { type: "string", ...(options && { enum: options }) }, description });
-
 const words = (max: number, maxLength: number, description: string) =>
-	list(text(1, maxLength, ""), 0, max, description);
+	v.optional(list(text(1, maxLength, ""), 0, max, description));
 
 const ruleFields = {
-	keyword_filter: v.optional(
-		v.pipe(words(1000, 60, "Words; cat* and *cat* match parts."), shownList("Words; cat* and *cat* match parts.")),
-	),
-	regex_patterns: v.optional(v.pipe(words(10, 260, "In Rust's syntax."), shownList("In Rust's syntax."))),
-	presets: v.optional(v.pipe(list(choice(presetNames, ""), 1, 3, "Discord's lists."), shownList("Discord's."))),
-	allow_list: v.optional(v.pipe(words(1000, 60, "Exceptions."), shownList("Exceptions."))),
-	mention_total_limit: v.optional(
-		v.pipe(integer(1, 50, "Mentions per message."), shown("integer", "Mentions per message: 1–50.")),
-	),
+	keyword_filter: words(1000, 60, "Words; cat* and *cat* match parts."),
+	regex_patterns: words(10, 260, "In Rust's syntax."),
+	presets: v.optional(list(choice(presetNames, ""), 1, 3, "Discord's.")),
+	allow_list: words(1000, 60, "Exceptions."),
+	mention_total_limit: v.optional(integer(1, 50, "Mentions per message.")),
 };
 
 const actionFields = {
-	custom_message: v.optional(v.pipe(text(0, 150, "Told by block_message."), shown("string", "Its text."))),
+	custom_message: v.optional(text(0, 150, "Its text.")),
 	alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
-	duration: v.optional(v.pipe(duration({ max: "28d" }, "Of timeout."), shown("string", "Of timeout, up to 28d."))),
-	exempt_role_ids: v.optional(v.pipe(list(found(role, "role"), 0, 20, "Exempt."), shownList("Exempt."))),
-	exempt_channel_ids: v.optional(v.pipe(list(found(channel, "channel"), 0, 50, "Exempt."), shownList("Exempt."))),
+	duration: v.optional(duration({ max: "28d" }, "Of timeout, up to 28d.")),
+	exempt_role_ids: v.optional(list(found(role, "role"), 0, 20, "Exempt.")),
+	exempt_channel_ids: v.optional(list(found(channel, "channel"), 0, 50, "Exempt.")),
 };
-
-const actionList = v.pipe(
-	list(choice(actionNames, ""), 1, 4, "What it does."),
-	shownList("What it does.", actionNames),
-);
 
 const actionNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
 	permission: "ModerateMembers",
@@ -96,10 +82,10 @@ export const setAutomodRule = writeTool({
 	input: {
 		guild_id,
 		rule_id: v.optional(ruleId),
-		name: v.optional(v.pipe(text(1, 100, "Name."), shown("string", "For a new rule."))),
+		name: v.optional(text(1, 100, "For a new rule.")),
 		trigger_type: v.optional(choice(triggerNames, "For a new rule.")),
 		...ruleFields,
-		actions: v.optional(actionList),
+		actions: v.optional(list(choice(actionNames, ""), 1, 4, "What it does.")),
 		...actionFields,
 		enabled: v.optional(flag("Default: true.")),
 		reason,

@@ -52,7 +52,7 @@ import { fieldText, topicStart } from "./channels/channel-text.ts";
 import { currentTags, tagLine } from "./channels/forum-tags.ts";
 import { createGuildChannel } from "./channels/new-channel.ts";
 
-const nameField = v.pipe(text(1, 100, "Channel name."), listedAs({ type: "string", description: "Channel name." }));
+const nameField = text(1, 100, "Channel name.");
 
 const tagFields = {
 	name: text(1, 20, "Name of the tag."),
@@ -71,12 +71,7 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	);
 }
 
-const below_channel_id = v.optional(
-	v.pipe(
-		found(find.channel, "channel right above it, or category to be first in"),
-		listedAs({ type: "string", description: "Channel right above it, or its category." }),
-	),
-);
+const below_channel_id = v.optional(found(find.channel, "channel right above it, or its category"));
 
 export const createChannel = writeTool({
 	name: "create_channel",
@@ -156,7 +151,7 @@ export const editChannel = editTool({
 			v.strictObject({ id: v.optional(snowflake("tag, to rename it")), ...tagFields }),
 			"{id to rename, name, emoji, moderated}",
 		),
-		status: v.optional(v.pipe(text(0, 500, "Voice."), listedAs({ type: "string", description: "Voice." }))),
+		status: v.optional(text(0, 500, "Voice.")),
 		reason,
 	},
 	destructive(args) {

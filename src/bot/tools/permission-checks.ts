@@ -29,13 +29,9 @@ import { permissionMatrix } from "../../discord/permission-checks/matrix.ts";
 import { appliesTo, checkedIn, kindOf } from "../../discord/permission-checks/places.ts";
 import { permissionNames } from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
-import { listedAs } from "../../mcp/json-schema.ts";
 import { flag, found, guild_id, list } from "../tool/arguments/arguments.ts";
 import { readPermissions } from "../tool/arguments/permissions.ts";
 import { readTool } from "../tool/define.ts";
-
-const many = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
-	v.optional(v.pipe(schema, listedAs({ type: "array", items: { type: "string" }, description })));
 
 export const checkPermissions = readTool({
 	name: "check_permissions",
@@ -47,9 +43,9 @@ export const checkPermissions = readTool({
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
-		user_ids: many(list(found(member, "member"), 0, 50, "Members."), "Members."),
-		role_ids: many(list(found(role, "role"), 0, 250, "Roles."), "Roles; @everyone has the guild's id."),
-		channel_ids: many(list(found(anyChannel, "channel or thread"), 0, 500, "Channels."), "Channels, threads."),
+		user_ids: v.optional(list(found(member, "member"), 0, 50, "Members.")),
+		role_ids: v.optional(list(found(role, "role"), 0, 250, "Roles; @everyone has the guild's id.")),
+		channel_ids: v.optional(list(found(anyChannel, "channel or thread"), 0, 500, "Channels, threads.")),
 		all_channels: v.optional(flag("All channels."), false),
 		permissions: v.optional(list(v.string(), 0, 64, "By name: VIEW_CHANNEL. Default: the most important.")),
 	},

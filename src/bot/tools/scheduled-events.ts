@@ -40,14 +40,11 @@ const stagePermissions = ["ManageChannels", "MuteMembers", "MoveMembers"] as con
 
 const eventId = found(scheduledEvent, "scheduled event");
 
-const shortText = (min: number, max: number, description: string) =>
-	v.pipe(text(min, max, description), listedAs({ type: "string", description }));
-
-const name = shortText(1, 100, "Name.");
+const name = text(1, 100, "Name.");
 const entity_type = choice(kindNames, "Where.");
 const placeFields = {
 	channel_id: v.optional(found(voiceChannel, "channel")),
-	location: v.optional(shortText(1, 100, "If external.")),
+	location: v.optional(text(1, 100, "If external.")),
 };
 const scheduled_start_time = instant("Start");
 const scheduled_end_time = v.optional(v.pipe(instant("End"), listedAs({ type: "string", description: "End." })));
@@ -95,7 +92,7 @@ export const createScheduledEvent = writeTool({
 		...placeFields,
 		scheduled_start_time,
 		scheduled_end_time,
-		description: v.optional(shortText(1, 1000, "At most 1000 characters.")),
+		description: v.optional(text(1, 1000, "At most 1000 characters.")),
 		reason,
 	},
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
@@ -127,7 +124,7 @@ export const editScheduledEvent = editTool({
 		...placeFields,
 		scheduled_start_time: v.optional(scheduled_start_time),
 		scheduled_end_time,
-		description: v.optional(shortText(0, 1000, "Empty: none.")),
+		description: v.optional(text(0, 1000, "Empty: none.")),
 		status: v.optional(choice(["active", "completed", "canceled"], "Status.")),
 		reason,
 	},

@@ -16,7 +16,6 @@ import * as find from "../../discord/find.ts";
 import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
-import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
@@ -69,8 +68,6 @@ function lineOf(voice: VoiceState, channel: VoiceBasedChannel): string {
 const voiceChannelOrNone: find.Finder<VoiceBasedChannel | null> = (guild, id) =>
 	id === "" ? null : find.voiceChannel(guild, id);
 
-const description = { users: "Members in voice.", channel: 'Where to; "" disconnects.' };
-
 export const editVoiceMembers = destructiveTool({
 	name: "edit_voice_members",
 	toolset: "voice",
@@ -86,11 +83,8 @@ export const editVoiceMembers = destructiveTool({
 	permissionsIn: "run",
 	input: {
 		guild_id,
-		user_ids: v.pipe(
-			list(found(find.voiceMember, "member"), 1, 50, description.users),
-			listedAs({ type: "array", items: { type: "string" }, description: description.users }),
-		),
-		channel_id: v.optional({ ...snowflakeOrEmpty(description.channel), find: voiceChannelOrNone }),
+		user_ids: list(found(find.voiceMember, "member"), 1, 50, "Members in voice."),
+		channel_id: v.optional({ ...snowflakeOrEmpty('Where to; "" disconnects.'), find: voiceChannelOrNone }),
 		mute: v.optional(flag("Nobody hears them.")),
 		deafen: v.optional(flag("They hear nobody.")),
 		reason,

@@ -53,12 +53,7 @@ const overwrite = v.strictObject({
 });
 
 function subjects<Thing>(find: Finder<Thing>, what: string, description: string) {
-	return v.optional(
-		v.pipe(
-			list(found(find, what), 1, maxSubjects, description),
-			listedAs({ type: "array", items: { type: "string" }, description }),
-		),
-	);
+	return v.optional(list(found(find, what), 1, maxSubjects, description));
 }
 
 export const accessFields = {

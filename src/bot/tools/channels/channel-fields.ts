@@ -62,19 +62,9 @@ export function editableKind(channel: GuildBasedChannel): EditedKind {
 }
 
 export const kindFields = {
-	topic: v.optional(
-		v.pipe(
-			text(0, 4096, "Or a forum's guidelines."),
-			listedAs({ type: "string", description: "Or a forum's guidelines." }),
-		),
-	),
+	topic: v.optional(text(0, 4096, "Or a forum's guidelines.")),
 	nsfw: v.optional(flag("Age-restricted.")),
-	slowmode: v.optional(
-		v.pipe(
-			duration({ max: "6h", none: "off" }, "Time between a user's messages, up to 6h; off."),
-			listedAs({ type: "string", description: "Up to 6h; off." }),
-		),
-	),
+	slowmode: v.optional(duration({ max: "6h", none: "off" }, "Up to 6h; off.")),
 	bitrate: v.optional(v.pipe(integer(8000, 384_000, "Voice."), listedAs({ type: "integer", description: "Voice." }))),
 	user_limit: v.optional(
 		v.pipe(
