@@ -18,7 +18,6 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 
 const toleranceMs = 5_000;
 const shutdownGraceMs = 1_500;
-const logInterval = 100;
 
 interface JoinRoleTiming {
 	/** Interval at which the bot looks for members who joined and still have to get the newcomer role. */
@@ -51,7 +50,6 @@ class JoinRole implements Feature {
 	#saved: { owed: Owed; until: number | undefined } | undefined;
 	#joinedUntil: number | undefined;
 	#mayHaveMissed = true;
-	#given = 0;
 	#lastWarning: string | undefined;
 	#nextSave = 0;
 	readonly #counter;
@@ -204,17 +202,10 @@ class JoinRole implements Feature {
 			this.#queue.delete(id);
 			if (outcome === "wait") this.#waiting.set(id, since);
 			if (outcome === "retry") this.#queue.set(id, since);
-			if (outcome !== "given") continue;
-			this.#given += 1;
-			if (this.#given % logInterval === 0)
-				this.options.log.info("join_role feature: gave its role to new members", {
-					given: this.#given,
-					still_queued: this.#queue.size,
-				});
 		}
 	}
 
-	async #give(id: string): Promise<"given" | "settled" | "wait" | "retry" | "later"> {
+	async #give(id: string): Promise<"settled" | "wait" | "retry" | "later"> {
 		const guild = guildForRoles(this.#connection, [this.roleId], this.#warn);
 		if (!guild) return "later";
 		return this.options.mutex.withLock(id, async () => {
@@ -238,7 +229,7 @@ class JoinRole implements Feature {
 			if (written === "done") {
 				this.#lastWarning = undefined;
 				this.#counter?.add(["given"]);
-				return "given";
+				return "settled";
 			}
 			this.#counter?.add(["failed"]);
 			this.#warn(failureReason(written));

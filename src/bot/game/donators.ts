@@ -78,7 +78,7 @@ export class DonatorSync {
 	readonly #counters;
 	readonly #work: Durable;
 	#isClosed = false;
-	#busy: { done: number; of: number } | undefined;
+	#isBusy = false;
 	/** When the roles are synced next, in milliseconds of performance.now(). */
 	#nextRunAt = 0;
 	/** When the bot started to wait for members to be loaded, in milliseconds of performance.now(). */
@@ -166,20 +166,17 @@ export class DonatorSync {
 
 	/** Starts none after `untilMs` (milliseconds of performance.now()). A ToolError while another plan is applied. */
 	async apply(plan: SyncPlan, untilMs = Number.POSITIVE_INFINITY): Promise<SyncResult> {
-		if (this.#busy)
-			throw new ToolError(
-				`The bot is already changing supporter roles (${this.#busy.done} of ${this.#busy.of} done). Nothing was done; try again later.`,
-			);
-		const progress = { done: 0, of: plan.changes.length };
-		this.#busy = progress;
+		if (this.#isBusy)
+			throw new ToolError("The bot is already changing supporter roles. Nothing was done; try again later.");
+		this.#isBusy = true;
 		try {
-			return await this.#work.hold(key, () => this.#applyChanges(plan, untilMs, progress));
+			return await this.#work.hold(key, () => this.#applyChanges(plan, untilMs));
 		} finally {
-			this.#busy = undefined;
+			this.#isBusy = false;
 		}
 	}
 
-	async #applyChanges(plan: SyncPlan, untilMs: number, progress: { done: number; of: number }): Promise<SyncResult> {
+	async #applyChanges(plan: SyncPlan, untilMs: number): Promise<SyncResult> {
 		let { removalsHeld } = plan;
 		try {
 			await plan.saveList();
@@ -188,7 +185,6 @@ export class DonatorSync {
 			removalsHeld ??= storeUnavailable;
 		}
 		const changes = plan.changes.filter(({ kind }) => kind === "give" || removalsHeld === undefined);
-		progress.of = changes.length;
 		const reasons = new Map<string, string>();
 		const count = { given: 0, taken: 0, failed: 0, left: 0 };
 		let unanswered = 0;
@@ -197,7 +193,6 @@ export class DonatorSync {
 				count.left += 1;
 				continue;
 			}
-			progress.done += 1;
 			const { role, kind } = change;
 			try {
 				if (!(await this.#applyChange(plan.guild, change))) continue;

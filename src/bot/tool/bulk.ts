@@ -6,6 +6,7 @@ import { isForPeople } from "../../discord/acting-person.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { currentRun, endingEarlier, isOutcomeUnknown, noteItem, timeLeftMs } from "../../discord/rest/rest.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
 import type { ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { joined, type Said, said } from "../../texts/texts.ts";
@@ -160,6 +161,18 @@ export async function tryEach<Item>(
 		call.reportProgress(index + 1, items.length);
 	}
 	return outcome;
+}
+
+/** Of requests that follow a change, whose result must not be lost with them. */
+export async function failureOf(work: () => Promise<unknown>): Promise<Error | undefined> {
+	try {
+		await endingEarlier(reserveMs, work);
+		return undefined;
+	} catch (error) {
+		const known = error instanceof ToolError || error instanceof RpcError ? error : toToolError(error);
+		if (!known) throw error;
+		return known;
+	}
 }
 
 function reasonToStop(call: ToolCall): string | undefined {

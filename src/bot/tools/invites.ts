@@ -135,14 +135,6 @@ export const deleteInvite = destructiveTool({
 	input: { guild_id, invite_codes: list(inviteCode, 1, 100, "Codes or links."), reason },
 	async plan({ invite_codes }, { discord, guild }) {
 		const { invites, missing } = await invitesOf(guild, invite_codes);
-		const remove = ({ code }: APIInvite) => discord.rest.delete(Routes.invite(code));
-		const [only] = invites;
-		if (only && invite_codes.length === 1)
-			return {
-				preview: [`Would delete the invite ${only.code}; ${inviteLink(only)} would stop working:`, inviteLine(only)],
-				write: () => remove(only),
-				result: `Deleted the invite ${inviteLine(only)}`,
-			};
 		return {
 			preview: resultLines(
 				`Would delete ${invites.length} invite(s), whose links would stop working; ${nowIs()}:`,
@@ -155,7 +147,7 @@ export const deleteInvite = destructiveTool({
 					resumes: true,
 					idOf: ({ code }) => code,
 					describe: inviteLine,
-					write: remove,
+					write: ({ code }) => discord.rest.delete(Routes.invite(code)),
 					done: (count, of) => `Deleted ${count} of ${of} invite(s):`,
 				},
 				missing,

@@ -7,13 +7,12 @@ import { roleFields, roleName } from "../../discord/describe.ts";
 import { role } from "../../discord/find.ts";
 import { botMember } from "../../discord/permissions.ts";
 import { powerfulPermissions } from "../../discord/powers.ts";
-import { toToolError } from "../../discord/rest/errors.ts";
-import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import { isAbove, isBelow, isBelowBot } from "../../discord/role-hierarchy.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { found, guild_id, list, reason, requireEither } from "../tool/arguments/arguments.ts";
+import { failureOf } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 
 export const moveRoles = editTool({
@@ -132,19 +131,12 @@ export async function placeBelow(
 	target: Role,
 	planned?: RoleMove,
 ): Promise<string> {
-	const place = { below_role_id: target.id };
-	try {
-		return await endingEarlier(reserveMs, async () => {
-			const move = planned ?? (await planMove(guild, [id], place));
-			return describePlace(await move.execute(), id);
-		});
-	} catch (error) {
-		const known = error instanceof ToolError ? error : toToolError(error);
-		if (!known) throw error;
-		return isOutcomeUnknown(error)
-			? `Whether it stands right below ${roleName(target)} is unknown: ${known.message}`
-			: `It was not moved right below ${roleName(target)}: ${known.message}`;
-	}
+	let line = "";
+	const failure = await failureOf(async () => {
+		const move = planned ?? (await planMove(guild, [id], { below_role_id: target.id }));
+		line = describePlace(await move.execute(), id);
+	});
+	return failure ? `It may not stand right below ${roleName(target)}: ${failure.message}` : line;
 }
 
 /** Says which roles are right above and right below a role. `roles` are the guild's roles, highest first. */
@@ -154,12 +146,6 @@ export function describePlace(roles: readonly OrderedRole[], id: string): string
 	const neighbors = [above && `right below ${roleName(above)}`, below && `right above ${roleName(below)}`];
 	return `It stands ${neighbors.filter(Boolean).join(" and ")}.`;
 }
-
-/**
- * A request to Discord times out this many milliseconds before the tool call's deadline, so that the result can still
- * be returned.
- */
-const reserveMs = 1_000;
 
 const everyoneStays = "@everyone always stays below all other roles. Nothing was done.";
 

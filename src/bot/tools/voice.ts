@@ -21,7 +21,7 @@ import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { mentions, parts, result } from "../results/result.ts";
 import { flag, found, guild_id, list, reason, requireOneOf, snowflakeOrEmpty } from "../tool/arguments/arguments.ts";
-import { sample, writeEach } from "../tool/bulk.ts";
+import { onEach, sample } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
@@ -103,46 +103,30 @@ export const editVoiceMembers = destructiveTool({
 		if (channel) requirePermissions(guild, channel, PermissionFlagsBits.MoveMembers | impliedIn(channel));
 		const changes = users.map((user) => changeOf(user, { channel, mute, deafen }));
 		const items = changes.filter(({ texts }) => texts.length > 0);
-		const [first] = items;
-		if (!first) throw new SaidError(said("refusal.nothing_to_change"), { models: nothingToChange(changes, channel) });
+		if (items.length === 0)
+			throw new SaidError(said("refusal.nothing_to_change"), {
+				models: `Nothing would change: ${changes.map(({ member }) => memberName(member)).join(", ")} is already so. Nothing was done.`,
+			});
 		const done = (some: readonly Change[]) => saidOf(some, channel);
 		const same = changes.length - items.length;
 		const record = caseOf(items, channel);
 		const note = same > 0 && result(`${same} already so.`);
-		if (changes.length === 1)
-			return {
-				preview: `Would ${first.texts.map(({ would }) => would).join(" and ")}.`,
-				record,
-				write: () => patch(first),
-				result: result(first.texts.map(({ did }) => did).join(" "), saidOf([first], channel)),
-			};
-		const describe = ({ texts }: Change) => texts.map(({ did }) => did).join(" ");
 		return {
-			preview: parts(
-				`Would change ${items.length} member(s) in voice:`,
-				sample(items, 50, ({ texts }) => texts.map(({ would }) => would).join(" and ")),
+			preview: parts(`Would change ${items.length} member(s) in voice:`, sample(items, 50, describeChange), note),
+			record,
+			act: onEach(
+				{
+					items,
+					// A disconnected member is not in voice any more, which the same call would refuse.
+					next: (left) => `To continue, call again with user_ids ${left.map(({ member }) => member.id).join(", ")}.`,
+					idOf: ({ member }) => member.id,
+					describe: describeChange,
+					write: ({ member, body }) => guild.client.rest.patch(Routes.guildMember(guild.id, member.id), { body }),
+					done: (count, of) => `Changed ${count} of ${of} member(s) in voice:`,
+					people: { mention: ({ member }) => `<@${member.id}>`, done },
+				},
 				note,
 			),
-			record,
-			act: async (call) =>
-				parts(
-					await writeEach(
-						{
-							items,
-							// A disconnected member is not in voice any more, which the same call would refuse.
-							next: (left) =>
-								`To continue, call again with user_ids ${left.map(({ member }) => member.id).join(", ")}.`,
-							idOf: ({ member }) => member.id,
-							describe: ({ member }) => memberFields(member),
-							listed: { describe, max: 50 },
-							write: patch,
-							done: (count, of) => `Changed ${count} of ${of} member(s) in voice:`,
-							people: { mention: ({ member }) => `<@${member.id}>`, done },
-						},
-						call,
-					),
-					note,
-				),
 		};
 	},
 });
@@ -165,51 +149,37 @@ interface Wanted {
 interface Change {
 	member: GuildMember;
 	body: RESTPatchAPIGuildMemberJSONBody;
-	/** One item for each changed field of the voice state: text for a dry run (`would`) and for the result (`did`). */
-	texts: { would: string; did: string }[];
+	/** Such as "muted". */
+	texts: string[];
 }
 
 function changeOf({ member, connectedTo, voice }: find.VoiceMember, { channel, mute, deafen }: Wanted): Change {
 	const body: RESTPatchAPIGuildMemberJSONBody = {};
-	const texts: Change["texts"] = [];
-	const name = memberName(member);
-	const from = `${name} from ${channelName(connectedTo)}`;
+	const texts: string[] = [];
 	if (channel === null) {
 		body.channel_id = null;
-		texts.push({ would: `disconnect ${from}`, did: `Disconnected ${from}.` });
+		texts.push(`disconnected from ${channelName(connectedTo)}`);
 	} else if (channel && channel.id !== connectedTo.id) {
 		body.channel_id = channel.id;
-		const way = `${from} to ${channelName(channel)}`;
-		texts.push({ would: `move ${way}`, did: `Moved ${way}.` });
+		texts.push(`from ${channelName(connectedTo)} to ${channelName(channel)}`);
 	}
-	const isNew = (wanted: boolean | undefined, current: boolean | null) => wanted !== undefined && wanted !== current;
-	if (isNew(mute, voice.serverMute)) body.mute = mute;
-	if (isNew(deafen, voice.serverDeaf)) body.deaf = deafen;
-	const states = [
-		...(body.mute === undefined ? [] : [stateText(body.mute, "muted")]),
-		...(body.deaf === undefined ? [] : [stateText(body.deaf, "deafened")]),
-	].join(" and ");
-	if (states) texts.push({ would: `make ${name} ${states}`, did: `${name} is now ${states}.` });
+	if (mute !== undefined && mute !== voice.serverMute) {
+		body.mute = mute;
+		texts.push(mute ? "muted" : "no longer muted");
+	}
+	if (deafen !== undefined && deafen !== voice.serverDeaf) {
+		body.deaf = deafen;
+		texts.push(deafen ? "deafened" : "no longer deafened");
+	}
 	return { member, body, texts };
+}
+
+function describeChange({ member, texts }: Change): string {
+	return `${memberName(member)}: ${texts.join(", ")}`;
 }
 
 function saidOf(changes: readonly Change[], channel: Wanted["channel"]): Said {
 	const who = mentions(changes.map(({ member }) => member));
 	if (channel) return said("result.move", { who, where: `<#${channel.id}>` });
 	return said(channel === null ? "result.disconnect" : "result.voice", { who });
-}
-
-function stateText(on: boolean | null | undefined, word: string): string {
-	return on ? word : `no longer ${word}`;
-}
-
-function nothingToChange(changes: readonly Change[], channel: VoiceBasedChannel | null | undefined): string {
-	const names = changes.map(({ member }) => memberName(member)).join(", ");
-	return channel
-		? `Nothing would change: ${names} is already in ${channelName(channel)}. Nothing was done.`
-		: `Nothing would change: ${names} is already in the requested voice state. Nothing was done.`;
-}
-
-function patch({ member: { id, guild }, body }: Change): Promise<unknown> {
-	return guild.client.rest.patch(Routes.guildMember(guild.id, id), { body });
 }

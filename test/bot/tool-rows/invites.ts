@@ -126,6 +126,6 @@ export const invitesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.InviteDelete,
 		needs: inChannel("ManageChannels"),
-		dryRun: /Would delete the invite \w+; https:\/\/discord\.gg\/\w+ would stop working/,
+		dryRun: /Would delete 1 invite\(s\), whose links would stop working/,
 	},
 };

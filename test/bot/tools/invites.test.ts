@@ -123,7 +123,7 @@ test.each([
 	expect(invites.get(code)?.code).toBe(code);
 	setBits(world, ManageGuild, true);
 	await world.heard();
-	expect((await remove()).text).toStartWith(`Deleted the invite ${code} | `);
+	expect((await remove()).text).toStartWith(`Deleted 1 of 1 invite(s):\n${code} | `);
 	expect(invites.get(code)).toBeUndefined();
 	expect((await remove()).text).toContain(`There is no invite ${code} to`);
 });
@@ -149,7 +149,7 @@ worldTest("several invites are deleted at once, and codes that are not found are
 	expect(again.isError).toBe(true);
 	expect(again.text).toContain(`There is no invite ${first}, ${second}, no-such-code to the guild`);
 	const last = await world.call("delete_invite", { invite_codes: [third] });
-	expect(last.text).toStartWith(`Deleted the invite ${third} | `);
+	expect(last.text).toStartWith(`Deleted 1 of 1 invite(s):\n${third} | `);
 	expect((await world.call("delete_invite")).code).toBe(-32602);
 });
 
@@ -166,7 +166,7 @@ worldTest("several invites are deleted without MANAGE_GUILD only where the bot m
 	expect(refused.text).toContain("lacks MANAGE_CHANNELS in #notes");
 	expect(writes(world)).toEqual([]);
 	const { text } = await remove(codes.slice(1));
-	expect(text).toStartWith(`Deleted the invite ${codes[1]} | `);
+	expect(text).toStartWith(`Deleted 1 of 1 invite(s):\n${codes[1]} | `);
 });
 
 worldTest("the store keeps only the length of a code", async (world) => {

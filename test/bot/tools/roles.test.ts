@@ -95,12 +95,12 @@ worldTest("edit_role reports an edit that took effect when the move after it fai
 	const refused = await edit("Guest");
 	expect(refused.isError).toBe(false);
 	expect(refused.text).toContain(
-		`:\nname: Newcomer → Guest\nIt was not moved right below @Staff (ID: ${staff.id}): Discord API error: Missing Permissions`,
+		`:\nname: Newcomer → Guest\nIt may not stand right below @Staff (ID: ${staff.id}): Discord API error: Missing Permissions`,
 	);
 	simulator.faults.clear();
 	simulator.faults.drop(`PATCH /guilds/${guild.id}/roles`, { when: "before", times: 1 });
 	const unknown = await edit("Visitor");
-	expect(unknown.text).toContain(`\nWhether it stands right below @Staff (ID: ${staff.id}) is unknown: `);
+	expect(unknown.text).toContain(`\nIt may not stand right below @Staff (ID: ${staff.id}): `);
 });
 
 worldTest("edit_role refuses an edit without fields or without a change", async (world) => {
@@ -321,7 +321,7 @@ describe("create_role", () => {
 			world.call("create_role", { name: "Cook", user_ids: ids, below_role_id: roleNamed(world, "Staff").id });
 		const { text, isError } = await create(user_ids);
 		expect(isError).toBe(false);
-		expect(text).toContain("\nIt was not moved right below @Staff (ID: ");
+		expect(text).toContain("\nIt may not stand right below @Staff (ID: ");
 		expect(text).toContain("\nGave 1 of 2 members the role:\n李伟");
 		expect(text).toContain("\n1 refused by Discord:\nZoë 🍞 (@zoe) | ID: ");
 		const alone = await create(user_ids.slice(0, 1));

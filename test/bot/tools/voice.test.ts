@@ -141,11 +141,9 @@ describe("moving a member in voice", () => {
 	voiceTest("moves a member, names both channels, and refuses a move without a change", async (scene) => {
 		const { bar, lounge, who, where, run } = scene;
 		const move = () => run("edit_voice_members", { channel_id: bar.id });
-		expect((await move()).text).toBe(`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}).`);
+		expect((await move()).text).toEndWith(`\n${who}: from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id})`);
 		expect(where()).toBe(bar.id);
-		expect((await move()).text).toBe(
-			`Nothing would change: ${who} is already in #Bar (ID: ${bar.id}). Nothing was done.`,
-		);
+		expect((await move()).text).toBe(`Nothing would change: ${who} is already so. Nothing was done.`);
 		expect(scene.writes()).toHaveLength(1);
 	});
 
@@ -184,10 +182,10 @@ voiceTest(
 	"a member is disconnected from voice, and the dry run names the channel",
 	async ({ who, lounge, where, run }) => {
 		const dry = await run("edit_voice_members", { dry_run: true, channel_id: "" });
-		expect(dry.text.split("\n")[1]).toBe(`Would disconnect ${who} from #Lounge (ID: ${lounge.id}).`);
+		expect(dry.text).toContain(`\n${who}: disconnected from #Lounge (ID: ${lounge.id})`);
 		expect(where()).toBe(lounge.id);
 		const { text } = await run("edit_voice_members", { channel_id: "" });
-		expect(text).toBe(`Disconnected ${who} from #Lounge (ID: ${lounge.id}).`);
+		expect(text).toBe(`Changed 1 of 1 member(s) in voice:\n${who}: disconnected from #Lounge (ID: ${lounge.id})`);
 		expect(where()).toBeUndefined();
 	},
 );
@@ -196,11 +194,11 @@ describe("muting and deafening", () => {
 	test.each([
 		[{ mute: true }, "muted", { mute: true, deaf: false }],
 		[{ deafen: true }, "deafened", { mute: false, deaf: true }],
-		[{ mute: true, deafen: true }, "muted and deafened", { mute: true, deaf: true }],
+		[{ mute: true, deafen: true }, "muted, deafened", { mute: true, deaf: true }],
 	])("%j makes someone %s", async (args, said, expected) => {
 		await using scene = await startVoice();
 		const { text } = await scene.run("edit_voice_members", args);
-		expect(text).toBe(`${scene.who} is now ${said}.`);
+		expect(text).toEndWith(`\n${scene.who}: ${said}`);
 		expect(scene.zoe).toMatchObject(expected);
 	});
 
@@ -208,7 +206,7 @@ describe("muting and deafening", () => {
 		const { guild, simulator, zoe, run } = scene;
 		simulator.world.members.edit(guild, zoe, { mute: true });
 		const { text } = await run("edit_voice_members", { mute: false, deafen: false });
-		expect(text).toBe(`${scene.who} is now no longer muted.`);
+		expect(text).toEndWith(`\n${scene.who}: no longer muted`);
 		expect(simulator.journal.entries()).toMatchObject([{ body: { mute: false } }]);
 		const same = await run("edit_voice_members", { mute: false });
 		expect(same.text).toStartWith("Nothing would change: ");
@@ -253,17 +251,17 @@ voiceTest("edit_voice_members moves and mutes several members, after all checks"
 	const dry = await edit({ channel_id: bar.id, dry_run: true });
 	expect(dry.text.split("\n").slice(1)).toEqual([
 		"Would change 1 member(s) in voice:",
-		`move ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id})`,
+		`${who}: from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id})`,
 		"1 already so.",
 	]);
 	const both = await edit({ channel_id: bar.id, mute: true });
 	expect(both.text.split("\n")).toEqual([
 		"Changed 2 of 2 member(s) in voice:",
-		`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}). ${who} is now muted.`,
-		expect.stringMatching(/ is now muted\.$/),
+		`${who}: from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}), muted`,
+		expect.stringMatching(/: muted$/),
 	]);
 	const gone = await edit({ channel_id: "" });
-	expect(gone.text).toContain(`Disconnected ${who} from #Bar`);
+	expect(gone.text).toContain(`${who}: disconnected from #Bar`);
 	expect(guild.voiceStates.size).toBe(0);
 });
 

@@ -11,14 +11,11 @@ import { channelsFromTop, inSameGroup } from "../../../discord/channel-order.ts"
 import { channelName } from "../../../discord/describe.ts";
 import { isForum, type MemberState } from "../../../discord/find.ts";
 import { botPermissions, describeBits, requireGrantable } from "../../../discord/permissions.ts";
-import { toToolError } from "../../../discord/rest/errors.ts";
-import { endingEarlier } from "../../../discord/rest/rest.ts";
 import { fieldLine, resultLines } from "../../../discord/text.ts";
 import { changedBits } from "../../../guild-document/names/overwrites.ts";
-import { ToolError } from "../../../lib/tool-error.ts";
-import { RpcError } from "../../../mcp/json-rpc.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 import { requireOwnEmoji } from "../../messages/emoji.ts";
+import { failureOf } from "../../tool/bulk.ts";
 import { accessForEveryone, changedEntries } from "./access-text.ts";
 import {
 	type Access,
@@ -170,17 +167,11 @@ async function whyMisplaced(
 	{ below_channel_id }: NewChannel,
 ): Promise<string | undefined> {
 	if (below_channel_id === undefined) return undefined;
-	try {
-		await endingEarlier(reserveMs, () => ensurePlace(guild, made, below_channel_id));
-		return undefined;
-	} catch (error) {
-		// For example, the channel above it was just deleted or moved. An error would hide that the channel exists.
-		const isKnown = error instanceof ToolError || error instanceof RpcError;
-		const failure = isKnown ? error : toToolError(error);
-		if (!failure) throw error;
-		const why = failure.message.replace(" Nothing was done;", "");
-		return `The channel exists, but may not be at its place: ${why}`;
-	}
+	// For example, the channel above it was just deleted or moved.
+	const failure = await failureOf(() => ensurePlace(guild, made, below_channel_id));
+	return (
+		failure && `The channel exists, but may not be at its place: ${failure.message.replace(" Nothing was done;", "")}`
+	);
 }
 
 async function ensurePlace(
@@ -196,6 +187,3 @@ async function ensurePlace(
 	const route = Routes.guildChannels(guild.id);
 	await guild.client.rest.patch(route, { body: moves });
 }
-
-// Later requests time out this long before the call's deadline, so that the result can still be returned.
-const reserveMs = 1_000;
