@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { goalLine, ratiosOf } from "./compare.ts";
-import { loadAllCores, shareCores } from "./cores.ts";
+import { shareCores } from "./cores.ts";
 import { Histogram } from "./figures.ts";
 import { Load, type LoadJob } from "./load.ts";
 import { callJob, checkAnswers, firstAnswer, startBareGateway, startStubs } from "./targets.ts";
@@ -126,13 +126,6 @@ test("the bare gateway answers each call with the bot's response to it, of any s
 			load.close();
 		}
 	}
-});
-
-test("what loads all cores ends when it is disposed of", async () => {
-	const busy = loadAllCores();
-	expect(busy.pids).toHaveLength(availableParallelism());
-	await busy[Symbol.asyncDispose]();
-	for (const pid of busy.pids) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
 test.skipIf(process.platform !== "linux" || availableParallelism() < 2)(

@@ -8,7 +8,7 @@ import { callJob } from "./targets.ts";
 
 /** Prints the machine, the versions, the options, and what the load generator gets from the stub alone. */
 export async function printMachine(
-	{ oneCore, busy, effort }: BenchOptions,
+	{ oneCore, effort }: BenchOptions,
 	{ load, stubUrl }: { load: LoadProcess; stubUrl: string },
 	nginx: string | undefined,
 ): Promise<void> {
@@ -22,7 +22,6 @@ export async function printMachine(
 			'nginx IS NOT INSTALLED: there is nothing to compare with, and "of 1st" is of the gateway (on Debian: apt-get install nginx-light)',
 		);
 	if (oneCore) console.log("one core: each server on core 0, the load generator and the bots on the others");
-	if (busy) console.log("busy: on each core another process that never waits");
 	const direct = await load.open(callJob(stubUrl, { connections: 64 }));
 	await direct.run({ ms: effort.ms });
 	const [before, from] = [await load.cpuMicros(), performance.now()];

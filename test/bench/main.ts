@@ -1,14 +1,13 @@
 // What the gateway costs: `bun run bench`. README.md says what each figure is.
 
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
 import { fastPathNames } from "../../src/mcp/fast/switch.ts";
 import { freePort } from "../support/free-port.ts";
-import { until } from "../support/until.ts";
 import { added, type Contender, columns, compare, type Effort, goalLine, lines, ratiosOf } from "./compare.ts";
-import { loadAllCores, shareCores } from "./cores.ts";
+import { shareCores } from "./cores.ts";
 import { cell, median } from "./figures.ts";
 import { startLoadProcess } from "./load-process.ts";
 import { printMachine } from "./machine.ts";
@@ -25,9 +24,7 @@ import {
 	listJob,
 	offersGzip,
 	readList,
-	readyListJob,
 	startBareGateway,
-	startBareList,
 	startGatewayProcess,
 	startStubs,
 } from "./targets.ts";
@@ -57,13 +54,12 @@ await firstAnswer(stubUrl);
 const load = stack.use(startLoadProcess(cores.others));
 
 const gateways: GatewayProcess[] = [];
-async function addGateway(name: string, backends = 1, main?: string, settings?: Record<string, string>) {
+async function addGateway(name: string, backends = 1, settings: Record<string, string> = {}) {
 	const gateway = await startGatewayProcess({
 		name,
 		backends: stubs.ports.slice(0, backends),
 		directory,
-		...(main && { main }),
-		...(settings && { settings }),
+		settings,
 		pin: cores.server,
 	});
 	gateways.push(gateway);
@@ -79,7 +75,6 @@ async function warm(server: GatewayProcess, backends: number) {
 	return server;
 }
 const gateway = await addGateway("gateway");
-const withFetch = await addGateway("gateway-fetch", 1, "test/bench/servers/fetch-gateway.ts");
 const bare = await warm(await startBareGateway(stubPort, directory, cores.server), 1);
 const nginxPath = nginxCommand();
 const startOneNginx = async (name: string, file: Uint8Array) => {
@@ -98,7 +93,6 @@ function contenders(options: Parameters<typeof callJob>[1]): Contender[] {
 		...(nginx ? [one("nginx", nginx.proxyUrl, nginxPids)] : []),
 		one("bare Bun.serve", bare.url, [bare.pid]),
 		one("gateway", gateway.url, [gateway.pid]),
-		one("gateway with fetch", withFetch.url, [withFetch.pid]),
 	];
 }
 
@@ -157,18 +151,7 @@ async function measureSlow(): Promise<void> {
 
 async function measureList(): Promise<void> {
 	const list = await readList(gateway.url);
-	const file = join(directory, "list");
-	writeFileSync(file, list);
-	const ready = stack.use(await startBareList(file, directory, cores.server));
-	await until("the server of a list that is ready listens", () =>
-		readList(ready.url).then(
-			({ length }) => length === list.length,
-			() => false,
-		),
-	);
-	heading(
-		`tools/list of ${listedTools} tools, ${(list.length / 1000).toFixed(0)} KB; nginx and the bare Bun.serve have it ready`,
-	);
+	heading(`tools/list of ${listedTools} tools, ${(list.length / 1000).toFixed(0)} KB; nginx has it ready`);
 	for (const gzip of [false, true]) {
 		const label = `  16 x ${gzip ? "gzip" : "plain"}`;
 		if (gzip && !(await offersGzip(gateway.url))) {
@@ -179,7 +162,6 @@ async function measureList(): Promise<void> {
 			...(nginx
 				? [{ name: gzip ? "nginx gzip_static" : "nginx", job: fileJob(nginx.fileUrl, 16, gzip), pids: nginxPids }]
 				: []),
-			{ name: "bare Bun.serve", job: readyListJob(ready.url, 16, gzip), pids: [ready.pid] },
 			{ name: "gateway", job: listJob(gateway.url, 16, gzip), pids: [gateway.pid] },
 		]);
 		const ofNginx = ratios(compared, "gateway", "nginx gzip_static");
@@ -194,7 +176,7 @@ async function measurePaths(): Promise<void> {
 	for (const path of fastPathNames)
 		without.push({
 			name: `without ${path}`,
-			process: await addGateway(`gateway-no-${path}`, 1, undefined, { MCP_FAST_PATHS: `no-${path}` }),
+			process: await addGateway(`gateway-no-${path}`, 1, { MCP_FAST_PATHS: `no-${path}` }),
 		});
 	const all = (job: (url: string) => Contender["job"]) =>
 		[{ name: "gateway", process: gateway }, ...without].map(({ name, process: { url, pid } }) => ({
@@ -273,9 +255,8 @@ async function measureMemory(): Promise<void> {
 	await fillGateway(filled, load, quick ? 20_000 : 100_000);
 }
 
-if (options.busy) stack.use(loadAllCores());
 await printMachine(options, { load, stubUrl }, nginxPath);
-const servers = [gateway.url, withFetch.url, bare.url, ...(nginx ? [nginx.proxyUrl] : [])];
+const servers = [gateway.url, bare.url, ...(nginx ? [nginx.proxyUrl] : [])];
 for (const url of servers) await checkAnswers(url);
 if (wanted("calls")) await measureCalls();
 if (wanted("slow")) await measureSlow();

@@ -12,15 +12,13 @@ export const sizes = new Map([
 ]);
 export const connectionCounts = [1, 16, 64, 256];
 
-const usage = `Usage: bun run bench [--quick] [--one-core] [--busy] [--only PART] [--size KB] [--connections N] [--rounds N]
+const usage = `Usage: bun run bench [--quick] [--one-core] [--only PART] [--size KB] [--connections N] [--rounds N]
 
-Measures the gateway against nginx as a plain reverse proxy, against a bare Bun.serve with raw connections to the bot, and
-against itself with fetch towards its bots.
+Measures the gateway against nginx as a plain reverse proxy and against a bare Bun.serve with raw connections to the bot.
 test/bench/README.md says what each figure is, and how to read it on a machine that is busy otherwise.
 
   --quick          less of everything, in under 40 seconds
   --one-core       each server on the first core, the load generator and the bots on the others (Linux, taskset)
-  --busy           all cores loaded by something else: a process for each that never waits
   --only PART      one part alone: ${parts.join(", ")}
   --size KB        calls with this size of response alone: ${[...sizes.keys()].join(", ")}
   --connections N  calls over so many connections alone: ${connectionCounts.join(", ")}
@@ -32,7 +30,6 @@ Environment:
 export interface BenchOptions {
 	quick: boolean;
 	oneCore: boolean;
-	busy: boolean;
 	/** A part, a size or a number of connections to which the run is limited. */
 	only: string | undefined;
 	size: string | undefined;
@@ -45,7 +42,6 @@ export function readOptions(): BenchOptions {
 	const given = parseCommandLine(usage, {
 		quick: { type: "boolean" },
 		"one-core": { type: "boolean" },
-		busy: { type: "boolean" },
 		only: { type: "string" },
 		size: { type: "string" },
 		connections: { type: "string" },
@@ -59,11 +55,10 @@ export function readOptions(): BenchOptions {
 	const rounds = Number(given.rounds ?? (given.quick ? 3 : 5));
 	if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1_000)
 		return refuse("--rounds: expected a whole number from 1 to 1000");
-	const { quick = false, busy = false } = given;
+	const { quick = false } = given;
 	const connections = oneOf("connections", connectionCounts.map(String));
 	return {
 		quick,
-		busy,
 		oneCore: given["one-core"] ?? false,
 		only: oneOf("only", parts),
 		size: oneOf("size", [...sizes.keys()]),

@@ -37,8 +37,6 @@ export interface GatewayProcess extends Logged {
 export interface GatewayOptions {
 	/** Of its own among those that log to the same directory. */
 	name: string;
-	/** Below the project. */
-	main?: string;
 	/** Where its bots listen: stub0, stub1 and so on. */
 	backends: readonly number[];
 	/** Where its log goes. */
@@ -51,25 +49,19 @@ export interface GatewayOptions {
 /** Starts it; it answers some milliseconds later. */
 export async function startGatewayProcess({
 	name,
-	main = "src/gateway/main.ts",
 	backends,
 	directory,
 	pin = anyCore,
 	settings = {},
 }: GatewayOptions): Promise<GatewayProcess> {
 	const port = await freePort();
-	const command =
-		executables && main === "src/gateway/main.ts"
-			? [join(executables, "gateway")]
-			: [process.execPath, join(root, main)];
+	const command = executables ? [join(executables, "gateway")] : [process.execPath, join(root, "src/gateway/main.ts")];
 	const env = {
 		INSTANCES: backends.map((backend, index) => `stub${index}=http://127.0.0.1:${backend}`).join(","),
 		MCP_AUTH_TOKEN: token,
 		GATEWAY_PORT: String(port),
 		GATEWAY_BIND_ADDR: "127.0.0.1",
 		LOG_FORMAT: "json",
-		// Of Bun's fetch, which would hold up a gateway that uses it.
-		BUN_CONFIG_MAX_HTTP_REQUESTS: "2000",
 		...settings,
 	};
 	const log = join(directory, `${name}.log`);
@@ -78,25 +70,14 @@ export async function startGatewayProcess({
 }
 
 /** Starts `bare-gateway.ts` in front of one bot; it answers some milliseconds later. */
-export function startBareGateway(backend: number, directory: string, pin?: Pin): Promise<GatewayProcess> {
-	return startBare("bare-gateway", String(backend), directory, pin);
-}
-
-/** Starts `bare-list.ts`, which responds with what `file` holds; it answers some milliseconds later. */
-export function startBareList(file: string, directory: string, pin?: Pin): Promise<GatewayProcess> {
-	return startBare("bare-list", file, directory, pin);
-}
-
-async function startBare(
-	name: string,
-	argument: string,
+export async function startBareGateway(
+	backend: number,
 	directory: string,
 	pin: Pin = anyCore,
 ): Promise<GatewayProcess> {
 	const port = await freePort();
-	const main = join(import.meta.dir, `servers/${name}.ts`);
-	const command = [process.execPath, main, String(port), argument];
-	const process_ = startLogged(pin(command), {}, join(directory, `${name}.log`));
+	const command = [process.execPath, join(import.meta.dir, "servers/bare-gateway.ts"), String(port), String(backend)];
+	const process_ = startLogged(pin(command), {}, join(directory, "bare-gateway.log"));
 	return { ...process_, url: `http://127.0.0.1:${port}/mcp` };
 }
 
@@ -139,11 +120,6 @@ export function listJob(url: string, connections: number, gzip: boolean): LoadJo
 		requests: ['"method":"tools/list","params":{}'],
 		expect: gzip ? "gzip" : "result",
 	};
-}
-
-/** The same requests, of a server that has one response for all. */
-export function readyListJob(...given: Parameters<typeof listJob>): LoadJob {
-	return { ...listJob(...given), expect: "file" };
 }
 
 /** Requests for a file; plain, or packed. */
