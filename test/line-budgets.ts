@@ -6,7 +6,7 @@ import { Glob } from "bun";
 
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
-	"bot/.": 440,
+	"bot/.": 441,
 	"bot/approval": 2155,
 	"bot/commands": 2840,
 	"bot/config": 1090,
@@ -15,11 +15,12 @@ const budgets: Record<string, number> = {
 	"bot/guild-documents": 5360,
 	"bot/messages": 2800,
 	"bot/moderation": 9845,
+	"bot/people": 530,
 	"bot/results": 160,
 	"bot/server": 695,
 	"bot/setup": 1400,
 	"bot/store": 2940,
-	"bot/tool": 3860,
+	"bot/tool": 4030,
 	"bot/tools": 11_540,
 	ai: 850,
 	build: 350,

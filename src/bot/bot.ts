@@ -23,6 +23,7 @@ import { type BotConfig, hasIdleApproval, idleApproval, withoutToken } from "./c
 import { createFeatures, knownCommands } from "./features/index.ts";
 import { createDocumentRequests } from "./guild-documents/command-line/requests.ts";
 import { wireGuildDocuments } from "./guild-documents/wiring.ts";
+import { createPeople } from "./people/people.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createAuditedCall } from "./server/audited-call.ts";
 import { createRoutes } from "./server/http.ts";
@@ -116,14 +117,13 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const locks = createLocks(store, log);
 	const mutex = new KeyedMutex();
 	const calls = new PersonCalls({ record: (call) => void audit.record(call), log });
-	const { callAs } = calls;
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
-	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs });
+	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs: calls.callAs });
 	const frontEnds = createFrontEnds({
 		...features,
 		suggest: features.suggest ?? (async () => []),
 		components: [...features.components, ...(auditChannel ? [auditChannel.details] : [])],
-		callAs,
+		callAs: calls.callAs,
 		log,
 		prefix: config.command,
 		scope: toml.commands,
@@ -155,6 +155,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 		self: { name: config.botName, toml, tools: offered.allowed, listed: offered.listed, beyond: [], store },
 		locks,
 		guildDocuments: documents.guildDocuments,
+		people: createPeople(store),
 		log,
 		cases: features.cases,
 		tempBans: features.tempBans,

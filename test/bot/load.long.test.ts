@@ -231,7 +231,7 @@ test.concurrent("in a guild of thirty thousand a look-up that all match shows th
 	expect(best).toBe(`zz (@member) | ID: ${exact.id}`);
 	expect(second).toContain("(@member");
 
-	const bots = async () => (await world.call("list_members", { bots: true })).text;
+	const bots = async () => (await world.call("list_members", { where: "bot" })).text;
 	expect(await bots()).toContain(`ID: ${bot.id}`);
 	const member = guild.members.get(bot.id);
 	if (!member) throw new Error("the bot is a member");

@@ -116,7 +116,7 @@ test("a guild of 5,000 is cleaned up after a raid", async () => {
 		action: "remove",
 		user_ids: [mallory, ...memberIds(line("+@Moderator"), "@lantern")],
 	});
-	const came = await call("list_members", { joined_after: "4h" });
+	const came = await call("list_members", { where: "joined since 4h" });
 	const raiders = idsIn(came.slice(came.indexOf("\n")));
 	await call("search_messages", { after: "4h", count_by: "author" });
 	await call("ban", { user_ids: raiders, dry_run: true });

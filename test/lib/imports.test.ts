@@ -80,6 +80,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["tool/search"],
 		["messages"],
 		["approval", "setup", "server", "commands"],
+		["people"],
 		["tools", "game"],
 		["moderation", "guild-documents/command-line"],
 		["features"],

@@ -1,6 +1,6 @@
 // What a tool is defined with, and its context: the bot, and the objects that the arguments refer to.
 
-import type { Client, Guild } from "discord.js";
+import type { Client, Guild, GuildMember } from "discord.js";
 import type * as v from "valibot";
 import type { Connection } from "../../discord/connection/connection.ts";
 import type { Finder } from "../../discord/find.ts";
@@ -8,6 +8,7 @@ import type { PrivilegedIntent } from "../../discord/intents.ts";
 import type { Needed } from "../../discord/permissions.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
+import type { LruMap } from "../../lib/lru-map.ts";
 import type { Principal } from "../../lib/principal.ts";
 import type { ArgumentsOf, Tool, ToolCall, ToolDefinition } from "../../mcp/tool.ts";
 import type { Said } from "../../texts/texts.ts";
@@ -42,6 +43,7 @@ export interface BotContext {
 	self: Self;
 	locks: Locks;
 	guildDocuments: GuildDocuments;
+	people: People;
 	/** Guilds that tools may access. Undefined: all. */
 	guilds?: ReadonlySet<string> | undefined;
 	/** Undefined for the holder of the root key, who has no limits. */
@@ -94,14 +96,61 @@ export interface StoredBans {
 }
 
 export interface ToolContext
-	extends Pick<
-		BotContext,
-		"connection" | "audit" | "self" | "locks" | "guildDocuments" | "principal" | "draft" | "approvedBy" | "tempBans"
-	> {
+	extends Pick<BotContext, "people">,
+		Pick<
+			BotContext,
+			"connection" | "audit" | "self" | "locks" | "guildDocuments" | "principal" | "draft" | "approvedBy" | "tempBans"
+		> {
 	discord: Client<true>;
+	/** Of a call with `where`. */
+	chosen?: Chosen | undefined;
 	mayTouch(guildId: string): boolean;
 	/** A second guild of this bot, to read; a person needs ADMINISTRATOR there. */
 	otherGuild(id: string): Promise<Guild>;
+}
+
+export type PeopleContext = ToolContext & { guild: Guild };
+
+/** A question about people, see `whereGrammar`. */
+interface Question {
+	where: string;
+	/** When it was asked. */
+	nowMs: number;
+	/** Only these members. */
+	ids?: readonly string[] | undefined;
+}
+
+/** What a call with `where` has shown. `ids`: without those to whom it was done. */
+export interface PeoplePreview extends Question {
+	tool: string;
+	guildId: string;
+	callerId: string | undefined;
+	ids: readonly string[];
+}
+
+export interface FoundPeople {
+	matches: readonly GuildMember[];
+	unknown: readonly GuildMember[];
+	/** Such as "joined 2026-11-21, 0 messages since 2026-11-17". */
+	factsOf(member: GuildMember): string;
+	/** What was covered. */
+	notes: readonly string[];
+}
+
+export interface People {
+	/** By their codes. */
+	previews: LruMap<string, PeoplePreview>;
+	/** Among the members in the cache. `reads`: nothing is changed. Throws a ToolError for an invalid question. */
+	find(context: PeopleContext, question: Question & { reads: boolean }): Promise<FoundPeople>;
+}
+
+/** The people of a call with `where`. */
+export interface Chosen extends Pick<FoundPeople, "notes"> {
+	ids: readonly string[];
+	/** Nothing may be done yet, because nobody has seen them. */
+	isShownOnly: boolean;
+	line(member: GuildMember): string;
+	done(ids: ReadonlySet<string>): void;
 }
 
 type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }

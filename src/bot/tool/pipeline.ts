@@ -13,7 +13,7 @@ import { impliedIn } from "../../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
 import { bitsIn, botMember, isHeldInGuild, neededBy, requireOf } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import { permitWrites, type ToolRun, withinRun } from "../../discord/rest/rest.ts";
+import { noteItems, permitWrites, type ToolRun, withinRun } from "../../discord/rest/rest.ts";
 import {
 	requireBelowBot,
 	requireBelowPerson,
@@ -53,8 +53,9 @@ import {
 import { defaultReason } from "./arguments/arguments.ts";
 import { allowNames } from "./arguments/names.ts";
 import { recorded } from "./case-record.ts";
-import type { BotContext, BotToolDefinition, ContextFor, Hints, Needs, ToolContext } from "./context.ts";
+import type { BotContext, BotToolDefinition, Chosen, ContextFor, Hints, Needs, ToolContext } from "./context.ts";
 import { namedIds } from "./named-ids.ts";
+import { choosePeople } from "./people.ts";
 import { previewOf, previewOfNames } from "./review.ts";
 import { saidDestructive } from "./titles.ts";
 
@@ -119,7 +120,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 	const limits = runLimits(definition, args, bot);
 	const onBug = (error: unknown) =>
 		bot.log.error("MCP tool failed after changing something on Discord", { tool: name, error });
-	const runLocked = () =>
+	const runLocked = (args: ArgumentsOf<Entries>, chosen?: Chosen) =>
 		lock(definition, args, bot, async () => {
 			if (!takesGuild) {
 				if (managesBot) await requireBotManager(bot);
@@ -131,14 +132,37 @@ async function runTool<Entries extends v.ObjectEntries>(
 			const needed = authorize(definition, args, guild, things);
 			if (managesBot) await requireBotManager(bot);
 			await requireTwoFactor(guild, needed);
-			return run(definition, args, bot, call, things, guild);
+			return run(definition, args, bot, call, { ...things, chosen }, guild);
 		});
 	const work = withinDeadline(limits, call.signal, onBug, async () => {
 		// Callers from outside of the guild must not hold up calls inside it.
 		if (bot.principal && takesGuild) await findGuild(bot, args as JsonObject, "read");
-		return runLocked();
+		if (!("where" in entries) || effect === "read") return runLocked(args);
+		const chosen = await choose(definition, args, bot);
+		if (!chosen) return runLocked(args);
+		const { dry_run } = args as { dry_run?: boolean };
+		const whole = { ...args, user_ids: chosen.ids, dry_run: dry_run || chosen.isShownOnly };
+		const ended = new Set<string>();
+		const runWhole = () => runLocked(whole, chosen);
+		const output = await noteItems((id) => ended.add(id), runWhole).finally(() => chosen.done(ended));
+		if (!whole.dry_run && ended.size === 0) chosen.done(new Set(chosen.ids));
+		return parts(output, chosen.notes);
 	});
 	return takesGuild ? withGuildNote(work, bot, args as JsonObject) : work;
+}
+
+/** Checks first what the caller may do at all, whoever is meant. */
+async function choose<Entries extends v.ObjectEntries>(
+	definition: Defined<Entries>,
+	args: ArgumentsOf<Entries>,
+	bot: BotContext,
+): Promise<Chosen | undefined> {
+	const { name: tool, effect, input } = definition;
+	const guild = await findGuild(bot, args as JsonObject, effect);
+	if (definition.person?.managesBot) await requireBotManager(bot);
+	authorize(definition, { ...args, user_ids: [] }, guild, {});
+	const { max } = input.where as unknown as { max: number };
+	return choosePeople({ tool, args, max, isReviewed: bot.review !== undefined }, { ...contextOf(bot), guild });
 }
 
 /**
@@ -170,7 +194,8 @@ async function run<Entries extends v.ObjectEntries>(
 		if (plan?.preview === undefined)
 			return previewOfNames([...namedIds(args as JsonObject, things, thingName), ...forModels(note)], note);
 		const shown = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
-		const basis = typeof plan.basis === "function" ? plan.basis(forModels(shown)) : plan.basis;
+		const { chosen } = things as { chosen?: Chosen };
+		const basis = chosen?.ids ?? (typeof plan.basis === "function" ? plan.basis(forModels(shown)) : plan.basis);
 		const { leavesOut } = plan;
 		return { ...previewOf(parts(shown, note), basis && [basis, forModels(note)].flat()), leavesOut };
 	};

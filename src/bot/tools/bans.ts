@@ -21,9 +21,11 @@ import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { asking, mentions, parts, result } from "../results/result.ts";
 import { found, guild_id, limit, list, nameQuery, reason, snowflake, tell } from "../tool/arguments/arguments.ts";
-import { onEach } from "../tool/bulk.ts";
-import type { BotContext, Plan } from "../tool/context.ts";
+import { onEach, sample } from "../tool/bulk.ts";
+import type { BotContext, Chosen, Plan } from "../tool/context.ts";
 import { destructiveTool, editTool, readTool } from "../tool/define.ts";
+import { orWhere } from "../tool/people.ts";
+import { maxShown } from "./bulk-roles.ts";
 import {
 	bansAmong,
 	countDeletedMessages,
@@ -60,7 +62,7 @@ export const ban = destructiveTool({
 	lock: "user_ids",
 	input: {
 		guild_id,
-		user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
+		...orWhere(list(found(cachedMember, "user"), 1, maxUsers, "Users."), maxUsers),
 		delete_messages,
 		reason,
 		tell,
@@ -77,7 +79,7 @@ export const ban = destructiveTool({
 				guild,
 				users.flatMap(({ id }) => guild.members.cache.get(id) ?? []),
 			);
-			return { ...banMany(guild, users, seconds), record };
+			return { ...banMany(guild, users, seconds, context.chosen), record };
 		}
 		const { user, member } = await person(guild, id, connection);
 		// The cache may lack the member, whose rank was then not checked yet.
@@ -95,7 +97,7 @@ export const ban = destructiveTool({
 			preview: asking(
 				[
 					`Would ban ${name}${member ? "" : ", who is not a member"}${deleted}.`,
-					member && `${memberLine(member)} | ${nowIs()}`,
+					member && `${(context.chosen?.line ?? memberLine)(member)} | ${nowIs()}`,
 				],
 				said("result.ban.ask", { who: mentions([id]) }),
 				deleting(seconds),
@@ -133,7 +135,7 @@ function permanentBan(
 	};
 }
 
-function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): Plan {
+function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number, chosen?: Chosen): Plan {
 	const user_ids = users.map(({ id }) => id);
 	const members = users.filter(({ member }) => member);
 	const line = (id: string, describe: typeof memberLine) => {
@@ -159,7 +161,7 @@ function banMany(guild: Guild, users: readonly MaybeMember[], seconds: number): 
 			return asking(
 				resultLines(
 					`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}; ${nowIs()}:`,
-					remaining.map((id) => line(id, memberLine)),
+					sample(remaining, chosen ? maxShown : Infinity, (id) => line(id, chosen?.line ?? memberLine)),
 					banned.size > 0 && `${banned.size} already banned:`,
 					[...banned.values()].map(({ user }) => userFields(user)),
 					unknown.length > 0 && `${unknown.length} unknown to Discord: ${unknown.join(", ")}`,

@@ -4,23 +4,25 @@ import { type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { memberFields, memberName, memberNames, roleName } from "../../discord/describe.ts";
 import { currentMember, knownMember, requireKnownMembers, role } from "../../discord/find.ts";
-import { hasRole, matcherFor } from "../../discord/members/member-filter.ts";
+import { hasRole } from "../../discord/members/member-filter.ts";
 import { countOf, thousands } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import { asking, mentions, result } from "../results/result.ts";
-import { choice, found, guild_id, list, reason, requireOneOf, snowflake } from "../tool/arguments/arguments.ts";
+import { choice, found, guild_id, list, reason, snowflake } from "../tool/arguments/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import type { CaseDraft } from "../tool/case-record.ts";
 import type { Plan } from "../tool/context.ts";
 import { destructiveTool } from "../tool/define.ts";
+import { orWhere } from "../tool/people.ts";
 import { cachedMember, mentioned } from "./members/several-members.ts";
-import { filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
 const maxCases = 20;
 const maxNamed = 500;
+/** With the facts by which `where` found them. */
+export const maxShown = 50;
 
 type Action = "add" | "remove";
 
@@ -29,7 +31,7 @@ export const bulkRoleUpdate = destructiveTool({
 	toolset: "roles",
 	offered: "listed",
 	title: "Add or remove a role",
-	description: "Add or remove a role for the members in `user_ids`, or for all who match all filters.",
+	description: "Add or remove a role for the members in `user_ids`, or for all whom `where` describes.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
@@ -38,21 +40,18 @@ export const bulkRoleUpdate = destructiveTool({
 		guild_id,
 		role_id: found(role, "role"),
 		action: choice(["add", "remove"], "What to do."),
-		user_ids: v.optional(list(found(cachedMember, "member"), 1, 1000, "Of these members.")),
-		...memberFilters,
+		...orWhere(list(found(cachedMember, "member"), 1, 1000, "Of these members.")),
 		after: v.optional(v.pipe(snowflake("member"), v.description("The `next_after` of an unfinished call."))),
 		reason,
 	},
-	async plan(args, { guild, role, users, connection }) {
+	async plan(args, { guild, role, users, connection, chosen }) {
 		requireAssignable(role);
 		const { action, after } = args;
-		requireOneOf(args, ["user_ids", ...filterNames]);
-		const [first] = users ?? [];
-		const isOne = users?.length === 1 && [...filterNames, "after" as const].every((name) => args[name] === undefined);
-		if (first && isOne) return planOne(role, action, await currentMember(guild, first.id, connection));
+		const [first] = users;
+		if (first && users.length === 1 && !chosen && after === undefined)
+			return planOne(role, action, await currentMember(guild, first.id, connection));
 		requireKnownMembers(guild, connection);
-		const chosen = users?.map(({ id }) => knownMember(guild, id, connection)) ?? [...guild.members.cache.values()];
-		const matching = chosen.filter(matcherFor(args, Date.now()));
+		const matching = users.map(({ id }) => knownMember(guild, id, connection));
 		const members = matching
 			.filter(
 				(member) =>
@@ -69,7 +68,7 @@ export const bulkRoleUpdate = destructiveTool({
 			preview: asking(
 				[
 					action === "add" ? `Would give ${count} the role ${name}:` : `Would take the role ${name} from ${count}:`,
-					...sample(members, maxNamed, memberFields),
+					...(chosen ? sample(members, maxShown, chosen.line) : sample(members, maxNamed, memberFields)),
 				],
 				saidOf(role, action, members, true),
 			),
@@ -78,6 +77,7 @@ export const bulkRoleUpdate = destructiveTool({
 				writeEach<GuildMember>(
 					{
 						items: members,
+						...(chosen && { resumes: true }),
 						idOf: ({ id }) => id,
 						describe: memberFields,
 						listed: { describe: memberNames, max: maxNamed },

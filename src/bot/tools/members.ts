@@ -5,17 +5,16 @@ import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { memberFields, memberName, roleLabel, roleName, time } from "../../discord/describe.ts";
-import { currentMember, role, unknownMembers } from "../../discord/find.ts";
+import { currentMember, unknownMembers } from "../../discord/find.ts";
 import {
 	comparerFor,
 	firstOf,
 	isTimedOut,
 	type MemberOrder,
-	matcherFor,
 	memberOrders,
 	roleIds,
 } from "../../discord/members/member-filter.ts";
-import { findByName, nameMatcher } from "../../discord/members/name-search.ts";
+import { findByName } from "../../discord/members/name-search.ts";
 import { describeBits, personHas } from "../../discord/permissions.ts";
 import { countOf, fieldLine, fold, oneField, resultLines, thousands } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
@@ -23,6 +22,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
+import { showsPending } from "../people/facts.ts";
 import { written } from "../results/people-text.ts";
 import { parts, result } from "../results/result.ts";
 import {
@@ -31,112 +31,77 @@ import {
 	found,
 	guild_id,
 	limit,
-	list,
-	moment,
 	nameQuery,
 	oneOrMore,
 	reason,
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments/arguments.ts";
+import { sample } from "../tool/bulk.ts";
 import { editTool, readTool } from "../tool/define.ts";
+import { previewIn, where } from "../tool/people.ts";
 import { readTimeouts, type TimeoutOf } from "./members/done-by.ts";
 import { memberOrAbsent, membersAmong } from "./members/several-members.ts";
 
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
-
-/**
- * Permissions of which a person needs one to see Discord's page Members, which shows who has accepted the guild's
- * rules.
- * https://support.discord.com/hc/en-us/articles/15946797617431-Members-Page
- */
-const forMembersPage = [
-	ManageRoles,
-	ModerateMembers,
-	PermissionFlagsBits.ManageGuild,
-	PermissionFlagsBits.ManageNicknames,
-	PermissionFlagsBits.BanMembers,
-	PermissionFlagsBits.KickMembers,
-];
-
-/**
- * Whether results may show which members have accepted the guild's rules. Always true in calls by the bot's own rights;
- * otherwise the person in whose name the call acts needs one of the permissions in `forMembersPage`.
- */
-function showsPending(guild: Guild): boolean {
-	return forMembersPage.some((bit) => personHas(guild, undefined, bit));
-}
-
-/** Schemas of the arguments by which several tools filter guild members. */
-export const memberFilters = {
-	joined_after: v.optional(moment("Joined after", true)),
-	joined_before: v.optional(v.pipe(moment("Joined before"), v.description("Joined before."))),
-	with_role_ids: v.optional(list(found(role, "role"), 1, 100, "With any of these.")),
-	without_role_ids: v.optional(list(found(role, "role"), 1, 100, "With none of these.")),
-	bots: v.optional(flag("Bots; false: people.")),
-};
-
-export const filterNames = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
 
 export const listMembers = readTool({
 	name: "list_members",
 	toolset: "core",
 	offered: "listed",
 	title: "List members",
-	description: "List and count the members who match all filters: names, id, day of joining.",
+	description: "List and count members: names, id, day of joining, and what `where` asks.",
 	intents: ["GuildMembers"],
 	input: {
 		guild_id,
-		query: v.optional(nameQuery("Parts of names.")),
-		...memberFilters,
-		timed_out: v.optional(flag("In a timeout now.")),
-		pending: v.optional(flag("Has not yet accepted the rules.")),
+		where,
 		details: v.optional(flag("Roles, times.")),
 		sort: v.optional(choice(memberOrders, "Order."), "id"),
 		limit: limit(1000, 100),
 		// Clients of other MCP servers send an empty id for the first page.
 		after: v.optional(snowflakeOrEmpty("Previous page's last member.")),
 	},
-	person: {
-		permissions: [
-			{ permission: "ModerateMembers", with: "timed_out", when: ({ timed_out }) => timed_out !== undefined },
-		],
-	},
-	async run({ query, details, sort, limit, after, ...filter }, { guild, connection }) {
+	async run({ where, details, sort, limit, after }, context) {
+		const { guild, connection, people } = context;
 		const { cache } = guild.members;
-		if (filter.pending !== undefined && !showsPending(guild))
-			throw new ToolError(
-				`You lack each of ${forMembersPage.map(describeBits).join(", ")} in the guild ${guild.id}, and need one to see who has accepted the rules. Nothing was done.`,
-			);
 		const nowMs = Date.now();
-		const isFiltered = query !== undefined || Object.values(filter).some((one) => one !== undefined);
-		const areNamed = query?.map((one) => nameMatcher(foldedName(one, "query")));
-		const isNamed = (member: GuildMember) => areNamed?.some((matches) => matches(member)) ?? true;
-		const isMatch = matcherFor(filter, nowMs);
-		const all = [...cache.values()];
-		const matching = isFiltered ? all.filter((member) => isMatch(member) && isNamed(member)) : all;
+		const preview = where === undefined ? undefined : previewIn(where, context);
+		const question = preview ?? (where === undefined ? undefined : { where, nowMs });
+		const found = question && (await people.find(context, { ...question, reads: true }));
+		const matching = found?.matches ?? [...cache.values()];
 		const total = matching.length;
 		const { page, next } = pageOf(matching, { guild, sort, after, limit });
-		const isByJoin = filter.joined_after !== undefined || filter.joined_before !== undefined;
-		const dependsOnNow = filter.timed_out !== undefined || isByJoin;
 		const shown = page.length < total && `, ${page.length} shown`;
-		const counts = isFiltered
+		const counts = found
 			? `${thousands(total)} of ${countOf(cache.size, "member")} match${shown || ""}`
 			: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
-		const timeoutOf = await readTimeouts(guild, filter.timed_out ? page : []);
-		const showsTimes = details === true || isByJoin || sort.startsWith("joined");
-		const format = memberFormatter(guild, nowMs, { timeoutOf, showsRoles: details === true, showsTimes });
-		return [
-			`${counts}${dependsOnNow ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
-			...page.map(format),
-			...stillLoading(guild, connection),
-			...next,
-		];
+		const asksTimeouts = /time.?d?.?out/i.test(question?.where ?? "");
+		const timeoutOf = await readTimeouts(guild, asksTimeouts ? page.filter((member) => isTimedOut(member, nowMs)) : []);
+		const format = memberFormatter(guild, nowMs, {
+			timeoutOf,
+			factsOf: details ? undefined : found?.factsOf,
+			showsRoles: details === true,
+			showsTimes: details === true || sort.startsWith("joined"),
+		});
+		const unknown = found?.unknown ?? [];
+		return resultLines(
+			`${counts}${found ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
+			page.map(format),
+			unknown.length > 0 && `${countOf(unknown.length, "more member")} may match:`,
+			sample(unknown, maxUnknown, format),
+			found?.notes,
+			stillLoading(guild, connection),
+			next,
+		);
 	},
 });
 
+const maxUnknown = 20;
+
 interface MemberFormat {
 	timeoutOf: TimeoutOf;
+	/** What a question asks, instead of the day of joining. */
+	factsOf?: ((member: GuildMember) => string) | undefined;
 	showsRoles: boolean;
 	/** Otherwise only the day of joining. */
 	showsTimes: boolean;
@@ -145,7 +110,7 @@ interface MemberFormat {
 function memberFormatter(
 	guild: Guild,
 	nowMs: number,
-	{ timeoutOf, showsRoles, showsTimes }: MemberFormat,
+	{ timeoutOf, factsOf, showsRoles, showsTimes }: MemberFormat,
 ): (member: GuildMember) => string {
 	const order = [...guild.roles.cache.values()].sort((a, b) => b.comparePositionTo(a));
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
@@ -164,7 +129,7 @@ function memberFormatter(
 		return fieldLine(
 			member.displayName === username ? `@${oneField(username)} | ID: ${member.id}` : memberFields(member),
 			showsRoles && `roles: ${rolesOf(member).join(", ") || "none"}`,
-			`joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
+			factsOf && !showsTimes ? factsOf(member) : `joined: ${showsTimes ? joined : joined.slice(0, 10)}`,
 			member.id === guild.ownerId && "owner",
 			member.user.bot && "bot",
 			showsRules && member.pending && "pending",
@@ -239,7 +204,8 @@ export const lookupUserByName = readTool({
 });
 
 function lookUp(guild: Guild, query: string, limit: number, isNamed: boolean): string[] {
-	const name = foldedName(query, "query");
+	const name = fold(query.replace(/^@(?=.)/, ""));
+	if (name === "") throw invalidParameters(["query: expected letters or digits, not only accents"]);
 	const { total, members: found } = findByName(guild, name, limit);
 	if (total === 0) return [`No member's name contains "${oneField(query)}".`];
 	const isUsername = query.startsWith("@") && hasUsername(found[0], name);
@@ -252,12 +218,6 @@ function lookUp(guild: Guild, query: string, limit: number, isNamed: boolean): s
 
 function hasUsername(member: GuildMember | undefined, name: string): boolean {
 	return member !== undefined && fold(member.user.username) === name;
-}
-
-function foldedName(name: string, argument: string): string {
-	const folded = fold(name.replace(/^@(?=.)/, ""));
-	if (folded === "") throw invalidParameters([`${argument}: expected letters or digits, not only accents`]);
-	return folded;
 }
 
 export const getMember = readTool({

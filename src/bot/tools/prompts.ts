@@ -62,7 +62,7 @@ const jobs: readonly Job[] = [
 						`The account ${actor} was taken over. First take its power: remove its roles, and time it out. It may have given roles, invites or webhooks to others: get_audit_log with this account as the actor shows each of its actions, and the call that undoes it.`,
 					]),
 			"1. Stop it: pause invites with set_incident_actions, and lock channels with lock_channel if it goes on. find_tools finds tools that are not listed.",
-			"2. See what happened: get_audit_log with `after`; list_members with `joined_after`, for the accounts that came; search_messages with `count_by` author, for what they wrote.",
+			"2. See what happened: get_audit_log with `after`; list_members with `where`, such as `joined since 1d`, for the accounts that came; search_messages with `count_by` author, for what they wrote.",
 			"3. Show me the list of accounts before you ban anyone, and leave out members who were there before. Then ban them in one call: first with `dry_run`, then for real.",
 			"4. Delete what they wrote with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`.",
 			"5. Undo the rest of what the audit log shows: permissions, roles, channels, webhooks (delete_webhook), invites (delete_invite), bans of innocent people (unban).",
@@ -92,7 +92,7 @@ const jobs: readonly Job[] = [
 		text: ({ since = "7d" }) => [
 			`Write a report about this guild since ${since}. Change nothing.`,
 			"1. Activity: search_messages over all channels with `after` and `count_by` author, channel and day.",
-			"2. People: list_members with `joined_after` for those who came.",
+			"2. People: list_members with `where`, such as `joined since 7d`, for those who came.",
 			"3. Moderation: get_audit_log with `after`.",
 			"4. Events: list_scheduled_events, through use_reading_tool if it is not listed.",
 			"Write half a page with figures, compare days, name the most active channels and people, and point out what needs attention. Quote no private channels.",

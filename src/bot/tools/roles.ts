@@ -324,7 +324,7 @@ export const deleteRole = destructiveTool({
 			preview: resultLines(
 				`Would delete the role ${roleName(role)}${usage}.`,
 				shown.map(memberFields),
-				shown.length < members.length && "Not all are shown: list_members with with_role_ids lists them.",
+				shown.length < members.length && 'Not all are shown: list_members with where="role:ID" lists them.',
 				stillLoading(guild, connection),
 			),
 			write: () => guild.client.rest.delete(Routes.guildRole(guild.id, role.id)),

@@ -11,8 +11,10 @@ import { said } from "../../texts/texts.ts";
 import { asking, at, forModels, mentions, parts, result } from "../results/result.ts";
 import { guild_id, reason, tell } from "../tool/arguments/arguments.ts";
 import { readDuration, readTime } from "../tool/arguments/times.ts";
-import { onEach } from "../tool/bulk.ts";
+import { onEach, sample } from "../tool/bulk.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
+import { orWhere } from "../tool/people.ts";
+import { maxShown } from "./bulk-roles.ts";
 import { memberLine } from "./members/bans.ts";
 import { asMembers, caseOf, type MaybeMember, membersAmong, mentioned, user_ids } from "./members/several-members.ts";
 
@@ -52,16 +54,16 @@ export const timeout = destructiveTool(
 		permissions: ["ModerateMembers"],
 		ranked: true,
 		lock: "user_ids",
-		input: { guild_id, user_ids, duration, reason, tell },
-		async plan({ duration }, { guild, users }) {
+		input: { guild_id, ...orWhere(user_ids, 200), duration, reason, tell },
+		async plan({ duration }, { guild, users, chosen }) {
 			const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
 			const { members, absent, only } = await currentAmong(guild, users);
 			refuseAdministrators(members);
 			const before = only && timedOutUntil(only);
 			const instead = before ? `, instead of until ${time(before)}` : "";
-			const target = only && `${memberName(only)} until ${time(until)}${instead}; ${nowIs()}.`;
+			const target = only && !chosen && `${memberName(only)} until ${time(until)}${instead}; ${nowIs()}.`;
 			const end = `until ${time(until)}, ${nowIs()}`;
-			const lines = members.map(memberLine);
+			const lines = chosen ? sample(members, maxShown, chosen.line) : members.map(memberLine);
 			const done = (some: readonly GuildMember[]) =>
 				before
 					? said("result.timeout_changed", { who: mentions(some), until: at(until), before: at(before) })
@@ -82,8 +84,10 @@ export const timeout = destructiveTool(
 						...asMembers,
 						items: members,
 						single: target && result(`Timed out ${target}`, done(members)),
-						// The same call would begin again with the first member.
-						next: (left) => `To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`,
+						// The same call with user_ids would begin again with the first member.
+						next: chosen
+							? "To continue, call again with the same arguments."
+							: (left) => `To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`,
 						write: ({ id }) => guild.members.edit(id, { communicationDisabledUntil: until }),
 						done: (count, of) => `Timed out ${count} of ${of} member(s) ${end}:`,
 						people: { ...mentioned, done },

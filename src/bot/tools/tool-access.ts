@@ -7,6 +7,7 @@ import { howToRaise, type Principal, rootPrincipal } from "../../lib/principal.t
 import { everywhere, inGuilds } from "../../mcp/fan-out.ts";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters, privilegedHint } from "../../mcp/tool.ts";
+import { whereGrammar } from "../people/where.ts";
 import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import type { BotTool, Self } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
@@ -18,6 +19,10 @@ import { isReadOnly } from "../tool/toolsets.ts";
 const maxPurposes = 10;
 
 const maxOthers = 3;
+
+/** Questions whose answer uses the argument `where`. */
+const aboutPeople =
+	/^\W*where\W*$|\bwhere (?:argument|expression|grammar|syntax)|\b(?:who|members?|people|users?|accounts?|everyone|everybody|anyone|newcomers?)\b.*\b(?:joined|younger|older|new|never|without|inactive|silent|wrote|written|reacted|invite[ds]?|at least|fewer|more than)\b/i;
 
 export const findTools = everywhere(
 	readTool({
@@ -61,15 +66,18 @@ export const findTools = everywhere(
 			});
 			const [result] = results;
 			if (!result) return `${nothing}.`;
+			const grammar = aboutPeople.test(query) ? whereGrammar : [];
 			if (results.length === 1)
 				return resultLines(
 					result.lines,
 					result.others.map((tool) => headLine(tool, self.listed)),
+					grammar,
 				);
-			return results.flatMap(({ purpose, lines, others }) => {
+			const all = results.flatMap(({ purpose, lines, others }) => {
 				const names = others.map(({ name }) => name).join(", ");
 				return [`${JSON.stringify(purpose)}${names && `, or else ${names}`}:`, ...lines];
 			});
+			return [...all, ...grammar];
 		},
 	}),
 );

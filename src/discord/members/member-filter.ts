@@ -1,4 +1,4 @@
-// Filtering, sorting and paging the cached members of a guild. Each is one pass, quick with 100,000 members.
+// Sorting and paging the cached members of a guild. Each is one pass, quick with 100,000 members.
 
 import type { GuildMember } from "discord.js";
 import { compareIds } from "../../guild-document/names/ids.ts";
@@ -6,50 +6,9 @@ import { compareIds } from "../../guild-document/names/ids.ts";
 /** discord.js's private field without @everyone. Reading it is faster than the public property. */
 export const roleIds = "_roles";
 
-/** A member must fulfil all that are set. */
-interface MemberFilter {
-	/** Any of these. */
-	with_role_ids?: readonly string[] | undefined;
-	/** None of these. */
-	without_role_ids?: readonly string[] | undefined;
-	/** Members with unknown join time match neither. */
-	joined_before?: { atMs: number } | undefined;
-	/** Members with unknown join time match neither. */
-	joined_after?: { atMs: number } | undefined;
-	bots?: boolean | undefined;
-	timed_out?: boolean | undefined;
-	/** Whether the rules are not accepted yet (membership screening). */
-	pending?: boolean | undefined;
-}
-
-export function matcherFor(filter: MemberFilter, nowMs: number): (member: GuildMember) => boolean {
-	const { joined_before, joined_after, bots, timed_out, pending } = filter;
-	const withAny = filter.with_role_ids && new Set(filter.with_role_ids);
-	const withNone = filter.without_role_ids && new Set(filter.without_role_ids);
-	const before = joined_before?.atMs ?? Infinity;
-	const since = joined_after?.atMs ?? -Infinity;
-	const asksJoined = joined_before !== undefined || joined_after !== undefined;
-	return (member) => {
-		const { user, joinedTimestamp: joined } = member;
-		return (
-			(bots === undefined || user.bot === bots) &&
-			(!asksJoined || (joined !== null && joined < before && joined >= since)) &&
-			(!withAny || hasAny(member, withAny)) &&
-			(!withNone || !hasAny(member, withNone)) &&
-			(timed_out === undefined || isTimedOut(member, nowMs) === timed_out) &&
-			(pending === undefined || Boolean(member.pending) === pending)
-		);
-	};
-}
-
 /** Does not work for @everyone. */
 export function hasRole(member: GuildMember, id: string): boolean {
 	return member[roleIds].includes(id);
-}
-
-function hasAny(member: GuildMember, roles: ReadonlySet<string>): boolean {
-	// The role @everyone has the guild's id.
-	return roles.has(member.guild.id) || member[roleIds].some((id) => roles.has(id));
 }
 
 export function isTimedOut({ communicationDisabledUntilTimestamp: until }: GuildMember, nowMs: number): boolean {

@@ -48,7 +48,7 @@ export function permissionHolders(
 		nameOnce(blocks),
 		inapplicableLine(groups, asked),
 		blocks.some((line) => line.includes(countedOnly)) &&
-			`Groups of more than ${maxNamed} are only counted: list_members with_role_ids lists the members of a role.`,
+			`Groups of more than ${maxNamed} are only counted: list_members with where="role:ID" lists the members of a role.`,
 		inGuild && asked && channelLines(guild, asked),
 	);
 }

@@ -151,7 +151,12 @@ export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 /** Calls `onItem` for each object whose outcome `work` reports with `noteItem`. */
 export function noteItems<T>(onItem: NonNullable<ToolRun["onItem"]>, work: () => Promise<T>): Promise<T> {
 	const run = currentRun();
-	return run ? withinRun({ ...run, onItem }, work) : work();
+	if (!run) return work();
+	const both: typeof onItem = (...item) => {
+		run.onItem?.(...item);
+		onItem(...item);
+	};
+	return withinRun({ ...run, onItem: both }, work);
 }
 
 export function noteItem(id: string, outcome: ItemOutcome): void {

@@ -42,6 +42,7 @@ function moderating() {
 				audit: none,
 				self,
 				guildDocuments: none,
+				people: none,
 				guildId: undefined,
 				principal: undefined,
 			});

@@ -357,7 +357,7 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 				const bans = new TempBans(parts);
 				const cases = new Cases({ ...parts, bans, decideAfterMs: 0, settings });
 				const none = {} as never;
-				const unused = { audit: none, self: none, locks: none, guildDocuments: none, guildId: undefined };
+				const unused = { audit: none, self: none, locks: none, guildDocuments: none, people: none, guildId: undefined };
 				const calls = new PersonCalls({ record() {}, log });
 				calls.begin([...tools, ...createCaseTools({ cases })], {
 					...unused,
@@ -451,6 +451,7 @@ function announcedLock({ simulator, guild }: World): Work {
 				audit: none,
 				self: none,
 				guildDocuments: none,
+				people: none,
 				guildId: undefined,
 				principal: undefined,
 				connection,

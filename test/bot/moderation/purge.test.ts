@@ -97,7 +97,7 @@ test("deletes the messages of everyone who joined in a window, and says whose it
 	const leaver = guild.members.get(left3.id);
 	if (leaver) members.remove(guild, leaver);
 	await until("the bot has seen all", async () => {
-		const { text } = await mcp.call("list_members", { joined_after: "1h" });
+		const { text } = await mcp.call("list_members", { where: "joined since 1h" });
 		return text.includes("r2") && !text.includes("r3");
 	});
 	const { text } = await mcp.call("purge", { joined_after: "1h" });
@@ -309,7 +309,7 @@ test("who joined is the same at the confirmation, and nothing to delete asks not
 	const mcp = await connectTo(world.bot.url);
 	const joined = (name: string) =>
 		until(`the bot has seen ${name}`, async () => {
-			const { text } = await mcp.call("list_members", { joined_after: "1h" });
+			const { text } = await mcp.call("list_members", { where: "joined since 1h" });
 			return text.includes(name);
 		});
 	const raider = join("raider1");

@@ -20,13 +20,7 @@ function newlyAway(scene: Scene) {
 
 export const bulkRows: Record<string, Row> = {
 	bulk_role_update: {
-		ids: {
-			role_id: roleId,
-			user_ids: memberId,
-			with_role_ids: roleId,
-			without_role_ids: roleId,
-			after: anyId("it is a cursor"),
-		},
+		ids: { role_id: roleId, user_ids: memberId, after: anyId("it is a cursor") },
 		person: person.inGuild(["ManageRoles"], person.noChannel, { below: "the role" }),
 		act(scene) {
 			const { guild } = scene;

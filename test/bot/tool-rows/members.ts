@@ -2,11 +2,11 @@
 
 import { AuditLogEvent } from "discord.js";
 import * as person from "./person.ts";
-import { anyId, inGuild, memberId, newMember, type Row, roleId } from "./scene.ts";
+import { anyId, inGuild, memberId, newMember, type Row } from "./scene.ts";
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
-		ids: { with_role_ids: roleId, without_role_ids: roleId, after: anyId("it is a cursor") },
+		ids: { after: anyId("it is a cursor") },
 		person: person.anyMember(),
 		args: () => ({ limit: 1000 }),
 		answer: ({ guild }) => [

@@ -54,8 +54,6 @@ const lists: Record<string, readonly string[]> = {
 	guildChannels: ["tools/channels/channel-edit.ts", "tools/channels/new-channel.ts", "tools/channel-moves.ts"],
 	guildInvites: ["tools/invites/guild-invites.ts", "tools/invites.ts"],
 	guildMessagesSearch: [
-		// Does not count in a person's name.
-		"tools/members/bans.ts",
 		// Shows only times, of webhooks that were looked up before.
 		"tools/webhooks/guild-webhooks.ts",
 		"messages/message-index.ts",

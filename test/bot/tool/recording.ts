@@ -65,6 +65,7 @@ export async function startRecording(options: RecordingOptions) {
 		self: {} as never,
 		locks: {} as never,
 		guildDocuments: {} as never,
+		people: {} as never,
 		principal: undefined,
 		cases: "open" in options ? options.open && { open: options.open } : { open },
 		log: logged.log,

@@ -62,7 +62,7 @@ worldTest("bulk_role_update changes only members who need it", async (world) => 
 	expect(writes(world)).toHaveLength(6);
 });
 
-worldTest("bulk_role_update applies all of its filters", async (world) => {
+worldTest("bulk_role_update shows whom where means, and changes nothing yet", async (world) => {
 	const { simulator, guild } = world;
 	const { world: platform } = simulator;
 	const [role, regular] = [roleNamed(world, "Newcomer"), roleNamed(world, "Regular")];
@@ -78,29 +78,22 @@ worldTest("bulk_role_update applies all of its filters", async (world) => {
 		platform.members.edit(guild, member, { roles: [regular.id] });
 	}
 	await world.heard();
-	const fit = async (filter: Record<string, unknown>) => {
-		const { text } = await world.call("bulk_role_update", {
-			role_id: role.id,
-			action: "add",
-			dry_run: true,
-			...filter,
-		});
+	const fit = async (where: string) => {
+		const { text } = await world.call("bulk_role_update", { role_id: role.id, action: "add", where });
 		return Array.from(text.matchAll(/@new-(\d)/g), ([, index]) => index).join();
 	};
-	expect(await fit({ with_role_ids: [regular.id], bots: false })).toContain("0,1,2");
-	const of = { user_ids: idsOf(members) };
-	expect(await fit(of)).toBe("0,1,2,3");
-	expect(await fit({ ...of, joined_before: "2020-01-31" })).toBe("0");
-	expect(await fit({ ...of, joined_after: "2020-01-31" })).toBe("1,2,3");
-	const january = { joined_after: "2020-01-01", joined_before: "2020-02-01" };
-	expect(await fit({ ...january })).toBe("0,1");
-	expect(await fit({ ...of, with_role_ids: [regular.id], ...january })).toBe("0,1");
-	expect(await fit({ ...of, with_role_ids: [regular.id], bots: false })).toBe("0,1,2");
-	expect(await fit({ ...of, without_role_ids: [regular.id] })).toBe("3");
-	expect(await fit({ ...of, bots: true })).toBe("");
+	const ours = "name:new-";
+	expect(await fit("role:@Regular and not bot")).toContain("0,1,2");
+	expect(await fit(ours)).toBe("0,1,2,3");
+	expect(await fit(`${ours} and joined before 2020-01-31`)).toBe("0");
+	expect(await fit(`${ours} and joined since 2020-01-31`)).toBe("1,2,3");
+	expect(await fit("joined >= 2020-01-01 and joined < 2020-02-01")).toBe("0,1");
+	expect(await fit(`${ours} and not role:@Regular`)).toBe("3");
+	expect(await fit(`${ours} and bot`)).toBe("");
 	const none = await world.call("bulk_role_update", { role_id: role.id, action: "add" });
 	expect(none).toMatchObject({ code: -32602 });
-	expect(none.text).toContain("bots: expected at least one of these");
+	expect(none.text).toContain("user_ids, where: expected exactly one of the two");
+	expect(writes(world)).toEqual([]);
 });
 
 worldTest("bulk_role_update names each refused member and continues with the others", async (world) => {
@@ -179,7 +172,7 @@ worldTest("bulk tools do nothing before all members are known", async (world) =>
 	const refused = [
 		await world.call("ban", { guild_id, user_ids: [...user_ids, "2".repeat(18)], ...done }),
 		await world.call("bulk_role_update", { ...update, user_ids: [...user_ids, alpha.id] }),
-		await world.call("bulk_role_update", { ...update, bots: false }),
+		await world.call("bulk_role_update", { ...update, where: "not bot" }),
 	];
 	for (const { text, isError } of refused) {
 		expect(isError).toBe(true);

@@ -486,7 +486,7 @@ describe("who has a permission", () => {
 		expect(text).toMatch(/not \d+ by channel permissions of @role-0 /);
 		expect(text).toContain(": only counted");
 		expect(text).toEndWith(
-			"\nGroups of more than 15 are only counted: list_members with_role_ids lists the members of a role.",
+			'\nGroups of more than 15 are only counted: list_members with where="role:ID" lists the members of a role.',
 		);
 		expect(text).not.toContain("@person-");
 		expect(text.length).toBeLessThan(10_000);

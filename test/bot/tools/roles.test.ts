@@ -383,7 +383,7 @@ describe("delete_role", () => {
 		const { text } = await world.call("delete_role", { role_id: crew.id, dry_run: true });
 		const lines = text.split("\n");
 		expect(lines.filter((line) => line.includes("@cook"))).toHaveLength(50);
-		expect(lines.at(-1)).toBe("Not all are shown: list_members with with_role_ids lists them.");
+		expect(lines.at(-1)).toBe('Not all are shown: list_members with where="role:ID" lists them.');
 	});
 
 	worldTest("@everyone, managed roles, and those above the bot are refused before Discord sees it", async (world) => {

@@ -208,7 +208,7 @@ worldTest("several members are timed out until a time, and their timeouts ended"
 		expect(Date.parse(communication_disabled_until ?? "")).toBe(Date.parse(until));
 	await world.heard();
 	const by = String.raw`${until}, since \S+Z by @alpha \(ID: ${simulator.bot("alpha").id}\)`;
-	const listed = await world.call("list_members", { timed_out: true });
+	const listed = await world.call("list_members", { where: "timeout" });
 	expect(listed.text.match(new RegExp(` \\| timed out until ${by}$`, "gm"))).toHaveLength(2);
 	const one = await world.call("get_member", { user_ids: user_ids.slice(0, 1) });
 	expect(one.text).toMatch(new RegExp(`^Timed out until: ${by}$`, "m"));

@@ -6,7 +6,6 @@ import * as v from "valibot";
 import { currentPerson } from "../../../discord/acting-person.ts";
 import { channelsFromTop } from "../../../discord/channel-order.ts";
 import { anyChannel, type MemberState, requireKnownMembers } from "../../../discord/find.ts";
-import { matcherFor } from "../../../discord/members/member-filter.ts";
 import { channelModerators, isStaff } from "../../../discord/staff.ts";
 import { countOf } from "../../../discord/text.ts";
 import { type ArgumentsOf, invalidParameters } from "../../../mcp/tool.ts";
@@ -88,9 +87,9 @@ function joinedOnly(
 	connection: MemberState,
 ): { selected: Selected; kept: readonly string[] } {
 	requireKnownMembers(guild, connection);
-	const hasJoined = matcherFor(args, Date.now());
-	const joined = guild.members.cache.filter(hasJoined);
-	const { user_ids, after = args.joined_after } = args;
+	const { user_ids, joined_after, joined_before, after = joined_after } = args;
+	const [from = -Infinity, until = Infinity] = [joined_after?.atMs, joined_before?.atMs];
+	const joined = guild.members.cache.filter(({ joinedTimestamp: at }) => at !== null && at >= from && at < until);
 	const all = user_ids?.filter((id) => joined.has(id)) ?? [...joined.keys()];
 	const moderators = channelModerators(guild);
 	const person = currentPerson()?.id;

@@ -295,6 +295,21 @@ export async function countCasesSince(
 	return row?.count ?? 0;
 }
 
+/** Of each person with any. Only actions that were carried out, at or after `from`. */
+export function countCasesByUser(
+	sql: Sql,
+	guildId: string,
+	action: string | undefined,
+	from: number,
+): Promise<{ user_id: string; count: number }[]> {
+	return sql<{ user_id: string; count: number }>`
+		SELECT user_id, COUNT(*) AS count FROM cases
+		WHERE guild_id = ${guildId} AND user_id IS NOT NULL AND created_at >= ${from}
+			AND state = 'done' AND deleted_at IS NULL
+			AND (CAST(${action ?? null} AS TEXT) IS NULL OR action || '' = ${action ?? null})
+		GROUP BY user_id`;
+}
+
 /** Must run in a transaction. */
 export async function editCase(
 	sql: Sql,

@@ -5,7 +5,6 @@ import {
 	type Guild,
 	type GuildMember,
 	makeURLSearchParams,
-	type RESTGetAPIGuildMessagesSearchResult,
 	RESTJSONErrorCodes,
 	Routes,
 	type User,
@@ -20,6 +19,7 @@ import { fieldLine, fold, oneField } from "../../../discord/text.ts";
 import { compareIds } from "../../../guild-document/names/ids.ts";
 import { type Said, said } from "../../../texts/texts.ts";
 import { readsContent } from "../../messages/message-content.ts";
+import { searchIndex } from "../../messages/message-index.ts";
 import { duration } from "../../tool/arguments/durations.ts";
 
 /**
@@ -117,16 +117,11 @@ export async function countDeletedMessages(guild: Guild, userIds: readonly strin
 	if (actingPerson(guild)) return `their messages ${span}`;
 	let total = 0;
 	for (let from = 0; from < userIds.length; from += maxAuthors) {
-		const query = new URLSearchParams({ limit: "1", min_id: since });
-		query.set("include_nsfw", "true");
-		for (const id of userIds.slice(from, from + maxAuthors)) query.append("author_id", id);
+		const query = { author_id: userIds.slice(from, from + maxAuthors), min_id: since, include_nsfw: true };
 		try {
-			const found = (await guild.client.rest.get(Routes.guildMessagesSearch(guild.id), {
-				query,
-			})) as RESTGetAPIGuildMessagesSearchResult;
-			// Discord answers 202 without results while it builds its index.
-			if (!("messages" in found)) return unknown("Discord is still indexing the guild's messages");
-			total += found.total_results;
+			const found = await searchIndex(guild, query, { limit: 0, reserveMs: 0 });
+			if (!found) return unknown("Discord is still indexing the guild's messages");
+			total += found.total;
 		} catch (error) {
 			const refusal = toToolError(error);
 			if (!refusal) throw error;

@@ -104,6 +104,7 @@ export async function startCases(setup: CasesSetup = {}) {
 		// These tools use none of these.
 		locks: {} as never,
 		guildDocuments: {} as never,
+		people: {} as never,
 		principal: undefined,
 		cases: current().cases,
 		log: logged.log,

@@ -1,0 +1,149 @@
+// What each condition of `where` asks of the bot's caches, its store and Discord.
+
+import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
+import { guildName, time } from "../../discord/describe.ts";
+import { requireKnownMembers } from "../../discord/find.ts";
+import { isTimedOut, roleIds } from "../../discord/members/member-filter.ts";
+import { nameMatcher } from "../../discord/members/name-search.ts";
+import { personHas, requireOfPerson } from "../../discord/permissions.ts";
+import { countOf, fold, oneLine } from "../../discord/text.ts";
+import type { Sql } from "../../lib/store/statement.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { countCasesByUser } from "../store/tables/cases.ts";
+import { membersNamed, type Name, thingsNamed } from "../tool/arguments/find-by-name.ts";
+import { caseActions } from "../tool/case-record.ts";
+import type { PeopleContext } from "../tool/context.ts";
+import { countMessages, type MessageCounts } from "./messages-of.ts";
+import { type Condition, compareCount, type Field } from "./where.ts";
+
+const { BanMembers, KickMembers, ManageGuild, ManageNicknames, ManageRoles, ModerateMembers } = PermissionFlagsBits;
+
+/** `is`: undefined is unknown. `text`: left out if the question says it all. */
+export type Answers = (member: GuildMember) => { is: boolean | undefined; text?: string };
+
+export interface Asking extends PeopleContext {
+	sql: Sql;
+	nowMs: number;
+	reads: boolean;
+	conditions: readonly Condition[];
+	counts?: Promise<MessageCounts>;
+	/** Gets lines on what was covered. */
+	notes: Set<string>;
+}
+
+type Load = (condition: Condition, asking: Asking, people: readonly GuildMember[]) => Answers | Promise<Answers>;
+
+/** People can see these in Discord's page Members only with one of them. */
+const forMembersPage = [ManageRoles, ModerateMembers, ManageGuild, ManageNicknames, BanMembers, KickMembers];
+
+/** https://support.discord.com/hc/en-us/articles/15946797617431-Members-Page */
+export function showsPending(guild: Guild): boolean {
+	return forMembersPage.some((bit) => personHas(guild, undefined, bit));
+}
+
+function refuse(problem: string): never {
+	throw new ToolError(`where: ${problem} Nothing was done.`);
+}
+
+const quoted = (text: string) => oneLine(JSON.stringify(text));
+const day = (ms: number) => time(ms).slice(0, 10);
+
+/** Cheap ones first: those behind are asked about fewer people. */
+export const loaders: Record<Field, Load> = {
+	joined: inTime(({ joinedTimestamp }) => joinedTimestamp, "joined"),
+	account: inTime(({ user }) => user.createdTimestamp, "account of"),
+	bot: () => (member) => ({ is: member.user.bot }),
+	pending(_, { guild }) {
+		if (!showsPending(guild)) refuse("only those who may see the page Members see who has accepted the rules.");
+		return ({ pending }) => ({ is: Boolean(pending) });
+	},
+	timeout(_, { guild, nowMs }) {
+		requireOfPerson(guild, undefined, ModerateMembers);
+		return (member) => ({ is: isTimedOut(member, nowMs) });
+	},
+	async user({ items }, asking) {
+		const ids = await idsOf(items, "user", asking);
+		return ({ id }) => ({ is: ids.has(id) });
+	},
+	async role({ items }, asking) {
+		const ids = await idsOf(items, "role", asking);
+		const isMeant = (id: string) => items.length === 0 || ids.has(id);
+		return (member) => ({ is: ids.has(asking.guild.id) || member[roleIds].some(isMeant) });
+	},
+	name({ items }) {
+		const matchers = items.map((item) => nameMatcher(fold(item.replace(/^@/, ""))));
+		return (member) => ({ is: matchers.some((matches) => matches(member)) });
+	},
+	async guild({ items }, { connection, otherGuild, mayTouch }) {
+		const found = items.map((item) => {
+			const isIt = ({ id, name }: Guild) => id === item || fold(name) === fold(item);
+			const [one, another] = connection.guilds.filter((guild) => mayTouch(guild.id) && isIt(guild));
+			if (another) refuse(`several guilds are called ${quoted(item)}: give an id.`);
+			return one ?? refuse(`this bot is in no guild ${quoted(item)}. It cannot see the guilds of another bot.`);
+		});
+		const guilds = await Promise.all(found.map(({ id }) => otherGuild(id)));
+		for (const guild of guilds) requireKnownMembers(guild, connection);
+		return ({ id }) => {
+			const guild = guilds.find(({ members }) => members.cache.has(id));
+			return guild ? { is: true, text: `in ${guildName(guild)}` } : { is: false };
+		};
+	},
+	cases: loadCases,
+	// A spam incident is a case, too.
+	spam: (condition, asking) => loadCases({ ...condition, detail: "spam" }, asking),
+	async messages(condition, asking, people) {
+		const starts = asking.conditions.flatMap(({ field, fromMs }) => (field === "messages" ? [fromMs] : []));
+		// Those who are still asked about later were among the first.
+		asking.counts ??= countMessages(asking.guild, people, starts);
+		const { rangeOf, notes } = await asking.counts;
+		for (const note of notes) asking.notes.add(note);
+		return (member) => {
+			const since = condition.fromMs ?? member.joinedTimestamp;
+			if (since === null) return { is: undefined, text: "unknown when they joined" };
+			const { min, isOpen } = rangeOf(member, since);
+			const text = `${isOpen ? "at least " : ""}${countOf(min, "message")} since ${day(since)}`;
+			return { is: compareCount(condition, min, isOpen), text };
+		};
+	},
+};
+
+function inTime(timeOf: (member: GuildMember) => number | null, label: string): Load {
+	return ({ fromMs = -Infinity, toMs = Infinity }) =>
+		(member) => {
+			const at = timeOf(member);
+			if (at === null) return { is: undefined, text: `${label}: unknown` };
+			return { is: at >= fromMs && at < toMs, text: `${label} ${day(at)}` };
+		};
+}
+
+async function loadCases(condition: Condition, { self, guild, sql }: Asking): Promise<Answers> {
+	const { detail, fromMs } = condition;
+	if (!self.toml.features.moderation) refuse("the bot records no cases: its feature moderation is off.");
+	requireOfPerson(guild, undefined, ModerateMembers);
+	const action = caseActions.find((one) => one === detail || `${one}s` === detail);
+	if (detail && !action) refuse(`cases have no kind ${quoted(detail)}, but: ${caseActions.join(", ")}.`);
+	const rows = await countCasesByUser(sql, guild.id, action, fromMs ?? 0);
+	const counts = new Map(rows.map(({ user_id, count }) => [user_id, count]));
+	const since = fromMs === undefined ? "" : ` since ${day(fromMs)}`;
+	return ({ id }) => {
+		const count = counts.get(id) ?? 0;
+		return {
+			is: compareCount(condition, count),
+			text: `${countOf(count, action ? `${action} case` : "case")}${since}`,
+		};
+	};
+}
+
+async function idsOf(items: readonly string[], kind: "user" | "role", { guild, connection, reads }: Asking) {
+	const names = items.map((item): Name => ({ kind, text: /^[@<]/.test(item) ? item : `@${item}` }));
+	const members = await membersNamed(guild, names, connection);
+	const ids = names.map((name) => {
+		const id = /^<?@[!&]?(\d{17,20})>?$/.exec(name.text)?.[1];
+		if (id && (kind === "user" || guild.roles.cache.has(id))) return id;
+		const { only, all } = thingsNamed(guild, name, members, reads);
+		if (only) return only.id;
+		const problem = all.length > 1 ? "several have the name" : `there is no ${kind}`;
+		return refuse(`${problem} ${quoted(name.text)}: give an id, or the name in quotation marks.`);
+	});
+	return new Set(ids);
+}

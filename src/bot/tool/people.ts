@@ -1,0 +1,98 @@
+// Whom a call with `where` means. A call that changes something is shown first, and then acts on the people it showed:
+// on those of them who still match.
+
+import { randomBytes } from "node:crypto";
+import type { GuildMember } from "discord.js";
+import * as v from "valibot";
+import { memberFields } from "../../discord/describe.ts";
+import { requireKnownMembers } from "../../discord/find.ts";
+import { countOf, fieldLine, resultLines } from "../../discord/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { text } from "./arguments/arguments.ts";
+import { sample } from "./bulk.ts";
+import type { Chosen, PeopleContext } from "./context.ts";
+
+const maxLength = 1000;
+const maxUnknown = 5;
+
+const example = "joined since 2d and not role:@A and messages = 0 since 7d";
+export const where = v.optional(text(1, maxLength, `Who, such as: ${example}. find_tools("where") shows all.`));
+
+/** Of `user_ids` and `where` a call has one; the tool gets `user_ids`, of at most `max` people by `where`. */
+export function orWhere<Ids extends v.GenericSchema>(user_ids: Ids, max = Infinity) {
+	return {
+		// The pipeline fills it in.
+		user_ids: v.optional(user_ids) as unknown as Ids,
+		where: { ...v.optional(text(1, maxLength, "Or whom: see list_members.")), max },
+	};
+}
+
+/** The preview that `where` names, if it does. Throws a ToolError if there is none for this caller and `tool`. */
+export function previewIn(where: string, { people, principal, guild }: PeopleContext, tool?: string) {
+	const [, code] = /^preview:\s*(\w+)$/i.exec(where.trim()) ?? [];
+	if (code === undefined) return undefined;
+	const found = people.previews.get(code);
+	const isOwn = found?.guildId === guild.id && found.callerId === principal?.id;
+	if (found && isOwn && (tool ?? found.tool) === found.tool) return found;
+	throw new ToolError(
+		`where: there is no preview ${code} of this tool for you in this guild. Nothing was done; ask by conditions.`,
+	);
+}
+
+interface Choosing {
+	tool: string;
+	args: { where?: string; user_ids?: unknown };
+	/** The most that one call may have. */
+	max: number;
+	/** Somebody approves the plan of the call before it runs. */
+	isReviewed: boolean;
+}
+
+/** Undefined for a call with `user_ids`. */
+export async function choosePeople(
+	{ tool, args, max, isReviewed }: Choosing,
+	context: PeopleContext,
+): Promise<Chosen | undefined> {
+	if ((args.where === undefined) === (args.user_ids === undefined))
+		throw invalidParameters(["user_ids, where: expected exactly one of the two"]);
+	if (args.where === undefined) return undefined;
+	const { guild, connection, people, principal } = context;
+	requireKnownMembers(guild, connection);
+	const preview = previewIn(args.where, context, tool);
+	const question = preview ?? { where: args.where, nowMs: Date.now(), ids: undefined };
+	const { matches, unknown, factsOf, notes } = await people.find(context, { ...question, reads: false });
+	const line = (member: GuildMember) => fieldLine(memberFields(member), factsOf(member));
+	const ids = matches.slice(0, max).map(({ id }) => id);
+	const isShownOnly = !preview && !isReviewed;
+	const code = randomBytes(4).toString("hex");
+	if (isShownOnly) people.previews.set(code, { ...question, tool, guildId: guild.id, callerId: principal?.id, ids });
+	const known = new Set([...ids, ...unknown.map(({ id }) => id)]);
+	const changed = (preview?.ids ?? []).filter((id) => !known.has(id));
+	const describe = (id: string) => {
+		const member = guild.members.cache.get(id);
+		return member ? line(member) : `${id} | left the guild`;
+	};
+	const lines = resultLines(
+		changed.length > 0 && `${changed.length} skipped, who no longer match:`,
+		sample(changed, maxUnknown, describe),
+		unknown.length > 0 && `${unknown.length} left out, of whom it is unknown:`,
+		sample(unknown, maxUnknown, line),
+		matches.length > max && `${countOf(matches.length, "member")} match, of whom one call takes ${max}.`,
+		notes,
+	);
+	if (ids.length === 0) throw new ToolError(["Nobody matches for certain. Nothing was done.", ...lines].join("\n"));
+	if (isShownOnly)
+		lines.push(
+			`To do it to these ${ids.length}: the same call with where="preview:${code}". list_members with it lists them all.`,
+		);
+	return {
+		ids,
+		isShownOnly,
+		line,
+		notes: lines,
+		done(some) {
+			if (preview) preview.ids = preview.ids.filter((id) => !some.has(id));
+		},
+	};
+}

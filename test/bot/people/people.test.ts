@@ -1,0 +1,158 @@
+// `where` in the tools: who is found by what, and that a change is shown first and then done to those it showed.
+
+import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
+import type { Member } from "../../../src/simulator/world/state/entities.ts";
+import { channelNamed, memberNamed, roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
+
+const dayMs = 86_400_000;
+
+const search = ({ guild }: TestWorld) => `GET /guilds/${guild.id}/messages/search`;
+
+function join({ simulator, guild }: TestWorld, username: string, daysAgo = 1): Member {
+	const { members, users } = simulator.world;
+	const member = members.add(guild, users.add({ username }));
+	Object.assign(member, { joined_at: new Date(Date.now() - daysAgo * dayMs).toISOString() });
+	members.edit(guild, member, { mute: true });
+	return member;
+}
+
+function write(world: TestWorld, { user }: Member, count = 1, channel = "general"): void {
+	const { simulator } = world;
+	for (let index = 0; index < count; index += 1)
+		simulator.world.messages.add(channelNamed(world, channel), user, { content: "hello" });
+}
+
+const listed = async (world: TestWorld, where: string) => (await world.call("list_members", { where })).text;
+const codeIn = (text: string) => /where="(preview:\w+)"/.exec(text)?.[1] ?? "";
+
+worldTest("messages are counted by one search of the index, whoever many are asked about", async (world) => {
+	const [quiet, loud, old] = [join(world, "quiet"), join(world, "loud"), join(world, "old", 40)];
+	write(world, loud, 30);
+	write(world, old);
+	await world.heard();
+	world.simulator.requests.clear();
+	const none = await listed(world, "joined since 2d and messages = 0 and name:(quiet, loud)");
+	expect(none).toMatch(/^1 of \d+ members match \(now \S+\):\n@quiet \| ID: \d+ \| joined \S+, 0 messages since \S+\n/);
+	expect(none).toMatch(/\nMessages since \S+: 30 read, all by these people in Discord's index, which may lack/);
+	expect(world.simulator.requests.list(search(world)).length).toBeLessThanOrEqual(3);
+	expect(await listed(world, "messages >= 30 since 7d")).toContain("@loud | ");
+	expect(await listed(world, "messages > 30 since 7d")).toStartWith("0 of ");
+	expect(await listed(world, "messages = 1 since 90d and joined before 30d")).toContain("@old | ");
+	expect([quiet.user.username, none.includes("@loud")]).toEqual(["quiet", false]);
+});
+
+worldTest("without the index channels are read, and what they hide from the bot is unknown", async (world) => {
+	const { simulator, guild } = world;
+	const staff = memberNamed(world, "jose.garcia");
+	const quiet = join(world, "quiet");
+	write(world, staff);
+	const secret = simulator.world.channels.add(guild, { name: "secret" });
+	const overwrite = (id: string, type: 0 | 1, allow: bigint, deny: bigint) =>
+		simulator.world.channels.setOverwrite(secret, { id, type, allow: String(allow), deny: String(deny) });
+	const { ViewChannel, ReadMessageHistory } = PermissionFlagsBits;
+	overwrite(guild.id, 0, 0n, ViewChannel);
+	overwrite(roleNamed(world, "Staff").id, 0, ViewChannel, 0n);
+	overwrite(simulator.bot("alpha").id, 1, ViewChannel, ReadMessageHistory);
+	await world.heard();
+	simulator.faults.indexing(search(world), { retryAfterSeconds: 60 });
+	const text = await listed(world, "messages = 0 since 7d and user:(@quiet, @jose.garcia)");
+	expect(text).toContain("@quiet | ");
+	expect(text).toContain(" read, all there are.");
+	expect(text).toContain("Not searched: 1 channel for lack of permissions");
+	const more = await listed(world, "messages < 5 since 7d and user:(@quiet, @jose.garcia)");
+	expect(more).toMatch(/1 more member may match:\nChef José \(@jose.garcia\) \| ID: \d+ \| at least 1 message since/);
+	expect(quiet.user.bot ?? false).toBe(false);
+});
+
+describe("a change", () => {
+	worldTest("is shown first, and done to those of them who still match", async (world) => {
+		const role = roleNamed(world, "Newcomer");
+		const [one, two, three] = [join(world, "one"), join(world, "two"), join(world, "three")];
+		await world.heard();
+		const args = { role_id: role.id, action: "add" };
+		const where = "joined since 2d and messages = 0 and not bot and name:(one, two, three)";
+		const shown = await world.call("bulk_role_update", { ...args, where });
+		expect(shown.text).toStartWith(
+			"Dry run: nothing was done.\nWould give 3 of the 3 members who match the role @Newcomer",
+		);
+		expect(shown.text).toMatch(/\n@?one .*\| ID: \d+ \| joined \d{4}-\d\d-\d\d, 0 messages since \d{4}-\d\d-\d\d\n/);
+		expect(writes(world)).toEqual([]);
+		const code = codeIn(shown.text);
+		expect(await listed(world, code)).toContain("3 of ");
+		join(world, "four");
+		write(world, two);
+		world.simulator.world.members.remove(world.guild, three);
+		await world.heard();
+		const wrong = await world.call("ban", { where: code });
+		expect(wrong.text).toContain("there is no preview");
+		const done = await world.call("bulk_role_update", { ...args, where: code });
+		expect(done.text).toStartWith("Gave 1 of 1 member the role @Newcomer");
+		expect(done.text).toMatch(
+			/2 skipped, who no longer match:\n@?two .*, 1 message since \S+\n\d+ \| left the guild\n/,
+		);
+		expect([one, two].map(({ roles }) => roles.length)).toEqual([1, 0]);
+		const again = await world.call("bulk_role_update", { ...args, where: code });
+		expect(again.text).toStartWith("Nobody matches for certain. Nothing was done.");
+	});
+
+	worldTest("bans and times out those it showed, each with the checks of one person", async (world) => {
+		const two = [join(world, "one"), join(world, "two")];
+		await world.heard();
+		const where = "account < 1d and name:(one, two)";
+		for (const [tool, more, first, done] of [
+			["timeout", { duration: "1h" }, "Would time out 2 member(s)", "Timed out 2 of 2 member(s)"],
+			["ban", { reason: "raid" }, "Would ban 2 user(s), 2 of them members", "Banned 2 of 2 user(s)"],
+		] as const) {
+			const shown = await world.call(tool, { where, ...more });
+			expect(shown.text).toContain(`nothing was done.\n${first}`);
+			expect(shown.text.match(/\| account of \d{4}-\d\d-\d\d/g)).toHaveLength(2);
+			const { text } = await world.call(tool, { where: codeIn(shown.text), ...more });
+			expect(text).toStartWith(done);
+		}
+		expect(two.map(({ user }) => world.guild.members.has(user.id))).toEqual([false, false]);
+		const above = await world.call("ban", { where: "user:@ada" });
+		expect(above).toMatchObject({ isError: true });
+		expect(above.text).not.toContain("Would ban");
+		const both = await world.call("ban", { where, user_ids: ["@zoe"] });
+		expect(both.text).toContain("user_ids, where: expected exactly one of the two");
+		const unknown = await world.call("ban", { where: "preview:00000000" });
+		expect(unknown.text).toContain("there is no preview 00000000");
+	});
+});
+
+worldTest("who is in another guild of this bot, and not of another bot", async (world) => {
+	const { text } = await world.call("list_members", { where: 'guild:"The Bakers"' });
+	expect(text).toContain('this bot is in no guild "The Bakers". It cannot see the guilds of another bot.');
+	expect(await listed(world, `guild:${world.guild.id} and name:zoe`)).toStartWith("1 of ");
+});
+
+test("cases and spam are facts where the bot records them", async () => {
+	await using world = await startWorld(
+		{},
+		{
+			toml: (simulator) =>
+				v.parse(toml, {
+					bot_name: "Alpha",
+					features: { moderation: true },
+					moderation: { log_channel: simulator.channel("The Cooks/general").id },
+				}),
+		},
+	);
+	await world.call("warn_member", { user_ids: ["@zoe"], reason: "spam", tell: false });
+	expect(await listed(world, "cases:warn since 1d")).toMatch(/^1 of .*\n.*@zoe\) \| ID: \d+ \| 1 warn case since \S+$/);
+	expect(await listed(world, "cases = 0 and user:@zoe")).toStartWith("0 of ");
+	expect(await listed(world, "spam since 7d")).toStartWith("0 of ");
+	expect((await world.call("list_members", { where: "cases:fine" })).text).toContain('no kind "fine", but: ban, ');
+});
+
+worldTest("find_tools explains it where a question uses it", async (world) => {
+	for (const query of ["where", "who joined in the last two days and never wrote"]) {
+		const { text } = await world.call("find_tools", { query });
+		expect(text).toContain("messages = 0 since 7d | messages >= 8 since 30d");
+	}
+	expect((await world.call("find_tools", { query: "delete a channel" })).text).not.toContain("messages = 0");
+});
