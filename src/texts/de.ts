@@ -1252,7 +1252,6 @@ export const de = {
 		"Dieser Server ist auf Discord gerade nicht verfügbar. Es ist nichts passiert. Versuch es später noch einmal.",
 	"refusal.loading":
 		"Die Mitglieder dieses Servers werden noch geladen. Es ist nichts passiert. Versuch es gleich noch einmal.",
-	"refusal.archived": "{thread} ist archiviert: Öffne den Thread zuerst wieder. Es ist nichts passiert.",
 	"refusal.thread": "{thread} ist ein Thread: Verwende das in seinem Kanal {where}. Es ist nichts passiert.",
 	"refusal.not_voice": "{where} ist kein Sprach- oder Stage-Kanal.",
 	"refusal.server": "diesem Server insgesamt",

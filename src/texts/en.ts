@@ -1192,7 +1192,6 @@ export const en = {
 	"refusal.offline": "The bot is not connected to Discord yet. Nothing was done; try again in a few seconds.",
 	"refusal.unavailable": "This server is unavailable on Discord at the moment. Nothing was done; try again later.",
 	"refusal.loading": "The members of this server are still being loaded. Nothing was done; try again in a moment.",
-	"refusal.archived": "{thread} is archived: reopen it first. Nothing was done.",
 	"refusal.thread": "{thread} is a thread: use this in its channel, {where}. Nothing was done.",
 	"refusal.not_voice": "{where} is not a voice or stage channel.",
 	"refusal.server": "this server as a whole",

@@ -32,11 +32,8 @@ export interface Bulk<Item> {
 	/** May throw a ToolError with Discord's error as its `cause`. */
 	write(item: Item): Promise<unknown>;
 	/** The tool's result if the call names a single item and that was changed, instead of a list. */
-	single?: Output | (() => Output) | false | undefined;
-	/**
-	 * Returns the first line of the tool's result after `count` of `of` items were changed: "Gave 2 of 3 member(s) the
-	 * role …."
-	 */
+	single?: Output | false | undefined;
+	/** First line of the result: "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
 	/** For people. Default: they read what models read. */
 	people?: { mention(item: Item): string; done(items: readonly Item[]): Said };
@@ -60,7 +57,7 @@ export async function writeEach<Item>(bulk: Bulk<Item>, call: ToolCall): Promise
 	const [only] = items;
 	if (single && only !== undefined) {
 		await write(only);
-		return typeof single === "function" ? single() : single;
+		return single;
 	}
 	// For a single item the error says everything.
 	const throwsError = items.length === 1;
@@ -76,11 +73,7 @@ export const onEach =
 	async (call: ToolCall) =>
 		parts(await writeEach(bulk, call), ...more);
 
-/**
- * Changes items on Discord one after another, and returns a result that lists the outcomes, like `writeEach`. Unlike
- * `writeEach`, also returns a result if no item was changed. With `throwsError`, throws the first error of Discord
- * instead of reporting it in the result.
- */
+/** Like `writeEach`, but also returns a result if no item was changed. `throwsError`: throws Discord's first error. */
 export async function attemptEach<Item>(
 	bulk: Bulk<Item>,
 	call: ToolCall,

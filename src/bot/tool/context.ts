@@ -178,66 +178,31 @@ export type ContextFor<Entries> = "guild_id" extends keyof Entries
 	? ToolContext & { guild: Guild } & Things<Entries>
 	: ToolContext;
 
-/**
- * What a person needs so that a tool can act in the person's name, in addition to what the bot needs. For tools with
- * which the bot can do more than a person with the same permissions could do by hand, such as editing the bot's own
- * messages.
- */
+/** For tools with which the bot can do more than a person with its permissions, such as editing the bot's messages. */
 export interface PersonNeeds<Args> {
-	/**
-	 * Discord permissions that the person needs in the channel that the call's arguments select or, if they select no
-	 * channel, guild-wide.
-	 */
+	/** See `Needs`. */
 	permissions?: readonly Needed<Args>[];
-	/**
-	 * Name of the argument with the channels in which the person needs `permissions`. Default: the tool's
-	 * `permissionsIn`, or `channel_id` if that is "run".
-	 */
+	/** Default: the tool's `permissionsIn`, or `channel_id` if that is "run". */
 	permissionsIn?: keyof Args & string;
-	/**
-	 * Whether a person who lacks MANAGE_THREADS may use the tool in a locked thread that is not archived. Default: true
-	 * for destructive tools, false for all others.
-	 */
+	/** Without MANAGE_THREADS, if the thread is not archived. Default: true for destructive tools, else false. */
 	inLockedThreads?: boolean;
-	/**
-	 * Whether the tool is about the bot itself or its direct messages, so that the person needs MANAGE_GUILD: in the guild
-	 * in the setting GUILD_ID or, if that is not set, in all guilds. Default: true for tools without the argument
-	 * `guild_id`.
-	 */
+	/** The person needs MANAGE_GUILD: see `requireBotManager`. Default: true for tools without the argument `guild_id`. */
 	managesBot?: boolean;
 }
 
-/**
- * What a tool needs before it runs: permissions and rank in Discord's role hierarchy, locks and intents. If a call acts
- * in a person's name, the person needs the same permissions and rank as the bot, and in addition what `person` says.
- */
+/** The person in whose name a call acts needs the same permissions and rank as the bot, and what `person` says. */
 export interface Needs<Args> {
-	/** What the person in whose name a call acts needs, in addition to what the bot needs. */
 	person?: PersonNeeds<Args>;
-	/**
-	 * Discord permissions that the bot needs for this tool, in the channel that the call's arguments select (by
-	 * `channel_id`, `user_id` in voice, webhook or invite) or, if they select no channel, guild-wide.
-	 */
+	/** In the channel of `permissionsIn`, of the user in voice, the webhook or the invite; without one, guild-wide. */
 	permissions?: readonly Needed<Args>[];
-	/**
-	 * Name of the argument with the channels in which the bot needs the tool's `permissions`. Default: `channel_id`.
-	 * "run": the tool's own `run` function checks the permissions.
-	 */
+	/** Name of the argument with the channels. Default: `channel_id`. "run": the tool's own function checks them. */
 	permissionsIn?: (keyof Args & string) | "run";
-	/**
-	 * Names of the arguments with the ids of the objects that the tool edits, or a function that returns these ids. Calls
-	 * that edit the same object run one after another. If the argument is empty, the id of the guild in the setting
-	 * GUILD_ID is used.
-	 */
+	/** Arguments with the ids of what the tool edits, one call at a time; if empty, GUILD_ID. Or these ids. */
 	lock?:
 		| (keyof Args & string)
 		| readonly (keyof Args & string)[]
 		| ((args: Args, bot: BotContext) => readonly string[]);
-	/**
-	 * Whether the bot's highest role must be above the roles in the arguments `role_id` and `role_ids` or, if the tool
-	 * has neither, above the members in `user_id` and `user_ids`. With "others", the member may also be the bot itself
-	 * and, for the person in whose name the call acts, that person.
-	 */
+	/** Below the bot have to be the roles or, without roles, the members in the arguments. "others": but not itself. */
 	ranked?: boolean | "others";
 	/** Privileged Discord intents without which this tool's result is incomplete. */
 	intents?: readonly PrivilegedIntent[];
@@ -245,15 +210,9 @@ export interface Needs<Args> {
 
 /** What a tool is about to do. Making it must not change anything on Discord. */
 export type Plan = {
-	/**
-	 * What the tool would do, with counts and ids: the result of a dry run, and what a person has to approve. A function
-	 * if requests to Discord are needed to create it. Left out if the tool's name and arguments tell enough.
-	 */
+	/** What a dry run says and a person has to approve; left out if name and arguments tell enough. */
 	preview?: Output | (() => Output | Promise<Output>);
-	/**
-	 * Text that is equal for two plans which do the same; needed if the preview depends on the time of the call. Default:
-	 * the preview without the current time.
-	 */
+	/** Equal for two plans which do the same. Default: the preview without the current time. */
 	basis?: string | readonly string[] | ((shown: readonly string[]) => string | readonly string[]);
 	/** Leaves out what the caller may not do, instead of refusing the call. */
 	leavesOut?: boolean;
@@ -261,10 +220,7 @@ export type Plan = {
 	record?: CaseDraft | undefined;
 } & (
 	| { act(call: ToolCall): Promise<Output> }
-	/**
-	 * Sends the only request of the tool that changes something on Discord. `result` is the tool's result if the request
-	 * succeeds.
-	 */
+	/** For a tool with a single request that changes something. */
 	| { write(): Promise<unknown>; result: Output }
 );
 
@@ -275,17 +231,9 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends Omit<ToolDefinition<Entries, never>, keyof Hints | "run">,
 		Needs<ArgumentsOf<Entries>> {
 	toolset: Toolset;
-	/**
-	 * "listed": in `tools/list` if the configuration does not say which tools to list, because administrators need it
-	 * most often. "extra": the value "default" of the setting `mcp.toolsets` does not include this tool. "always": the
-	 * settings `toolsets` and `list` include it whatever they are.
-	 */
+	/** "listed": in `tools/list` by default. "extra": not in the toolset "default". "always": whatever the settings say. */
 	offered?: "listed" | "extra" | "always";
-	/**
-	 * Says why a call of a "write" tool counts as destructive, as words that follow "it": it grants power, silences many,
-	 * or replaces what cannot be restored. Undefined if it does not. What cannot be known counts as destructive. Called
-	 * after all checks of a call and before its first write. Must not change anything.
-	 */
+	/** Why a call of a "write" tool grants power, silences many or replaces what cannot be restored. Changes nothing. */
 	destructive?(
 		args: ArgumentsOf<Entries>,
 		context: ContextFor<Entries>,
@@ -302,17 +250,10 @@ export interface BotTool extends Tool<BotContext> {
 	/** Whether calls of this "write" tool count as destructive with some arguments. */
 	effectVaries: boolean;
 	needs: {
-		/**
-		 * Discord permissions that the bot needs for this tool: in the channel that a call refers to, or guild-wide if there
-		 * is no channel.
-		 */
 		permissions: readonly Needed<never>[];
 		intents: readonly PrivilegedIntent[];
-		/** What the person in whose name a call acts needs, in addition to what the bot needs. */
 		person?: PersonNeeds<never> | undefined;
-		/** Whether the tool's own `run` function checks the `permissions`. Otherwise they are checked before `run`. */
 		checkedInRun: boolean;
-		/** Whether the tool can say what a call would do. */
 		isPlanned: boolean;
 	};
 }

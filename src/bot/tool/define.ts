@@ -34,23 +34,16 @@ export function tool<const Entries extends v.ObjectEntries>(
 type With<Entries extends v.ObjectEntries, Key extends keyof BotToolDefinition<Entries>> = BotToolDefinition<Entries> &
 	Required<Pick<BotToolDefinition<Entries>, Key>>;
 
-/** Defines an MCP tool that only reads and changes nothing. */
 export function readTool<const Entries extends v.ObjectEntries>(definition: With<Entries, "run">): BotTool {
 	return tool({ effect: "read" }, definition);
 }
 
-/**
- * Defines an MCP tool that adds something to Discord with each call, such as a message. It is listed as additive unless
- * it says that some calls are destructive.
- */
+/** Each call adds something, such as a message. Additive unless some calls are destructive. */
 export function writeTool<const Entries extends v.ObjectEntries>(definition: BotToolDefinition<Entries>): BotTool {
 	return tool({ effect: "write", additive: !definition.destructive }, definition);
 }
 
-/**
- * Defines an MCP tool that edits an object while it holds the object's lock. Repeating a call has no further effect.
- * `additive`: a call can do nothing but add.
- */
+/** Repeating a call has no further effect. `additive`: a call can do nothing but add. */
 export function editTool<const Entries extends v.ObjectEntries>(
 	definition: With<Entries, "lock">,
 	{ additive = false } = {},
@@ -58,7 +51,7 @@ export function editTool<const Entries extends v.ObjectEntries>(
 	return tool({ effect: "write", additive, idempotent: true }, definition);
 }
 
-/** Defines an MCP tool that deletes or overwrites something. `idempotent`: repeating a call has no further effect. */
+/** Deletes or overwrites something. `idempotent`: repeating a call has no further effect. */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: With<Entries, "plan">,
 	{ idempotent = true } = {},

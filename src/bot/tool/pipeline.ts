@@ -432,12 +432,7 @@ function requireAll<Args extends object>(
 	return bits;
 }
 
-/**
- * Throws a ToolError if the call changes something in a locked thread, and the person in whose name the call acts lacks
- * MANAGE_THREADS. Without this permission, people may only delete messages and react there, and only until the thread
- * is archived.
- * https://discord.com/developers/docs/topics/threads#locked-threads
- */
+/** Without MANAGE_THREADS, people may only delete messages and react in a locked thread, until it is archived. */
 function requireOpenThreads<Args extends object>(
 	{ effect, permissionsIn, person: needs }: Authorized<Args>,
 	things: Record<string, unknown>,

@@ -1,20 +1,12 @@
 // Forwarding messages to another channel, and publishing announcements (crossposting).
 
-import {
-	type APIMessage,
-	ChannelType,
-	MessageFlags,
-	MessageReferenceType,
-	MessageType,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type APIMessage, ChannelType, MessageReferenceType, PermissionFlagsBits, Routes } from "discord.js";
 import { channelName } from "../../discord/describe.ts";
 import { textChannel } from "../../discord/find.ts";
 import { botMember, requireOf, requirePermissions } from "../../discord/permissions.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { allowedMentions, fetchMessage, onMessage, slowMode } from "../messages/message-arguments.ts";
-import { messageHead, usualKinds } from "../messages/message-lines.ts";
+import { messageHead } from "../messages/message-lines.ts";
 import { linkTo, placeOf } from "../messages/sent-message.ts";
 import { found, guild_id, snowflake } from "../tool/arguments/arguments.ts";
 import { destructiveTool, writeTool } from "../tool/define.ts";
@@ -33,13 +25,8 @@ export const forwardMessage = writeTool({
 	async run({ message_id }, { discord, guild, channel, to_channel }) {
 		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
-		const message = await fetchMessage(channel, message_id);
+		await fetchMessage(channel, message_id);
 		const target = `the message ${message_id} of ${channelName(channel)}`;
-		if (message.poll) throw new ToolError(`Discord cannot forward polls, such as ${target}. Nothing was done.`);
-		if (!usualKinds.includes(message.type))
-			throw new ToolError(
-				`Discord cannot forward messages of the type ${MessageType[message.type] ?? message.type}, such as ${target}. Nothing was done.`,
-			);
 		const forward = (await discord.rest.post(Routes.channelMessages(to_channel.id), {
 			body: {
 				message_reference: { type: MessageReferenceType.Forward, message_id, channel_id: channel.id },
@@ -65,10 +52,7 @@ export const crosspostMessage = destructiveTool({
 		if (channel.type !== ChannelType.GuildAnnouncement)
 			throw new ToolError(`${where} is not an announcement channel. list_channels shows which ones are.`);
 		const message = await fetchMessage(channel, message_id);
-		const { author, flags = 0 } = message;
-		if (author.id !== discord.user.id) requireOf(botMember(guild), channel, PermissionFlagsBits.ManageMessages);
-		if ((flags & MessageFlags.Crossposted) !== 0)
-			throw new ToolError(`The message ${message_id} in ${where} is already published. Nothing was done.`);
+		if (message.author.id !== discord.user.id) requireOf(botMember(guild), channel, PermissionFlagsBits.ManageMessages);
 		return {
 			preview: `Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,
 			write: () => discord.rest.post(Routes.channelMessageCrosspost(channel.id, message_id)),

@@ -69,10 +69,6 @@ export const editGuild = editTool({
 		const edited = (await guild.client.rest.patch(route, { body: toBody(changes) })) as APIGuild;
 		const after = settingsOf(edited);
 		const changed = fields.filter((field) => before[field] !== after[field]);
-		if (changed.length === 0)
-			throw new ToolError(
-				`Discord accepted the edit of the guild ${guild.id} but changed nothing. get_guild_info shows its settings.`,
-			);
 		return [
 			`Changed ${changed.length} setting(s) of the guild ${oneField(edited.name)} (ID: ${guild.id}):`,
 			...changed.map((field) => {

@@ -16,7 +16,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { innerEmoji, requireOwnEmoji } from "../messages/emoji.ts";
 import { allowedMentions, fetchMessage, fetchOwnMessage, inChannel, slowMode } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
-import { hasEnded, pollFields } from "../messages/message-lines.ts";
+import { pollFields } from "../messages/message-lines.ts";
 import { placeOf } from "../messages/sent-message.ts";
 import { flag, integer, limit, list, orText, snowflake, text } from "../tool/arguments/arguments.ts";
 import { duration } from "../tool/arguments/durations.ts";
@@ -77,13 +77,8 @@ export const endPoll = destructiveTool({
 	async plan({ message_id }, { discord, channel }) {
 		const message = await fetchOwnMessage(channel, message_id, "end");
 		const target = `the poll ${message_id} in ${channelName(channel)}`;
-		const before = pollOf(message, discord);
-		if (hasEnded(before))
-			throw new ToolError(
-				`The poll ${message_id} in ${channelName(channel)} has already ended. Nothing was done; get_message shows its result.`,
-			);
 		return {
-			preview: pollLine(`Would end ${target}, now`, before),
+			preview: pollLine(`Would end ${target}, now`, pollOf(message, discord)),
 			async act() {
 				const { poll } = (await discord.rest.post(Routes.expirePoll(channel.id, message_id))) as APIMessage;
 				return pollLine(`Ended ${target}`, poll);

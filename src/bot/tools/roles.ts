@@ -222,8 +222,6 @@ export const editRole = editTool({
 			...(primaryColor !== undefined && { colors: { primaryColor } }),
 		});
 		const changed = describeChanges(before, currentFields(edited));
-		if (changed.length === 0)
-			throw new ToolError(`Discord accepted the edit of ${roleName(edited)} but changed nothing.`);
 		return resultLines(
 			`Changed the role ${roleName(edited)}:`,
 			changed,

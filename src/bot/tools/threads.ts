@@ -21,7 +21,6 @@ import { oneField } from "../../discord/text.ts";
 import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
-import { SaidError } from "../../texts/said-error.ts";
 import { type Said, said } from "../../texts/texts.ts";
 import {
 	allowedMentions,
@@ -294,10 +293,6 @@ function fieldsOf(thread: AnyThreadChannel) {
 
 function requireEditable(guild: Guild, thread: AnyThreadChannel, changes: Partial<ThreadFields>): void {
 	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
-	if (thread.archived && changes.archived !== false)
-		throw new SaidError(said("refusal.archived", { thread: `<#${thread.id}>` }), {
-			models: `${channelName(thread)} is archived: pass archived = false to unarchive it with the same edit. Nothing was done.`,
-		});
 	const isUnarchived = changes.archived === false && !thread.locked;
 	const others = Object.keys(changes).filter((key) => key !== "archived");
 	if (isUnarchived && others.length === 0) {

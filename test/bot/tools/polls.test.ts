@@ -104,7 +104,7 @@ worldTest("only the bot's own poll is ended, and only once", async (world) => {
 	const { where } = await ask(world);
 	expect((await world.call("end_poll", where)).isError).toBe(false);
 	const again = await world.call("end_poll", where);
-	expect(again.text).toContain("has already ended. Nothing was done");
+	expect(again.text).toContain("Poll expired (code 520001)");
 	const { channel } = simulator.channel(where.channel_id);
 	const ada = userNamed({ simulator }, "ada");
 	const hers = simulator.world.polls.add(channel, ada, {

@@ -211,7 +211,7 @@ worldTest("edit_thread changes the given fields that differ, and names them", as
 	expect(await edit({ name: "stew" })).toContain("Nothing would change");
 	expect(await edit({})).toContain("expected at least one of these");
 	expect(await edit({ auto_archive: "1h", archived: true })).toContain("Changed archived, auto_archive");
-	expect(await edit({ name: "soup" })).toContain("is archived: pass archived = false");
+	expect(await edit({ name: "soup" })).toContain("edit_thread with archived = false reopens it");
 	expect(await edit({ name: "soup", archived: false })).toContain("Changed name, archived of #soup");
 	expect(await edit({ applied_tag_ids: ["123456789012345678"] })).toContain("only forum posts have tags");
 	expect(await edit({ invitable: false })).toContain("invitable: only private threads have this");
