@@ -165,11 +165,9 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	};
 	calls.begin(ownTools, context);
 	const override = options.tools && toolSet(options.tools);
-	const unlimited = { set: override ?? offered, context };
 	const select = (principal: Principal | undefined) => {
-		if (!principal) return unlimited;
 		const set = offer(principal);
-		return { set: override ?? set, context: scopeTo(principal, context, set) };
+		return { set: override ?? set, context: principal ? scopeTo(principal, context, set) : context };
 	};
 	const approval = needsApproval
 		? createApproval({

@@ -22,7 +22,7 @@ import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
 import { type GuildBackup, type GuildDocuments, type PlanSource, unknownJob } from "./plans/operations.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
 import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
-import { hashOf, invalidText, keepPlan, makePlan, type Plan, requirePlan } from "./plans/plans.ts";
+import { hashOf, invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
 import { unseenIn } from "./read/read-guild.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
@@ -177,21 +177,18 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		backups: (guild) => options.backups.list(guild.id),
 		async exportBackup(guild, name) {
 			const { document, omitted } = await readBackup(options, guild, name);
-			const allowed = { ...document };
-			const missing = omitted === "" ? [] : [omitted];
-			for (const part of partNames) {
+			const denied = partsOf(document).flatMap((part) => {
 				const why = rules.whyNotRead?.(part);
-				if (why === undefined || allowed[part] === undefined) continue;
-				delete allowed[part];
-				missing.push(`${part}: ${why}`);
-			}
-			return { document: allowed, missing };
+				return why === undefined ? [] : { part, why };
+			});
+			const allowed = { ...document };
+			for (const { part } of denied) delete allowed[part];
+			const missing = denied.map(({ part, why }) => `${part}: ${why}`);
+			return { document: allowed, missing: omitted === "" ? missing : [omitted, ...missing] };
 		},
 		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
 		keepPlan: keepPlanOf,
-		async guildOfPlan(hash) {
-			return (await requirePlan(store, hash)).guildId;
-		},
+		guildOfPlan: async (hash) => (await requirePlan(store, hash)).guildId,
 		async apply(hash, reason, waitMs = 0) {
 			const { jobId, text } = await begin(hash, reason);
 			if (jobId === undefined) return text;

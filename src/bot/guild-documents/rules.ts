@@ -2,6 +2,7 @@
 
 import { lacksTwoFactor, requiresTwoFactor } from "../../discord/two-factor.ts";
 import { differenceInSteps } from "../../guild-document/steps/difference.ts";
+import { keyOfMessage } from "../../guild-document/steps/message-steps.ts";
 import { inSlices } from "../../lib/slices.ts";
 import { durationText } from "./plans/duration.ts";
 import type { Rules } from "./plans/plans.ts";
@@ -21,13 +22,19 @@ export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions):
 		lacksTwoFactor: requiresTwoFactor(guild) && (await lacksTwoFactor(guild)),
 	});
 	return {
-		async read(guild, parts) {
+		async read(guild, parts, document) {
+			const keys = document && new Set(document.messages?.map(keyOfMessage));
+			const messages: ReadOptions["messages"] = async (guildId) =>
+				((await reading.messages?.(guildId)) ?? []).filter(({ key }) => keys?.has(key) ?? true);
 			const denied = parts.flatMap((part) => {
 				const why = whyNotRead(part, denies);
 				return why === undefined ? [] : { part, why };
 			});
 			const allowed = parts.filter((part) => !denied.some((one) => one.part === part));
-			const { state, unreadable } = await readGuildState(guild, allowed, reading);
+			const { state, unreadable } = await readGuildState(guild, allowed, {
+				...reading,
+				messages: reading.messages && messages,
+			});
 			return { state, unreadable: [...denied, ...unreadable] };
 		},
 		whyNotRead: (part) => whyNotRead(part, denies),

@@ -42,6 +42,10 @@ export function addMessages(list: StepList): void {
 	}
 }
 
+export function keyOfMessage({ key, name = "" }: Message): string {
+	return key ?? name;
+}
+
 type Placed = ReturnType<typeof place>;
 
 function place(list: StepList, message: Message, mentions: ReadonlyMap<string, string | undefined>) {
@@ -49,7 +53,7 @@ function place(list: StepList, message: Message, mentions: ReadonlyMap<string, s
 	// `mentions` counts only for a new message, and Discord says what is pinned.
 	const { channel: channelId = "", mentions: _, pin: __, ...fields } = message;
 	const { content, embeds, role_menu } = fields;
-	const key = message.key ?? message.name ?? "";
+	const key = keyOfMessage(message);
 	const places = [wanted, current].flatMap(channelsWithCategories);
 	const channel = places.find(({ channel }) => channel.id === channelId)?.channel as Channel | undefined;
 	const known = state.messages?.find((one) => one.channelId === channelId && one.key === key);

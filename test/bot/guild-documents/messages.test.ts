@@ -124,7 +124,11 @@ test("an edited text is one edit, a poll stays, and what someone deleted is post
 		document: { messages: list.map((one) => ({ channel: "season-rules", ...one })) },
 	});
 
+	const reads = () =>
+		world.simulator.requests.list().filter(({ method, path }) => method === "GET" && /\/messages\/\d+$/.test(path));
+	const before = reads().length;
 	const edited = await plan(world, change({ key: "news", content: "On Sunday, @Judge." }));
+	expect(reads().length - before).toBe(1);
 	expect(edited.text).toContain(
 		': change 1\n~ message #season-rules/news: content "Nothing yet." → "On Sunday, @Judge."\n',
 	);

@@ -133,7 +133,7 @@ export class JobRun {
 		const { document } = job.plan;
 		for (;;) {
 			const readAt = this.#now();
-			const read = await rules.read(guild, partsOf(document));
+			const read = await rules.read(guild, partsOf(document), document);
 			const { state } = read;
 			const hasReadAt = this.#now();
 			const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);

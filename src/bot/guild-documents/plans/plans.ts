@@ -43,7 +43,8 @@ const maxSteps = 20_000;
 
 /** What plans and jobs need to read, compare and check a guild. */
 export interface Rules {
-	read(guild: Guild, parts: readonly Part[]): Promise<ReadGuild>;
+	/** `document`: only its messages are read. */
+	read(guild: Guild, parts: readonly Part[], document?: GuildDocument): Promise<ReadGuild>;
 	/** Why the configuration forbids reading a part, which `read` then leaves out. */
 	whyNotRead?(part: Part): string | undefined;
 	difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference | Promise<Difference>;
@@ -61,7 +62,7 @@ export function partsOf(document: GuildDocument): Part[] {
 
 /** Without steps if references are invalid or ambiguous: `issues` has them. */
 export async function makePlan(guild: Guild, document: GuildDocument, prune: boolean, rules: Rules): Promise<Plan> {
-	const { state, unreadable } = await rules.read(guild, partsOf(document));
+	const { state, unreadable } = await rules.read(guild, partsOf(document), document);
 	const options: DifferenceOptions = {
 		prune,
 		fixedRoles: fixedRoles(guild, state),
