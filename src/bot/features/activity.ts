@@ -31,7 +31,6 @@ export class ActivityBuffer {
 		this.#log = log;
 	}
 
-	/** Number of entries about member activity in memory that are not written to the database yet. */
 	get size(): number {
 		return this.#counts.size + this.#holders.size + this.#left.size;
 	}
@@ -48,7 +47,6 @@ export class ActivityBuffer {
 		else this.#dropped += 1;
 	}
 
-	/** Remembers that a member already has the role of auto_role. The next write stores this. */
 	addHolder(member: GuildMember): void {
 		this.#guildId = member.guild.id;
 		// Without room, a later sweep adds the member.

@@ -22,7 +22,6 @@ interface AutoRoleTiming {
 	flushIntervalMs: number;
 	/** The first wait after a failed role change and the longest, in milliseconds; doubles with each failure in a row. */
 	backOffMs?: readonly [number, number];
-	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
 }
 

@@ -97,7 +97,6 @@ export function createPromotions(
 		return written === "gone" || fail(written, id);
 	}
 
-	/** Returns whether the bot may give other members the role now. */
 	function fail(result: WriteFailure, id: string): boolean {
 		counter?.add(["failed"]);
 		warn(failureReason(result));
@@ -110,7 +109,6 @@ export function createPromotions(
 		return true;
 	}
 
-	/** Whether the bot skips a member because Discord recently refused to give the member the role of auto_role. */
 	function isPostponed(id: string): boolean {
 		return (postponed.get(id) ?? 0) > performance.now();
 	}

@@ -22,9 +22,7 @@ export interface WelcomeTiming {
 	/** Maximum time that newcomers of a burst of joins wait for their common greeting while others keep joining. */
 	maxRaidMs: number;
 	aiTimeoutMs: number;
-	/** Maximum number of greetings per hour that the AI writes. */
 	aiPerHour: number;
-	/** Returns the time of a monotonic clock in milliseconds. */
 	now(): number;
 }
 
@@ -45,7 +43,6 @@ const hourMs = 3_600_000;
 
 interface Raid {
 	ids: Set<string>;
-	/** Number of newcomers in the burst of joins whose ids are not kept, because too many people joined. */
 	untracked: number;
 	startedAt: number;
 	lastJoinAt: number;

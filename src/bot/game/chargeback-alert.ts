@@ -23,7 +23,6 @@ const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
 interface Alert {
 	body: RESTPostAPIChannelMessageJSONBody;
-	/** Hash of the message's content. If it equals the hash of the message on Discord, that message needs no update. */
 	digest: string;
 }
 
@@ -146,7 +145,6 @@ function buttonId(action: Decision, id: string): string {
 	return `chargeback:${action}:${id}`;
 }
 
-/** Parses the custom id of a chargeback alert's button into decision and chargeback id; undefined for other buttons. */
 export function readButtonId(customId: string): { decision: Decision; id: string } | undefined {
 	const [, decision, id] = /^chargeback:(ban|dismiss):([0-9a-f]{64})$/.exec(customId) ?? [];
 	return id === undefined ? undefined : { decision: decision as Decision, id };

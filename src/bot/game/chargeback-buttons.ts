@@ -13,14 +13,12 @@ import { shortId } from "./chargeback-steps.ts";
 
 interface ButtonOptions {
 	store: Pick<Store, "sql">;
-	/** Ids of the Discord roles whose members may decide on chargebacks. */
 	staffRoles: readonly string[];
 	log: Log;
 	/** Called after a staff member's decision on a chargeback was stored, or when it is unknown whether it was stored. */
 	onDecision(): void;
 }
 
-/** Creates the handler for the buttons of chargeback alerts. It ignores all other buttons and never rejects. */
 export function createButtonHandler({
 	store: { sql },
 	staffRoles,

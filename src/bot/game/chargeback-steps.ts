@@ -45,7 +45,6 @@ export interface StepsOptions {
 	/** Id of the guild in which chargebacks restrict or ban members; undefined selects the guild of the staff channel. */
 	guildId: string | undefined;
 	settings: ChargebackSettings;
-	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
 	mutex: KeyedMutex;
 }
 
@@ -66,7 +65,6 @@ const messagesPerPage = 100;
 export class ChargebackSteps {
 	constructor(private readonly options: StepsOptions) {}
 
-	/** Takes an action. It can be repeated safely if this rejects. */
 	run(step: StepName, row: Chargeback, isHeld: boolean): Promise<void> {
 		if (step === "alert") return this.#alert(row, isHeld);
 		if (step === "ban in the game") return this.#banInGame(row);
@@ -84,7 +82,6 @@ export class ChargebackSteps {
 		);
 	}
 
-	/** Of the server. */
 	get language(): Language {
 		return languageOf(this.#guild()?.preferredLocale);
 	}
@@ -254,12 +251,10 @@ export class ChargebackSteps {
 	}
 }
 
-/** Returns the first 8 digits of a chargeback's event id, for logs and audit log reasons. */
 export function shortId(id: string): string {
 	return id.slice(0, 8);
 }
 
-/** How the audit log reason of every ban for a chargeback starts. */
 export const banReasonStart = "Chargeback (";
 
 export function banReason({ id, decided_by }: Pick<Chargeback, "id" | "decided_by">): string {

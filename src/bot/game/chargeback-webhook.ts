@@ -19,14 +19,12 @@ const bodyTimeoutMs = 5_000;
 const storeTimeoutMs = 8_000;
 
 interface ChargebackWebhookOptions {
-	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
 	/** The same event may arrive more than once. Rejects with StoreUnavailable if the database is unavailable. */
 	accept(event: ChargebackEvent): Promise<void>;
 	bodyTimeoutMs?: number;
 }
 
-/** Authorizes requests by the bearer token alone. */
 export function createChargebackWebhook({
 	secret,
 	accept,
@@ -104,7 +102,6 @@ function readEvent(
 	return { event: { id, uuid, username, chat_id, tier, happened_at } };
 }
 
-/** Converts a UUID to lower case without hyphens, so that all spellings of the same UUID become equal. */
 function normalizeUuid(uuid: string): string {
 	return uuid.toLowerCase().replaceAll("-", "");
 }

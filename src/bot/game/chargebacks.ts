@@ -37,7 +37,6 @@ import {
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
 interface ChargebacksOptions extends StepsOptions, Pick<DurableOptions, "log" | "backOffMs"> {
-	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
 }
 
@@ -121,7 +120,6 @@ export class Chargebacks {
 		if (this.#deleted === handled) this.#deleted = new Set();
 	}
 
-	/** Their order does not matter. */
 	#dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
 		const isUnchecked = this.#unchecked.has(id);
@@ -193,7 +191,6 @@ export class Chargebacks {
 		this.#work.retryAll();
 	};
 
-	/** Answers an HTTP request to the webhook that receives chargebacks; undefined for other paths. */
 	respond(request: Request, path: string): Promise<Response> | undefined {
 		return path === webhookPath ? this.#respond(request) : undefined;
 	}
@@ -214,7 +211,6 @@ export class Chargebacks {
 		return hasRestriction(this.#sql, userId);
 	}
 
-	/** Resolves with the ids of all users that a chargeback restricts. Rejects with StoreUnavailable. */
 	allRestricted(): Promise<ReadonlySet<string>> {
 		return selectRestricted(this.#sql);
 	}

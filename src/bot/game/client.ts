@@ -16,10 +16,7 @@ export class GameServerError extends SaidError {
 	override name = "GameServerError";
 }
 
-type VerifyResult =
-	| { success: true; account: string }
-	/** The game server's reason for refusing the code; undefined if it sent no text. */
-	| { success: false; error: string | undefined };
+type VerifyResult = { success: true; account: string } | { success: false; error: string | undefined };
 
 export interface Donator {
 	/** Discord user id of the player; undefined if the game account is not linked to Discord. */
@@ -30,22 +27,18 @@ export interface Donator {
 }
 
 export interface GameClient {
-	/** Links the game account for which the game issued `code` to the Discord user `chatId`. */
 	verify(code: string, chatId: string): Promise<VerifyResult>;
 	donators(): Promise<Donator[]>;
 	ban(uuid: string, reason: string): Promise<void>;
 }
 
 interface GameClientOptions {
-	/** Base URL of the game server's HTTP API, without a trailing slash. */
 	url: string;
 	secret: string;
 	log: Log;
-	/** Timeout of a request to the game server in milliseconds, until the whole response body has arrived. */
 	timeoutMs?: number;
 }
 
-/** Schema of a Discord id: an unsigned 64-bit integer as decimal text. */
 export const discordId = v.pipe(
 	v.string(),
 	v.check((id) => /^\d{17,20}$/.test(id) && BigInt(id) < 2n ** 64n),

@@ -13,16 +13,13 @@ export interface Change {
 	kind: "give" | "take";
 	member: GuildMember;
 	role: Role;
-	/** Reason for the role change, shown in Discord's audit log. */
 	reason: string;
 }
 
 export interface RolePlan {
 	/** Leaves out members whose roles must not be changed. */
 	changes: readonly Change[];
-	/** Ids of members whose roles do not match the list of supporters (paying players), but must not be changed. */
 	restricted: ReadonlySet<string>;
-	/** Discord user ids on the list of supporters (paying players) whose users are not in the guild. */
 	absent: ReadonlySet<string>;
 	/** Configuration problems for the operator to fix, such as a role that does not exist. */
 	problems: readonly string[];
@@ -31,7 +28,6 @@ export interface RolePlan {
 interface RolePlanOptions {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** Discord role id for each tier of supporters (paying players), by tier name. */
 	tiers: ReadonlyMap<string, string>;
 	isRestricted(member: GuildMember): boolean;
 }
@@ -81,7 +77,6 @@ export function listEntries(donators: readonly Donator[], tiers: ReadonlyMap<str
 	return [...entries.values()];
 }
 
-/** Returns a unique key for a pair of user id and tier, separated by a space, which user ids do not contain. */
 export function keyOf([userId, tier]: ListEntry): string {
 	return `${userId} ${tier}`;
 }

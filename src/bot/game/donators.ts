@@ -27,7 +27,6 @@ const maxBackOffMs = 60 * 60_000;
 const pollMs = 250;
 const membersTimeoutMs = 120_000;
 const maxUnanswered = 3;
-/** The key of all changes of supporter roles. */
 const key = "sync";
 
 export interface DonatorSyncOptions {
@@ -36,16 +35,13 @@ export interface DonatorSyncOptions {
 	store: Pick<Store, "sql" | "transaction">;
 	/** Id of the guild in which supporters (paying players) get roles; undefined selects the bot's only guild. */
 	guildId: string | undefined;
-	/** Discord role id for each tier of supporters (paying players), by tier name. */
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
 	/** Marks members whose supporter roles must not be changed; undefined if none is configured. */
 	restrictedRole: string | undefined;
 	/** Whether the user's roles must not be changed, for example because of a chargeback. A rejection counts as true. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
-	/** Resolves with the ids of all users whose roles must not be changed. */
 	allRestricted?(): Promise<ReadonlySet<string>>;
-	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
 	mutex: KeyedMutex;
 	log: Log;
 	registry?: Registry | undefined;
@@ -63,11 +59,9 @@ export interface SyncPlan extends RolePlan {
 interface SyncResult {
 	given: number;
 	taken: number;
-	/** Number of role changes that Discord refused or did not answer. */
 	failed: number;
 	/** Number of role changes that were not tried, for example because time ran out. */
 	left: number;
-	/** Error messages of the failed role changes, at most one per role. */
 	reasons: readonly string[];
 	removalsHeld: string | undefined;
 }
@@ -79,11 +73,9 @@ export class DonatorSync {
 	readonly #work: Durable;
 	#isClosed = false;
 	#isBusy = false;
-	/** When the roles are synced next, in milliseconds of performance.now(). */
 	#nextRunAt = 0;
 	/** When the bot started to wait for members to be loaded, in milliseconds of performance.now(). */
 	#connectedSince: number | undefined;
-	/** Problems of the last sync. If the next sync has the same problems, they are not logged again. */
 	#lastProblems = new Set<string>();
 
 	constructor(private readonly options: DonatorSyncOptions) {
@@ -271,7 +263,6 @@ export class DonatorSync {
 		);
 	}
 
-	/** Changes the Discord roles of supporters to match the game server: at once, and then at every interval. */
 	start(): void {
 		this.#work.wake();
 	}

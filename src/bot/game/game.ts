@@ -8,7 +8,6 @@ import { DonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 import { verifyCommand } from "./verify-command.ts";
 
-/** Undefined when the feature is off. */
 export function createGame(options: FeatureOptions): Feature | undefined {
 	const { config, connection, store, mutex, log, registry } = options;
 	const { features, game: settings } = config.toml;

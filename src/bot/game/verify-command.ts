@@ -7,7 +7,6 @@ import type { Verify } from "./verify.ts";
 /** Name of the slash command. If the configuration turns it off, the bot deletes it from Discord by this name. */
 export const verifySlashName = "verify";
 
-/** Returns the command. `prefix`: of chat commands. `hasSlash`: whether the slash command exists, too. */
 export function verifyCommand(verify: Verify, prefix: string, hasSlash: boolean): Command {
 	return {
 		name: "verify",

@@ -14,19 +14,13 @@ const maxPerMinute = 5;
 const minuteMs = 60_000;
 
 interface VerifyOptions {
-	/** Client of the game server's HTTP API; undefined if the game server is not configured. */
 	game: GameClient | undefined;
-	/** Names of the required environment variables that are not set. */
 	missing: readonly string[];
 	log: Log;
-	/** Returns the time of a monotonic clock in milliseconds. */
 	now?: WindowOptions["now"];
 }
 
-/**
- * Redeems a code from the game for the Discord user `chatId`. `usage`: what the user has to write. Resolves with the
- * reply to the user, in the language of `locale`.
- */
+/** `usage`: what the user has to write. Resolves with the reply to the user. */
 export type Verify = (chatId: string, code: string, usage: string, locale: string) => Promise<string>;
 
 export function createVerify({ game, missing, log, now }: VerifyOptions): Verify {
@@ -56,7 +50,6 @@ export function createVerify({ game, missing, log, now }: VerifyOptions): Verify
 	};
 }
 
-/** Formats the name of a game account so that Discord shows it literally, without interpreting Markdown. */
 function formatAccount(account: string): string {
 	const name = oneLine(account);
 	return name.includes("`") ? escapeMarkdown(name) : `\`${name}\``;

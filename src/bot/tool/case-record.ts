@@ -99,10 +99,7 @@ interface CaseContext extends Pick<CaseCall, "principal"> {
 	approvedBy?: string | undefined;
 }
 
-/**
- * Runs the part of a tool that changes something on Discord. Stores the cases of `draft` in the guild's moderation record
- * before that, and their outcome afterwards. If the cases cannot be opened, the part does not run.
- */
+/** If the cases of `draft` cannot be opened, `work` does not run. */
 export async function recorded(
 	draft: CaseDraft | undefined,
 	{ reason, tell }: { reason?: string; tell?: boolean },

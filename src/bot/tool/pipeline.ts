@@ -165,10 +165,7 @@ async function choose<Entries extends v.ObjectEntries>(
 	return choosePeople({ tool, args, max, isReviewed: bot.review !== undefined }, { ...contextOf(bot), guild });
 }
 
-/**
- * Runs the tool after all checks of a call, of which the effect of its arguments is the last. Before it changes anything,
- * lets `review` see what the call would do.
- */
+/** After all checks. Before anything changes, `review` sees what the call would do. */
 async function run<Entries extends v.ObjectEntries>(
 	definition: Defined<Entries>,
 	{ dry_run, ...given }: ArgumentsOf<Entries> & { dry_run?: boolean },

@@ -103,10 +103,7 @@ function settingsOf(guild: APIGuild) {
 	};
 }
 
-/**
- * Lists the settings of a guild, with the names that edit_guild and guild documents have for them. Leaves out the guild's name and
- * description, empty settings, and channels that the person in whose name the call acts cannot see.
- */
+/** With the names in documents; without name, description, empty settings and channels hidden from the person. */
 export function settingTexts(guild: Guild, current: APIGuild): string[] {
 	const { name: _, description: __, ...settings } = settingsOf(current);
 	const fields = Object.keys(settings) as (keyof typeof settings)[];

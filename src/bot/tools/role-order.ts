@@ -81,11 +81,7 @@ export interface RoleMove {
 	execute(): Promise<OrderedRole[]>;
 }
 
-/**
- * Fetches the order of a guild's roles, and prepares to move the roles `ids`, listed highest first, to `place`. Throws
- * a ToolError if the move is impossible, or if a moved role would no longer rank below the bot, or below the person in
- * whose name the call acts.
- */
+/** Listed highest first. Throws a ToolError if one would no longer rank below the bot or the person of the call. */
 export async function planMove(guild: Guild, ids: readonly string[], place: Place): Promise<RoleMove> {
 	const before = await currentOrder(guild);
 	const after = moved(before, ids, place);
@@ -103,10 +99,7 @@ export async function planMove(guild: Guild, ids: readonly string[], place: Plac
 	};
 }
 
-/**
- * Throws a ToolError unless the bot, and the person in whose name the call acts, can put a new role right below
- * `target`.
- */
+/** Throws a ToolError unless the bot and the person of the call may put a new role there. */
 export function requirePlaceBelow(guild: Guild, target: Role): void {
 	if (target.id === guild.id) throw new ToolError(everyoneStays);
 	const person = actingPerson(guild);
@@ -121,10 +114,7 @@ export function requirePlaceBelow(guild: Guild, target: Role): void {
 	);
 }
 
-/**
- * Moves a role right below `target`. Returns a line for the tool's result: where the role is now, or why it was not
- * moved. `planned` is the move if it was prepared before.
- */
+/** Returns a line for the result: where the role is now, or why it was not moved. */
 export async function placeBelow(
 	guild: Guild,
 	{ id }: Pick<Role, "id">,
@@ -188,10 +178,6 @@ function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	return changes;
 }
 
-/**
- * Throws a ToolError if one of the roles `ids` would no longer be below the highest role of the bot, or of the person in
- * whose name the call acts, in the new order.
- */
 function requireStayBelow(guild: Guild, order: readonly Role[], ids: readonly string[]): void {
 	const top = order.findLastIndex(({ id }) => ids.includes(id));
 	const role = order[top];

@@ -78,9 +78,7 @@ function personName(id: string, { discord }: ToolContext): string {
 	return user ? `@${user.username} (${id})` : id;
 }
 
-/**
- * Maximum number of logged tool calls that are read for one result, if some of them must not be shown to the caller.
- */
+/** For one result, if some of them must not be shown to the caller. */
 const maxRead = 5_000;
 
 async function readCalls(

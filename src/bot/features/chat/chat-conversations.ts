@@ -30,7 +30,6 @@ interface ConversationsOptions {
 	log: Log;
 	/** Number of days that chat messages are kept in the database. 0 stores none and deletes those already stored. */
 	keepDays: number;
-	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
 	/** Before a failed write is retried, and before messages deleted on Discord are deleted from the database. */
 	retryMs: number;

@@ -2,7 +2,6 @@
 
 import { Limiter } from "../../commands/cooldown.ts";
 
-/** Maximum number of AI chat questions that a user may ask per minute. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
 const maxWaitingPerPerson = 2;
@@ -12,7 +11,6 @@ const maxWaitMs = 60_000;
 const maxNotices = 5;
 
 interface LimitsOptions {
-	/** Returns the time of a monotonic clock in milliseconds. */
 	now?: () => number;
 	maxWaitMs?: number;
 }

@@ -13,7 +13,6 @@ const rules = `What always holds:
 - Write no links but those that stand above or that the person who asks has written: others are removed.
 - Answer in the language of the question, in the form of a chat message, with Discord's Markdown. Be brief unless asked for more.`;
 
-/** Returns the system prompt for AI chat. `at` is the current time in epoch milliseconds. */
 export function systemPrompt(
 	{ personality, botName, timezone }: Pick<BotConfig, "personality" | "botName" | "timezone">,
 	at: number,

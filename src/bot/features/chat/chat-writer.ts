@@ -21,11 +21,9 @@ export interface SentMessage {
 
 interface WriterOptions {
 	api: MessageApi;
-	/** Returns the minimum time between two updates of the answer's messages, in milliseconds. */
 	editIntervalMs(): number;
 	/** Called for each Discord message of the answer after it is sent. `index` is its position in the answer, from 0. */
 	onMessage(message: WrittenMessage, index: number): void;
-	/** Aborts the writing of the answer: no more Discord messages are sent or edited. */
 	signal: AbortSignal;
 }
 
@@ -62,7 +60,6 @@ export function createWriter(options: WriterOptions) {
 		clearTimeout(timer);
 	}
 
-	/** Splits the answer into Discord messages. Leaves out blank ones, which Discord refuses. */
 	const messages = () => splitAnswer(text).filter(({ content }) => content.trim() !== "");
 
 	const isWritten = () => messages().every(({ content }, index) => written[index]?.content === content);

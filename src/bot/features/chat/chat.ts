@@ -22,7 +22,6 @@ export interface ChatTiming {
 	answerTimeoutMs: number;
 	/** Before a failed write is retried, and before messages deleted on Discord are deleted from the database. */
 	retryMs: number;
-	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
 }
 

@@ -115,10 +115,7 @@ export const timeExamples =
 /** JSON Schema pattern of the start of a point in time. */
 export const timeStart = "now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
-/**
- * A past time: a duration before now such as "6h", a date, a time, or a Discord id. `what` starts the description.
- * `isStart`: any time before Discord existed is the beginning.
- */
+/** A duration before now, a date, a time or an id. `isStart`: what was before Discord is the beginning. */
 export function moment(what: string, isStart = false) {
 	return v.pipe(
 		v.string(),

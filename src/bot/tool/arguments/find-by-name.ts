@@ -32,10 +32,7 @@ const maxSearches = 10;
 const lower = (name: string) => name.toLowerCase();
 const isUserName = ({ kind, text }: Name) => kind.startsWith("user") && text.startsWith("@");
 
-/**
- * Those whose username or display name is one of `names`. Asks Discord while not all members are known.
- * https://discord.com/developers/docs/resources/guild#search-guild-members
- */
+/** Asks Discord while not all members are known. */
 export async function membersNamed(
 	guild: Guild,
 	names: readonly Name[],

@@ -53,10 +53,7 @@ interface Index {
 	rarity(stem: string): number;
 }
 
-/**
- * Best first: up to `limit` in `best`, and 10 more in `others`. A tool whose name is the query comes first. `named`: those
- * that have the action and the object of the query.
- */
+/** `named`: those that have the action and the object of the query. `others`: the next 10. */
 export function searchTools(
 	query: string,
 	tools: readonly BotTool[],

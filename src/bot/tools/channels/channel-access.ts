@@ -208,11 +208,7 @@ export function wouldLoseBot(guild: Guild, kind: EditedKind, entries: Entries): 
 	return !permissions.has(Administrator) && (needed & ~botBitsWith(guild, entries)) !== 0n;
 }
 
-/**
- * Returns the permission overwrites of a category for a new channel in it, without allowed permissions that the bot, or
- * the person in whose name the call acts, may not allow there. `lost` are the removed permissions as a bit field.
- * https://discord.com/developers/docs/resources/guild#create-guild-channel
- */
+/** For a new channel in the category: without what the bot or the person may not allow there (`lost`). */
 export function grantable(guild: Guild, entries: Entries): { entries: Entries; lost: bigint } {
 	const inGuild = allowed(guild, undefined);
 	if ((inGuild & Administrator) !== 0n) return { entries, lost: 0n };

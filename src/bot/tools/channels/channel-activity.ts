@@ -9,10 +9,7 @@ import { compareIds } from "../../../guild-document/names/ids.ts";
 import { archivedThreadsOf, hasThreads } from "../../messages/archived-threads.ts";
 import type { Moment } from "../../tool/arguments/arguments.ts";
 
-/**
- * Returns a function for the time of a channel's latest message, also in threads that are not archived; undefined if
- * there is none. Discord keeps the ids of deleted messages: https://docs.discord.com/developers/resources/channel
- */
+/** Also in threads that are not archived. Discord keeps the ids of deleted messages. */
 export function latestMessages(guild: Guild): (channel: Channel) => number | undefined {
 	const threads = Map.groupBy(
 		visibleChannels(guild)

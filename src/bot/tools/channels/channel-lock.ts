@@ -90,12 +90,7 @@ export interface Connecting {
 	name: string;
 }
 
-/**
- * Returns the roles or the person that the lock of a voice channel has to allow CONNECT, so that the person in whose name the call acts can undo
- * it: the roles that give the person MANAGE_ROLES, or else the person. Nobody if the person keeps CONNECT anyway.
- * Without CONNECT no other permission in the channel has an effect, so Discord would not let the person unlock it.
- * https://docs.discord.com/developers/topics/permissions#implicit-permissions
- */
+/** Who has to keep CONNECT, without which no other permission counts, so that the person of the call can unlock it. */
 export function connectingFor(
 	guild: Guild,
 	channel: find.Channel,

@@ -79,11 +79,7 @@ export function requirePlaceIn(guild: Guild, parentId: string): void {
 	requireOfPerson(guild, parent, ManageChannels | impliedIn(parent));
 }
 
-/**
- * Throws a ToolError unless the bot, and the person in whose name the call acts, may change the order of a category's
- * channels. They need MANAGE_CHANNELS in the guild or in the category.
- * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
- */
+/** They need MANAGE_CHANNELS in the guild or in the category. */
 export function requireOrderable(guild: Guild, parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
 	if (missingPermissions(guild, undefined, ManageChannels) === 0n) return;

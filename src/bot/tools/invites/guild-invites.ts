@@ -40,16 +40,9 @@ export const inviteCode = v.pipe(
 	v.description("Invite code or link."),
 );
 
-/**
- * Schema of an argument with an invite's code or link. Before the tool runs, the invite is fetched from Discord and
- * passed to the tool.
- */
 export const foundInvite = { ...inviteCode, find: invite };
 
-/**
- * Fetches invites of a guild by their codes. `missing` is a result line about codes that do not exist or lead to
- * another guild. Throws a ToolError if no invite was found, or if the bot may not manage an invite.
- */
+/** `missing`: a line about codes that lead nowhere. Throws a ToolError if none is left, or one is not the bot's to manage. */
 export async function invitesOf(
 	guild: Guild,
 	codes: readonly string[],
@@ -103,9 +96,7 @@ export function inviteLink({ code }: Pick<APIInvite, "code">): string {
 	return `https://discord.gg/${code}`;
 }
 
-/**
- * Describes an invite in one line. Discord sends the number of uses only to bots with MANAGE_GUILD or MANAGE_CHANNELS.
- */
+/** Discord sends the number of uses only to bots with MANAGE_GUILD or MANAGE_CHANNELS. */
 export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 	const { channel, inviter, expires_at } = data;
 	const roles = (data.roles ?? []).map(({ name, id }) => `@${oneField(name)} (ID: ${id})`);

@@ -95,9 +95,6 @@ export function webhookName({ name, id }: { name: string; id: string }) {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-/**
- * Fetches a webhook from Discord. Throws a ToolError if the webhook is not in this guild or the bot may not manage it.
- */
 export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 	const found = await webhookOrNone(guild, id);
 	if (found) return found;
@@ -117,11 +114,7 @@ export async function webhookOrNone(guild: Guild, id: string): Promise<GuildWebh
 	return data?.guild_id === guild.id && channel ? guildWebhook(data, channel) : undefined;
 }
 
-/**
- * Returns when webhooks of a guild last sent a message, by webhook id, according to the newest 25 webhook messages in
- * Discord's search. Returns undefined if the bot cannot search the guild now.
- * https://discord.com/developers/docs/resources/message#search-guild-messages
- */
+/** By webhook id, by the newest 25 webhook messages in Discord's search; undefined if the bot cannot search now. */
 export async function lastMessages(
 	guild: Guild,
 	channelId: string | undefined,
