@@ -5,6 +5,7 @@ import type {
 	APIBan,
 	APIGuild,
 	APIGuildChannel,
+	APIGuildMember,
 	APIGuildOnboarding,
 	APIGuildScheduledEvent,
 	APIGuildWelcomeScreen,
@@ -24,6 +25,10 @@ export interface GuildState {
 	bans?: readonly APIBan[] | undefined;
 	/** Those that documents have posted. */
 	messages?: readonly KnownMessage[] | undefined;
+	/** Of a restore, by user id; undefined for those who are not in the guild. */
+	people?: ReadonlyMap<string, APIGuildMember | undefined> | undefined;
+	/** Codes of those of a restore that exist. */
+	invites?: ReadonlySet<string> | undefined;
 	/** Hashes by emoji id, or by Discord's own hash of an icon. A missing one is not compared. */
 	pictures: ReadonlyMap<string, string>;
 }
@@ -74,7 +79,9 @@ export type StepKind =
 	| "post"
 	| "pin"
 	| "member"
-	| "ban";
+	| "ban"
+	| "person"
+	| "invite";
 
 /** For users. */
 export interface FieldChange {
@@ -103,6 +110,8 @@ export interface Step {
 	note?: string | undefined;
 	/** Placeholders of what must be created before. */
 	needs: readonly string[];
+	/** Of a restore: the ids of the entries that it undoes. */
+	undoes?: readonly string[] | undefined;
 	guard: StepGuard;
 	/** `ids`: one for each placeholder in `needs`. */
 	request(ids: ReadonlyMap<string, string>): ApiRequest;
@@ -148,4 +157,6 @@ export interface Difference {
 	/** In the order of execution. */
 	steps: readonly Step[];
 	refusals: readonly Refusal[];
+	/** Of a restore: what needs no step, or loses something. */
+	notes?: readonly Refusal[];
 }

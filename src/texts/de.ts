@@ -1012,6 +1012,7 @@ export const de = {
 	"destructive.words":
 		"blockiert Nachrichten oder Mitglieder wegen Wörtern, und wie viele das trifft, ist nicht bekannt",
 	"destructive.direct_messages": "pausiert Direktnachrichten zwischen allen Mitgliedern",
+	"destructive.plan": "führt den Plan aus",
 	"destructive.event": "beendet das Event endgültig",
 	"destructive.mentions": {
 		one: "blockiert Nachrichten mit {count} Erwähnung",
@@ -1082,6 +1083,7 @@ export const de = {
 	"tool.temp_ban": "Nutzer befristet bannen",
 	"tool.timeout": "Timeout für Mitglieder",
 	"tool.unban": "Banns aufheben",
+	"tool.undo_actions": "Aktionen eines Kontos rückgängig machen",
 	"tool.warn_member": "Mitglieder verwarnen",
 	"tool.purge": "Nachrichten aufräumen",
 	"tool.raid_mode": "Raid-Modus ein- oder ausschalten",
@@ -1117,7 +1119,7 @@ export const de = {
 	"audit.deletion.later":
 		"Die Datenbank des Bots ist nicht erreichbar. Sobald sie es wieder ist, wird das letzte Backup von vorher aufgehoben.",
 	"audit.deletion.kept":
-		'Backup {number} vom {when} enthält, was gelöscht wurde, und wird aufgehoben. Zum Wiederherstellen zeigt plan_guild mit guild_id = "{guild}" und backup = "{number}", was sich ändern würde, und apply_guild führt es aus. Nachrichten kommen nicht zurück.',
+		'Backup {number} vom {when} enthält, was gelöscht wurde, und wird aufgehoben. Zum Wiederherstellen zeigt plan_guild mit guild_id = "{guild}" und backup = "{number}", was sich ändern würde, und apply_guild führt es aus; undo_actions macht rückgängig, was das Konto sonst tat. Nachrichten kommen nicht zurück.',
 
 	// Discord's errors: sentences without their period
 	"discord.failed": "{problem}.",

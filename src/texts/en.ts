@@ -962,6 +962,7 @@ export const en = {
 	"destructive.rule": "may set off the rule “{rule}”",
 	"destructive.words": "blocks messages or members by words, and how many these match is not known",
 	"destructive.direct_messages": "pauses direct messages between all members",
+	"destructive.plan": "carries out the plan",
 	"destructive.event": "ends the event for good",
 	"destructive.mentions": {
 		one: "blocks messages with {count} mention",
@@ -1032,6 +1033,7 @@ export const en = {
 	"tool.temp_ban": "Ban users for a time",
 	"tool.timeout": "Time members out",
 	"tool.unban": "Lift bans",
+	"tool.undo_actions": "Undo an account's actions",
 	"tool.warn_member": "Warn members",
 	"tool.purge": "Purge messages",
 	"tool.raid_mode": "Turn raid mode on or off",
@@ -1067,7 +1069,7 @@ export const en = {
 	"audit.deletion.later":
 		"The bot's database is unavailable. The last backup from before will be kept once it is back.",
 	"audit.deletion.kept":
-		'Backup {number} of {when} has what was deleted, and is kept. To restore it: plan_guild with guild_id = "{guild}" and backup = "{number}" shows what would change, and apply_guild does it. Messages do not come back.',
+		'Backup {number} of {when} has what was deleted, and is kept. To restore it: plan_guild with guild_id = "{guild}" and backup = "{number}" shows what would change, and apply_guild does it; undo_actions undoes what else the account did. Messages do not come back.',
 
 	// Discord's errors: sentences without their period
 	"discord.failed": "{problem}.",

@@ -39,7 +39,11 @@ const others = {
 } satisfies Record<Effect, readonly string[]>;
 
 /** The tools of features whose calls have different effects. */
-const otherEffects = (guild: Named): Record<string, Effects> => ({
+const otherEffects = (guild: Named, plan_hash: string | undefined): Record<string, Effects> => ({
+	undo_actions: {
+		write: [{ user_id: guild.user("zoe"), after: "3h" }],
+		destructive: [["carries out the plan", { plan_hash }]],
+	},
 	create_role_menu: {
 		write: [{ channel_id: guild.channel("general"), role_ids: [guild.role("Helpers")] }],
 		destructive: [
@@ -161,7 +165,8 @@ beforeAll(async () => {
 	await world.call(undefined, "warn_member", { user_ids: [id], reason: "Spam", tell: false });
 	const named = namedIn(world.simulator);
 	const ofRows = rows.flatMap(([name, { effects }]) => (effects ? [[name, effects(named)] as const] : []));
-	const all = [...ofRows, ...Object.entries(otherEffects(named))];
+	const { text } = await world.call(undefined, "plan_guild", { document: { roles: [{ name: "Cooks" }] } });
+	const all = [...ofRows, ...Object.entries(otherEffects(named, /plan_hash=(\w+)/.exec(text ?? "")?.[1]))];
 	// By name: set_incident_actions pauses the invites that create_invite makes.
 	examples = Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));
 });

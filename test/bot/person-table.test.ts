@@ -64,12 +64,14 @@ async function prepare(cast: Cast, name: string): Promise<Ask | Act | { args: Ar
 	return "ask" in row ? row.ask(cast) : { args: row.args(cast) };
 }
 
+const appliesPlan = (name: string) => name === "apply_guild" || name === "undo_actions";
+
 /** The arguments of the tools that need a plan or a job. */
 async function planArgs({ world }: Cast, name: string): Promise<Args> {
 	const document = { channels: [{ name: freshName() }] };
 	const { text } = await world.call("plan_guild", { document });
 	const plan_hash = /plan_hash=(\w+)/.exec(text)?.[1];
-	if (name === "apply_guild") return { plan_hash };
+	if (appliesPlan(name)) return { plan_hash };
 	const job = await world.call("apply_guild", { plan_hash });
 	return { job_id: /\bjob (\w{12})\b/i.exec(job.text)?.[1] };
 }
@@ -154,7 +156,7 @@ describe.each(all)("%s", (name, { person: demand }) => {
 		const cast = await enter(name);
 		permitAll(cast, demand);
 		const made = await prepare(cast, name);
-		if (name === "apply_guild") raise(cast);
+		if (appliesPlan(name)) raise(cast);
 		await runs(cast, name, made);
 	});
 
@@ -286,7 +288,7 @@ describe.each(all)("%s", (name, { person: demand }) => {
 			const rest = needsOf(demand).filter((one) => one !== "ReadMessageHistory");
 			const isAdministrator = rest.includes("Administrator");
 			if (isAdministrator || (isReading(name) && rest.length === 0)) {
-				if (name === "apply_guild") raise(cast);
+				if (appliesPlan(name)) raise(cast);
 				await runs(cast, name, made);
 				return;
 			}

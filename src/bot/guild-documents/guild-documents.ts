@@ -17,9 +17,11 @@ import { nextTurn } from "../../lib/slices.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
 import type { GuildJobState } from "../store/tables/guild-jobs.ts";
+import { selectUndoneEntries } from "../store/tables/undone-entries.ts";
+import { StoreUnavailable } from "../store/unavailable.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
-import { type GuildBackup, type GuildDocuments, type PlanSource, unknownJob } from "./plans/operations.ts";
+import { type GuildBackup, type GuildDocuments, lostForGood, type PlanSource, unknownJob } from "./plans/operations.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
 import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { hashOf, invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
@@ -35,9 +37,6 @@ export interface BackupReader {
 	/** `name`: "12" or "latest"; of another guild "123456789012345678/12". Rejects with a ToolError if there is none. */
 	read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }>;
 }
-
-const lostForGood =
-	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
 
 const recreates = ({ steps }: Plan) => steps.some(({ action }) => action === "create");
 
@@ -83,7 +82,6 @@ export interface GuildDocumentsService extends GuildDocuments {
 
 const optionalParts: readonly Part[] = ["messages", "members", "bans"];
 const shownJobs = 5;
-const defaultReason = "apply_guild";
 
 export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocumentsService {
 	const { store, rules, now = Date.now } = options;
@@ -105,8 +103,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 			self: me ? { id: me.id, name: me.user.username } : undefined,
 			...shown,
 		});
-		const { steps, refusals } = plan;
-		return { text, hash, steps: steps.length, refusals: refusals.length };
+		return { text, hash, steps: plan.steps.length, refusals: plan.refusals.length };
 	}
 
 	async function keepPlanOf(
@@ -114,9 +111,11 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		source: PlanSource,
 		{ prune, maxBytes, isWhole = false }: Parameters<GuildDocuments["plan"]>[2] = {},
 	): Promise<KeptPlan> {
+		const restore = "plan" in source && unchanged(await requirePlan(store, source.plan), source);
+		if (restore) return keepAndShow(guild, await makePlan(guild, restore, rules), { maxBytes });
 		const given = await givenDocument(options, guild, source);
 		const { document, names } = withOwnAccess(guild, given.document);
-		const plan = await makePlan(guild, document, prune ?? given.prune ?? false, rules);
+		const plan = await makePlan(guild, { document, prune: prune ?? given.prune ?? false }, rules);
 		const issues = [...given.issues, ...(plan.issues ?? [])];
 		if (issues.length > 0) {
 			const kept = { ...plan, document: given.document, steps: [], issues };
@@ -140,14 +139,13 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		return keepAndShow(guild, plan, { maxBytes, remarks, earlier: isWhole ? undefined : earlier });
 	}
 
-	async function begin(hash: string, reason = defaultReason): Promise<{ jobId?: string; text: string }> {
+	async function begin(hash: string, given?: string): Promise<{ jobId?: string; text: string }> {
 		const plan = await requirePlan(store, hash);
 		const guild = guildOf(options, plan.guildId);
 		const running = await jobs.runningIn(guild.id);
 		if (running?.plan_hash === hash) return { jobId: running.id, text: "This plan is being carried out." };
 		if (running) throw alreadyRuns(guild, running.id);
-		const { document, prune } = plan;
-		const current = await makePlan(guild, document, prune, rules);
+		const current = await makePlan(guild, plan, rules);
 		const issues = plan.issues ?? current.issues;
 		if (issues) throw new ToolError(invalidText(issues));
 		current.given = plan.given;
@@ -157,7 +155,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${text}`,
 			);
 		if (plan.steps.length === 0) return { text };
-		const job = await jobs.begin(plan, hash, reason);
+		const job = await jobs.begin(plan, hash, reasonFor(plan, given));
 		if (job) return { jobId: job.id, text: "Started." };
 		const other = await jobs.runningIn(guild.id);
 		throw alreadyRuns(guild, other?.id ?? "that has just ended");
@@ -189,6 +187,10 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
 		keepPlan: keepPlanOf,
 		guildOfPlan: async (hash) => (await requirePlan(store, hash)).guildId,
+		async planRestore(guild, restore) {
+			return (await keepAndShow(guild, await makePlan(guild, { ...emptyPlan, restore }, rules))).text;
+		},
+		undone: (entries) => selectUndoneEntries(store.sql, entries).catch(noneIfUnavailable),
 		async apply(hash, reason, waitMs = 0) {
 			const { jobId, text } = await begin(hash, reason);
 			if (jobId === undefined) return text;
@@ -203,6 +205,25 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		start: () => jobs.start(),
 		close: () => jobs.close(),
 	};
+}
+
+/** Without the database, that something was undone is only a remark that is missing. */
+function noneIfUnavailable(error: unknown): ReadonlySet<string> {
+	if (error instanceof StoreUnavailable) return new Set();
+	throw error;
+}
+
+const emptyPlan = { document: readDocument({}), prune: false };
+
+/** By its start undo_actions knows its own entries in the audit log. */
+const reasonFor = ({ restore }: Plan, given: string | undefined) =>
+	restore ? ["undo_actions", given].filter(Boolean).join(": ") : (given ?? "apply_guild");
+
+/** Undefined unless the plan is of a restore. */
+function unchanged(plan: Plan, source: PlanSource): Plan | undefined {
+	if (!plan.restore) return undefined;
+	if (!("changes" in source) || Object.keys(Object(source.changes)).length === 0) return plan;
+	throw new ToolError("A plan of undo_actions cannot be changed: make one with other arguments.");
 }
 
 async function readBackup({ backups, mayTouch }: GuildDocumentsOptions, guild: Guild, name: string) {

@@ -3,10 +3,11 @@
 import { lacksTwoFactor, requiresTwoFactor } from "../../discord/two-factor.ts";
 import { differenceInSteps } from "../../guild-document/steps/difference.ts";
 import { keyOfMessage } from "../../guild-document/steps/message-steps.ts";
+import { restoreDifference } from "../../guild-document/steps/restore-steps.ts";
 import { inSlices } from "../../lib/slices.ts";
 import { durationText } from "./plans/duration.ts";
 import type { Rules } from "./plans/plans.ts";
-import { type ReadOptions, readGuildState } from "./read/read-guild.ts";
+import { type ReadOptions, readGuildState, readRestored } from "./read/read-guild.ts";
 import { refusalsOf, requireStep } from "./refusals/refusals.ts";
 import { whyNotRead } from "./refusals/tools-of-steps.ts";
 
@@ -22,7 +23,7 @@ export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions):
 		lacksTwoFactor: requiresTwoFactor(guild) && (await lacksTwoFactor(guild)),
 	});
 	return {
-		async read(guild, parts, document) {
+		async read(guild, parts, document, restore) {
 			const keys = document && new Set(document.messages?.map(keyOfMessage));
 			const messages: ReadOptions["messages"] = async (guildId) =>
 				((await reading.messages?.(guildId)) ?? []).filter(({ key }) => keys?.has(key) ?? true);
@@ -35,10 +36,14 @@ export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions):
 				...reading,
 				messages: reading.messages && messages,
 			});
-			return { state, unreadable: [...denied, ...unreadable] };
+			const restored = restore && (await readRestored(guild, restore));
+			return { state: { ...state, ...restored }, unreadable: [...denied, ...unreadable] };
 		},
 		whyNotRead: (part) => whyNotRead(part, denies),
-		difference: (...args) => inSlices(differenceInSteps(...args), sliceMs),
+		difference: (document, state, options) =>
+			options.restore
+				? restoreDifference(options.restore, state, options.ids)
+				: inSlices(differenceInSteps(document, state, options), sliceMs),
 		async refusals(steps, guild, state) {
 			const options = await optionsFor(guild);
 			return inSlices(refusalsOf(steps, guild, state, options), sliceMs);

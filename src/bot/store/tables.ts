@@ -24,6 +24,7 @@ import { secretsTable } from "./tables/secrets.ts";
 import { spamTables } from "./tables/spam-incidents.ts";
 import { tempBansTable } from "./tables/temp-bans.ts";
 import { toolCallsTable } from "./tables/tool-calls.ts";
+import { undoneEntriesTable } from "./tables/undone-entries.ts";
 
 const tables = [
 	toolCallsTable,
@@ -49,6 +50,7 @@ const tables = [
 	announcementsTable,
 	caseMarksTable,
 	guildMessagesTable,
+	undoneEntriesTable,
 ];
 
 export const migrations: readonly Migration[] = [{ number: 1, name: "tables of the bot", text: tables.join(";") }];

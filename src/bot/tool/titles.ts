@@ -49,6 +49,7 @@ const reasons: readonly [RegExp, (...matched: string[]) => Said][] = [
 	[/^blocks messages or members by words/, () => said("destructive.words")],
 	[/^blocks messages with (\d+) mentions$/, (count) => said("destructive.mentions", { count: Number(count) })],
 	[/^pauses direct messages between all members$/, () => said("destructive.direct_messages")],
+	[/^carries out the plan$/, () => said("destructive.plan")],
 	[/^ends the event for good$/, () => said("destructive.event")],
 ];
 

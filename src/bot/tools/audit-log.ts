@@ -3,8 +3,7 @@
 
 import {
 	type APIAuditLogEntry,
-	AuditLogEvent,
-	type Client,
+	type AuditLogEvent,
 	type Guild,
 	makeURLSearchParams,
 	type RESTGetAPIAuditLogResult,
@@ -19,7 +18,6 @@ import { didYouMean } from "../../lib/config.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
-import { accessors } from "../tool/offered-tools.ts";
 import { auditActions, auditLogLines, namesIn, visibleEntries } from "./audit-log/lines.ts";
 
 const maxActions = 10;
@@ -57,7 +55,7 @@ export const getAuditLog = readTool({
 	offered: "listed",
 	title: "Get the audit log",
 	description:
-		"Read the audit log of the last 45 days: who did what, old and new values, reasons, and the calls that undo it.",
+		"Read the audit log of the last 45 days: who did what, old and new values, reasons. undo_actions undoes what an account did.",
 	permissions: ["ViewAuditLog"],
 	input: {
 		guild_id,
@@ -68,42 +66,24 @@ export const getAuditLog = readTool({
 		before: v.optional(v.pipe(moment("Before"), v.description("Before."))),
 		limit: limit(500, 100),
 	},
-	async run(args, { discord, guild, self }) {
+	async run(args, { guild, guildDocuments }) {
 		const { limit, action_type } = args;
 		const pages: RESTGetAPIAuditLogResult[] = [];
 		for (const name of action_type ?? [undefined])
-			pages.push(...(await readPages(discord, guild, args, auditActions.get(name ?? ""))));
+			pages.push(...(await readPages(guild, args, auditActions.get(name ?? ""))));
 		const found = pages.flatMap((page) => page.audit_log_entries).toSorted((a, b) => compareIds(b.id, a.id));
 		const entries = found.slice(0, limit);
 		const last = entries.at(-1);
 		if (!last) return `No audit log entry matches; Discord keeps entries for 45 days (${nowIs()}).`;
-		const { actors, lines } = auditLogLines(entries, guild, namesIn(merged(pages), guild));
+		const undone = await guildDocuments.undone(entries.map(({ id }) => id));
+		const { actors, lines } = auditLogLines(entries, namesIn(merged(pages), guild), undone);
 		return resultLines(
 			`${entries.length} audit log entries in ${lines.length} line(s), newest first, times in UTC, ${nowIs()}. By: ${actors}`,
 			lines,
-			lines.some((line) => / undo: .*=(each|these)/.test(line)) &&
-				"In undo, each: one call per object of its line; these: all objects of its line.",
-			lines.some((line) => line.includes(" undo: ")) &&
-				self.tools.some(({ name }) => name === accessors.find) &&
-				`Call tools of undo that are not listed with ${accessors.use}.`,
-			lossesOf(entries),
 			found.length >= limit && `next_before=${last.id}`,
 		);
 	},
 });
-
-function lossesOf(entries: readonly APIAuditLogEntry[]): string[] {
-	const { ChannelDelete, MemberBanAdd, MemberKick } = AuditLogEvent;
-	const has = (...types: AuditLogEvent[]) => entries.some(({ action_type }) => types.includes(action_type));
-	return [
-		...(has(ChannelDelete)
-			? ["Lost with a deleted channel: its messages; not in Discord's log: its category, position and topic."]
-			: []),
-		...(has(MemberBanAdd, MemberKick)
-			? ["Members who were banned or kicked have to rejoin, without their roles."]
-			: []),
-	];
-}
 
 interface Filters {
 	user_id?: string | undefined;
@@ -113,11 +93,11 @@ interface Filters {
 	limit: number;
 }
 
-async function readPages(
-	discord: Client<true>,
+/** The newest entries first, without those that the person in whose name the call acts may not see. */
+export async function readPages(
 	guild: Guild,
 	{ user_id, target_id, after, before, limit }: Filters,
-	action_type: AuditLogEvent | undefined,
+	action_type?: AuditLogEvent,
 ): Promise<RESTGetAPIAuditLogResult[]> {
 	const pages: RESTGetAPIAuditLogResult[] = [];
 	const isInRange = ({ id }: APIAuditLogEntry) => after === undefined || compareIds(id, after.lastBefore) > 0;
@@ -125,7 +105,7 @@ async function readPages(
 	for (let left = limit; left > 0; ) {
 		const size = Math.min(left, pageSize);
 		const query = makeURLSearchParams({ limit: size, user_id, target_id, action_type, before: next });
-		const page = (await discord.rest.get(Routes.guildAuditLog(guild.id), { query })) as RESTGetAPIAuditLogResult;
+		const page = (await guild.client.rest.get(Routes.guildAuditLog(guild.id), { query })) as RESTGetAPIAuditLogResult;
 		const all = page.audit_log_entries.filter(isInRange);
 		const entries = await visibleEntries(all, page, guild);
 		pages.push({ ...page, audit_log_entries: entries });
@@ -136,7 +116,7 @@ async function readPages(
 	return pages;
 }
 
-function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
+export function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
 	return {
 		users: pages.flatMap((page) => page.users),
 		webhooks: pages.flatMap((page) => page.webhooks),

@@ -34,10 +34,10 @@ const reserveMs = 5_000;
 /** A person needs ADMINISTRATOR for tools with guild documents, because these show and change everything in a guild. */
 const person = { permissions: [{ permission: "Administrator", inGuild: true }] } as const;
 
-const plan_hash = v.pipe(
+export const plan_hash = v.pipe(
 	v.string(),
-	v.regex(/^[0-9a-f]{32}$/, expected("the plan_hash of plan_guild")),
-	v.description("From plan_guild."),
+	v.regex(/^[0-9a-f]{32}$/, expected("the plan_hash of a plan")),
+	v.description("Of the plan."),
 );
 const job_id = v.pipe(
 	v.string(),
@@ -168,25 +168,33 @@ export const applyGuild = tool(
 		description:
 			"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
 		input: { guild_id, plan_hash, reason },
-		async plan({ plan_hash, reason }, { guild, guildDocuments, mayTouch, principal }) {
-			requireRankOfBot(guild);
-			requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
-			return {
-				preview: () =>
-					guildDocuments.plan(guild, { plan: plan_hash, changes: {} }, { maxBytes: maxDocumentBytes, isWhole: true }),
-				// The rest depends on the time of the call, such as how long it takes.
-				basis: (shown) => /^plan_hash=[0-9a-f]+$/m.exec(String(shown))?.[0] ?? shown,
-				act: () =>
-					guildDocuments.apply(
-						plan_hash,
-						// The reason of the call says who makes it.
-						principal ? currentRun()?.reason : reason,
-						Math.min(timeLeftMs() - reserveMs, maxWaitMs),
-					),
-			};
-		},
+		plan: ({ plan_hash, reason }, context) => planToCarryOut(plan_hash, reason, context),
 	},
 );
+
+type PlanContext = Pick<ToolContext, "guildDocuments" | "mayTouch" | "principal"> & { guild: Guild };
+
+/** As a job. Throws a ToolError if the person could not do by hand what it does. */
+export async function planToCarryOut(hash: string, reason: string | undefined, context: PlanContext) {
+	const { guild, guildDocuments, mayTouch, principal } = context;
+	requireRankOfBot(guild);
+	requireOwn(guild.id, await guildDocuments.guildOfPlan(hash), mayTouch);
+	return {
+		preview: () =>
+			guildDocuments.plan(guild, { plan: hash, changes: {} }, { maxBytes: maxDocumentBytes, isWhole: true }),
+		basis: planBasis,
+		act: () =>
+			guildDocuments.apply(
+				hash,
+				// The reason of the call says who makes it.
+				principal ? currentRun()?.reason : reason,
+				Math.min(timeLeftMs() - reserveMs, maxWaitMs),
+			),
+	};
+}
+
+/** The rest of a plan depends on the time of the call, such as how long it takes. */
+export const planBasis = (shown: readonly string[]) => /^plan_hash=[0-9a-f]+$/m.exec(String(shown))?.[0] ?? shown;
 
 export const getJob = readTool({
 	name: "get_job",

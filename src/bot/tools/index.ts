@@ -41,6 +41,7 @@ import * as threads from "./threads.ts";
 import * as timeouts from "./timeouts.ts";
 import * as toolAccess from "./tool-access.ts";
 import * as toolCalls from "./tool-calls.ts";
+import * as undoing from "./undo-actions.ts";
 import * as voice from "./voice.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -78,6 +79,7 @@ const nouns: readonly object[] = [
 	scheduledEvents,
 	automod,
 	incidents,
+	undoing,
 	auditLog,
 	invites,
 	webhooks,

@@ -59,13 +59,13 @@ const jobs: readonly Job[] = [
 			...(actor === undefined
 				? []
 				: [
-						`The account ${actor} was taken over. First take its power: remove its roles, and time it out. It may have given roles, invites or webhooks to others: get_audit_log with this account as the actor shows each of its actions, and the call that undoes it.`,
+						`The account ${actor} was taken over. First take its power: remove its roles, and time it out. It may have given roles, invites or webhooks to others: undo_actions with this account and \`after\` plans how to set all of it back; show me the plan first.`,
 					]),
 			"1. Stop it: pause invites with set_incident_actions, and lock channels with lock_channel if it goes on. find_tools finds tools that are not listed.",
 			"2. See what happened: get_audit_log with `after`; list_members with `where`, such as `joined since 1d`, for the accounts that came; search_messages with `count_by` author, for what they wrote.",
 			"3. Show me the list of accounts before you ban anyone, and leave out members who were there before. Then ban them in one call: first with `dry_run`, then for real.",
 			"4. Delete what they wrote with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`.",
-			"5. Undo the rest of what the audit log shows: permissions, roles, channels, webhooks (delete_webhook), invites (delete_invite), bans of innocent people (unban).",
+			"5. Undo the rest of what the audit log shows with undo_actions, account by account.",
 			"6. Check with get_audit_log and check_permissions that nothing is left, unlock what you locked (lock_channel with `unlock`), and report what was done and what cannot be restored.",
 		],
 	},

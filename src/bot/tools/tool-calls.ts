@@ -47,6 +47,7 @@ export const listRecentToolCalls = readTool({
 		const calls = found.slice(0, limit);
 		const last = calls.at(-1);
 		if (!last) return "No recorded tool call matches.";
+		const undone = await context.guildDocuments.undone(calls.map(({ id }) => id));
 		const lines = calls.map((call) =>
 			[
 				time(new Date(call.at)),
@@ -59,6 +60,7 @@ export const listRecentToolCalls = readTool({
 				...(call.person === null ? [] : [`for: ${personName(call.person, context)}`]),
 				...(call.key === null ? [] : [`key: ${call.key}`]),
 				...(call.effect === "destructive" ? ["destructive"] : []),
+				...(undone.has(call.id) ? ["undone"] : []),
 				call.arguments,
 			]
 				.map(oneField)

@@ -3,6 +3,7 @@
 import { listFirst } from "../../lib/text.ts";
 import { everyone, type GuildDocument } from "../format/document.ts";
 import { isPlaceholder, type Matched } from "../match/match.ts";
+import type { Restore } from "../restore.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepGuard, StepKind } from "../steps.ts";
 import { fillPlaceholders, rawOverwrites, textWith } from "./to-api.ts";
 import { accessChanges, describeValue, sameValue } from "./values.ts";
@@ -16,6 +17,8 @@ export interface DifferenceOptions {
 	fixedRoles?: ReadonlySet<string>;
 	/** Channels that get the access of their category (`Step.follows`); otherwise decided again. */
 	following?: ReadonlySet<string>;
+	/** Instead of the document. */
+	restore?: Restore | undefined;
 	/** Undefined if not known. */
 	rolesOf?(memberId: string): readonly string[] | undefined;
 }
@@ -308,7 +311,7 @@ export function placesIn(
 	});
 }
 
-function placeholdersIn(body: unknown): string[] {
+export function placeholdersIn(body: unknown): string[] {
 	const found: string[] = [];
 	// The table of ids is asked for each placeholder that stands for an id.
 	const ids = {

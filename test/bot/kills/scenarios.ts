@@ -24,6 +24,7 @@ import { insertChargeback } from "../../../src/bot/store/tables/chargebacks.ts";
 import { PersonCalls } from "../../../src/bot/tool/call-as.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
+import type { Restore } from "../../../src/guild-document/restore.ts";
 import { sayIn } from "../../../src/texts/texts.ts";
 import { grant, noTools } from "../features/running-feature.ts";
 import { createChargebackFixture, pressable, staff } from "../game/chargeback-world.ts";
@@ -162,6 +163,32 @@ export const scenarios: Record<string, Scenario> = {
 			]),
 		],
 	}),
+	"an undo of what an account did": ({ simulator, guild, executed }) => {
+		const general = [...guild.channels.values()].find(({ name }) => name === "general");
+		const old = simulator.world.roles.add(guild, { name: "Cooks" });
+		simulator.world.roles.remove(guild, old);
+		if (general) simulator.world.channels.edit(general, { name: "owned" });
+		return {
+			create(options) {
+				const documents = createTestDocuments(options, { hasRealRules: true });
+				let hash = "";
+				return {
+					...documents,
+					async prepare({ guild }) {
+						hash = hashIn(await documents.planRestore(guild, restoreOf(old.id, general?.id ?? "")));
+					},
+					begin: () => documents.apply(hash, "because").catch(() => {}),
+				};
+			},
+			isOver: async ({ sql }) => (await sql`SELECT id FROM guild_jobs WHERE ended_at > ${0}`).length > 0,
+			outcome: async ({ sql }) => [
+				executed("POST /guilds/:guild_id/roles"),
+				[...guild.roles.values()].filter(({ name }) => name === "Cooks").length,
+				general?.name,
+				await sql`SELECT entry_id FROM undone_entries ORDER BY entry_id`,
+			],
+		};
+	},
 	"a backup": (world) => ({
 		create: backupsOf(world).create,
 		async isOver({ sql }) {
@@ -325,6 +352,29 @@ const plannedMessages = {
 		{ name: "help", kind: "forum", posts: [{ name: "How to play", content: "Read." }] },
 	],
 };
+
+const restoreOf = (role: string, channel: string): Restore => ({
+	items: [
+		{
+			kind: "role",
+			id: role,
+			name: "Cooks",
+			fields: { exists: { before: true, after: false }, name: { before: "Cooks", after: null } },
+			entries: ["999999999999999999"],
+		},
+		{
+			kind: "channel",
+			id: channel,
+			name: "owned",
+			fields: { name: { before: "talk", after: "owned" } },
+			entries: ["1"],
+		},
+	],
+	impossible: [],
+	deleteCreated: false,
+	overwriteChanges: false,
+	remarks: [],
+});
 
 const plannedGuild = {
 	version: 1,

@@ -32,7 +32,7 @@ export const auditRows: Record<string, Row> = {
 					"1 audit log entries in 1 line(s), newest first",
 					`. By: @ada (ID: ${ada}) 1\n`,
 					`| created role @${name} (ID: ${role.id})`,
-					`| reason: spring | undo: delete_role role_id=${role.id}`,
+					`| reason: spring`,
 				],
 			};
 		},

@@ -46,5 +46,6 @@ export const guildDocumentRows: Record<string, Row> = {
 /** Tools that need a plan or a job, with which guild-document.test.ts tries the rest. */
 export const toolsOfPlans: Record<string, Pick<Row, "person">> = {
 	apply_guild: { person: person.administrator },
+	undo_actions: { person: person.administrator },
 	cancel_job: { person: person.administrator },
 };

@@ -119,6 +119,16 @@ export function newStepRow(
 	};
 }
 
+/** The entries of a restore all of whose steps were done. */
+export function undoneBy({ plan, steps }: Job): string[] {
+	const entries = (isDone: boolean) =>
+		plan.steps.flatMap(({ id, undoes = [] }) => {
+			const state = steps.get(id)?.state;
+			return state !== undefined && (state === "done") === isDone ? undoes : [];
+		});
+	return [...new Set(entries(true)).difference(new Set(entries(false)))];
+}
+
 export interface Leftovers {
 	/** With the reason in `error`. */
 	failed: GuildJobStepRow[];

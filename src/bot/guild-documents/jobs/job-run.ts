@@ -31,9 +31,10 @@ import {
 	selectGuildJobSteps,
 } from "../../store/tables/guild-jobs.ts";
 import { saveGuildMessage } from "../../store/tables/guild-messages.ts";
+import { saveUndoneEntries } from "../../store/tables/undone-entries.ts";
 import { attempt, fixedRoles, isEmptyOrder, partsOf, type Rules } from "../plans/plans.ts";
 import type { Pictures } from "../read/pictures.ts";
-import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob } from "./job-rules.ts";
+import { createdIds, type Job, leftoversOf, newStepRow, runnable, toJob, undoneBy } from "./job-rules.ts";
 import { findMessage, messageBody } from "./made-messages.ts";
 import { candidatesIn, isSameName, markedReason, newestId, readCreations } from "./made-things.ts";
 
@@ -130,10 +131,10 @@ export class JobRun {
 		if (!guild) return this.end("failed", "the bot is not in the guild");
 		if (!guild.available) throw new NotNow("the guild is unavailable on Discord");
 		const job = toJob(row, await selectGuildJobSteps(this.#sql, this.id));
-		const { document } = job.plan;
+		const { document, restore } = job.plan;
 		for (;;) {
 			const readAt = this.#now();
-			const read = await rules.read(guild, partsOf(document), document);
+			const read = await rules.read(guild, partsOf(document, restore), document, restore);
 			const { state } = read;
 			const hasReadAt = this.#now();
 			const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
@@ -165,12 +166,12 @@ export class JobRun {
 	}
 
 	async #differenceOf(
-		{ plan: { document, prune }, following }: Job,
+		{ plan: { document, restore, prune }, following }: Job,
 		guild: Guild,
 		state: GuildState,
 		ids: ReadonlyMap<string, string>,
 	): Promise<Difference | InvalidDocument> {
-		const given = { prune, ids, following, fixedRoles: fixedRoles(guild, state) };
+		const given = { prune, restore, ids, following, fixedRoles: fixedRoles(guild, state) };
 		return attempt(() => this.options.rules.difference(document, state, given));
 	}
 
@@ -440,6 +441,9 @@ export class JobRun {
 
 	async end(state: GuildJobState, note = ""): Promise<void> {
 		const { id, options } = this;
+		const row = await selectGuildJob(this.#sql, id);
+		const undone = row ? undoneBy(toJob(row, await selectGuildJobSteps(this.#sql, id))) : [];
+		await saveUndoneEntries(this.#sql, undone, options.now());
 		await endGuildJob(this.#sql, { id, state, note: note || null, ended_at: options.now() });
 		this.isEnded = true;
 		options.log.info("apply_guild job ended", { job: id, state });

@@ -39,6 +39,7 @@ export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes 
 		...(note === null ? [] : [`Note: ${oneLine(note)}`]),
 	];
 	const rest = plan.steps.length - done.length - failedPlanned(failed, job);
+	const planner = plan.restore ? "undo_actions" : "plan_guild with the same document";
 	const end = isRunning
 		? ["get_job shows further progress. cancel_job stops the job after the running step."]
 		: [
@@ -46,7 +47,7 @@ export function jobText(job: Job, { guildName, waiting, maxBytes = maxPlanBytes 
 				...(state === "done" && rest > 0
 					? [`${countOf(rest, "step")} had no request: the guild was like this already.`]
 					: []),
-				...(state === "done" ? [] : ["What was done stays. plan_guild with the same document plans what is left."]),
+				...(state === "done" ? [] : [`What was done stays. ${planner} plans what is left.`]),
 			];
 	const entries = [
 		...failed.map((step) => ({

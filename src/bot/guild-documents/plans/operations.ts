@@ -2,6 +2,7 @@
 
 import type { Guild } from "discord.js";
 import type { GuildDocument, Part } from "../../../guild-document/format/document.ts";
+import type { Restore } from "../../../guild-document/restore.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { maxGuildPlans } from "../../store/tables/guild-plans.ts";
 
@@ -50,6 +51,10 @@ export interface GuildDocuments {
 		source: PlanSource,
 		options?: { prune?: boolean | undefined; maxBytes?: number | undefined; isWhole?: boolean },
 	): Promise<string>;
+	/** Like `plan`. */
+	planRestore(guild: Guild, restore: Restore): Promise<string>;
+	/** Which of these entries of the audit log, and calls of the bot's tools, jobs have undone. */
+	undone(entries: readonly string[]): Promise<ReadonlySet<string>>;
 	guildOfPlan(hash: string): Promise<string>;
 	guildOfJob(id: string): Promise<string>;
 	/**
@@ -65,9 +70,13 @@ export interface GuildDocuments {
 	cancel(id: string): Promise<string>;
 }
 
+/** Of what is created again. */
+export const lostForGood =
+	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
+
 export function unknownPlan(hash: string): ToolError {
 	return new ToolError(
-		`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild to make one.`,
+		`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild or undo_actions to make one.`,
 	);
 }
 
@@ -113,6 +122,8 @@ export function limitDocuments(documents: GuildDocuments, mayTouch: (guildId: st
 			if ("plan" in source) await guildOfPlan(source.plan);
 			return documents.plan(guild, source, options);
 		},
+		planRestore: (guild, restore) => documents.planRestore(guild, restore),
+		undone: (entries) => documents.undone(entries),
 		guildOfPlan,
 		guildOfJob,
 		async apply(hash, reason, waitMs) {

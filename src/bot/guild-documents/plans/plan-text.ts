@@ -47,7 +47,7 @@ export function planText(
 	plan: Plan,
 	{ guildName, hash, self, memberName = (id) => id, remarks = [], earlier, maxBytes = maxPlanBytes }: PlanTextOptions,
 ): string {
-	const { steps, refusals, notes, duration } = plan;
+	const { steps, refusals, notes, duration, restore } = plan;
 	const known = new Set(earlier?.plan.steps.map(contentOf));
 	const shown = steps.filter((step) => step.action === "delete" || !known.has(contentOf(step)));
 	const same = steps.length - shown.length;
@@ -55,10 +55,11 @@ export function planText(
 	const end = [
 		...(steps.length > 0 ? [duration] : []),
 		...placesOfNew(steps),
+		...(restore?.remarks ?? []),
 		...remarks,
 		`plan_hash=${hash}`,
 		steps.length > 0
-			? "Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day."
+			? `Nothing was changed. ${restore ? "undo_actions" : "apply_guild"} with this plan_hash does exactly this. The plan is kept for a day.`
 			: "There is nothing to do.",
 	];
 	const lines = fitting(
@@ -73,7 +74,7 @@ export function planText(
 					]
 				: []),
 			...shown
-				.filter(({ action }) => action !== "assign")
+				.filter(({ kind }) => kind !== "member")
 				.map((step) => ({
 					line: stepLine(withOwnName(step, self)),
 					group: `${step.action} ${step.kind}`,
@@ -89,15 +90,16 @@ export function planText(
 }
 
 function assignLines(steps: readonly PlannedStep[], memberName: (id: string) => string): string[] {
-	const assigned = steps.filter(({ action }) => action === "assign");
+	const assigned = steps.filter(({ kind }) => kind === "member");
 	// The role may be a new one: "123/+role/Mods".
-	const byRole = Map.groupBy(assigned, ({ targetId = "" }) => targetId.slice(targetId.indexOf("/")));
+	const byRole = Map.groupBy(assigned, ({ action, targetId = "" }) => action + targetId.slice(targetId.indexOf("/")));
 	return Array.from(byRole.values(), (group) => {
 		const members = group.map(({ targetId = "" }) => {
 			const [id = ""] = targetId.split("/");
 			return memberName(id);
 		});
-		return `${signs.assign} role ${oneField(group[0]?.name ?? "")} to ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}`;
+		const [{ action, name } = { action: "assign", name: "" } as const] = group;
+		return `${signs[action]} role ${oneField(name)} ${action === "delete" ? "from" : "to"} ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}`;
 	});
 }
 

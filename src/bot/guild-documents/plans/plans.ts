@@ -4,6 +4,7 @@
 import type { Guild } from "discord.js";
 import { type GuildDocument, InvalidDocument, type Part, partNames } from "../../../guild-document/format/document.ts";
 import { isPlaceholder } from "../../../guild-document/match/match.ts";
+import type { Restore } from "../../../guild-document/restore.ts";
 import type { DifferenceOptions } from "../../../guild-document/steps/step-list.ts";
 import type { Difference, GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
 import { listFirst } from "../../../lib/text.ts";
@@ -26,6 +27,8 @@ export interface Plan {
 	document: GuildDocument;
 	/** As given, if overwrites were added that keep the bot's own access. */
 	given?: GuildDocument | undefined;
+	/** Instead of a document, which is empty then. */
+	restore?: Restore | undefined;
 	/** Delete what the document does not list. */
 	prune: boolean;
 	/** In the order of execution, without the impossible ones. */
@@ -44,7 +47,7 @@ const maxSteps = 20_000;
 /** What plans and jobs need to read, compare and check a guild. */
 export interface Rules {
 	/** `document`: only its messages are read. */
-	read(guild: Guild, parts: readonly Part[], document?: GuildDocument): Promise<ReadGuild>;
+	read(guild: Guild, parts: readonly Part[], document?: GuildDocument, restore?: Restore): Promise<ReadGuild>;
 	/** Why the configuration forbids reading a part, which `read` then leaves out. */
 	whyNotRead?(part: Part): string | undefined;
 	difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference | Promise<Difference>;
@@ -56,15 +59,24 @@ export interface Rules {
 	duration(steps: readonly Step[]): string;
 }
 
-export function partsOf(document: GuildDocument): Part[] {
-	return partNames.filter((part) => document[part] !== undefined);
+/** Of a restore; the rest is always read. */
+const restoredParts: readonly Part[] = ["automod", "events", "webhooks", "bans"];
+
+export function partsOf(document: GuildDocument, { items = [] }: Partial<Restore> = {}): Part[] {
+	const isRestored = (part: Part) => restoredParts.includes(part) && items.some(({ kind }) => part.startsWith(kind));
+	return partNames.filter((part) => document[part] !== undefined || isRestored(part));
 }
 
 /** Without steps if references are invalid or ambiguous: `issues` has them. */
-export async function makePlan(guild: Guild, document: GuildDocument, prune: boolean, rules: Rules): Promise<Plan> {
-	const { state, unreadable } = await rules.read(guild, partsOf(document), document);
+export async function makePlan(
+	guild: Guild,
+	{ document, prune, restore }: Pick<Plan, "document" | "prune" | "restore">,
+	rules: Rules,
+): Promise<Plan> {
+	const { state, unreadable } = await rules.read(guild, partsOf(document, restore), document, restore);
 	const options: DifferenceOptions = {
 		prune,
+		restore,
 		fixedRoles: fixedRoles(guild, state),
 		rolesOf: (id) => guild.members.cache.get(id)?.roles.cache.map(({ id }) => id),
 	};
@@ -74,7 +86,7 @@ export async function makePlan(guild: Guild, document: GuildDocument, prune: boo
 		const { issues } = difference;
 		return { guildId, document, prune, steps: [], refusals: [], notes: [], duration: "", issues };
 	}
-	const { steps, refusals } = difference;
+	const { steps, refusals, notes = [] } = difference;
 	const found = await rules.refusals(steps, guild, state);
 	const isNote = ({ stepId }: Refusal) => stepId === undefined;
 	const all: PlanRefusal[] = [
@@ -90,10 +102,11 @@ export async function makePlan(guild: Guild, document: GuildDocument, prune: boo
 	return {
 		guildId,
 		document,
+		...(restore && { restore }),
 		prune,
 		steps: possible.steps.map(toPlanned),
 		refusals: [...all, ...possible.refusals],
-		notes: found.filter(isNote),
+		notes: [...found.filter(isNote), ...notes],
 		duration: rules.duration(possible.steps),
 	};
 }
@@ -165,7 +178,7 @@ export function isEmptyOrder(
 const toPlanned = ({ guard: _, note: __, request: ___, ...planned }: Step): PlannedStep => planned;
 
 /** 32 hexadecimal digits of the content. */
-export function hashOf({ guildId, document, prune, steps, refusals, notes, issues }: Plan): string {
+export function hashOf({ guildId, document, restore, prune, steps, refusals, notes, issues }: Plan): string {
 	const content = [
 		guildId,
 		prune,
@@ -181,6 +194,7 @@ export function hashOf({ guildId, document, prune, steps, refusals, notes, issue
 		[...refusals.filter(({ isUnread }) => !isUnread), ...notes].map((one) => [one.subject, one.reason, one.stepId]),
 		document,
 		...(issues ? [issues] : []),
+		...(restore ? [restore.items] : []),
 	];
 	return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
 }

@@ -4,6 +4,7 @@ import {
 	type APIAutoModerationRule,
 	type APIBan,
 	type APIGuild,
+	type APIGuildMember,
 	type APIGuildOnboarding,
 	type APIGuildScheduledEvent,
 	type APIGuildWelcomeScreen,
@@ -24,7 +25,8 @@ import { absentIf, type MemberState, requireKnownMembers } from "../../../discor
 import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.ts";
 import { bitsIn, describeBits, missingPermissions, type Permission } from "../../../discord/permissions.ts";
 import type { Part } from "../../../guild-document/format/document.ts";
-import type { GuildState, KnownMessage } from "../../../guild-document/steps.ts";
+import type { Restore } from "../../../guild-document/restore.ts";
+import type { GuildState, KnownMessage, StepKind } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { GuildMessageRow } from "../../store/tables/guild-messages.ts";
 
@@ -146,6 +148,23 @@ export async function readGuildState(
 		pictures: found?.hashes ?? new Map(),
 	};
 	return { state, unreadable };
+}
+
+/** Who and which invites of a restore there are. */
+export async function readRestored(
+	{ client: { rest }, id }: Guild,
+	{ items }: Restore,
+): Promise<Pick<GuildState, "people" | "invites">> {
+	const idsOf = (...kinds: StepKind[]) => items.filter(({ kind }) => kinds.includes(kind)).map(({ id }) => id);
+	const { UnknownMember, UnknownUser, UnknownInvite } = RESTJSONErrorCodes;
+	const people = idsOf("person", "member").map(async (user) => {
+		const member = await absentIf([UnknownMember, UnknownUser], () => rest.get(Routes.guildMember(id, user)));
+		return [user, member as APIGuildMember | undefined] as const;
+	});
+	const invites = idsOf("invite").map(async (code) =>
+		(await absentIf([UnknownInvite], () => rest.get(Routes.invite(code)))) ? [code] : [],
+	);
+	return { people: new Map(await Promise.all(people)), invites: new Set((await Promise.all(invites)).flat()) };
 }
 
 /** Channels that the bot cannot see, of which an export has only ids, kinds and places. */

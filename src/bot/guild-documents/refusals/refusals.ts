@@ -134,7 +134,8 @@ export function requireStep(
 	const missing = step.needs.find((need) => !ids.has(need));
 	if (missing !== undefined) return `It needs ${oneField(missing.replace(/^\+/, ""))}, which does not exist.`;
 	// The operator may have forbidden the tool of jobs since this one was started.
-	return reasonOf(() => refused(guild, ownRoles(guild), withRequest(step, ids), options, ["apply_guild"]));
+	const tools = [step.undoes ? "undo_actions" : "apply_guild"];
+	return reasonOf(() => refused(guild, ownRoles(guild), withRequest(step, ids), options, tools));
 }
 
 function refused(
@@ -164,12 +165,14 @@ const kindNames: Partial<Record<Step["kind"], string>> = {
 	post: "message",
 	pin: "pin of",
 	ban: "ban of",
+	person: "member",
+	invite: "invite",
 };
 const withoutName: readonly Step["kind"][] = ["settings", "everyone", "welcome_screen", "onboarding"];
 
 function subjectOf({ kind, action, name, targetId }: Step): string {
 	if (action === "order") return kind === "role" ? "order of the roles" : "order of the channels";
-	if (action === "assign") return `role ${name} of member ${targetId?.split("/")[0]}`;
+	if (kind === "member") return `role ${name} of member ${targetId?.split("/")[0]}`;
 	const noun = kindNames[kind] ?? kind;
 	return withoutName.includes(kind) ? noun : `${noun} ${name}`;
 }

@@ -36,10 +36,12 @@ const {
 	CreateEvents,
 	CreateGuildExpressions,
 	EmbedLinks,
+	KickMembers,
 	ManageChannels,
 	ManageEvents,
 	ManageGuild,
 	ManageGuildExpressions,
+	ManageNicknames,
 	ManageRoles,
 	ManageWebhooks,
 	MentionEveryone,
@@ -168,6 +170,7 @@ function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 					: []),
 			];
 		case "welcome_screen":
+		case "invite":
 			return [{ bits: ManageGuild }];
 		case "onboarding":
 			return [{ bits: ManageGuild | ManageRoles }];
@@ -194,6 +197,11 @@ function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 			return [messageNeed(guild, step)];
 		case "ban":
 			return [{ bits: BanMembers }];
+		case "person": {
+			const isIn = (field: string, bit: bigint) => (guard.fields?.includes(field) ? bit : 0n);
+			const bits = isIn("nickname", ManageNicknames) | isIn("timeout", ModerateMembers);
+			return [{ bits: action === "delete" ? KickMembers : bits }];
+		}
 	}
 }
 
@@ -259,7 +267,7 @@ function requireRank(guild: Guild, { kind, guard, targetId = "" }: CheckedStep):
 		ids.flatMap((id) => guild.roles.cache.get(id) ?? []),
 	);
 	const member = guild.members.cache.get(targetId);
-	if (kind === "ban" && member) requireMembersBelow(guild, [member]);
+	if ((kind === "ban" || kind === "person") && member) requireMembersBelow(guild, [member]);
 }
 
 /** To a role, in a channel, or to the bot itself with a role. */

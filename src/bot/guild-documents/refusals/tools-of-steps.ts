@@ -37,7 +37,13 @@ const tools: Partial<Record<`${StepAction} ${StepKind}`, string>> = {
 	"edit pin": "pin_message",
 	"assign member": "bulk_role_update",
 	"ban ban": "ban",
+	"delete ban": "unban",
+	"delete member": "bulk_role_update",
+	"delete person": "kick",
+	"delete invite": "delete_invite",
 };
+
+const toolsOfPeople: Readonly<Record<string, string>> = { nickname: "set_nickname", timeout: "timeout" };
 
 export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): string[] {
 	const noun = kind === "category" ? "channel" : kind;
@@ -48,6 +54,7 @@ export function toolsOf({ kind, action, guard: { fields, overwrites } }: Step): 
 		fields?.includes("role_menu") ? "create_role_menu" : [],
 		isEdit && overwrites ? "set_channel_permissions" : [],
 		isEdit && fields?.includes("category") ? "move_channels" : [],
+		kind === "person" ? (fields ?? []).flatMap((field) => toolsOfPeople[field] ?? []) : [],
 	].flat();
 }
 
@@ -67,4 +74,4 @@ export function whyNotRead(part: Part, denies: (toolName: string) => boolean): s
 		: undefined;
 }
 
-export const namesInTable: readonly string[] = [...Object.values(tools), ...Object.values(readers)];
+export const namesInTable: readonly string[] = [tools, toolsOfPeople, readers].flatMap(Object.values);

@@ -63,6 +63,10 @@ export interface ToolCallFilter {
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
+	/** Id or name of a key. */
+	key?: string | undefined;
+	/** Of the person in whose name they were made. */
+	person?: string | undefined;
 	guildIds?: readonly string[] | undefined;
 	outcome?: Outcome | undefined;
 	from?: Date | undefined;
@@ -73,8 +77,9 @@ export interface ToolCallFilter {
 
 export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolCallRow[]> {
 	const { tool = null, client = null, outcome = null } = filter;
-	const { guildId = null, requestId = null, messageId = null, limit } = filter;
+	const { guildId = null, key = null, person = null, requestId = null, messageId = null, limit } = filter;
 	const { guildIds } = filter;
+	const prefix = `key:${key}:`;
 	const isAnyGuild = guildIds ? 0 : 1;
 	// A list without elements is not valid SQL; no guild has this id.
 	const among = many(guildIds?.length ? guildIds : [""]);
@@ -91,6 +96,8 @@ export function selectToolCalls(sql: Sql, filter: ToolCallFilter): Promise<ToolC
 			AND (CAST(${tool} AS TEXT) IS NULL OR tool = ${tool})
 			AND (CAST(${client} AS TEXT) IS NULL OR client = ${client})
 			AND (CAST(${guildId} AS TEXT) IS NULL OR guild_id = ${guildId})
+			AND (CAST(${key} AS TEXT) IS NULL OR key = ${key} OR SUBSTR(key, 1, ${prefix.length}) = ${prefix})
+			AND (CAST(${person} AS TEXT) IS NULL OR person = ${person})
 			AND (CAST(${isAnyGuild} AS INTEGER) = 1 OR guild_id IN ${among})
 			AND (CAST(${outcome} AS TEXT) IS NULL OR outcome = ${outcome})
 		ORDER BY at DESC, id DESC LIMIT ${limit}`;

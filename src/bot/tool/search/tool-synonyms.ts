@@ -40,6 +40,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	["mass, multiple, several, bulk, many", "bulk"],
 	// Nouns.
 	["undo, revert, restore, left, leave", "audit log"],
+	["hijacked, compromised, taken over, hacked, rogue", "undo account"],
 	["restore, back up, snapshot", "backup plan guild"],
 	["at once, in bulk, several role, several channel", "plan guild document"],
 	["template, blueprint, structure, layout, yaml, rebuild", "guild document"],

@@ -1,4 +1,4 @@
-// Discord's audit log as result lines: entries that belong together share a line, with the call that would undo them.
+// Discord's audit log as result lines: entries that belong together share a line.
 // https://docs.discord.com/developers/resources/audit-log
 
 import {
@@ -15,7 +15,6 @@ import { officialName } from "../../../discord/permissions.ts";
 import { fieldLine, lengthOf, oneField, truncate } from "../../../discord/text.ts";
 import { canSeeThread, isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { changesOf, describeChanges, type NameOf } from "./changes.ts";
-import { undoOf } from "./undo.ts";
 
 /** Numbers of Discord's audit log events by Discord's name, such as MEMBER_BAN_ADD. */
 export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
@@ -104,8 +103,8 @@ interface Group {
  */
 export function auditLogLines(
 	entries: readonly APIAuditLogEntry[],
-	guild: Guild,
 	nameOf: NameOf,
+	undone: ReadonlySet<string>,
 ): { actors: string; lines: string[] } {
 	const groups: Group[] = [];
 	const open = new Map<string, Group>();
@@ -123,7 +122,6 @@ export function auditLogLines(
 	const actors = new Map<string, number>();
 	for (const { user_id } of entries) actors.set(user_id ?? "", (actors.get(user_id ?? "") ?? 0) + 1);
 	const short = shortNames([...actors.keys()], nameOf);
-	const undone = reversedBans(entries);
 	return {
 		actors: [...actors]
 			.sort(([, a], [, b]) => b - a)
@@ -133,10 +131,7 @@ export function auditLogLines(
 			groupLine(
 				group,
 				actors.size > 1 ? (short.get(group.entries[0]?.user_id ?? "") ?? "") : "",
-				undoOf(
-					group.entries.filter((entry) => !undone.has(entry)),
-					guild,
-				),
+				group.entries.filter(({ id }) => undone.has(id)).length,
 			),
 		),
 	};
@@ -158,19 +153,6 @@ function shortNames(ids: readonly string[], nameOf: NameOf): Map<string, string>
 	);
 }
 
-function reversedBans(entries: readonly APIAuditLogEntry[]): Set<APIAuditLogEntry> {
-	const { MemberBanAdd, MemberBanRemove } = AuditLogEvent;
-	const latest = new Map<string | null, AuditLogEvent>();
-	return new Set(
-		entries.filter(({ action_type, target_id }) => {
-			if (action_type !== MemberBanAdd && action_type !== MemberBanRemove) return false;
-			const later = latest.get(target_id);
-			if (later === undefined) latest.set(target_id, action_type);
-			return later !== undefined;
-		}),
-	);
-}
-
 function addTo(group: Group, entry: APIAuditLogEntry, nameOf: NameOf): void {
 	group.entries.push(entry);
 	const name = targetOf(entry, nameOf);
@@ -185,7 +167,7 @@ function countIn({ options }: APIAuditLogEntry): string | undefined {
 	return options && "count" in options ? options.count : undefined;
 }
 
-function groupLine({ entries, targets, place }: Group, actor: string, undo: string | undefined): string {
+function groupLine({ entries, targets, place }: Group, actor: string, undone: number): string {
 	const [newest, oldest] = [entries[0], entries.at(-1)];
 	if (!newest || !oldest) return "";
 	const all = [...targets.values()].reverse();
@@ -209,7 +191,7 @@ function groupLine({ entries, targets, place }: Group, actor: string, undo: stri
 		place,
 		isShared && first,
 		newest.reason && `reason: ${oneField(newest.reason)}`,
-		undo && `undo: ${undo}`,
+		undone > 0 && (undone === entries.length ? "undone" : `undone: ${undone} of ${entries.length}`),
 	);
 }
 
@@ -248,7 +230,7 @@ const special: Readonly<Record<string, readonly [verb: string, noun: string]>> =
 
 const verbs: Readonly<Record<string, string>> = { Create: "created", Update: "changed", Delete: "deleted" };
 
-function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
+export function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
 	const name = AuditLogEvent[action];
 	// discord.js does not know events that Discord adds later.
 	if (name === undefined) return { verb: `did action ${action} to`, noun: "object" };

@@ -1,0 +1,197 @@
+// From entries of Discord's audit log to what has to be set back: for each thing the fields as they were before the first
+// change, and as the last change left them. Which keys entries have: https://docs.discord.com/developers/resources/audit-log
+
+import { type APIAuditLogEntry, AuditLogEvent, ChannelType, type Guild } from "discord.js";
+import { oneField } from "../../../discord/text.ts";
+import { visibleChannel } from "../../../discord/visible-channels.ts";
+import type { GuildDocument } from "../../../guild-document/format/document.ts";
+import { channelsWithCategories } from "../../../guild-document/format/references.ts";
+import type { RestoreItem } from "../../../guild-document/restore.ts";
+import { isSame } from "../../../guild-document/steps/restore-steps.ts";
+import type { Refusal, StepKind } from "../../../guild-document/steps.ts";
+import { changesOf, type NameOf } from "./changes.ts";
+import { actionOf } from "./lines.ts";
+
+type Fields = Record<string, { before: unknown; after: unknown }>;
+type Items = Map<string, RestoreItem & { fields: Fields; entries: string[] }>;
+
+const keysOf = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+/** The fields that a request can set to the value in the audit log. */
+const editable: Partial<Record<StepKind, ReadonlySet<string>>> = {
+	settings: keysOf(
+		"name description afk_channel_id afk_timeout system_channel_id system_channel_flags rules_channel_id public_updates_channel_id safety_alerts_channel_id preferred_locale premium_progress_bar_enabled verification_level default_message_notifications explicit_content_filter",
+	),
+	channel: keysOf(
+		"name type topic nsfw bitrate user_limit rate_limit_per_user parent_id rtc_region video_quality_mode default_auto_archive_duration default_thread_rate_limit_per_user flags",
+	),
+	role: keysOf("name permissions color hoist mentionable unicode_emoji"),
+	person: keysOf("nick communication_disabled_until"),
+	emoji: keysOf("name"),
+	webhook: keysOf("name channel_id"),
+	event: keysOf("name description scheduled_start_time scheduled_end_time"),
+	automod: keysOf("name enabled event_type trigger_metadata actions exempt_roles exempt_channels"),
+};
+/** Only of what is created again. */
+const ofDeleted = keysOf("permission_overwrites trigger_type");
+/** Without a meaning for people, or the same as another field. */
+const ignored = keysOf("id guild_id position managed tags creator_id version colors");
+
+const kinds: readonly [event: RegExp, kind: StepKind][] = [
+	[/^GuildUpdate$/, "settings"],
+	[/^Channel(Overwrite)?(Create|Update|Delete)$/, "channel"],
+	[/^Role(Create|Update|Delete)$/, "role"],
+	[/^MemberRoleUpdate$/, "member"],
+	[/^MemberUpdate$|^BotAdd$/, "person"],
+	[/^MemberBan(Add|Remove)$/, "ban"],
+	[/^InviteCreate$/, "invite"],
+	[/^Webhook(Create|Update)$/, "webhook"],
+	[/^Emoji(Create|Update)$/, "emoji"],
+	[/^AutoModerationRule(Create|Update|Delete)$/, "automod"],
+	[/^GuildScheduledEvent(Create|Update)$/, "event"],
+];
+
+const lost: Partial<Record<AuditLogEvent, string>> = {
+	[AuditLogEvent.MessageDelete]: "deleted messages do not come back",
+	[AuditLogEvent.MessageBulkDelete]: "deleted messages do not come back",
+	[AuditLogEvent.MemberKick]: "they have to rejoin; invite them",
+	[AuditLogEvent.MemberPrune]: "they have to rejoin; the audit log does not say who they are",
+	[AuditLogEvent.EmojiDelete]: "its picture is lost, unless a backup has it (plan_guild)",
+};
+
+/**
+ * `entries`: the newest first. `callIdOf`: of the bot's call that made an entry. `backup`: of before, for what the audit log does not have.
+ */
+export function restoreItems(
+	entries: readonly APIAuditLogEntry[],
+	guild: Guild,
+	nameOf: NameOf,
+	callIdOf: (entry: APIAuditLogEntry) => string | undefined,
+	backup: GuildDocument | undefined,
+): { items: RestoreItem[]; impossible: Refusal[] } {
+	const items: Items = new Map();
+	const impossible: Refusal[] = [];
+	for (const entry of entries) {
+		const event = AuditLogEvent[entry.action_type] ?? "";
+		const kind = kindOf(event, entry, guild);
+		const textOf = (key: string) => {
+			const change = changesOf(entry).find((one) => one.key === key);
+			return String(change?.new_value ?? change?.old_value ?? "");
+		};
+		const id = kind === "invite" ? textOf("code") : (entry.target_id ?? "");
+		const label = nameOf(id);
+		const isThing = kind && !["ban", "person", "member"].includes(kind);
+		const plain = (isThing && nameIn(guild, id)) || textOf("name") || label.replace(/ \(ID: \d+\)$|^ID: /, "");
+		const name = kind === "settings" ? kind : isThing ? plain : label.replace("ID: ", "");
+		if (!kind) {
+			const { verb, noun } = actionOf(entry.action_type);
+			const reason = lost[entry.action_type] ?? "there is no way back for this; look at it, and make it anew by hand";
+			impossible.push({ subject: `${verb} ${noun} ${entry.target_id ? name : ""}`.trim(), reason });
+			continue;
+		}
+		const { fields, others } = fieldsOf(event, kind, entry);
+		for (const key of others)
+			impossible.push({ subject: `${kind} ${name}`, reason: `${key}: the audit log does not have the value before` });
+		add(items, { kind, id, name, fields, entries: [entry.id, callIdOf(entry) ?? []].flat() });
+	}
+	if (backup) complete(items, backup, guild);
+	return { items: [...items.values()].filter(({ fields }) => isLeft(fields)), impossible };
+}
+
+/** With the later changes of the same thing, if it has some. */
+function add(items: Items, { kind, id, name, fields, entries }: RestoreItem): void {
+	const known = items.get(`${kind} ${id}`) ?? { kind, id, name, fields: {}, entries: [] };
+	items.set(`${kind} ${id}`, known);
+	for (const [field, values] of Object.entries(fields)) {
+		const later = known.fields[field];
+		// What others did in between is what has to stay.
+		if (!later) known.fields[field] = { ...values };
+		else if (isSame(later.before, values.after)) later.before = values.before;
+	}
+	known.entries.push(...entries);
+}
+
+/** Without what was created and deleted, or changed back. */
+function isLeft(fields: Fields): boolean {
+	const { exists } = fields;
+	if (exists) return exists.before !== exists.after;
+	return Object.values(fields).some(({ before, after }) => !isSame(before, after));
+}
+
+function kindOf(event: string, entry: APIAuditLogEntry, guild: Guild): StepKind | undefined {
+	const kind = kinds.find(([pattern]) => pattern.test(event))?.[1];
+	if (kind === "role" && entry.target_id === guild.id) return "everyone";
+	if (kind !== "channel") return kind;
+	const known = visibleChannel(guild, entry.target_id ?? "")?.type;
+	const type = event.includes("Overwrite") ? undefined : changesOf(entry).find(({ key }) => key === "type");
+	return (known ?? type?.old_value ?? type?.new_value) === ChannelType.GuildCategory ? "category" : "channel";
+}
+
+function nameIn(guild: Guild, id: string): string | undefined {
+	const { roles, emojis } = guild;
+	return (roles.cache.get(id) ?? visibleChannel(guild, id) ?? emojis.cache.get(id))?.name ?? undefined;
+}
+
+function fieldsOf(event: string, kind: StepKind, entry: APIAuditLogEntry) {
+	const changes = changesOf(entry);
+	const fields: Fields = {};
+	const others: string[] = [];
+	const set = (field: string, before: unknown = null, after: unknown = null) => {
+		fields[field] = { before, after };
+	};
+	const isNew = /(Create|BotAdd|BanAdd)$/.test(event);
+	const isGone = /(Delete|BanRemove)$/.test(event);
+	const { id = "", type = "0" } = (entry.options ?? {}) as Record<string, string>;
+	for (const part of event.startsWith("ChannelOverwrite") ? ["allow", "deny"] : []) {
+		const change = changes.find(({ key }) => key === part);
+		const [old, now] = [change?.old_value ?? "0", change?.new_value ?? "0"].map(String);
+		if (change || isNew || isGone) set(`${part}:${type}:${id}`, isNew ? null : old, isGone ? null : now);
+	}
+	if (event.startsWith("ChannelOverwrite")) return { fields, others };
+	for (const { key, new_value } of kind === "member" ? changes : [])
+		for (const role of Array.isArray(new_value) ? new_value : [])
+			set(`role:${Object(role).id}`, key !== "$add", key === "$add");
+	if (isNew || isGone) set("exists", isGone, isNew);
+	if (isNew || kind === "member") return { fields, others };
+	const known = editable[kind === "everyone" ? "role" : kind === "category" ? "channel" : kind];
+	for (const { key, old_value, new_value } of changes) {
+		if (known?.has(key) || (isGone && ofDeleted.has(key))) set(key, old_value, new_value);
+		else if (!ignored.has(key) && !isGone) others.push(key);
+	}
+	return { fields, others };
+}
+
+/** Adds who had deleted roles, and the topics and categories of deleted channels. */
+function complete(items: Items, document: GuildDocument, guild: Guild): void {
+	const roles = new Map(document.roles?.map(({ key, name, id = "" }) => [key ?? name, id]));
+	const deleted = (kind: StepKind, id = "") => {
+		const item = items.get(`${kind} ${id}`);
+		return item?.fields.exists?.before === true ? item : undefined;
+	};
+	for (const { id, roles: keys } of document.members ?? [])
+		for (const key of keys) {
+			const role = deleted("role", roles.get(key));
+			const name = guild.members.cache.get(id)?.user.username;
+			const fields = { [`role:${role?.id}`]: { before: true, after: false } };
+			if (role && name) add(items, { kind: "member", id, name: `@${name} (${id})`, fields, entries: role.entries });
+		}
+	for (const { channel, category } of channelsWithCategories(document)) {
+		const { id = "", name } = channel;
+		const current = visibleChannel(guild, id);
+		const parent = deleted("category", category?.id);
+		const gone = deleted("channel", id);
+		const parent_id = { before: category?.id ?? null, after: null };
+		if (gone && "topic" in channel) gone.fields.topic = { before: channel.topic, after: null };
+		if (gone) gone.fields.parent_id = parent_id;
+		else if (parent && current && !current.isThread() && current.parentId === null)
+			add(items, { kind: "channel", id, name, fields: { parent_id }, entries: parent.entries });
+	}
+}
+
+/** Who cannot get back their roles before they rejoin. */
+export function rolesOfGone(people: ReadonlyMap<string, string>, document: GuildDocument | undefined): string[] {
+	return (document?.members ?? []).flatMap(({ id, roles }) => {
+		const name = people.get(id);
+		return name && roles.length > 0 ? [`${name} had ${roles.map(oneField).join(", ")}`] : [];
+	});
+}

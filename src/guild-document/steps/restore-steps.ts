@@ -1,0 +1,282 @@
+// Steps that set back what someone changed (`Restore`), as far as the guild is still as they left it.
+
+import { isPlaceholder } from "../match/match.ts";
+import { compareIds } from "../names/ids.ts";
+import { permissionNamesOf } from "../read/from-api.ts";
+import type { Restore, RestoreItem } from "../restore.ts";
+import type {
+	ApiRequest,
+	Difference,
+	FieldChange,
+	GuildState,
+	RawOverwrite,
+	Refusal,
+	Step,
+	StepKind,
+} from "../steps.ts";
+import { placeholdersIn } from "./step-list.ts";
+import { fillPlaceholders, rawOverwritesOf } from "./to-api.ts";
+import { accessChanges } from "./values.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Harm nobody by being gone, and can do harm as long as they exist. */
+const alwaysUndone: ReadonlySet<StepKind> = new Set(["ban", "invite", "webhook"] as const);
+const segments: Partial<Record<StepKind, string>> = {
+	everyone: "roles",
+	category: "channels",
+	automod: "auto-moderation/rules",
+	event: "scheduled-events",
+	person: "members",
+};
+const outsideGuilds: ReadonlySet<StepKind> = new Set(["channel", "category", "webhook", "invite"] as const);
+const changedSince = "others have changed it since, so it is left alone (overwrite_changes: true sets it back, too)";
+
+/** `ids`: of what was already created, by placeholder such as "+role/123" with the old id. */
+export function restoreDifference(
+	restore: Restore,
+	state: GuildState,
+	ids: ReadonlyMap<string, string> = new Map(),
+): Difference {
+	const restoration = new Restoration(restore, state, ids);
+	for (const item of restore.items) restoration.add(item);
+	return restoration;
+}
+
+class Restoration implements Difference {
+	readonly steps: Step[] = [];
+	readonly refusals: Refusal[];
+	readonly notes: Refusal[] = [];
+	readonly #recreated: ReadonlySet<string>;
+	readonly #names: ReadonlyMap<string, string>;
+
+	constructor(
+		private readonly restore: Restore,
+		private readonly state: GuildState,
+		private readonly ids: ReadonlyMap<string, string>,
+	) {
+		this.refusals = [...restore.impossible];
+		const deleted = restore.items.filter(({ fields }) => fields.exists?.before === true);
+		this.#recreated = new Set(deleted.map(placeholderOf));
+		const { roles } = state.guild;
+		this.#names = new Map([
+			...deleted.map((item) => [placeholderOf(item), item.name] as const),
+			...[...roles, ...state.channels].map(({ id, name }) => [id, name ?? id] as const),
+		]);
+	}
+
+	add(item: RestoreItem): void {
+		const { kind, id, fields } = item;
+		const now = this.#valuesOf(kind, id);
+		if (now === "unread") this.#refuse(item, "the bot cannot read what there is now");
+		else if (fields.exists?.before === false) this.#remove(item, now);
+		else if (fields.exists) this.#recreate(item, now);
+		else if (!now) this.#refuse(item, "is not in the guild any more");
+		else if (kind === "member") this.#restoreRoles(item, now);
+		else this.#restoreFields(item, now);
+	}
+
+	#refuse({ kind, name }: RestoreItem, reason: string): void {
+		this.refusals.push({ subject: `${kind} ${name}`, reason });
+	}
+
+	#note({ kind, name }: RestoreItem, reason: string): void {
+		this.notes.push({ subject: `${kind} ${name}`, reason });
+	}
+
+	/** As in Discord's API. */
+	#valuesOf(kind: StepKind, id: string): Values | undefined | "unread" {
+		const { guild, channels, people, bans, invites, automod, events, webhooks } = this.state;
+		if (kind === "settings") return { ...guild };
+		if (kind === "person" || kind === "member") return people?.get(id) as Values | undefined;
+		if (kind === "invite") return invites?.has(id) ? {} : undefined;
+		const banned = bans?.map(({ user }) => user);
+		const others = { emoji: guild.emojis, automod, event: events, webhook: webhooks, ban: banned };
+		const lists = { ...others, role: guild.roles, everyone: guild.roles, channel: channels, category: channels };
+		const list: readonly object[] | undefined = lists[kind as keyof typeof lists];
+		return list ? (list as Values[]).find((thing) => thing.id === id) : "unread";
+	}
+
+	#add(
+		action: Step["action"],
+		item: RestoreItem,
+		request: Omit<ApiRequest, "path"> & { path: string; idInPath?: string },
+		more: Partial<Omit<Step, "request">> = {},
+	): void {
+		const { kind, id, name, entries } = item;
+		const { idInPath = "", path, ...sent } = request;
+		const needs = [...placeholdersIn(request.body), idInPath].filter((one) => isPlaceholder(one) && !this.ids.has(one));
+		const own = action === "create" ? { placeholder: placeholderOf(item) } : { targetId: id };
+		const step = { action, kind, name, ...own, changes: [], undoes: entries };
+		this.steps.push({
+			id: `${action} ${kind}/${more.targetId ?? id}`,
+			...step,
+			...more,
+			needs: [...new Set(needs)],
+			guard: { ...more.guard, fields: more.changes?.map(({ field }) => field) ?? [] },
+			request: (given) => {
+				const all = new Map([...this.ids, ...given]);
+				const whole = path + (isPlaceholder(idInPath) ? (all.get(idInPath) ?? "0") : idInPath);
+				return { ...sent, path: whole as ApiRequest["path"], body: fillPlaceholders(sent.body, all) };
+			},
+		});
+	}
+
+	#pathOf({ kind, id }: RestoreItem, isNew = false): string {
+		const guild = `/guilds/${this.state.guild.id}`;
+		if (kind === "settings") return guild;
+		return `${outsideGuilds.has(kind) && !isNew ? "" : guild}/${segments[kind] ?? `${kind}s`}${isNew ? "" : `/${id}`}`;
+	}
+
+	#remove(item: RestoreItem, now: Values | undefined): void {
+		const { kind, id } = item;
+		const guard = kind === "role" ? { roleIds: [id] } : {};
+		if (!now) this.#note(item, kind === "ban" ? "already lifted" : "already gone");
+		else if (alwaysUndone.has(kind) || this.restore.deleteCreated)
+			this.#add("delete", item, { method: "DELETE", path: this.#pathOf(item) }, { guard });
+		else this.#refuse(item, "was created or added; delete_created: true deletes it with all that others put there");
+	}
+
+	#recreate(item: RestoreItem, now: Values | undefined): void {
+		const { kind, fields, entries } = item;
+		const things: readonly { id: string; name?: string | null }[] =
+			kind === "role" ? this.state.guild.roles : kind === "automod" ? (this.state.automod ?? []) : this.state.channels;
+		const same = things.find((one) => one.name === fields.name?.before && compareIds(one.id, entries[0] ?? "") > 0);
+		if (this.ids.has(placeholderOf(item))) return;
+		if (kind === "ban" && now) this.#note(item, "already banned again");
+		else if (kind === "ban") this.#add("ban", item, { method: "PUT", path: this.#pathOf(item), body: {} });
+		else if (same) this.#note(item, `already there again (ID: ${same.id})`);
+		else this.#create(item);
+	}
+
+	#create(item: RestoreItem): void {
+		const { kind, fields } = item;
+		const { exists: _, ...rest } = fields;
+		const given = Object.entries(rest).filter(([, { before }]) => before != null);
+		const body: Record<string, unknown> = Object.fromEntries(given.map(([field, { before }]) => [field, before]));
+		if (body.parent_id) body.parent_id = this.#idNow("category", String(body.parent_id)) ?? null;
+		const after = rawOverwritesOf(body as never).flatMap((one) => {
+			const id = Number(one.type) === 0 ? this.#idNow("role", one.id) : one.id;
+			return id === undefined ? [] : [{ ...one, type: Number(one.type) as 0 | 1, id }];
+		});
+		if (body.permission_overwrites) body.permission_overwrites = after.map(apiOverwrite);
+		const changes = given
+			.filter(([field]) => !["name", "permission_overwrites", "type"].includes(field))
+			.map(([field, { before }]) => ({ field: labelOf(field), after: this.#textOf(field, before) }));
+		const guard = {
+			...(kind === "role" && { roleIds: [placeholderOf(item)] }),
+			...(after.length > 0 && { overwrites: { before: [], after } }),
+			...(kind === "channel" && { parentId: String(body.parent_id ?? "") }),
+		};
+		const request = { method: "POST", path: this.#pathOf(item, true), body } as const;
+		this.#add("create", item, request, { changes: [...changes, ...accessChanges([], after, this.#nameOf)], guard });
+	}
+
+	/** Or its placeholder; undefined if it was deleted and is not created again. */
+	#idNow(kind: StepKind, id: string): string | undefined {
+		if (this.#names.has(id)) return id;
+		const placeholder = `+${kind}/${id}`;
+		return this.ids.get(placeholder) ?? (this.#recreated.has(placeholder) ? placeholder : undefined);
+	}
+
+	readonly #nameOf = (id: string): string =>
+		id === this.state.guild.id ? "@everyone" : (this.#names.get(id) ?? this.state.people?.get(id)?.user.username ?? id);
+
+	#restoreRoles(item: RestoreItem, { roles }: Values): void {
+		for (const [field, { before }] of Object.entries(item.fields)) {
+			const old = field.slice("role:".length);
+			const role = this.#idNow("role", old);
+			const own = { ...item, name: this.#nameOf(role ?? old) };
+			if (role === undefined) this.#refuse(own, `of ${item.name}: the role does not exist any more`);
+			else if ((roles as string[]).includes(role) === before) this.#note(own, `of ${item.name}: already as before`);
+			else {
+				const [action, method] = before ? (["assign", "PUT"] as const) : (["delete", "DELETE"] as const);
+				// With the old id: a step's id must not change when its role is created.
+				const more = { targetId: `${item.id}/${old}`, guard: { roleIds: [role] } };
+				const change = { field: "role", after: own.name };
+				const request = { method, path: `${this.#pathOf(item)}/roles/`, idInPath: role };
+				this.#add(action, own, request, { ...more, changes: before ? [change] : [] });
+			}
+		}
+	}
+
+	#restoreFields(item: RestoreItem, now: Values): void {
+		const { kind, id } = item;
+		const before = new Map(rawOverwritesOf(now as never).map((one) => [one.id, one]));
+		const after = new Map(before);
+		const body: Record<string, unknown> = {};
+		const changes: FieldChange[] = [];
+		let isBefore = true;
+		for (const [field, values] of Object.entries(item.fields)) {
+			const [part = "", type, target = ""] = field.split(":");
+			const isParent = field === "parent_id" && values.before != null;
+			const kindOfOld = isParent ? "category" : type === "0" ? "role" : undefined;
+			const thing = kindOfOld ? this.#idNow(kindOfOld, isParent ? String(values.before) : target) : target;
+			const own = before.get(thing ?? "");
+			const value = type === undefined ? now[field] : own ? String(own[part as "allow"]) : null;
+			if (isSame(value, (isParent && thing) || values.before)) continue;
+			isBefore = false;
+			const label = type === undefined ? labelOf(field) : `${part} of ${this.#nameOf(target)}`;
+			if (!isSame(value, values.after) && !this.restore.overwriteChanges)
+				this.#refuse(item, `${label} is now ${this.#textOf(field, value)}: ${changedSince}`);
+			else if (thing === undefined) this.#refuse(item, `${label}: what it was does not exist any more`);
+			else if (type === undefined) {
+				body[field] = thing || (values.before ?? emptyLike(value));
+				const [from, to] = [value ?? emptyLike(values.before), body[field]].map((one) => this.#textOf(field, one));
+				changes.push({ field: label, before: from, after: to ?? "" });
+			} else if (values.before === null) after.delete(thing);
+			else {
+				const overwrite = after.get(thing) ?? { id: thing, type: Number(type) as 0 | 1, allow: 0n, deny: 0n };
+				after.set(thing, { ...overwrite, [part]: BigInt(String(values.before)) });
+			}
+		}
+		if (isBefore) this.#note(item, "already as before");
+		const overwrites = { before: [...before.values()], after: [...after.values()] };
+		const access = accessChanges(overwrites.before, overwrites.after, this.#nameOf);
+		if (access.length > 0) body.permission_overwrites = overwrites.after.map(apiOverwrite);
+		if (changes.length + access.length === 0) return;
+		const guard = {
+			...(kind === "role" || kind === "everyone" ? { roleIds: [id] } : {}),
+			...(access.length > 0 && { overwrites }),
+			...(body.parent_id !== undefined && { parentId: String(body.parent_id ?? "") }),
+		};
+		const request = { method: "PATCH", path: this.#pathOf(item), body } as const;
+		this.#add("edit", item, request, { changes: [...changes, ...access], guard });
+	}
+
+	/** For people. */
+	#textOf(field: string, value: unknown): string {
+		if (value === null || value === undefined || value === "") return "none";
+		if (field === "permissions" || field.includes(":")) return permissionNamesOf(String(value)).join(", ") || "none";
+		if (field.endsWith("_id")) return this.#nameOf(String(value));
+		return typeof value === "object" ? JSON.stringify(value) : String(value);
+	}
+}
+
+const placeholderOf = ({ kind, id }: Pick<RestoreItem, "kind" | "id">) => `+${kind}/${id}`;
+
+const apiOverwrite = ({ allow, deny, ...rest }: RawOverwrite) => ({
+	...rest,
+	allow: String(allow),
+	deny: String(deny),
+});
+
+const labels: Readonly<Record<string, string>> = {
+	rate_limit_per_user: "slowmode_seconds",
+	parent_id: "category",
+	communication_disabled_until: "timeout",
+	nick: "nickname",
+};
+const labelOf = (field: string) => labels[field] ?? field;
+
+/** Discord leaves out empty values in the audit log, and an ended timeout is none. */
+function normal(value: unknown): unknown {
+	if (value === undefined || value === "" || value === false || value === 0) return null;
+	if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT/.test(value)) return value;
+	const at = Date.parse(value);
+	return at > Date.now() ? at : null;
+}
+
+export const isSame = (a: unknown, b: unknown): boolean => Bun.deepEquals(normal(a), normal(b));
+
+const emptyLike = (value: unknown) => (typeof value === "boolean" ? false : typeof value === "number" ? 0 : null);
