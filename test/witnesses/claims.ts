@@ -57,14 +57,13 @@ interface Named {
 interface State {
 	readonly bots: readonly { username: string; token: string }[];
 	readonly users: readonly { id: string; username: string; token: string }[];
-	readonly guilds: readonly (Named & { readonly channels: readonly Named[]; readonly roles: readonly Named[] })[];
+	readonly guilds: readonly (Named & { readonly channels: readonly Named[] })[];
 }
 
 /** What `GET /simulator/interactions` says of one. */
 export interface Used {
 	readonly id: string;
-	readonly reply: { readonly content: string; readonly edits: number } | null;
-	readonly follow_ups: readonly { readonly content: string }[];
+	readonly reply: { readonly content: string } | null;
 }
 
 /** The simulator at the URL of the first argument, as the process of a library sees it. */
@@ -98,22 +97,15 @@ export async function findSimulator() {
 		token: botNamed.token,
 		guildId: guild.id,
 		general,
-		lounge: named(guild.channels, "Lounge").id,
-		regular: named(guild.roles, "Regular").id,
 		user: (name: string) => person(name).id,
 		/** Ada writes in #general. */
 		say: (content: string) => asAda<{ id: string }>(`/channels/${general}/messages`, { content }),
-		/** Ada types in #general. */
-		type: () => asAda(`/channels/${general}/typing`, {}),
 		/** Ada uses a slash command in #general. */
 		run: (application_id: string, name: string, options: object[] = []) =>
 			use({ type: 2, application_id, data: { name, options } }),
 		/** Ada presses a button in #general. */
 		press: (application_id: string, message_id: string, custom_id: string) =>
 			use({ type: 3, application_id, message_id, data: { component_type: 2, custom_id } }),
-		/** Ada votes in a poll in #general. */
-		vote: (message_id: string, answer_id: number) =>
-			call("POST", "/simulator/votes", { username: "ada", channel_id: general, message_id, answer_ids: [answer_id] }),
 		/** A used command or button with its responses. */
 		used: async (id: string) => (await call<Used[]>("GET", "/simulator/interactions")).find((one) => one.id === id),
 		control: (path: string, body: object) => call("POST", `/simulator/${path}`, body),
@@ -125,6 +117,3 @@ function named<T extends { readonly name: string }>(all: readonly T[], name: str
 	if (!found) throw new Error(`nothing is named ${name}`);
 	return found;
 }
-
-/** Base64 of a GIF of one pixel. */
-export const pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";

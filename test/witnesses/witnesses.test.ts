@@ -24,7 +24,7 @@ test("Oceanic finds in the simulator what it expects of Discord", async () => {
 	const lines = out.split("\n").filter((line) => line.startsWith("{"));
 	const outcomes = lines.map((line) => JSON.parse(line) as Outcome);
 	expect(outcomes.filter(({ error }) => error)).toEqual([]);
-	expect(outcomes).toHaveLength(39);
+	expect(outcomes).toHaveLength(12);
 });
 
 // An unchanged bot of a framework on discord.js, as src/simulator/README.md redirects it.
