@@ -167,7 +167,6 @@ export async function copied(
 	return { missing: copy.withoutAccess.length > 0 ? [...source.missing, access] : source.missing, document: merged };
 }
 
-/** Throws a ToolError for an unknown category or role. */
 export async function exported(
 	guild: Guild,
 	narrowing: Narrowing,
@@ -176,7 +175,6 @@ export async function exported(
 	return narrowed(await documents.export(guild, partsOf(narrowing)), narrowing);
 }
 
-/** Throws a ToolError for an unknown category or role. */
 export function narrowed({ document, missing }: ExportedGuild, narrowing: Narrowing): ExportedGuild {
 	return { document: narrow(document, narrowing), missing };
 }

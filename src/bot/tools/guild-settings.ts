@@ -24,7 +24,6 @@ const communitySettings = [
 const level = (field: keyof typeof levels, description: string) =>
 	v.optional(choice<string>(levels[field], description));
 const channel = (what: string) => v.optional({ ...snowflakeOrEmpty(`${what}; "" for none.`), find: channelOrNone });
-/** Schema of a channel that only communities have. `tools/list` shows it in brief. */
 const communityChannel = v.optional({ ...snowflakeOrEmpty("Communities."), find: channelOrNone });
 
 export const editGuild = editTool({

@@ -103,7 +103,6 @@ export const tools: readonly BotTool[] = [
 	toolAccess.findTools,
 ];
 
-/** The MCP tools that call another tool, whose name is in their arguments. */
 export const callingTools = [toolAccess.useReadingTool, toolAccess.useTool];
 
 function isTool(exported: unknown): exported is BotTool {

@@ -363,7 +363,6 @@ function saidOfUnlocks(plans: readonly (UnlockPlan & { channel: find.Channel })[
 interface UnlockPlan {
 	restored: { row: ChannelLockRow; active: bigint }[];
 	changed: string[];
-	/** For people: for whom something was changed since the lock. */
 	changedFor: readonly string[];
 }
 

@@ -84,7 +84,6 @@ export const checkPermissions = readTool({
 	},
 });
 
-/** Says in which channels permissions are unknown, because the bot cannot see the channels. */
 function unknownLine(places: readonly Place[]): string | undefined {
 	const ids = places.map(({ channel }) => channel?.id);
 	return ids.length > 0
@@ -99,7 +98,6 @@ async function findPlace(channel: GuildBasedChannel): Promise<Place> {
 
 const pageSize = 100;
 
-/** Fetches the ids of a thread's members. https://discord.com/developers/docs/resources/channel#list-thread-members */
 async function threadMembers({ id, client }: GuildBasedChannel): Promise<ReadonlySet<string>> {
 	const ids = new Set<string>();
 	for (let after: string | undefined; ; ) {

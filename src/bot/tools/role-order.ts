@@ -2,12 +2,11 @@
 
 import { type APIRole, type Guild, type Role, Routes } from "discord.js";
 import * as v from "valibot";
-import { actingPerson } from "../../discord/acting-person.ts";
 import { roleFields, roleName } from "../../discord/describe.ts";
 import { role } from "../../discord/find.ts";
-import { botMember } from "../../discord/permissions.ts";
+import { actingMembers } from "../../discord/permissions.ts";
 import { powerfulPermissions } from "../../discord/powers.ts";
-import { isAbove, isBelow, isBelowBot } from "../../discord/role-hierarchy.ts";
+import { isAbove } from "../../discord/role-hierarchy.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
@@ -53,7 +52,6 @@ interface Place {
 
 const hasPowers = ({ permissions }: Role) => permissions.any(powerfulPermissions);
 
-/** Says why moving the roles `ids` counts as destructive: a role with powers gets others below or above it. */
 export function whyReordered(guild: Guild, ids: readonly string[], place: Place): string | undefined {
 	const before = inOrder(guild.roles.cache);
 	const after = moved(before, ids, place);
@@ -75,7 +73,6 @@ type OrderedRole = Pick<APIRole, "id" | "name" | "position">;
 
 /** A checked change of the order of a guild's roles that can be sent to Discord. */
 export interface RoleMove {
-	/** Whether the move changes the order of the roles. */
 	isNeeded: boolean;
 	/** Sends the new order to Discord, unless it is the current order. Returns the guild's roles, highest first. */
 	execute(): Promise<OrderedRole[]>;
@@ -99,19 +96,16 @@ export async function planMove(guild: Guild, ids: readonly string[], place: Plac
 	};
 }
 
-/** Throws a ToolError unless the bot and the person of the call may put a new role there. */
 export function requirePlaceBelow(guild: Guild, target: Role): void {
 	if (target.id === guild.id) throw new ToolError(everyoneStays);
-	const person = actingPerson(guild);
-	if (person && !isAbove(person, target) && target.id !== person.roles.highest.id)
+	for (const actor of actingMembers(guild)) {
+		const { highest } = actor.roles;
+		if (isAbove(actor, target) || target.id === highest.id) continue;
+		const isBot = actor.id === guild.client.user.id;
 		throw new ToolError(
-			`You can place roles only below your own highest role, ${roleName(person.roles.highest)}, so not right below ${roleName(target)}, which ranks higher. Nothing was done.`,
+			`${isBot ? "The bot" : "You"} can place roles only below ${isBot ? "its" : "your"} own highest role, ${roleName(highest)}, so not right below ${roleName(target)}, which ranks higher. Nothing was done.`,
 		);
-	const { highest } = botMember(guild).roles;
-	if (isBelowBot(guild, target) || target.id === highest.id) return;
-	throw new ToolError(
-		`The bot can place roles only below its own highest role, ${roleName(highest)}, so not right below ${roleName(target)}, which ranks higher. Nothing was done.`,
-	);
+	}
 }
 
 /** Returns a line for the result: where the role is now, or why it was not moved. */
@@ -129,7 +123,6 @@ export async function placeBelow(
 	return failure ? `It may not stand right below ${roleName(target)}: ${failure.message}` : line;
 }
 
-/** Says which roles are right above and right below a role. `roles` are the guild's roles, highest first. */
 export function describePlace(roles: readonly OrderedRole[], id: string): string {
 	const at = roles.findIndex((role) => role.id === id);
 	const [above, below] = [roles[at - 1], roles[at + 1]];
@@ -181,16 +174,13 @@ function positionsFor(before: readonly Role[], after: readonly Role[]) {
 function requireStayBelow(guild: Guild, order: readonly Role[], ids: readonly string[]): void {
 	const top = order.findLastIndex(({ id }) => ids.includes(id));
 	const role = order[top];
-	const passes = (isBelowOwn: (role: Role) => boolean) => {
-		const own = order.findIndex((one) => !isBelowOwn(one));
-		return own >= 0 && top >= own;
-	};
-	if (!role || !passes((one) => isBelow(guild, one))) return;
-	if (!passes((one) => isBelowBot(guild, one)))
+	for (const actor of actingMembers(guild)) {
+		const own = order.findIndex((one) => !isAbove(actor, one));
+		if (!role || own < 0 || top < own) continue;
 		throw new ToolError(
-			`${roleName(role)} would no longer rank below your highest role, so you cannot move it there. Nothing was done.`,
+			actor.id === guild.client.user.id
+				? `${roleName(role)} would no longer rank below the bot's highest role, so the bot cannot move it there. A member with a higher role can. Nothing was done.`
+				: `${roleName(role)} would no longer rank below your highest role, so you cannot move it there. Nothing was done.`,
 		);
-	throw new ToolError(
-		`${roleName(role)} would no longer rank below the bot's highest role, so the bot cannot move it there. A member with a higher role can. Nothing was done.`,
-	);
+	}
 }

@@ -331,12 +331,10 @@ export const deleteRole = destructiveTool({
 	},
 });
 
-/** Says why a role cannot be assigned, removed or deleted: it is @everyone, or Discord manages it. */
 function whyFixed({ id, guild }: Role): string {
 	return id === guild.id ? "is the role of all members" : "is managed by Discord";
 }
 
-/** Throws a ToolError for @everyone and for managed roles, which cannot be assigned to members or removed from them. */
 export function requireAssignable(role: Role): void {
 	if (role.id !== role.guild.id && !role.managed) return;
 	throw new SaidError(said(role.managed ? "refusal.managed_role" : "refusal.everyone", { role: `<@&${role.id}>` }), {

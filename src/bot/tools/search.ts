@@ -101,7 +101,9 @@ export const searchMessages = readTool({
 		const isForIndex = usesIndex(args, search.scope);
 		if (isForIndex) {
 			if (args.text !== undefined || args.has !== undefined) requireContent(discord, "Discord does not let it search");
-			const result = readsContent(discord) ? await askIndex(search, count_by) : undefined;
+			const result = readsContent(discord)
+				? await (count_by ? countInIndex(search, count_by) : searchInIndex(search))
+				: undefined;
 			if (result) return result;
 		}
 		if (!namesAll) await complete();
@@ -128,11 +130,6 @@ function usesIndex(args: Args, scope: Scope): boolean {
 					(by === "channel" && channels.length <= maxCountedChannels),
 			))
 	);
-}
-
-/** Returns the result of a search in Discord's index; undefined while Discord has not indexed the guild. */
-function askIndex(search: Search, count_by: readonly Grouping[] | undefined): Promise<string[] | undefined> {
-	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
 }
 
 function unlessBusy(error: unknown): undefined {

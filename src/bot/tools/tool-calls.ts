@@ -74,7 +74,6 @@ export const listRecentToolCalls = readTool({
 	},
 });
 
-/** Returns a person's id and, if Discord has told the bot about the user, their username. */
 function personName(id: string, { discord }: ToolContext): string {
 	const user = discord.users.cache.get(id);
 	return user ? `@${user.username} (${id})` : id;

@@ -19,7 +19,6 @@ export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
 
 const sampleSize = 5;
 
-/** Describes an AutoMod rule in one line, with a few of its filtered words. */
 export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	const fields = ruleFieldsOf(rule);
 	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
@@ -41,7 +40,6 @@ export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	);
 }
 
-/** Lists all filtered words of an AutoMod rule, one on each line. */
 export function wordLines(rule: APIAutoModerationRule): string[] {
 	const fields = ruleFieldsOf(rule);
 	return wordFields.flatMap((field) => {
@@ -69,7 +67,6 @@ function namesOf(guild: Guild, ids: readonly string[]): string[] {
 	});
 }
 
-/** Describes how fields of an AutoMod rule changed, one text for each changed field: "mention_total_limit: 5 → 10". */
 export function changeTexts(
 	guild: Guild,
 	before: RuleFields,

@@ -16,7 +16,6 @@ import {
 import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";
 
-/** Whether Discord requires MODERATE_MEMBERS for an AutoMod rule with these actions. */
 export function moderatesMembers(actions: readonly ActionName[] = []): boolean {
 	return actions.includes("timeout") || actions.includes("block_member_interaction");
 }

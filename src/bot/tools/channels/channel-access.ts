@@ -101,7 +101,6 @@ export function overwriteOptions(entries: Entries) {
 	return [...entries].map(([id, { type, allow, deny }]) => ({ id, type, allow, deny }));
 }
 
-/** Throws an RpcError for unknown permissions, and a ToolError for ids that belong to no role and no member. */
 export async function readEntries(
 	guild: Guild,
 	given: NonNullable<GivenOverwrites>,

@@ -65,7 +65,6 @@ export interface EditStep {
 	write(): Promise<readonly string[]>;
 }
 
-/** Throws an RpcError or a ToolError if they do not fit, may not be made or undone, or nothing would change. */
 export async function editSteps(guild: Guild, channel: Channel, args: ChannelEdit): Promise<EditStep[]> {
 	requireOneOf(args, argumentNames);
 	requireValid(guild, channel, args);

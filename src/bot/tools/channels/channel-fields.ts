@@ -52,7 +52,6 @@ export function kindName({ type }: GuildBasedChannel): string {
 	return kindOf(type) ?? otherKinds.get(type) ?? `type ${type}`;
 }
 
-/** Throws a ToolError if tools cannot edit channels of that kind. */
 export function editableKind(channel: GuildBasedChannel): EditedKind {
 	const kind = kindOf(channel.type);
 	if (kind) return kind;
@@ -90,7 +89,6 @@ export type GivenFields = {
 	[Field in keyof ChannelFields]?: ChannelFields[Field] | undefined;
 };
 
-/** Throws a ToolError if Discord allows this kind only in communities. */
 export function requireAllowedKind(guild: Guild, kind: string): void {
 	if (isAllowedKind(guild, kind)) return;
 	throw new ToolError(

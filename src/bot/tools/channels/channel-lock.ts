@@ -24,7 +24,6 @@ export function lockPermissions(channel: find.Channel): bigint {
 	return find.isVoice(channel) ? textPermissions | voicePermissions : textPermissions;
 }
 
-/** The present overwrite, changed by the lock. */
 export function lockedBits(channel: find.Channel, { target_id, allows, denies }: ChannelLockRow): Bits {
 	const { allow, deny } = overwriteOf(channel, target_id);
 	return { allow: (allow & ~BigInt(denies)) | BigInt(allows), deny: deny | BigInt(denies) };

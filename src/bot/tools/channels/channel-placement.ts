@@ -23,7 +23,6 @@ export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 	return (all as unknown as NamedChannel[]).map((one) => ({ ...one, isHidden: isHidden(guild, one.id) }));
 }
 
-/** Throws a ToolError if it is not in `all`, just fetched. */
 export function channelWithId(all: readonly NamedChannel[], id: string): NamedChannel {
 	const found = all.find((channel) => channel.id === id);
 	if (found) return found;

@@ -105,7 +105,6 @@ export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 	};
 }
 
-/** Throws an RpcError otherwise. */
 export function requireUniqueNames(given: readonly GivenTag[]): void {
 	const names = given.map(({ name }) => name);
 	if (new Set(names).size < names.length) throw invalidParameters(["tags: two of the tags have the same name"]);

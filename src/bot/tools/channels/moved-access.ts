@@ -22,7 +22,6 @@ export const lockNeedsCategory =
 export interface AccessAfterMove {
 	/** Undefined if the channel keeps its own. */
 	entries?: Entries;
-	/** For results. */
 	lines: readonly string[];
 }
 

@@ -19,16 +19,13 @@ import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { published } from "../../../mcp/json-schema.ts";
 
-/** An invite to a guild, with the channel that it leads to. */
 export interface GuildInvite {
 	data: APIInvite;
-	/** The channel that the invite leads to; undefined if the channel is not in the bot's cache. */
 	channel: GuildBasedChannel | undefined;
 }
 
 const link = /^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
 
-/** Schema of an argument with an invite's code or link, normalized to the code. */
 export const inviteCode = v.pipe(
 	v.string(),
 	v.transform((input) => input.trim().replace(link, "$1")),

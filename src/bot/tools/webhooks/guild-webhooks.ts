@@ -48,7 +48,6 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 		id,
 		name,
 		channel,
-		/** The user who created the webhook; undefined if Discord does not state it. */
 		creator,
 
 		targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
@@ -84,7 +83,6 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	};
 }
 
-/** Returns a text that says why the bot cannot send messages with a webhook; undefined if the bot can. */
 export function whyCannotSend(type: WebhookType, token: string | undefined): string | undefined {
 	if (type === WebhookType.ChannelFollower) return "it forwards the announcements of another channel";
 	if (type === WebhookType.Application) return "it belongs to an application's interactions";
@@ -103,7 +101,6 @@ export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 	);
 }
 
-/** Fetches a webhook from Discord; undefined if the webhook is not in this guild or the bot may not manage it. */
 export async function webhookOrNone(guild: Guild, id: string): Promise<GuildWebhook | undefined> {
 	const { MissingPermissions, UnknownWebhook } = RESTJSONErrorCodes;
 	const data = await absentIf(
