@@ -7,7 +7,7 @@ import { Glob } from "bun";
 /** Maximum lines of the .ts and .js files of each folder, below src. "bot/." is what stands at the bot's root. */
 const budgets: Record<string, number> = {
 	"bot/.": 441,
-	"bot/approval": 2155,
+	"bot/approval": 2185,
 	"bot/commands": 2840,
 	"bot/config": 1090,
 	"bot/features": 2440,
@@ -16,8 +16,8 @@ const budgets: Record<string, number> = {
 	"bot/messages": 2800,
 	"bot/moderation": 9845,
 	"bot/people": 530,
-	"bot/results": 160,
-	"bot/server": 695,
+	"bot/results": 165,
+	"bot/server": 700,
 	"bot/setup": 1400,
 	"bot/store": 2955,
 	"bot/tool": 4030,

@@ -410,8 +410,8 @@ export const de = {
 	"result.case_later":
 		"Die Datenbank des Bots ist nicht erreichbar: Der Fall wird gespeichert, sobald sie wieder da ist, sofern der Bot nicht vorher neu startet.",
 	"result.case_lost": "Die Datenbank des Bots ist nicht erreichbar: Der Fall konnte nicht gespeichert werden.",
-	"result.escalation": "Daraus folgt Fall {number}: {action}. {why}",
-	"result.escalation_until": "Daraus folgt Fall {number}: {action} bis {until}. {why}",
+	"result.escalation": "Daraus folgt Fall {number}: {action}. {why}.",
+	"result.escalation_until": "Daraus folgt Fall {number}: {action} bis {until}. {why}.",
 
 	// Cases, the moderation log and direct messages
 	"case.ban_unconfirmed":
@@ -1018,6 +1018,12 @@ export const de = {
 		one: "blockiert Nachrichten mit {count} Erwähnung",
 		other: "blockiert Nachrichten mit {count} Erwähnungen",
 	},
+	"approval.unknown": "unbekannt",
+	"preview.delete_channel": "{where} mit allem darin löschen?",
+	"preview.delete_category": "Die Kategorie {where} löschen? Ihre Kanäle bleiben.",
+	"preview.edit_channel": "{where} ändern?",
+	"preview.delete_role": "Die Rolle {role} löschen?",
+	"preview.delete_thread": "{where} mit allen Nachrichten darin löschen?",
 
 	// Titles of tools
 	"tool.add_reaction": "Reaktion hinzufügen",

@@ -387,8 +387,8 @@ export const en = {
 	"result.case_later":
 		"The bot's database is unavailable: the case will be stored when it is back, unless the bot is restarted before.",
 	"result.case_lost": "The bot's database is unavailable: the case could not be stored.",
-	"result.escalation": "Case {number} follows: {action}. {why}",
-	"result.escalation_until": "Case {number} follows: {action} until {until}. {why}",
+	"result.escalation": "Case {number} follows: {action}. {why}.",
+	"result.escalation_until": "Case {number} follows: {action} until {until}. {why}.",
 
 	// Cases, the moderation log and direct messages
 	"case.ban_unconfirmed":
@@ -968,6 +968,12 @@ export const en = {
 		one: "blocks messages with {count} mention",
 		other: "blocks messages with {count} mentions",
 	},
+	"approval.unknown": "unknown",
+	"preview.delete_channel": "Delete {where} with everything in it?",
+	"preview.delete_category": "Delete the category {where}? Its channels stay.",
+	"preview.edit_channel": "Change {where}?",
+	"preview.delete_role": "Delete the role {role}?",
+	"preview.delete_thread": "Delete {where} with all its messages?",
 
 	// Titles of tools
 	"tool.add_reaction": "Add a reaction",

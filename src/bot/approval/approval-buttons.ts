@@ -12,7 +12,7 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Deciding } from "./deciding.ts";
 import type { ApprovalSettings } from "./needs-approval.ts";
 import { detailsMessage, readButtonId } from "./request-message.ts";
-import type { Requests } from "./requests.ts";
+import type { Answer, Requests } from "./requests.ts";
 
 /** Discord's limit of a message, in characters. */
 const maxReplyLength = 2_000;
@@ -33,16 +33,18 @@ export function createApprovalButtons(
 	async function answer(
 		interaction: ButtonInteraction,
 		{ button, ...given }: NonNullable<ReturnType<typeof readButtonId>>,
-	): Promise<ApprovalRow | Said> {
+	): Promise<ApprovalRow | Answer> {
 		const refusal = refusalFor(interaction, settings);
-		if (refusal !== undefined) return refusal;
+		if (refusal !== undefined) return { message: refusal };
 		const { user, message } = interaction;
 		const shown = { ...given, onOutdated: (row: ApprovalRow) => requests.retire(row, message.id).catch(() => {}) };
-		if (button === "details") return deciding.find(shown);
+		if (button === "details") {
+			const found = await deciding.find(shown);
+			return "key" in found ? { message: found } : found;
+		}
 		const decider = { id: user.id, name: user.globalName ?? user.username };
 		const whyNotHere = () => (isAltered(message) ? said("approval.altered") : undefined);
-		const outcome = await deciding.decide({ ...shown, decision: button, whyNotHere }, decider);
-		return outcome.message;
+		return deciding.decide({ ...shown, decision: button, whyNotHere }, decider);
 	}
 
 	return async (interaction) => {
@@ -52,13 +54,15 @@ export function createApprovalButtons(
 		try {
 			// Discord allows 3 s to respond. Deferring first: a decision counts only if its outcome can be shown.
 			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-			const answered = await answer(interaction, button).catch((error) => {
-				if (error instanceof StoreUnavailable) return error.said;
+			const answered = await answer(interaction, button).catch((error): Answer => {
+				if (error instanceof StoreUnavailable) return { message: error.said };
 				throw error;
 			});
 			if ("token" in answered) await interaction.editReply(detailsMessage(answered, say));
 			else {
-				const content = safeText(render(answered, languageOf(interaction.locale)));
+				const { message, people } = answered;
+				const text = render(people ?? message, languageOf(interaction.locale));
+				const content = people ? truncate(text, maxReplyLength) : safeText(text);
 				await interaction.editReply({ content, allowedMentions: noMentions });
 			}
 		} catch (error) {

@@ -3,6 +3,8 @@
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
+import type { Said } from "../../texts/texts.ts";
 import type { BotContext, BotTool } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";
 
@@ -45,6 +47,10 @@ export async function checkCall(tool: BotTool, args: JsonObject, context: BotCon
 	const stopped = new CallStopped();
 	let isAllowed = false;
 	let isPreviewed = false;
+	let people: Said | undefined;
+	const onEnd: BotContext["onEnd"] = (end) => {
+		if ("error" in end && end.error instanceof SaidError) people = end.error.said;
+	};
 	const stop = () => {
 		isAllowed = true;
 		throw stopped;
@@ -54,13 +60,13 @@ export async function checkCall(tool: BotTool, args: JsonObject, context: BotCon
 		// Tools that check permissions themselves may store something before their first request.
 		if (tool.needs.isPlanned || tool.needs.checkedInRun) stop();
 	};
-	const checked = { ...context, review, beforeWrite: stop, beforeStore: stop };
+	const checked = { ...context, review, beforeWrite: stop, beforeStore: stop, onEnd };
 	try {
 		const result = await tool.call(args, checked, quiet());
-		return { refusal: isErrorResult(result) && !isAllowed ? result : undefined, isPreviewed };
+		return { refusal: isErrorResult(result) && !isAllowed ? result : undefined, people, isPreviewed };
 	} catch (error) {
 		if (!isAllowed) throw error;
-		return { refusal: undefined, isPreviewed };
+		return { refusal: undefined, people: undefined, isPreviewed };
 	}
 }
 

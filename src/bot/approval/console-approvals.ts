@@ -19,7 +19,7 @@ import {
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { render } from "../../texts/texts.ts";
+import { render, sayIn } from "../../texts/texts.ts";
 import { type ApprovalRow, selectApproval, selectUnfinishedApprovals } from "../store/tables/approvals.ts";
 import { guildsOf } from "../tool/admission.ts";
 import { type Decider, type Deciding, type DecidingOptions, operator } from "./deciding.ts";
@@ -96,7 +96,7 @@ export function createConsoleApprovals({
 			tool: row.tool,
 			guild,
 			requester: requesterText(row, "en", true),
-			client: clientText(row),
+			client: clientText(row, sayIn("en")),
 			...textsOf(row),
 			createdAt: row.created_at,
 			expiresAt: row.expires_at,

@@ -18,7 +18,7 @@ import { checkCall } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
 import { type Decision, principalOf } from "./request-message.ts";
 import { textIn } from "./request-text.ts";
-import type { Requests, RequestsOptions } from "./requests.ts";
+import type { Answer, Requests, RequestsOptions } from "./requests.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
@@ -50,10 +50,12 @@ interface GivenDecision {
 	whyNotHere?(): Said | undefined;
 }
 
-interface DecisionOutcome {
-	message: Said;
+interface DecisionOutcome extends Answer {
 	done: boolean;
 }
+
+/** `people`: in Discord, instead of a text for models. */
+type Reason = { why: string | Said; people?: Said | undefined };
 
 export type Deciding = ReturnType<typeof createDeciding>;
 
@@ -61,12 +63,12 @@ export function createDeciding(options: DecidingOptions) {
 	const { settings, connection, requests, log, now = Date.now } = options;
 	const { sql } = options.store;
 
-	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<string | Said | undefined> {
+	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<Reason | undefined> {
 		const own = whyOwn(row, decider);
-		if (own !== undefined || decider === operator) return own;
+		if (own !== undefined || decider === operator) return own && { why: own };
 		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
 		const member = guild && (await absentIf([UnknownMember, UnknownUser], () => guild.members.fetch(decider.id)));
-		if (guild && !member) return said("approval.why.no-member", { server: inlineText(guild.name, 200) });
+		if (guild && !member) return { why: said("approval.why.no-member", { server: inlineText(guild.name, 200) }) };
 		const { set, context } = options.select({
 			...(principalOf(row) ?? rootPrincipal),
 			person: { ...decider, signedIn: false },
@@ -74,12 +76,13 @@ export function createDeciding(options: DecidingOptions) {
 		const args = JSON.parse(row.arguments);
 		try {
 			const { tool, refusal } = set.resolve(row.tool, args);
-			if (refusal !== undefined) return refusal;
+			if (refusal !== undefined) return { why: refusal };
 			const checked = await checkCall(tool as BotTool, args, context);
-			if (checked.refusal !== undefined) return textIn(checked.refusal);
-			return checked.isPreviewed ? undefined : whyNotInRun(tool as BotTool, args, member);
+			if (checked.refusal !== undefined) return { why: textIn(checked.refusal), people: checked.people };
+			const why = checked.isPreviewed ? undefined : whyNotInRun(tool as BotTool, args, member);
+			return why && { why };
 		} catch (error) {
-			if (error instanceof RpcError) return error.message;
+			if (error instanceof RpcError) return { why: error.message };
 			throw error;
 		}
 	}
@@ -133,7 +136,11 @@ export function createDeciding(options: DecidingOptions) {
 				const problem = whyNotHere?.();
 				if (problem !== undefined) return notDone(problem);
 				const why = await whyNotApprove(row, decider);
-				if (why !== undefined) return notDone(said("approval.cannot", { why }));
+				if (why !== undefined)
+					return {
+						...notDone(said("approval.cannot", why)),
+						people: why.people && said("approval.cannot", { why: why.people }),
+					};
 			}
 			return requests.hold(id, async () => {
 				const state = decision === "approve" ? "approved" : "denied";
@@ -148,10 +155,10 @@ export function createDeciding(options: DecidingOptions) {
 					return done(said("approval.denied", { tool: requests.titleOf(row) }));
 				}
 				requests.note(decided, "approved");
-				const message = await requests.run(decided, decider.name);
+				const answer = await requests.run(decided, decider.name);
 				const after = await selectApproval(sql, id).catch(() => undefined);
 				// It waits again if its plan has changed: the approval was of another one.
-				return { message, done: after?.state !== "pending" };
+				return { ...answer, done: after?.state !== "pending" };
 			});
 		},
 	};

@@ -189,8 +189,8 @@ function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {
 		.setColor(colours[state])
 		.addFields(
 			field("approval.for.field", requesterText(row, language)),
-			field("approval.client.field", clientText(row)),
-			field("approval.server.field", guild_id === null ? say("approval.server.none") : name(guildName ?? "unknown")),
+			field("approval.client.field", clientText(row, say)),
+			field("approval.server.field", guild_id === null ? say("approval.server.none") : name(guildName, say)),
 		);
 	if (ended_at === null) embed.addFields(field("approval.expires.field", at(row.expires_at)));
 	if (decided_by !== null)
@@ -217,20 +217,20 @@ export function requesterText(row: ApprovalRow, language: Language, isNamed = fa
 	if (!principal || principal.id === "root") return say("approval.for.root");
 	const { person, id } = principal;
 	const isKey = id.startsWith("key:");
-	const key = name(principal.name);
+	const key = name(principal.name, say);
 	if (!person) return isKey ? say("approval.for.key", { key }) : key;
-	const who = `<@${person.id}>${isNamed ? ` (${name(person.name || person.id)})` : ""}`;
+	const who = `<@${person.id}>${isNamed ? ` (${name(person.name || person.id, say)})` : ""}`;
 	return isKey ? say("approval.for.person-with-key", { who, key }) : who;
 }
 
 /** Chosen by the client itself. */
-export function clientText({ client }: ApprovalRow): string {
-	return name(client || "unknown");
+export function clientText({ client }: ApprovalRow, say: Say): string {
+	return name(client, say);
 }
 
-function name(text: string): string {
+function name(text = "", say: Say): string {
 	const shown = inlineText(text.slice(0, maxNameLength), 2 * maxNameLength);
-	return /[\p{L}\p{N}]/u.test(shown) ? shown : "unknown";
+	return /[\p{L}\p{N}]/u.test(shown) ? shown : say("approval.unknown");
 }
 
 /** Undefined if too long, or if backticks could end the blocks. */

@@ -18,8 +18,9 @@ import { within } from "../../lib/wait.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
 import { errorResult, isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
+import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
-import { forPeople } from "../results/result.ts";
+import { forModels, forPeople, saidIn } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -104,13 +105,19 @@ interface Execution {
 /** After the approval. */
 type CallEnd =
 	/** Run, successfully or not. `result` (JSON) is being stored. */
-	| { kind: "ended"; row: ApprovalRow; result: string }
+	| { kind: "ended"; row: ApprovalRow; result: string; people: Said | undefined }
 	/** Refused before anything was stored or changed. `result` is JSON. */
-	| { kind: "refused"; result: string }
+	| { kind: "refused"; result: string; people: Said | undefined }
 	/** Not run, as it would do something else: `changed`. */
 	| { kind: "changed"; changed: Preview }
 	/** Not run: the start could not be stored (`failure`), or the approval is no longer valid. */
 	| { kind: "not begun"; failure: StoreUnavailable | undefined };
+
+/** For who decided. `people`: in Discord, instead of a message that quotes a result for models. */
+export interface Answer {
+	message: Said;
+	people?: Said | undefined;
+}
 
 interface ResolvedCall {
 	tool: Tool<BotContext> | undefined;
@@ -426,13 +433,17 @@ export class Requests {
 			if (!hasBegun || isOver) throw stopped;
 		};
 		let result: string | undefined;
+		let people: Said | undefined;
 		let isBug = false;
 		const facts = callFacts(call);
 		try {
 			if (refusal !== undefined || !tool) result = errorResult(refusal ?? "");
 			else {
 				requireReviewable(tool);
-				const approved = { ...context, review, approvedBy };
+				const onEnd: BotContext["onEnd"] = (end) => {
+					people = "output" in end ? saidIn(end.output) : end.error instanceof SaidError ? end.error.said : undefined;
+				};
+				const approved = { ...context, review, approvedBy, onEnd };
 				result = await tool.call(args, approved, { ...call, ...facts.hooks });
 			}
 		} catch (error) {
@@ -450,7 +461,7 @@ export class Requests {
 		isOver = true;
 		if (changed && result === undefined) return { kind: "changed", changed };
 		if (result === undefined) return { kind: "not begun", failure };
-		if (!isStored && !beginning) return { kind: "refused", result };
+		if (!isStored && !beginning) return { kind: "refused", result, people };
 		const isFailed = isErrorResult(result);
 		this.options.record({
 			...callerOf(row),
@@ -470,10 +481,10 @@ export class Requests {
 			await endApproval(this.#sql, row, ["approved", "running"], ended);
 		});
 		await within(1_000, saved);
-		return { kind: "ended", row: ended, result };
+		return { kind: "ended", row: ended, result, people };
 	}
 
-	async run(row: ApprovalRow, approvedBy: string): Promise<Said> {
+	async run(row: ApprovalRow, approvedBy: string): Promise<Answer> {
 		const resolved = this.#resolve(row);
 		const end = await this.carryOut(row, resolved, {
 			begin: () => beginApproved(this.#sql, row.id),
@@ -483,16 +494,18 @@ export class Requests {
 		});
 		if ("result" in end) {
 			const values = { tool: this.titleOf(row), result: textIn(end.result) };
-			return isErrorResult(end.result) ? said("approval.run.failed", values) : said("approval.run.done", values);
+			const key = isErrorResult(end.result) ? "approval.run.failed" : "approval.run.done";
+			return { message: said(key, values), people: end.people && said(key, { ...values, result: end.people }) };
 		}
 		const { tool, args, context } = resolved;
 		if (end.kind === "changed" && tool) {
 			const summary = this.#summaryOf(end.changed, row);
-			return this.#replace(row, { ...planOf(tool, args, context, end.changed), summary });
+			return { message: await this.#replace(row, { ...planOf(tool, args, context, end.changed), summary }) };
 		}
 		void this.#persist(row.id, () => reopenApproval(this.#sql, row.id, ["approved", "running"]));
 		const why = end.kind === "not begun" ? end.failure?.said : undefined;
-		return said("approval.run.again", { why: why ?? said("approval.run.not-approved"), tool: this.titleOf(row) });
+		const values = { why: why ?? said("approval.run.not-approved"), tool: this.titleOf(row) };
+		return { message: said("approval.run.again", values) };
 	}
 
 	#resolve(row: ApprovalRow): ResolvedCall {
@@ -603,7 +616,7 @@ function planOf(
 	preview: Preview,
 ): Omit<ShownPlan, "summary"> {
 	return {
-		plan: JSON.stringify(preview.lines ?? named(preview.names)),
+		plan: JSON.stringify(preview.lines ?? named(preview)),
 		hash: hashOf({
 			tool: tool.name,
 			args: canonicalJson(args),
@@ -614,8 +627,9 @@ function planOf(
 	};
 }
 
-function named(names: readonly string[] = []): readonly string[] | null {
-	return names.length === 0 ? null : [namesHeading, ...names];
+function named({ names = [], shown = [] }: Preview): readonly string[] | null {
+	const lines = [...(names.length > 0 ? [namesHeading, ...names] : []), ...forModels(shown)];
+	return lines.length === 0 ? null : lines;
 }
 
 /** The argument or the setting GUILD_ID; undefined if the tool has no argument `guild_id`. */

@@ -122,7 +122,11 @@ export async function readChatArguments(
 				: await takeWords(author, option, words, option === options.at(-1));
 		if (found.length > 0) values.set(option.name, found);
 		else if (option.required)
-			throw new UsageError(said("answer.missing", { option: usageOf(action, option, author.guild.preferredLocale) }));
+			throw new UsageError(
+				said("answer.missing", {
+					option: usageOf(action, { ...option, several: false }, author.guild.preferredLocale),
+				}),
+			);
 	}
 	const [left] = words;
 	if (left) throw new UsageError(said("answer.not_expected", { text: inlineText(left.text, 50) }));

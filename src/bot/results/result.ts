@@ -2,7 +2,7 @@
 
 import type { ToolError } from "../../lib/tool-error.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Language, render, type Said, said, type Value } from "../../texts/texts.ts";
+import { joined, type Language, render, type Said, said, type Value } from "../../texts/texts.ts";
 import { peopleText } from "./people-text.ts";
 
 export interface Result {
@@ -61,6 +61,11 @@ export function forPeople(output: Output, language: Language): string {
 			typeof part === "string" ? peopleText(part, { isError: false }) : part.people.map((one) => render(one, language)),
 		);
 	return texts.filter((text) => text !== "").join("\n");
+}
+
+/** What people read of it, in no language yet; undefined if it is only for models. */
+export function saidIn(output: Output): Said | undefined {
+	return joined([output].flat().flatMap((part) => (typeof part === "string" ? [] : part.people)));
 }
 
 export function errorForPeople(error: unknown, language: Language): string {

@@ -78,6 +78,9 @@ function lineFor({ at, outcome, principal, tool, title = tool }: AuditedCall, lo
 
 function whoAsked(person: string | undefined | null, key: string | undefined | null): string | Said {
 	if (person) return `<@${person}>`;
+	// A key's id is its name and a part of its hash.
+	const [, name] = /^key:(.*?)(?::[^:]*)?$/s.exec(key ?? "") ?? [];
+	if (name) return said("approval.for.key", { key: inlineText(name, 200) });
 	return key ? inlineText(key, 200) : said("audit.by.root");
 }
 

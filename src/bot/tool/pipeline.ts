@@ -188,8 +188,7 @@ async function run<Entries extends v.ObjectEntries>(
 	const preview = async () => {
 		const people = why !== undefined && !isForPeople() && saidDestructive(why);
 		const note = why === undefined ? [] : [result(`Counts as destructive: it ${why}.`, people)];
-		if (plan?.preview === undefined)
-			return previewOfNames([...namedIds(args as JsonObject, things, thingName), ...forModels(note)], note);
+		if (plan?.preview === undefined) return previewOfNames(namedIds(args as JsonObject, things, thingName), note);
 		const shown = typeof plan.preview === "function" ? await plan.preview() : plan.preview;
 		const { chosen } = things as { chosen?: Chosen };
 		const basis = chosen?.ids ?? (typeof plan.basis === "function" ? plan.basis(forModels(shown)) : plan.basis);

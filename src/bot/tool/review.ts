@@ -34,7 +34,7 @@ export function previewOf(shown: Output, basis?: string | readonly string[]): Pr
 
 /** Without a dry run. `names`: what the ids in the arguments stand for. */
 export function previewOfNames(names: readonly string[], shown: Output): Preview {
-	return { lines: undefined, shown, names, basis: names };
+	return { lines: undefined, shown, names, basis: [...names, ...forModels(shown)] };
 }
 
 export const noPreview: Preview = { lines: undefined, basis: [] };

@@ -162,7 +162,10 @@ export const editChannel = editTool({
 		const steps = await editSteps(guild, channel, args);
 		const results = new Map<EditStep, readonly string[]>();
 		return {
-			preview: [`Would change ${channelName(channel)}:`, ...steps.flatMap(({ preview }) => preview)],
+			preview: [
+				result(`Would change ${channelName(channel)}:`, said("preview.edit_channel", { where: `<#${channel.id}>` })),
+				...steps.flatMap(({ preview }) => preview),
+			],
 			record: slowModeCase(channel, args.slowmode),
 			act: async (call) => {
 				const output = await writeEach(
@@ -343,8 +346,11 @@ export const deleteChannel = destructiveTool({
 		return {
 			preview: async () => [
 				channel.type === ChannelType.GuildCategory
-					? `Would delete ${target}.${left}`
-					: `Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
+					? result(`Would delete ${target}.${left}`, said("preview.delete_category", { where: `<#${channel.id}>` }))
+					: result(
+							`Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
+							said("preview.delete_channel", { where: `<#${channel.id}>` }),
+						),
 				...inside.map((one) => lineOf(one)),
 			],
 			write: () => guild.client.rest.delete(Routes.channel(channel.id)),

@@ -16,6 +16,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters, type ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
+import { result } from "../results/result.ts";
 import {
 	flag,
 	found,
@@ -319,12 +320,17 @@ export const deleteRole = destructiveTool({
 		const unknown = unseen > 0 ? ` (unknown for ${unseen} that the bot cannot see)` : "";
 		const usage = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have overwrites${unknown}`;
 		return {
-			preview: resultLines(
-				`Would delete the role ${roleName(role)}${usage}.`,
-				shown.map(memberFields),
-				shown.length < members.length && 'Not all are shown: list_members with where="role:ID" lists them.',
-				stillLoading(guild, connection),
-			),
+			preview: [
+				result(
+					`Would delete the role ${roleName(role)}${usage}.`,
+					said("preview.delete_role", { role: `<@&${role.id}>` }),
+				),
+				...resultLines(
+					shown.map(memberFields),
+					shown.length < members.length && 'Not all are shown: list_members with where="role:ID" lists them.',
+					stillLoading(guild, connection),
+				),
+			],
 			write: () => guild.client.rest.delete(Routes.guildRole(guild.id, role.id)),
 			result: `Deleted the role ${roleName(role)}. ${members.length} member(s) had it.`,
 		};
@@ -337,7 +343,10 @@ function whyFixed({ id, guild }: Role): string {
 
 export function requireAssignable(role: Role): void {
 	if (role.id !== role.guild.id && !role.managed) return;
-	throw new SaidError(said(role.managed ? "refusal.managed_role" : "refusal.everyone", { role: `<@&${role.id}>` }), {
-		models: `${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.`,
-	});
+	throw new SaidError(
+		said(role.managed ? "refusal.managed_role" : "refusal.everyone", {
+			role: role.managed ? `<@&${role.id}>` : "@everyone",
+		}),
+		{ models: `${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.` },
+	);
 }

@@ -329,7 +329,10 @@ export const deleteThread = destructiveTool({
 		const target = `the ${kindName(thread)} ${channelName(thread)}${parent}`;
 		const count = `${thread.messageCount ?? 0} message(s)`;
 		return {
-			preview: `Would delete ${target} with its ${count}. To archive it instead, use edit_thread with archived = true.`,
+			preview: result(
+				`Would delete ${target} with its ${count}. To archive it instead, use edit_thread with archived = true.`,
+				said("preview.delete_thread", { where: `<#${thread.id}>` }),
+			),
 			write: () => guild.client.rest.delete(Routes.channel(thread.id)),
 			result: `Deleted ${target} with its ${count}.`,
 		};

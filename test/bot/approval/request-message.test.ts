@@ -83,7 +83,7 @@ test("in a German server the request is German, and the answer in the language o
 	);
 });
 
-test("names in a request are escaped once, and it says why a call is destructive", async () => {
+test("a request says what the call would do, and why it is destructive", async () => {
 	let id = "";
 	await using world = await startApprovalWorld({
 		mcp: () => ({ approval_for_root: true }),
@@ -94,7 +94,7 @@ test("names in a request are escaped once, and it says why a call is destructive
 	pendingId(await world.call(undefined, "delete_role", { role_id: id }));
 	expect(descriptionOf(world.posts().at(-1)).split("\n")).toEqual([
 		`Run **Delete a role**? Requested by the holder of MCP_AUTH_TOKEN. Concerns: <@&${id}>.`,
-		"> Would delete the role @a | \\*b\\* \\\\ c, which 0 members have, and for which 0 channels have overwrites.",
+		`> Delete the role <@&${id}>?`,
 		expect.stringContaining("Details shows all"),
 	]);
 	pendingId(await world.call(undefined, "create_role", { name: "New", permissions: ["MANAGE_GUILD"] }));

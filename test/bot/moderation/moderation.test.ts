@@ -316,7 +316,7 @@ describe("arguments", () => {
 	});
 
 	test.each([
-		["!m ban", "@user … is missing. Write `!m ban <@user …> [duration] [reason]`."],
+		["!m ban", "@user is missing. Write `!m ban <@user …> [duration] [reason]`."],
 		["!m ban @mona 1h", "No member is called exactly @mona"],
 		["!m ban 123 1h", "No member of this server is called 123."],
 		["!m ban <@MONA> -1h", "“-1h” is not a duration. Write a number with a unit"],

@@ -4,6 +4,7 @@ import { type APIMessage, type Guild, MessageFlags, type Role, Routes } from "di
 import * as v from "valibot";
 import { roleName } from "../../../discord/describe.ts";
 import { role, textChannel } from "../../../discord/find.ts";
+import { withTitles } from "../../../discord/permissions.ts";
 import { grantsOf } from "../../../discord/powers.ts";
 import { isMenu, type MenuEntry, maxLabelLength, maxRoles, menuComponents } from "../../../discord/role-menu.ts";
 import { countOf, lengthOf, resultLines, truncate } from "../../../discord/text.ts";
@@ -170,7 +171,7 @@ function requireTakeable(one: Role, reserved: ReservedRoles): void {
 	const problem = whyNotTakeable(one.guild, one, reserved);
 	if (!problem) return;
 	const models = render(said("menu.refused", { role: roleName(one), problem }), "en");
-	throw new SaidError(said("menu.refused", { role: `<@&${one.id}>`, problem }), { models });
+	throw new SaidError(said("menu.refused", { role: `<@&${one.id}>`, problem: withTitles(problem) }), { models });
 }
 
 function requireReplaceable({ id, components = [], poll }: APIMessage): void {

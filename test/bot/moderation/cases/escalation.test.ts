@@ -22,7 +22,9 @@ onBoth((databases) => {
 		await using bot = await start({ rules: ["3 warnings in 30d: timeout 1d", "9 warnings in 30d: ban"] });
 		const results = [];
 		for (let count = 0; count < 4; count += 1) results.push((await bot.warn("zoe")).text);
-		expect(results[2]).toMatch(/Case 4 follows: Timeout until <t:\d+:f>\. Automatically after 3 warnings \(case 3\)$/);
+		expect(results[2]).toMatch(
+			/Case 4 follows: Timeout until <t:\d+:f>\. Automatically after 3 warnings \(case 3\)\.$/,
+		);
 		expect(results.filter((text) => text.includes("follows"))).toHaveLength(1);
 		expect(await bot.settled(4)).toMatchObject({
 			action: "timeout",

@@ -68,6 +68,9 @@ test("/rolemenu answers with what is wrong, and posts nothing", async () => {
 	const [staff = "", red = "", own = ""] = world.ids("Staff", "Red", "alpha");
 	expect(await answer({ role1: staff })).toContain("does not rank below your");
 	expect(await answer({ role1: own })).toContain("does not rank below your");
+	const asked = await world.simulator.user("ada").run(general, "rolemenu", { role1: staff });
+	expect((await asked.reply()).content).toContain("gives permissions of moderators (");
+	expect((await asked.reply()).content).not.toContain("_MESSAGES");
 	expect(await answer({ role1: red, labels: "a,b" })).toContain("Labels given: 2, for 1 role.");
 	expect(await answer({ role1: red, emojis: "red" })).toBe("“red” is not an emoji. Nothing was done.");
 	expect(await answer({ role1: red, emojis: "<:a:12345678901234567>" })).toContain("does not have the emoji");
