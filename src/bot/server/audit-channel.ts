@@ -6,7 +6,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { inlineText, oneLine } from "../../discord/text.ts";
 import type { Log } from "../../lib/log.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Said, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
+import { languageOf, render, type Said, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { Audit, AuditedCall } from "../tool/audit.ts";
@@ -97,7 +97,7 @@ function describe(row: NonNullable<Awaited<ReturnType<Audit["find"]>>>, locale: 
 		.addFields(
 			field("audit.outcome.field", say(`audit.${row.outcome}`)),
 			field("audit.effect.field", say(`audit.effect.${row.effect}`)),
-			field("audit.who.field", typeof who === "string" ? who : say("audit.by.root")),
+			field("audit.who.field", render(who, languageOf(locale))),
 			...(row.key ? [field("audit.key.field", inlineText(row.key, 1_000))] : []),
 			field("audit.client.field", clientName(row.client, say("audit.client.unknown"))),
 			...(row.request_id ? [field("audit.request.field", inlineText(row.request_id, 1_000))] : []),

@@ -11,6 +11,7 @@ import type { BotConfig } from "../../../src/bot/config/config.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
+import { encodePrincipal, principalHeader } from "../../../src/lib/principal.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import type { Tool } from "../../../src/mcp/tool.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
@@ -726,6 +727,22 @@ describe("the details of a call in the audit channel", () => {
 		expect(await detailsOf(audited, message, "Details", "zoe")).toBe(
 			"Only people with Manage Server can see the details of calls.",
 		);
+	});
+
+	test("name the key of a call without its hash, as the line does", async () => {
+		const mcpToken = "a-token-of-enough-length";
+		await using audited = await startAudited(undefined, (simulator) => ({ ...inStaff(simulator), mcpToken }));
+		const principal = { id: "key:Night shift:3fa2", name: "Night shift", access: "all" as const };
+		const headers = { Authorization: `Bearer ${mcpToken}`, [principalHeader]: encodePrincipal(principal) };
+		await audited.call("send_message", { channel_id: audited.general, content: "hi" }, headers);
+		const [line] = await postedLines(audited, 1);
+		expect(line?.text).toContain(" · the key Night shift · ");
+		const message = messagesIn(audited.simulator).at(-1);
+		if (!message) throw new Error("there is no message");
+		expect(await detailsOf(audited, message)).toMatchObject({
+			For: "the key Night shift",
+			Key: "key:Night shift:3fa2",
+		});
 	});
 
 	test("are in the language of the person, and the line in that of the server", async () => {
