@@ -72,7 +72,7 @@ const otherEffects = (guild: Named, plan_hash: string | undefined): Record<strin
 });
 
 /** They have a dry run, and destroy nothing. */
-const previewed = ["set_nickname", "remove_timeout", "unban"];
+const previewed = ["send_private_message", "set_nickname", "remove_timeout", "unban"];
 
 /** What a row says of the effect of its tool. */
 function effectOf(name: string, row: Row): Effect | "by its arguments" {

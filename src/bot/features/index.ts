@@ -11,6 +11,7 @@ import { purgeToolName } from "../moderation/purge/purge-tool.ts";
 import { raidToolNames } from "../moderation/raid/raid-tools.ts";
 import { reportToolNames } from "../moderation/reports/report-tools.ts";
 import { roleMenuToolNames } from "../moderation/role-menus/role-menus.ts";
+import { InviteWatch } from "../people/invite-watch.ts";
 import { tools } from "../tools/index.ts";
 import { createAutoRole } from "./auto-role.ts";
 import { createChat } from "./chat/chat.ts";
@@ -26,6 +27,7 @@ const all: readonly CreateFeature[] = [
 	createChat,
 	createWelcome,
 	createModeration,
+	(options) => new InviteWatch(options),
 ];
 
 /** All MCP tools that the setting `deny` can name, including the tools of features that are off. */

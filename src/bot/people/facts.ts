@@ -1,15 +1,26 @@
 // What each condition of `where` asks of the bot's caches, its store and Discord.
 
-import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
+import {
+	type APIUser,
+	type Guild,
+	type GuildMember,
+	makeURLSearchParams,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
 import { guildName, time } from "../../discord/describe.ts";
-import { requireKnownMembers } from "../../discord/find.ts";
+import { anyChannel, requireKnownMembers } from "../../discord/find.ts";
 import { isTimedOut, roleIds } from "../../discord/members/member-filter.ts";
 import { nameMatcher } from "../../discord/members/name-search.ts";
-import { personHas, requireOfPerson } from "../../discord/permissions.ts";
-import { countOf, fold, oneLine } from "../../discord/text.ts";
+import { personHas, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import { countOf, fold, oneField, oneLine } from "../../discord/text.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
+import { emoji, emojiPath, reactionWith } from "../messages/emoji.ts";
+import { fetchMessage } from "../messages/message-arguments.ts";
 import { countCasesByUser } from "../store/tables/cases.ts";
+import { selectJoins } from "../store/tables/joins.ts";
 import { membersNamed, type Name, thingsNamed } from "../tool/arguments/find-by-name.ts";
 import { caseActions } from "../tool/case-record.ts";
 import type { PeopleContext } from "../tool/context.ts";
@@ -91,6 +102,33 @@ export const loaders: Record<Field, Load> = {
 	cases: loadCases,
 	// A spam incident is a case, too.
 	spam: (condition, asking) => loadCases({ ...condition, detail: "spam" }, asking),
+	async invite({ items }, { guild, sql, notes }) {
+		requireOfPerson(guild, undefined, ManageGuild);
+		const asked = items.map((item) => item.replace(/^.*\//, ""));
+		const rows = new Map((await selectJoins(sql, guild.id)).map((row) => [row.user_id, row]));
+		notes.add(
+			"Invites are known of joins while this bot ran with MANAGE_GUILD, and only if no other way was possible.",
+		);
+		return ({ id, joinedTimestamp }) => {
+			const row = rows.get(id);
+			if (row?.joined_at !== joinedTimestamp || !row) return { is: undefined, text: "invite unknown" };
+			const codes = row.invites.split(",");
+			const some = codes.filter((code) => asked.includes(code)).length;
+			const names = codes.map((code) => (code === "?" ? "another way" : code)).join(" or ");
+			const is = some > 0 && some < codes.length ? undefined : some > 0;
+			return { is, text: `invite ${codes.length > 1 ? "one of " : ""}${names}` };
+		};
+	},
+	async reacted({ items, detail }, { guild, notes }) {
+		const found = new Map<string, string>();
+		let isComplete = true;
+		for (const item of items) isComplete = (await readReactions(guild, item, detail, found)) && isComplete;
+		if (!isComplete) notes.add("Not all reactions were read.");
+		return ({ id }) => {
+			const name = found.get(id);
+			return name === undefined ? { is: isComplete ? false : undefined } : { is: true, text: `reacted ${name}` };
+		};
+	},
 	async messages(condition, asking, people) {
 		const starts = asking.conditions.flatMap(({ field, fromMs }) => (field === "messages" ? [fromMs] : []));
 		// Those who are still asked about later were among the first.
@@ -146,4 +184,36 @@ async function idsOf(items: readonly string[], kind: "user" | "role", { guild, c
 		return refuse(`${problem} ${quoted(name.text)}: give an id, or the name in quotation marks.`);
 	});
 	return new Set(ids);
+}
+
+const reactionPage = 100;
+const maxReactionPages = 50;
+
+/** Adds the emoji by user id. Returns whether all were read. */
+async function readReactions(guild: Guild, item: string, wanted: string | undefined, found: Map<string, string>) {
+	const [, channelId, messageId] = /(\d{17,20})\/(\d{17,20})$/.exec(item) ?? [];
+	if (!channelId || !messageId)
+		refuse(`expected a message's link, or CHANNEL_ID/MESSAGE_ID, received ${quoted(item)}.`);
+	const channel = await anyChannel(guild, channelId);
+	if (!channel.isTextBased()) refuse(`${oneField(channel.name)} has no messages.`);
+	requirePermissions(guild, channel, PermissionFlagsBits.ReadMessageHistory | PermissionFlagsBits.ViewChannel);
+	const { reactions = [] } = await fetchMessage(channel, messageId);
+	const parsed = wanted === undefined ? undefined : v.safeParse(emoji, wanted);
+	if (parsed && !parsed.success) refuse(`expected an emoji such as 👍, received ${quoted(wanted ?? "")}.`);
+	let pages = 0;
+	for (const one of parsed ? [reactionWith(reactions, parsed.output)] : reactions) {
+		if (!one) continue;
+		const { id, name } = one.emoji;
+		const path = emojiPath({ id: id ?? undefined, name: name ?? undefined }, guild);
+		for (let after: string | undefined, isLast = false; !isLast; pages += 1) {
+			if (pages >= maxReactionPages) return false;
+			const query = makeURLSearchParams({ limit: reactionPage, after });
+			const route = Routes.channelMessageReaction(channelId, messageId, path);
+			const users = (await guild.client.rest.get(route, { query })) as APIUser[];
+			for (const user of users) found.set(user.id, oneField(name ?? ""));
+			isLast = users.length < reactionPage;
+			after = users.at(-1)?.id;
+		}
+	}
+	return true;
 }

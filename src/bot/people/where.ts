@@ -6,7 +6,7 @@ import { readDuration, readTime } from "../tool/arguments/times.ts";
 
 const times = ["joined", "account"] as const;
 const counts = ["messages", "cases", "spam"] as const;
-const lists = ["role", "name", "user", "guild"] as const;
+const lists = ["role", "name", "user", "guild", "reacted", "invite"] as const;
 const flags = ["timeout", "bot", "pending"] as const;
 const fields = [...times, ...counts, ...lists, ...flags];
 
@@ -20,9 +20,9 @@ export interface Condition {
 	/** Of `counts`: <, <=, >, >= or =. */
 	by: string;
 	count: number;
-	/** Names or ids: any of them. Empty: anything at all. */
+	/** Names, ids, codes or links: any of them. Empty: anything at all. */
 	items: readonly string[];
-	/** Of `cases`: their action. */
+	/** Of `cases`, their action; of `reacted`, the emoji. */
 	detail?: string | undefined;
 }
 
@@ -38,23 +38,24 @@ export const whereGrammar = [
 	'role:@Member | role:"Two Words" | role:(@A, @B) (any of them) | no role | user:@name | name:part',
 	"messages = 0 since 7d | messages >= 8 since 30d | messages = 0 (since they joined)",
 	"cases >= 2 since 90d | cases:warn | spam (was in a spam incident) | spam since 7d",
-	"guild:ID (member there, too: a guild of this bot)",
+	"reacted to MESSAGE_LINK | reacted to (LINK, CHANNEL_ID/MESSAGE_ID) with 👍",
+	"invite:CODE (known only if the bot saw the join) | guild:ID (member there, too: a guild of this bot)",
 	"timeout | bot | pending",
 	"A tool that changes something first shows who and why. Whoever is not known to match is left out.",
 ] as const;
 
 /** Without spaces, "-" and "_". */
 const aliases =
-	"joinedat:joined memberfor:joined created:account createdat:account registered:account age:account accountage:account hasrole:role roles:role username:name userid:user id:user memberof:guild inguild:guild server:guild message:messages messagecount:messages wrote:messages posted:messages posts:messages case:cases spamincident:spam timedout:timeout intimeout:timeout isbot:bot bots:bot";
+	"joinedat:joined memberfor:joined created:account createdat:account registered:account age:account accountage:account hasrole:role roles:role username:name userid:user id:user memberof:guild inguild:guild server:guild message:messages messagecount:messages wrote:messages posted:messages posts:messages invited:invite invitecode:invite joinedby:invite joinedbyinvite:invite joinedvia:invite case:cases spamincident:spam timedout:timeout intimeout:timeout isbot:bot bots:bot";
 const fieldOf = new Map<string, Field>(fields.map((one) => [one, one]));
 for (const [name = "", field] of aliases.split(" ").map((pair) => pair.split(":"))) fieldOf.set(name, field as Field);
 
 // A duration behind them is an age: the smaller it is, the later the time.
 const ages: ReadonlySet<string> = new Set(["account", "age", "accountage", "memberfor"]);
 
-// Mentions and times have signs in them.
+// Mentions, custom emoji, links and times have signs in them.
 const tokenPattern =
-	/\s+|(?<quoted>@?(?:"[^"]*"|'[^']*'))|(?<word><@[!&]?\d+>|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:\d\d)?)?|[^\s(),:<>=!"'&|]+)|(?<sign>[<>=!]=|&&|\|\||[(),:<>=!&|])|(?<other>.)/gsu;
+	/\s+|(?<quoted>@?(?:"[^"]*"|'[^']*'))|(?<word><(?:@[!&]?|a?:\w+:)\d+>|https?:\/\/[^\s,()]+|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:\d\d)?)?|[^\s(),:<>=!"'&|]+)|(?<sign>[<>=!]=|&&|\|\||[(),:<>=!&|])|(?<other>.)/gsu;
 
 const signs: Record<string, string> = { "==": "=", ":": "=", "&&": "and", "||": "or", "&": "and", "|": "or" };
 const noise = ["has", "have", "is", "are", "was", "were", "in", "a", "an", "with", "who"];
@@ -131,7 +132,7 @@ export class WhereParser {
 	}
 
 	#condition(): Where {
-		// Of several words, the most: "spam incident".
+		// Of several words, the most: "joined by", "spam incident".
 		for (const count of [3, 2, 1]) {
 			const tokens = this.#tokens.slice(this.#next, this.#next + count);
 			const name = tokens.map(({ text }) => text.toLowerCase().replace(/[_-]/g, "")).join("");
@@ -215,11 +216,12 @@ export class WhereParser {
 	}
 
 	#items(field: Field): Read {
-		this.#take("of");
+		this.#take("to", "by", "via");
 		const by = this.#comparison();
 		if (/[<>]/.test(by)) throw this.#error("expected = or !=");
 		const isList = [this.#take("in"), this.#take("(")].some(Boolean) && this.#tokens[this.#next - 1]?.text === "(";
 		const { text, kind } = this.#token;
+		// "no role"
 		const isEnd = kind === "end" || text === ")" || (kind !== "quoted" && /^(and|or)$/i.test(text));
 		if (field === "role" && by === "" && isEnd) return {};
 		const items: string[] = [];
@@ -228,7 +230,8 @@ export class WhereParser {
 		if (isList && !this.#take(")")) throw this.#error('expected "," or ")"; names with spaces need quotation marks');
 		const isNot = by === "!=";
 		if (field === "role" && /^(none|0)$/i.test(items.join())) return { isNot: !isNot };
-		return { items, isNot };
+		const detail = field === "reacted" && this.#take("with") ? this.#value("an emoji") : undefined;
+		return { items, detail, isNot };
 	}
 
 	#flag(): Read {
@@ -244,7 +247,7 @@ export function conditionsIn(where: Where): Condition[] {
 	return "parts" in where ? where.parts.flatMap(conditionsIn) : [where];
 }
 
-/** Undefined is unknown. */
+/** With three values: undefined is unknown. */
 export function evaluate(where: Where, is: (condition: Condition) => boolean | undefined): boolean | undefined {
 	if ("not" in where) {
 		const inner = evaluate(where.not, is);

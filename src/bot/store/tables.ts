@@ -17,6 +17,7 @@ import { guildPicturesTables } from "./tables/guild-pictures.ts";
 import { guildPlansTable } from "./tables/guild-plans.ts";
 import { guildSettingsTable } from "./tables/guild-settings.ts";
 import { joinRolesTables } from "./tables/join-roles.ts";
+import { joinsTable } from "./tables/joins.ts";
 import { memberActivityTable } from "./tables/member-activity.ts";
 import { raidModesTables } from "./tables/raid-modes.ts";
 import { reportsTables } from "./tables/reports.ts";
@@ -32,6 +33,7 @@ const tables = [
 	chargebacksTable,
 	channelLocksTable,
 	joinRolesTables,
+	joinsTable,
 	memberActivityTable,
 	conversationsTable,
 	guildSettingsTable,

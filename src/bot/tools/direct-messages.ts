@@ -1,8 +1,8 @@
 // Direct messages between the bot and a member of a guild.
 
-import { type APIMessage, MessageFlags, Routes } from "discord.js";
+import { type APIMessage, type Client, type GuildMember, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
-import { memberName } from "../../discord/describe.ts";
+import { memberFields, memberName } from "../../discord/describe.ts";
 import { directChannel, member } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { isOutcomeUnknown } from "../../discord/rest/rest.ts";
@@ -12,11 +12,17 @@ import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { editPlan } from "../messages/own-messages.ts";
 import { linkTo } from "../messages/sent-message.ts";
-import { flag, found, guild_id, limit, snowflake } from "../tool/arguments/arguments.ts";
+import { flag, found, guild_id, limit, oneOrMore, snowflake } from "../tool/arguments/arguments.ts";
 import { changesOf } from "../tool/arguments/diff.ts";
+import { onEach, sample } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
+import { orWhere } from "../tool/people.ts";
+import { maxShown } from "./bulk-roles.ts";
+import { asMembers } from "./members/several-members.ts";
 
 const person = { managesBot: true } as const;
+
+const maxReceivers = 100;
 
 const withMember = { guild_id, user_id: found(member, "member") };
 const onDirectMessage = { ...withMember, message_id: snowflake("message") };
@@ -25,28 +31,55 @@ export const sendPrivateMessage = writeTool({
 	name: "send_private_message",
 	toolset: "direct_messages",
 	title: "Send a DM",
-	description: "Send a direct message (DM) to a member, as the bot.",
+	description: "Send a direct message (DM) to members, as the bot.",
 	person,
-	input: { ...withMember, content, silent: v.optional(flag("Without a notification."), false) },
-	async run({ content, silent }, { discord, user }) {
+	intents: ["GuildMembers"],
+	input: {
+		guild_id,
+		...orWhere(oneOrMore(found(member, "member"), maxReceivers, "Members."), maxReceivers),
+		content,
+		silent: v.optional(flag("Without a notification."), false),
+	},
+	plan({ content, silent }, { discord, users, chosen }) {
 		const body = {
 			content,
 			allowed_mentions: allowedMentions("none"),
 			flags: silent ? MessageFlags.SuppressNotifications : 0,
 		};
-		const to = memberName(user);
-		try {
-			const channel = await directChannel(user);
-			const path = Routes.channelMessages(channel.id);
-			const { id } = (await discord.rest.post(path, { body })) as APIMessage;
-			return `Direct message sent to ${to} (ID: ${id}): ${linkTo({ id: channel.id }, id)}`;
-		} catch (error) {
-			const failure = error instanceof ToolError ? error : toToolError(error);
-			if (!failure || isOutcomeUnknown(error)) throw error;
-			throw new ToolError(`The direct message to ${to} was not delivered: ${failure.message}`, { cause: error });
-		}
+		const send = (user: GuildMember) => sendTo(discord, user, body);
+		const [only, ...others] = users;
+		if (only && others.length === 0 && !chosen)
+			return { preview: `Would send ${memberName(only)} a direct message.`, act: () => send(only) };
+		const lines = sample(users, chosen ? maxShown : Infinity, chosen?.line ?? memberFields);
+		return {
+			preview: [`Would send ${users.length} member(s) a direct message:`, ...lines],
+			act: onEach({
+				...asMembers,
+				items: users,
+				// The same call with user_ids would begin again with the first member.
+				next: chosen
+					? "To continue, call again with the same arguments."
+					: (left) => `To continue, call again with user_ids ${left.map(({ id }) => id).join(", ")}.`,
+				write: send,
+				done: (count, of) => `Sent ${count} of ${of} direct message(s):`,
+			}),
+		};
 	},
 });
+
+async function sendTo({ rest }: Client, user: GuildMember, body: object): Promise<string> {
+	const to = memberName(user);
+	try {
+		const channel = await directChannel(user);
+		const path = Routes.channelMessages(channel.id);
+		const { id } = (await rest.post(path, { body })) as APIMessage;
+		return `Direct message sent to ${to} (ID: ${id}): ${linkTo({ id: channel.id }, id)}`;
+	} catch (error) {
+		const failure = error instanceof ToolError ? error : toToolError(error);
+		if (!failure || isOutcomeUnknown(error)) throw error;
+		throw new ToolError(`The direct message to ${to} was not delivered: ${failure.message}`, { cause: error });
+	}
+}
 
 export const readPrivateMessages = readTool({
 	name: "read_private_messages",

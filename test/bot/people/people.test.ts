@@ -5,7 +5,15 @@ import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
-import { channelNamed, memberNamed, roleNamed, startWorld, type TestWorld, writes } from "../../support/world.ts";
+import {
+	channelNamed,
+	memberNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	userNamed,
+	writes,
+} from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const dayMs = 86_400_000;
@@ -99,11 +107,12 @@ describe("a change", () => {
 		expect(again.text).toStartWith("Nobody matches for certain. Nothing was done.");
 	});
 
-	worldTest("bans and times out those it showed, each with the checks of one person", async (world) => {
+	worldTest("bans, times out and writes to those it showed, each with the checks of one person", async (world) => {
 		const two = [join(world, "one"), join(world, "two")];
 		await world.heard();
 		const where = "account < 1d and name:(one, two)";
 		for (const [tool, more, first, done] of [
+			["send_private_message", { content: "hello" }, "Would send 2 member(s)", "Sent 2 of 2 direct"],
 			["timeout", { duration: "1h" }, "Would time out 2 member(s)", "Timed out 2 of 2 member(s)"],
 			["ban", { reason: "raid" }, "Would ban 2 user(s), 2 of them members", "Banned 2 of 2 user(s)"],
 		] as const) {
@@ -124,10 +133,21 @@ describe("a change", () => {
 	});
 });
 
-worldTest("who is in another guild of this bot, and not of another bot", async (world) => {
-	const { text } = await world.call("list_members", { where: 'guild:"The Bakers"' });
-	expect(text).toContain('this bot is in no guild "The Bakers". It cannot see the guilds of another bot.');
-	expect(await listed(world, `guild:${world.guild.id} and name:zoe`)).toStartWith("1 of ");
+worldTest("who reacted, and who is in another guild of this bot", async (world) => {
+	const { simulator, guild } = world;
+	const [zoe, liwei] = [userNamed(world, "zoe"), userNamed(world, "liwei")];
+	const channel = channelNamed(world, "general");
+	const message = simulator.world.messages.add(channel, zoe, { content: "cake?" });
+	simulator.world.reactions.add(channel, message, zoe, { name: "🍰", id: null });
+	simulator.world.reactions.add(channel, message, liwei, { name: "👍", id: null });
+	await world.heard();
+	const link = `https://discord.com/channels/${guild.id}/${message.channel_id}/${message.id}`;
+	const both = await listed(world, `reacted to ${link}`);
+	expect(both).toMatch(/^2 of .*\n.*@zoe\) \| ID: \d+ \| reacted 🍰\n.*@liwei\) \| ID: \d+ \| reacted 👍$/);
+	expect(await listed(world, `reacted to (${message.channel_id}/${message.id}) with 🍰`)).toStartWith("1 of ");
+	const elsewhere = await world.call("list_members", { where: 'guild:"The Bakers"' });
+	expect(elsewhere.text).toContain('this bot is in no guild "The Bakers". It cannot see the guilds of another bot.');
+	expect(await listed(world, `guild:${guild.id} and name:zoe`)).toStartWith("1 of ");
 });
 
 test("cases and spam are facts where the bot records them", async () => {

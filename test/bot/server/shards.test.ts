@@ -87,7 +87,7 @@ test.concurrent("tools work in all guilds, and in direct messages", async () => 
 	for (const name of ["Guild 0", "Guild 3"]) {
 		const sent = await alpha.call("send_private_message", {
 			guild_id: alpha.simulator.guild(name).id,
-			user_id: alpha.simulator.user("zoe").id,
+			user_ids: alpha.simulator.user("zoe").id,
 			content: `from ${name}`,
 		});
 		expect(sent).toMatchObject({ isError: false });

@@ -7,13 +7,14 @@ const place = anyId("it is a cursor");
 
 export const directMessagesRows: Record<string, Row> = {
 	send_private_message: {
-		ids: { user_id: memberId },
+		ids: { user_ids: memberId },
 		adds: true,
+		dryRun: /^Would send thing-\d+ \(@thing-\d+, ID: \d+\) a direct message\.$/m,
 		person: person.botManager,
 		act(scene) {
 			const { user, channel } = newTalk(scene);
 			return {
-				args: { user_id: user.id, content: "hello" },
+				args: { user_ids: [user.id], content: "hello" },
 				request: `POST /channels/${channel.id}/messages`,
 				done: () => scene.world.simulator.world.messages.in(channel.id).length === 1,
 			};

@@ -14,7 +14,7 @@ const toZoe = ({ simulator }: TestWorld) => {
 worldTest("the first message opens the channel, and mentions in it ping nobody", async (world) => {
 	const { zoe, channel } = toZoe(world);
 	const content = `hello <@${zoe.id}> @everyone`;
-	const { text } = await world.call("send_private_message", { user_id: zoe.id, content, silent: true });
+	const { text } = await world.call("send_private_message", { user_ids: zoe.id, content, silent: true });
 	const [message] = world.simulator.world.messages.in(channel().id);
 	expect(message).toMatchObject({ content, flags: 4096, mentions: [], mention_everyone: false });
 	expect(text).toBe(
@@ -32,7 +32,7 @@ worldTest("the first message opens the channel, and mentions in it ping nobody",
 worldTest("a user who does not accept direct messages is named, with advice", async (world) => {
 	const { zoe } = toZoe(world);
 	world.simulator.world.users.closedDms.add(zoe.id);
-	const { text, isError } = await world.call("send_private_message", { user_id: zoe.id, content: "hello" });
+	const { text, isError } = await world.call("send_private_message", { user_ids: zoe.id, content: "hello" });
 	expect(isError).toBe(true);
 	expect(text).toStartWith(`The direct message to Zoë 🍞 (@zoe, ID: ${zoe.id}) was not delivered: `);
 	expect(text).toContain("(code 50007). This person does not accept direct");
@@ -43,7 +43,7 @@ worldTest("direct messages to bots are refused", async (world) => {
 	const beta = userNamed({ simulator }, "beta");
 	simulator.world.members.add(guild, beta);
 	await world.heard();
-	const { text, isError } = await world.call("send_private_message", { user_id: beta.id, content: "hello" });
+	const { text, isError } = await world.call("send_private_message", { user_ids: beta.id, content: "hello" });
 	expect(isError).toBe(true);
 	expect(text).toContain(` was not delivered: @beta (ID: ${beta.id}) is a bot: bots cannot `);
 	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);

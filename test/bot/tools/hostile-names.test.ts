@@ -238,7 +238,7 @@ test.each([
 		["pin_message", { channel_id, message_id: message.id }, 1],
 		["list_pins", { channel_id }, 2],
 		["pin_message", { channel_id, message_id: message.id, pinned: false }, 1],
-		["send_private_message", { user_id: user.id, content: "x" }, 1],
+		["send_private_message", { user_ids: user.id, content: "x" }, 1],
 		["read_private_messages", { user_id: user.id }, 2],
 		["delete_messages", { channel_id, message_ids: [message.id], dry_run: true }, 2],
 		["kick", { user_ids: [user.id], dry_run: true }, 2],

@@ -1,0 +1,25 @@
+// Table "joins": by which invite members joined, as far as it can be known. Times are in epoch milliseconds.
+
+import { many, type Sql } from "../../../lib/store/statement.ts";
+
+export const joinsTable = `
+	CREATE TABLE joins (
+		guild_id TEXT NOT NULL,
+		user_id TEXT NOT NULL,
+		joined_at BIGINT NOT NULL,
+		invites TEXT NOT NULL,
+		PRIMARY KEY (guild_id, user_id)
+	)`;
+
+/** `invites`: codes, separated by commas: one of them; "?" stands for any other way. */
+export type JoinRow = Record<"guild_id" | "user_id" | "invites", string> & { joined_at: number };
+
+export async function saveJoins(sql: Sql, rows: readonly JoinRow[]): Promise<void> {
+	await sql`
+		INSERT INTO joins ${many(rows)}
+		ON CONFLICT (guild_id, user_id) DO UPDATE SET joined_at = excluded.joined_at, invites = excluded.invites`;
+}
+
+export function selectJoins(sql: Sql, guildId: string): Promise<JoinRow[]> {
+	return sql<JoinRow>`SELECT * FROM joins WHERE guild_id = ${guildId}`;
+}

@@ -1,0 +1,55 @@
+// By which invite people join.
+
+import { expect, test } from "bun:test";
+import { invitesOfJoins } from "../../../src/bot/people/invite-watch.ts";
+import { until } from "../../support/until.ts";
+import { channelNamed, userNamed } from "../../support/world.ts";
+import { worldTest } from "../../support/world-test.ts";
+
+const uses = (of: Record<string, number>) => new Map(Object.entries(of));
+
+test.each([
+	["one join, one use", { a: 1, b: 5 }, { a: 2, b: 5 }, 1, true, "a"],
+	["many by the same", { a: 1 }, { a: 4 }, 3, true, "a"],
+	["two by two", { a: 1, b: 5 }, { a: 2, b: 6 }, 2, true, "a,b"],
+	["an invite made since", { a: 1 }, { a: 1, new: 1 }, 1, true, "new"],
+	["no use: the vanity link, or a bot that adds people", { a: 1 }, { a: 1 }, 1, true, "?"],
+	["fewer uses than joins", { a: 1 }, { a: 2 }, 2, true, "a,?"],
+	["more uses than joins", { a: 1, b: 1 }, { a: 2, b: 2 }, 1, true, "a,b,?"],
+	["an invite that is gone", { a: 1, once: 0 }, { a: 1 }, 1, true, "once,?"],
+	["one is gone, but all uses are known", { a: 1, once: 0 }, { a: 2 }, 1, true, "a"],
+	["others join at the same time", { a: 1 }, { a: 2 }, 1, false, "a,?"],
+])("%s", (_, before, after, joins, isQuiet, expected) => {
+	expect(invitesOfJoins(uses(before), uses(after as Record<string, number>), { joins, isQuiet }).join()).toBe(expected);
+});
+
+worldTest("one reading serves the joins of a second, and where asks for it", async (world) => {
+	const { simulator, guild } = world;
+	const { world: platform } = simulator;
+	const invite = (code: string) =>
+		platform.invites.add(channelNamed(world, "general"), { code, inviter: userNamed(world, "ada") });
+	const [a, b] = [invite("aaaa"), invite("bbbb")];
+	const joinBy = (used: typeof a, ...names: string[]) => {
+		for (const username of names) {
+			platform.members.add(guild, platform.users.add({ username }));
+			platform.invites.use(used);
+		}
+	};
+	const read = () => simulator.requests.list().filter(({ path }) => path.endsWith(`/${guild.id}/invites`)).length;
+	await until("the bot has read the invites", () => read() > 0);
+	const members = async (where: string) => (await world.call("list_members", { where })).text;
+	joinBy(a, "first", "second");
+	await until("both are known", async () => (await members("invite:aaaa")).includes("2 of 8 members match"));
+	expect(read()).toBe(2);
+	const text = await members("invite:https://discord.gg/aaaa");
+	expect(text).toMatch(/first \| ID: \d+ \| invite aaaa\n@second \| ID: \d+ \| invite aaaa\n6 more members may match:/);
+	expect(text).toContain("Invites are known of joins while this bot ran with MANAGE_GUILD");
+	expect(await members("invite:bbbb and name:first")).toStartWith("0 of 8");
+	joinBy(a, "third");
+	joinBy(b, "fourth");
+	await until("both may be either", async () => (await members("invite:bbbb")).includes("invite one of"));
+	expect(await members("invite:bbbb")).toMatch(/third \| ID: \d+ \| invite one of aaaa or bbbb/);
+	const ban = await world.call("ban", { where: "invite:bbbb" });
+	expect(ban).toMatchObject({ isError: true });
+	expect(ban.text).toStartWith("Nobody matches for certain. Nothing was done.");
+});
