@@ -16,7 +16,7 @@ import { toToolError } from "../../discord/rest/errors.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { FeatureOptions, Part } from "../commands/feature.ts";
-import { saveJoins } from "../store/tables/joins.ts";
+import { deleteJoin, saveJoins } from "../store/tables/joins.ts";
 
 /** Readings after which joins that do not pause are attributed as far as possible. */
 const maxReadings = 5;
@@ -52,6 +52,12 @@ export class InviteWatch implements Part {
 		};
 		onSessionOrGuild(client, () => this.options.connection.guilds.forEach(begin), begin);
 		client.on(Events.GuildDelete, ({ id }) => this.#guilds.delete(id));
+		client.on(Events.GuildMemberRemove, ({ guild, id: user_id }) => {
+			const { store, log } = this.options;
+			deleteJoin(store.sql, { guild_id: guild.id, user_id }).catch((error) =>
+				log.warn("could not delete the invite of a member who left", { guild: guild.id, error }),
+			);
+		});
 		client.on(Events.GuildMemberAdd, (member) => {
 			const { guild, user } = member;
 			const watched = this.#guilds.get(guild.id);

@@ -1,9 +1,13 @@
 // By which invite people join.
 
 import { expect, test } from "bun:test";
-import { invitesOfJoins } from "../../../src/bot/people/invite-watch.ts";
+import { InviteWatch, invitesOfJoins } from "../../../src/bot/people/invite-watch.ts";
+import { saveJoins, selectJoins } from "../../../src/bot/store/tables/joins.ts";
+import { migrations } from "../../../src/bot/store/tables.ts";
+import { startConnection } from "../../support/connection.ts";
+import { onBoth, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, userNamed } from "../../support/world.ts";
+import { channelNamed, memberNamed, userNamed } from "../../support/world.ts";
 import { worldTest } from "../../support/world-test.ts";
 
 const uses = (of: Record<string, number>) => new Map(Object.entries(of));
@@ -52,4 +56,21 @@ worldTest("one reading serves the joins of a second, and where asks for it", asy
 	const ban = await world.call("ban", { where: "invite:bbbb" });
 	expect(ban).toMatchObject({ isError: true });
 	expect(ban.text).toStartWith("Nobody matches for certain. Nothing was done.");
+});
+
+onBoth(({ place }) => {
+	test("the invite of a member who leaves is forgotten", async () => {
+		await using alpha = await startConnection();
+		await using opened = await openStore(await place(), { migrations });
+		const { store } = opened;
+		const guild = alpha.simulator.guild("The Cooks");
+		const { user } = memberNamed({ simulator: alpha.simulator, guild }, "zoe");
+		const row = (user_id: string) => ({ guild_id: guild.id, user_id, joined_at: 1, invites: "aaaa" });
+		await saveJoins(store.sql, [row(user.id), row("1")]);
+		const watch = new InviteWatch({ connection: alpha.connection, store, log: alpha.recorded.log });
+		watch.attach(alpha.connection.discord);
+		alpha.simulator.world.members.remove(guild, memberNamed({ simulator: alpha.simulator, guild }, "zoe"));
+		await until("the row is gone", async () => (await selectJoins(store.sql, guild.id)).length === 1);
+		await watch.close();
+	});
 });

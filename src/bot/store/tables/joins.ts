@@ -20,6 +20,13 @@ export async function saveJoins(sql: Sql, rows: readonly JoinRow[]): Promise<voi
 		ON CONFLICT (guild_id, user_id) DO UPDATE SET joined_at = excluded.joined_at, invites = excluded.invites`;
 }
 
+export async function deleteJoin(
+	sql: Sql,
+	{ guild_id, user_id }: Pick<JoinRow, "guild_id" | "user_id">,
+): Promise<void> {
+	await sql`DELETE FROM joins WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
+}
+
 export function selectJoins(sql: Sql, guildId: string): Promise<JoinRow[]> {
 	return sql<JoinRow>`SELECT * FROM joins WHERE guild_id = ${guildId}`;
 }
