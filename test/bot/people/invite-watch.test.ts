@@ -61,6 +61,7 @@ worldTest("one reading serves the joins of a second, and where asks for it", asy
 onBoth(({ place }) => {
 	test("the invite of a member who leaves is forgotten", async () => {
 		await using alpha = await startConnection();
+		await alpha.opened;
 		await using opened = await openStore(await place(), { migrations });
 		const { store } = opened;
 		const guild = alpha.simulator.guild("The Cooks");
