@@ -127,7 +127,6 @@ export const getInvite = readTool({
 export const deleteInvite = destructiveTool({
 	name: "delete_invite",
 	toolset: "guild",
-	offered: "listed",
 	title: "Delete invites",
 	description: "Delete invites: their links stop working.",
 	permissions: [{ permission: "ManageChannels", orInGuild: "ManageGuild", with: "invite_codes" }],

@@ -33,16 +33,16 @@ const jobs: readonly Job[] = [
 		title: "Set up a guild",
 		description: "Create roles, categories and channels with their access, as described.",
 		arguments: { plan: "What the guild is for and what it should have, in your own words." },
-		needs: ["list_channels", "list_roles", "create_role", "create_channel"],
+		needs: ["list_channels", "list_roles", "plan_guild", "apply_guild"],
 		text: ({ plan }) => [
 			plan === undefined
 				? "Set up this guild. First ask me what it is for, and which roles and channels it should have."
 				: `Set up this guild. What it should have: ${plan}`,
-			"1. Read what there is: get_guild_info, list_roles, list_channels. Keep what fits; ask before you delete or rename anything.",
-			"2. Create roles from the top down with create_role: permissions, colour, `below_role_id`, and `user_ids` who get it at once.",
-			"3. Create each category, then its channels, with create_channel. Give access in the same call: `view_role_ids` for a private channel, `write_role_ids` for one that others only read. Forums get their tags, voice channels their limit there, too.",
-			"4. Then what else is wanted: create_scheduled_event, set_automod_rule and create_poll, which find_tools describes and use_tool calls, and send_message with `pin` for the rules.",
-			"5. Check the access of an ordinary member and of each new role with check_permissions, and report what was created, with links.",
+			"1. Read what there is: list_roles and list_channels. Keep what fits; ask before you delete or rename anything.",
+			"2. Write all of it as one document: roles from the top down, an existing one first to place others below it; categories with their access and channels; messages, posts and role menus inside of their channels; members with their new roles, events, automod rules, the welcome screen. export_guild with `format` and `parts` describes fields, through use_reading_tool if it is not listed.",
+			"3. plan_guild with the document. Mistakes come all at once, with a plan_hash: send only the corrections, as `changes` with it.",
+			"4. Check in the plan who gains access and who is pinged. Show it to me and wait for my decision, then carry it out with apply_guild.",
+			"5. If the job is not done yet, follow it with get_job. Check the access of an ordinary member and of each new role in one call of check_permissions, and report what was created, with links.",
 		],
 	},
 	{
@@ -53,20 +53,20 @@ const jobs: readonly Job[] = [
 			since: "When it began, such as 3h or 2026-01-31T12:00Z.",
 			actor: "Id or name of a moderator account that was taken over, if any.",
 		},
-		needs: ["get_audit_log", "list_members", "ban", "delete_messages"],
+		needs: ["get_audit_log", "list_members", "ban", "delete_messages", "undo_actions"],
 		text: ({ since = "24h", actor }) => [
 			`This guild was raided. Look at everything since ${since}.`,
 			...(actor === undefined
 				? []
 				: [
-						`The account ${actor} was taken over. First take its power: remove its roles, and time it out. It may have given roles, invites or webhooks to others: undo_actions with this account and \`after\` plans how to set all of it back; show me the plan first.`,
+						`The account ${actor} was taken over. First take its power: get_member shows its roles, which bulk_role_update removes; then time it out.`,
 					]),
-			"1. Stop it: pause invites with set_incident_actions, and lock channels with lock_channel if it goes on. find_tools finds tools that are not listed.",
-			"2. See what happened: get_audit_log with `after`; list_members with `where`, such as `joined since 1d`, for the accounts that came; search_messages with `count_by` author, for what they wrote.",
-			"3. Show me the list of accounts before you ban anyone, and leave out members who were there before. Then ban them in one call: first with `dry_run`, then for real.",
-			"4. Delete what they wrote with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`.",
-			"5. Undo the rest of what the audit log shows with undo_actions, account by account.",
-			"6. Check with get_audit_log and check_permissions that nothing is left, unlock what you locked (lock_channel with `unlock`), and report what was done and what cannot be restored.",
+			"1. Stop it if it goes on: pause invites with set_incident_actions, and lock channels with lock_channel. find_tools finds tools that are not listed.",
+			`2. See what happened: get_audit_log with \`after\`; search_messages with \`count_by\` author; list_members with \`where\`, such as \`joined since ${since} and messages > 0\`, for those who came and what they did.`,
+			`3. Undo what ${actor ?? "each hijacked account"} did: undo_actions with \`user_id\` and \`after\` plans it. Read what it cannot undo, show me the plan, then call it again with the plan_hash alone. It leaves what the account created unless \`delete_created\` is set.`,
+			`4. Ban the accounts that came to raid: ban with \`where\` shows first whom it would ban and why. Show me the list, and leave out members who were there before; then the same call with \`where\` = "preview:…".`,
+			"5. Delete what they wrote with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`. Banning with `delete_messages` does the same.",
+			"6. Check with get_audit_log that nothing is left, unlock what you locked (lock_channel with `unlock`), and report what was done and what cannot be restored.",
 		],
 	},
 	{
@@ -91,8 +91,8 @@ const jobs: readonly Job[] = [
 		needs: ["search_messages", "list_members", "get_audit_log"],
 		text: ({ since = "7d" }) => [
 			`Write a report about this guild since ${since}. Change nothing.`,
-			"1. Activity: search_messages over all channels with `after` and `count_by` author, channel and day.",
-			"2. People: list_members with `where`, such as `joined since 7d`, for those who came.",
+			"1. Activity: search_messages over all channels with `after` and `count_by` author, channel and day. list_channels with `silent_since` names channels in which nobody wrote.",
+			`2. People: list_members with \`where\` = "joined since ${since}" for those who came, and with "messages >= 10 since ${since}" for the most active.`,
 			"3. Moderation: get_audit_log with `after`.",
 			"4. Events: list_scheduled_events, through use_reading_tool if it is not listed.",
 			"Write half a page with figures, compare days, name the most active channels and people, and point out what needs attention. Quote no private channels.",

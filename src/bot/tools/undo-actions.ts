@@ -46,6 +46,7 @@ export const undoActions = tool(
 	{
 		name: "undo_actions",
 		toolset: "moderation",
+		offered: "listed",
 		person: { permissions: [{ permission: "Administrator", inGuild: true }] },
 		title: "Undo an account's actions",
 		description:
