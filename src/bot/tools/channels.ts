@@ -8,7 +8,7 @@ import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, powersIn } from "../../discord/powers.ts";
-import { fieldLine, namedLike, oneField, resultLines } from "../../discord/text.ts";
+import { fieldLine, inlineText, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { activeThreads } from "../../discord/thread-pages.ts";
 import type { ToolError } from "../../lib/tool-error.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
@@ -341,15 +341,17 @@ export const deleteChannel = destructiveTool({
 	input: { guild_id, channel_id: found(find.currentChannel, "channel"), reason },
 	plan(_, { guild, channel }) {
 		const target = `the ${kindName(channel)} channel ${channelName(channel)}`;
+		// Nobody can read a mention of what is deleted.
+		const where = inlineText(`#${channel.name}`, 200);
 		const inside = channelsFromTop(guild).filter(({ parentId }) => parentId === channel.id);
 		const left = inside.length > 0 ? ` The ${inside.length} channel(s) in it stay, without a category.` : "";
 		return {
 			preview: async () => [
 				channel.type === ChannelType.GuildCategory
-					? result(`Would delete ${target}.${left}`, said("preview.delete_category", { where: `<#${channel.id}>` }))
+					? result(`Would delete ${target}.${left}`, said("preview.delete_category", { where }))
 					: result(
 							`Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
-							said("preview.delete_channel", { where: `<#${channel.id}>` }),
+							said("preview.delete_channel", { where }),
 						),
 				...inside.map((one) => lineOf(one)),
 			],

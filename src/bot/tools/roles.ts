@@ -8,7 +8,7 @@ import { roleIds } from "../../discord/members/member-filter.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { describeBits, personHas, requireGrantable } from "../../discord/permissions.ts";
 import { describePowers, grantingPermissions, powerfulPermissions, powersIn } from "../../discord/powers.ts";
-import { countOf, fieldLine, namedLike, oneField, resultLines } from "../../discord/text.ts";
+import { countOf, fieldLine, inlineText, namedLike, oneField, resultLines } from "../../discord/text.ts";
 import { visibleChannels } from "../../discord/visible-channels.ts";
 import { formatColor } from "../../guild-document/names/colors.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
@@ -323,7 +323,7 @@ export const deleteRole = destructiveTool({
 			preview: [
 				result(
 					`Would delete the role ${roleName(role)}${usage}.`,
-					said("preview.delete_role", { role: `<@&${role.id}>` }),
+					said("preview.delete_role", { role: inlineText(`@${role.name}`, 200) }),
 				),
 				...resultLines(
 					shown.map(memberFields),

@@ -17,7 +17,7 @@ import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import * as find from "../../discord/find.ts";
 import { botMember, requireOf, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
-import { oneField } from "../../discord/text.ts";
+import { inlineText, oneField } from "../../discord/text.ts";
 import { threadCursor, threadLines } from "../../discord/thread-pages.ts";
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";
@@ -331,7 +331,7 @@ export const deleteThread = destructiveTool({
 		return {
 			preview: result(
 				`Would delete ${target} with its ${count}. To archive it instead, use edit_thread with archived = true.`,
-				said("preview.delete_thread", { where: `<#${thread.id}>` }),
+				said("preview.delete_thread", { where: inlineText(thread.name, 200) }),
 			),
 			write: () => guild.client.rest.delete(Routes.channel(thread.id)),
 			result: `Deleted ${target} with its ${count}.`,

@@ -83,7 +83,7 @@ test("in a German server the request is German, and the answer in the language o
 	);
 });
 
-test("a request says what the call would do, and why it is destructive", async () => {
+test("names in a request are escaped once, and it says why a call is destructive", async () => {
 	let id = "";
 	await using world = await startApprovalWorld({
 		mcp: () => ({ approval_for_root: true }),
@@ -94,7 +94,7 @@ test("a request says what the call would do, and why it is destructive", async (
 	pendingId(await world.call(undefined, "delete_role", { role_id: id }));
 	expect(descriptionOf(world.posts().at(-1)).split("\n")).toEqual([
 		`Run **Delete a role**? Requested by the holder of MCP_AUTH_TOKEN. Concerns: <@&${id}>.`,
-		`> Delete the role <@&${id}>?`,
+		"> Delete the role @a | \\*b\\* \\\\ c?",
 		expect.stringContaining("Details shows all"),
 	]);
 	pendingId(await world.call(undefined, "create_role", { name: "New", permissions: ["MANAGE_GUILD"] }));
