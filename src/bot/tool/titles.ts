@@ -1,8 +1,8 @@
 // The titles of tools and the reasons why a call counts as destructive, as people read them.
 
-import { titleOf, withTitles } from "../../discord/permissions.ts";
+import { withTitles } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
-import { inList, type Said, said, type Text, type TextKey, textsOf } from "../../texts/texts.ts";
+import { type Said, said, type Text, type TextKey, textsOf, type Value } from "../../texts/texts.ts";
 
 const english = textsOf("en");
 
@@ -12,59 +12,51 @@ export function toolTitle(name: string, listed: unknown = name): Text {
 	return Object.hasOwn(english, key) ? ({ key, values: {} } satisfies Said) : String(listed);
 }
 
-const role = String.raw`@.* \(ID: (\d+)\)`;
-const bits = "([A-Z_, ]+)";
-const where = String.raw`(?: in .* \(ID: (\d+)\))?`;
+const role = String.raw`@.* \(ID: (?<role>\d+)\)`;
+const bits = "(?<permissions>[A-Z_, ]+)";
+const there = String.raw` in .* \(ID: (?<where>\d+)\)`;
 
-/** For the texts that `Needs.destructive` returns. */
-const reasons: readonly [RegExp, (...matched: string[]) => Said][] = [
-	[new RegExp(`^gives a role ${bits}$`), (permissions) => said("destructive.new_role", { permissions })],
-	[
-		new RegExp(`^gives ${role} ${bits}$`),
-		(id, permissions) => said("destructive.role", { role: `<@&${id}>`, permissions }),
-	],
-	[
-		new RegExp(`^takes ${bits} from ${role}$`),
-		(permissions, id) => said("destructive.takes", { role: `<@&${id}>`, permissions }),
-	],
-	[new RegExp(`^places a role above ${role}$`), (id) => said("destructive.above", { role: `<@&${id}>` })],
-	[new RegExp(`^changes which roles rank below ${role}$`), (id) => said("destructive.order", { role: `<@&${id}>` })],
-	[/^silences @everyone in all channels$/, () => said("destructive.silences_all")],
-	[/^silences @everyone in several channels$/, () => said("destructive.silences")],
-	[new RegExp(`^allows ${bits} in the channel$`), (permissions) => said("destructive.channel", { permissions })],
-	[/^replaces the channel's (.+)$/, (names) => said("destructive.replaces", { names })],
-	[/^replaces the permissions of the channels by/, () => said("destructive.synchronises")],
-	[/^raises what members need/, () => said("destructive.verification")],
-	[
-		new RegExp(`^gives ${bits}${where} to those who join by it$`),
-		(permissions, id) => given("destructive.invite", permissions, id),
-	],
-	[
-		new RegExp(`^gives ${bits}${where} to those who use it$`),
-		(permissions, id) => given("destructive.menu", permissions, id),
-	],
-	[/^gives access to channels that the bot does not see/, () => said("destructive.unseen")],
-	[/^replaces what a message says$/, () => said("destructive.message")],
-	[/^may set off the rule "(.+)"$/, (rule) => said("destructive.rule", { rule: inlineText(rule, 200) })],
-	[/^blocks messages or members by words/, () => said("destructive.words")],
-	[/^blocks messages with (\d+) mentions$/, (count) => said("destructive.mentions", { count: Number(count) })],
-	[/^pauses direct messages between all members$/, () => said("destructive.direct_messages")],
-	[/^carries out the plan$/, () => said("destructive.plan")],
-	[/^ends the event for good$/, () => said("destructive.event")],
+/** For the texts that `Needs.destructive` returns: each names the parameters of its message. */
+const reasons: readonly [start: string, TextKey][] = [
+	[`gives a role ${bits}$`, "destructive.new_role"],
+	[`gives ${role} ${bits}$`, "destructive.role"],
+	[`takes ${bits} from ${role}$`, "destructive.takes"],
+	[`places a role above ${role}$`, "destructive.above"],
+	[`changes which roles rank below ${role}$`, "destructive.order"],
+	["silences @everyone in all", "destructive.silences_all"],
+	["silences @everyone in several", "destructive.silences"],
+	[`allows ${bits} in the channel$`, "destructive.channel"],
+	["replaces the channel's (?<names>.+)$", "destructive.replaces"],
+	["replaces the permissions of the channels by", "destructive.synchronises"],
+	["raises what members need", "destructive.verification"],
+	[`gives ${bits} to those who join by it$`, "destructive.invite"],
+	[`gives ${bits}${there} to those who join by it$`, "destructive.invite.there"],
+	[`gives ${bits} to those who use it$`, "destructive.menu"],
+	[`gives ${bits}${there} to those who use it$`, "destructive.menu.there"],
+	["gives access to channels that the bot does not see", "destructive.unseen"],
+	["replaces what a message says$", "destructive.message"],
+	['may set off the rule "(?<rule>.+)"$', "destructive.rule"],
+	["blocks messages or members by words", "destructive.words"],
+	[String.raw`blocks messages with (?<count>\d+) mentions$`, "destructive.mentions"],
+	["pauses direct messages between all members$", "destructive.direct_messages"],
+	["ends the event for good$", "destructive.event"],
+	["carries out the plan$", "destructive.plan"],
 ];
-
-function given(key: "destructive.invite" | "destructive.menu", bitNames: string, channelId: string | undefined): Said {
-	const permissions = inList(bitNames.split(", ").map(titleOf));
-	return said(key, {
-		permissions: channelId ? said("destructive.there", { permissions, where: `<#${channelId}>` }) : permissions,
-	});
-}
+const forms = reasons.map(([start, key]) => ({ key, form: new RegExp(`^${start}`) }));
 
 /** `why`: what follows "it". */
 export function saidDestructive(why: string): Said {
-	for (const [form, reason] of reasons) {
-		const [matched, ...values] = form.exec(why) ?? [];
-		if (matched !== undefined) return said("destructive", { why: withTitles(reason(...values)) });
-	}
-	return said("destructive", { why: said("refusal.reason", { text: inlineText(why, 300) }) });
+	const known = forms.find(({ form }) => form.test(why));
+	if (!known) return said("destructive", { why: inlineText(why, 300) });
+	const { key, form } = known;
+	const groups = Object.entries(form.exec(why)?.groups ?? {});
+	const values = groups.map(([name, text]): [string, Value] => [name, parameterOf(name, text)]);
+	return said("destructive", { why: withTitles({ key, values: Object.fromEntries(values) }) });
+}
+
+function parameterOf(name: string, text: string): Value {
+	if (name === "role") return `<@&${text}>`;
+	if (name === "where") return `<#${text}>`;
+	if (name === "permissions") return text;
+	return name === "count" ? Number(text) : inlineText(text, 300);
 }
