@@ -116,6 +116,8 @@ describe.concurrent("the deadline", () => {
 		expect(await world.text("act")).toBe(
 			"ERROR Gateway error: BackendOffline: alpha cannot be reached (no answer within 1 s); nothing was done. list_instances shows when it is online again. Available instances: alpha.",
 		);
+		// The gateway would wait for the session.
+		await world.bot.stop();
 	});
 });
 

@@ -37,7 +37,12 @@ export function linked(
 }
 
 /** Reconnects without delay. */
-export const quickTiming = { identifyMs: 0, backOffMs: [5, 200], invalidSessionMs: [5, 20] } as const;
+export const quickTiming = {
+	identifyMs: 0,
+	backOffMs: [5, 200],
+	invalidSessionMs: [5, 20],
+	resendPauseMs: [5, 20],
+} as const;
 
 type Toml = BotConfig["toml"];
 

@@ -26,7 +26,7 @@ import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refu
 import { completeMembers, makeCache } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
-import { resolveLostMessages } from "../rest/nonce.ts";
+import { resendPauseMs, resolveLostMessages } from "../rest/nonce.ts";
 import { Pictures } from "../rest/pictures.ts";
 import { RequestGuard } from "../rest/request-guard.ts";
 import { RequestQueue } from "../rest/request-queue.ts";
@@ -56,6 +56,7 @@ const connectionTiming = {
 	maxCommandAgeMs: 30_000,
 	/** How long a client waits for the guilds of a new session before it becomes ready. */
 	guildsMs: 15_000,
+	resendPauseMs,
 };
 
 const commandEvents = new Set<string>([GatewayDispatchEvents.MessageCreate, GatewayDispatchEvents.InteractionCreate]);
@@ -337,7 +338,7 @@ export class Connection {
 			timeoutSignal: this.#options.timeoutSignal,
 			onUnauthorized: () => void this.#verifyToken(client),
 		});
-		resolveLostMessages(client.rest, this.#closing.signal);
+		resolveLostMessages(client.rest, this.#closing.signal, this.#timing.resendPauseMs);
 
 		attach?.(client);
 		client.once(Events.ClientReady, () => {

@@ -23,10 +23,10 @@ const maxResolveMs = 60_000;
 const maxResends = 4;
 const resendTimeoutMs = 5_000;
 /** The first pause and the maximum: the first request may still be in progress. */
-const pauseMs = [500, 4_000] as const;
+export const resendPauseMs: readonly [number, number] = [500, 4_000];
 
 /** Sends a message whose response was lost again, with its nonce. Call it after `guardRest`. */
-export function resolveLostMessages(rest: REST, closing = new AbortController().signal): void {
+export function resolveLostMessages(rest: REST, closing = new AbortController().signal, pauseMs = resendPauseMs): void {
 	const request = rest.request.bind(rest);
 	rest.request = async (options) => {
 		if (!createsMessage(options) || !isObject(options.body)) return request(options);
@@ -39,7 +39,7 @@ export function resolveLostMessages(rest: REST, closing = new AbortController().
 		} catch (error) {
 			if (!isLost(error)) throw error;
 			const endsAt = sentAt + maxResolveMs;
-			return sendAgain(request, message, { error, endsAt, closing });
+			return sendAgain(request, message, { error, endsAt, closing, pauseMs });
 		}
 	};
 }
@@ -60,14 +60,14 @@ function isLost(error: unknown): boolean {
 async function sendAgain(
 	request: REST["request"],
 	message: InternalRequest,
-	lost: { error: unknown; endsAt: number; closing: AbortSignal },
+	lost: { error: unknown; endsAt: number; closing: AbortSignal; pauseMs: typeof resendPauseMs },
 ): Promise<unknown> {
 	const run = currentRun();
 	const signals = [lost.closing, run && toAbortSignal(run.signal), message.signal];
 	const ended = AbortSignal.any(signals.filter((signal) => signal != null));
 	let latest = lost.error;
 	for (let resends = 0; resends < maxResends; resends += 1) {
-		const waitMs = Math.max(doubledMs(resends, pauseMs), pauseAfter(latest));
+		const waitMs = Math.max(doubledMs(resends, lost.pauseMs), pauseAfter(latest));
 		const leftMs = Math.min(timeLeftMs(), lost.endsAt - performance.now());
 		if (waitMs >= leftMs) break;
 		try {

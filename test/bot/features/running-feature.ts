@@ -69,7 +69,7 @@ export async function startFeature(setup: FeatureSetup) {
 			onResponse() {},
 			needsModerationEvents: true,
 			needsMessageContent: setup.messageContent ?? false,
-			timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0 },
+			timing: { backOffMs: [1, 4], invalidSessionMs: [1, 4], identifyMs: 0, resendPauseMs: [5, 20] },
 			requestsPerSecond: setup.requestsPerSecond ?? 1_000_000,
 		});
 		const { personality, ...given } = setup.given ?? {};

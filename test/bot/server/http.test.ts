@@ -138,13 +138,6 @@ test.each([
 	expect(readiness.status).toBe(status);
 });
 
-test("a body of 1 MiB is accepted, and one byte more gets 413", async () => {
-	await using offline = startOfflineBot(undefined);
-	const post = (length: number) => fetch(offline.url, { method: "POST", body: call.padEnd(length) });
-	expect((await post(1024 * 1024)).status).toBe(200);
-	expect((await post(1024 * 1024 + 1)).status).toBe(413);
-});
-
 worldTest(
 	"while it drains, a bot refuses calls and new sessions, still answers everything else, and ends what runs",
 	async (world) => {

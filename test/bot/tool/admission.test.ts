@@ -14,14 +14,7 @@ import { render } from "../../../src/texts/texts.ts";
 import { openConnection, startConnection } from "../../support/connection.ts";
 import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
-import {
-	channelNamed,
-	memberNamed,
-	roleNamed,
-	startWorld,
-	type TestWorld,
-	userNamed,
-} from "../../support/world.ts";
+import { channelNamed, memberNamed, roleNamed, startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const unknownId = "999999999999999999";
 const anchor = Date.parse("2026-11-22T12:00:00Z");

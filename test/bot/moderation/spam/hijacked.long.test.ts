@@ -6,8 +6,8 @@ import { realisticLimits } from "../../../../src/simulator/rest/rate-limits.ts";
 import { until } from "../../../support/until.ts";
 import { channels, startHijacking } from "./hijacked.ts";
 
-/** As many as are timed out in three windows of that rate limit. */
-const accounts = 25;
+/** As many as are timed out in two windows of that rate limit. */
+const accounts = 15;
 
 test("under Discord's rate limits: copies are deleted long before all accounts are timed out", async () => {
 	const limits = { rateLimits: realisticLimits };
