@@ -25,7 +25,7 @@ import { type GuildBackup, type GuildDocuments, lostForGood, type PlanSource, un
 import { withOwnAccess } from "./plans/own-access.ts";
 import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { hashOf, invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
-import { unseenIn } from "./read/read-guild.ts";
+import { type Unreadable, unseenIn } from "./read/read-guild.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
 	backups: BackupReader;
@@ -165,24 +165,16 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		async export(guild, parts = partNames) {
 			const wanted = parts === partNames ? parts.filter((part) => !optionalParts.includes(part)) : parts;
 			const { state, unreadable } = await rules.read(guild, wanted);
-			return {
-				document: exportDocument(state, wanted),
-				missing: [...unreadable, ...unseenIn(state).filter(({ part }) => wanted.includes(part))].map(
-					({ part, why }) => `${part}: ${why}`,
-				),
-			};
+			const unseen = unseenIn(state).filter(({ part }) => wanted.includes(part));
+			return { document: exportDocument(state, wanted), missing: [...unreadable, ...unseen].map(missingText) };
 		},
 		backups: (guild) => options.backups.list(guild.id),
 		async exportBackup(guild, name) {
 			const { document, omitted } = await readBackup(options, guild, name);
-			const denied = partsOf(document).flatMap((part) => {
-				const why = rules.whyNotRead?.(part);
-				return why === undefined ? [] : { part, why };
-			});
+			const denied = rules.unreadable?.(partsOf(document)) ?? [];
 			const allowed = { ...document };
 			for (const { part } of denied) delete allowed[part];
-			const missing = denied.map(({ part, why }) => `${part}: ${why}`);
-			return { document: allowed, missing: omitted === "" ? missing : [omitted, ...missing] };
+			return { document: allowed, missing: resultLines(omitted, denied.map(missingText)) };
 		},
 		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
 		keepPlan: keepPlanOf,
@@ -206,6 +198,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		close: () => jobs.close(),
 	};
 }
+
+const missingText = ({ part, why }: Unreadable) => `${part}: ${why}`;
 
 /** Without the database, that something was undone is only a remark that is missing. */
 function noneIfUnavailable(error: unknown): ReadonlySet<string> {

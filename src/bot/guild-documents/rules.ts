@@ -9,7 +9,7 @@ import { durationText } from "./plans/duration.ts";
 import type { Rules } from "./plans/plans.ts";
 import { type ReadOptions, readGuildState, readRestored } from "./read/read-guild.ts";
 import { refusalsOf, requireStep } from "./refusals/refusals.ts";
-import { whyNotRead } from "./refusals/tools-of-steps.ts";
+import { unreadable } from "./refusals/tools-of-steps.ts";
 
 export interface RulesOptions extends ReadOptions {
 	denies(toolName: string): boolean;
@@ -27,19 +27,13 @@ export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions):
 			const keys = document && new Set(document.messages?.map(keyOfMessage));
 			const messages: ReadOptions["messages"] = async (guildId) =>
 				((await reading.messages?.(guildId)) ?? []).filter(({ key }) => keys?.has(key) ?? true);
-			const denied = parts.flatMap((part) => {
-				const why = whyNotRead(part, denies);
-				return why === undefined ? [] : { part, why };
-			});
+			const denied = unreadable(parts, denies);
 			const allowed = parts.filter((part) => !denied.some((one) => one.part === part));
-			const { state, unreadable } = await readGuildState(guild, allowed, {
-				...reading,
-				messages: reading.messages && messages,
-			});
+			const read = await readGuildState(guild, allowed, { ...reading, messages: reading.messages && messages });
 			const restored = restore && (await readRestored(guild, restore));
-			return { state: { ...state, ...restored }, unreadable: [...denied, ...unreadable] };
+			return { state: { ...read.state, ...restored }, unreadable: [...denied, ...read.unreadable] };
 		},
-		whyNotRead: (part) => whyNotRead(part, denies),
+		unreadable: (parts) => unreadable(parts, denies),
 		difference: (document, state, options) =>
 			options.restore
 				? restoreDifference(options.restore, state, options.ids)

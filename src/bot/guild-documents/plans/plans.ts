@@ -11,7 +11,7 @@ import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
 import { saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
-import type { ReadGuild } from "../read/read-guild.ts";
+import type { ReadGuild, Unreadable } from "../read/read-guild.ts";
 import { unknownPlan } from "./operations.ts";
 
 /** Plain data, which can be shown and stored. */
@@ -48,8 +48,8 @@ const maxSteps = 20_000;
 export interface Rules {
 	/** `document`: only its messages are read. */
 	read(guild: Guild, parts: readonly Part[], document?: GuildDocument, restore?: Restore): Promise<ReadGuild>;
-	/** Why the configuration forbids reading a part, which `read` then leaves out. */
-	whyNotRead?(part: Part): string | undefined;
+	/** Those that the configuration forbids to read, which `read` leaves out. */
+	unreadable?(parts: readonly Part[]): readonly Unreadable[];
 	difference(document: GuildDocument, state: GuildState, options: DifferenceOptions): Difference | Promise<Difference>;
 	/** Those without a step id are warnings. */
 	refusals(steps: readonly Step[], guild: Guild, state: GuildState): Promise<readonly Refusal[]>;

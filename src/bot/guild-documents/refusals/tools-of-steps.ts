@@ -3,6 +3,7 @@
 
 import type { Part } from "../../../guild-document/format/document.ts";
 import type { Step, StepAction, StepKind } from "../../../guild-document/steps.ts";
+import type { Unreadable } from "../read/read-guild.ts";
 
 const tools: Partial<Record<`${StepAction} ${StepKind}`, string>> = {
 	"edit settings": "edit_guild",
@@ -66,12 +67,13 @@ const readers: Partial<Record<Part, string>> = {
 	bans: "get_bans",
 };
 
-/** By the operator's configuration, for people. */
-export function whyNotRead(part: Part, denies: (toolName: string) => boolean): string | undefined {
-	const tool = readers[part];
-	return tool !== undefined && denies(tool)
-		? `the operator of this bot does not allow ${tool}, which reads the same (config.toml)`
-		: undefined;
+/** By the operator's configuration. */
+export function unreadable(parts: readonly Part[], denies: (toolName: string) => boolean): Unreadable[] {
+	return parts.flatMap((part) => {
+		const tool = readers[part];
+		if (tool === undefined || !denies(tool)) return [];
+		return { part, why: `the operator of this bot does not allow ${tool}, which reads the same (config.toml)` };
+	});
 }
 
 export const namesInTable: readonly string[] = [tools, toolsOfPeople, readers].flatMap(Object.values);
