@@ -221,14 +221,12 @@ describe("permissions", () => {
 	});
 
 	test.each([
-		["ban", "Ban Members", "ADA 1d"],
-		["unban", "Ban Members", "ADA"],
 		["banlist", "Ban Members", ""],
 		["nuke", "Manage Messages", "1"],
 		["setlog", "Manage Server", "off"],
 	])("%s needs %s", async (name, permission, rest) => {
 		const world = shared();
-		const command = `!m ${name} ${rest.replace("ADA", world.id("ada"))}`;
+		const command = `!m ${name} ${rest}`;
 		const answer = await world.ask("mona_lisa", command);
 		expect(answer).toMatch(/^You (need|lack) /);
 		expect(answer).toContain(permission);
@@ -552,28 +550,6 @@ describe("cooldowns", () => {
 		const [slow, ...more] = world.answers().filter(({ content }) => content.startsWith("You used"));
 		expect(slow?.content).toMatch(/^You used 30 commands in 60 seconds\. Try again in \d+ seconds?\.$/);
 		expect(more).toEqual([]);
-	});
-
-	test("too many mistakes get one notice, and do not prevent a ban", async () => {
-		await using world = await startModerationWorld();
-		const { simulator } = world;
-		// One after the other: a command counts as one until it turns out to be a mistake.
-		for (let index = 0; index < 30; index++)
-			expect(await world.ask(moderator, "!m ban zoe 10")).not.toStartWith("You used");
-		expect(await world.ask(moderator, "!m ban zoe 10")).toStartWith("You used");
-		for (let index = 0; index < 9; index++) await simulator.user(moderator).say(general, "!m ban zoe 10");
-		expect(await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`)).toStartWith("Banned ");
-		expect(world.answers().filter(({ content }) => content.startsWith("You used"))).toHaveLength(1);
-	});
-
-	test("without the permission five commands are answered, and moderators are not affected", async () => {
-		await using world = await startModerationWorld();
-		const { simulator } = world;
-		for (let index = 0; index < 40; index++) await simulator.user("zoe").say(general, "!m nuke 1");
-		await until("all are answered", () => world.answers().length >= 6);
-		expect(await world.ask(moderator, "!m banlist")).toBe("There are no temporary bans.");
-		const starts = world.answers().map(({ content }) => content.slice(0, 6));
-		expect(starts.sort()).toEqual(["There ", ...Array(5).fill("You la"), "You us"]);
 	});
 });
 
