@@ -16,51 +16,26 @@ import { exportDocument } from "../../guild-document/read/export.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
-import type { GuildJobState } from "../store/tables/guild-jobs.ts";
 import { selectUndoneEntries } from "../store/tables/undone-entries.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
+import type { Backups } from "./backups/backups.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
-import { type GuildBackup, type GuildDocuments, lostForGood, type PlanSource, unknownJob } from "./plans/operations.ts";
+import { type GuildDocuments, lostForGood, type PlanSource, unknownJob } from "./plans/operations.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
 import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { hashOf, invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
+import type { RequestOutput } from "./request-schemas.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
-	backups: BackupReader;
-}
-
-export interface BackupReader {
-	/** The newest first. */
-	list(guildId: string): Promise<readonly GuildBackup[]>;
-	/** `name`: "12" or "latest"; of another guild "123456789012345678/12". Rejects with a ToolError if there is none. */
-	read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }>;
+	backups: Pick<Backups, "list" | "read">;
 }
 
 const recreates = ({ steps }: Plan) => steps.some(({ action }) => action === "create");
 
 const deletesChannels = ({ steps }: Plan) =>
 	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
-
-export interface KeptPlan {
-	text: string;
-	hash: string;
-	steps: number;
-	/** Number of changes that the bot cannot make. */
-	refusals: number;
-}
-
-export interface JobProgress {
-	text: string;
-	state: GuildJobState;
-	done: number;
-	failed: number;
-	/** Number of steps of the plan. */
-	total: number;
-	/** Why the job is paused, such as a rate limit. */
-	waiting: string | undefined;
-}
 
 /** Variants that return data instead of text, and starting and stopping jobs. */
 export interface GuildDocumentsService extends GuildDocuments {
@@ -69,12 +44,12 @@ export interface GuildDocumentsService extends GuildDocuments {
 		guild: Guild,
 		source: PlanSource,
 		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
-	): Promise<KeptPlan>;
+	): Promise<RequestOutput<"plan">>;
 	/** Like `apply`, but resolves with the id of the job; undefined if the plan has no steps. */
 	startJob(hash: string, reason?: string): Promise<string | undefined>;
 	runningJob(guild: Guild): Promise<string | undefined>;
 	/** Like `job`, with the progress as fields. */
-	progress(id: string): Promise<JobProgress>;
+	progress(id: string): Promise<RequestOutput<"job">>;
 	attach(client: Client): void;
 	start(): void;
 	close(): Promise<void>;
@@ -92,7 +67,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		guild: Guild,
 		plan: Plan,
 		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier"> = {},
-	): Promise<KeptPlan> {
+	): Promise<RequestOutput<"plan">> {
 		const hash = await keepPlan(store, plan, now());
 		await nextTurn();
 		const { cache, me } = guild.members;
@@ -103,14 +78,14 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 			self: me ? { id: me.id, name: me.user.username } : undefined,
 			...shown,
 		});
-		return { text, hash, steps: plan.steps.length, refusals: plan.refusals.length };
+		return { text, plan_hash: hash, steps: plan.steps.length, refusals: plan.refusals.length };
 	}
 
 	async function keepPlanOf(
 		guild: Guild,
 		source: PlanSource,
 		{ prune, maxBytes, isWhole = false }: Parameters<GuildDocuments["plan"]>[2] = {},
-	): Promise<KeptPlan> {
+	): Promise<RequestOutput<"plan">> {
 		const restore = "plan" in source && unchanged(await requirePlan(store, source.plan), source);
 		if (restore) return keepAndShow(guild, await makePlan(guild, restore, rules), { maxBytes });
 		const given = await givenDocument(options, guild, source);
@@ -320,11 +295,12 @@ function createJobViews(
 			const all = [...steps.values()];
 			return {
 				text: await showJob(id),
+				job_id: id,
 				state: row.state,
 				done: plan.steps.filter(({ id }) => steps.get(id)?.state === "done").length,
 				failed: all.filter(({ state }) => state === "failed").length,
 				total: plan.steps.length,
-				waiting: wait?.why,
+				...(wait && { waiting: wait.why }),
 			};
 		},
 		job: showJob,

@@ -26,8 +26,10 @@ const job = v.object({
 	job_id: v.string(),
 	state: v.picklist(["running", "done", "failed", "cancelled"]),
 	done: count,
+	/** Number of steps of the plan. */
 	total: count,
 	failed: count,
+	/** Why the job is paused, such as a rate limit. */
 	waiting: v.optional(v.string()),
 });
 

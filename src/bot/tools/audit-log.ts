@@ -76,7 +76,7 @@ export const getAuditLog = readTool({
 		const last = entries.at(-1);
 		if (!last) return `No audit log entry matches; Discord keeps entries for 45 days (${nowIs()}).`;
 		const undone = await guildDocuments.undone(entries.map(({ id }) => id));
-		const { actors, lines } = auditLogLines(entries, namesIn(merged(pages), guild), undone);
+		const { actors, lines } = auditLogLines(entries, namesIn(pages, guild), undone);
 		return resultLines(
 			`${entries.length} audit log entries in ${lines.length} line(s), newest first, times in UTC, ${nowIs()}. By: ${actors}`,
 			lines,
@@ -114,16 +114,4 @@ export async function readPages(
 		next = all.at(-1)?.id;
 	}
 	return pages;
-}
-
-export function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
-	return {
-		users: pages.flatMap((page) => page.users),
-		webhooks: pages.flatMap((page) => page.webhooks),
-		threads: pages.flatMap((page) => page.threads),
-		integrations: pages.flatMap((page) => page.integrations),
-		application_commands: pages.flatMap((page) => page.application_commands),
-		auto_moderation_rules: pages.flatMap((page) => page.auto_moderation_rules),
-		guild_scheduled_events: pages.flatMap((page) => page.guild_scheduled_events),
-	};
 }

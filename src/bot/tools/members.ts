@@ -145,11 +145,7 @@ interface PageRequest {
 	limit: number;
 }
 
-/**
- * Returns a page of members: the first `limit` after the member `after`, in the order `sort`. `next` is the result line
- * for reading the next page, if there is one. Throws a ToolError if the page cannot be determined, because the member
- * `after` left the guild.
- */
+/** Throws a ToolError if the member `after` has left the guild, unless the order is by id. */
 function pageOf(
 	members: readonly GuildMember[],
 	{ guild, sort, after, limit }: PageRequest,
@@ -179,7 +175,6 @@ function nextAfter(
 	return (member) => compare(member, last) > 0;
 }
 
-/** Returns a note for a tool's result if the guild's members are still being loaded; otherwise an empty list. */
 export function stillLoading(guild: Guild, connection: Connection): string[] {
 	return resultLines(unknownMembers(guild, connection));
 }

@@ -23,7 +23,7 @@ import { tool } from "../tool/define.ts";
 import { callOf, isOfUndo } from "./audit-log/calls.ts";
 import { namesIn } from "./audit-log/lines.ts";
 import { restoreItems, rolesOfGone } from "./audit-log/restore.ts";
-import { merged, readPages } from "./audit-log.ts";
+import { readPages } from "./audit-log.ts";
 import { plan_hash, planBasis, planToCarryOut } from "./guild-documents.ts";
 
 /** Of each log. */
@@ -74,7 +74,7 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	const { entries, pages, calls, isCut } = await readActions(args, after, context);
 	const undone = await guildDocuments.undone(entries.map(({ id }) => id));
 	const left = entries.filter(({ id }) => !undone.has(id));
-	const nameOf = namesIn(merged(pages), guild);
+	const nameOf = namesIn(pages, guild);
 	const backup = await backupBefore(after, context);
 	const callIdOf = (entry: APIAuditLogEntry) => callOf(entry, calls, guild)?.id;
 	const found = restoreItems(left, guild, nameOf, callIdOf, backup?.document);

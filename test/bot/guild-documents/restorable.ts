@@ -2,12 +2,9 @@
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
-import {
-	createGuildDocuments,
-	type GuildDocumentsService,
-	type JobProgress,
-} from "../../../src/bot/guild-documents/guild-documents.ts";
+import { createGuildDocuments, type GuildDocumentsService } from "../../../src/bot/guild-documents/guild-documents.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
+import type { RequestOutput } from "../../../src/bot/guild-documents/request-schemas.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import type { Step } from "../../../src/guild-document/steps.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
@@ -112,7 +109,7 @@ export async function startRestorable(more: number) {
 	const hear = () => until("the bot has heard of all changes", () => isSame(guild, bot.guild));
 
 	/** Moves the clock on whenever the job waits for it. */
-	function end(service: () => GuildDocumentsService, job: string): Promise<JobProgress> {
+	function end(service: () => GuildDocumentsService, job: string): Promise<RequestOutput<"job">> {
 		return until("the job ends", async () => {
 			const progress = await service().progress(job);
 			if (progress.state !== "running") return progress;
@@ -168,7 +165,7 @@ export async function startRestorable(more: number) {
 		}
 
 		let service = begin();
-		const { hash } = await service.keepPlan(guild, { backup: "latest" });
+		const { plan_hash: hash } = await service.keepPlan(guild, { backup: "latest" });
 		const job = (await service.startJob(hash)) ?? "";
 		const progress = await end(() => service, job);
 		await service.close();
@@ -180,7 +177,7 @@ export async function startRestorable(more: number) {
 		const ids = members.map((name) => bot.member(name).user.id);
 		const service = startService(() => {});
 		const document = everything(ids, more);
-		const { hash } = await service.keepPlan(guild, { document });
+		const { plan_hash: hash } = await service.keepPlan(guild, { document });
 		const job = (await service.startJob(hash)) ?? "";
 		const { text, state } = await end(() => service, job);
 		if (state !== "done") throw new Error(text);

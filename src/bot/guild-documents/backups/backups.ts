@@ -23,7 +23,7 @@ import {
 	selectGuildBackup,
 	selectGuildBackups,
 } from "../../store/tables/guild-backups.ts";
-import { unknownBackup } from "../plans/operations.ts";
+import { type GuildBackup, unknownBackup } from "../plans/operations.ts";
 import type { Pictures } from "../read/pictures.ts";
 import { readGuildState, unseenIn } from "../read/read-guild.ts";
 
@@ -75,26 +75,6 @@ export interface BackupsOptions {
 	log: Log;
 	registry?: Registry | undefined;
 	timing?: Partial<BackupTiming>;
-}
-
-export interface Backup {
-	guildId: string;
-	/** Within its guild, such as "12". */
-	name: string;
-	madeAt: Date;
-	guildName: string;
-	/** Characters of the document as JSON. */
-	length: number;
-	channels: number;
-	roles: number;
-	/** The parts that the backup lacks, with the reasons, for people; "" if it is complete. */
-	omitted: string;
-	/** Since when and why the backup is exempt from the rotation. */
-	kept: { at: Date; reason: string } | undefined;
-}
-
-export interface BackupWithDocument extends Backup {
-	document: GuildDocument;
 }
 
 export interface BackupsStatus {
@@ -275,7 +255,7 @@ export class Backups {
 	}
 
 	/** `name`: "12" or "latest"; of another guild "123456789012345678/12". Rejects with a ToolError if there is none. */
-	async read(guildId: string, name: string): Promise<BackupWithDocument> {
+	async read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }> {
 		const [, other, which = ""] =
 			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(name.trim().replace(/^backup /i, "")) ?? [];
 		const id = other ?? guildId;
@@ -288,7 +268,7 @@ export class Backups {
 	}
 
 	/** The newest first. Rejects with StoreUnavailable. */
-	async list(guildId: string): Promise<Backup[]> {
+	async list(guildId: string): Promise<GuildBackup[]> {
 		return (await selectGuildBackups(this.#sql, guildId)).map(describe);
 	}
 
@@ -300,7 +280,7 @@ export class Backups {
 		guildId: string,
 		deletedIds: readonly string[],
 		{ reason, notice }: { reason: string; notice: boolean },
-	): Promise<Backup | undefined> {
+	): Promise<GuildBackup | undefined> {
 		let best: { row: GuildBackupRow; count: number } | undefined;
 		for (const { number } of await selectGuildBackups(this.#sql, guildId)) {
 			const row = await selectGuildBackup(this.#sql, guildId, number);
@@ -354,14 +334,13 @@ function lossOf(what: string, before: number, after: number): string | undefined
 	return isWiped ? `of its ${before} ${what}, ${after} were left at the next backup` : undefined;
 }
 
-function describe(row: GuildBackupRow): Backup {
+function describe(row: GuildBackupRow): GuildBackup {
 	const { kept_at, kept_reason } = row;
 	return {
 		guildId: row.guild_id,
 		name: String(row.number),
 		madeAt: new Date(row.made_at),
 		guildName: row.guild_name,
-		length: row.length,
 		channels: row.channels,
 		roles: row.roles,
 		omitted: row.omitted,

@@ -81,11 +81,6 @@ function createHandlers({ documents, pictures, connection, mayTouch, guildId }: 
 		return guild;
 	}
 
-	async function progressOf(job_id: string) {
-		const { waiting, ...progress } = await documents.progress(job_id);
-		return { job_id, ...progress, ...(waiting !== undefined && { waiting }) };
-	}
-
 	return {
 		async export({ guild_id, parts, backup }, call) {
 			const guild = guildOf(guild_id);
@@ -99,23 +94,22 @@ function createHandlers({ documents, pictures, connection, mayTouch, guildId }: 
 		async plan({ guild_id, document, prune }, call) {
 			const guild = guildOf(guild_id);
 			call.guildId = guild.id;
-			const { hash, ...plan } = await documents.keepPlan(guild, { document }, { prune, maxBytes: Infinity });
-			return { plan_hash: hash, ...plan };
+			return documents.keepPlan(guild, { document }, { prune, maxBytes: Infinity });
 		},
 		async apply({ plan_hash, reason }, call) {
 			call.guildId = await documents.guildOfPlan(plan_hash);
 			const id = await documents.startJob(plan_hash, reason ?? client);
-			return id === undefined ? {} : { job: await progressOf(id) };
+			return id === undefined ? {} : { job: await documents.progress(id) };
 		},
-		job: ({ job_id }) => progressOf(job_id),
+		job: ({ job_id }) => documents.progress(job_id),
 		async "running-job"({ guild_id }) {
 			const id = await documents.runningJob(guildOf(guild_id));
-			return id === undefined ? {} : { job: await progressOf(id) };
+			return id === undefined ? {} : { job: await documents.progress(id) };
 		},
 		async cancel({ job_id }, call) {
 			call.guildId = await documents.guildOfJob(job_id);
 			await documents.cancel(job_id);
-			return progressOf(job_id);
+			return documents.progress(job_id);
 		},
 		async "missing-pictures"({ hashes }) {
 			const known = await pictures.known(hashes);

@@ -26,12 +26,12 @@ import {
 import { time } from "../../../discord/describe.ts";
 import { officialName, permissionNames } from "../../../discord/permissions.ts";
 import { lengthOf, oneField, truncate } from "../../../discord/text.ts";
+import { formatColor } from "../../../guild-document/names/colors.ts";
 import { listFirst } from "../../../lib/text.ts";
 
-/** Function that returns the name and id of a Discord object, such as a user or a role, as text. */
+/** With the id, of a user, role and so on. */
 export type NameOf = (id: string) => string;
 
-/** One changed field of an object in Discord's audit log. */
 export interface Change {
 	key: string;
 	old_value?: unknown;
@@ -48,7 +48,7 @@ const maxChanges = 12;
 const maxValueLength = 80;
 const maxListed = 8;
 
-/** Keys of audit log fields that descriptions leave out, because they are of no interest or shown elsewhere. */
+/** Of no interest, or shown elsewhere. */
 const unshown = new Set([
 	"id",
 	"guild_id",
@@ -141,22 +141,12 @@ function wordOf(names: Enum, value: unknown): string | undefined {
 	return entry && words(entry[0]);
 }
 
-/**
- * Returns the name of a channel type as an argument of create_channel, such as "voice"; undefined for unknown types.
- */
-export function channelKind(type: unknown): string | undefined {
-	return wordOf(ChannelType, type);
-}
-
-/** Returns the changed fields of an audit log entry, including fields that discord.js does not know. */
+/** Also fields that discord.js does not know. */
 export function changesOf(entry: APIAuditLogEntry): readonly Change[] {
 	return (entry.changes ?? []) as readonly Change[];
 }
 
-/**
- * Describes the changes of an audit log entry in words, without secrets such as tokens. For an object that was created
- * or deleted, describes its fields except its name and default values.
- */
+/** Without secrets such as tokens. Of a created or deleted object its fields except its name and default values. */
 export function describeChanges(entry: APIAuditLogEntry, nameOf: NameOf): string[] {
 	const action = entry.action_type;
 	const isWhole = /(Create|Delete)$/.test(AuditLogEvent[action] ?? "");
@@ -186,10 +176,7 @@ function isDefault(value: unknown): boolean {
 
 const overwriteKeys = ["allow", "deny", "type"];
 
-/**
- * Converts permission bits in decimal, as Discord sends them, to a number: 0 if the value is absent, undefined if it is
- * invalid.
- */
+/** In decimal. 0 if the value is absent, undefined if it is invalid. */
 export function bitsOf(value: unknown): bigint | undefined {
 	if (value === undefined || value === null) return 0n;
 	return /^\d{1,20}$/.test(String(value)) ? BigInt(String(value)) : undefined;
@@ -295,7 +282,7 @@ function listOf(value: unknown, nameOf?: NameOf): string[] {
 	});
 }
 
-/** Describes each permission overwrite in a list, such as "@Mod (ID: 1) +VIEW_CHANNEL". */
+/** Such as "@Mod (ID: 1) +VIEW_CHANNEL". */
 function overwritesIn(value: unknown, nameOf: NameOf): string[] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	return items.filter(isRecord).flatMap(({ id, allow, deny }) => {
@@ -317,18 +304,13 @@ function formatValue(key: string, value: unknown, { action, nameOf }: Context): 
 		const seconds = secondsIn.get(key);
 		if (seconds !== undefined) return duration(value * seconds);
 		if (key === "bitrate") return `${value / 1000} kbit/s`;
-		if (key.endsWith("color")) return colorText(value);
+		if (key.endsWith("color")) return value === 0 ? "none" : formatColor(value);
 		return String(value);
 	}
 	const text = String(value);
 	if (key.endsWith("_id") && isId(text)) return nameOf(text);
 	if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text)) return time(new Date(text));
 	return `"${oneField(cut(text))}"`;
-}
-
-/** Formats a color as "#8E44AD"; "none" for 0, which is Discord's default color. */
-export function colorText(color: number): string {
-	return color === 0 ? "none" : `#${color.toString(16).padStart(6, "0").toUpperCase()}`;
 }
 
 function duration(seconds: number): string {

@@ -23,15 +23,12 @@ export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 		.map(([name, action]) => [officialName(name), action]),
 );
 
-/**
- * The objects, such as users, that Discord sends together with audit log entries, which contain only the ids of these
- * objects.
- */
+/** What Discord sends with the entries, which have only ids. */
 type Named = Omit<APIAuditLog, "audit_log_entries">;
 
 /**
- * Returns the audit log entries without those about channels that the person in whose name the call acts cannot see, or
- * about threads, webhooks or events in such channels. `log` has the objects that Discord sent with the entries.
+ * Without those about channels that the person in whose name the call acts cannot see, or about threads, webhooks or
+ * events there.
  */
 export async function visibleEntries(
 	entries: readonly APIAuditLogEntry[],
@@ -52,22 +49,18 @@ function idsIn(entry: APIAuditLogEntry): string[] {
 	return [target_id, ...Object.values(options), ...values].filter((value) => typeof value === "string");
 }
 
-/**
- * Returns a function that names a Discord object by its id. It looks first among the objects that Discord sent with the
- * audit log, then in the bot's caches.
- */
-export function namesIn(log: Named, guild: Guild): NameOf {
-	const names = new Map<string, string>([
-		...log.users.map(({ id, username }) => [id, `@${username}`] as const),
-		...log.webhooks.map(({ id, name }) => [id, name ?? "webhook"] as const),
-		...log.threads.map(({ id, name }) => [id, name ? `#${name}` : "thread"] as const),
-		...[
-			...log.auto_moderation_rules,
-			...log.guild_scheduled_events,
-			...log.integrations,
-			...log.application_commands,
-		].map(({ id, name }) => [id, name] as const),
-	]);
+/** First from what Discord sent with the entries, then from the bot's caches. */
+export function namesIn(pages: readonly Named[], guild: Guild): NameOf {
+	const names = new Map<string, string>();
+	for (const page of pages) {
+		const { users, webhooks, threads } = page;
+		for (const { id, username } of users) names.set(id, `@${username}`);
+		for (const { id, name } of webhooks) names.set(id, name ?? "webhook");
+		for (const { id, name } of threads) names.set(id, name ? `#${name}` : "thread");
+		const { auto_moderation_rules, guild_scheduled_events, integrations, application_commands } = page;
+		const others = [auto_moderation_rules, guild_scheduled_events, integrations, application_commands];
+		for (const { id, name } of others.flat()) names.set(id, name);
+	}
 	const { roles, emojis, client } = guild;
 	return (id) => {
 		const user = client.users.cache.get(id);
@@ -90,17 +83,14 @@ function named(name: string | null | undefined, id: string): string {
 
 const maxGapMs = 10 * 60_000;
 
-/** Audit log entries that are described in one line, because the same user did the same to one or several objects. */
+/** One line: the same user did the same to one or several objects. */
 interface Group {
 	entries: APIAuditLogEntry[];
 	targets: Map<string, { name: string; changes: string[][]; count: number }>;
 	place: string;
 }
 
-/**
- * Describes audit log entries, which are sorted from newest to oldest. `actors` names the users who acted, with their
- * numbers of entries; `lines` describes the entries, similar ones in one line.
- */
+/** `entries`: the newest first. `actors`: with their numbers of entries. */
 export function auditLogLines(
 	entries: readonly APIAuditLogEntry[],
 	nameOf: NameOf,

@@ -22,9 +22,7 @@ import { readsContent } from "../../messages/message-content.ts";
 import { searchIndex } from "../../messages/message-index.ts";
 import { duration } from "../../tool/arguments/durations.ts";
 
-/**
- * Describes a member in one line for a preview: names, id, when they joined, and their highest role if they have one.
- */
+/** For a preview. */
 export function memberLine(member: GuildMember): string {
 	const { highest } = member.roles;
 	return fieldLine(
@@ -34,13 +32,12 @@ export function memberLine(member: GuildMember): string {
 	);
 }
 
-/** Describes a user who is not a member in one line: names and id. */
 export function outsiderLine({ globalName, username, id }: Pick<User, "globalName" | "username" | "id">): string {
 	const name = globalName ? `${oneField(globalName)} (@${oneField(username)})` : `@${oneField(username)}`;
 	return `${name} | ID: ${id} | not a member`;
 }
 
-/** Fetches the ban of a user from Discord; undefined if the user is not banned. */
+/** Undefined if the user is not banned. */
 export function fetchBan(guild: Guild, userId: string): Promise<APIBan | undefined> {
 	return absentIf(
 		[RESTJSONErrorCodes.UnknownBan],
@@ -81,10 +78,7 @@ export async function bannedNamed(guild: Guild, name: string): Promise<string | 
 	return others.length === 0 ? only : undefined;
 }
 
-/**
- * Finds which of the users `ids` are banned from the guild. Reads at most 10,000 bans; `isComplete` is false if that
- * was not enough.
- */
+/** Reads at most 10,000 bans; `isComplete` is false if that was not enough. */
 export async function bansAmong(
 	guild: Guild,
 	ids: readonly string[],
@@ -98,15 +92,12 @@ export async function bansAmong(
 	return { banned, isComplete };
 }
 
-/**
- * Maximum number of authors in one search. https://docs.discord.com/developers/resources/message#search-guild-messages
- */
+/** In one search. https://docs.discord.com/developers/resources/message#search-guild-messages */
 const maxAuthors = 100;
 
 /**
- * Says how many messages a ban of these users would delete: "about 12 message(s) of the last 1 h". If the number is
- * unknown, says why. In a call that acts in a person's name, says "their messages of the last 1 h", because Discord's search also
- * counts messages in channels that only the bot can read. Never throws for an error of Discord.
+ * Such as "about 12 message(s) of the last 1 h", or why that is unknown. Without a number in a call in a person's name:
+ * Discord's search also counts messages in channels that only the bot can read.
  */
 export async function countDeletedMessages(guild: Guild, userIds: readonly string[], seconds: number): Promise<string> {
 	const span = `of the last ${inDays(seconds)}`;

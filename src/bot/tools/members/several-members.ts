@@ -9,32 +9,23 @@ import { mentions, type Result, result } from "../../results/result.ts";
 import { found, list } from "../../tool/arguments/arguments.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 
-/** A user's id, and the guild member with this id; undefined if the user is not a member. */
 export interface MaybeMember {
 	id: string;
 	member: GuildMember | undefined;
 }
 
-/**
- * Looks up a guild member by user id: in the cache if it contains all members, otherwise on Discord. Does not throw if
- * the user is not a member.
- */
+/** From the cache if it has all members, otherwise from Discord. */
 export async function memberOrAbsent(guild: Guild, id: string, connection: MemberState): Promise<MaybeMember> {
 	return { id, member: await memberOrNone(guild, id, connection) };
 }
 
-/** Schema of the argument `user_ids` of tools that act on members. */
 export const user_ids = list(found(memberOrAbsent, "member"), 1, 200, "Members.");
 
-/** Looks up a guild member by user id, in the cache only. */
 export function cachedMember(guild: Guild, id: string): MaybeMember {
 	return { id, member: guild.members.cache.get(id) };
 }
 
-/**
- * Returns those of the users who are members, and a result line about the others, if there are any. Throws a ToolError
- * if no user is a member.
- */
+/** `absent`: a line about the others. Throws if no user is a member. */
 export function membersAmong(
 	guild: Guild,
 	users: readonly MaybeMember[],
