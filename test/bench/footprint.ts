@@ -4,21 +4,17 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseCommandLine } from "../../src/lib/program/program.ts";
-import { demoSeed } from "../../src/simulator/seed.ts";
-import { startSimulator } from "../../src/simulator/simulator.ts";
-import { startBotProcess } from "../support/bot-process.ts";
 import { executables } from "../support/program.ts";
-import { measureCalls, membersLoaded, openSession } from "./http-load.ts";
 import { startLoadProcess } from "./load-process.ts";
 import { measureBareClient, measureMembers, measureStart } from "./members/measure.ts";
-import { fillGateway, printMemory } from "./memory.ts";
-import { firstAnswer, startGatewayProcess, startStubs, token } from "./targets.ts";
+import { fillGateway } from "./memory.ts";
+import { firstAnswer, startGatewayProcess, startStubs } from "./targets.ts";
 import { measureUp } from "./up-footprint.ts";
 
 const usage = `Usage: bun run bench:footprint [--quick] [--only <part>] [--members <number>] [--help]
 
-Prints the memory (RSS) of a gateway and a bot, at rest and full, of "up" with five bots (also PSS), and the size of the
-executable in dist.
+Prints the memory (RSS) of a gateway, at rest and full, of a bot at rest, of "up" with five bots (also PSS), and the size
+of the executable in dist.
 
   --quick             fewer calls and members, in under 20 seconds
   --only <part>       gateway, bot, up, size, or one that does not run without it:
@@ -37,10 +33,7 @@ const { quick, only, members } = parseCommandLine(usage, {
 });
 const parts = {
 	gateway: measureGateway,
-	async bot() {
-		await measureBot(0);
-		await measureBot(crowd);
-	},
+	bot: () => measureMembers(0),
 	up: measureUp,
 	size() {
 		console.log("\nexecutable");
@@ -56,8 +49,6 @@ const parts = {
 	start: () => measureStart(quick ? 3 : 11),
 };
 const calls = quick ? 20_000 : 100_000;
-const crowd = quick ? 10_000 : 100_000;
-const botLoad = { connections: 64, ms: quick ? 1_000 : 5_000 };
 
 async function measureGateway(): Promise<void> {
 	await using stack = new AsyncDisposableStack();
@@ -68,29 +59,6 @@ async function measureGateway(): Promise<void> {
 	stack.use(gateway);
 	await firstAnswer(gateway.url);
 	await fillGateway(gateway, stack.use(startLoadProcess()), calls);
-}
-
-/** A bot in front of the demo's guilds, one of which has so many members more. */
-async function measureBot(more: number): Promise<void> {
-	const seed = demoSeed();
-	const [first, ...others] = seed.guilds;
-	if (!first) throw new Error("the demo has guilds");
-	await using simulator = await startSimulator({ seed: { ...seed, guilds: [{ ...first, crowd: more }, ...others] } });
-	await using bot = await startBotProcess({
-		DISCORD_TOKEN: simulator.bot("alpha").token,
-		DISCORD_API_URL: simulator.api,
-		GUILD_ID: simulator.guild(first.name).id,
-		MCP_AUTH_TOKEN: token,
-		LOG_FORMAT: "json",
-	});
-	await membersLoaded(bot.url, token);
-	await printMemory(bot.pid, `bot, a guild of ${more || "a few"} members`);
-	const target = { name: "bot", url: bot.url, token, usage: async () => ({ cpuMicros: 0, rss: 0 }) };
-	const sessions = await Promise.all(Array.from({ length: botLoad.connections }, () => openSession(target)));
-	const tool = { name: "list_guilds", arguments: {} };
-	const { rate } = await measureCalls(target, tool, sessions, botLoad.ms);
-	const done = Math.round((rate * botLoad.ms) / 1000);
-	await printMemory(bot.pid, `bot, after ${done} calls as well`);
 }
 
 function printSize(): void {

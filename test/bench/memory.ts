@@ -32,7 +32,7 @@ export function printRow(
 }
 
 /** Prints how much memory a process has, after a while in which it could give some back. */
-export async function printMemory(pid: number, state: string, goal?: number): Promise<void> {
+async function printMemory(pid: number, state: string, goal?: number): Promise<void> {
 	await settle();
 	printRow(state, await memoryOf(pid), { goal });
 }

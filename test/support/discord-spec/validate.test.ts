@@ -203,7 +203,6 @@ test("no test starts a simulator whose exchanges are not validated", async () =>
 		if (imported.some(({ path }) => path.endsWith("/simulator/simulator.ts"))) starting.push(file);
 	}
 	expect(starting.sort()).toEqual([
-		"bench/footprint.ts",
 		"bench/members/simulator-process.ts",
 		"bench/soak-bot.ts",
 		"bench/up-footprint.ts",
