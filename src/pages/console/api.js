@@ -112,7 +112,6 @@ export const post = (path, body = {}) =>
 /**
  * Resolves with the session of this browser (null without one), and the origin at which people sign in with Discord
  * (null if they cannot).
- * @returns {Promise<{ session: null | Session, discord: null | string }>}
  */
 export async function getSession() {
 	const found = await get("/sign-in");
@@ -120,10 +119,7 @@ export async function getSession() {
 	return found;
 }
 
-/**
- * @param {{ token: string } | { discord: true }} proof
- * @returns {Promise<Session>}
- */
+/** @param {{ token: string } | { discord: true }} proof */
 export async function signIn(proof) {
 	const { session } = await post("/sign-in", proof);
 	csrf = session.csrf;

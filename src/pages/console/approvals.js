@@ -9,10 +9,7 @@ const lookMs = 15_000;
 /** Maximum number of characters of the arguments or the plan of a call that are shown. */
 const maxText = 250_000;
 
-/**
- * Creates the section with the calls that wait for approval.
- * @param {(count: number) => void} onCount Called with the number of those that this person may decide.
- */
+/** @param {(count: number) => void} onCount Called with the number of those that this person may decide. */
 export function createApprovals(onCount) {
 	const list = element("div.list");
 	const note = element("p.quiet");

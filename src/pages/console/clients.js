@@ -34,12 +34,7 @@ function isLocal(endpoint) {
 	return /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
-/**
- * Returns the ways to connect, one per client.
- *
- * @param {Connection} connection
- * @returns {Client[]}
- */
+/** @param {Connection} connection */
 export function clientsOf(connection) {
 	const { endpoint, byToken } = connection;
 	/** @param {string} token */
@@ -114,10 +109,7 @@ codex mcp login guildhall`,
 	];
 }
 
-/**
- * @param {Connection} connection
- * @returns {Client}
- */
+/** @param {Connection} connection */
 function claudeDesktop({ endpoint, byToken }) {
 	const name = "Claude Desktop";
 	// https://support.claude.com/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp
@@ -158,7 +150,6 @@ function claudeDesktop({ endpoint, byToken }) {
  * @param {string} endpoint
  * @param {object} headers
  * @param {boolean} byToken
- * @returns {Client}
  */
 function cursor(endpoint, headers, byToken) {
 	const server = { url: endpoint, ...headers };
@@ -172,10 +163,7 @@ function cursor(endpoint, headers, byToken) {
 	};
 }
 
-/**
- * @param {Connection} connection
- * @returns {Client}
- */
+/** @param {Connection} connection */
 function vsCode({ endpoint, byToken }) {
 	// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
 	const input = {
@@ -204,7 +192,6 @@ function vsCode({ endpoint, byToken }) {
  * @param {Connection} connection
  * @param {string} name
  * @param {readonly string[]} steps
- * @returns {Client}
  */
 function hosted({ endpoint, byToken }, name, steps) {
 	if (byToken || isLocal(endpoint) || !endpoint.startsWith("https:"))

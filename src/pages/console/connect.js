@@ -8,8 +8,6 @@ import { copyButton } from "./parts.js";
 /** @typedef {import("./clients.js").Client} Client */
 
 /**
- * Creates the section.
- *
  * @param {boolean} ownsToken Whether this person has a token or can create keys; otherwise clients sign in with Discord.
  */
 export function createConnect(ownsToken) {
@@ -77,8 +75,6 @@ function describe({ name, where, text, install, steps = [] }) {
 }
 
 /**
- * Returns a group of radio buttons.
- *
  * @param {string} legend
  * @param {readonly string[]} values The first is chosen.
  * @param {(value: string) => void} onChoice

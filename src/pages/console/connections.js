@@ -6,10 +6,7 @@ import { accessName, actionButton, named, row, say, shown, tableOr, timeOf } fro
 
 const grantHeads = ["Program", "Person", "May do", "Since", "Last used", "Action"];
 
-/**
- * Creates the section with the clients that act in people's names.
- * @param {boolean} ofAll Whether it shows those of all people.
- */
+/** @param {boolean} ofAll Whether it shows those of all people. */
 export function createConnections(ofAll) {
 	const list = element("div");
 	const intro = `Programs that act in ${ofAll ? "the name of people who signed in with Discord" : "your name"}.`;

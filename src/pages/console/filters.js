@@ -25,20 +25,14 @@ const outcomes = {
 export const outcomeOf = (outcome) =>
 	Object.hasOwn(outcomes, outcome) ? outcomes[outcome] : { name: shown(outcome, 40), kind: "warn" };
 
-/**
- * Returns the caller as a text that is different for each caller.
- * @param {Call} call
- */
+/** @param {Call} call */
 export function callerOf({ by, key, person }) {
 	if (by === "key") return `key ${shown(key ?? "", 64)}`;
 	if (by === "person") return `person ${shown(person ?? "", 20)}`;
 	return "token";
 }
 
-/**
- * Creates the fields of the filters.
- * @param {() => void} onChange
- */
+/** @param {() => void} onChange */
 export function createFilters(onChange) {
 	const bot = createFilter("Bot", changed);
 	const tool = createFilter("Tool", changed);

@@ -18,8 +18,6 @@ import { named, shown } from "./parts.js";
  */
 
 /**
- * Creates the fields for the properties of an object's schema.
- *
  * @param {Schema} schema
  * @param {{ suggestions?: Suggestions, entered?: Map<string, string> }} [options]
  */

@@ -20,7 +20,6 @@ const keyHeads = ["Name", "May do", "Where", "Created", "Expires", "Last used", 
 
 /**
  * Creates the section with the keys, for the holder of the token.
- *
  * @param {() => Promise<import("./api.js").State>} stateOf
  */
 export function createKeys(stateOf) {

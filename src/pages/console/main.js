@@ -28,7 +28,6 @@ function setWaiting(text = "") {
 }
 
 /**
- * Shows the sign-in form.
  * @param {null | string} discord The origin at which people sign in with Discord.
  * @param {string} [problem] Why the person has to sign in again.
  */

@@ -10,7 +10,6 @@ const defaultLength = 120;
 /**
  * Returns untrusted text on one line, without invisible characters and cut to `max` characters.
  * @param {unknown} text
- * @returns {string}
  */
 export function shown(text, max = defaultLength) {
 	// Cutting by UTF-16 units first keeps this fast for long texts; `toWellFormed` repairs half a character.
@@ -104,7 +103,6 @@ export function table(caption, heads, rows = [], kind = "") {
 }
 
 /**
- * Returns a table, or the text `none` if there are no rows.
  * @param {string} none
  * @param {string} caption
  * @param {readonly string[]} heads
@@ -125,11 +123,7 @@ export function row(heads, cells, properties = {}) {
 	return element("tr", { role: "row", ...properties }, ...made);
 }
 
-/**
- * Returns a list of names and values.
- *
- * @param {readonly (readonly [string, Node | string | number] | undefined | false)[]} entries
- */
+/** @param {readonly (readonly [string, Node | string | number] | undefined | false)[]} entries */
 export function facts(entries) {
 	const list = element("dl.facts");
 	for (const entry of entries) if (entry) list.append(element("div", element("dt", entry[0]), element("dd", entry[1])));
@@ -163,11 +157,7 @@ export function copyButton(textOf, { label, name = label, source }) {
 
 /** @typedef {{ title: string, text: string | Node, confirm: string, label?: string }} Question `label`: of the button that asks, for screen readers. */
 
-/**
- * Asks a question in a dialog. Resolves with whether the person confirmed.
- * @param {Question} question
- * @returns {Promise<boolean>}
- */
+/** @param {Question} question */
 function ask({ title, text, confirm }) {
 	const { promise, resolve } = Promise.withResolvers();
 	const dialog = element(
@@ -202,7 +192,6 @@ export const accessNames = { read: "Read", write: "Read and write", all: "Everyt
 export const accessName = (access) => /** @type {Record<string, string>} */ (accessNames)[access] ?? shown(access, 20);
 
 /**
- * Runs an action and disables its button meanwhile.
  * @param {HTMLButtonElement} button
  * @param {() => Promise<void>} act
  * @param {(message: string) => void} complain Shows why the gateway refused it.

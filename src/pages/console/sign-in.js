@@ -7,7 +7,6 @@ import { shown } from "./parts.js";
 /** @typedef {import("./api.js").Session} Session */
 
 /**
- * Creates the sign-in form.
  * @param {null | string} discord The origin at which people sign in with Discord.
  * @param {string} problem Why the person has to sign in (again); may be "".
  * @param {(session: Session) => void} onSession

@@ -10,11 +10,7 @@ import { busy, copyButton, named, shown, shownLines } from "./parts.js";
 /** Maximum number of characters of a result that are shown. The copy button copies all of it. */
 const maxResult = 200_000;
 
-/**
- * Creates the section.
- *
- * @param {() => Promise<import("./api.js").State>} stateOf
- */
+/** @param {() => Promise<import("./api.js").State>} stateOf */
 export function createTry(stateOf) {
 	/** @type {Tool[]} */
 	let tools = [];

@@ -252,7 +252,6 @@ function commandWith({ application_id, id, path }, options) {
 /**
  * Shows the dialog. Resolves with the entered text, or with undefined if the dialog was closed.
  * @param {{ title: string, label: string, submit: string }} question
- * @returns {Promise<string | undefined>}
  */
 function ask({ title, label, submit }) {
 	const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));

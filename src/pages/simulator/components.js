@@ -126,7 +126,6 @@ export function field(control, label, { description, required, list }) {
  * Returns the options of a select menu: its own, or members, roles and the channels that the person sees.
  * @param {World} world
  * @param {Json} component
- * @returns {Option[]}
  */
 export function optionsOf(world, { type, options, channel_types }) {
 	if (type === componentTypes.stringSelect)

@@ -59,8 +59,6 @@ export class Receiver {
 	}
 
 	/**
-	 * Takes an event of the simulator's stream.
-	 *
 	 * @param {string} type
 	 * @param {Json} data
 	 */

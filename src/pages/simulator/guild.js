@@ -11,8 +11,6 @@ import { channelTypes, direct, holdsPosts, isThread, isVoice } from "./world.js"
  */
 
 /**
- * Returns the buttons that open a guild or the direct messages.
- *
  * @param {World} world
  * @param {Actions} actions
  */
@@ -55,7 +53,6 @@ function initialsOf(name) {
 
 /**
  * Returns the list of channels: categories with their channels, active threads, and who is in voice.
- *
  * @param {World} world
  * @param {Actions} actions
  */
@@ -135,10 +132,7 @@ function channelButton(world, channel, actions) {
 	);
 }
 
-/**
- * Returns the symbol before a channel's name.
- * @param {Json} channel
- */
+/** @param {Json} channel */
 export function signOf(channel) {
 	if (channel.type === channelTypes.dm) return "@";
 	if (isVoice(channel)) return "♪";
@@ -187,8 +181,6 @@ function voice(world, channel, actions) {
 }
 
 /**
- * Returns the buttons for what a member does with the open guild.
- *
  * @param {World} world
  * @param {Actions} actions
  */
@@ -201,7 +193,6 @@ export function guildTools({ view, person }, actions) {
 }
 
 /**
- * Returns the content in place of messages: why there are none.
  * @param {World} world
  * @param {Actions} actions
  * @returns {HTMLElement[]}
@@ -223,10 +214,7 @@ export function placeholder(world, actions) {
 	];
 }
 
-/**
- * Returns the channels of the open guild without categories.
- * @param {World} world
- */
+/** @param {World} world */
 export function channelsInOrder(world) {
 	/** @type {Json[]} */
 	const channels = world.view?.channels ?? [];

@@ -17,7 +17,6 @@ const maxDepth = 8;
 
 /**
  * Returns a text in Discord's markdown as a fragment of blocks: paragraphs, headings, quotes, lists and code.
- *
  * @param {string} text
  * @param {Names} names
  */
@@ -31,8 +30,6 @@ export function renderMarkdown(text, names) {
 }
 
 /**
- * Returns a line of text in Discord's markdown, without blocks.
- *
  * @param {string} text
  * @param {Names} names
  */
@@ -297,8 +294,6 @@ function chip(text) {
 }
 
 /**
- * Returns the picture of a guild's emoji, from the simulated CDN.
- *
  * @param {string} id
  * @param {string} name
  */

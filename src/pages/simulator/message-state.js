@@ -9,13 +9,10 @@ export const messageFlags = { ephemeral: 64, thinking: 128 };
 export const suggestionType = 4;
 
 /**
- * Returns the messages of a channel after an event about one of them, and the ids of those that have changed.
- *
  * @param {Json[]} messages oldest first
  * @param {string} type
  * @param {Json} data
  * @param {string | undefined} own the person's id
- * @returns {{ messages: Json[], changed: string[] }}
  */
 export function messagesAfter(messages, type, data, own) {
 	if (type === "MESSAGE_DELETE_BULK")
@@ -34,7 +31,6 @@ export function messagesAfter(messages, type, data, own) {
  * @param {string} type
  * @param {Json} data
  * @param {string | undefined} own the person's id
- * @returns {Json}
  */
 function messageAfter(message, type, data, own) {
 	const { reactions = [] } = message;
@@ -50,7 +46,6 @@ function messageAfter(message, type, data, own) {
  * @param {string} type
  * @param {Json} data
  * @param {string | undefined} own the person's id
- * @returns {Json[]}
  */
 function reactionsAfter(reactions, type, data, own) {
 	if (type === "MESSAGE_REACTION_REMOVE_ALL") return [];
@@ -64,18 +59,12 @@ function reactionsAfter(reactions, type, data, own) {
 	return reactions.map((one) => (one === known ? changed : one)).filter(({ count }) => count > 0);
 }
 
-/**
- * Returns an emoji as it appears in the path of a reaction's route.
- * @param {Json} emoji
- */
+/** @param {Json} emoji */
 export function emojiKey({ id, name }) {
 	return id ? `${name}:${id}` : String(name);
 }
 
-/**
- * @param {Json} interaction
- * @returns {Json[]}
- */
+/** @param {Json} interaction */
 export function ephemeralMessages(interaction) {
 	const { id, state, reply, follow_ups, application_id, application } = interaction;
 	if (interaction.type === suggestionType) return [];
@@ -93,7 +82,6 @@ export function ephemeralMessages(interaction) {
 }
 
 /**
- * Returns when the object with this snowflake was created, in ISO 8601.
  * https://discord.com/developers/docs/reference#snowflakes
  * @param {string} id
  */

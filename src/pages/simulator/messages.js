@@ -28,8 +28,6 @@ const systemTexts = {
 const quickEmoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "✅", "❌"];
 
 /**
- * Returns the items for a list of messages, oldest first.
- *
  * @param {World} world
  * @param {Json[]} messages
  * @param {Actions} actions
@@ -118,10 +116,7 @@ function reference(world, message) {
 	);
 }
 
-/**
- * Returns a short excerpt of a message, for a reply's heading and for screen readers.
- * @param {Json} message
- */
+/** @param {Json} message */
 export function excerptOf(message) {
 	const { content = "", embeds = [], attachments = [] } = message;
 	const text = content || embeds[0]?.title || embeds[0]?.description;
@@ -134,7 +129,6 @@ export function excerptOf(message) {
  * @param {World} world
  * @param {Json} message
  * @param {Actions} actions
- * @returns {(Node | string | undefined | false)[]}
  */
 function content(world, message, actions) {
 	const { names } = world;

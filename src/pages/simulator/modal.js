@@ -46,7 +46,6 @@ export function openModal(world, modal, submit) {
  * Returns a top-level component of a modal, and a function that returns it with its values.
  * @param {World} world
  * @param {Json} part
- * @returns {{ shown: HTMLElement, filled: () => Json }}
  */
 function createPart(world, part) {
 	const { type, id, content, label, description, component, components } = part;
@@ -68,7 +67,6 @@ function createPart(world, part) {
  * @param {Json} input
  * @param {string} label
  * @param {string} [description]
- * @returns {{ shown: HTMLElement, filled: () => Json }}
  */
 function createInput(world, input, label, description) {
 	const { type, id, custom_id, required = true } = input;

@@ -15,7 +15,6 @@ const noticeMs = 8000;
 let noticeTimer;
 
 /**
- * Shows a notice for a few seconds.
  * @param {string} text
  * @param {boolean} [isError]
  */
@@ -31,8 +30,6 @@ export function notify(text, isError = false) {
 }
 
 /**
- * Tells screen readers about a new message.
- *
  * @param {World} world
  * @param {Json} message
  */
@@ -43,11 +40,7 @@ export function announce(world, message) {
 	while (log.children.length > maxAnnouncements) log.firstChild?.remove();
 }
 
-/**
- * Shows whether the page is connected with the simulator.
- *
- * @param {boolean} isConnected
- */
+/** @param {boolean} isConnected */
 export function showConnection(isConnected) {
 	const text = isConnected ? "live" : "reconnecting…";
 	const status = byId("connection");

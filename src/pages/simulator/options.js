@@ -113,16 +113,12 @@ function controlFor(world, option) {
 	});
 }
 
-/**
- * Returns the input of an option with its label and its suggestions.
- * @param {Input} input
- */
+/** @param {Input} input */
 export function optionField({ option: { label, description, required }, control, list }) {
 	return field(control, label, { description, required, list });
 }
 
 /**
- * Returns the values of the filled inputs, as a command has them.
  * @param {readonly Input[]} inputs
  * @returns {Json[]}
  */

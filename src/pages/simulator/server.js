@@ -37,8 +37,6 @@ export async function request(method, path, { body, token } = {}) {
 }
 
 /**
- * Sends a request to the REST API as a person.
- *
  * @param {Person} person
  * @param {string} method
  * @param {string} path below /api/v10
@@ -70,8 +68,6 @@ function refusalOf(status, answer, text) {
 }
 
 /**
- * Returns the messages of Discord's form errors, at any depth.
- *
  * @param {Json | undefined} errors
  * @returns {string[]}
  */
@@ -134,10 +130,7 @@ async function readEvents(body, receive) {
 
 /** @typedef {{ person?: string | undefined, guild?: string | undefined, channel?: string | undefined }} Names */
 
-/**
- * Stores the names of the open guild and channel and of the person, for this tab.
- * @param {Names} names
- */
+/** @param {Names} names */
 export function rememberNames(names) {
 	sessionStorage.setItem("simulator", JSON.stringify(names));
 }

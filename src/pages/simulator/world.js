@@ -128,10 +128,7 @@ export class World {
 		return this.channelOf(this.channelId);
 	}
 
-	/**
-	 * @param {string} id
-	 * @returns {Json | undefined}
-	 */
+	/** @param {string} id */
 	channelOf(id) {
 		const { view, directChannels, guilds } = this;
 		const lists = [
@@ -149,9 +146,7 @@ export class World {
 
 	/**
 	 * Returns the id of the guild in which a channel is, `direct` for direct messages; undefined if it is unknown.
-	 *
 	 * @param {string} channelId
-	 * @returns {string | undefined}
 	 */
 	guildOf(channelId) {
 		const has = (/** @type {Json[]} */ list) => list.some(({ id }) => id === channelId);
@@ -191,18 +186,12 @@ export class World {
 			});
 	}
 
-	/**
-	 * Returns a user's display name in the open guild.
-	 * @param {string} id
-	 */
+	/** @param {string} id */
 	nameOf(id) {
 		return this.findName(id) ?? `user ${id}`;
 	}
 
-	/**
-	 * @param {string} id
-	 * @returns {string | undefined}
-	 */
+	/** @param {string} id */
 	findName(id) {
 		const member = this.memberOf(id);
 		if (member) return member.nick ?? shownName(member.user);
@@ -211,19 +200,12 @@ export class World {
 		return message && shownName(message.author);
 	}
 
-	/**
-	 * @param {string} userId
-	 * @returns {Json | undefined}
-	 */
+	/** @param {string} userId */
 	memberOf(userId) {
 		return this.view?.members.find((/** @type {Json} */ { user }) => user.id === userId);
 	}
 
-	/**
-	 * Names for the mentions in messages.
-	 *
-	 * @type {import("./markdown.js").Names}
-	 */
+	/** @type {import("./markdown.js").Names} */
 	names = {
 		user: (id) => this.findName(id),
 		role: (id) => {
@@ -247,10 +229,8 @@ export class World {
 
 	/**
 	 * Applies an event about messages of the open channel. Returns the ids of the messages that have changed.
-	 *
 	 * @param {string} type
 	 * @param {Json} data
-	 * @returns {string[]}
 	 */
 	applyMessageEvent(type, data) {
 		const { messages, changed } = messagesAfter(this.messages, type, data, this.person?.id);
