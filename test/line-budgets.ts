@@ -27,7 +27,7 @@ const budgets: Record<string, number> = {
 	demo: 540,
 	discord: 7045,
 	gateway: 10_640,
-	"guild-document": 5440,
+	"guild-document": 5445,
 	guildhall: 60,
 	install: 1110,
 	lib: 4100,

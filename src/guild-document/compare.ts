@@ -34,6 +34,10 @@ export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part
 		else if (part === "bans") lines.push(...peopleLines("bans", idsOf(a.document), idsOf(b.document), shown));
 		else lines.push(...partLines(part, things(a.document, part), things(b.document, part), shown));
 	}
+	const bannedIn = (x: GuildFacts, y: GuildFacts) => idsOf(x.document)?.filter((id) => y.members?.includes(id)) ?? [];
+	const list = (ids: readonly string[]) => (ids.length > 0 ? ids.map(shown.person).join(", ") : "nobody");
+	if (parts.includes("bans") && parts.includes("members"))
+		lines.push(`banned in A, member of B: ${list(bannedIn(a, b))}; banned in B, member of A: ${list(bannedIn(b, a))}`);
 	return lines;
 }
 

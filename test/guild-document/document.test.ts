@@ -45,10 +45,10 @@ describe("a mistake is named with its path", () => {
 		],
 		[
 			"wrong types",
-			"version: 1\nchannels: {}\nroles: [{ name: 5, hoist: 1, color: red }]",
+			"version: 1\nchannels: {}\nroles: [{ name: 5, hoist: 1, color: reddish }]",
 			[
 				"roles[0].name: expected a text; put numbers in quotes",
-				'roles[0].color: expected a color such as "#8E44AD"',
+				"roles[0].color: expected the name of a CSS color",
 				"roles[0].hoist: expected true or false",
 				"channels: expected a list",
 			],

@@ -23,8 +23,8 @@ import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
 import { type GuildDocuments, lostForGood, type PlanSource, unknownJob } from "./plans/operations.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
-import { namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
-import { hashOf, invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
+import { isPartOf, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
+import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
 import type { RequestOutput } from "./request-schemas.ts";
 
@@ -124,13 +124,14 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		const issues = plan.issues ?? current.issues;
 		if (issues) throw new ToolError(invalidText(issues));
 		current.given = plan.given;
-		const { text } = await keepAndShow(guild, current);
-		if (hashOf(current) !== hash)
+		// The steps that are still left may be fewer.
+		const { text, hash: left } = await keepAndShow(guild, current);
+		if (left !== hash && !isPartOf(current, plan))
 			throw new ToolError(
 				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${text}`,
 			);
-		if (plan.steps.length === 0) return { text };
-		const job = await jobs.begin(plan, hash, reasonFor(plan, given));
+		if (current.steps.length === 0) return { text };
+		const job = await jobs.begin(current, left, reasonFor(plan, given));
 		if (job) return { jobId: job.id, text: "Started." };
 		const other = await jobs.runningIn(guild.id);
 		throw alreadyRuns(guild, other?.id ?? "that has just ended");

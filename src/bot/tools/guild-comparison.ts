@@ -57,7 +57,7 @@ export const compareGuilds = reading(
 				),
 			),
 			parts: partsArgument("Such as members, bans, roles, channels, settings."),
-			all: v.optional(flag("Also what is equal, and long lists."), false),
+			all: v.optional(flag("Also what is equal, and who is in only one of them."), false),
 		},
 		async run({ with: other, parts = compared, all }, context) {
 			const { guild, otherGuild, discord } = context;

@@ -12,7 +12,7 @@ import { guild_id, limit, text } from "../tool/arguments/arguments.ts";
 import type { BotTool, Self } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
-import { describeWay, documentTool, findOtherWay, nothing } from "../tool/search/other-ways.ts";
+import { describeWay, documentTool, findOtherWay, hasDocument, nothing } from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
 import { isReadOnly } from "../tool/toolsets.ts";
 
@@ -87,7 +87,7 @@ function otherWay(question: string, { tools, beyond, listed, toml }: Self, calle
 	const namesOf = (some: readonly BotTool[]) => new Set(some.map(({ name }) => name));
 	const way = findOtherWay(question, namesOf(tools), namesOf(beyond));
 	if (!way) return undefined;
-	if (way.document === undefined) return [describeWay(way, toml)];
+	if (!hasDocument(way, toml)) return [describeWay(way, toml)];
 	const plan = tools.filter(({ name }) => name === documentTool).map((tool) => callOf(tool, listed));
 	const apply = beyond.filter(({ name }) => name === "apply_guild").map((tool) => neededFor(tool, caller));
 	return [`${plan.join()} with a document such as ${way.document}`, ...apply];

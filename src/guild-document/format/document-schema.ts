@@ -62,7 +62,7 @@ const id = withText(
 	),
 	"Discord's id. A hint: it is compared first, then the name.",
 );
-const userId = withText(id, "Id of the user.");
+const userId = withText(id, "Id or @username of the user.");
 const maxKey = 220;
 const key = text(
 	1,
@@ -147,15 +147,21 @@ export const settings = v.strictObject({
 	premium_progress_bar_enabled: optional(flag("Show the boost progress.")),
 });
 
+const hexColors = (text: string) => text.split(" to ").map((one) => one && Bun.color(one, "HEX"));
+
 const color = withText(
 	v.pipe(
 		v.string('expected a color in quotes, such as "#8E44AD"'),
-		v.regex(/^(#[0-9A-Fa-f]{6}( to #[0-9A-Fa-f]{6}){0,2})?$/, 'expected a color such as "#8E44AD"'),
-		v.transform((input) => input.toUpperCase().replaceAll(" TO ", " to ")),
+		v.regex(
+			/^((#[0-9A-Fa-f]{6}|[a-z]{3,20})( to (#[0-9A-Fa-f]{6}|[a-z]{3,20})){0,2})?$/,
+			'expected a color such as "#8E44AD" or purple',
+		),
+		v.check((input) => input === "" || hexColors(input).every(Boolean), "expected the name of a CSS color"),
+		v.transform((input) => hexColors(input).join(" to ")),
 		// Discord stores black as 0, which means no color.
 		v.transform((input) => (input === "#000000" ? "" : input)),
 	),
-	'Color such as "#8E44AD", or a gradient: "#8E44AD to #11806A"; "" for none.',
+	'Color such as "#8E44AD" or purple, or a gradient: "#8E44AD to #11806A"; "" for none.',
 );
 
 export const role = v.strictObject({

@@ -189,6 +189,19 @@ worldTest("a plan is refused once the guild has changed, and shows the conflict"
 	expect(changed.text).toContain("A plan of undo_actions cannot be changed");
 });
 
+worldTest("a plan of which somebody did a part meanwhile does the rest", async (world) => {
+	const { channels } = world.simulator.world;
+	const [general, bar] = [channelNamed(world, "general"), channels.add(world.guild, { name: "bar" })];
+	for (const channel of [general, bar]) channels.edit(channel, { name: `owned-${channel.name}` }, byZoe(world));
+	await world.heard();
+	const { hash } = await plan(world);
+	channels.edit(general, { name: "general" });
+	await world.heard();
+	const { text } = await world.call("undo_actions", { plan_hash: hash });
+	expect(text).toContain(": done, 1 of 1 step done");
+	expect([general.name, bar.name]).toEqual(["general", "bar"]);
+});
+
 worldTest("what was created is deleted only if asked for", async (world) => {
 	const { simulator, guild } = world;
 	const platform = simulator.world;
@@ -203,7 +216,7 @@ worldTest("what was created is deleted only if asked for", async (world) => {
 		"- role evil from 1 member: @liwei",
 		`cannot: channel scam, role evil: ${created}`,
 	]);
-	expect(await undo(world)).toContain(": done, 1 of 1 steps done".replace("1 steps", "1 step"));
+	expect(await undo(world)).toContain(": done, 1 of 1 step done".replace("1 steps", "1 step"));
 	expect((await plan(world, { delete_created: true })).steps).toEqual(["- channel #scam", "- role evil"]);
 	await undo(world, { delete_created: true });
 	expect([...guild.channels.values()].filter(({ name }) => name === "scam")).toEqual([]);

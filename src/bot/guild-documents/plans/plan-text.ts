@@ -164,6 +164,15 @@ export function thingText({ kind, name, targetId }: Pick<PlannedStep, "kind" | "
 	return `${label} ${kind === "channel" ? "#" : ""}${shown}`;
 }
 
+/** Whether all steps of `plan` are among those of `earlier`, and nothing else is refused. */
+export function isPartOf(plan: Plan, earlier: Plan): boolean {
+	const known = new Set(earlier.steps.map(contentOf));
+	const refused = new Set(earlier.refusals.map(({ subject }) => subject));
+	return (
+		plan.steps.every((step) => known.has(contentOf(step))) && plan.refusals.every(({ subject }) => refused.has(subject))
+	);
+}
+
 const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 	JSON.stringify([id, action, kind, name, changes.map(({ field, before, after }) => [field, before, after])]);
 

@@ -104,7 +104,8 @@ function problemOf(guild: Guild, name: Name, found: readonly Named[]): string {
 	const list = candidates.map(describeNamed).join("; ");
 	if (found.length > 1) return `${found.length} have the name ${shown}. Give an id: ${list}.`;
 	if (found.length === 1) return `${shown} is a display name, but a change needs a username. Give an id: ${list}.`;
-	return `${guildName(guild)} has no ${name.kind} ${shown}.${list && ` Similar: ${list}.`}`;
+	const hint = name.kind === "user" ? " Give the id of someone who is not a member." : "";
+	return `${guildName(guild)} has no ${name.kind} ${shown}.${hint}${list && ` Similar: ${list}.`}`;
 }
 
 /** Replaces each name, at any depth. */

@@ -8,7 +8,7 @@ export interface OtherWay {
 	asked: RegExp;
 	/** Tool that does it where the caller has it. */
 	unless?: string;
-	/** Of a guild document: an example with this part. */
+	/** Of a guild document: an example with this part, where the settings are on. */
 	document?: string;
 	/** Of people. */
 	command?: string;
@@ -83,8 +83,9 @@ const otherWays: readonly OtherWay[] = [
 		settings: ["features.moderation", "moderation.reports"],
 	},
 	{
-		asked: /\broles? (?:menu|button|picker)|reaction roles?|self.?(?:assign|roles?)/,
-		unless: "create_role_menu",
+		asked: /\broles?[ _](?:menu|button|picker)|reaction roles?|self.?(?:assign|roles?)/,
+		document:
+			'{"channels":[{"name":"roles","messages":[{"key":"colors","content":"Pick any:","role_menu":{"roles":["Red","Blue"]}}]}]}',
 		command: "/rolemenu",
 		settings: ["features.moderation"],
 	},
@@ -183,6 +184,10 @@ export function findOtherWay(
 		.filter(({ unless }) => !unless || !(tools.has(unless) || beyond.has(unless)))
 		.filter(({ document }) => !document || tools.has(documentTool))
 		.find((way) => way.asked.test(asked));
+}
+
+export function hasDocument({ document, settings = [] }: OtherWay, toml: TomlSettings): boolean {
+	return document !== undefined && settings.every((path) => isOn(toml, path));
 }
 
 /** Of one without a document. */

@@ -16,7 +16,7 @@ export const possible: readonly (readonly [question: string, ...answers: string[
 	["how can a member report a message to the staff", "/report"],
 	["automatically give a role to everyone who joins", "features.join_role"],
 	["greet new members in a channel when they arrive", "features.welcome"],
-	["role menu with buttons", "create_role_menu"],
+	["role menu with buttons", "channels", "create_role_menu"],
 	["stop new members from posting links for a day", "set_automod_rule"],
 	["put three people in timeout for an hour", "timeout"],
 	["who can post in #announcements?", "check_permissions"],
