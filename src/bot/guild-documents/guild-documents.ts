@@ -125,7 +125,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 		if (issues) throw new ToolError(invalidText(issues));
 		current.given = plan.given;
 		// The steps that are still left may be fewer.
-		const { text, hash: left } = await keepAndShow(guild, current);
+		const { text, plan_hash: left } = await keepAndShow(guild, current);
 		if (left !== hash && !isPartOf(current, plan))
 			throw new ToolError(
 				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${text}`,
