@@ -187,7 +187,9 @@ const emptyPlan = { document: readDocument({}), prune: false };
 
 /** By its start undo_actions knows its own entries in the audit log. */
 const reasonFor = ({ restore }: Plan, given: string | undefined) =>
-	restore ? ["undo_actions", given].filter(Boolean).join(": ") : (given ?? "apply_guild");
+	restore
+		? ["undo_actions", given].filter(Boolean).join(": ")
+		: (given?.replace(/^(?=undo_actions)/, "apply_guild: ") ?? "apply_guild");
 
 /** Undefined unless the plan is of a restore. */
 function unchanged(plan: Plan, source: PlanSource): Plan | undefined {

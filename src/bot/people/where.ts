@@ -203,8 +203,11 @@ export class WhereParser {
 			const by = this.#comparison();
 			const text = this.#token.text.toLowerCase();
 			if (/^(\d{1,9}|none)$/.test(text) && (by !== "" || read.by === undefined)) {
+				if (read.by !== undefined) throw this.#error("one number each: write both conditions with and");
 				this.#next += 1;
-				Object.assign(read, { by: by === "!=" ? "=" : by || ">=", count: Number(text) || 0, isNot: by === "!=" });
+				const count = Number(text) || 0;
+				const most = by || (count === 0 ? "=" : ">=");
+				Object.assign(read, { by: most === "!=" ? "=" : most, count, isNot: most === "!=" });
 			} else if (by === "=" && field === "cases") read.detail = this.#value("a kind").toLowerCase();
 			else if (by !== "") throw this.#error("expected a number");
 			else {

@@ -78,6 +78,13 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	const backup = await backupBefore(after, context);
 	const callIdOf = (entry: APIAuditLogEntry) => callOf(entry, calls, guild)?.id;
 	const found = restoreItems(left, guild, nameOf, callIdOf, backup?.document);
+	const actors = new Set([args.user_id, ...calls.map(({ person }) => person)]);
+	const returned = found.items.filter(
+		({ kind, id, fields }) =>
+			kind === "member" &&
+			actors.has(id) &&
+			Object.entries(fields).some(([field, { before }]) => field.startsWith("role:") && before === true),
+	);
 	const gone = left.filter(({ action_type: type }) =>
 		[AuditLogEvent.MemberBanAdd, AuditLogEvent.MemberKick].includes(type),
 	);
@@ -88,8 +95,12 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	const fromBackup = `Their order, and who had a role, are not in the audit log${backup ? `; members and categories are taken from ${backup.label}` : ", and there is no backup of before"}.`;
 	const who = args.user_id === undefined ? `the key ${oneField(args.key ?? "")}` : nameOf(args.user_id);
 	return guildDocuments.planRestore(guild, {
-		items: found.items,
-		impossible: [...found.impossible, ...withoutEntry(calls, entries, guild)],
+		items: found.items.filter((item) => !returned.includes(item)),
+		impossible: [
+			...found.impossible,
+			...returned.map(({ name }) => ({ subject: name, reason: "the account that is undone gets no roles back" })),
+			...withoutEntry(calls, entries, guild),
+		],
 		deleteCreated,
 		overwriteChanges,
 		remarks: [

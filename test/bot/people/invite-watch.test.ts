@@ -62,6 +62,7 @@ onBoth(({ place }) => {
 	test("the invite of a member who leaves is forgotten", async () => {
 		await using alpha = await startConnection();
 		await alpha.opened;
+		await until("the members are known", () => alpha.connection.hasLoadedMembers);
 		await using opened = await openStore(await place(), { migrations });
 		const { store } = opened;
 		const guild = alpha.simulator.guild("The Cooks");

@@ -51,6 +51,7 @@ test.each([
 	["age<1d12h", "account from 2026-11-23T00:00"],
 	["created after 2026-11-01", "account from 2026-11-01T00:00"],
 	["messages = 0 since 7d", `messages =0 ${week}`],
+	["messages 0 since 7d", `messages =0 ${week}`],
 	["messages since 7d = 0", `messages =0 ${week}`],
 	["messages:0 last 7d", `messages =0 ${week}`],
 	["no messages since 7d", `(not messages >=1 ${week})`],

@@ -189,6 +189,18 @@ worldTest("a plan is refused once the guild has changed, and shows the conflict"
 	expect(changed.text).toContain("A plan of undo_actions cannot be changed");
 });
 
+worldTest("the account gets no role back that it took from itself", async (world) => {
+	const { members, roles } = world.simulator.world;
+	const zoe = memberNamed(world, "zoe");
+	const staff = roles.add(world.guild, { name: "Staff", permissions: bits("BanMembers") });
+	members.edit(world.guild, zoe, { roles: [staff.id] });
+	members.edit(world.guild, zoe, { roles: [] }, byZoe(world));
+	await world.heard();
+	const { text } = await plan(world);
+	expect(text).toContain("the account that is undone gets no roles back");
+	expect(text).not.toContain("~ role");
+});
+
 worldTest("a plan of which somebody did a part meanwhile does the rest", async (world) => {
 	const { channels } = world.simulator.world;
 	const [general, bar] = [channelNamed(world, "general"), channels.add(world.guild, { name: "bar" })];
