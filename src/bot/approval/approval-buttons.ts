@@ -14,7 +14,6 @@ import type { ApprovalSettings } from "./needs-approval.ts";
 import { detailsMessage, readButtonId } from "./request-message.ts";
 import type { Answer, Requests } from "./requests.ts";
 
-/** Discord's limit of a message, in characters. */
 const maxReplyLength = 2_000;
 
 interface ApprovalButtonsOptions {

@@ -37,11 +37,7 @@ export async function previewCall(
 	}
 }
 
-/**
- * Runs the call until it has made its plan or, without one, is about to change or store something. `refusal`: the error
- * result as JSON. `isPreviewed`: it has made a plan that it shows, and that leaves out nothing which its caller may not
- * do. Rejects with an RpcError for invalid arguments.
- */
+/** Runs until its plan or first change. `isPreviewed`: the plan leaves nothing out. RpcError for invalid arguments. */
 export async function checkCall(tool: BotTool, args: JsonObject, context: BotContext) {
 	requireReviewable(tool);
 	const stopped = new CallStopped();

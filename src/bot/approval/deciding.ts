@@ -36,7 +36,6 @@ export interface Decider {
 	name: string;
 }
 
-/** The holder of MCP_AUTH_TOKEN in the gateway's console. */
 export const operator: Decider = { id: rootPrincipal.id, name: "the operator" };
 
 /** Applies only to the plan that `token` identifies. */

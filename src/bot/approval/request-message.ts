@@ -41,9 +41,7 @@ const colours: Record<ApprovalState, number> = {
 
 export interface ShownRequest {
 	row: ApprovalRow;
-	/** Of the tool. */
 	title: string;
-	/** Where the call would act. */
 	guildName: string | undefined;
 	/** Of the server in which it is posted. */
 	language: Language;

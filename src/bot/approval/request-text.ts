@@ -84,7 +84,6 @@ export const notPostedResult = errorResult(
 	"The bot was stopped before it had posted the request for approval. The call was not run; call again.",
 );
 
-/** The state and, if it was run, the call's result. */
 export function describeRequest(row: ApprovalRow): string[] {
 	const { result } = row;
 	return [
@@ -95,7 +94,6 @@ export function describeRequest(row: ApprovalRow): string[] {
 	];
 }
 
-/** Id, tool, state, times and who decided. */
 export function requestLine(row: ApprovalRow): string {
 	const { id, tool, state, created_at, expires_at, decided_by } = row;
 	const isOpen = row.ended_at === null;
@@ -111,7 +109,6 @@ export function requestLine(row: ApprovalRow): string {
 	].join(" | ");
 }
 
-/** Of a tool result as JSON. */
 export function textIn(result: string): string {
 	const { content } = JSON.parse(result) as { content?: unknown };
 	const items: unknown[] = Array.isArray(content) ? content : [];

@@ -61,9 +61,8 @@ import {
 } from "./request-message.ts";
 import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
 
-/** Open requests of one principal. */
+/** Of one principal. */
 const maxOpen = 10;
-/** Milliseconds until a request expires. */
 const expiryMs = 86_400_000;
 const keptMs = 86_400_000;
 const maxPostMs = 12_000;
@@ -76,7 +75,6 @@ export interface RequestsOptions extends Pick<DurableOptions, "log" | "backOffMs
 	select(principal: Principal | undefined): Selection<BotContext>;
 	/** Also events of requests, in the log of tool calls. */
 	record(call: AuditedCall): void;
-	/** Wall clock in epoch milliseconds. */
 	now?: () => number;
 }
 
@@ -102,7 +100,6 @@ interface Execution {
 	approvedBy?: string;
 }
 
-/** After the approval. */
 type CallEnd =
 	/** Run, successfully or not. `result` (JSON) is being stored. */
 	| { kind: "ended"; row: ApprovalRow; result: string; people: Said | undefined }
@@ -130,7 +127,6 @@ export class Requests {
 	readonly #sql: Sql;
 	readonly #now: () => number;
 	readonly #work: Durable;
-	/** At shutdown. */
 	readonly #stopping = new AbortController();
 	/** Their calls must not be run any more, although this may not be stored yet. */
 	readonly #withdrawn = new Set<string>();
@@ -314,10 +310,7 @@ export class Requests {
 		}
 	}
 
-	/**
-	 * Stores and posts a request; an error result as JSON if impossible. Rejects with an RpcError for invalid arguments,
-	 * or without a channel for approvals.
-	 */
+	/** An error result as JSON if impossible. RpcError for invalid arguments, or without a channel for approvals. */
 	async request(call: RequestedCall): Promise<ApprovalRow | string> {
 		const { tool, args, context } = call;
 		const { approval_channel } = this.options.settings;
@@ -545,7 +538,6 @@ export class Requests {
 		return said("approval.run.reposted", { tool: this.titleOf(row) });
 	}
 
-	/** The call must not be run any more, although this may not be stored yet. */
 	isWithdrawn(id: string): boolean {
 		return this.#withdrawn.has(id);
 	}

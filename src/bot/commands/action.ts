@@ -87,12 +87,8 @@ export interface Action {
 	/** `values`: the options' values, by name. */
 	tool: string | ((values: Readonly<Record<string, unknown>>) => string);
 	options: readonly ActionOption[];
-	/** Constant arguments. */
 	fixed?: JsonObject;
-	/**
-	 * Adds defaults. `at`: epoch milliseconds by Discord's clock. Called once, so the confirmed call equals the dry
-	 * run.
-	 */
+	/** `at`: epoch milliseconds by Discord's clock. Called once, so the confirmed call equals the dry run. */
 	complete?(args: JsonObject, at: number): JsonObject;
 	/** Argument that receives the channel where the command was used, if not given. */
 	here?: string;
@@ -102,7 +98,6 @@ export interface Action {
 	inThread?(args: JsonObject): JsonObject;
 	/** To see the action in Discord and `help`. Does not authorize: the tool checks that. */
 	permission?: Permission;
-	/** The default of the option `announceOption`. */
 	announces?: boolean;
 	/** Whether the person must confirm after the dry run. Default: never. */
 	confirm?(args: JsonObject): boolean;
@@ -127,7 +122,6 @@ export interface SuggestQuery {
 	guildId: string;
 	userId: string;
 	text: string;
-	/** The person's. */
 	locale: string;
 }
 

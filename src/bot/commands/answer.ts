@@ -12,10 +12,7 @@ import { noMentions, sendablePieces } from "../messages/split-message.ts";
 const maxLength = 2_000;
 const maxMessages = 5;
 
-/**
- * If it is unknown whether Discord got it, sends it again: "already acknowledged" then means success. Rejects
- * otherwise.
- */
+/** Sent again if it is unknown whether Discord got it: "already acknowledged" then means success. */
 export async function deferPrivately(interaction: RepliableInteraction): Promise<void> {
 	const defer = () => interaction.deferReply({ flags: MessageFlags.Ephemeral });
 	try {

@@ -12,10 +12,7 @@ const maxNameLength = 100;
 
 export type Suggest = (query: SuggestQuery) => Promise<readonly Suggestion[]>;
 
-/**
- * None if they take longer than `timeoutMs` milliseconds: Discord expects a response within 3 s. Rejects if
- * refused.
- */
+/** None after `timeoutMs`: Discord expects a response within 3 s. Rejects if refused. */
 export async function autocomplete(
 	interaction: AutocompleteInteraction,
 	action: Pick<Action, "options" | "permission"> | undefined,

@@ -100,10 +100,7 @@ function unquoted(text: string): string {
 	return isQuoted ? text.slice(1, -1).trim() : text;
 }
 
-/**
- * Throws a UsageError for wrong syntax, and a SaidError if a name matches nobody or several people, or if a reason may be
- * one more name.
- */
+/** A UsageError for wrong syntax, a SaidError if a name is not unique or a reason may be one more name. */
 export async function readChatArguments(
 	author: GuildMember,
 	action: Action,

@@ -12,10 +12,7 @@ type Kind = "name" | "description";
 
 const locales = Object.values(Locale).filter((locale) => languageOf(locale) !== "en");
 
-/**
- * `command.ban.reason.name`, or `command.option.reason.name`, which options of several commands share. Undefined if there
- * is no such message.
- */
+/** `command.ban.reason.name`, or `command.option.reason.name`, which options of several commands share. */
 export function commandSaid(path: CommandPath, kind: Kind): Said | undefined {
 	// "role3" is one of several options "role".
 	const [, last = "", count] = /^(.*?)(\d*)$/.exec((path.at(-1) ?? "").toLowerCase().replaceAll(" ", "_")) ?? [];

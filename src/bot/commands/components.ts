@@ -19,10 +19,7 @@ export type ComponentInteraction = ButtonInteraction | AnySelectMenuInteraction 
 export interface ComponentHandler {
 	/** Such as "rolemenu": unique, without ":". */
 	prefix: string;
-	/**
-	 * Must validate `rest` (people see it; it may have an old format), and reply within 3 s. A ToolError's text is
-	 * shown.
-	 */
+	/** Must validate `rest`, which may have an old format, and reply within 3 s. A ToolError's text is shown. */
 	run(interaction: ComponentInteraction & { guildId: string }, rest: string): Promise<void>;
 }
 
@@ -35,7 +32,6 @@ const pressLimits = { max: 20, windowMs: 10_000 } as const;
 
 const maxConcurrent = 1_000;
 
-/** Routes interactions to `options.handlers`. */
 export function serveComponents(client: Client, { handlers, log }: ComponentsOptions): void {
 	const byPrefix = new Map(handlers.map((one) => [one.prefix, one]));
 	const limiter = new Limiter(pressLimits);

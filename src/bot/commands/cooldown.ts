@@ -14,7 +14,6 @@ export interface Attempt {
 	refusals: number;
 }
 
-/** A sliding window for each key, such as a user id. */
 export class Limiter {
 	readonly #byKey = new Map<string, { accepted: SlidingWindow; refusals: number }>();
 
@@ -41,7 +40,6 @@ export class Limiter {
 		return !this.#byKey.get(key)?.accepted.waitMs;
 	}
 
-	/** The latest accepted attempt no longer counts. */
 	refund(key: string): void {
 		this.#byKey.get(key)?.accepted.refund();
 	}

@@ -26,7 +26,6 @@ export interface FrontEndsOptions {
 	components?: readonly ComponentHandler[];
 	suggest?: Suggest;
 	callAs: CallAs;
-	/** For all guilds at once, for each guild, or not at all. */
 	scope: CommandScope;
 	/** All that this program can register with any configuration. */
 	known?: Iterable<string>;
@@ -36,9 +35,7 @@ export interface FrontEndsOptions {
 	limiter?: Limiter;
 	/** Between log lines about commands ignored because too many ran, in milliseconds. */
 	logIntervalMs?: number;
-	/** Milliseconds before each retry of a failed registration. */
 	retryMs?: readonly number[];
-	/** Milliseconds in which a person can confirm. */
 	questionMs?: number;
 	log: Log;
 }

@@ -93,7 +93,6 @@ interface Shown {
 
 export type Help = ReturnType<typeof createHelp>;
 
-/** Pages of the commands that a person may use. */
 export function createHelp(offered: Helpful) {
 	return {
 		page({ door, asker, locale, holds }: Shown, wanted = 0): { text: string; page: Page } {

@@ -24,7 +24,6 @@ export interface LimitedRun {
 	limiter?: Limiter | undefined;
 	/** Only the first refused command gets a reply. */
 	tellsOnce: boolean;
-	/** Of the reply. */
 	locale: string;
 }
 
@@ -69,7 +68,6 @@ export function createCommandLimits(open = new Limiter(commandLimits)) {
 	};
 }
 
-/** By guild and weight. */
 export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 	const running = new Map<string, number>();
 	let ignored = 0;

@@ -8,7 +8,6 @@ import type {
 import type { Permission } from "../../discord/permissions.ts";
 import type { ActionOption } from "./action.ts";
 
-/** Implemented by a feature itself. */
 export type MenuHandler = {
 	/** 1 to 32 characters, unique for its type; lower case for slash commands. */
 	name: string;

@@ -24,7 +24,6 @@ export interface Place extends CommandPlace {
 export interface Answer {
 	text: string;
 	question?: string;
-	/** The answer as one message. */
 	page?: Page;
 	/** Must arrive byte for byte: split inside words. */
 	isVerbatim?: boolean | undefined;

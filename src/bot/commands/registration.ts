@@ -15,7 +15,6 @@ interface RegistrationOptions {
 	/** Only these are replaced or deleted: others are of another program, or an activity's entry point. */
 	known: ReadonlySet<string>;
 	log: Log;
-	/** Before each retry. */
 	retryMs?: readonly number[] | undefined;
 }
 

@@ -66,7 +66,6 @@ type Work = () => Promise<Ran<Answer>>;
 type MenuInteraction = UserContextMenuCommandInteraction | MessageContextMenuCommandInteraction;
 
 export class SlashCommands {
-	/** The answers to forms and questions. */
 	readonly components: readonly ComponentHandler[] = [
 		{ prefix: formPrefix, run: (interaction, rest) => this.#onForm(interaction, rest) },
 		{ prefix: retryPrefix, run: (interaction, rest) => this.#onRetry(interaction, rest) },

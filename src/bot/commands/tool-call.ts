@@ -17,7 +17,6 @@ export type Values = ReadonlyMap<string, readonly OptionValue[]>;
 /** Where and when the command was used. */
 export interface CommandPlace {
 	channelId: string;
-	/** Epoch milliseconds by Discord's clock. */
 	at: number;
 	isThread(channelId: string): boolean;
 }

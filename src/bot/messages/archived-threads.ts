@@ -45,10 +45,7 @@ interface Task {
 	before?: string | undefined;
 }
 
-/**
- * Without `known`. Private threads only where the person has MANAGE_THREADS. At most 200 requests and half of the
- * time left.
- */
+/** Without `known`. Private ones only with MANAGE_THREADS. At most 200 requests and half of the time left. */
 export async function archivedThreadsOf(
 	guild: Guild,
 	parents: readonly ThreadedChannel[],

@@ -22,10 +22,7 @@ interface EmbedQueueOptions {
 }
 
 interface EmbedQueue {
-	/**
-	 * `embed` is called when it is sent. `details`: the custom_id of its button "Details"; if there are several embeds in a
-	 * message, they and the buttons are numbered. Returns at once and never throws.
-	 */
+	/** `embed` is called when it is sent. `details`: the custom_id of its button. Returns at once and never throws. */
 	push(channelId: string, embed: () => EmbedBuilder, details?: string): void;
 	/** Also when embeds could not be sent. */
 	settled(): Promise<void>;

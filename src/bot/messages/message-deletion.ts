@@ -213,7 +213,7 @@ export function readsHistory(channel: GuildTextBasedChannel): boolean {
 interface Known {
 	messages: Map<string, APIMessage>;
 	missing: Set<string>;
-	/** Whether each id was found or is known to be missing. */
+	/** Each id was found or is known to be missing. */
 	isComplete: boolean;
 	pages: number;
 }

@@ -62,7 +62,6 @@ export interface MessageFilter {
 	pinned?: boolean | undefined;
 }
 
-/** Whether a message matches all filters. */
 export function matcher(filter: MessageFilter): (message: APIMessage) => boolean {
 	const { not_user_ids: others, has, mentions, pinned } = filter;
 	const text = filter.text === undefined ? undefined : fold(filter.text);

@@ -46,10 +46,7 @@ export interface Scope {
 	isWithoutThreads: boolean;
 }
 
-/**
- * `given` with what is inside, or all visible channels in `order`. Throws a ToolError if the bot may not read one
- * of `given`.
- */
+/** `given` with what is inside, or all visible channels. Throws a ToolError if the bot may not read one of `given`. */
 export function scopeOf(
 	guild: Guild,
 	given: readonly GuildBasedChannel[] | undefined,
@@ -188,10 +185,7 @@ interface Source {
 	state: "waiting" | "being read" | "done" | "stopped";
 }
 
-/**
- * Newest first, across channels. Throws only if the first request fails; otherwise returns what was found until
- * then.
- */
+/** Newest first, across channels. Throws only if the first request fails. */
 export async function readChannels(
 	channels: readonly ReadableChannel[],
 	{ after, before }: Range,

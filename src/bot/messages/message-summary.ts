@@ -65,9 +65,7 @@ function foldedLine(messages: readonly APIMessage[], nameOf: (author: APIUser) =
 	return `… ${countOf(messages.length, "more message")} like this in ${countOf(channels, "channel")}, ${time(Math.min(...times))} to ${time(Math.max(...times))}, by ${listFirst(by, maxAuthors)}${forClients("; search_messages with fold=false shows them")}`;
 }
 
-/**
- * The text near `wanted`. Names the authors, unless the call names the only one.
- */
+/** The text near `wanted`. Names the authors, unless the call names the only one. */
 export function summaries(
 	messages: readonly APIMessage[],
 	{ guild, threads, isAcross, userIds, areAuthorsKnown, folds = true }: Naming,

@@ -5,7 +5,6 @@ import type { JsonObject } from "../../lib/json.ts";
 import { type Action, type ActionOption, announceOption } from "../commands/action.ts";
 import { bannedNamed } from "../tools/members/bans.ts";
 
-/** Minimum number of people in one command for which the moderator must confirm the action. */
 const manyPeople = 4;
 
 const user: ActionOption = { name: "user", kind: "user", argument: "user_ids", required: true, several: true };

@@ -68,7 +68,6 @@ const noDatabase = said("announced.database");
 export class Announcements implements Announcer {
 	readonly #sql: Sql;
 	readonly #work: Durable;
-	/** Ids of those that are being sent. */
 	readonly #sending = new Set<string>();
 
 	constructor(private readonly options: AnnouncementsOptions) {

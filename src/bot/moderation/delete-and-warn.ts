@@ -12,7 +12,6 @@ import type { CallAs } from "../tool/call-as.ts";
 export const deleteAndWarnName = "Delete and warn";
 const prefix = "delwarn";
 
-/** Creates the context menu command "Delete and warn" for messages, and the handler of its form. */
 export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; component: ComponentHandler } {
 	return {
 		menu: {

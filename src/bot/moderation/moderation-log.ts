@@ -17,10 +17,8 @@ const maxFieldLength = 1_024;
 const maxDescriptionLength = 4_000;
 const maxPending = 1_000;
 const maxChannels = 20;
-/** Permissions that the bot needs in a channel to write the moderation log there. */
 export const logPermissions = ["ViewChannel", "SendMessages", "EmbedLinks"] as const;
 
-/** How grave an entry is for the people whom it concerns. */
 export type Gravity = "severe" | "warning" | "note" | "lifted";
 
 const colours: Readonly<Record<Gravity, number>> = {
@@ -40,19 +38,14 @@ export interface LogEntry {
 	userId?: string;
 	/** In lines, if several. */
 	description?: Text | readonly Text[];
-	/** Text is the reason as the moderator wrote it; null if none was given. */
+	/** Text as the moderator wrote it; null if none was given. */
 	reason?: Text | null;
-	/** When the action ends, in epoch milliseconds. */
 	until?: number;
-	/** Why an action was not done. */
 	cause?: Text | undefined;
-	/** What was changed, such as the role, in Discord's Markdown. */
+	/** In Discord's Markdown. */
 	detail?: readonly Text[];
-	/** Name of the MCP client through which the moderator acted. */
 	client?: Text | undefined;
-	/** Whether the person was told about the action by direct message. */
 	told?: Said;
-	/** Ids of the channels that the action concerns. */
 	channelIds?: readonly string[];
 	caseNumber?: number | undefined;
 	/** What only staff may read: the whole entry, or its reason. Left out of a channel that @everyone sees. */
@@ -209,7 +202,6 @@ export function formatUser(id: string): string {
 	return `<@${id}>`;
 }
 
-/** From epoch milliseconds to a Discord timestamp. */
 export function formatEnd(until: number): string {
 	const seconds = Math.floor(until / 1000);
 	return `<t:${seconds}:f> (<t:${seconds}:R>)`;

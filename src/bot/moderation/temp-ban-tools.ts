@@ -177,10 +177,7 @@ function planOf({ people, banned, end, deleted, seconds, endsAt, ban }: Planned)
 	};
 }
 
-/**
- * Returns the people to ban with their names. Throws a ToolError if one of them must not be banned, such as a person
- * with too high a role. Ranks are checked again here, because the member cache may have grown since the first check.
- */
+/** Throws a ToolError if one of them must not be banned, such as a person with too high a role. */
 async function peopleOf(
 	guild: Guild,
 	users: readonly MaybeMember[],

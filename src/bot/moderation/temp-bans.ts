@@ -42,9 +42,9 @@ import type { StoredBans } from "../tool/context.ts";
 import { fetchBan } from "../tools/members/bans.ts";
 import type { LogEntry, ModerationLog } from "./moderation-log.ts";
 
-/** Milliseconds after which a stored temporary ban that Discord has not confirmed is deleted from the database. */
+/** After which a ban that Discord has not confirmed is forgotten. */
 const staleMs = 600_000;
-/** Maximum number of bans to check one by one after Discord has reported unbans. If there are more, all are checked. */
+/** If Discord has reported more unbans, all are checked. */
 const maxUnchecked = 10_000;
 
 const expired: LogEntry = { title: said("log.ban_expired.title"), gravity: "lifted" };
@@ -54,26 +54,24 @@ const notLifted = { title: said("log.not_lifted.title"), message: "could not lif
 export interface BanRequest {
 	userId: string;
 	moderator: { id: string; name: string };
-	/** Reason for the ban as one line of text; null if none was given. */
 	reason: string | null;
-	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
+	/** Epoch milliseconds; null for a permanent ban. */
 	endsAt: number | null;
-	/** For how many seconds back Discord deletes the user's messages. Not repeated if the ban is completed later. */
+	/** Not repeated if the ban is completed later. */
 	deleteSeconds?: number | undefined;
 }
 
-/** Result of banning a user. "changed": the user was already banned, and only the end of the ban was changed. */
+/** "changed": was banned already, and only the end is another. */
 type BanOutcome = "banned" | "changed";
 
 export interface TempBansOptions extends Pick<DurableOptions, "log" | "backOffMs" | "maxSleepMs"> {
 	connection: Connection;
 	store: Pick<Store, "sql">;
-	/** Lock per user id: only one change to a user's bans or roles runs at a time. */
+	/** By user id. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
-	/** Called when it is known what became of a ban that the bot was still going to make. */
+	/** The outcome of an open ban is known. */
 	decided?(): void;
-	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
 }
 
@@ -81,13 +79,13 @@ export class TempBans implements StoredBans {
 	readonly #connection: Connection;
 	readonly #sql: Sql;
 	readonly #now: () => number;
-	/** Keys of bans for which an unban request was sent but not confirmed by Discord. */
+	/** Not confirmed by Discord. */
 	readonly #unbanSent = new Set<string>();
-	/** Keys of bans that the bot has made on Discord, but may not have recorded as made in the database. */
+	/** Perhaps not recorded as made in the database. */
 	readonly #made = new Set<string>();
-	/** Keys of expired bans for which a failed unban has been logged, so that it is logged only once. */
+	/** A failed unban is logged only once. */
 	readonly #refused = new Set<string>();
-	/** Whether someone may have lifted any stored ban unnoticed, before the start or during a disconnect. */
+	/** Any stored ban may have been lifted unnoticed, before the start or during a disconnect. */
 	#isAnyUnchecked = true;
 	readonly #work: Durable;
 
@@ -126,10 +124,7 @@ export class TempBans implements StoredBans {
 		void this.#work.add({ ...this.#step(ban), lane: "check" });
 	}
 
-	/**
-	 * Bans a user. Rejects with an error written for the moderator. If Discord does not confirm the ban, the bot
-	 * completes it later.
-	 */
+	/** Rejects with an error for the moderator. A ban that Discord does not confirm is completed later. */
 	ban(guild: Guild, request: BanRequest): Promise<BanOutcome> {
 		const { userId } = request;
 		return this.#work.hold(keyOf({ guild_id: guild.id, user_id: userId }), () =>
@@ -214,10 +209,7 @@ export class TempBans implements StoredBans {
 		if (isDeleted !== undefined) this.#made.delete(keyOf(row));
 	}
 
-	/**
-	 * Does what is due for a stored temporary ban: bans the user on Discord, records that the ban was made, lifts an
-	 * expired ban, or deletes the stored ban when it is over. Safe to repeat. Rejects when this must be retried.
-	 */
+	/** Safe to repeat. Rejects when this must be retried. */
 	async #settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(this.#sql, { guild_id, user_id });
 		if (!row) {
@@ -289,7 +281,7 @@ export class TempBans implements StoredBans {
 		this.options.moderationLog.add(guild_id, { ...people, reason, caseNumber, ...entry });
 	}
 
-	/** Logs that an expired ban could not be lifted, once per ban. */
+	/** Once per ban. */
 	async #logNotLifted(row: TempBan, ...failure: [cause: Text | undefined, people?: Text]): Promise<void> {
 		if (this.#refused.has(keyOf(row))) return;
 		this.#refused.add(keyOf(row));
@@ -382,10 +374,7 @@ async function putBan(
 	});
 }
 
-/**
- * Lifts a ban that another bot was going to lift, so that the ban that follows has its own reason: the other bot then
- * leaves that one alone. Discord does not change the reason of a ban.
- */
+/** Discord does not change the reason of a ban, by which the other bot would find it. */
 async function liftReplaced(guild: Guild, userId: string) {
 	await deleteBan(guild, userId, "Replaced by another ban");
 }
@@ -404,7 +393,7 @@ function hasEnd({ reason }: APIBan): boolean {
 	return /^By .* until \d{4}-\d\d-\d\dT[\d:]+Z/s.test(reason ?? "");
 }
 
-/** Whether a ban found on Discord is the stored temporary ban: its reason must start with the stored `mark`. */
+/** Its reason starts with the stored `mark`. */
 function isOurs({ mark }: TempBan, { reason }: APIBan): boolean {
 	return mark === null ? !reason : (reason?.startsWith(mark) ?? false);
 }

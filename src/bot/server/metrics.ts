@@ -12,7 +12,6 @@ const prefix = "guildhall_bot_";
 
 export interface BotMetrics extends ServerMetrics {
 	toolCalls: Counter;
-	/** Seconds. */
 	toolCallSeconds: Histogram;
 	platformRequests: Counter;
 }

@@ -8,7 +8,6 @@ import type { Caller, Server } from "../../mcp/server.ts";
 
 const defaults = { maxWaitMs: 5_000, startMs: 10_000 };
 
-/** In milliseconds. */
 export type StartLimits = typeof defaults;
 
 /** Within 10 s of the start, requests wait for `login`, at most 5 s each. `login` settles either way. */

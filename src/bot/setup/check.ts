@@ -30,7 +30,6 @@ import { askPortOwner } from "./port-owner.ts";
 interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	/** Rejects with a CheckFailed. Default: opens the configured database. */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
-	/** Milliseconds. */
 	loginTimeoutMs?: number;
 	timing?: ConnectionOptions["timing"];
 }

@@ -19,7 +19,6 @@ import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
 import { invitePermissions, inviteUrl, neededFor, neededForModeration } from "./invite.ts";
 
-/** About a log channel that @everyone sees. */
 export const openLogWarning = "everyone can see it, so notes and the reasons of warnings are left out of the log there";
 
 /** Of an unavailable guild, Discord sends only the id. */

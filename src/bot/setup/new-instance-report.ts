@@ -33,7 +33,6 @@ export interface NewInstanceOptions {
 	name: string;
 	/** Undefined: the default one. */
 	directory?: string | undefined;
-	/** Read the token from stdin. */
 	tokenStdin?: boolean | undefined;
 }
 

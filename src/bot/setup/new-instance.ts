@@ -61,10 +61,7 @@ export function checkName(name: string, directory: string): Instance[] {
 	return others;
 }
 
-/**
- * `example`: texts by file name; `variables`: for .env. Throws a ConfigError, and changes nothing, if `name` is
- * taken.
- */
+/** `example`: texts by file name. Throws a ConfigError, and changes nothing, if `name` is taken. */
 export function makeInstance(
 	name: string,
 	directory: string,
@@ -195,14 +192,11 @@ function writeAtomically(directory: string, path: string, texts: Map<string, str
 
 interface Gap {
 	file: string;
-	/** From 1. */
 	line: number;
 	key: string;
-	/** Directly above the placeholder, for the operator. */
 	comment: string[];
 }
 
-/** What the operator still has to replace. */
 export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 	return made.files.flatMap((file) => {
 		const lines = readFileSync(join(made.path, file), "utf8").split("\n");

@@ -35,7 +35,6 @@ interface SetupOptions {
 	seesAllGuilds: boolean;
 }
 
-/** A summary, then one line per check. */
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
 	const lines = await Promise.all(checksOf(options).map(lineOf));
 	const count = (word: string) => lines.filter((line) => line.startsWith(`${word}: `)).length;
@@ -211,10 +210,7 @@ function checkRank(guild: Guild): Found {
 	};
 }
 
-/**
- * Warns if the bot can give members a role with ADMINISTRATOR. A bot can give any role below its highest, whatever
- * that role allows: https://discord.com/developers/docs/topics/permissions#permission-hierarchy
- */
+/** A bot can give any role below its highest, whatever that role allows. */
 function checkAdministratorRoles(guild: Guild): Found {
 	const roles = guild.roles.cache.filter(({ permissions }) =>
 		permissions.has(PermissionFlagsBits.Administrator, false),

@@ -25,13 +25,11 @@ import {
 	saidWhy,
 } from "./case-text.ts";
 
-/** Maximum number of message ids, and of channel ids, that the details of a case list for MCP clients. */
 const maxListed = 50;
 const maxLinks = 3;
 const maxModerators = 15;
 const maxReasonShown = 100;
 
-/** Number, time, action, person, moderator and reason, then details such as its end, state and deletion. */
 export function caseLine(guild: Guild, one: Case): string {
 	const { number, createdAt, action, userId, moderatorId, client } = one;
 	const { reason, endsAt, detail, messageIds } = one;
@@ -52,7 +50,6 @@ export function caseLine(guild: Guild, one: Case): string {
 	);
 }
 
-/** Formats a case in several lines: its messages and channels, and the changes of its record, newest first. */
 export function caseDetails(guild: Guild, one: Case, edits: readonly CaseEdit[]): Part[] {
 	const { messageIds, channelIds } = one;
 	return parts(
@@ -133,7 +130,7 @@ function dotted([first, ...rest]: readonly Text[]): Text | undefined {
 	return first !== undefined && more !== undefined ? said("result.dotted", { first, rest: more }) : first;
 }
 
-/** One line per moderator. Those with the most cases come first. */
+/** Those with the most cases come first. */
 export function moderatorLines(guild: Guild, counts: readonly ModeratorCount[]): string[] {
 	const all = [...Map.groupBy(counts, (one) => one.moderator_id)]
 		.map(([id, own]) => ({ id, own, total: own.reduce((sum, { count }) => sum + count, 0) }))
@@ -147,7 +144,6 @@ export function moderatorLines(guild: Guild, counts: readonly ModeratorCount[]):
 	);
 }
 
-/** Formats numbers of cases by action: "3 warn, 1 ban". */
 export function countsText(counts: readonly { action: string; count: number }[]): string {
 	return counts.map(({ action, count }) => `${count} ${action}`).join(", ");
 }

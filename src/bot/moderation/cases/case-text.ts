@@ -34,7 +34,6 @@ const states = {
 	unknown: said("case.state.unknown"),
 };
 
-/** The outcome of an action; undefined if it was done. */
 export function saidState(state: Case["state"]): Said | undefined {
 	return state === "done" ? undefined : states[state];
 }
@@ -44,7 +43,6 @@ export function saidClient({ client }: Pick<Case, "client">): Text | undefined {
 	return client === rootClient ? said("log.root_key") : client;
 }
 
-/** Describes the outcome of a case in a few words, in English; undefined if the action was done. */
 export function describeState({ state, why }: Pick<Case, "state" | "why">): string | undefined {
 	const outcome = saidState(state);
 	if (outcome === undefined) return undefined;
@@ -53,12 +51,10 @@ export function describeState({ state, why }: Pick<Case, "state" | "why">): stri
 
 const toldTexts = { yes: said("case.told.yes"), failed: said("case.told.failed"), asked: said("case.told.asked") };
 
-/** Whether the person was told by direct message; undefined if the bot was not asked to tell them. */
 export function saidTold(told: Case["told"]): Said | undefined {
 	return told && toldTexts[told];
 }
 
-/** The same in English. */
 export function describeTold(told: Case["told"]): string | undefined {
 	const text = saidTold(told);
 	return text && render(text, "en");
@@ -78,7 +74,6 @@ export function saidReason({ reason, source }: Pick<Case, "reason" | "source">):
 const counted = ["warning", "timeout", "kick", "ban"] as const;
 const ruleReason = /^Rule "(\d+) ([a-z]+?)s? in [^"]+" \(case (\d+)\)$/;
 
-/** How numbers are stored in details, and what they say. */
 const counts = [
 	[/^([\d,]+) member(?:s|\(s\))/, "case.detail.members"],
 	[/^inactive for (\d+) day\(s\)/, "case.detail.inactive"],
@@ -106,7 +101,6 @@ const details: readonly [RegExp, (...matched: string[]) => Text][] = [
 	[/^approved by (.+)$/s, (name) => said("case.detail.approved", { name: inlineText(name, maxReasonLength) })],
 ];
 
-/** The parts of the stored detail, and the number of the messages. */
 export function saidAllDetails({ detail = "", messageIds: { length: count } }: Pick<Case, "detail" | "messageIds">) {
 	const isCounted = count === 0 || /^messages: |^\d+ message\(s\)/.test(detail);
 	return isCounted ? saidDetails(detail) : [...saidDetails(detail), said("count.messages", { count })];
@@ -163,7 +157,7 @@ export function describeEscalation({
 	);
 }
 
-/** Returns the numbers of a call's cases as text: "Case 7." or "Cases 7 to 9." They are consecutive. */
+/** They are consecutive. */
 export function describeNumbers(numbers: readonly number[]): Result {
 	const [first, last] = [numbers[0], numbers.at(-1)];
 	return numbers.length === 1

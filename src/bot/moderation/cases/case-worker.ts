@@ -22,7 +22,6 @@ interface WorkerOptions extends CasesOptions {
 
 export class CaseWorker {
 	#opening = 0;
-	/** New cases that are not stored yet, by guild id. */
 	readonly #unstored = new Map<string, NewCase[]>();
 	readonly #work: Durable;
 
@@ -72,7 +71,6 @@ export class CaseWorker {
 		};
 	}
 
-	/** Stores the outcome of a case as soon as the database is available. */
 	settleLater(guildId: string, number: number, result: CaseResult): void {
 		if (this.#work.added >= maxWaiting) return;
 		const one = { guildId, number };

@@ -15,41 +15,32 @@ const maxCaseIds = 1_000;
 
 export interface Case {
 	guildId: string;
-	/** Number of the case: consecutive in each guild, starting at 1. */
+	/** Consecutive in each guild, starting at 1. */
 	number: number;
 	action: CaseAction;
-	/** Id of the person that the action concerns; undefined if it concerns a channel or the guild. */
+	/** Undefined if it concerns a channel or the guild. */
 	userId: string | undefined;
-	/** User id of the moderator who took the action, or of the bot. */
 	moderatorId: string;
 	/** Name of the MCP client through which the action was taken; undefined if a person acted on Discord. */
 	client: string | undefined;
 	reason: string | undefined;
-	/** When the action was taken, in epoch milliseconds. */
 	createdAt: number;
-	/** When the action expires, such as a temporary ban, in epoch milliseconds; undefined if it does not. */
 	endsAt: number | undefined;
 	state: CaseState;
-	/** Error message that says why the action was not done; undefined if it was done or the cause is unknown. */
 	why: string | undefined;
 	/** The same for people; undefined if there is no message of it. */
 	whySaid: Said | undefined;
 	messageIds: readonly string[];
 	channelIds: readonly string[];
-	/** Details of the change, as ids, numbers or names of settings. */
 	detail: string | undefined;
-	/** Whether the person was told by direct message; undefined if the bot was not asked to tell them. */
 	told: Told | undefined;
 	/** Such as "rule:7" for an escalation rule that case 7 made apply. Unique in a guild. */
 	source: string | undefined;
-	/** When a moderator deleted the case from the record, in epoch milliseconds. */
 	deletedAt: number | undefined;
 }
 
-/** Why an action was not done. */
 export type Cause = Pick<Case, "why" | "whySaid">;
 
-/** A case that is not stored yet. Only its action and moderator are required. */
 export type NewCase = Pick<Case, "action" | "moderatorId"> & Partial<Omit<Case, "guildId" | "number" | "deletedAt">>;
 
 export function toCase(row: CaseRow): Case {
@@ -115,20 +106,16 @@ export interface CasesOptions {
 	store: Store;
 	log: Log;
 	moderationLog: Pick<ModerationLog, "add">;
-	/** Makes the bans of escalation rules. */
 	bans: Pick<TempBans, "ban">;
 	settings: {
-		/** Names of the actions about which people are told by direct message, unless the tool call says otherwise. */
+		/** Unless the tool call says otherwise. */
 		tell: readonly string[];
-		/** The operator's text on how to appeal, which direct messages to people contain. */
 		appeal?: string | undefined;
 		escalate?: readonly EscalationRule[] | undefined;
 	};
-	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
 	/** In milliseconds. An older case without an outcome belongs to a killed process; the worker asks Discord. */
 	decideAfterMs?: number;
-	/** Waits in milliseconds before a failed step is retried: the first and the maximum. */
 	backOffMs?: readonly [number, number];
 }
 

@@ -75,16 +75,7 @@ export class Cases implements CaseRecorder {
 		return this.#recorder.open(call, true);
 	}
 
-	/**
-	 * Stores a case for an action that the bot takes by itself under the operator's settings, or that was taken on
-	 * Discord. Returns the case's number. If a case with the same `source` is stored already, returns that case's
-	 * number instead.
-	 *
-	 * The default state is "done". For an action that is yet to be taken, add the case with the state "asked" and a
-	 * `source`, act, and call `settle`. If the bot is killed in between, the code that added the case must find the
-	 * outcome after the restart. The case is written to the moderation log when its outcome is stored. With `quiet`,
-	 * the caller writes the log entry.
-	 */
+	/** Idempotent by `source`: the number of the case. Asked cases need a `source`, and `settle` later, also after a kill. */
 	async add(guildId: string, added: NewCase, quiet = false): Promise<number> {
 		const [row] = await this.#insert(guildId, [added]);
 		if (row) {
@@ -101,13 +92,13 @@ export class Cases implements CaseRecorder {
 		await this.#settle(guildId, number, result, quiet);
 	}
 
-	/** Returns a case, even if it was deleted from the record. */
+	/** Even if it was deleted from the record. */
 	async find(guildId: string, number: number): Promise<Case | undefined> {
 		const row = await selectCase(this.#sql, guildId, number);
 		return row && toCase(row);
 	}
 
-	/** Returns the cases that match the filter and are not deleted, newest first, starting after the case `before`. */
+	/** Newest first, without deleted ones. */
 	async list(
 		guildId: string,
 		filter: CaseFilter,
@@ -122,17 +113,17 @@ export class Cases implements CaseRecorder {
 		return selectNewerCase(this.#sql, guildId, filter, position, length);
 	}
 
-	/** Returns how many cases a person has whose action was done, by action. */
+	/** Only what was done, by action. */
 	countOf(guildId: string, userId: string): Promise<{ action: string; count: number }[]> {
 		return countCasesOf(this.#sql, guildId, userId);
 	}
 
-	/** Returns how many cases match the filter and had their action done, by moderator and action. */
+	/** Only what was done, by moderator and action. */
 	countByModerator(guildId: string, filter: Omit<CaseFilter, "userId">): Promise<ModeratorCount[]> {
 		return countCasesByModerator(this.#sql, guildId, filter);
 	}
 
-	/** Changes the reason of a case. Returns false if there is no such case. */
+	/** False if there is no such case. */
 	edit(guildId: string, number: number, editor_id: string, reason: string): Promise<boolean> {
 		return this.#change(guildId, number, ({ deleted_at }) => ({
 			what: "reason",
@@ -151,12 +142,12 @@ export class Cases implements CaseRecorder {
 		);
 	}
 
-	/** Returns the latest changes of a case's record, newest first. */
+	/** Newest first. */
 	edits(guildId: string, number: number, limit: number): Promise<CaseEdit[]> {
 		return selectCaseEdits(this.#sql, guildId, number, limit);
 	}
 
-	/** Returns up to 25 different reasons of the latest cases, those by this moderator first. */
+	/** Up to 25 different ones of the latest cases, those by this moderator first. */
 	async recentReasons(guildId: string, moderatorId?: string): Promise<string[]> {
 		const own = moderatorId ? await selectReasons(this.#sql, guildId, moderatorId, maxReasonsRead) : [];
 		const all = await selectReasons(this.#sql, guildId, undefined, maxReasonsRead);
@@ -173,7 +164,6 @@ export class Cases implements CaseRecorder {
 		this.#byHand.start();
 	}
 
-	/** Looks again for the outcomes of cases that had none so far, without waiting for the next attempt. */
 	retry(): void {
 		this.#worker.retry();
 	}
@@ -231,7 +221,6 @@ export class Cases implements CaseRecorder {
 		return next;
 	}
 
-	/** Changes a case, and stores and logs the change. Returns false if there is nothing to change. */
 	async #change(guildId: string, number: number, edit: (row: CaseRow) => Changed | undefined): Promise<boolean> {
 		permitStoring();
 		const { store, moderationLog } = this.options;

@@ -7,7 +7,6 @@ import { selectBansFor } from "../../store/tables/chargebacks.ts";
 import { hasSpamNear } from "../../store/tables/spam-incidents.ts";
 import type { NewCase } from "./case.ts";
 
-/** An entry of a guild's audit log, received as a Gateway event or read with a request. */
 export interface HandEntry {
 	id: string;
 	action: AuditLogEvent;
@@ -15,7 +14,7 @@ export interface HandEntry {
 	targetId: string | null;
 	reason: string | null | undefined;
 	changes: readonly { key: string; old: unknown; new: unknown }[];
-	/** Only for prunes: the number of removed members, and the days of inactivity after which they were removed. */
+	/** `days`: of inactivity. */
 	pruned?: { removed: number; days: number } | undefined;
 }
 
@@ -27,10 +26,7 @@ export const entryKinds: readonly AuditLogEvent[] = [
 	AuditLogEvent.MemberUpdate,
 ];
 
-/**
- * Whether an audit log entry may have to be recorded as a case. The bot's own entries are not, because its tools and
- * rules record their cases themselves. Exception: bans whose reason looks like that of a ban for a chargeback.
- */
+/** Of the bot itself only bans for chargebacks: its tools and rules record their cases themselves. */
 export function isCandidate(guild: Guild, entry: HandEntry): boolean {
 	if (actionOf(entry) === undefined || entry.executorId === null) return false;
 	if (entry.executorId !== guild.client.user.id) return true;
@@ -71,10 +67,7 @@ async function chargebackDecider(
 	return bans.find((ban) => banReason(ban) === reason)?.decided_by ?? undefined;
 }
 
-/**
- * Returns the action that an audit log entry records; undefined if it is none of a case. All entries but those about
- * prunes must have a target.
- */
+/** All but prunes must have a target. */
 function actionOf({
 	action,
 	changes,

@@ -4,11 +4,7 @@ import type { Sql } from "../../../lib/store/statement.ts";
 import type { EscalationRule } from "../../config/escalation.ts";
 import { type CaseRow, countCasesSince } from "../../store/tables/cases.ts";
 
-/**
- * Returns the escalation rule that applies because the action of the case `row` was done; undefined if none does. A
- * rule applies when the number of the person's cases in its time window reaches the rule's number, but not again above
- * it. If several rules apply, returns the most severe one.
- */
+/** The most severe one whose number the person's cases reach with the case `row`. Not again above that number. */
 export async function crossedRule(
 	sql: Sql,
 	row: CaseRow,

@@ -40,10 +40,7 @@ export class Escalation {
 		this.#now = options.now ?? Date.now;
 	}
 
-	/**
-	 * Takes the action of an escalation rule, for which `one` is the case. Does not repeat an action that was done
-	 * before the bot was killed. Returns the outcome. Rejects if this must be retried.
-	 */
+	/** Does not repeat an action that was done before the bot was killed. Rejects if this must be retried. */
 	async carryOut(guild: Guild, one: Case): Promise<CaseResult> {
 		if (!isEscalated(one)) return { state: "unknown" };
 		if (await this.#wasDone(guild, one)) return { state: "done" };
@@ -105,10 +102,7 @@ export class Escalation {
 		return this.#rankProblem(guild, one, target);
 	}
 
-	/**
-	 * Returns a cause if the moderator of the case that made the rule apply has left or does not rank above the
-	 * person: a rule must not do what that moderator could not do. Otherwise returns undefined.
-	 */
+	/** A rule must not do what the moderator of the case that made it apply could not do. */
 	async #rankProblem(guild: Guild, { source = "" }: Case, target: GuildMember): Promise<Cause | undefined> {
 		const number = source.replace(/^rule:/, "");
 		const first = await selectCase(this.#sql, guild.id, Number(number));

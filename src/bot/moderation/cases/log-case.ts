@@ -34,7 +34,7 @@ function confidentialOf(action: Case["action"]): LogEntry["confidential"] {
 
 const changes = { reason: "log.changed.title", delete: "log.deleted.title", restore: "log.restored.title" } as const;
 
-/** Writes an entry about the change of a case to the moderation log. `one` is the case after the change. */
+/** `one` is the case after the change. */
 export function logChange(
 	moderationLog: Pick<ModerationLog, "add">,
 	one: Case,

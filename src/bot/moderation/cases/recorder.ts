@@ -22,7 +22,7 @@ interface RecorderOptions extends CasesOptions {
 	worker: Pick<CaseWorker, "hold" | "settleLater" | "insertLater">;
 	botId(): string;
 	insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]>;
-	/** Resolves with the case of the escalation rule that applies now; undefined if none does. */
+	/** The case of the escalation rule that applies now. */
 	settle(guildId: string, number: number, result: CaseResult): Promise<CaseRow | undefined>;
 }
 
@@ -129,7 +129,6 @@ export class Recorder {
 		return [describeNumbers(rows.map(({ number }) => number)), ...escalations];
 	}
 
-	/** Until the database is available. Returns lines for the tool's result. */
 	#settleUnstored(
 		guild: Guild,
 		drafts: readonly NewCase[],
@@ -212,10 +211,7 @@ function newCasesOf({ draft, reason, principal, approvedBy }: CaseCall, botId: s
 	return [...new Set(userIds)].map((userId) => ({ ...common, userId }));
 }
 
-/**
- * Returns the name of the MCP client through which a call was made; undefined for a command or button on Discord. For a
- * sign-in, it is the name that the person approved, as in Discord's audit log, because clients choose their own names.
- */
+/** Undefined for what is done on Discord. Of a sign-in the name that the person approved: clients choose their own. */
 function clientOf(principal: CaseCall["principal"]): string | undefined {
 	if (!principal || principal.id === rootPrincipal.id) return rootClient;
 	if (isOnDiscord(principal)) return undefined;

@@ -18,14 +18,12 @@ export const maxTold = 20;
 const maxNameLength = 200;
 const maxReasonLength = 1_000;
 
-/** The actions about which people can be told by direct message. */
 const tellable = ["ban", "temp_ban", "kick", "timeout", "remove_timeout", "warn", "spam"] as const;
 
 interface Notice {
 	action: (typeof tellable)[number];
 	/** Text is the reason as the moderator wrote it. */
 	reason: Text | undefined;
-	/** When the action expires, in epoch milliseconds; undefined if it does not. */
 	endsAt: number | undefined;
 	/** What the person can do, in Discord's Markdown. */
 	advice?: Text;
@@ -34,7 +32,6 @@ interface Notice {
 export interface TellOptions {
 	connection: Connection;
 	log: Log;
-	/** The operator's text on how to appeal. */
 	appeal: string | undefined;
 }
 
@@ -42,16 +39,11 @@ export function isTellable(action: CaseAction): action is Notice["action"] {
 	return tellable.some((one) => one === action);
 }
 
-/** Whether a person may want to appeal against it. */
 export function hasAppeal(action: CaseAction): boolean {
 	return action !== "remove_timeout";
 }
 
-/**
- * Tells people by direct message about an action, within 2 s. Resolves with the delivery status by user id; "asked"
- * means that it is unknown whether the message arrived. Sends at most one message to each person. Never rejects,
- * because an undeliverable message must not prevent the action.
- */
+/** At most one message each, within 2 s. Never rejects: the action must not depend on it. "asked": it is unknown. */
 export async function tellPeople(
 	{ connection, log, appeal }: TellOptions,
 	guild: Guild,

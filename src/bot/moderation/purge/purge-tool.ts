@@ -40,7 +40,7 @@ const input = {
 type Args = ArgumentsOf<typeof input>;
 
 interface PurgeToolOptions {
-	/** Resolves with the ids of the channels in which the bot keeps records of a guild, such as its moderation log. */
+	/** In which the bot keeps records, such as its moderation log. */
 	recordChannels(guildId: string): Promise<ReadonlySet<string>>;
 }
 

@@ -28,10 +28,7 @@ const pinned: ActionOption = { name: "pinned", kind: "flag", argument: "pinned" 
 
 const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
 
-/**
- * Limits a confirmed purge to the time range of the messages that its dry run found. Otherwise, if some of these were
- * deleted in the meantime, a purge with a maximum count would delete older messages instead.
- */
+/** Otherwise a purge with a count would delete older messages for those that were deleted since the dry run. */
 function limitToFound(args: JsonObject, basis: readonly string[]): JsonObject | undefined {
 	const ids = basis.map((line) => line.split("/").at(-1) ?? "");
 	const sorted = ids.toSorted(compareIds);
@@ -50,10 +47,7 @@ const common = {
 	limitTo: limitToFound,
 } as const;
 
-/**
- * Limits a purge to messages that existed when the command was used, so that it deletes the messages of the preview and
- * none that were written before the confirmation. Converts durations to times; the tool validates other texts.
- */
+/** None that were written after the command. Durations become times; the tool validates other texts. */
 function atCommand(args: JsonObject, at: number): JsonObject {
 	const timeAgo = (value: unknown) => {
 		const ms = readDuration(String(value));
@@ -214,7 +208,7 @@ function createConfirmations(log: Log) {
 	}
 
 	return {
-		/** Posts a text in the channel of a message. Never rejects. */
+		/** Never rejects. */
 		async post(message: Message<true>, text: string): Promise<void> {
 			const sent = send(message, text);
 			sending.add(sent);

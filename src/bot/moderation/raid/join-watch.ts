@@ -21,13 +21,11 @@ import type { RaidModes } from "./raid-mode.ts";
 const minQuietMs = 600_000;
 const retryMs = 10_000;
 
-/** The number of joins within `windowMs` milliseconds that counts as a raid. */
 interface JoinRate {
 	joins: number;
 	windowMs: number;
 }
 
-/** custom_id of the button that turns raid mode on. */
 export const raidButton = { prefix: "raid", rest: "on" } as const;
 
 interface JoinWatchOptions {
@@ -41,7 +39,7 @@ interface JoinWatchOptions {
 interface Joins {
 	times: number[];
 	waveEndsAt: number;
-	/** Time from which the next join repeats a suggestion that could not be posted, in epoch milliseconds. */
+	/** From then on the next join repeats a suggestion that could not be posted. */
 	retryAt: number;
 }
 

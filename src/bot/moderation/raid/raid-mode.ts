@@ -54,7 +54,6 @@ export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffM
 	/** Keys: guild and channel ids. Tools must not edit the same guild or channel at the same time. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
-	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
 	/** Milliseconds after which a request without a response can no longer take effect on Discord. */
 	arrivedAfterMs?: number;
@@ -62,7 +61,7 @@ export interface RaidModesOptions extends Pick<DurableOptions, "log" | "backOffM
 
 interface RaidRequest extends Pick<RaidMode, "wanted" | "moderator_id" | "mark" | "slowmode"> {}
 
-/** The state of a guild's raid mode and of the settings that it changed; undefined if raid mode was never turned on. */
+/** Undefined if raid mode was never turned on. */
 export type RaidView = { mode: RaidMode; steps: RaidStep[] } | undefined;
 
 export class RaidModes {
@@ -100,7 +99,6 @@ export class RaidModes {
 		});
 	}
 
-	/** Changes a guild's settings for raid mode until nothing is left to do. Rejects if it must be retried later. */
 	async #run(guildId: string): Promise<void> {
 		this.#checked.add(guildId);
 		try {
@@ -232,7 +230,6 @@ export class RaidModes {
 		this.options.moderationLog.add(guild_id, progressEntry(mode, all, done));
 	}
 
-	/** Posts the result in the moderation log. `changed` are the settings that this run has changed. */
 	async #end(mode: RaidMode, changed: readonly RaidStep[]): Promise<void> {
 		const { guild_id, wanted } = mode;
 		const later = laterEntry(mode, changed);
@@ -276,7 +273,6 @@ export class RaidModes {
 		return { ended: ending.promise };
 	}
 
-	/** Returns the state of a guild's raid mode. Rejects with StoreUnavailable. */
 	async view(guildId: string): Promise<RaidView> {
 		const mode = await selectRaidMode(this.#sql, guildId);
 		return mode && { mode, steps: await selectRaidSteps(this.#sql, guildId) };

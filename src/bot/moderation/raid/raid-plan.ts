@@ -8,11 +8,10 @@ import { moderatorOf, type ReadSettings, refusalFor } from "./raid-settings.ts";
 
 export interface RaidPlan {
 	moves: Move[];
-	/** Ids of the channels whose slow mode is not changed, because only staff can see them. */
+	/** Channels that only staff can see keep their slow mode. */
 	staffOnly: string[];
 }
 
-/** `steps` are the stored states of the guild's settings. `now` is in epoch milliseconds. */
 export async function planRaidMode(
 	guild: Guild,
 	mode: RaidMode,

@@ -14,30 +14,28 @@ const pauseMs = 23 * hourMs;
 /** In milliseconds. A pause with less time left is renewed, so that it outlasts a long outage of the bot. */
 const renewMs = 12 * hourMs;
 
-/** The verification level that the raid mode sets: members must have been in the guild for more than 10 minutes. */
+/** Members must have been in the guild for more than 10 minutes. */
 const raidLevel = GuildVerificationLevel.High;
 
-/** Current values of the guild settings that raid mode changes, by `RaidStep.thing`. */
+/** By `RaidStep.thing`. */
 export type Settings = ReadonlyMap<string, number>;
 
-/** The next change of a setting: its new state to store and, optionally, the value to send to Discord after that. */
+/** `send`: the value for Discord once the step is stored. */
 export interface Move {
 	step: RaidStep;
 	send?: number;
 }
 
-/** Returns why a setting must not be changed, as a `RaidStep.note`; undefined if it may be changed. */
+/** As a `RaidStep.note`. */
 export type Refusal = (thing: string) => string | undefined;
 
 export const isChannel = (thing: string) => /^\d/.test(thing);
 
-/** `until` is the end of the pause of invites and `now` the current time, in epoch milliseconds. */
 function isRenewalDue(until: number, now: number): boolean {
 	// `until` may be far ahead of the bot's clock if that was set back. A renewal would then shorten the pause.
 	return until - now < renewMs;
 }
 
-/** Returns the milliseconds until the pause of invites that ends at `until` must be renewed. */
 export function renewalInMs(until: number, now: number): number {
 	return isRenewalDue(until, now) ? 0 : until - now - renewMs;
 }
@@ -48,13 +46,11 @@ function wantedValue(thing: string, mode: RaidMode, now: number): number {
 	return Math.floor((now + pauseMs) / 1000) * 1000;
 }
 
-/** Whether a setting's value is already strict enough, so that raid mode does not change it. */
 function isEnough(thing: string, value: number, mode: RaidMode) {
 	// A pause of invites by somebody else always counts as too short, because it would end while raid mode is on.
 	return thing !== "invites" && value >= wantedValue(thing, mode, 0);
 }
 
-/** Returns the value to which a setting is restored when raid mode is turned off. */
 export function formerValue({ thing, value_before }: RaidStep, now: number): number {
 	const value = value_before ?? 0;
 	// The previous pause of invites may have ended in the meantime.
@@ -73,19 +69,16 @@ function isOurs(step: RaidStep, value: number, now: number): boolean {
 	return value === value_asked || value === value_set || hasEnded;
 }
 
-/**
- * Whether a stored setting is a pause of invites that raid mode has already made, so that the next request renews it.
- */
+/** The pause of invites has been made: the next request renews it. */
 function isRenewal({ thing, value_set }: RaidStep): boolean {
 	return thing === "invites" && value_set !== null;
 }
 
-/** Whether a stored setting is a pause of invites that is still active but could not be renewed. */
+/** The pause of invites is still active but could not be renewed. */
 export function isUnrenewed(step: RaidStep): boolean {
 	return isRenewal(step) && step.state === "set" && step.note !== null;
 }
 
-/** Returns the changes without the pause of invites, after its renewal has just failed. */
 export function withoutRenewal(moves: readonly Move[]): Move[] {
 	return moves.filter(({ step }) => step.thing !== "invites");
 }
@@ -104,7 +97,6 @@ export function noteOf(why: Said, people?: Said): string {
 	return JSON.stringify({ ...why, people });
 }
 
-/** Returns the key of a guild's setting for maps. */
 export function keyOf({ guild_id, thing }: RaidStep): string {
 	return `${guild_id} ${thing}`;
 }
@@ -117,16 +109,14 @@ export function isUnsettled({ wanted }: RaidMode, { state }: RaidStep) {
 interface Known {
 	mode: RaidMode;
 	thing: string;
-	/** The stored state of the setting; undefined if none is stored. */
 	step: RaidStep | undefined;
-	/** The setting's current value on Discord; undefined for a deleted channel. */
+	/** Undefined for a deleted channel. */
 	value: number | undefined;
 	refusal: Refusal;
-	/** Current time in epoch milliseconds. */
 	now: number;
 }
 
-/** Returns the next change of a setting; undefined if this run does not have to change it. */
+/** Undefined if this run does not have to change it. */
 export function nextMove(known: Known): Move | undefined {
 	return known.mode.wanted === "on" ? moveOn(known) : moveOff(known);
 }
@@ -209,14 +199,12 @@ function changed(step: RaidStep, { run }: RaidMode, value: number): RaidStep {
 	return { ...step, run, state: "changed", note: String(value) };
 }
 
-/** Returns the setting's state after Discord confirmed the change. */
 export function confirmed(step: RaidStep): RaidStep {
 	return step.state === "restoring"
 		? { ...step, state: "restored" }
 		: { ...step, state: "set", value_set: step.value_asked, note: null };
 }
 
-/** Returns the setting's state after Discord refused the change. `note` is the reason. */
 export function refused(step: RaidStep, note: string): RaidStep {
 	if (step.state === "restoring") return { ...step, state: "stuck", note };
 	// A pause of invites stays active if its renewal fails.
@@ -224,7 +212,6 @@ export function refused(step: RaidStep, note: string): RaidStep {
 	return { ...step, state, value_asked: step.value_set, note };
 }
 
-/** Returns the setting's state after several requests to change it got no response. */
 export function unanswered(step: RaidStep): RaidStep {
 	const note = noteOf(said("raid.why.silent"));
 	if (step.state === "restoring") return { ...step, state: "stuck", note };

@@ -18,11 +18,7 @@ import { said } from "../../../texts/texts.ts";
 import type { RaidMode } from "../../store/tables/raid-modes.ts";
 import { isChannel, noteOf, type Refusal, type Settings, unseen } from "./raid-rules.ts";
 
-/**
- * Types of the channels whose slow mode raid mode changes. Announcement channels are left out because few people can
- * write in them, and threads because each has its own slow mode.
- * https://docs.discord.com/developers/resources/channel#modify-channel-json-params-guild-channel
- */
+/** Few people can write in announcement channels, and each thread has its own slow mode. */
 const slowTypes: readonly ChannelType[] = [
 	ChannelType.GuildText,
 	ChannelType.GuildVoice,
@@ -33,7 +29,7 @@ const slowTypes: readonly ChannelType[] = [
 
 export interface ReadSettings {
 	settings: Settings;
-	/** End of the guild's pause of direct messages, as ISO 8601 time; null if they are not paused. */
+	/** ISO 8601 time. */
 	dmsPausedUntil: string | null;
 }
 
@@ -78,13 +74,9 @@ export async function sendSetting(
 	else await rest.patch(Routes.channel(thing), { body: { rate_limit_per_user: value }, reason });
 }
 
-/**
- * Who turned raid mode on or off: a member, "gone" for a person who left the guild, or undefined for an MCP client with
- * the root key.
- */
+/** "gone": has left the guild. Undefined: an MCP client with the root key. */
 type Moderator = GuildMember | "gone" | undefined;
 
-/** Fetches the person who turned a guild's raid mode on or off. */
 export async function moderatorOf(
 	guild: Guild,
 	{ moderator_id: id }: Pick<RaidMode, "moderator_id">,
@@ -93,10 +85,7 @@ export async function moderatorOf(
 	return (await fetchMember(guild, id)) ?? "gone";
 }
 
-/**
- * Returns a function that returns why a setting must not be changed: the bot or the moderator lacks a permission. Raid
- * mode changes only what the moderator could change by hand.
- */
+/** Raid mode changes only what bot and moderator could change by hand. */
 export function refusalFor(guild: Guild, moderator: Moderator): Refusal {
 	return (thing) => {
 		const channel = guild.channels.cache.get(thing);

@@ -12,10 +12,9 @@ import { isChannel, isUnrenewed } from "./raid-rules.ts";
 
 const maxNamed = 20;
 
-/** Returns the name of a channel; undefined if the reader of the text cannot see the channel. */
+/** Undefined if the reader cannot see the channel. */
 export type NameOf = (channelId: string) => string | undefined;
 
-/** How a reader is told of channels, times, levels and permissions. */
 export interface Reader {
 	nameOf: NameOf;
 	isPerson: boolean;
@@ -30,7 +29,7 @@ export const forPerson = (nameOf: NameOf): Reader => ({ nameOf: (id) => nameOf(i
 
 export const inEnglish = (lines: readonly Text[]) => lines.map((line) => render(line, "en"));
 
-/** The value of a setting in raid mode, such as "30 s", "HIGH" or "paused until 2026-01-31T12:00:00Z". */
+/** Such as "30 s", "HIGH" or "paused until 2026-01-31T12:00:00Z". */
 function valueText(thing: string, value: number, { isPerson }: Reader): Text {
 	if (isChannel(thing)) return said("raid.seconds", { seconds: String(value) });
 	if (thing === "verification") {
@@ -41,7 +40,6 @@ function valueText(thing: string, value: number, { isPerson }: Reader): Text {
 	return said("raid.until", { time: isPerson ? `<t:${Math.floor(value / 1000)}:f>` : time(value) });
 }
 
-/** Lists channels, and counts those that the reader cannot see. */
 export function channelList(ids: readonly string[], { nameOf }: Reader): Text {
 	const names = ids.flatMap((id) => nameOf(id) ?? []);
 	const hidden = ids.length - names.length;
@@ -60,7 +58,7 @@ function noteText(note: string | null, { isPerson }: Reader): Text {
 	return isPerson ? withTitles(one.people ?? one) : one;
 }
 
-/** Describes the states of settings that raid mode changed or restored. Channels in the same state share a line. */
+/** Channels in the same state share a line. */
 export function stepLines(mode: RaidMode, steps: readonly RaidStep[], reader: Reader): Said[] {
 	const channels = steps.filter(({ thing }) => isChannel(thing));
 	const ofGuild = (["invites", "verification"] as const).flatMap((thing) =>
@@ -135,7 +133,6 @@ function channelLines(mode: RaidMode, steps: readonly RaidStep[], reader: Reader
 		.filter((one) => one !== false);
 }
 
-/** Whether raid mode failed to change, restore or renew a setting. */
 export function hasFailed(steps: readonly RaidStep[]): boolean {
 	return steps.some((step) => step.state === "failed" || step.state === "stuck" || isUnrenewed(step));
 }
@@ -145,7 +142,6 @@ function entry({ moderator_id, wanted }: RaidMode, title: Said, description: rea
 	return { title, gravity, ...(moderator_id !== null && { moderatorId: moderator_id }), description };
 }
 
-/** Returns the moderation log entry about raid mode that was completely turned on or off. */
 export function endEntry(mode: RaidMode, steps: readonly RaidStep[]): LogEntry {
 	const isFailure = hasFailed(steps);
 	const advice = isFailure ? [said(`raid.${mode.wanted}.retry`)] : [];

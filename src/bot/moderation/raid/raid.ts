@@ -14,7 +14,6 @@ import { raidTools } from "./raid-tools.ts";
 
 const reason: ActionOption = { name: "reason", kind: "reason", argument: "reason" };
 
-/** The commands /raid on, /raid off and /raid status. */
 export const raidActions: readonly Action[] = [
 	{
 		name: "raid on",

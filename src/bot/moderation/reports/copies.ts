@@ -13,14 +13,13 @@ export interface ReportedMessage {
 }
 
 const maxMessages = 500;
-/** How long a copy is kept, in milliseconds. Discord accepts the submission of a form for 15 minutes. */
+/** Discord accepts the submission of a form for 15 minutes. */
 const keptMs = 900_000;
 
-/** A bounded cache of copies by message id. */
 export class Copies {
 	readonly #byId = new Map<string, { message: ReportedMessage; at: number }>();
 
-	/** Adds a copy unless there is one of the same message: the first copy shows what was reported. */
+	/** The first copy of a message shows what was reported. */
 	add(message: ReportedMessage): void {
 		this.#prune();
 		if (!this.#byId.has(message.id)) this.#byId.set(message.id, { message, at: performance.now() });

@@ -79,7 +79,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		await answerPrivately(interaction, text);
 	}
 
-	/** Ends a report: as handled if staff took an action about it, otherwise as dismissed. */
+	/** As handled if staff acted on it, otherwise as dismissed. */
 	async function end(row: ReportRow, person: { id: string; name: string }, locale: string): Promise<string> {
 		const say = sayIn(locale);
 		const done = actsOf(row).filter(({ state }) => state === "done");

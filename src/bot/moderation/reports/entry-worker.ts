@@ -63,7 +63,6 @@ export interface EntryWorkerOptions extends Pick<DurableOptions, "log" | "backOf
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
 	copies: Copies;
-	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
 	updateIntervalMs?: number;
 }
@@ -111,7 +110,6 @@ export class EntryWorker {
 		return [...closings, ...shows];
 	}
 
-	/** Closes a report about which staff acted some time ago. */
 	async #end(row: ReportRow): Promise<void> {
 		const last = actsOf(row).findLast(({ state }) => state === "done");
 		await this.options.store.transaction((sql) =>

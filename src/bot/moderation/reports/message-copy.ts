@@ -15,7 +15,6 @@ export interface MessageCopy {
 	files: readonly { name: string; url: string }[];
 }
 
-/** Copies the texts of a message, and the names and URLs of its files. */
 export function copyMessage(message: Message): MessageCopy {
 	const forwarded = [...message.messageSnapshots.values()];
 	const texts = messageTexts({
@@ -59,7 +58,7 @@ export function copyEmbed(copy: MessageCopy | undefined, say: Say): EmbedBuilder
 	return embedOf({ description, files: filesText(copy.files, say) }, say);
 }
 
-/** The embed that is shown if Discord refuses the copy, for example because of a link to known malware. */
+/** If Discord refuses the copy, for example because of a link to known malware. */
 export function refusedCopy(say: Say): EmbedBuilder {
 	return embedOf({ description: say("report.copy.refused") }, say);
 }

@@ -27,10 +27,8 @@ import type {
 import { formatUser } from "../moderation-log.ts";
 import { copyEmbed, embedOf, type MessageCopy, readCopy, refusedCopy } from "./message-copy.ts";
 
-/** Prefix of the custom ids of the buttons and forms of report entries. */
 export const entryPrefix = "report";
 
-/** Maximum number of reporters that an entry names. */
 export const shownReporters = 5;
 const maxReasonLength = 150;
 const shownActs = 5;
@@ -38,14 +36,12 @@ const shownActs = 5;
 export interface ShownReport {
 	row: ReportRow;
 	reporters: readonly ReporterRow[];
-	/** Number of people who made this report. */
 	total: number;
 	records: readonly ReporterRecord[];
 	/** The latest earlier report about the same message or person. */
 	earlier: ReportRow | undefined;
 }
 
-/** The function of a button of an entry: an action, or "dismiss", which ends the report. */
 export type EntryButton = ReportAct | "dismiss";
 
 const colours: Record<ReportState, number> = { open: 0xe65100, handled: 0x2e7d32, dismissed: 0x546e7a };
@@ -80,10 +76,7 @@ export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, look
 	};
 }
 
-/**
- * Creates the update of an entry, so that it shows the current state of its report, in the guild's current language.
- * `before` are the entry's current embeds: the copy of the message is kept until the report has ended.
- */
+/** `before`: the current embeds. The copy of the message is kept until the report has ended. */
 export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], look: Look): MessageEditOptions {
 	const { row } = shown;
 	const { language, isPlain } = look;
@@ -99,7 +92,6 @@ export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], lo
 	};
 }
 
-/** The embed of an entry that shows the copy of the message. */
 export function copyIn<E>({ message_id }: Pick<ReportRow, "message_id">, [, copy]: readonly E[]): E | undefined {
 	return message_id === null ? undefined : copy;
 }
@@ -114,7 +106,7 @@ export function isEntryOf({ author, client, components }: Message, { number }: R
 	return rows.some((row) => row.includes(`"${entryPrefix}:dismiss:${number}"`));
 }
 
-/** Returns the actions that staff took about a report, oldest first. */
+/** Oldest first. */
 export function actsOf({ acts }: Pick<ReportRow, "acts">): ActRecord[] {
 	return JSON.parse(acts) as ActRecord[];
 }
@@ -227,7 +219,7 @@ function reportersText({ reporters, total, records }: ShownReport, { language, i
 	);
 }
 
-/** How many of a reporter's other reports were dismissed; undefined if none were. */
+/** Undefined if none of their other reports were dismissed. */
 export function recordNote(records: readonly ReporterRecord[], userId: string): Said | undefined {
 	const record = records.find(({ user_id }) => user_id === userId);
 	if (!record || record.dismissed === 0) return undefined;

@@ -34,7 +34,7 @@ interface ReportToolsOptions {
 export function createReportTools(options: ReportToolsOptions): BotTool[] {
 	const { channelId, reports, cases } = options;
 
-	/** Throws a SaidError unless the caller may read reports: a person must see the channel in which they are posted. */
+	/** A person must see the channel in which reports are posted. */
 	function requireReader(guild: Guild): void {
 		const channel = guild.channels.cache.get(channelId);
 		if (!channel)

@@ -36,7 +36,6 @@ import { maxReportReason, type Reports } from "./reports.ts";
 
 const { MissingAccess, UnknownMessage } = RESTJSONErrorCodes;
 
-/** Prefix of the custom id of the form for a reason. */
 export const formPrefix = "report-form";
 const reasonField = "reason";
 
@@ -183,11 +182,7 @@ export class Reporting {
 	};
 }
 
-/**
- * Responds with what `work` returns, in the person's language. If it is available soon, one request is enough: a deferred response that
- * is edited later would count for Discord's global rate limit, but the first response to an interaction does not.
- * https://docs.discord.com/developers/interactions/receiving-and-responding#endpoints
- */
+/** Editing a deferred response counts for Discord's global rate limit, the first response does not. */
 async function answerSoon(
 	interaction: ChatInputCommandInteraction | ModalSubmitInteraction,
 	work: Promise<Said>,

@@ -15,7 +15,6 @@ type ReportsChannel =
 	| { channel: StaffChannel; problem?: never; isPublic?: false }
 	| { channel?: never; problem: string; isPublic?: boolean };
 
-/** Returns the guild's channel for reports with this id. "no channel": the channel is not in this guild. */
 export function findReportsChannel(guild: Guild, channelId: string): ReportsChannel | "no channel" {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel) return "no channel";

@@ -7,7 +7,6 @@ import { createReportTools } from "./report-tools.ts";
 import { Reporting } from "./reporting.ts";
 import { Reports } from "./reports.ts";
 
-/** Creates the reports of the feature `moderation`. Returns undefined if there is no channel for them. */
 export function createReportsFeature({ config, connection, store, log, callAs }: FeatureOptions, cases: Cases) {
 	const channelId = config.toml.moderation?.reports;
 	if (channelId === undefined) return undefined;

@@ -29,7 +29,6 @@ import { actsOf, possibleActs, type ShownReport, saidAct, titleOfAct } from "./r
 
 const reportLimits = { openOf: 5, recentOf: 10, windowMs: 3_600_000, open: 1_000, reporters: 1_000 } as const;
 
-/** Maximum length of a reporter's reason, in characters. */
 export const maxReportReason = 500;
 const closeAfterMs = 3_600_000;
 const actingMs = 30_000;
@@ -54,15 +53,13 @@ interface ActRequest {
 	number: number;
 	act: ReportAct;
 	person: { id: string; name: string };
-	/** The person's, of Discord's locales. */
 	locale: string;
-	/** Returns the tool and its arguments for this report. */
 	call(row: ReportRow): { tool: string; args: JsonObject };
 }
 
 interface ReportEnd {
 	state: "handled" | "dismissed";
-	/** Id of the person who ends it; null for an MCP client that acts in nobody's name. */
+	/** Null for an MCP client that acts in nobody's name. */
 	by: string | null;
 	case: number | null;
 }
@@ -137,10 +134,7 @@ export class Reports {
 		return this.#worker.whereIn(guild);
 	}
 
-	/**
-	 * Stores a report, so that it is posted even after a crash. Returns the answer for the reporter, which does not
-	 * reveal whether others have reported the same. Rejects with a ToolError if the report is not possible.
-	 */
+	/** The answer does not reveal whether others have reported the same. Rejects with a ToolError if it is not possible. */
 	async file(guild: Guild, request: ReportRequest): Promise<Said> {
 		const { message, person, reporterId, reason } = request;
 		const where = this.#worker.whereIn(guild);

@@ -25,7 +25,7 @@ interface ButtonsOptions {
 	allowances: Pick<Allowances, "add">;
 	store: Pick<Store, "sql">;
 	log: Log;
-	/** Called when a moderator has ended a person's timeout, so that the person's earlier messages are forgotten. */
+	/** The person's earlier messages are to be forgotten. */
 	onUndone(guildId: string, userId: string): void;
 }
 
@@ -37,7 +37,7 @@ interface Press {
 
 export function createButtons(options: ButtonsOptions): ComponentHandler {
 	const { callAs, cases, allowances, store, log, onUndone } = options;
-	/** Ids of the log entries with a button that is being handled, because two moderators may press at once. */
+	/** By log entry, because two moderators may press at once. */
 	const running = new Set<string>();
 
 	function call({ interaction, userId }: Press, tool: string, more: object) {

@@ -17,12 +17,11 @@ const linkPattern = /(?:https?:\/\/|(?<![\w@.-])(?=[\w-]+(?:\.[\w-]+)*\.\p{L}{2,
 
 export type PartKind = "text" | "link" | "file";
 
-/** The keyed hash of a text, link or file in a message, used to find repetitions. */
 export interface Part {
 	kind: PartKind;
 	/** Equal parts have equal hashes. That of a file is of its name, type, size and dimensions. */
 	hash: string;
-	/** For a text: whether it is so short that it is not spam even if it repeats. */
+	/** Not spam even if it repeats. */
 	isShort?: boolean;
 	url?: string;
 }
@@ -41,13 +40,12 @@ export interface Content {
 	files: readonly PostedFile[];
 }
 
-/** The key is random, so hashes of different processes cannot be compared. */
 export function createHash(): (kind: PartKind, value: string) => string {
 	const key = randomBytes(32);
 	return (kind, value) => createHmac("sha256", key).update(`${kind}\0${value}`).digest("base64url").slice(0, 22);
 }
 
-/** Returns the hashed texts, links and files of a message, without duplicates. */
+/** Without duplicates. */
 export function partsOf({ text, files }: Content, hash: ReturnType<typeof createHash>): Part[] {
 	const content = text.slice(0, maxContentLength);
 	const parts = new Map<string, Part>();
@@ -64,11 +62,7 @@ export function partsOf({ text, files }: Content, hash: ReturnType<typeof create
 	return [...parts.values()];
 }
 
-/**
- * Reduces a text to its letters and digits in lower case, so that white space, punctuation, formatting and invisible
- * characters make no difference. Links, mentions, custom emoji and timestamps are left out.
- * https://discord.com/developers/docs/reference#message-formatting
- */
+/** Its letters and digits in lower case, without links, mentions, custom emoji and timestamps. */
 export function normalized(text: string): string {
 	return text
 		.replace(/<(?:@[!&]?|#|a?:\w{1,64}:|t:|id:|\/[^:>]{1,100}:)[^>]{0,64}>/g, "")

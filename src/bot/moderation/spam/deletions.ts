@@ -16,10 +16,7 @@ import {
 } from "./persistent-request.ts";
 
 const maxBatch = 100;
-/**
- * How long the first message of a channel waits for others before it is deleted, in milliseconds, so that one request
- * deletes the messages of several people.
- */
+/** How long a message waits for others, so that one request deletes them together. */
 const defaultGatherMs = 300;
 const maxWaiting = 20_000;
 
@@ -63,10 +60,7 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 		get waiting() {
 			return waiting;
 		},
-		/**
-		 * Deletes a message soon, together with others of its channel. Resolves with "done" if the message was already
-		 * deleted. Never rejects.
-		 */
+		/** "done" also if it was deleted already. Never rejects. */
 		delete(place: Place, messageId: string): Promise<RequestEnd> {
 			if (waiting >= maxWaiting) return Promise.resolve({ failure: said("spam.why.full") });
 			waiting += 1;
@@ -82,10 +76,7 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 	};
 }
 
-/**
- * Returns the number of messages at the start of the queue that one request can delete. A message that is too old for
- * bulk deletion (edited to spam later) is deleted alone, because Discord would refuse the whole request.
- */
+/** A message that is too old for bulk deletion (edited to spam later) is deleted alone. */
 function batchSize(queue: readonly Waiting[]): number {
 	const first = queue.slice(0, maxBatch).findIndex(({ messageId }) => isTooOldForBulk(messageId));
 	return first === -1 ? maxBatch : Math.max(first, 1);

@@ -16,22 +16,18 @@ export interface Detection {
 	messageId: string;
 	/** Why it is spam, such as "the same file 3 times in 3 channels". Contains nothing that people wrote. */
 	rule: Said;
-	/** Hashes of the repeated parts, by which further spam messages of the person are recognized. */
 	hashes: ReadonlySet<string>;
 	posts: readonly Post[];
 }
 
 interface DetectorOptions extends Thresholds {
-	/** Ids of channels in which every message is spam. */
 	honeypots: readonly string[];
-	/** Hosts, optionally with the start of a path, to which links are spam. */
 	links: readonly string[];
 	exemptRoles: readonly string[];
-	/** Downloads files and resolves with a label for each URL. Files with the same content have the same label. */
+	/** A label for each URL: the same for the same content. */
 	compareFiles(urls: readonly string[]): Promise<string[]>;
-	/** Whether a moderator marked the person's posts as fine. */
 	isAllowed(member: GuildMember): boolean;
-	/** Returns the hashes of a person's current spam incident; undefined if there is none. */
+	/** Of the person's current incident. */
 	spamOf(member: GuildMember): ReadonlySet<string> | undefined;
 	onSpam(detection: Detection): void;
 	onError(error: unknown): void;
@@ -103,7 +99,7 @@ export function createDetector(options: DetectorOptions) {
 	}
 
 	return {
-		/** Checks a new or edited message for spam. Never throws. */
+		/** Never throws. */
 		see(message: Message): void {
 			const { author, webhookId, system } = message;
 			if (author.bot || webhookId || system || !message.inGuild()) return;

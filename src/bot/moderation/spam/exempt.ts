@@ -4,10 +4,7 @@ import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } fro
 import { isAbove } from "../../../discord/role-hierarchy.ts";
 import { isStaff } from "../../../discord/staff.ts";
 
-/**
- * Whether a member's messages in a channel are never treated as spam. Exempt are staff, members whose highest role is
- * not below the bot's, members with Manage Messages in the channel, and members with one of `roles`.
- */
+/** Staff, who ranks above the bot, has Manage Messages in the channel, or has one of `roles`. */
 export function isExempt(member: GuildMember, channel: GuildTextBasedChannel, roles: readonly string[]): boolean {
 	const { guild } = member;
 	const { me } = guild.members;

@@ -12,18 +12,13 @@ const maxWaiting = 200;
 const timeoutMs = 2_500;
 
 interface FileContentOptions {
-	/** Base URL of Discord's CDN. Files at other URLs are not downloaded. */
+	/** Files at other URLs are not downloaded. */
 	cdn: string;
 	log: Log;
-	/** Returns a signal that aborts a download after `ms` milliseconds. Default: AbortSignal.timeout. */
 	timeoutSignal?: (ms: number) => AbortSignal;
 }
 
-/**
- * Returns a function that compares files: it resolves with a label for each URL, which is the same for files with the
- * same content. All files must have the same name, type, size and dimensions. A file that cannot be downloaded in time
- * gets the label of the first file, so it counts as equal. Never rejects.
- */
+/** A label for each URL, the same for the same content; what is not read in time counts as equal. Never rejects. */
 export function createFileContent({ cdn, log, timeoutSignal = (ms) => AbortSignal.timeout(ms) }: FileContentOptions) {
 	const semaphore = new Semaphore({ max: maxConcurrent, maxWaiting });
 	const base = new URL(cdn);

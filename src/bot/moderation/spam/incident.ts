@@ -6,7 +6,7 @@ import type { SpamIncidentRow } from "../../store/tables/spam-incidents.ts";
 import type { Detection } from "./detector.ts";
 import type { RequestEnd } from "./persistent-request.ts";
 
-/** Maximum number of messages of one incident. Further messages are not deleted. */
+/** Further messages are not deleted. */
 export const maxMessages = 2_000;
 
 export interface Incident {
@@ -15,35 +15,26 @@ export interface Incident {
 	readonly userId: string;
 	/** Why the messages are spam. Contains nothing that people wrote. */
 	readonly rule: Said;
-	/** When the spam was detected, in epoch milliseconds. */
 	readonly detectedAt: number;
-	/** End of the timeout, in epoch milliseconds. */
 	readonly until: number;
-	/** Hashes by which further spam messages of the person are recognized. Empty after a restart. */
+	/** Empty after a restart. */
 	readonly hashes: Set<string>;
-	/** Channel id of each message, by message id. */
+	/** Channel ids by message id. */
 	readonly messages: Map<string, string>;
-	/** Ids of the messages whose deletion has begun. */
 	readonly begun: Set<string>;
-	/** Outcome of each deletion, by message id. */
+	/** By message id. */
 	readonly ends: Map<string, RequestEnd>;
-	/** Outcome of the timeout; undefined while it is not known. */
 	timeout: RequestEnd | undefined;
-	/** Whether the bot has seen the member timed out. Discord's event for that may arrive after the response. */
+	/** Discord's event for the timeout may arrive after the response. */
 	isTimeoutSeen: boolean;
-	/** Whether messages may be deleted now. The timeout is sent first. */
+	/** The timeout is sent first. */
 	mayDelete: boolean;
-	/**
-	 * Whether a moderator has ended the timeout. The button has then updated the log entry, so it is not written again.
-	 */
+	/** The button of a moderator has updated the log entry, so it is not written again. */
 	isReleased: boolean;
-	/** "done" if the bot has nothing left to do about the incident. */
 	state: SpamIncidentRow["state"];
-	/** Whether the person was told of the timeout by direct message; undefined if they were not to be told. */
 	told: Told | undefined;
-	/** Number of the moderation case; undefined if no case is stored. */
 	caseNumber: number | undefined;
-	/** Channel and message ids of the entry in the moderation log; undefined if there is none. */
+	/** In the moderation log. */
 	entry: { channelId: string; messageId: string } | undefined;
 }
 
@@ -63,7 +54,6 @@ export function newIncident(
 	};
 }
 
-/** The state of an incident about which nothing was done. */
 function untouched() {
 	return {
 		hashes: new Set<string>(),
@@ -81,13 +71,12 @@ function untouched() {
 	};
 }
 
-/** Whether the outcomes of the timeout and of all deletions are known. */
 export function isSettled(incident: Incident): boolean {
 	const { timeout, messages, ends } = incident;
 	return timeout !== undefined && messages.size === ends.size;
 }
 
-/** Returns the reasons why messages could not be deleted, one for each message. */
+/** One for each message that was not deleted. */
 export function failuresOf({ ends }: Incident): Said[] {
 	return [...ends.values()].flatMap((end) => (typeof end === "object" ? end.failure : []));
 }
@@ -112,7 +101,7 @@ export function toRow(incident: Incident): SpamIncidentRow {
 	};
 }
 
-/** Returns the incident of a database row. All its messages are deleted again, which is harmless. */
+/** All its messages are deleted again, which is harmless. */
 export function fromRow(row: SpamIncidentRow): Incident {
 	const { timeout, log_channel_id, log_message_id } = row;
 	const byChannel = JSON.parse(row.messages) as Record<string, string[]>;

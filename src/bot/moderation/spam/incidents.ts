@@ -33,15 +33,14 @@ const toldWindowMs = 600_000;
 const maxToldChannels = 10;
 
 export interface IncidentsTiming {
-	/** How long the bot waits for its database before it acts without it, in milliseconds. */
+	/** Wait for the database; then the bot acts without it. */
 	storeMs: number;
-	/** How long deletions wait for the timeout of the messages' author, in milliseconds. */
+	/** Of deletions, for the timeout. */
 	timeoutMs: number;
-	/** How long no new message must arrive before the case and the log entry are written, in milliseconds. */
+	/** Without a new message, before case and log entry are written. */
 	quietMs: number;
-	/** How long further messages of the person with the same content belong to the incident, in milliseconds. */
+	/** In which the same content belongs to the incident. */
 	watchMs: number;
-	/** How long the first message of a channel waits for others before it is deleted, in milliseconds. Default: 300. */
 	gatherMs?: number;
 	backOffMs?: PersistentOptions["backOffMs"];
 }
@@ -55,16 +54,13 @@ interface IncidentsOptions {
 	log: Log;
 	cases: Pick<Cases, "add">;
 	entries: ReturnType<typeof createEntries>;
-	/** With what people are told of their timeout; undefined if they are not. */
 	telling: TellOptions | undefined;
-	/** Length of the timeout for spam, in milliseconds. */
 	timeoutMs: number;
 	isDry: boolean;
 	timing: IncidentsTiming;
-	/** Maximum number of people with a current incident. Default: 5,000. */
+	/** Default: 5,000. */
 	maxWatched?: number | undefined;
 	closing: AbortSignal;
-	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
 }
 
@@ -118,10 +114,7 @@ export class Incidents {
 		return entry.saved;
 	}
 
-	/**
-	 * Stores an incident before the bot acts. If the database does not respond in time, the bot logs that and acts
-	 * nevertheless, because speed matters more.
-	 */
+	/** If the database does not respond in time, the bot acts nevertheless: speed matters more. */
 	async #storeIntention(incident: Incident): Promise<void> {
 		incident.state = "asked";
 		const stored = this.#save(incident).then(() => "stored", ignoreUnavailable);
@@ -335,10 +328,7 @@ export class Incidents {
 		return this.#current(member)?.hashes;
 	}
 
-	/**
-	 * Acts on detected spam. Further spam of the same person soon afterwards is added to the same incident. Never
-	 * throws.
-	 */
+	/** Further spam of the same person soon afterwards joins the incident. Never throws. */
 	add(detection: Detection): void {
 		const known = this.#current(detection.member);
 		if (known) {
@@ -382,7 +372,7 @@ export class Incidents {
 		}
 	}
 
-	/** Resolves when all running requests and writes have ended. Must be called after `closing` has aborted. */
+	/** After `closing` has aborted. */
 	async close(): Promise<void> {
 		for (const timer of this.#timers.values()) clearTimeout(timer);
 		this.#timers.clear();

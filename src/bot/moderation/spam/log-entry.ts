@@ -9,7 +9,6 @@ import { formatEnd } from "../moderation-log.ts";
 import { failuresOf, type Incident } from "./incident.ts";
 import { type PersistentOptions, persistently, type RequestEnd } from "./persistent-request.ts";
 
-/** Prefix of the custom_id of the buttons in these entries. */
 export const prefix = "spam";
 
 const maxWaiting = 1_000;
@@ -17,12 +16,11 @@ const maxWaiting = 1_000;
 interface EntriesOptions extends PersistentOptions {
 	connection: Connection;
 	log: Log;
-	/** Resolves with the id of the guild's moderation log channel; undefined if it has none. */
 	channelOf(guildId: string): Promise<string | undefined>;
 	isDry: boolean;
 }
 
-/** Creates a writer that posts and edits the log entries of incidents one after another. */
+/** One after another. */
 export function createEntries({ connection, log, channelOf, isDry, ...options }: EntriesOptions) {
 	let last: Promise<unknown> = Promise.resolve();
 	let waiting = 0;
@@ -53,7 +51,7 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 	}
 
 	return {
-		/** Posts or updates the log entry of an incident. Never rejects. */
+		/** Never rejects. */
 		async write(incident: Incident): Promise<void> {
 			const { guildId: guild, userId: user } = incident;
 			if (waiting >= maxWaiting) {

@@ -27,21 +27,15 @@ export class Impossible extends Error {
 }
 
 export interface PersistentOptions {
-	/** Stops the retries when it aborts. A running request is not cancelled. */
+	/** A running request is not cancelled. */
 	closing: AbortSignal;
 	backOffMs?: readonly [number, number] | undefined;
 }
 
-/**
- * Outcome of a request. "done": Discord executed it, or there was nothing to do. "stopped": the bot is shutting down
- * and the outcome is unknown. `failure`: the reason why it failed.
- */
+/** "done": also if there was nothing to do. "stopped": the bot is shutting down, and the outcome is unknown. */
 export type RequestEnd = "done" | "stopped" | { failure: Said };
 
-/**
- * Sends a request, and retries it after a rate limit, a lost connection or a server error of Discord. `gone` lists
- * Discord's error codes which mean that there is nothing to do. Never rejects.
- */
+/** `gone`: Discord's error codes which mean that there is nothing to do. Never rejects. */
 export async function persistently(
 	send: () => Promise<unknown>,
 	gone: readonly number[],
@@ -69,7 +63,7 @@ function reasonOf(error: unknown): Said {
 	return error instanceof Impossible ? error.reason : (saidProblem(error) ?? said("why.internal"));
 }
 
-/** Returns a guild from the cache. If the guild is unavailable, throws an error after which the request is retried. */
+/** Throws an error after which the request is retried, if the guild is unavailable. */
 export function requireGuild(connection: Connection, guildId: string): Guild {
 	const guild = connection.discord.guilds.cache.get(guildId);
 	if (guild?.available) return guild;

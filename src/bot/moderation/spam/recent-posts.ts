@@ -20,16 +20,13 @@ export interface Repetition {
 	kind: PartKind;
 	hash: string;
 	posts: readonly Post[];
-	/** Number of different channels in which these messages were posted. */
 	channels: number;
 }
 
 export interface Thresholds {
-	/** Number of channels from which the same text, link or file counts as repeated. */
+	/** From how many on the same text, link or file counts as repeated. */
 	channels: number;
-	/** Number of messages from which the same text, link or file counts as repeated. */
 	times: number;
-	/** Only messages within this many milliseconds count. */
 	windowMs: number;
 }
 
@@ -40,16 +37,11 @@ export class RecentPosts {
 
 	constructor(readonly thresholds: Thresholds) {}
 
-	/** Number of remembered parts (texts, links, files) of messages. */
 	get size(): number {
 		return this.#total;
 	}
 
-	/**
-	 * Remembers a person's message, or replaces the parts of one that is already known. Returns the parts that the person
-	 * has now posted too often. `at` is when the message was posted, in epoch milliseconds by Discord's clock, because
-	 * after a lost connection Discord delivers many messages at once.
-	 */
+	/** What the person has now posted too often. `at`: by Discord's clock, which delivers late after a lost connection. */
 	add(person: string, post: Post, at: number): Repetition[] {
 		const known = this.#people.get(person) ?? [];
 		const edited = known.find(({ messageId }) => messageId === post.messageId);
@@ -65,7 +57,6 @@ export class RecentPosts {
 		return post.parts.flatMap((part) => (part.isShort ? [] : (this.#repetitionOf(posts, part) ?? [])));
 	}
 
-	/** Returns the remembered messages of a person that have one of these hashes. */
 	with(person: string, hashes: ReadonlySet<string>): Post[] {
 		return (this.#people.get(person) ?? []).filter(({ parts }) => parts.some(({ hash }) => hashes.has(hash)));
 	}

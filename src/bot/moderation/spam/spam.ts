@@ -21,7 +21,7 @@ import { createEntries } from "./log-entry.ts";
 const keepMs = 30 * 86_400_000;
 const shutdownGraceMs = 3_000;
 
-/** Maximum length of a timeout, in milliseconds: Discord's limit of 28 days minus one minute, because clocks differ. */
+/** Discord's limit is 28 days, and clocks differ. */
 const maxTimeoutMs = 28 * 86_400_000 - 60_000;
 
 type ModerationSettings = NonNullable<BotConfig["toml"]["moderation"]>;
@@ -29,15 +29,13 @@ type SpamSettings = NonNullable<ModerationSettings["spam"]>;
 
 export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store" | "mutex" | "log" | "callAs"> {
 	settings: SpamSettings;
-	/** Whether people are told of their timeout by direct message, with the operator's text on how to appeal. */
+	/** Undefined if people are not told of their timeout. */
 	tell?: { appeal: string | undefined } | undefined;
 	cdn: string;
 	cases: Pick<Cases, "add" | "find" | "edit">;
 	moderationLog: Pick<ModerationLog, "channelOrDefault">;
 	timing?: IncidentsTiming;
-	/** Maximum number of people with a current incident. */
 	maxWatched?: number;
-	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
 }
 
@@ -48,7 +46,6 @@ interface Spam {
 	close(): Promise<void>;
 }
 
-/** Creates the spam protection of the feature `moderation`; undefined without the section [moderation.spam]. */
 export function createSpamFeature(
 	options: FeatureOptions,
 	{ cases, moderationLog }: Pick<SpamOptions, "cases" | "moderationLog">,

@@ -25,17 +25,16 @@ const { UnknownMember } = RESTJSONErrorCodes;
 
 interface TimeoutsOptions extends PersistentOptions {
 	connection: Connection;
-	/** Keyed mutex with user ids as keys: only one change of a user's roles, bans or timeouts runs at a time. */
+	/** By user id. */
 	mutex: KeyedMutex;
 }
 
 interface TimeoutRequest {
 	guildId: string;
 	userId: string;
-	/** End of the timeout, in epoch milliseconds. */
 	until: number;
 	reason: string;
-	/** Called when this bot has set the timeout: not if somebody had set it before, or the person has left. */
+	/** Not if somebody had set it before, or the person has left. */
 	onSet?(): void;
 }
 
@@ -77,7 +76,7 @@ export function createTimeouts({ connection, mutex, ...options }: TimeoutsOption
 	}
 
 	return {
-		/** Times a member out. Resolves with "done" if the person has left the guild. Never rejects. */
+		/** "done" also if the person has left. Never rejects. */
 		timeOut: (request: TimeoutRequest) => change(request.userId, () => send(request)),
 		timeOutUnlessDone: (request: TimeoutRequest) =>
 			change(request.userId, async () => {
