@@ -4,7 +4,6 @@
 import {
 	AttachmentBuilder,
 	ButtonStyle,
-	ComponentType,
 	EmbedBuilder,
 	type MessageCreateOptions,
 	type MessageEditOptions,
@@ -13,6 +12,7 @@ import { escapeInvisible, inlineText, truncate } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { type Language, type Say, said, sayIn, type TextKey } from "../../texts/texts.ts";
+import { buttonRow } from "../messages/buttons.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { ApprovalRow, ApprovalState } from "../store/tables/approvals.ts";
 import { textIn } from "./request-text.ts";
@@ -72,7 +72,7 @@ export function requestMessage(request: ShownRequest, roles: readonly string[]):
 	return {
 		...(mentions !== "" && { content: mentions }),
 		embeds: [embed],
-		components: [buttonRow(row, say, ["approve", "deny", "details"])],
+		components: [buttonsOf(row, say, ["approve", "deny", "details"])],
 		allowedMentions: { parse: [], roles: [...roles] },
 	};
 }
@@ -91,7 +91,7 @@ export function endedMessage(request: ShownRequest): MessageEditOptions {
 			name: say("approval.result.field"),
 			value: codeBlock(truncate(escapeInvisible(textIn(row.result)), maxResultLength)),
 		});
-	return { embeds: [embed], components: [buttonRow(row, say, ["details"])], allowedMentions: noMentions };
+	return { embeds: [embed], components: [buttonsOf(row, say, ["details"])], allowedMentions: noMentions };
 }
 
 /** For a message with an outdated plan. */
@@ -117,16 +117,9 @@ const styles: Record<PressedButton, ButtonStyle.Success | ButtonStyle.Danger | B
 	details: ButtonStyle.Secondary,
 };
 
-function buttonRow(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]) {
-	return {
-		type: ComponentType.ActionRow as const,
-		components: buttons.map((button) => ({
-			type: ComponentType.Button as const,
-			style: styles[button],
-			label: say(`approval.${button}.button`),
-			customId: `approval:${button}:${row.id}.${row.token}`,
-		})),
-	};
+function buttonsOf(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]) {
+	const idOf = (button: PressedButton) => `approval:${button}:${row.id}.${row.token}`;
+	return buttonRow(buttons.map((one) => ({ id: idOf(one), label: say(`approval.${one}.button`), style: styles[one] })));
 }
 
 /** The tool, its caller, the users and things in its arguments, and a summary of its dry run. */

@@ -1,19 +1,16 @@
 // What actions ask a person in Discord: the question whether to do it, and the form of a menu command.
 
 import {
-	ActionRowBuilder,
-	ButtonBuilder,
+	type APIModalInteractionResponseCallbackData,
 	ButtonStyle,
-	LabelBuilder,
-	ModalBuilder,
+	ComponentType,
 	type ModalSubmitInteraction,
-	TextDisplayBuilder,
-	TextInputBuilder,
 	TextInputStyle,
 } from "discord.js";
 import { inlineText, maxReasonLength } from "../../discord/text.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { type Say, said, sayIn } from "../../texts/texts.ts";
+import { said, sayIn } from "../../texts/texts.ts";
+import { buttonRow } from "../messages/buttons.ts";
 import type { Action, ActionMenu, ActionOption, MenuTarget, OptionValue } from "./action.ts";
 import { commandText } from "./command-texts.ts";
 import { requireDuration } from "./durations.ts";
@@ -25,28 +22,19 @@ export const formPrefix = "ask";
 /** `question`: id of the pending action. */
 export function questionButtons(question: string, locale: string) {
 	const say = sayIn(locale);
-	return new ActionRowBuilder<ButtonBuilder>().addComponents(
-		new ButtonBuilder()
-			.setCustomId(`${questionPrefix}:${question}:yes`)
-			.setLabel(say("answer.do_it.button"))
-			.setStyle(ButtonStyle.Danger),
-		new ButtonBuilder()
-			.setCustomId(`${questionPrefix}:${question}:no`)
-			.setLabel(say("answer.cancel.button"))
-			.setStyle(ButtonStyle.Secondary),
-	);
+	const idOf = (answer: "yes" | "no") => `${questionPrefix}:${question}:${answer}`;
+	return buttonRow([
+		{ id: idOf("yes"), label: say("answer.do_it.button"), style: ButtonStyle.Danger },
+		{ id: idOf("no"), label: say("answer.cancel.button"), style: ButtonStyle.Secondary },
+	]);
 }
 
 /** Of the button that opens a form again with what was typed. */
 export const retryPrefix = "retry";
 
 export function retryButton(id: string, locale: string) {
-	return new ActionRowBuilder<ButtonBuilder>().addComponents(
-		new ButtonBuilder()
-			.setCustomId(`${retryPrefix}:${id}`)
-			.setLabel(sayIn(locale)("answer.try_again.button"))
-			.setStyle(ButtonStyle.Primary),
-	);
+	const label = sayIn(locale)("answer.try_again.button");
+	return buttonRow([{ id: `${retryPrefix}:${id}`, label, style: ButtonStyle.Primary }]);
 }
 
 export interface Form {
@@ -57,34 +45,57 @@ export interface Form {
 	typed?: Readonly<Record<string, string>>;
 }
 
-export function formFor({ action, menu, target, typed = {} }: Form, locale: string): ModalBuilder {
+export function formFor({ action, menu, target, typed = {} }: Form, locale: string) {
 	const index = action.menus?.indexOf(menu) ?? 0;
-	const labels = askedOptions(action, menu).map((option) => {
-		const input = new TextInputBuilder()
-			.setCustomId(option.name)
-			.setStyle(option.kind === "reason" ? TextInputStyle.Paragraph : TextInputStyle.Short)
-			.setRequired(option.required ?? false)
-			.setMaxLength(option.max ?? maxReasonLength)
-			.setValue(typed[option.name] ?? "");
-		const [example] = option.suggestions ?? [];
-		if (example !== undefined) input.setPlaceholder(example);
+	const fields = askedOptions(action, menu).map((option): FormField => {
 		const path = [...action.name.split(" "), option.name];
-		return new LabelBuilder()
-			.setLabel(inSentenceCase(commandText(path, "name", locale)))
-			.setDescription(commandText(path, "description", locale))
-			.setTextInputComponent(input);
+		return {
+			id: option.name,
+			label: inSentenceCase(commandText(path, "name", locale)),
+			hint: commandText(path, "description", locale),
+			isLong: option.kind === "reason",
+			required: option.required ?? false,
+			max: option.max ?? maxReasonLength,
+			value: typed[option.name] ?? "",
+			example: option.suggestions?.[0],
+		};
 	});
 	const { userId, messageId = "", channelId } = target;
-	return new ModalBuilder()
-		.setCustomId([formPrefix, action.name, index, userId, messageId, channelId].join(":"))
-		.setTitle(commandText(["menu", menu.name], "name", locale))
-		.addTextDisplayComponents(formPerson(userId, sayIn(locale)))
-		.addLabelComponents(labels);
+	const id = [formPrefix, action.name, index, userId, messageId, channelId].join(":");
+	return modalOf({ id, title: commandText(["menu", menu.name], "name", locale), fields, about: userId, locale });
 }
 
-/** Whom the form is about. */
-export function formPerson(userId: string, say: Say): TextDisplayBuilder {
-	return new TextDisplayBuilder().setContent(say("answer.form_person", { person: `<@${userId}>` }));
+export interface FormField {
+	id: string;
+	label: string;
+	hint?: string;
+	isLong?: boolean;
+	/** Default: true. */
+	required?: boolean;
+	max: number;
+	value?: string | undefined;
+	example?: string | undefined;
+}
+
+interface Modal {
+	id: string;
+	title: string;
+	fields: readonly FormField[];
+	/** Id of the person whom it is about. */
+	about?: string;
+	locale: string;
+}
+
+export function modalOf({ id, title, fields, about, locale }: Modal) {
+	const { Label, TextDisplay, TextInput } = ComponentType;
+	const person = about && sayIn(locale)("answer.form_person", { person: `<@${about}>` });
+	const labels = fields.map(({ id, label, hint, isLong, required, max, value, example }) => {
+		const style = isLong ? TextInputStyle.Paragraph : TextInputStyle.Short;
+		const input = { type: TextInput, custom_id: id, style, required, max_length: max, value, placeholder: example };
+		return { type: Label, label, description: hint, component: input };
+	});
+	const components = [...(person ? [{ type: TextDisplay, content: person }] : []), ...labels];
+	return { custom_id: id, title, components } as APIModalInteractionResponseCallbackData;
 }
 
 function inSentenceCase(name: string): string {

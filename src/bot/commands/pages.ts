@@ -1,8 +1,9 @@
 // Lists in pages, each one message with buttons that turn them. Their custom_ids have the person who asked, the command
 // and its options, so that buttons work after a restart of the bot.
 
-import { ActionRowBuilder, type APIEmbed, ButtonBuilder, ButtonStyle } from "discord.js";
+import { type APIEmbed, ButtonStyle } from "discord.js";
 import { languageOf, render, sayIn } from "../../texts/texts.ts";
+import { buttonRow } from "../messages/buttons.ts";
 import { noMentions } from "../messages/split-message.ts";
 import type { Pages } from "../results/result.ts";
 import type { PersonCall } from "../tool/call-as.ts";
@@ -16,7 +17,7 @@ const maxId = 100;
 // https://docs.discord.com/developers/resources/message#embed-object-embed-limits
 const maxDescription = 4_096;
 
-type Buttons = ActionRowBuilder<ButtonBuilder>;
+type Buttons = ReturnType<typeof buttonRow>;
 
 export type Page = ReturnType<typeof pageOf>;
 
@@ -34,12 +35,11 @@ export function pageButtons({ asker, command, locale, back, next }: Turns): Butt
 		[pagePrefix, ...(query ? [asker, command, ...query] : [none])].join(":");
 	const ids = { back: idOf(back, "first"), next: idOf(next, "last") };
 	if ((!back && !next) || Math.max(ids.back.length, ids.next.length) > maxId) return undefined;
-	const button = (id: string, label: string, isEnd: boolean) =>
-		new ButtonBuilder().setCustomId(id).setLabel(label).setStyle(ButtonStyle.Secondary).setDisabled(isEnd);
-	return new ActionRowBuilder<ButtonBuilder>().addComponents(
-		button(ids.back, say("answer.previous.button"), !back),
-		button(ids.next, say("answer.next.button"), !next),
-	);
+	const style = ButtonStyle.Secondary;
+	return buttonRow([
+		{ id: ids.back, label: say("answer.previous.button"), style, disabled: !back },
+		{ id: ids.next, label: say("answer.next.button"), style, disabled: !next },
+	]);
 }
 
 /** What an action answered, and as one message if that is possible. */

@@ -2,11 +2,12 @@
 // message; when the queue is full, new ones are dropped and counted.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { ButtonStyle, ComponentType, type EmbedBuilder, embedLength } from "discord.js";
+import { ButtonStyle, type EmbedBuilder, embedLength } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { inBackground } from "../../discord/rest/rest.ts";
 import type { Log } from "../../lib/log.ts";
 import { type Say, sayIn } from "../../texts/texts.ts";
+import { buttonRow } from "./buttons.ts";
 import { noMentions } from "./split-message.ts";
 
 const maxEmbeds = 10;
@@ -114,15 +115,10 @@ function detailButtons(taken: readonly Taken[], say: Say) {
 		const count = taken.length > 1 ? index + 1 : undefined;
 		if (count !== undefined) embed.setDescription(`${count}. ${embed.data.description ?? ""}`);
 		const label = say("audit.details.button");
-		return {
-			type: ComponentType.Button as const,
-			style: ButtonStyle.Secondary as const,
-			label: count === undefined ? label : `${label} ${count}`,
-			customId: details,
-		};
+		const style = ButtonStyle.Secondary as const;
+		return { id: details, label: count === undefined ? label : `${label} ${count}`, style };
 	});
-	return Array.from({ length: Math.ceil(buttons.length / buttonsPerRow) }, (_, row) => ({
-		type: ComponentType.ActionRow as const,
-		components: buttons.slice(row * buttonsPerRow, (row + 1) * buttonsPerRow),
-	}));
+	return Array.from({ length: Math.ceil(buttons.length / buttonsPerRow) }, (_, row) =>
+		buttonRow(buttons.slice(row * buttonsPerRow, (row + 1) * buttonsPerRow)),
+	);
 }

@@ -1,11 +1,10 @@
 // The menu command "Delete and warn" of a message: a form asks why, then the message is deleted and its author is warned.
 
-import { LabelBuilder, ModalBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
 import { maxReasonLength } from "../../discord/text.ts";
-import { type Say, sayIn } from "../../texts/texts.ts";
+import { sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
 import type { ComponentHandler } from "../commands/components.ts";
-import { formPerson } from "../commands/forms.ts";
+import { modalOf } from "../commands/forms.ts";
 import type { MenuHandler } from "../commands/menus.ts";
 import type { CallAs } from "../tool/call-as.ts";
 
@@ -21,7 +20,7 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 			async run(interaction) {
 				const { targetMessage, targetId, channelId } = interaction;
 				const ids = [channelId, targetId, targetMessage.author.id] as const;
-				await interaction.showModal(formFor(ids, sayIn(interaction.locale)));
+				await interaction.showModal(formFor(ids, interaction.locale));
 			},
 		},
 		component: {
@@ -55,20 +54,14 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 	};
 }
 
-function formFor(ids: readonly [channelId: string, messageId: string, userId: string], say: Say): ModalBuilder {
-	const [, , userId] = ids;
-	const input = new TextInputBuilder()
-		.setCustomId("reason")
-		.setStyle(TextInputStyle.Paragraph)
-		.setMaxLength(maxReasonLength);
-	return new ModalBuilder()
-		.setCustomId([prefix, ...ids].join(":"))
-		.setTitle(say("command.menu.delete_and_warn.name"))
-		.addTextDisplayComponents(formPerson(userId, say))
-		.addLabelComponents(
-			new LabelBuilder()
-				.setLabel(say("case.reason.label"))
-				.setDescription(say("case.reason.hint"))
-				.setTextInputComponent(input),
-		);
+function formFor(ids: readonly [channelId: string, messageId: string, userId: string], locale: string) {
+	const say = sayIn(locale);
+	const label = say("case.reason.label");
+	return modalOf({
+		id: [prefix, ...ids].join(":"),
+		title: say("command.menu.delete_and_warn.name"),
+		fields: [{ id: "reason", label, hint: say("case.reason.hint"), isLong: true, max: maxReasonLength }],
+		about: ids[2],
+		locale,
+	});
 }

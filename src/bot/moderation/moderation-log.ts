@@ -176,8 +176,8 @@ function createEmbed(entry: LogEntry, { at, isOpen, language }: Look): EmbedBuil
 	const add = (name: Said, value: string | undefined) => {
 		if (value) embed.addFields({ name: inLanguage(name), value, inline: value.length < 60 });
 	};
-	add(said("log.moderator.field"), moderatorId && formatUser(moderatorId));
-	add(said("log.user.field"), userId && formatUser(userId));
+	add(said("log.moderator.field"), moderatorId && `<@${moderatorId}>`);
+	add(said("log.user.field"), userId && `<@${userId}>`);
 	add(said("log.cause.field"), cause && escaped(cause));
 	add(said("log.detail.field"), truncate(detail.map(inLanguage).join(", "), maxFieldLength));
 	add(said("log.channels.field"), inLanguage(formatChannels(channelIds)));
@@ -196,10 +196,6 @@ function formatChannels(ids: readonly string[]): Text {
 	const channels = ids.slice(0, maxChannels).map((id) => `<#${id}>`);
 	const count = ids.length - channels.length;
 	return count > 0 ? said("log.channels", { channels: channels.join(", "), count }) : channels.join(", ");
-}
-
-export function formatUser(id: string): string {
-	return `<@${id}>`;
 }
 
 export function formatEnd(until: number): string {

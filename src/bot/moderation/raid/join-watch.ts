@@ -1,18 +1,11 @@
 // Posts a suggestion to turn on raid mode, with a button, in the moderation log when more people join than the setting
 // `moderation.raid` allows. There is one suggestion per wave of joins.
 
-import {
-	ActionRowBuilder,
-	ButtonBuilder,
-	ButtonStyle,
-	type Client,
-	EmbedBuilder,
-	Events,
-	type GuildMember,
-} from "discord.js";
+import { ButtonStyle, type Client, EmbedBuilder, Events, type GuildMember } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import type { Log } from "../../../lib/log.ts";
 import { sayIn } from "../../../texts/texts.ts";
+import { buttonRow } from "../../messages/buttons.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { duration } from "../../results/result.ts";
 import type { ModerationLog } from "../moderation-log.ts";
@@ -82,12 +75,13 @@ export function createJoinWatch(options: JoinWatchOptions) {
 					.setColor(0xc62828),
 			],
 			components: [
-				new ActionRowBuilder<ButtonBuilder>().addComponents(
-					new ButtonBuilder()
-						.setCustomId(`${raidButton.prefix}:${raidButton.rest}`)
-						.setLabel(say("raid.suggested.button"))
-						.setStyle(ButtonStyle.Danger),
-				),
+				buttonRow([
+					{
+						id: `${raidButton.prefix}:${raidButton.rest}`,
+						label: say("raid.suggested.button"),
+						style: ButtonStyle.Danger,
+					},
+				]),
 			],
 			allowedMentions: noMentions,
 		});

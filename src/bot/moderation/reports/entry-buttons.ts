@@ -1,22 +1,14 @@
 // The buttons of report entries, for staff. Each button calls a tool in the name of the person who pressed it, so the
 // tool checks the permissions of the person and of the bot, and stores the moderation case.
 
-import {
-	type ButtonInteraction,
-	LabelBuilder,
-	ModalBuilder,
-	type ModalSubmitInteraction,
-	PermissionFlagsBits,
-	TextInputBuilder,
-	TextInputStyle,
-} from "discord.js";
+import { type ButtonInteraction, type ModalSubmitInteraction, PermissionFlagsBits } from "discord.js";
 import { maxReasonLength } from "../../../discord/text.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { type Say, said, sayIn } from "../../../texts/texts.ts";
+import { said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
-import { formPerson } from "../../commands/forms.ts";
+import { modalOf } from "../../commands/forms.ts";
 import type { ReportAct, ReportRow } from "../../store/tables/reports.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import { actsOf, type EntryButton, entryPrefix, readButton } from "./report-entry.ts";
@@ -57,7 +49,7 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		if (fields && !interaction.isModalSubmit()) {
 			const row = await reports.find(interaction.guildId, number);
 			requireStaff(interaction, row);
-			await interaction.showModal(formFor({ what, number, person: row.author_id }, fields, sayIn(interaction.locale)));
+			await interaction.showModal(formFor({ what, number, about: row.author_id }, fields, interaction.locale));
 			return;
 		}
 		await deferPrivately(interaction);
@@ -154,25 +146,19 @@ function readForm(interaction: Pressed, fields: readonly Field[]): Form {
 	return form;
 }
 
-function formFor(
-	{ what, number, person }: Pressable & { person: string },
-	fields: readonly Field[],
-	say: Say,
-): ModalBuilder {
-	return new ModalBuilder()
-		.setCustomId(`${entryPrefix}:${what}:${number}`)
-		.setTitle(`${say(`report.${what}.button`)} (#${number})`)
-		.addTextDisplayComponents(formPerson(person, say))
-		.addLabelComponents(
-			fields.map(({ id, label, value, max }) => {
-				const input = new TextInputBuilder()
-					.setCustomId(id)
-					.setStyle(id === "reason" ? TextInputStyle.Paragraph : TextInputStyle.Short)
-					// The reason of a warning is required, because the warned person gets it.
-					.setRequired(id !== "reason" || what === "warn")
-					.setMaxLength(max);
-				if (value !== undefined) input.setValue(value);
-				return new LabelBuilder().setLabel(say(label)).setTextInputComponent(input);
-			}),
-		);
+function formFor({ what, number, about }: Pressable & { about: string }, fields: readonly Field[], locale: string) {
+	const say = sayIn(locale);
+	return modalOf({
+		id: `${entryPrefix}:${what}:${number}`,
+		title: `${say(`report.${what}.button`)} (#${number})`,
+		fields: fields.map(({ label, ...field }) => ({
+			...field,
+			label: say(label),
+			isLong: field.id === "reason",
+			// The reason of a warning is required, because the warned person gets it.
+			required: field.id !== "reason" || what === "warn",
+		})),
+		about,
+		locale,
+	});
 }

@@ -2,11 +2,8 @@
 // and buttons. It mentions nobody.
 
 import {
-	type ActionRowData,
 	type APIEmbed,
-	type ButtonComponentData,
 	ButtonStyle,
-	ComponentType,
 	EmbedBuilder,
 	type Message,
 	type MessageCreateOptions,
@@ -14,6 +11,7 @@ import {
 } from "discord.js";
 import { inlineText } from "../../../discord/text.ts";
 import { type Language, render, type Said, type Say, said, sayIn, type Text } from "../../../texts/texts.ts";
+import { buttonRow } from "../../messages/buttons.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type {
@@ -24,7 +22,6 @@ import type {
 	ReportRow,
 	ReportState,
 } from "../../store/tables/reports.ts";
-import { formatUser } from "../moderation-log.ts";
 import { copyEmbed, embedOf, type MessageCopy, readCopy, refusedCopy } from "./message-copy.ts";
 
 export const entryPrefix = "report";
@@ -123,29 +120,22 @@ export function possibleActs({ author_kind, message_id }: Pick<ReportRow, "autho
 	return [...(message_id === null ? [] : (["delete"] as const)), ...toAuthor[author_kind]];
 }
 
-function buttonsOf(row: ReportRow, say: Say): ActionRowData<ButtonComponentData>[] {
+function buttonsOf(row: ReportRow, say: Say) {
 	if (row.state !== "open") return [];
 	const done = new Set(actsOf(row).flatMap(({ act, state }) => (state === "done" ? act : [])));
-	const acts = possibleActs(row).map((act) =>
-		button(row, act, {
-			label: say(`report.${act}.button`),
-			style: act === "delete" || act === "ban" ? ButtonStyle.Danger : ButtonStyle.Primary,
-			disabled: done.has(act),
-		}),
-	);
-	const end = button(row, "dismiss", {
+	const idOf = (what: EntryButton) => `${entryPrefix}:${what}:${row.number}`;
+	const acts = possibleActs(row).map((act) => ({
+		id: idOf(act),
+		label: say(`report.${act}.button`),
+		style: act === "delete" || act === "ban" ? (ButtonStyle.Danger as const) : (ButtonStyle.Primary as const),
+		disabled: done.has(act),
+	}));
+	const end = {
+		id: idOf("dismiss"),
 		label: say(done.size > 0 ? "report.done.button" : "report.dismiss.button"),
-		style: done.size > 0 ? ButtonStyle.Success : ButtonStyle.Secondary,
-	});
-	return [{ type: ComponentType.ActionRow, components: [...acts, end] }];
-}
-
-function button(
-	{ number }: ReportRow,
-	what: EntryButton,
-	look: { label: string; style: ButtonStyle; disabled?: boolean },
-): ButtonComponentData {
-	return { type: ComponentType.Button, customId: `${entryPrefix}:${what}:${number}`, ...look } as ButtonComponentData;
+		style: done.size > 0 ? (ButtonStyle.Success as const) : (ButtonStyle.Secondary as const),
+	};
+	return [buttonRow([...acts, end])];
 }
 
 /** Without the prefix: what it does and the report's number. Undefined for any other custom id. */
@@ -166,7 +156,7 @@ function factsEmbed(shown: ShownReport, look: Look): EmbedBuilder {
 		.setDescription(reportersText(shown, look))
 		.addFields({
 			name: say(message_id === null ? "report.person.field" : "report.author.field"),
-			value: say(`report.author.${row.author_kind}`, { who: formatUser(row.author_id) }),
+			value: say(`report.author.${row.author_kind}`, { who: `<@${row.author_id}>` }),
 			inline,
 		});
 	if (channel_id !== null && message_id !== null) {
@@ -184,7 +174,7 @@ function factsEmbed(shown: ShownReport, look: Look): EmbedBuilder {
 	const acts = actsOf(row).slice(-shownActs);
 	if (acts.length > 0) {
 		const lines = acts.map(({ act, by, state, ...more }) =>
-			withCase(said(`report.act.${state}`, { act: saidAct(act), who: formatUser(by) }), more.case),
+			withCase(said(`report.act.${state}`, { act: saidAct(act), who: `<@${by}>` }), more.case),
 		);
 		embed.addFields({
 			name: say("report.acts.field"),
@@ -192,7 +182,7 @@ function factsEmbed(shown: ShownReport, look: Look): EmbedBuilder {
 		});
 	}
 	if (state !== "open") {
-		const by = row.ended_by === null ? said("report.client") : formatUser(row.ended_by);
+		const by = row.ended_by === null ? said("report.client") : `<@${row.ended_by}>`;
 		embed.addFields({
 			name: say(`report.${state}.field`),
 			value: render(withCase(by, row.case_number), look.language),
@@ -211,7 +201,7 @@ function reportersText({ reporters, total, records }: ShownReport, { language, i
 	const lines = reporters.slice(0, shownReporters).map(({ user_id, reason }) => {
 		const record = recordNote(records, user_id);
 		const why = reason !== null && (isPlain ? say("report.reason_refused") : inlineText(reason, maxReasonLength));
-		return `${formatUser(user_id)}${record ? ` [${render(record, language)}]` : ""}${why ? `: ${why}` : ""}`;
+		return `<@${user_id}>${record ? ` [${render(record, language)}]` : ""}${why ? `: ${why}` : ""}`;
 	});
 	const count = total - lines.length;
 	return [say("report.by", { count: total }), ...lines, ...(count > 0 ? [say("report.by_more", { count })] : [])].join(

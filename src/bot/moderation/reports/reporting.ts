@@ -6,15 +6,11 @@ import {
 	type ChatInputCommandInteraction,
 	type Guild,
 	type GuildMember,
-	LabelBuilder,
 	type Message,
 	type MessageContextMenuCommandInteraction,
 	MessageFlags,
-	ModalBuilder,
 	type ModalSubmitInteraction,
 	RESTJSONErrorCodes,
-	TextInputBuilder,
-	TextInputStyle,
 } from "discord.js";
 import { ActingPerson, actAs } from "../../../discord/acting-person.ts";
 import type { Connection } from "../../../discord/connection/connection.ts";
@@ -24,10 +20,11 @@ import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { within } from "../../../lib/wait.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { languageOf, render, type Said, type Say, said, sayIn } from "../../../texts/texts.ts";
+import { languageOf, render, type Said, said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
 import type { ComponentHandler } from "../../commands/components.ts";
 import { Limiter } from "../../commands/cooldown.ts";
+import { modalOf } from "../../commands/forms.ts";
 import type { MenuHandler } from "../../commands/menus.ts";
 import type { AuthorKind } from "../../store/tables/reports.ts";
 import type { ReportedMessage } from "./copies.ts";
@@ -90,7 +87,7 @@ export class Reporting {
 		this.#requireCalm(interaction);
 		// The interaction of the submitted form does not contain the message.
 		this.options.reports.copies.add(message);
-		await interaction.showModal(formFor(message, sayIn(interaction.locale)));
+		await interaction.showModal(formFor(message, interaction.locale));
 	}
 
 	async #onForm(interaction: InGuild<ModalSubmitInteraction>, rest: string): Promise<Said> {
@@ -222,19 +219,18 @@ function authorKind({ author, client, webhookId }: Message): AuthorKind {
 	return author.bot ? "bot" : "person";
 }
 
-function formFor({ id, channelId }: ReportedMessage, say: Say): ModalBuilder {
-	const input = new TextInputBuilder()
-		.setCustomId(reasonField)
-		.setStyle(TextInputStyle.Paragraph)
-		.setRequired(false)
-		.setMaxLength(maxReportReason);
-	return new ModalBuilder()
-		.setCustomId(`${formPrefix}:${channelId}:${id}`)
-		.setTitle(say("report.form"))
-		.addLabelComponents(
-			new LabelBuilder()
-				.setLabel(say("report.why.label"))
-				.setDescription(say("report.why.hint"))
-				.setTextInputComponent(input),
-		);
+function formFor({ id, channelId }: ReportedMessage, locale: string) {
+	const say = sayIn(locale);
+	const reason = {
+		id: reasonField,
+		label: say("report.why.label"),
+		hint: say("report.why.hint"),
+		max: maxReportReason,
+	};
+	return modalOf({
+		id: `${formPrefix}:${channelId}:${id}`,
+		title: say("report.form"),
+		fields: [{ ...reason, isLong: true, required: false }],
+		locale,
+	});
 }

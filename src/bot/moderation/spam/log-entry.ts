@@ -1,10 +1,11 @@
 // Entries about spam incidents in the moderation log, with buttons.
 
-import { ActionRowBuilder, type APIMessage, ButtonBuilder, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
+import { type APIMessage, ButtonStyle, EmbedBuilder, Routes } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { resultLines } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
 import { render, type Say, said, sayIn } from "../../../texts/texts.ts";
+import { buttonRow } from "../../messages/buttons.ts";
 import { formatEnd } from "../moderation-log.ts";
 import { failuresOf, type Incident } from "./incident.ts";
 import { type PersistentOptions, persistently, type RequestEnd } from "./persistent-request.ts";
@@ -63,18 +64,10 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 			last = written.catch(() => {});
 			try {
 				const end = await written;
-				if (typeof end === "object")
-					log.warn("could not post a moderation log entry about spam", {
-						guild,
-						user,
-						reason: render(end.failure, "en"),
-					});
+				if (typeof end === "object") throw new Error(render(end.failure, "en"));
 			} catch (error) {
-				log.warn("could not post a moderation log entry about spam", {
-					guild,
-					user,
-					reason: String((error as Error).message),
-				});
+				const reason = String((error as Error).message);
+				log.warn("could not post a moderation log entry about spam", { guild, user, reason });
 			} finally {
 				waiting -= 1;
 			}
@@ -85,7 +78,7 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 function messageOf(incident: Incident, say: Say, isDry: boolean) {
 	return {
 		embeds: [embedOf(incident, say, isDry).toJSON()],
-		components: isDry ? [] : [buttonsOf(incident, say).toJSON()],
+		components: isDry ? [] : [buttonsOf(incident, say)],
 		allowed_mentions: { parse: [] },
 	};
 }
@@ -123,14 +116,14 @@ function describe(incident: Incident, say: Say, isDry: boolean): string {
 }
 
 function buttonsOf({ userId, id }: Incident, say: Say) {
-	const button = (name: "undo" | "ban" | "fine", style: ButtonStyle) =>
-		new ButtonBuilder()
-			.setCustomId(`${prefix}:${name}:${userId}:${id}`)
-			.setLabel(say(`spam.${name}.button`))
-			.setStyle(style);
-	return new ActionRowBuilder<ButtonBuilder>().addComponents(
+	const button = (name: "undo" | "ban" | "fine", style: Parameters<typeof buttonRow>[0][number]["style"]) => ({
+		id: `${prefix}:${name}:${userId}:${id}`,
+		label: say(`spam.${name}.button`),
+		style,
+	});
+	return buttonRow([
 		button("undo", ButtonStyle.Secondary),
 		button("ban", ButtonStyle.Danger),
 		button("fine", ButtonStyle.Success),
-	);
+	]);
 }
