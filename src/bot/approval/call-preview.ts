@@ -1,6 +1,5 @@
 // What a tool call would do, found without doing it: the call runs until its review, where it ends.
 
-import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
@@ -88,12 +87,4 @@ function sorted(value: unknown): unknown {
 	const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 	// A key such as __proto__ stays a key.
 	return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
-}
-
-/** What a person approves; `preview` is what the call would do. */
-export function hashOf(call: { tool: string; args: string; guildId: string | null; preview: Preview }): string {
-	const { tool, args, guildId, preview } = call;
-	return createHash("sha256")
-		.update(JSON.stringify([tool, args, guildId, preview.basis]))
-		.digest("hex");
 }

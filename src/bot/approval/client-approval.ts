@@ -2,7 +2,7 @@
 // requestState. An answer is stored before the call runs, so each approval works once; before it, nothing is.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { inputRequired } from "../../mcp/elicitation.ts";
@@ -14,8 +14,9 @@ import { loadSecret } from "../store/tables/secrets.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { noPreview, type Preview } from "../tool/review.ts";
 import { canonicalJson, previewCall } from "./call-preview.ts";
+import { idOf } from "./needs-approval.ts";
 import { decisionIn, questionAbout, questionName } from "./question.ts";
-import { callHash, openState, type RequestState, sealState } from "./request-state.ts";
+import { openState, type RequestState, sealState } from "./request-state.ts";
 import { deniedResult, finalResult, notBegunResult, usedResult } from "./request-text.ts";
 import { guildIdOf, newId, type RequestedCall, type Requests, type RequestsOptions } from "./requests.ts";
 
@@ -179,12 +180,10 @@ export class ClientApproval {
 }
 
 function hashOfCall({ tool, args, context }: RequestedCall): string {
-	return callHash({
-		principal: context.principal,
-		tool: tool.name,
-		guildId: guildIdOf(tool, args, context),
-		args: canonicalJson(args),
-	});
+	const { principal } = context;
+	const guildId = guildIdOf(tool, args, context) ?? null;
+	const parts = [idOf(principal), principal?.person?.id ?? null, tool.name, guildId, canonicalJson(args)];
+	return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
 function readState(key: string, given: unknown, call: RequestedCall): RequestState {

@@ -4,7 +4,7 @@ import { oneField, truncate } from "../../discord/text.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { type ElicitationRequest, elicitedAnswer } from "../../mcp/elicitation.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
-import { argumentsOf, planOf, principalOf } from "./request-message.ts";
+import { callLines, principalOf } from "./request-message.ts";
 
 /** In `inputRequests` and `inputResponses`. */
 export const questionName = "approval";
@@ -28,15 +28,11 @@ export function questionAbout(
 	row: ShownRow,
 	{ botName, guildName, hasChanged }: QuestionFacts,
 ): ElicitationRequest | undefined {
-	const plan = planOf(row);
 	const facts = [
 		`For: ${requesterText(row)}`,
 		`Client: ${nameText(row.client)}`,
 		`Server: ${row.guild_id === null ? "none" : `${nameText(guildName)} (ID: ${row.guild_id})`}`,
-		"",
-		"Arguments:",
-		argumentsOf(row),
-		...(plan === "" ? [] : ["", "What it would do:", plan]),
+		...callLines(row),
 	].join("\n");
 	const message = [
 		...(hasChanged ? ["What this call would do has changed since it was shown. Nothing was done."] : []),

@@ -238,15 +238,13 @@ function codeBlock(text: string): string {
 }
 
 function textOf(row: ApprovalRow): string {
-	return [
-		`Tool: ${row.tool}`,
-		`Server: ${row.guild_id ?? "none"}`,
-		"",
-		"Arguments:",
-		argumentsOf(row),
-		...(planOf(row) === "" ? [] : ["", "What it would do:", planOf(row)]),
-		"",
-	].join("\n");
+	return [`Tool: ${row.tool}`, `Server: ${row.guild_id ?? "none"}`, ...callLines(row), ""].join("\n");
+}
+
+/** The arguments, and the plan if there is one. */
+export function callLines(row: Pick<ApprovalRow, "arguments" | "plan">): string[] {
+	const plan = planOf(row);
+	return ["", "Arguments:", argumentsOf(row), ...(plan === "" ? [] : ["", "What it would do:", plan])];
 }
 
 /** Indented JSON, with invisible characters escaped. */

@@ -2,16 +2,13 @@
 // It travels through the client, so it is authenticated. The client can read it: it holds hashes only.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
-import type { Principal } from "../../lib/principal.ts";
-import { idOf } from "./needs-approval.ts";
 
 const schema = v.strictObject({
 	id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
 	expiresAt: v.number(),
 	call: v.string(),
-	/** From `hashOf`. */
 	plan: v.string(),
 });
 
@@ -40,15 +37,4 @@ export function openState(key: string, text: string): RequestState | undefined {
 
 function codeOf(key: string, payload: string): string {
 	return createHmac("sha256", key).update(`approval by the client: ${payload}`).digest("base64url");
-}
-
-export function callHash(call: {
-	principal: Principal | undefined;
-	tool: string;
-	guildId: string | undefined;
-	args: string;
-}): string {
-	const { principal, tool, guildId, args } = call;
-	const parts = [idOf(principal), principal?.person?.id ?? null, tool, guildId ?? null, args];
-	return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }

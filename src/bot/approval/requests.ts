@@ -2,7 +2,7 @@
 // and each change of its state is one conditional statement, so an approved call runs at most once. What is left after a
 // kill is found by a scan: a call that had begun is "unknown" and never runs again.
 
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { type Client, DiscordAPIError, Events, type SendableChannels } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { channelName } from "../../discord/describe.ts";
@@ -47,7 +47,7 @@ import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";
 import { toolTitle } from "../tool/titles.ts";
-import { CallStopped, canonicalJson, hashOf, previewCall, quiet, requireReviewable } from "./call-preview.ts";
+import { CallStopped, canonicalJson, previewCall, quiet, requireReviewable } from "./call-preview.ts";
 import { type ApprovalSettings, idOf } from "./needs-approval.ts";
 import {
 	endedMessage,
@@ -607,14 +607,11 @@ function planOf(
 	context: BotContext,
 	preview: Preview,
 ): Omit<ShownPlan, "summary"> {
+	const parts = [tool.name, canonicalJson(args), guildIdOf(tool, args, context) ?? null, preview.basis];
 	return {
 		plan: JSON.stringify(preview.lines ?? named(preview)),
-		hash: hashOf({
-			tool: tool.name,
-			args: canonicalJson(args),
-			guildId: guildIdOf(tool, args, context) ?? null,
-			preview,
-		}),
+		// What a person approves.
+		hash: createHash("sha256").update(JSON.stringify(parts)).digest("hex"),
 		token: randomBytes(8).toString("hex"),
 	};
 }

@@ -48,7 +48,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 	const help: ChatCommand = {
 		name: helpCommand.name,
 		run: async ({ guild, member }, _rest, holds) => ({
-			answer: options.help.page({ door: "chat", asker: member.id, locale: guild.preferredLocale, holds }),
+			answer: options.help({ door: "chat", asker: member.id, locale: guild.preferredLocale, holds }),
 			isMistake: false,
 		}),
 	};
@@ -83,7 +83,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 		const weight = weightOf(command, holds);
 		const isHolder = weight !== "open";
 		const deleted = deleteSecret(message, command, rest, options);
-		const answer = await options.limits.run(
+		const answer = await options.limits(
 			{
 				guildId: message.guild.id,
 				userId: message.author.id,
@@ -112,7 +112,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 			const { command, rest } = found;
 			const context = { guild, channel, member, message };
 			const weight = weightOf(command, holdsOf(member, channel));
-			options.concurrency.run(guild.id, weight, async () => {
+			options.concurrency(guild.id, weight, async () => {
 				try {
 					await run(message, command, rest, context);
 				} catch (error) {

@@ -94,16 +94,14 @@ interface Shown {
 export type Help = ReturnType<typeof createHelp>;
 
 export function createHelp(offered: Helpful) {
-	return {
-		page({ door, asker, locale, holds }: Shown, wanted = 0): { text: string; page: Page } {
-			const lines = (door === "chat" ? chatHelp : slashHelp)(offered, holds, locale);
-			const pages = Math.ceil(lines.length / pageLines);
-			const index = Math.min(Math.abs(Math.trunc(wanted)) || 0, pages - 1);
-			const listed = lines.slice(index * pageLines, (index + 1) * pageLines).join("\n");
-			const text = pages === 1 ? listed : `${listed}\n${sayIn(locale)("answer.page", { page: index + 1, pages })}`;
-			const to = (other: number) => (other >= 0 && other < pages ? [other] : undefined);
-			const turns = { asker, command: helpCommand.name, locale, back: to(index - 1), next: to(index + 1) };
-			return { text, page: pageOf(text, [], pageButtons(turns)) };
-		},
+	return ({ door, asker, locale, holds }: Shown, wanted = 0): { text: string; page: Page } => {
+		const lines = (door === "chat" ? chatHelp : slashHelp)(offered, holds, locale);
+		const pages = Math.ceil(lines.length / pageLines);
+		const index = Math.min(Math.abs(Math.trunc(wanted)) || 0, pages - 1);
+		const listed = lines.slice(index * pageLines, (index + 1) * pageLines).join("\n");
+		const text = pages === 1 ? listed : `${listed}\n${sayIn(locale)("answer.page", { page: index + 1, pages })}`;
+		const to = (other: number) => (other >= 0 && other < pages ? [other] : undefined);
+		const turns = { asker, command: helpCommand.name, locale, back: to(index - 1), next: to(index + 1) };
+		return { text, page: pageOf(text, [], pageButtons(turns)) };
 	};
 }

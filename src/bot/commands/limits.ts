@@ -44,27 +44,25 @@ export function createCommandLimits(open = new Limiter(commandLimits)) {
 	};
 	const mistakes = new Limiter(moderatorLimits);
 
-	return {
-		async run<Answer>(
-			{ guildId, userId, weight, limiter: own, tellsOnce, locale }: LimitedRun,
-			work: () => Promise<Ran<Answer>>,
-		): Promise<Answer | string | undefined> {
-			const limiter = own ?? byWeight[weight];
-			const key = `${guildId} ${userId}`;
-			const tell = (by: Limiter, refused: Attempt) => {
-				const text = tellsOnce ? tooOftenOnce(by, refused) : tooOften(by, refused.waitS);
-				return text && render(text, languageOf(locale));
-			};
-			const attempt = limiter.take(key);
-			if (attempt.waitS > 0) return tell(limiter, attempt);
-			const { answer, isMistake } = await work();
-			if (!isMistake || weight === "open") return answer;
-			const mistake = mistakes.take(key);
-			// Mistakes beyond their limit count as commands, because each can cost requests to Discord.
-			if (mistake.waitS > 0) return tell(mistakes, mistake);
-			limiter.refund(key);
-			return answer;
-		},
+	return async <Answer>(
+		{ guildId, userId, weight, limiter: own, tellsOnce, locale }: LimitedRun,
+		work: () => Promise<Ran<Answer>>,
+	): Promise<Answer | string | undefined> => {
+		const limiter = own ?? byWeight[weight];
+		const key = `${guildId} ${userId}`;
+		const tell = (by: Limiter, refused: Attempt) => {
+			const text = tellsOnce ? tooOftenOnce(by, refused) : tooOften(by, refused.waitS);
+			return text && render(text, languageOf(locale));
+		};
+		const attempt = limiter.take(key);
+		if (attempt.waitS > 0) return tell(limiter, attempt);
+		const { answer, isMistake } = await work();
+		if (!isMistake || weight === "open") return answer;
+		const mistake = mistakes.take(key);
+		// Mistakes beyond their limit count as commands, because each can cost requests to Discord.
+		if (mistake.waitS > 0) return tell(mistakes, mistake);
+		limiter.refund(key);
+		return answer;
 	};
 }
 
@@ -82,22 +80,20 @@ export function createConcurrencyLimit(log: Log, logIntervalMs = 10_000) {
 		}, logIntervalMs).unref();
 	}
 
-	return {
-		run(guildId: string, weight: Weight, work: () => Promise<void>): boolean {
-			const key = `${guildId} ${weight}`;
-			const others = running.get(key) ?? 0;
-			if (others >= maxConcurrent) {
-				noteIgnored();
-				return false;
-			}
-			running.set(key, others + 1);
-			void work().finally(() => {
-				const remaining = (running.get(key) ?? 1) - 1;
-				if (remaining > 0) running.set(key, remaining);
-				else running.delete(key);
-			});
-			return true;
-		},
+	return (guildId: string, weight: Weight, work: () => Promise<void>): boolean => {
+		const key = `${guildId} ${weight}`;
+		const others = running.get(key) ?? 0;
+		if (others >= maxConcurrent) {
+			noteIgnored();
+			return false;
+		}
+		running.set(key, others + 1);
+		void work().finally(() => {
+			const remaining = (running.get(key) ?? 1) - 1;
+			if (remaining > 0) running.set(key, remaining);
+			else running.delete(key);
+		});
+		return true;
 	};
 }
 

@@ -104,13 +104,13 @@ export class SlashCommands {
 				await deferPrivately(interaction);
 				const { user, locale } = interaction;
 				const limited = { weight, limiter, guildId, userId: user.id, tellsOnce: false, locale };
-				const answer = await this.options.limits.run(limited, work);
+				const answer = await this.options.limits(limited, work);
 				await show(interaction, typeof answer === "object" ? answer : { text: answer ?? "" });
 			} catch (error) {
 				await this.#fail(interaction, error);
 			}
 		};
-		if (this.options.concurrency.run(guildId, weight, run)) return;
+		if (this.options.concurrency(guildId, weight, run)) return;
 		answerPrivately(interaction, sayIn(interaction.locale)("answer.busy")).catch(() => {});
 	}
 
@@ -145,7 +145,7 @@ export class SlashCommands {
 		if (!interaction.inGuild()) return;
 		if (commandName === helpCommand.name) {
 			const { user, locale } = interaction;
-			const answer = this.options.help.page({ door: "slash", asker: user.id, locale, holds: holdsIn(interaction) });
+			const answer = this.options.help({ door: "slash", asker: user.id, locale, holds: holdsIn(interaction) });
 			this.#respond(interaction, { weight: "open" }, async () => ({ answer, isMistake: false }));
 			return;
 		}
@@ -251,8 +251,8 @@ export class SlashCommands {
 		const limited = { guildId: place.guildId, userId: asker, weight, tellsOnce: false, locale };
 		const answer =
 			action && values
-				? await this.options.limits.run(limited, () => this.options.performing.perform(action, values, place))
-				: this.options.help.page({ door, asker, locale, holds }, Number(query[0]));
+				? await this.options.limits(limited, () => this.options.performing.perform(action, values, place))
+				: this.options.help({ door, asker, locale, holds }, Number(query[0]));
 		// A refusal has no page: the list stays as it is.
 		const { page, text } = typeof answer === "object" ? answer : { text: answer ?? "" };
 		await (page ? interaction.editReply(page) : answerPrivately(interaction, text));

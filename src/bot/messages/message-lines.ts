@@ -21,9 +21,9 @@ const maxEmbedLength = 600;
 const maxPreviewLength = 200;
 const maxQuoteLength = 100;
 
-export function authorName({ author, webhook_id }: APIMessage): string {
+export function authorName({ author, webhook_id }: APIMessage, name = apiUserName(author)): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
-	return `${apiUserName(author)}${kind}`;
+	return `${name}${kind}`;
 }
 
 /** With the display name if it differs by more than case. */

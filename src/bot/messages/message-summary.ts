@@ -8,7 +8,7 @@ import { countOf, fieldLine, oneField, oneLine, truncate } from "../../discord/t
 import { visibleChannel } from "../../discord/visible-channels.ts";
 import { listFirst } from "../../lib/text.ts";
 import { kindsIn } from "./message-filter.ts";
-import { messageTexts, usualKinds } from "./message-lines.ts";
+import { authorName, messageTexts, usualKinds } from "./message-lines.ts";
 
 interface Naming {
 	guild: Guild;
@@ -119,11 +119,7 @@ function textField(message: APIMessage, wanted: string): string {
 }
 
 /** With display name, username and id, and whether it is a bot or webhook. */
-export function authorOf({ author, webhook_id }: APIMessage, guild: Guild): string {
-	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
-	const member = guild.members.cache.get(author.id);
-	if (member) return `${memberName(member)}${kind}`;
-	const { global_name: name } = author;
-	if (!name) return `${userName(author)}${kind}`;
-	return `${oneField(name)} (@${oneField(author.username)}, ID: ${author.id})${kind}`;
+export function authorOf(message: APIMessage, guild: Guild): string {
+	const member = guild.members.cache.get(message.author.id);
+	return authorName(message, member && memberName(member));
 }

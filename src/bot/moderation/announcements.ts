@@ -155,11 +155,11 @@ export class Announcements implements Announcer {
 	}
 
 	async #scan(): Promise<Step[]> {
-		if (!this.#connection.ready) return [];
+		if (!this.options.connection.ready) return [];
 		const steps: Step[] = [];
 		const { arrivedAfterMs = 15_000 } = this.options;
 		for (const row of await selectAnnouncements(this.#sql)) {
-			const guild = this.#connection.guilds.find(({ id }) => id === row.guild_id);
+			const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
 			if (!guild?.available || this.#sending.has(row.id)) continue;
 			const isOver = await this.#isOver(guild, row);
 			if (row.message_id !== null && !isOver) continue;
@@ -208,10 +208,6 @@ export class Announcements implements Announcer {
 		const read = () => guild.client.rest.get(Routes.channelMessages(channel_id), { query });
 		const messages = (await absentIf([UnknownChannel], read)) as APIMessage[] | undefined;
 		return messages?.find((one) => one.author.id === guild.client.user.id && one.content === content)?.id;
-	}
-
-	get #connection(): Connection {
-		return this.options.connection;
 	}
 
 	attach(client: Client): void {

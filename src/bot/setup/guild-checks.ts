@@ -1,6 +1,6 @@
 // Checks after login: the bot's permissions in its guilds, and the roles and channels in config.toml. Changes nothing.
 
-import { ChannelType, type Client, type Guild, PermissionFlagsBits, type Role } from "discord.js";
+import { ChannelType, type Client, type Guild, type Role } from "discord.js";
 import * as v from "valibot";
 import { channelName, roleName, time } from "../../discord/describe.ts";
 import {
@@ -11,6 +11,7 @@ import {
 	missingForBot,
 	type Permission,
 } from "../../discord/permissions.ts";
+import { cannotGiveRoles, roleProblem } from "../../discord/role-hierarchy.ts";
 import { oneField } from "../../discord/text.ts";
 import { isPublic, isVisible } from "../../discord/visible-channels.ts";
 import { isObject } from "../../lib/json.ts";
@@ -141,35 +142,14 @@ export function referenceChecks(toml: BotConfig["toml"], guilds: () => readonly 
 	}));
 }
 
-// Returns the name, or throws a CheckFailed.
 function checkRole(reference: Reference, guilds: readonly Guild[]): string {
 	const role = findRole(reference, guilds);
-	const { guild } = role;
-	const name = roleName(role);
-	const other = "Name another role in config.toml.";
-	if (role.id === guild.id)
-		throw new CheckFailed(
-			`the bot cannot give members the role ${name}: every member has this role automatically`,
-			other,
-		);
-	if (role.managed)
-		throw new CheckFailed(`${name} belongs to a bot or an integration: nobody can give this role to members`, other);
-	const { ManageRoles } = PermissionFlagsBits;
-	const missing = missingForBot(guild, undefined, ManageRoles);
-	if (missing !== 0n)
-		throw new CheckFailed(
-			`to give members the role ${name}, the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
-			"Give the bot's role this permission in the guild's settings.",
-		);
-	const { me } = guild.members;
-	const highest = me?.roles.highest;
-	const isOwner = guild.ownerId === me?.id;
-	if (!isOwner && highest && highest.comparePositionTo(role) <= 0)
-		throw new CheckFailed(
-			`${name} does not rank below the bot's highest role, ${roleName(highest)}`,
-			`In the guild's settings, drag ${roleName(highest)} above ${name}.`,
-		);
-	return name;
+	const problem = cannotGiveRoles(role.guild) ?? roleProblem(role.guild, role);
+	if (problem === undefined) return roleName(role);
+	throw new CheckFailed(
+		problem,
+		`Name another role in config.toml, or in the guild's settings give the bot's role Manage Roles and drag it above ${roleName(role)}.`,
+	);
 }
 
 function findRole({ id }: Reference, guilds: readonly Guild[]): Role {

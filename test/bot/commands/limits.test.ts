@@ -8,7 +8,7 @@ test("mistakes do not count, but those beyond their limit do, so that a flood of
 	const limits = createCommandLimits(new Limiter({ max: 5, windowMs: 10_000 }));
 	let ran = 0;
 	const run = (isMistake: boolean) =>
-		limits.run({ ...person, weight: "heavy" }, async () => {
+		limits({ ...person, weight: "heavy" }, async () => {
 			ran += 1;
 			return { answer: "answered", isMistake };
 		});
@@ -26,13 +26,13 @@ test("heavy and light actions, guilds and people have limits of their own", asyn
 	const limits = createCommandLimits();
 	const work = async () => ({ answer: "answered", isMistake: false });
 	const heavy = { ...person, weight: "heavy" } as const;
-	for (let index = 0; index < 30; index++) await limits.run(heavy, work);
-	expect(await limits.run(heavy, work)).not.toBe("answered");
+	for (let index = 0; index < 30; index++) await limits(heavy, work);
+	expect(await limits(heavy, work)).not.toBe("answered");
 	for (const other of [
 		{ ...heavy, weight: "light" as const },
 		{ ...heavy, weight: "open" as const },
 		{ ...heavy, guildId: "3" },
 		{ ...heavy, userId: "3" },
 	])
-		expect(await limits.run(other, work)).toBe("answered");
+		expect(await limits(other, work)).toBe("answered");
 });

@@ -145,7 +145,7 @@ async function record(
 	const { guild, principal, approvedBy } = context;
 	const whole = completed(draft, context.draft) ?? draft;
 	const call = { guild, draft: whole, reason, tell, principal, approvedBy };
-	const open = await cases.openStored(call);
+	const open = await cases.open(call, true);
 	return open.settle({ outcomes: new Map(), rest: "done" });
 }
 

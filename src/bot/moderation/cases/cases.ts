@@ -58,7 +58,7 @@ export class Cases implements CaseRecorder {
 		const writes = {
 			...options,
 			insert: this.#insert.bind(this),
-			settle: this.#settle.bind(this),
+			settle: this.settle.bind(this),
 			botId: () => this.#botId,
 		};
 		this.#worker = new CaseWorker(writes);
@@ -66,13 +66,9 @@ export class Cases implements CaseRecorder {
 		this.#byHand = new ByHand({ ...options, cases: this });
 	}
 
-	open(call: CaseCall): Promise<OpenCases> {
-		return this.#recorder.open(call);
-	}
-
-	/** Like `open`, for warnings and notes, which consist only of their case: rejects if it cannot be stored. */
-	openStored(call: CaseCall): Promise<OpenCases> {
-		return this.#recorder.open(call, true);
+	/** `mustStore`: for warnings and notes, which consist only of their case. Rejects if it cannot be stored. */
+	open(call: CaseCall, mustStore = false): Promise<OpenCases> {
+		return this.#recorder.open(call, mustStore);
 	}
 
 	/** Idempotent by `source`: the number of the case. Asked cases need a `source`, and `settle` later, also after a kill. */
@@ -85,11 +81,6 @@ export class Cases implements CaseRecorder {
 		const stored = await selectCaseBySource(this.#sql, guildId, added.source ?? "");
 		if (!stored) throw new Error("the case was neither stored nor found");
 		return stored.number;
-	}
-
-	/** Of a case with the state "asked", unless it has one already. With `quiet`, the caller writes the log entry. */
-	async settle(guildId: string, number: number, result: CaseResult, quiet = false): Promise<void> {
-		await this.#settle(guildId, number, result, quiet);
 	}
 
 	/** Even if it was deleted from the record. */
@@ -208,7 +199,8 @@ export class Cases implements CaseRecorder {
 		return this.options.connection.user?.id ?? "";
 	}
 
-	async #settle(guildId: string, number: number, result: CaseResult, quiet = false): Promise<CaseRow | undefined> {
+	/** Of a case with the state "asked", unless it has one already. With `quiet`, the caller writes the log entry. */
+	async settle(guildId: string, number: number, result: CaseResult, quiet = false): Promise<CaseRow | undefined> {
 		const { store, moderationLog } = this.options;
 		const { row: settled, next } = await store.transaction(async (sql) => {
 			await addResult(sql, guildId, number, result);

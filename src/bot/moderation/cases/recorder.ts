@@ -2,11 +2,9 @@
 
 import type { Guild } from "discord.js";
 import { permitStoring } from "../../../discord/rest/rest.ts";
-import type { Log } from "../../../lib/log.ts";
 import { rootPrincipal } from "../../../lib/principal.ts";
 import { said } from "../../../texts/texts.ts";
 import { mentions, type Part, parts, result } from "../../results/result.ts";
-import type { Store } from "../../store/store.ts";
 import { type CaseRow, setTold, type Told } from "../../store/tables/cases.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
 import { isOnDiscord } from "../../tool/admission.ts";
@@ -17,8 +15,6 @@ import type { CaseWorker } from "./case-worker.ts";
 import { hasAppeal, isTellable, maxTold, tellPeople } from "./tell.ts";
 
 interface RecorderOptions extends CasesOptions {
-	store: Store;
-	log: Log;
 	worker: Pick<CaseWorker, "hold" | "settleLater" | "insertLater">;
 	botId(): string;
 	insert(guildId: string, added: readonly NewCase[]): Promise<CaseRow[]>;

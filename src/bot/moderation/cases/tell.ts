@@ -7,6 +7,7 @@ import { currentRun, isOutcomeUnknown, withinRun } from "../../../discord/rest/r
 import { inlineText } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
 import { languageOf, render, said, type Text } from "../../../texts/texts.ts";
+import { tellable } from "../../config/escalation.ts";
 import type { Told } from "../../store/tables/cases.ts";
 import type { CaseAction } from "../../tool/case-record.ts";
 import { memberOrAbsent } from "../../tools/members/several-members.ts";
@@ -17,8 +18,6 @@ const timeoutMs = 2_000;
 export const maxTold = 20;
 const maxNameLength = 200;
 const maxReasonLength = 1_000;
-
-const tellable = ["ban", "temp_ban", "kick", "timeout", "remove_timeout", "warn", "spam"] as const;
 
 interface Notice {
 	action: (typeof tellable)[number];

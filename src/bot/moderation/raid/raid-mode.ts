@@ -246,11 +246,6 @@ export class RaidModes {
 		this.options.moderationLog.add(guild_id, endEntry(mode, steps));
 	}
 
-	#recheck(): void {
-		this.#checked.clear();
-		this.#work.retryAll();
-	}
-
 	/** `ended` resolves when all settings were processed. Rejects with StoreUnavailable. */
 	async turn(guildId: string, request: RaidRequest): Promise<{ ended: Promise<void> }> {
 		const before = await selectRaidMode(this.#sql, guildId);
@@ -279,7 +274,10 @@ export class RaidModes {
 	}
 
 	attach(client: Client): void {
-		const recheck = () => this.#recheck();
+		const recheck = () => {
+			this.#checked.clear();
+			this.#work.retryAll();
+		};
 		onSessionOrGuild(client, recheck);
 		client.on(Events.ShardResume, recheck);
 		client.on(Events.ChannelCreate, ({ guild }) => {

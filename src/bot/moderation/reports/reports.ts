@@ -129,11 +129,6 @@ export class Reports {
 		});
 	}
 
-	/** See `EntryWorker.whereIn`. */
-	whereIn(guild: Guild) {
-		return this.#worker.whereIn(guild);
-	}
-
 	/** The answer does not reveal whether others have reported the same. Rejects with a ToolError if it is not possible. */
 	async file(guild: Guild, request: ReportRequest): Promise<Said> {
 		const { message, person, reporterId, reason } = request;

@@ -57,9 +57,6 @@ export function createDeletions({ gatherMs = defaultGatherMs, connection, ...opt
 	}
 
 	return {
-		get waiting() {
-			return waiting;
-		},
 		/** "done" also if it was deleted already. Never rejects. */
 		delete(place: Place, messageId: string): Promise<RequestEnd> {
 			if (waiting >= maxWaiting) return Promise.resolve({ failure: said("spam.why.full") });

@@ -320,10 +320,6 @@ export class Incidents {
 		return undefined;
 	}
 
-	get size(): number {
-		return this.#watched.size;
-	}
-
 	hashesOf(member: GuildMember): ReadonlySet<string> | undefined {
 		return this.#current(member)?.hashes;
 	}

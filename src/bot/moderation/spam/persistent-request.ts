@@ -9,22 +9,13 @@ import { saidProblem } from "../../../discord/rest/errors.ts";
 import { PlatformBusy } from "../../../discord/rest/rest.ts";
 import { backOffMs } from "../../../lib/back-off.ts";
 import { SaidError } from "../../../texts/said-error.ts";
-import { render, type Said, said } from "../../../texts/texts.ts";
+import { type Said, said } from "../../../texts/texts.ts";
 
 const maxAttempts = 8;
 const defaultBackOffMs = [250, 15_000] as const;
 
 /** Thrown by a request that cannot succeed, to stop retries. */
-export class Impossible extends Error {
-	override name = "Impossible";
-
-	readonly reason: Said;
-
-	constructor(reason: Said) {
-		super(render(reason, "en"));
-		this.reason = withTitles(reason);
-	}
-}
+export class Impossible extends SaidError {}
 
 export interface PersistentOptions {
 	/** A running request is not cancelled. */
@@ -60,7 +51,7 @@ export async function persistently(
 }
 
 function reasonOf(error: unknown): Said {
-	return error instanceof Impossible ? error.reason : (saidProblem(error) ?? said("why.internal"));
+	return error instanceof Impossible ? withTitles(error.said) : (saidProblem(error) ?? said("why.internal"));
 }
 
 /** Throws an error after which the request is retried, if the guild is unavailable. */

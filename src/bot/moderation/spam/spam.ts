@@ -4,7 +4,6 @@
 import { type Client, Events } from "discord.js";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { within } from "../../../lib/wait.ts";
-import type { ComponentHandler } from "../../commands/components.ts";
 import type { FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { Durable } from "../../store/durable.ts";
@@ -39,17 +38,10 @@ export interface SpamOptions extends Pick<FeatureOptions, "connection" | "store"
 	now?: () => number;
 }
 
-interface Spam {
-	components: readonly ComponentHandler[];
-	attach(client: Client): void;
-	start(): void;
-	close(): Promise<void>;
-}
-
 export function createSpamFeature(
 	options: FeatureOptions,
 	{ cases, moderationLog }: Pick<SpamOptions, "cases" | "moderationLog">,
-): Spam | undefined {
+) {
 	const { discordCdnUrl, toml } = options.config;
 	const { moderation } = toml;
 	const settings = moderation?.spam;
@@ -66,7 +58,7 @@ export function createSpamFeature(
 	);
 }
 
-export function createSpam(options: SpamOptions): Spam {
+export function createSpam(options: SpamOptions) {
 	const { settings, connection, store, log, cases } = options;
 	const { timing = defaultTiming, now = Date.now } = options;
 	const closing = new AbortController();
@@ -159,7 +151,7 @@ export function createSpam(options: SpamOptions): Spam {
 
 	return {
 		components: [buttons],
-		attach(client) {
+		attach(client: Client) {
 			client.on(Events.MessageCreate, detector.see);
 			client.on(Events.GuildMemberUpdate, (_, member) => incidents.see(member));
 			client.on(Events.MessageUpdate, (before, message) => {
