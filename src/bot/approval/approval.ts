@@ -2,6 +2,7 @@
 // guards against a model's slip, not against a client: see SECURITY.md.
 
 import { type Client, Events, type Interaction } from "discord.js";
+import type { JsonObject } from "../../lib/json.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
 import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
@@ -29,19 +30,9 @@ export interface ApprovalOptions extends RequestsOptions {
 	hasConsole?: boolean | undefined;
 }
 
-export interface Approval {
-	/** Calls that need approval run only after it. */
-	guard(source: ToolSource): ToolSource;
-	/** MCP methods: with one a gateway asks for the decision, the others are for its console. */
-	methods: Readonly<Record<string, OtherMethod>>;
-	attach(client: Client): void;
-	start(): void;
-	/** Calls that wait for a decision respond at once. Call it before the MCP server is closed. */
-	stop(): void;
-	close(): Promise<void>;
-}
+export type Approval = ReturnType<typeof createApproval>;
 
-export function createApproval(options: ApprovalOptions): Approval {
+export function createApproval(options: ApprovalOptions) {
 	const { settings, select, waitMs = decisionWaitMs } = options;
 	const requests = new Requests(options);
 	const deciding = createDeciding({ ...options, requests });
@@ -92,7 +83,8 @@ export function createApproval(options: ApprovalOptions): Approval {
 	}
 
 	return {
-		guard: (source) => ({
+		/** Calls that need approval run only after it. */
+		guard: (source: ToolSource): ToolSource => ({
 			...source,
 			async call(request, caller) {
 				const { name, args: given } = readToolCall(request.params);
@@ -116,17 +108,19 @@ export function createApproval(options: ApprovalOptions): Approval {
 				});
 			},
 		}),
+		/** MCP methods: with one a gateway asks for the decision, the others are for its console. */
 		methods: {
-			[approvalMethod]: async ({ id }, caller) => JSON.stringify(await decisionOf(id, caller)),
+			[approvalMethod]: async ({ id }: JsonObject, caller: Caller) => JSON.stringify(await decisionOf(id, caller)),
 			...(options.hasConsole && createConsoleApprovals(parts)),
-		},
-		attach(client) {
+		} as Readonly<Record<string, OtherMethod>>,
+		attach(client: Client) {
 			requests.attach(client);
 			client.on(Events.InteractionCreate, (interaction: Interaction) => {
 				if (interaction.isButton()) void handleButton(interaction);
 			});
 		},
 		start: () => requests.start(),
+		/** Calls that wait for a decision respond at once. Call it before the MCP server is closed. */
 		stop: () => requests.stop(),
 		close: () => requests.close(),
 	};

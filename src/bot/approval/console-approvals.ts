@@ -1,7 +1,7 @@
 // Approvals in the gateway's console: listing the waiting requests, and deciding on them. The holder of MCP_AUTH_TOKEN
 // sees all requests. A person sees their own requests and those on which they could decide in Discord.
 
-import { type GuildMember, PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
+import { PermissionFlagsBits, RESTJSONErrorCodes } from "discord.js";
 import { absentIf } from "../../discord/find.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { truncate } from "../../discord/text.ts";
@@ -65,7 +65,10 @@ export function createConsoleApprovals({
 			channel.guild.members.fetch({ user: decider.id, force: isFresh }),
 		);
 		if (!member?.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel)) return false;
-		return isApprover(member, settings.approval_roles);
+		const { roles, permissions } = member;
+		return settings.approval_roles
+			? settings.approval_roles.some((role) => roles.cache.has(role))
+			: permissions.has(PermissionFlagsBits.ManageGuild);
 	}
 
 	async function visible(decider: Decider) {
@@ -89,6 +92,7 @@ export function createConsoleApprovals({
 
 	function describe({ row, mayDeny, why }: Seen): WaitingApproval {
 		const name = connection.guilds.find(({ id }) => id === row.guild_id)?.name;
+		const isShort = whyTooLong(row) === undefined;
 		const guild = row.guild_id === null ? null : { id: row.guild_id, name: (name ?? "unknown").slice(0, 200) };
 		return {
 			id: row.id,
@@ -97,7 +101,8 @@ export function createConsoleApprovals({
 			guild,
 			requester: requesterText(row, "en", true),
 			client: clientText(row, sayIn("en")),
-			...textsOf(row),
+			arguments: isShort ? argumentsOf(row) : "",
+			plan: isShort ? planOf(row) : "",
 			createdAt: row.created_at,
 			expiresAt: row.expires_at,
 			mayDeny,
@@ -140,12 +145,6 @@ export function createConsoleApprovals({
 	};
 }
 
-function isApprover({ roles, permissions }: GuildMember, approval_roles: readonly string[] | undefined): boolean {
-	return approval_roles
-		? approval_roles.some((role) => roles.cache.has(role))
-		: permissions.has(PermissionFlagsBits.ManageGuild);
-}
-
 function fitting(all: readonly WaitingApproval[]): WaitingApproval[] {
 	let bytes = 0;
 	return all.slice(0, maxApprovals).filter((one) => {
@@ -164,12 +163,6 @@ function whyTooLong(row: ApprovalRow): string | undefined {
 	return bytesOf(texts) > maxApprovalBytes
 		? "its request is too long to be shown here. Decide with the buttons of its message in Discord, which shows all of it."
 		: undefined;
-}
-
-function textsOf(row: ApprovalRow) {
-	return whyTooLong(row) === undefined
-		? { arguments: argumentsOf(row), plan: planOf(row) }
-		: { arguments: "", plan: "" };
 }
 
 async function orRpcError(work: () => Promise<unknown>): Promise<string> {

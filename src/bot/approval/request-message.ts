@@ -107,7 +107,10 @@ export function detailsMessage(row: ApprovalRow, say: Say) {
 		.setColor(colours[row.state])
 		.setDescription(blocks ?? say("approval.file"))
 		.setFooter({ text: say("approval.request", { id: row.id }) });
-	const file = () => new AttachmentBuilder(Buffer.from(textOf(row)), { name: `request-${row.id}.txt` });
+	const file = () => {
+		const lines = [`Tool: ${row.tool}`, `Server: ${row.guild_id ?? "none"}`, ...callLines(row), ""];
+		return new AttachmentBuilder(Buffer.from(lines.join("\n")), { name: `request-${row.id}.txt` });
+	};
 	return { embeds: [embed], files: blocks === undefined ? [file()] : [], allowedMentions: noMentions };
 }
 
@@ -188,18 +191,13 @@ function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {
 		embed.addFields(
 			field(
 				state === "denied" ? "approval.denied-by.field" : "approval.approved-by.field",
-				deciderText(decided_by, language),
+				decided_by === rootPrincipal.id ? say("approval.by.root") : `<@${decided_by}>`,
 			),
 		);
 	return embed.setTimestamp(row.created_at);
 }
 
 type FieldKey = Extract<TextKey, `approval.${string}.field`>;
-
-/** A mention, or words for the holder of MCP_AUTH_TOKEN. */
-function deciderText(decidedBy: string, language: Language): string {
-	return decidedBy === rootPrincipal.id ? sayIn(language)("approval.by.root") : `<@${decidedBy}>`;
-}
 
 /** The root key, an API key or a client, and the person in whose name it acts. */
 export function requesterText(row: ApprovalRow, language: Language, isNamed = false): string {
@@ -235,10 +233,6 @@ function blocksOf(row: ApprovalRow): string | undefined {
 /** Replaces backticks by a similar character, so that the text cannot end the block. */
 function codeBlock(text: string): string {
 	return `\`\`\`\n${text.replaceAll("`", "ˋ")}\n\`\`\``;
-}
-
-function textOf(row: ApprovalRow): string {
-	return [`Tool: ${row.tool}`, `Server: ${row.guild_id ?? "none"}`, ...callLines(row), ""].join("\n");
 }
 
 /** The arguments, and the plan if there is one. */

@@ -23,11 +23,8 @@ export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
 
 /** Of a request that has ended: run, denied, expired or failed. */
 export function finalResult(row: ApprovalRow): string {
-	return withMembers({ _meta: { [requestKey]: row.id } }, resultOf(row));
-}
-
-function resultOf(row: ApprovalRow): string {
-	return row.result ?? errorResult(`${endText(row)} ${row.tool} was not run.`);
+	const result = row.result ?? errorResult(`${endText(row)} ${row.tool} was not run.`);
+	return withMembers({ _meta: { [requestKey]: row.id } }, result);
 }
 
 /** Made by the approval (JSON). Such calls are not logged again, since the approval logs them itself. */

@@ -1,6 +1,6 @@
 // Reads the arguments of a chat command: mentions, ids and names, several people at once, and the reason as the rest.
 
-import { type Guild, type GuildBasedChannel, type GuildMember, PermissionFlagsBits, type Role } from "discord.js";
+import { type Guild, type GuildBasedChannel, type GuildMember, PermissionFlagsBits } from "discord.js";
 import { findByName } from "../../discord/members/name-search.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { fold, inlineText } from "../../discord/text.ts";
@@ -195,7 +195,12 @@ async function readWord(
 		case "user":
 			return idIn(text, /^<@!?(\d{17,20})>$/) ?? (isName || hasAt ? personNamed(author, option, text) : undefined);
 		case "role":
-			return idIn(text, /^<@&(\d{17,20})>$/) ?? (isName || isQuoted ? roleNamed(guild, text) : undefined);
+			return (
+				idIn(text, /^<@&(\d{17,20})>$/) ??
+				(isName || isQuoted
+					? uniquely("role", text, [...guild.roles.cache.values()], (role) => role.name.replace(/^@/, ""))
+					: undefined)
+			);
 		case "channel":
 			return (
 				idIn(text, /^<#(\d{17,20})>$/) ?? (isName || text.startsWith("#") ? channelNamed(author, text) : undefined)
@@ -246,10 +251,6 @@ function memberNamed(guild: Guild, text: string): string {
 			people: more > 0 ? said("answer.and_more", { people, count: more }) : people,
 		}),
 	);
-}
-
-function roleNamed(guild: Guild, text: string): string {
-	return uniquely("role", text, [...guild.roles.cache.values()], (role: Role) => role.name.replace(/^@/, ""));
 }
 
 function channelNamed(author: GuildMember, text: string): string {

@@ -22,9 +22,10 @@ import { type CommandLimits, type ConcurrencyLimit, type Ran, weightOf } from ".
 import type { Page } from "./pages.ts";
 import type { Answer, Perform } from "./perform.ts";
 
-interface ChatCommandsOptions {
+export interface ChatCommandsOptions {
 	/** Such as "!m". */
 	prefix: string;
+	/** Those with `slash` are also slash commands. */
 	commands: readonly Command[];
 	actions: readonly Action[];
 	/** Deletes people's messages with a secret, such as a verification code. */
@@ -116,18 +117,15 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 				try {
 					await run(message, command, rest, context);
 				} catch (error) {
-					logFailure(command.name, error);
+					const fields = { command: command.name };
+					const refusal = error instanceof ToolError ? error : toToolError(error);
+					// If Discord rejected the reply, it is no bug of this program.
+					if (refusal) log.warn("could not reply to a chat command", { ...fields, reason: refusal.message });
+					else log.error("chat command failed: internal error", { ...fields, error });
 				}
 			});
 		});
 	};
-
-	function logFailure(command: string, error: unknown): void {
-		const refusal = error instanceof ToolError ? error : toToolError(error);
-		// If Discord rejected the reply, it is no bug of this program.
-		if (refusal) log.warn("could not reply to a chat command", { command, reason: refusal.message });
-		else log.error("chat command failed: internal error", { command, error });
-	}
 
 	function ofCommand(command: Command): ChatCommand {
 		const { name, limiter, secret = false, permission, heavy } = command;

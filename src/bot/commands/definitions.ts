@@ -60,7 +60,7 @@ export function definitionsOf(offered: Offered): Definition[] {
 		...inGuilds,
 	}));
 	const slash = [
-		...slashCommands(offered.actions),
+		...[...Map.groupBy(offered.actions, ({ name }) => name.split(" ")[0]).values()].map(slashCommand),
 		...offered.menus.flatMap((menu) => (menu.type === "slash" ? slashCommand([menu]) : [])),
 	];
 	const all = [...own, ...slash, ...menus];
@@ -71,10 +71,6 @@ export function definitionsOf(offered: Offered): Definition[] {
 interface Described {
 	name: string;
 	options: readonly Omit<ActionOption, "argument">[];
-}
-
-function slashCommands(actions: readonly Action[]): RESTPostAPIChatInputApplicationCommandsJSONBody[] {
-	return [...Map.groupBy(actions, ({ name }) => name.split(" ")[0]).values()].map(slashCommand);
 }
 
 /** Several actions are subcommands: "purge latest" is a subcommand of "purge". */

@@ -40,14 +40,7 @@ export interface FrontEndsOptions {
 	log: Log;
 }
 
-interface FrontEnds {
-	/** Also registers the slash commands. */
-	attach(client: Client): void;
-	/** Undefined before `attach`. */
-	readonly registration: Registration | undefined;
-}
-
-export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
+export function createFrontEnds(options: FrontEndsOptions) {
 	const { actions = [], menus = [], components = [] } = options;
 	const { suggest = async () => [], log } = options;
 	const { callAs, questionMs } = options;
@@ -70,10 +63,12 @@ export function createFrontEnds(options: FrontEndsOptions): FrontEnds {
 	const known = new Set([...(options.known ?? []), ...definitions.map(({ name }) => name)]);
 	let registration: Registration | undefined;
 	return {
+		/** Undefined before `attach`. */
 		get registration() {
 			return registration;
 		},
-		attach(client) {
+		/** Also registers the slash commands. */
+		attach(client: Client) {
 			if (isAny) attachChat(client);
 			slash.attach(client);
 			const handlers = [...slash.components, ...components];

@@ -1,7 +1,6 @@
 // Runs actions for people on Discord: calls the tool in their name and formats the result. Asks for confirmation first if
 // the action requires it.
 
-import type { JsonObject } from "../../lib/json.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, sayIn } from "../../texts/texts.ts";
@@ -50,12 +49,6 @@ export type Perform = ReturnType<typeof createPerform>;
 export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOptions) {
 	const questions = new LruMap<string, Question | "answered">(maxQuestions);
 
-	function ask(call: PersonCall): string {
-		const id = crypto.randomUUID();
-		questions.set(id, { call, endsAt: performance.now() + questionMs });
-		return id;
-	}
-
 	/** Undefined if it has expired. */
 	function questionOf(id: string): Question | "answered" | undefined {
 		const found = questions.get(id);
@@ -72,13 +65,15 @@ export function createPerform({ callAs, questionMs = 5 * 60_000 }: PerformOption
 
 	async function preview({ limitTo }: Action, call: PersonCall): Promise<Ran<Answer>> {
 		const { args } = call;
-		const result = await callAs({ ...call, args: dryRun(args) });
+		const result = await callAs({ ...call, args: { ...args, dry_run: true } });
 		const ran = ranOf(result, call);
 		if (ran.isMistake) return ran;
 		const limited = limitTo ? limitTo(args, result.basis ?? []) : args;
 		if (!limited || !result.asks) return ran;
 		const text = `${result.text}\n${sayIn(call.locale)("result.nothing_yet")}`;
-		return { ...ran, answer: { text, question: ask({ ...call, args: limited }) } };
+		const question = crypto.randomUUID();
+		questions.set(question, { call: { ...call, args: limited }, endsAt: performance.now() + questionMs });
+		return { ...ran, answer: { text, question } };
 	}
 
 	return {
@@ -133,8 +128,4 @@ function ranOf({ text, isError, wrote }: PersonResult, { locale }: PersonCall): 
 		answer: { text: text || sayIn(locale)(isError ? "result.failed" : "result.done") },
 		isMistake: isError && !wrote,
 	};
-}
-
-function dryRun(args: JsonObject): JsonObject {
-	return { ...args, dry_run: true };
 }

@@ -14,7 +14,6 @@ import {
 	type UserContextMenuCommandInteraction,
 } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
-import type { Log } from "../../lib/log.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, said, sayIn } from "../../texts/texts.ts";
@@ -22,8 +21,7 @@ import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
 import { autocomplete, type Suggest } from "./autocomplete.ts";
-import { requirePrivate } from "./chat-commands.ts";
-import type { Command } from "./commands.ts";
+import { type ChatCommandsOptions, requirePrivate } from "./chat-commands.ts";
 import type { ComponentHandler, ComponentInteraction } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
 import {
@@ -37,27 +35,17 @@ import {
 	retryPrefix,
 	valuesOfForm,
 } from "./forms.ts";
-import type { Help, Holds } from "./help.ts";
-import { type CommandLimits, type ConcurrencyLimit, type LimitedRun, type Ran, weightOf } from "./limits.ts";
+import type { Holds } from "./help.ts";
+import { type LimitedRun, type Ran, weightOf } from "./limits.ts";
 import type { MenuHandler } from "./menus.ts";
 import { pagePrefix, valuesOfPage } from "./pages.ts";
-import type { Answer, Perform, Place } from "./perform.ts";
+import type { Answer, Place } from "./perform.ts";
 import type { Values } from "./tool-call.ts";
 
-interface SlashCommandsOptions {
-	actions: readonly Action[];
+interface SlashCommandsOptions extends Omit<ChatCommandsOptions, "prefix" | "deleteSecrets"> {
 	menus: readonly MenuHandler[];
-	/** Those with `slash` are also slash commands. */
-	commands: readonly Command[];
 	suggest: Suggest;
-	performing: Perform;
-	help: Help;
-	limits: CommandLimits;
-	concurrency: ConcurrencyLimit;
-	log: Log;
 }
-
-type Answering = RepliableInteraction;
 
 const maxForms = 500;
 
@@ -96,7 +84,11 @@ export class SlashCommands {
 		return this.options.actions.find((action) => action.name === name);
 	}
 
-	#respond(interaction: Answering, { limiter, weight }: Pick<LimitedRun, "limiter" | "weight">, work: Work): void {
+	#respond(
+		interaction: RepliableInteraction,
+		{ limiter, weight }: Pick<LimitedRun, "limiter" | "weight">,
+		work: Work,
+	): void {
 		const guildId = interaction.guildId ?? "";
 		const run = async () => {
 			try {
@@ -114,7 +106,7 @@ export class SlashCommands {
 		answerPrivately(interaction, sayIn(interaction.locale)("answer.busy")).catch(() => {});
 	}
 
-	async #fail(interaction: Answering, error: unknown): Promise<void> {
+	async #fail(interaction: RepliableInteraction, error: unknown): Promise<void> {
 		const { log } = this.options;
 		const command = interaction.isCommand() ? interaction.commandName : "button";
 		const text = describeFailure(error, interaction.locale, log, { command });
@@ -123,7 +115,7 @@ export class SlashCommands {
 		);
 	}
 
-	#act(interaction: Answering, action: Action, values: Values, command: string, given?: JsonObject): void {
+	#act(interaction: RepliableInteraction, action: Action, values: Values, command: string, given?: JsonObject): void {
 		const weight = weightOf(action, holdsIn(interaction));
 		const place = placeOf(interaction, command);
 		const fixed = { ...action.fixed, ...given };
@@ -259,7 +251,7 @@ export class SlashCommands {
 	}
 }
 
-async function show(interaction: Answering, { text, question, isVerbatim, page }: Answer): Promise<unknown> {
+async function show(interaction: RepliableInteraction, { text, question, isVerbatim, page }: Answer): Promise<unknown> {
 	const { locale } = interaction;
 	if (page) return interaction.editReply(page);
 	if (question === undefined)
@@ -287,7 +279,10 @@ function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Val
 	return values;
 }
 
-function placeOf({ guildId, channelId, createdTimestamp, user, locale, client }: Answering, command: string): Place {
+function placeOf(
+	{ guildId, channelId, createdTimestamp, user, locale, client }: RepliableInteraction,
+	command: string,
+): Place {
 	return {
 		guildId: guildId ?? "",
 		channelId: channelId ?? "",
@@ -304,7 +299,7 @@ function shownTo({ message, locale, guildLocale }: ButtonInteraction): string {
 	return message.flags.has(MessageFlags.Ephemeral) ? locale : (guildLocale ?? locale);
 }
 
-function holdsIn({ memberPermissions, member }: Pick<Answering, "memberPermissions" | "member">): Holds {
+function holdsIn({ memberPermissions, member }: Pick<RepliableInteraction, "memberPermissions" | "member">): Holds {
 	return (name) => {
 		const bit = PermissionFlagsBits[name];
 		if (memberPermissions?.has(bit)) return true;

@@ -4,6 +4,7 @@ import { auditReason, inlineText } from "../../discord/text.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
+import { messageReference } from "../messages/sent-message.ts";
 import type { PersonCall } from "../tool/call-as.ts";
 import type { Action, ActionOption, OptionValue } from "./action.ts";
 import { requireDuration } from "./durations.ts";
@@ -66,10 +67,8 @@ function addValue(
 	if (channelArgument !== undefined) args[channelArgument] = channel;
 }
 
-function readMessageLink(text: string): { message: string; channel?: string } {
-	const link = /^<?https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/\d+\/(\d+)\/(\d+)>?$/.exec(text.trim());
-	const [, channel, message] = link ?? [];
-	if (channel !== undefined && message !== undefined) return { channel, message };
-	if (!/^\d{17,20}$/.test(text.trim())) throw new SaidError(said("answer.no_message", { text: inlineText(text, 100) }));
-	return { message: text.trim() };
+function readMessageLink(text: string) {
+	const [, , channel, message] = messageReference.exec(text.trim().replace(/^<|>$/g, "")) ?? [];
+	if (message === undefined) throw new SaidError(said("answer.no_message", { text: inlineText(text, 100) }));
+	return { channel, message };
 }

@@ -60,7 +60,10 @@ export async function archivedThreadsOf(
 			.filter(({ type }) => type === ChannelType.GuildText)
 			// Without it, a person sees only those private threads of which they are a member.
 			.filter((parent) => personHas(guild, parent, ManageThreads))
-			.map((parent): Task => ({ parent, kind: privateKind(guild, parent) })),
+			.map((parent): Task => {
+				const isManager = missingPermissions(guild, parent, ManageThreads) === 0n;
+				return { parent, kind: isManager ? "private" : "joined" };
+			}),
 	];
 	const threads = new Map<string, ArchivedThread>();
 	const unlisted = new Set<ThreadedChannel>();
@@ -110,12 +113,6 @@ export async function archivedThreadsOf(
 	};
 	await Promise.all(Array.from({ length: parallelRequests }, work));
 	return { threads: [...threads.values()], unlisted: [...unlisted], why };
-}
-
-// "private" needs Manage Threads.
-function privateKind(guild: Guild, parent: ThreadedChannel): Kind {
-	const isManager = missingPermissions(guild, parent, ManageThreads) === 0n;
-	return isManager ? "private" : "joined";
 }
 
 async function pageOf({ parent, kind, before }: Task): Promise<Page> {

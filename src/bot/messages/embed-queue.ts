@@ -22,20 +22,13 @@ interface EmbedQueueOptions {
 	setting: string;
 }
 
-interface EmbedQueue {
-	/** `embed` is called when it is sent. `details`: the custom_id of its button. Returns at once and never throws. */
-	push(channelId: string, embed: () => EmbedBuilder, details?: string): void;
-	/** Also when embeds could not be sent. */
-	settled(): Promise<void>;
-}
-
 interface Entry {
 	channelId: string;
 	embed(): EmbedBuilder;
 	details: string | undefined;
 }
 
-export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
+export function createEmbedQueue(options: EmbedQueueOptions) {
 	const { connection, log, setting } = options;
 	const queue: Entry[] = [];
 	let dropped = 0;
@@ -78,7 +71,8 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	}
 
 	return {
-		push(channelId, embed, details) {
+		/** `embed` is called when it is sent. `details`: the custom_id of its button. Returns at once and never throws. */
+		push(channelId: string, embed: () => EmbedBuilder, details?: string) {
 			if (queue.length >= maxQueued) {
 				dropped++;
 				return;
@@ -86,6 +80,7 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 			queue.push({ channelId, embed, details });
 			start();
 		},
+		/** Also when embeds could not be sent. */
 		async settled() {
 			while (sending) await sending;
 		},

@@ -53,7 +53,7 @@ function lineOf(message: APIMessage, describeEmbed: (embed: APIEmbed) => string)
 	const { poll } = shown;
 	return fieldLine(
 		messageHead(message),
-		kindOf(message),
+		!usualKinds.includes(message.type) && `kind: ${MessageType[message.type] ?? message.type}`,
 		referenceOf(message),
 		memberOf(message),
 		...partsOf(shown, describeEmbed),
@@ -97,10 +97,6 @@ export const usualKinds: readonly MessageType[] = [
 	MessageType.ChatInputCommand,
 	MessageType.ContextMenuCommand,
 ];
-
-function kindOf({ type }: APIMessage): string {
-	return usualKinds.includes(type) ? "" : `kind: ${MessageType[type] ?? type}`;
-}
 
 // For the first message of a thread, the message from which it was started.
 // https://discord.com/developers/docs/resources/message#message-reference-content-attribution

@@ -77,7 +77,8 @@ export function createRoutes({
 		// Before the token check: a client that gets 401 for OAuth metadata waits for a login that never comes.
 		if (path !== "/mcp") return notFound();
 		// A GET that accepts a stream is an MCP client's; the endpoint refuses it. Any other is the readiness probe.
-		if (isGet(request) && !wantsStream(request)) return new Response(readiness());
+		const wantsStream = request.headers.get("accept")?.toLowerCase().includes("text/event-stream");
+		if (["GET", "HEAD"].includes(request.method) && !wantsStream) return new Response(readiness());
 		const unauthorized = checkBearer(request);
 		if (unauthorized) return unauthorized;
 		const principal = readPrincipal(request.headers, token !== undefined);
@@ -94,13 +95,4 @@ function readPrincipal(headers: Headers, hasToken: boolean): Principal | Respons
 			{ status: 403 },
 		);
 	return decodePrincipal(value) ?? new Response(`${principalHeader} is invalid\n`, { status: 400 });
-}
-
-function isGet({ method }: Request): boolean {
-	return method === "GET" || method === "HEAD";
-}
-
-function wantsStream(request: Request): boolean {
-	const accepted = request.headers.get("accept")?.toLowerCase();
-	return accepted?.includes("text/event-stream") ?? false;
 }

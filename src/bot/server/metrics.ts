@@ -2,21 +2,17 @@
 // Label values are bounded: tool names and constants.
 
 import type { Connection } from "../../discord/connection/connection.ts";
-import type { Counter, Histogram, Registry } from "../../lib/metrics.ts";
-import { createServerMetrics, type ServerMetrics } from "../../mcp/metrics.ts";
+import type { Registry } from "../../lib/metrics.ts";
+import { createServerMetrics } from "../../mcp/metrics.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "../tool/audit.ts";
 
 const prefix = "guildhall_bot_";
 
-export interface BotMetrics extends ServerMetrics {
-	toolCalls: Counter;
-	toolCallSeconds: Histogram;
-	platformRequests: Counter;
-}
+export type BotMetrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(): BotMetrics {
+export function createMetrics() {
 	const server = createServerMetrics(prefix);
 	const { registry } = server;
 	return {

@@ -299,22 +299,22 @@ const rows: Row[] = [
 		change({ simulator, guild, role }) {
 			simulator.world.roles.move(guild, new Map([[role("Regular"), 99]]));
 		},
-		crosses: () => [/^auto_role\.to_role: @Regular .* does not rank below the bot's highest role, @alpha/],
-		next: /drag @alpha .* above @/,
+		crosses: () => [/^auto_role\.to_role: @Regular .* does not rank below the bot's highest role$/],
+		next: /drag it above @Regular/,
 	},
 	{
 		what: "a role is the bot's own",
 		change(fixture) {
 			fixture.toml.join_role.role = alphaRole(fixture).id;
 		},
-		crosses: () => [/^join_role\.role: @alpha .* belongs to a bot/],
+		crosses: () => [/^join_role\.role: @alpha .* belongs to an integration/],
 	},
 	{
 		what: "a role is everyone's",
 		change({ toml, guild }) {
 			toml.join_role.role = guild.id;
 		},
-		crosses: () => [/^join_role\.role: the bot cannot give members the role @everyone .* automatically$/],
+		crosses: () => [/^join_role\.role: @everyone .* is the role of everyone$/],
 	},
 	{
 		what: "the bot may not manage roles",

@@ -5,7 +5,7 @@ import { personNameById, time } from "../../../discord/describe.ts";
 import { fieldLine, oneField, resultLines, truncate } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import { listFirst } from "../../../lib/text.ts";
-import { type Said, said, type Text } from "../../../texts/texts.ts";
+import { render, type Said, said, type Text } from "../../../texts/texts.ts";
 import { linkTo } from "../../messages/sent-message.ts";
 import { written } from "../../results/people-text.ts";
 import { at, channels, type Part, parts, result } from "../../results/result.ts";
@@ -14,7 +14,6 @@ import type { CaseAction } from "../../tool/case-record.ts";
 import type { Case } from "./case.ts";
 import {
 	describeState,
-	describeTold,
 	saidAction,
 	saidAllDetails,
 	saidClient,
@@ -34,6 +33,7 @@ export function caseLine(guild: Guild, one: Case): string {
 	const { number, createdAt, action, userId, moderatorId, client } = one;
 	const { reason, endsAt, detail, messageIds } = one;
 	const state = describeState(one);
+	const told = saidTold(one.told);
 	return fieldLine(
 		`#${number}`,
 		time(createdAt),
@@ -44,7 +44,7 @@ export function caseLine(guild: Guild, one: Case): string {
 		reason ? `reason: ${oneField(reason)}` : "no reason given",
 		detail && oneField(detail),
 		messageIds.length > 0 && `${messageIds.length} message(s)`,
-		describeTold(one.told),
+		told && render(told, "en"),
 		state && oneField(state),
 		one.deletedAt !== undefined && `deleted ${time(one.deletedAt)}`,
 	);

@@ -55,11 +55,6 @@ export function saidTold(told: Case["told"]): Said | undefined {
 	return told && toldTexts[told];
 }
 
-export function describeTold(told: Case["told"]): string | undefined {
-	const text = saidTold(told);
-	return text && render(text, "en");
-}
-
 /** Stored as the client of a case. */
 export const rootClient = "holder of the root key";
 

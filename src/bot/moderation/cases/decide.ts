@@ -43,7 +43,8 @@ export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<Cas
 	if (action === "warn" || action === "note") return { state: "done" };
 	if (userId === undefined || entriesOf[action] === undefined)
 		return { state: "unknown", ...causeOf(said("case.why.stopped")) };
-	if (action === "temp_ban") await requireNoStoredBan(guild, userId, sql);
+	const ban = action === "temp_ban" && (await selectTempBan(sql, { guild_id: guild.id, user_id: userId }));
+	if (ban && ban.state === "asked") throw new NotNow("the ban is being made");
 	const by = await recordedBy(guild, one, actionMs);
 	if (by === "the bot") return { state: "done" };
 	// If somebody else made the ban, it does not show that the bot did.
@@ -52,12 +53,6 @@ export async function decideCase(guild: Guild, one: Case, sql: Sql): Promise<Cas
 	return canReadAuditLog(guild)
 		? { state: "not done", ...cause }
 		: { state: "unknown", ...causeOf(said("case.why.stopped")) };
-}
-
-async function requireNoStoredBan(guild: Guild, userId: string, sql: Sql) {
-	const key = { guild_id: guild.id, user_id: userId };
-	const row = await selectTempBan(sql, key);
-	if (row?.state === "asked") throw new NotNow("the ban is being made");
 }
 
 /** By the bot, at most `withinMs` milliseconds after the case. */

@@ -4,7 +4,7 @@ import type { Guild } from "discord.js";
 import { time } from "../../../discord/describe.ts";
 import { withTitles } from "../../../discord/permissions.ts";
 import { levels } from "../../../guild-document/names/setting-names.ts";
-import { inList, render, type Said, said, type Text } from "../../../texts/texts.ts";
+import { inList, type Said, said, type Text } from "../../../texts/texts.ts";
 import type { RaidMode, RaidStep } from "../../store/tables/raid-modes.ts";
 import { shownOf } from "../../tool/bulk.ts";
 import type { LogEntry } from "../moderation-log.ts";
@@ -21,13 +21,6 @@ export interface Reader {
 }
 
 const ofLog: Reader = { nameOf: (id) => `<#${id}>`, isPerson: true };
-
-export const forModel = (nameOf: NameOf): Reader => ({ nameOf, isPerson: false });
-
-/** For people. Channels that `nameOf` does not name are hidden from the reader. */
-export const forPerson = (nameOf: NameOf): Reader => ({ nameOf: (id) => nameOf(id) && `<#${id}>`, isPerson: true });
-
-export const inEnglish = (lines: readonly Text[]) => lines.map((line) => render(line, "en"));
 
 /** Such as "30 s", "HIGH" or "paused until 2026-01-31T12:00:00Z". */
 function valueText(thing: string, value: number, { isPerson }: Reader): Text {

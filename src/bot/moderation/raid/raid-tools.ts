@@ -19,16 +19,7 @@ import type { RaidModes, RaidView } from "./raid-mode.ts";
 import { planRaidMode, type RaidPlan } from "./raid-plan.ts";
 import { confirmed, isChannel } from "./raid-rules.ts";
 import { readSettings } from "./raid-settings.ts";
-import {
-	channelList,
-	forModel,
-	forPerson,
-	hasFailed,
-	inEnglish,
-	type Reader,
-	stepLines,
-	viewLines,
-} from "./raid-text.ts";
+import { channelList, hasFailed, type Reader, stepLines, viewLines } from "./raid-text.ts";
 
 /** Names of the tools for raid mode. The setting `deny` accepts these names even if the feature is off. */
 export const raidToolNames = ["raid_mode", "raid_status"] as const;
@@ -173,7 +164,10 @@ function listResult(guild: Guild, ids: readonly string[], label: string, key: "r
 
 function inBoth(guild: Guild, linesFor: (reader: Reader) => Said[]): Result {
 	const [models, people] = readersIn(guild).map(linesFor) as [Said[], Said[]];
-	return result(inEnglish(models), ...people);
+	return result(
+		models.map((line) => render(line, "en")),
+		...people,
+	);
 }
 
 function readersIn(guild: Guild): [models: Reader, people: Reader] {
@@ -181,5 +175,9 @@ function readersIn(guild: Guild): [models: Reader, people: Reader] {
 		const channel = visibleChannel(guild, id);
 		return channel && channelName(channel);
 	};
-	return [forModel(nameOf), forPerson(nameOf)];
+	// Channels without a name are hidden from the person.
+	return [
+		{ nameOf, isPerson: false },
+		{ nameOf: (id) => nameOf(id) && `<#${id}>`, isPerson: true },
+	];
 }

@@ -68,7 +68,7 @@ export function newEntry(shown: ShownReport, copy: MessageCopy | undefined, look
 		embeds: [factsEmbed(shown, look), ...copies],
 		components: buttonsOf(row, say),
 		allowedMentions: noMentions,
-		nonce: nonceOf(row),
+		nonce: `report-${row.number}-${row.post_at?.toString(36)}`,
 		enforceNonce: true,
 	};
 }
@@ -91,10 +91,6 @@ export function changedEntry(shown: ShownReport, before: readonly APIEmbed[], lo
 
 export function copyIn<E>({ message_id }: Pick<ReportRow, "message_id">, [, copy]: readonly E[]): E | undefined {
 	return message_id === null ? undefined : copy;
-}
-
-function nonceOf({ number, post_at }: ReportRow): string {
-	return `report-${number}-${post_at?.toString(36)}`;
 }
 
 export function isEntryOf({ author, client, components }: Message, { number }: ReportRow): boolean {

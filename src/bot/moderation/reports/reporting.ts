@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
 	type ChatInputCommandInteraction,
 	type Guild,
-	type GuildMember,
 	type Message,
 	type MessageContextMenuCommandInteraction,
 	MessageFlags,
@@ -26,6 +25,7 @@ import type { ComponentHandler } from "../../commands/components.ts";
 import { Limiter } from "../../commands/cooldown.ts";
 import { modalOf } from "../../commands/forms.ts";
 import type { MenuHandler } from "../../commands/menus.ts";
+import { messageReference } from "../../messages/sent-message.ts";
 import type { AuthorKind } from "../../store/tables/reports.ts";
 import type { ReportedMessage } from "./copies.ts";
 import { copyMessage } from "./message-copy.ts";
@@ -37,8 +37,6 @@ export const formPrefix = "report-form";
 const reasonField = "reason";
 
 export const reportCommandNames = ["Report", "report"] as const;
-
-const messageLink = /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/(\d{17,20})\/(\d{17,20})\/?$/;
 
 const notFound = said("report.refused.not_found");
 
@@ -119,7 +117,7 @@ export class Reporting {
 				person: this.#checkPerson(person, reporterId, reason),
 				reason,
 			});
-		const [, guildId, channelId = "", messageId = ""] = messageLink.exec(link) ?? [];
+		const [, guildId, channelId = "", messageId = ""] = messageReference.exec(link.replace(/\/$/, "")) ?? [];
 		if (guildId !== guild.id) throw new SaidError(said("report.refused.link"));
 		const message = await this.#readMessage(guild, reporterId, channelId, messageId);
 		this.#requireReportable(message, reporterId);
@@ -136,7 +134,7 @@ export class Reporting {
 	}
 
 	async #readMessage(guild: Guild, userId: string, channelId: string, messageId: string): Promise<ReportedMessage> {
-		const member = await memberOf(guild, userId);
+		const member = guild.members.cache.get(userId) ?? (await guild.members.fetch(userId));
 		const person = new ActingPerson(userId);
 		person.members.set(guild.id, member);
 		const found = await actAs(person, async () => {
@@ -196,10 +194,6 @@ async function answerSoon(
 			await sleep(error.retryAfterMs);
 		}
 	}
-}
-
-async function memberOf(guild: Guild, id: string): Promise<GuildMember> {
-	return guild.members.cache.get(id) ?? guild.members.fetch(id);
 }
 
 function reportedMessage(message: Message, channelId: string): ReportedMessage {

@@ -110,11 +110,6 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 		);
 	}
 
-	async function caseOf(guildId: string, id: string) {
-		const row = await selectSpamIncident(store.sql, guildId, id).catch(ignoreUnavailable);
-		return row?.case_number ?? undefined;
-	}
-
 	return {
 		prefix,
 		async run(interaction, rest) {
@@ -127,8 +122,8 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 			if (running.has(entryId)) throw new SaidError(said("spam.pressed"));
 			running.add(entryId);
 			try {
-				const caseNumber = await caseOf(interaction.guildId, id);
-				const press: Press = { interaction, userId, caseNumber };
+				const row = await selectSpamIncident(store.sql, interaction.guildId, id).catch(ignoreUnavailable);
+				const press: Press = { interaction, userId, caseNumber: row?.case_number ?? undefined };
 				const { text, isDone } = await actions[name](press);
 				await answerPrivately(interaction, text);
 				if (isDone) await note(press, name);

@@ -52,7 +52,7 @@ export function partsOf({ text, files }: Content, hash: ReturnType<typeof create
 	const add = (part: Part) => parts.set(part.hash, part);
 	const words = normalized(content);
 	if (words.length >= minTextLength) add({ kind: "text", hash: hash("text", words), isShort: isShort(words) });
-	const links = linksIn(content).filter((link) => !isMessageLink(link) && !isGif(link));
+	const links = linksIn(content).filter((link) => !isMessageLink(link) && !gifHosts.test(hostOf(link)));
 	for (const link of links.slice(0, maxLinks)) add({ kind: "link", hash: hash("link", identityOf(link)) });
 	for (const { url, ...file } of files.slice(0, maxFiles)) {
 		const { name, size, width, height, contentType } = file;
@@ -91,10 +91,6 @@ function isMessageLink({ hostname, pathname }: URL): boolean {
 }
 
 const gifHosts = /(?:^|\.)(?:tenor|giphy|klipy)\.com$/;
-
-function isGif(link: URL): boolean {
-	return gifHosts.test(hostOf(link));
-}
 
 /** With the query, because on many sites only the query distinguishes two pages, such as two videos. */
 function identityOf(link: URL): string {

@@ -48,7 +48,7 @@ export function createDetector(options: DetectorOptions) {
 	): void {
 		if (!member || isExempt(member, channel, options.exemptRoles)) return;
 		if (options.isAllowed(member)) return;
-		const known = [...recent.with(keyOf(member), hashes), ...more];
+		const known = [...recent.with(`${member.guild.id} ${member.id}`, hashes), ...more];
 		const posts = [...new Map(known.map((post) => [post.messageId, post])).values()];
 		onSpam({ member, messageId: id, rule, hashes, posts });
 	}
@@ -60,7 +60,7 @@ export function createDetector(options: DetectorOptions) {
 		comparing.add(key);
 		try {
 			const sample = sampleOf(repetition, options);
-			const urls = sample.map((post) => urlIn(post, repetition.hash));
+			const urls = sample.map(({ parts }) => parts.find(({ hash }) => hash === repetition.hash)?.url ?? "");
 			const labels = await options.compareFiles(urls);
 			const groups = Map.groupBy(sample, (_, index) => labels[index]);
 			const same = [...groups.values()].find((posts) => isRepeated(posts, options));
@@ -113,10 +113,6 @@ export function createDetector(options: DetectorOptions) {
 	};
 }
 
-function keyOf({ guild, id }: GuildMember): string {
-	return `${guild.id} ${id}`;
-}
-
 function contentOf({ content, attachments, messageSnapshots }: Message) {
 	const forwarded = [...(messageSnapshots?.values() ?? [])];
 	const texts = [content, ...forwarded.map((one) => one.content ?? "")];
@@ -127,10 +123,6 @@ function contentOf({ content, attachments, messageSnapshots }: Message) {
 function toFile(attachment: Attachment): PostedFile {
 	const { url, name, size, width, height, contentType } = attachment;
 	return { url, name, size, width, height, contentType };
-}
-
-function urlIn({ parts }: Post, wanted: string): string {
-	return parts.find(({ hash }) => hash === wanted)?.url ?? "";
 }
 
 function isRepeated(posts: readonly Post[], limits: Thresholds): boolean {

@@ -231,8 +231,10 @@ export class Incidents {
 	async #storeCase(incident: Incident): Promise<void> {
 		const { guildId, userId, timeout } = incident;
 		const why = typeof timeout === "object" ? render(timeout.failure, "en") : undefined;
-		const { messageIds, channelIds } = idsOf(incident);
-		const detail = detailOf(incident);
+		const { messages } = incident;
+		const [messageIds, channelIds] = [[...messages.keys()], [...new Set(messages.values())]];
+		const failed = failuresOf(incident).length;
+		const detail = `${messages.size - failed} message(s) deleted, ${failed} not`;
 		const known = incident.caseNumber;
 		incident.caseNumber ??= await this.options.cases.add(
 			guildId,
@@ -380,16 +382,7 @@ function keyOf({ guildId, userId }: Incident): string {
 	return `${guildId} ${userId}`;
 }
 
-function idsOf({ messages }: Incident) {
-	return { messageIds: [...messages.keys()], channelIds: [...new Set(messages.values())] };
-}
-
 /** For the case and Discord's audit log. */
 function reasonOf({ rule }: Incident): string {
 	return render(said("spam.reason", { rule }), "en");
-}
-
-function detailOf(incident: Incident): string {
-	const failed = failuresOf(incident).length;
-	return `${incident.messages.size - failed} message(s) deleted, ${failed} not`;
 }
