@@ -15,7 +15,7 @@ const budgets: Record<string, number> = {
 	"bot/guild-documents": 5480,
 	"bot/messages": 2800,
 	"bot/moderation": 9845,
-	"bot/people": 740,
+	"bot/people": 745,
 	"bot/results": 165,
 	"bot/server": 700,
 	"bot/setup": 1400,
