@@ -11,7 +11,11 @@ export function lowestIdAt(atMs: number): bigint {
 const skewMs = 1_000;
 
 /** Allows for clock differences between Discord's machines. */
+export function earliestAfter(afterId: string): string {
+	const earliest = BigInt(afterId) - (BigInt(skewMs) << 22n);
+	return String(earliest > 0n ? earliest : 0n);
+}
+
 export function mayBeAfter(id: string, afterId: string): boolean {
-	const skew = BigInt(skewMs) << 22n;
-	return BigInt(id) > BigInt(afterId) - skew;
+	return BigInt(id) > BigInt(earliestAfter(afterId));
 }

@@ -6,6 +6,7 @@ import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild
 import { StoreUnavailable } from "../../../src/bot/store/unavailable.ts";
 import { ToolError } from "../../../src/lib/tool-error.ts";
 import { generousLimits, realisticLimits } from "../../../src/simulator/rest/rate-limits.ts";
+import type { Message, Thread } from "../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../support/stores.ts";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
@@ -202,6 +203,56 @@ describe("a request to create something", () => {
 		const made = [...bot.guild.emojis.keys()].filter((id) => !before.has(id));
 		expect(made).toHaveLength(1);
 		expect(remembered).toEqual([[{ kind: "emoji", id: made[0], animated: false }, hash]]);
+	});
+
+	const embeds = [{ title: "Dates", description: "On Sunday" }];
+	type Place = { messages: Message[]; threads: Thread[]; write(text: string): unknown };
+	test.each<[string, object, (place: Place) => unknown, string]>([
+		[
+			"behind 150 newer ones",
+			{ messages: [{ key: "a", embeds }] },
+			({ write }) => {
+				for (let count = 0; count < 150; count += 1) write(String(count));
+			},
+			": done, ",
+		],
+		[
+			"beside one that may be it",
+			{ messages: [{ key: "a", embeds }] },
+			({ messages: [one] }) => Object.assign(one?.embeds[0] ?? {}, { description: "On Monday" }),
+			": the outcome is unknown: Discord did not respond. Look whether",
+		],
+		[
+			"whose post is archived",
+			{ kind: "forum", posts: [{ name: "How to play", content: "Read." }] },
+			({ threads }) => {
+				for (const thread of threads) thread.archived = true;
+			},
+			": done, ",
+		],
+	])("of a message %s is not repeated", async (_, fields, meanwhile, expected) => {
+		await using running = await startService({ hasRealRules: true });
+		const { bot } = running;
+		const { messages } = bot.simulator.world;
+		const route = `POST /channels/:channel_id/${"posts" in fields ? "threads" : "messages"}` as const;
+		const lost = bot.simulator.faults.drop(route, { when: "after" });
+		const id = await running.apply({ channels: [{ name: "news", ...fields }] });
+		await until("the request is lost", () => lost.hits > 0);
+		await bot.kill();
+		lost.release();
+		// Discord has forgotten the nonce.
+		messages.nonces.clear();
+		const [channel] = channelsCalled(running, "news");
+		if (!channel) throw new Error("the channel was created");
+		const [other] = bot.guild.members.values();
+		const own = () => messages.in(channel.id).filter(({ author }) => author.bot);
+		const threads = () => [...bot.guild.threads.values()].filter(({ parent_id }) => parent_id === channel.id);
+		const before = own().length + threads().length;
+		const write = (content: string) => other && messages.add(channel, other.user, { content });
+		meanwhile({ messages: own(), threads: threads(), write });
+		await bot.start();
+		expect(await ended(running, id)).toContain(expected);
+		expect([before, own().length + threads().length]).toEqual([1, 1]);
 	});
 
 	test("is not repeated when someone else has made a thing of that name", async () => {

@@ -47,6 +47,7 @@ const spared = 1;
 const noLimit = { remaining: Infinity, resetAt: 0 };
 const maxUnanswered = 5;
 const maxNotes = 20;
+const outcomeUnknown = "the outcome is unknown: Discord did not respond";
 
 const defaultStateAgeMs = (readMs: number) => Math.max(30_000, 5 * readMs);
 
@@ -258,7 +259,7 @@ export class JobRun {
 		if (!candidate) return { state: "open" };
 		return {
 			state: "failed",
-			error: `the outcome is unknown: Discord did not respond. ${oneField(candidate.name)} (ID: ${candidate.id}) may be what was created`,
+			error: `${outcomeUnknown}. ${oneField(candidate.name)} (ID: ${candidate.id}) may be what was created`,
 		};
 	}
 
@@ -278,6 +279,7 @@ export class JobRun {
 		const others = new Set([...known, ...(state.messages ?? []).map((one) => one.id)]);
 		const id = await findMessage(guild, request, after_id, others);
 		if (id === undefined) return { state: "open" };
+		if (id === "unknown") return { state: "failed", error: `${outcomeUnknown}. Look whether it was posted` };
 		await saveGuildMessage(this.#sql, { ...request.record, guild_id: guild.id, message_id: id });
 		return { state: "done", target_id: id, done_count: done_count + 1 };
 	}
