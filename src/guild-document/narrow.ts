@@ -43,7 +43,7 @@ export function narrow(document: GuildDocument, narrowing: Narrowing): GuildDocu
 
 export interface Copy {
 	document: GuildDocument;
-	/** Channels and categories without some of their overwrites. */
+	/** The overwrites that are left out, such as "role Bot in Staff, mod-chat". */
 	withoutAccess: readonly string[];
 }
 
@@ -61,10 +61,14 @@ export function forOtherGuild(
 		!role.managed && (!existing.has(role.name) || chosen === undefined || isNamed(role, chosen));
 	const lost = new Set((document.roles ?? []).filter((role) => role.managed && !existing.has(role.name)).map(keyOf));
 	const withoutId = <One extends { id?: string | undefined }>(one: One): One => present({ ...one, id: undefined });
-	const withoutAccess: string[] = [];
+	const places = new Map<string, string[]>();
 	const place = <One extends Channel | Category>(one: One): One => {
-		const overwrites = one.overwrites?.filter(({ role }) => role !== undefined && !lost.has(role));
-		if (overwrites?.length !== one.overwrites?.length) withoutAccess.push(one.name);
+		const isKept = ({ role }: Overwrite) => role !== undefined && !lost.has(role);
+		const [overwrites, left = []] = [one.overwrites?.filter(isKept), one.overwrites?.filter((each) => !isKept(each))];
+		for (const { role, member } of left) {
+			const whose = role === undefined ? `member ${member}` : `role ${role}`;
+			places.set(whose, [...(places.get(whose) ?? []), one.name]);
+		}
 		return present({ ...withoutId(one), overwrites });
 	};
 	const copy = mapDocument(document, {
@@ -77,6 +81,7 @@ export function forOtherGuild(
 		events: withoutId,
 		webhooks: withoutId,
 	});
+	const withoutAccess = [...places].map(([whose, names]) => `${whose} in ${names.join(", ")}`);
 	return { document: present({ ...withoutId(copy), omitted: undefined }), withoutAccess };
 }
 

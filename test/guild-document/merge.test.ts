@@ -62,6 +62,22 @@ test("what only the changes list is added", () => {
 	]);
 });
 
+test("what the changes list is in their order, with new things below what they are listed after", () => {
+	const { roles, channels, categories } = merged({
+		roles: [{ name: "VIP" }, { name: "New" }, { name: "Mods" }],
+		channels: [{ name: "rules" }, { name: "welcome" }],
+		categories: [
+			{ name: "Staff" },
+			{ name: "Games" },
+			{ name: "Talk", channels: [{ name: "memes" }, { name: "general" }] },
+		],
+	});
+	expect(roles?.map(({ name }) => name)).toEqual(["VIP", "New", "Mods"]);
+	expect(channels?.map(({ name }) => name)).toEqual(["rules", "welcome"]);
+	expect(categories?.map(({ name }) => name)).toEqual(["Staff", "Games", "Talk"]);
+	expect(categories?.[2]?.channels?.map(({ name }) => name)).toEqual(["memes", "general"]);
+});
+
 test("a channel that the changes list elsewhere moves with its settings", () => {
 	const { channels, categories } = merged({
 		categories: [

@@ -4,6 +4,7 @@
 import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { guildName } from "../../discord/describe.ts";
+import { oneField } from "../../discord/text.ts";
 import { compareGuilds as compare, type GuildFacts } from "../../guild-document/compare.ts";
 import { partNames, readChanges, readDocument } from "../../guild-document/format/document.ts";
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
@@ -163,8 +164,8 @@ export async function copied(
 	const changed = readChanges(changes);
 	const merged = mergeDocuments(copy.document, changed.changes);
 	for (const part of changed.removed) delete merged[part];
-	const access = `overwrites of single members and of roles of integrations in ${copy.withoutAccess.join(", ")}`;
-	return { missing: copy.withoutAccess.length > 0 ? [...source.missing, access] : source.missing, document: merged };
+	const access = copy.withoutAccess.map((one) => `overwrite of ${oneField(one)}`);
+	return { missing: [...source.missing, ...access], document: merged };
 }
 
 export async function exported(

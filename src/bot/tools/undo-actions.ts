@@ -92,7 +92,7 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	const roles = rolesOfGone(people, backup?.document);
 	const had = roles.length > 0 ? `; ${backup?.label}: ${roles.join("; ")}` : "";
 	const isRecreated = found.items.some(({ kind, fields }) => kind !== "ban" && fields.exists?.before === true);
-	const fromBackup = `Their order, and who had a role, are not in the audit log${backup ? `; members and categories are taken from ${backup.label}` : ", and there is no backup of before"}.`;
+	const fromBackup = `Their order, the category of a channel, and who had a role are not in the audit log${backup ? `; members and categories are taken from ${backup.label}` : ", and there is no backup of before: such channels are made outside of categories"}.`;
 	const who = args.user_id === undefined ? `the key ${oneField(args.key ?? "")}` : nameOf(args.user_id);
 	return guildDocuments.planRestore(guild, {
 		items: found.items.filter((item) => !returned.includes(item)),

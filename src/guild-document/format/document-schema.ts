@@ -75,7 +75,7 @@ const channels = (description: string) => list(text(1, maxKey, "Key of a channel
 const picture = (what: string) =>
 	withText(
 		v.pipe(v.string("expected a text"), v.regex(/^([0-9a-f]{32})?$/, 'expected 32 hexadecimal digits, or "" for none')),
-		`${what}: the first 32 hexadecimal digits of the picture's SHA-256; "" for none, zeros for one that was not loaded. Backups keep the picture itself.`,
+		`${what}: the first 32 hexadecimal digits of its SHA-256; "" for none, zeros if it was not loaded. Backups keep the file.`,
 	);
 const emojiReference = (what: string) =>
 	text(0, maxKey, `${what}: an emoji such as 👍, :name: for a custom emoji of the guild, or "" for none.`);

@@ -9,13 +9,15 @@ interface SchemaParts {
 	wrapped?: v.GenericSchema;
 	item?: v.GenericSchema;
 	options?: readonly (string | number)[];
-	literal?: unknown;
 }
 
 const intro = [
-	"A guild document is JSON, whole or partial. Things refer to each other by name; give things of the same name different keys. Ids are hints: they are compared first. A part that is absent is not touched.",
-	"? marks what may be left out.",
+	"A guild document is JSON, whole or partial. Things refer to each other by name; give things of the same name different keys. A part that is absent is not touched.",
+	"? marks what may be left out. Values are texts unless said. All with a name may have id and key. What is described once means the same elsewhere.",
 ];
+
+/** People do not write these. */
+const ofExports = new Set(["version", "omitted", "unseen", "managed", "animated"]);
 
 /** A line for each field with name, type and meaning, indented by depth. */
 export function formatText(parts: readonly Part[] = partNames): string[] {
@@ -31,37 +33,34 @@ function linesOf(
 ): string[] {
 	const { entries } = partsOf(schema);
 	if (!entries) return [];
-	const known = seen.get(entries);
-	if (known !== undefined) return [`${indent}(fields as in ${known})`];
 	return Object.entries(entries).flatMap(([name, field]) => {
-		if (isLeftOut(name)) return [];
 		const { type, wrapped } = partsOf(field);
 		const inner = type === "optional" && wrapped ? wrapped : field;
 		const text = v.getDescription(inner) ?? "";
+		const isKnown = type === "optional" && seen.has(text);
+		const isHint = isKnown && (name === "id" || name === "key");
+		if (isLeftOut(name) || ofExports.has(name) || isHint) return [];
 		const item = partsOf(inner).item ?? inner;
-		const mark = type === "optional" ? "?" : "";
-		const inside = linesOf(item, `${indent}  `, seen);
-		const { entries } = partsOf(item);
-		if (entries && !seen.has(entries)) seen.set(entries, name);
-		return [`${indent}${name}${mark}: ${[typeText(inner), text].filter(Boolean).join(". ")}`, ...inside];
+		const fields = partsOf(item).entries;
+		const known = seen.get(fields);
+		const shown = [typeText(inner), known ? `as in ${known}` : "", isKnown ? "" : text];
+		seen.set(text, name);
+		const inside = known ? [] : linesOf(item, `${indent} `, seen);
+		if (fields && !known) seen.set(fields, name);
+		return [
+			[`${indent}${name}${type === "optional" ? "?" : ""}`, shown.filter(Boolean).join(". ")]
+				.filter(Boolean)
+				.join(": "),
+			...inside,
+		];
 	});
 }
 
 const partsOf = (schema: v.GenericSchema) => schema as unknown as SchemaParts;
 
 function typeText(schema: v.GenericSchema): string {
-	const { type, item, options, literal } = partsOf(schema);
-	if (item) return `list of ${typeText(item)}`;
-	if (literal !== undefined) return String(literal);
-	if (options)
-		return options.length > 12
-			? `one of ${options.length} values such as ${options[0]}`
-			: options.map((one) => (one === "" ? '""' : one)).join(" | ");
-	const names: Readonly<Record<string, string>> = {
-		string: "text",
-		number: "integer",
-		boolean: "true or false",
-		strict_object: "object",
-	};
-	return names[type] ?? type;
+	const { type, item, options } = partsOf(schema);
+	if (item) return ["list", typeText(item)].filter(Boolean).join(" of ");
+	if (options) return options.map((one) => (one === "" ? '""' : one)).join(" | ");
+	return type === "number" || type === "boolean" ? type : "";
 }

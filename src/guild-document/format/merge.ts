@@ -60,9 +60,36 @@ export function mergeDocuments(document: GuildDocument, changes: GuildDocument):
 	return mergeChannels(merged, changes);
 }
 
-function mergeLists<T extends Thing>(before: readonly T[], changes: readonly T[]): T[] {
-	const changed = Map.groupBy(changes, (change) => findIn(before, change));
-	return [...before.map((thing) => withChanges(thing, changed.get(thing) ?? [])), ...(changed.get(undefined) ?? [])];
+/** A new thing is its own change. In the order of both. */
+function mergeLists<T extends Thing>(
+	before: readonly T[],
+	changes: readonly T[],
+	change: (thing: T, changes: readonly T[]) => T = withChanges,
+): T[] {
+	const found = (one: T) => findIn(before, one) ?? one;
+	const changed = Map.groupBy(changes, found);
+	return mergeOrder(before, changes.map(found)).map((thing) => change(thing, changed.get(thing) ?? []));
+}
+
+/** Those only in `current` stay below the one that they follow; those only in `wanted` go below theirs there. */
+export function mergeOrder<T>(current: readonly T[], wanted: readonly T[]): T[] {
+	const listed = new Set(wanted);
+	const existing = new Set(current);
+	const followers = new Map<T | undefined, T[]>();
+	let last: T | undefined;
+	for (const one of current)
+		if (listed.has(one)) last = one;
+		else followers.set(last, [...(followers.get(last) ?? []), one]);
+	const order = [...(followers.get(undefined) ?? [])];
+	let waiting: readonly T[] = [];
+	for (const one of listed) {
+		if (existing.has(one)) {
+			order.push(...waiting);
+			waiting = followers.get(one) ?? [];
+		}
+		order.push(one);
+	}
+	return [...order, ...waiting];
 }
 
 function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDocument {
@@ -82,23 +109,12 @@ function mergeChannels(document: GuildDocument, changes: GuildDocument): GuildDo
 		return mergeLists([...now, ...incoming], given);
 	};
 	const channels = changes.channels ? place(document.channels ?? [], changes.channels) : document.channels;
-	const old = document.categories ?? [];
-	const given = Map.groupBy(changes.categories ?? [], (category) => findIn(old, category));
-	const categories = [
-		...old.map((category): Category => {
-			const found = given.get(category) ?? [];
-			const listed = found.flatMap(({ channels }) => channels ?? []);
-			const channels = found.some(({ channels }) => channels)
-				? place(category.channels ?? [], listed)
-				: category.channels;
-			const changed = withChanges(category, found);
-			return { ...changed, ...(channels && { channels }) };
-		}),
-		...(given.get(undefined) ?? []).map((category): Category => {
-			const { channels } = category;
-			return channels ? { ...category, channels: place([], channels) } : category;
-		}),
-	];
+	const categories = mergeLists(document.categories ?? [], changes.categories ?? [], (category, found) => {
+		const old = found.includes(category) ? [] : (category.channels ?? []);
+		const listed = found.flatMap(({ channels }) => channels ?? []);
+		const channels = found.some(({ channels }) => channels) ? place(old, listed) : category.channels;
+		return { ...withChanges(category, found), ...(channels && { channels }) };
+	});
 	// A channel that moved is still in its old place, too: the last of both is the changed one.
 	const isStill = (channel: Channel) => !moved.has(channel);
 	return {

@@ -1,11 +1,12 @@
 // The step that brings channels and categories into the document's order.
 
 import type { Channel } from "../format/document.ts";
+import { mergeOrder } from "../format/merge.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { isPlaceholder } from "../match/match.ts";
 import { editedKinds, kindOf } from "../names/channel-kinds.ts";
 import { apiChannels, compareChannels, isBelowText } from "../read/from-api.ts";
-import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
+import { isNewAmong, movedIn } from "./order.ts";
 import { placesIn, type StepList } from "./step-list.ts";
 
 /** One step. Discord orders text channels of a category, its voice channels, and categories separately. */

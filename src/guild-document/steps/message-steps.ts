@@ -4,9 +4,10 @@ import { ChannelFlags } from "discord.js";
 import type { Channel, GuildDocument, Message } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { apiChannels } from "../read/from-api.ts";
-import type { KnownMessage } from "../steps.ts";
+import type { FieldChange, KnownMessage } from "../steps.ts";
 import type { StepList } from "./step-list.ts";
 import { emojiFields, fillPlaceholders, mentionOf, textWith } from "./to-api.ts";
+import { describeValue } from "./values.ts";
 
 /** What a message pings, by its field `mentions`. */
 export const mentionTypes = {
@@ -91,7 +92,6 @@ function createMessage(list: StepList, { message, key, name, isPost, placeholder
 		...(message.name !== key && { name: message.name }),
 		content: message.content,
 		pinged: pinged.names.join(", "),
-		embeds: message.embeds?.length,
 		poll: poll && `${poll.question}: ${poll.answers.join(", ")}`,
 		role_menu: message.role_menu?.roles.map(list.nameOf).join(", "),
 		tags: message.tags?.join(", "),
@@ -111,7 +111,10 @@ function createMessage(list: StepList, { message, key, name, isPost, placeholder
 		kind: isPost ? "post" : "message",
 		name,
 		placeholder,
-		changes: Object.entries(shown).flatMap(([field, after]) => (after ? { field, after: String(after) } : [])),
+		changes: [
+			...Object.entries(shown).flatMap(([field, after]) => (after ? { field, after: String(after) } : [])),
+			...embedChanges(message),
+		],
 		guard: { channelId, pingsMany: pinged.isMany },
 		path: (idOf) => `/channels/${idOf(channelId)}/${isPost ? "threads" : "messages"}`,
 		body: isPost ? { name: message.name, applied_tags: tags, message: body } : body,
@@ -127,7 +130,11 @@ function editMessage(
 	const { channel: channelId = "", content: after } = message;
 	const { id, content: before } = old;
 	const isSame = after === undefined || before === Object(fillPlaceholders(text, list.ids)).content?.trim();
-	const changes = [isSame ? { field: "text", after: "as in the document" } : { field: "content", before, after }];
+	const embeds = embedChanges(message, JSON.parse(old.posted));
+	const changes = [
+		...(isSame ? [] : [{ field: "content", before, after }]),
+		...(isSame && embeds.length === 0 ? [{ field: "text", after: "as in the document" }] : embeds),
+	];
 	const step = { action: "edit", name, targetId: id, changes, guard: { channelId } } as const;
 	// An archived post cannot be edited.
 	const body = { name: message.name, applied_tags: tags, archived: false };
@@ -139,6 +146,14 @@ function editMessage(
 		body: { ...text, allowed_mentions: { parse: [] } },
 		record: { key, text: posted },
 	});
+}
+
+/** With all their texts, which people approve. */
+function embedChanges({ embeds = [] }: Pick<Message, "embeds">, old: Pick<Message, "embeds"> = {}): FieldChange[] {
+	const textOf = (embed: unknown) => describeValue(embed, (text) => text);
+	const before = (old.embeds ?? []).map(textOf);
+	const changes = embeds.map((embed, index) => ({ field: "embed", before: before[index], after: textOf(embed) }));
+	return changes.filter((one) => one.before !== one.after);
 }
 
 function pinMessage(

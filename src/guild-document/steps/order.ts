@@ -2,27 +2,6 @@
 
 import { isPlaceholder } from "../match/match.ts";
 
-/** Ids only in `current` stay below the one that they follow; those only in `wanted` go below theirs there. */
-export function mergeOrder(current: readonly string[], wanted: readonly string[]): string[] {
-	const listed = new Set(wanted);
-	const existing = new Set(current);
-	const followers = new Map<string, string[]>();
-	let last = "";
-	for (const id of current)
-		if (listed.has(id)) last = id;
-		else followers.set(last, [...(followers.get(last) ?? []), id]);
-	const order = [...(followers.get("") ?? [])];
-	let waiting: readonly string[] = [];
-	for (const id of listed) {
-		if (existing.has(id)) {
-			order.push(...waiting);
-			waiting = followers.get(id) ?? [];
-		}
-		order.push(id);
-	}
-	return [...order, ...waiting];
-}
-
 /** As few as possible. */
 export function movedIn(current: readonly string[], wanted: readonly string[]): string[] {
 	const placeOf = new Map(wanted.map((id, index) => [id, index]));

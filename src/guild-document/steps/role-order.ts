@@ -1,8 +1,9 @@
 // The step that brings roles into the document's order.
 
+import { mergeOrder } from "../format/merge.ts";
 import { isPlaceholder } from "../match/match.ts";
 import { rolesFromTop } from "../read/from-api.ts";
-import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
+import { isNewAmong, movedIn } from "./order.ts";
 import { placesIn, type StepList } from "./step-list.ts";
 
 export function orderRoles(list: StepList): void {

@@ -23,7 +23,11 @@ const season = {
 							pin: true,
 						},
 						{ key: "vote", poll: { question: "Which day?", answers: ["Monday", "Sunday"], duration_hours: 48 } },
-						{ key: "news", content: "Nothing yet.", embeds: [{ title: "Dates", color: "#FF0000" }] },
+						{
+							key: "news",
+							content: "Nothing yet.",
+							embeds: [{ title: "Dates", description: "Soon", color: "#FF0000" }],
+						},
 						{ key: "roles", content: "Your roles:", role_menu: { roles: ["Player", "Guest Star"], max: 1 } },
 					],
 				},
@@ -88,6 +92,7 @@ test("a season in one document is posted once, with its mentions, pins, poll, em
 		'+ message #season-rules/intro: content "Welcome, @Guest Star and @Judge! Ask in #season-help. `@Judge` is code.", pinged "@Guest Star, @Judge"\n~ pin #season-rules/intro: pinned true\n+ message #season-rules/vote: poll "Which day?: Monday, Sunday"\n',
 	);
 	expect(first.text).toContain('role_menu "Player, Guest Star"\n');
+	expect(first.text).toContain('content "Nothing yet.", embed "Dates description Soon color #FF0000"\n');
 	expect(job).toContain(": done, 16 of 16 steps done");
 
 	const [intro, vote, news, menu] = messages;
@@ -135,6 +140,15 @@ test("an edited text is one edit, a poll stays, and what someone deleted is post
 	expect(await apply(world, edited.hash)).toContain(": done, 1 of 1");
 	expect(news).toMatchObject({ content: `On Sunday, <@&${roleNamed(world, "Judge")}>.`, mention_roles: [] });
 	expect(executed(world, "PATCH")).toBe(1);
+
+	const spoken = {
+		title: "Dates",
+		description: `Late ${"x".repeat(1_200)}`,
+		fields: [{ name: "Rule\n", value: '"1"' }],
+	};
+	const embedded = await plan(world, change({ key: "news", content: "On Sunday, @Judge.", embeds: [spoken] }));
+	expect(embedded.text).toContain(': change 1\n~ message #season-rules/news: embed "Dates description Late xxx');
+	expect(embedded.text).toMatch(/x…"\n/);
 
 	const poll = { question: "Which month?", answers: ["May", "June"] };
 	const { text: kept } = await plan(world, change({ key: "vote", poll }));

@@ -232,9 +232,9 @@ describe("refuses", () => {
 worldTest("the format is described without asking Discord", async (world) => {
 	world.simulator.requests.clear();
 	const { text } = await world.call("export_guild", { format: true });
-	expect(text).toContain("categories?: list of object");
+	expect(text).toContain("categories?: list. ");
 	const { text: roles } = await world.call("export_guild", { format: true, parts: ["roles"] });
-	expect(roles).toContain("\nroles?: list of object");
+	expect(roles).toContain("\nroles?: list. ");
 	expect(roles).not.toContain("\ncategories?: ");
 	expect(world.simulator.requests.list()).toEqual([]);
 });

@@ -235,6 +235,12 @@ worldTest("what was created is deleted only if asked for", async (world) => {
 	expect(guild.roles.has(role.id)).toBe(false);
 });
 
+worldTest("without a backup a plan says that the category of a deleted channel is unknown", async (world) => {
+	world.simulator.world.channels.remove(channelNamed(world, "general"), byZoe(world));
+	await world.heard();
+	expect((await plan(world)).text).toContain("no backup of before: such channels are made outside of categories.");
+});
+
 worldTest("deleted things come back as far as the audit log and a backup of before know them", async (world) => {
 	const { simulator, guild } = world;
 	const platform = simulator.world;

@@ -11,6 +11,8 @@ import type { Plan, PlannedStep } from "./plans.ts";
 /** Bytes of UTF-8. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
+/** Of what a message says, which people approve. */
+const maxMessageLength = 1_000;
 const shownContext = 20;
 const maxShownChanges = 20;
 
@@ -179,15 +181,16 @@ const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 function changeText(change: FieldChange, isNew: boolean): string {
 	const { before, after } = change;
 	const field = fieldText(change.field);
-	const isLong = Math.max(before?.length ?? 0, after.length) > maxValueLength;
+	const max = field === "content" || field === "embed" ? maxMessageLength : maxValueLength;
+	const isLong = Math.max(before?.length ?? 0, after.length) > max;
 	if (isLong && isOfPermissions(change.field)) {
 		const { added, removed } = permissionChanges(change, isNew);
 		const parts = [added.length > 0 && namedText("added", added), removed.length > 0 && namedText("removed", removed)];
 		return `${field} ${before === undefined || isNew ? namesValue(added) : parts.filter(Boolean).join(", ")}`;
 	}
-	if (before === undefined || isNew) return `${field} ${valueText(after)}`;
+	if (before === undefined || isNew) return `${field} ${valueText(after, 0, max)}`;
 	const start = isLong ? differsFrom(before, after) - shownContext : 0;
-	return `${field} ${valueText(before, start)} → ${valueText(after, start)}`;
+	return `${field} ${valueText(before, start, max)} → ${valueText(after, start, max)}`;
 }
 
 /** Quoted if a name in it could imitate other parts of the line. */
@@ -236,9 +239,9 @@ function differsFrom(a: string, b: string): number {
 }
 
 /** Quoted unless one word or number, so that it cannot imitate the line. Leaves out many characters before `start`. */
-function valueText(value: string, start = 0): string {
+function valueText(value: string, start = 0, max = maxValueLength): string {
 	const part = start > shownContext ? `…${value.slice(start).toWellFormed()}` : value;
-	const text = truncate(oneField(part), maxValueLength);
+	const text = truncate(oneField(part), max);
 	return /^[\w#@:.+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
