@@ -13,7 +13,6 @@ import { mapDocument } from "../format/map-document.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
 import { type Keys, keysInGuild } from "../read/export.ts";
-import { withoutUnknownIcons } from "../read/picture.ts";
 import type { GuildState, Refusal } from "../steps.ts";
 import { channelNameOf, familyOf, inferFromGuild, mistakesIn, newChannelName, trimmedName } from "./infer.ts";
 import { type Pairing, pairUp, quote, type Thing } from "./pairing.ts";
@@ -59,9 +58,7 @@ export function matchDocument(
 	const issues: string[] = [];
 	const inferred = inferFromGuild(document, before, issues);
 	issues.push(...mistakesIn(inferred));
-	const given = withoutUnknownIcons(
-		document.omitted === "default" ? withDefaults(inferred) : withItemDefaults(inferred),
-	);
+	const given = document.omitted === "default" ? withDefaults(inferred) : withItemDefaults(inferred);
 	const keys = keysInGuild(before);
 	const matching = new Matching(given, current, keys, known, issues);
 	matching.matchAll();

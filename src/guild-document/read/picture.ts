@@ -2,7 +2,7 @@
 
 import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "../format/document.ts";
-import { mapDocument, present } from "../format/map-document.ts";
+import { mapDocument } from "../format/map-document.ts";
 import type { GuildState } from "../steps.ts";
 
 /** Bytes. Discord accepts emoji of up to 256 KiB, and larger icons. */
@@ -49,31 +49,17 @@ export function picturesDirectoryOf(file: string): string {
 }
 
 /** For an icon that was not downloaded; never compared. A missing field would mean the default, and delete the icon. */
-const unknownPicture = "0".repeat(32);
-
-function mapIcons(
-	document: GuildDocument,
-	convert: (icon: string | undefined, roleId: string | undefined) => string | undefined,
-): GuildDocument {
-	const withIcon = <T extends { icon?: string | undefined }>({ icon, ...rest }: T, roleId?: string) =>
-		present({ ...rest, icon: convert(icon, roleId) }) as T;
-	return mapDocument(document, {
-		settings: (settings) => withIcon(settings),
-		roles: (role) => withIcon(role, role.id ?? ""),
-	});
-}
+export const unknownPicture = "0".repeat(32);
 
 /** Sets icons that the guild has, but that were not downloaded, to `unknownPicture`. */
 export function markUnknownIcons(document: GuildDocument, { guild }: Pick<GuildState, "guild">): GuildDocument {
 	const ids = new Set(guild.roles.filter(({ icon }) => icon).map(({ id }) => id));
-	const isUnknown = (roleId: string | undefined) => (roleId === undefined ? guild.icon !== null : ids.has(roleId));
-	if (!guild.icon && ids.size === 0) return document;
-	return mapIcons(document, (icon, roleId) => icon ?? (isUnknown(roleId) ? unknownPicture : undefined));
-}
-
-/** Removes what `markUnknownIcons` has set. */
-export function withoutUnknownIcons(document: GuildDocument): GuildDocument {
-	return mapIcons(document, (icon) => (icon === unknownPicture ? undefined : icon));
+	const mark = <T extends { icon?: string | undefined }>(thing: T, has: boolean): T =>
+		has ? { ...thing, icon: thing.icon ?? unknownPicture } : thing;
+	return mapDocument(document, {
+		settings: (settings) => mark(settings, guild.icon !== null),
+		roles: (role) => mark(role, ids.has(role.id ?? "")),
+	});
 }
 
 /** Hashes of icons and emoji, each once. */

@@ -3,6 +3,7 @@
 import { listFirst } from "../../lib/text.ts";
 import { everyone, type GuildDocument } from "../format/document.ts";
 import { isPlaceholder, type Matched } from "../match/match.ts";
+import { unknownPicture } from "../read/picture.ts";
 import type { Restore } from "../restore.ts";
 import type { ApiRequest, Difference, FieldChange, GuildState, Refusal, Step, StepGuard, StepKind } from "../steps.ts";
 import { fillPlaceholders, rawOverwrites, textWith } from "./to-api.ts";
@@ -217,7 +218,7 @@ export class StepList {
 			const value = after[field];
 			const old = before?.[field];
 			if (identity.includes(field) || ignored.includes(field)) continue;
-			if (value === undefined || (before && old === undefined)) continue;
+			if (value === undefined || value === unknownPicture || (before && old === undefined)) continue;
 			if (before && sameValue(field, old, value)) continue;
 			values[field] = value;
 			const isDefault = !before && sameValue(field, value, defaults[field]);
