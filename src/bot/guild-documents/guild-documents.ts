@@ -1,4 +1,5 @@
-// What tools, the HTTP route and backups do with guild documents, in one object.
+// What tools, the HTTP route and the command line do with guild documents, in one object. Its methods reject with a ToolError
+// if something is not possible, such as without the database.
 
 import type { Client, Guild } from "discord.js";
 import { guildName } from "../../discord/describe.ts";
@@ -13,6 +14,7 @@ import {
 } from "../../guild-document/format/document.ts";
 import { mergeDocuments } from "../../guild-document/format/merge.ts";
 import { exportDocument } from "../../guild-document/read/export.ts";
+import type { Restore } from "../../guild-document/restore.ts";
 import { nextTurn } from "../../lib/slices.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { within } from "../../lib/wait.ts";
@@ -21,9 +23,8 @@ import { StoreUnavailable } from "../store/unavailable.ts";
 import type { Backups } from "./backups/backups.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { Jobs, type JobsOptions } from "./jobs/jobs.ts";
-import { type GuildDocuments, lostForGood, type PlanSource, unknownJob } from "./plans/operations.ts";
 import { withOwnAccess } from "./plans/own-access.ts";
-import { isPartOf, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
+import { isPartOf, lostForGood, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
 import type { RequestOutput } from "./request-schemas.ts";
@@ -37,28 +38,36 @@ const recreates = ({ steps }: Plan) => steps.some(({ action }) => action === "cr
 const deletesChannels = ({ steps }: Plan) =>
 	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
 
-/** Variants that return data instead of text, and starting and stopping jobs. */
-export interface GuildDocumentsService extends GuildDocuments {
-	/** Like `plan`, with hash and counts as fields. */
-	keepPlan(
-		guild: Guild,
-		source: PlanSource,
-		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
-	): Promise<RequestOutput<"plan">>;
-	/** Like `apply`, but resolves with the id of the job; undefined if the plan has no steps. */
-	startJob(hash: string, reason?: string): Promise<string | undefined>;
-	runningJob(guild: Guild): Promise<string | undefined>;
-	/** Like `job`, with the progress as fields. */
-	progress(id: string): Promise<RequestOutput<"job">>;
-	attach(client: Client): void;
-	start(): void;
-	close(): Promise<void>;
+export type PlanSource =
+	/** All or part of a guild, parsed or as JSON or YAML text; not validated yet. */
+	| { document: unknown }
+	/** Such as "12" or "latest"; of another guild "123456789012345678/12", if the caller may touch that. */
+	| { backup: string; mayTouch?: MayTouch }
+	/** The hash of an earlier plan, and a partial document that is merged into that plan's document. */
+	| { plan: string; changes: unknown };
+
+type MayTouch = (guildId: string) => boolean;
+
+interface PlanOptions {
+	/** Delete what a section does not list. */
+	prune?: boolean | undefined;
+	maxBytes?: number | undefined;
+	/** Otherwise steps that a change of an earlier plan has in common with that are only counted, except deletions. */
+	isWhole?: boolean;
 }
+
+export interface ExportedGuild {
+	document: GuildDocument;
+	/** Lines that say which sections, such as bans, are missing, and why. */
+	missing: readonly string[];
+}
+
+export type GuildDocuments = ReturnType<typeof createGuildDocuments>;
 
 const optionalParts: readonly Part[] = ["messages", "members", "bans"];
 const shownJobs = 5;
 
-export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocumentsService {
+export function createGuildDocuments(options: GuildDocumentsOptions) {
 	const { store, rules, now = Date.now } = options;
 	const jobs = new Jobs(options);
 	const views = createJobViews(options, jobs);
@@ -84,7 +93,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 	async function keepPlanOf(
 		guild: Guild,
 		source: PlanSource,
-		{ prune, maxBytes, isWhole = false }: Parameters<GuildDocuments["plan"]>[2] = {},
+		{ prune, maxBytes, isWhole = false }: PlanOptions = {},
 	): Promise<RequestOutput<"plan">> {
 		const restore = "plan" in source && unchanged(await requirePlan(store, source.plan), source);
 		if (restore) return keepAndShow(guild, await makePlan(guild, restore, rules), { maxBytes });
@@ -138,38 +147,44 @@ export function createGuildDocuments(options: GuildDocumentsOptions): GuildDocum
 	}
 
 	return {
-		async export(guild, parts = partNames) {
+		/** `parts` default to all except messages, members and bans. */
+		async export(guild: Guild, parts: readonly Part[] = partNames): Promise<ExportedGuild> {
 			const wanted = parts === partNames ? parts.filter((part) => !optionalParts.includes(part)) : parts;
 			const { state, unreadable } = await rules.read(guild, wanted);
 			const unseen = unseenIn(state).filter(({ part }) => wanted.includes(part));
 			return { document: exportDocument(state, wanted), missing: [...unreadable, ...unseen].map(missingText) };
 		},
-		backups: (guild) => options.backups.list(guild.id),
-		async exportBackup(guild, name) {
-			const { document, omitted } = await readBackup(options, guild, name);
+		backups: (guild: Guild) => options.backups.list(guild.id),
+		async exportBackup(guild: Guild, name: string, mayTouch?: MayTouch): Promise<ExportedGuild> {
+			const { document, omitted } = await options.backups.read(guild.id, name, mayTouch);
 			const denied = rules.unreadable?.(partsOf(document)) ?? [];
 			const allowed = { ...document };
 			for (const { part } of denied) delete allowed[part];
 			return { document: allowed, missing: resultLines(omitted, denied.map(missingText)) };
 		},
-		plan: async (guild, source, given) => (await keepPlanOf(guild, source, given)).text,
+		plan: async (guild: Guild, source: PlanSource, given?: PlanOptions) =>
+			(await keepPlanOf(guild, source, given)).text,
+		/** Like `plan`, with hash and counts as fields. */
 		keepPlan: keepPlanOf,
-		guildOfPlan: async (hash) => (await requirePlan(store, hash)).guildId,
-		async planRestore(guild, restore) {
+		guildOfPlan: async (hash: string, mayTouch?: MayTouch) => (await requirePlan(store, hash, mayTouch)).guildId,
+		async planRestore(guild: Guild, restore: Restore) {
 			return (await keepAndShow(guild, await makePlan(guild, { ...emptyPlan, restore }, rules))).text;
 		},
-		undone: (entries) => selectUndoneEntries(store.sql, entries).catch(noneIfUnavailable),
-		async apply(hash, reason, waitMs = 0) {
+		/** Which of these entries of the audit log, and calls of the bot's tools, jobs have undone. */
+		undone: (entries: readonly string[]) => selectUndoneEntries(store.sql, entries).catch(noneIfUnavailable),
+		/** If the guild has changed since, rejects with the new plan. `waitMs`: at most, for the end. */
+		async apply(hash: string, reason?: string, waitMs = 0) {
 			const { jobId, text } = await begin(hash, reason);
 			if (jobId === undefined) return text;
 			const ended = waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
 			const shown = await views.job(jobId);
 			return ended ? shown : `${text}\n${shown}`;
 		},
-		startJob: async (hash, reason) => (await begin(hash, reason)).jobId,
-		runningJob: async ({ id }) => (await jobs.runningIn(id))?.id,
+		/** Like `apply`, with the id of the job; undefined if the plan has no steps. */
+		startJob: async (hash: string, reason?: string) => (await begin(hash, reason)).jobId,
+		runningJob: async ({ id }: Guild) => (await jobs.runningIn(id))?.id,
 		...views,
-		attach: (client) => jobs.attach(client),
+		attach: (client: Client) => jobs.attach(client),
 		start: () => jobs.start(),
 		close: () => jobs.close(),
 	};
@@ -198,15 +213,6 @@ function unchanged(plan: Plan, source: PlanSource): Plan | undefined {
 	throw new ToolError("A plan of undo_actions cannot be changed: make one with other arguments.");
 }
 
-async function readBackup({ backups, mayTouch }: GuildDocumentsOptions, guild: Guild, name: string) {
-	const backup = await backups.read(guild.id, name);
-	if (!mayTouch(backup.guildId))
-		throw new ToolError(
-			`The backup ${name} is of the guild ${backup.guildId}, for which the operator of this bot has not enabled tools.`,
-		);
-	return backup;
-}
-
 interface GivenDocument {
 	document: GuildDocument;
 	issues: readonly string[];
@@ -217,7 +223,7 @@ interface GivenDocument {
 
 async function givenDocument(options: GuildDocumentsOptions, guild: Guild, source: PlanSource): Promise<GivenDocument> {
 	if ("backup" in source) {
-		const { document } = await readBackup(options, guild, source.backup);
+		const { document } = await options.backups.read(guild.id, source.backup, source.mayTouch);
 		return { document, issues: [] };
 	}
 	if ("document" in source)
@@ -226,10 +232,6 @@ async function givenDocument(options: GuildDocumentsOptions, guild: Guild, sourc
 			(rest) => rest,
 		);
 	const plan = await requirePlan(options.store, source.plan);
-	if (plan.guildId !== guild.id)
-		throw new ToolError(
-			`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
-		);
 	const before = plan.given ?? plan.document;
 	const { document: read, issues } = asFarAsValid(
 		() => readChanges(source.changes),
@@ -271,10 +273,11 @@ function guildOf({ connection, mayTouch }: GuildDocumentsOptions, id: string): G
 function createJobViews(
 	{ connection, mayTouch, monotonicNow = () => performance.now() }: GuildDocumentsOptions,
 	jobs: Jobs,
-): Pick<GuildDocumentsService, "guildOfJob" | "progress" | "job" | "jobs" | "cancel"> {
-	async function requireJob(id: string) {
+) {
+	async function requireJob(id: string, isVisible = mayTouch) {
 		const view = await jobs.find(id);
-		if (!view || !mayTouch(view.job.row.guild_id)) throw unknownJob(id);
+		if (!view || !mayTouch(view.job.row.guild_id) || !isVisible(view.job.row.guild_id))
+			throw new ToolError(`There is no job ${JSON.stringify(id)}. A job is kept for 7 days after its end.`);
 		return view;
 	}
 
@@ -289,10 +292,9 @@ function createJobViews(
 	}
 
 	return {
-		async guildOfJob(id) {
-			return (await requireJob(id)).job.row.guild_id;
-		},
-		async progress(id) {
+		guildOfJob: async (id: string, isVisible?: MayTouch) => (await requireJob(id, isVisible)).job.row.guild_id,
+		/** Like `job`, as fields. */
+		async progress(id: string): Promise<RequestOutput<"job">> {
 			const { job, wait } = await requireJob(id);
 			const { plan, row, steps } = job;
 			const all = [...steps.values()];
@@ -307,13 +309,15 @@ function createJobViews(
 			};
 		},
 		job: showJob,
-		async jobs(guild) {
+		/** The latest. */
+		async jobs(guild: Guild) {
 			const ids = await jobs.idsOf(guild.id, shownJobs);
 			if (ids.length === 0) return `No job has run in ${guildName(guild)} in the last 7 days.`;
 			const texts = await Promise.all(ids.map(showJob));
 			return texts.map((text) => text.split("\n", 1)).join("\n");
 		},
-		async cancel(id) {
+		/** Completes the current change. */
+		async cancel(id: string) {
 			await requireJob(id);
 			await jobs.cancel(id);
 			return showJob(id);

@@ -14,7 +14,7 @@ import type { ArgumentsOf, Tool, ToolCall, ToolDefinition } from "../../mcp/tool
 import type { Said } from "../../texts/texts.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { Toolset } from "../config/tool-choice.ts";
-import type { GuildDocuments } from "../guild-documents/plans/operations.ts";
+import type { GuildDocuments } from "../guild-documents/guild-documents.ts";
 import type { Output } from "../results/result.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";

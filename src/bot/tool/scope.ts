@@ -1,8 +1,6 @@
 // What one principal sees of a bot: the context of its tool calls, limited to what the principal may use.
 
 import type { Principal } from "../../lib/principal.ts";
-import { limitDocuments } from "../guild-documents/plans/operations.ts";
-import { isAdmitted } from "./admission.ts";
 import type { BotContext } from "./context.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 
@@ -12,20 +10,17 @@ export function scopeTo(
 	context: BotContext,
 	{ allowed, listed, beyond }: Pick<OfferedTools, "allowed" | "listed" | "beyond">,
 ): BotContext {
-	const { self, guildId, audit, guildDocuments } = context;
-	const { guilds: own, person } = principal;
+	const { self, guildId, audit } = context;
+	const { guilds: own } = principal;
 	const scoped: BotContext = { ...context, principal, self: { ...self, tools: allowed, listed, beyond } };
-	if (!own && !person) return scoped;
-	const guilds = own ? intersect(context.guilds, own) : context.guilds;
-	const documents = limitDocuments(guildDocuments, (id) => isAdmitted({ guilds }, id));
-	if (!own || !guilds) return { ...scoped, guildDocuments: documents };
+	if (!own) return scoped;
+	const guilds = intersect(context.guilds, own);
 	return {
 		...scoped,
 		guilds,
 		// An error that names it would reveal a guild outside the limits.
 		guildId: guildId !== undefined && guilds.has(guildId) ? guildId : undefined,
 		audit: { recent: (filter) => audit.recent({ ...filter, guildIds: [...guilds] }) },
-		guildDocuments: documents,
 	};
 }
 

@@ -14,7 +14,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import type { ExportedGuild } from "../guild-documents/plans/operations.ts";
+import type { ExportedGuild } from "../guild-documents/guild-documents.ts";
 import { choice, flag, guild_id, list, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";

@@ -15,7 +15,7 @@ import { ToolError } from "../../lib/tool-error.ts";
 import { reading } from "../../mcp/fan-out.ts";
 import { publishedAs, toJsonSchema } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import type { PlanSource } from "../guild-documents/plans/operations.ts";
+import type { PlanSource } from "../guild-documents/guild-documents.ts";
 import { expected, flag, guild_id, list, reason, text } from "../tool/arguments/arguments.ts";
 import { namesIn, replaceNames, requireFewNames } from "../tool/arguments/names.ts";
 import type { ToolContext } from "../tool/context.ts";
@@ -77,12 +77,12 @@ export const exportGuild = readTool({
 		backup,
 		format: v.optional(flag("Describe the fields of parts instead."), false),
 	},
-	async run({ backup, format, guild_id: _, ...narrowing }, { guild, guildDocuments }) {
+	async run({ backup, format, guild_id: _, ...narrowing }, { guild, guildDocuments, mayTouch }) {
 		if (format) return formatText(narrowing.parts);
 		const { document, missing } =
 			backup === undefined
 				? await exported(guild, narrowing, guildDocuments)
-				: await guildDocuments.exportBackup(guild, backup).then((found) => narrowed(found, narrowing));
+				: await guildDocuments.exportBackup(guild, backup, mayTouch).then((found) => narrowed(found, narrowing));
 		const json = JSON.stringify(document);
 		if (Buffer.byteLength(json) > maxDocumentBytes)
 			throw new ToolError(
@@ -116,12 +116,13 @@ export const planGuild = reading(
 			prune: v.optional(flag("Delete what its parts do not list.")),
 		},
 		async run(args, context) {
-			const { guild, guildDocuments } = context;
-			const { copy_from, prune } = args;
+			const { guild, guildDocuments, mayTouch } = context;
+			const { copy_from, prune, plan_hash } = args;
+			if (plan_hash) requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash, mayTouch));
 			const [document, changes] = await Promise.all(
 				[args.document, args.changes].map((one) => withUserIds(one, guild, context.connection)),
 			);
-			const source = sourceOf({ ...args, document, changes });
+			const source = sourceOf({ ...args, document, changes }, mayTouch);
 			if (!copy_from) return guildDocuments.plan(guild, source, { prune });
 			const copy = await copied({ ...copy_from, changes }, guild, context);
 			return [
@@ -146,13 +147,16 @@ type Sources = { [Name in "document" | "changes" | "copy_from"]?: unknown } & {
 	[Name in "backup" | "plan_hash"]?: string | undefined;
 };
 
-function sourceOf({ document, backup, plan_hash, changes, copy_from }: Sources): PlanSource {
+function sourceOf(
+	{ document, backup, plan_hash, changes, copy_from }: Sources,
+	mayTouch: ToolContext["mayTouch"],
+): PlanSource {
 	const given = [document, backup, plan_hash, copy_from].filter((value) => value !== undefined);
 	if (given.length !== 1)
 		throw invalidParameters(["document, backup, plan_hash, copy_from: expected exactly one of these"]);
 	if (plan_hash === undefined && copy_from === undefined && changes !== undefined)
 		throw invalidParameters(["changes: expected only together with plan_hash or copy_from"]);
-	if (backup !== undefined) return { backup };
+	if (backup !== undefined) return { backup, mayTouch };
 	if (plan_hash !== undefined) return { plan: plan_hash, changes: changes ?? {} };
 	return { document };
 }
@@ -178,7 +182,7 @@ type PlanContext = Pick<ToolContext, "guildDocuments" | "mayTouch" | "principal"
 export async function planToCarryOut(hash: string, reason: string | undefined, context: PlanContext) {
 	const { guild, guildDocuments, mayTouch, principal } = context;
 	requireRankOfBot(guild);
-	requireOwn(guild.id, await guildDocuments.guildOfPlan(hash), mayTouch);
+	requireOwn(guild.id, await guildDocuments.guildOfPlan(hash, mayTouch));
 	return {
 		preview: () =>
 			guildDocuments.plan(guild, { plan: hash, changes: {} }, { maxBytes: maxDocumentBytes, isWhole: true }),
@@ -205,7 +209,7 @@ export const getJob = readTool({
 	input: { guild_id, job_id: v.optional(job_id) },
 	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
 		if (job_id === undefined) return guildDocuments.jobs(guild);
-		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id, mayTouch));
 		return guildDocuments.job(job_id);
 	},
 });
@@ -220,7 +224,7 @@ export const cancelJob = tool(
 		description: "End a job after its running step. What was done stays.",
 		input: { guild_id, job_id },
 		async plan({ job_id }, { guild, guildDocuments, mayTouch }) {
-			requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
+			requireOwn(guild.id, await guildDocuments.guildOfJob(job_id, mayTouch));
 			return { preview: () => guildDocuments.job(job_id), basis: job_id, act: () => guildDocuments.cancel(job_id) };
 		},
 	},
@@ -263,12 +267,8 @@ function requireRankOfBot(guild: Guild): void {
 	);
 }
 
-function requireOwn(guildId: string, other: string, mayTouch: ToolContext["mayTouch"]): void {
+function requireOwn(guildId: string, other: string): void {
 	if (guildId === other) return;
-	if (!mayTouch(other))
-		throw new ToolError(
-			"There is no such plan or job in the guild. plan_guild makes plans, and get_job lists jobs. Nothing was done.",
-		);
 	throw new ToolError(
 		`The plan or job is for the guild ${other}, not for ${guildId}. Pass guild_id=${other}. Nothing was done.`,
 	);

@@ -15,7 +15,7 @@ import { countOf, oneField } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import type { Refusal } from "../../guild-document/steps.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { lostForGood } from "../guild-documents/plans/operations.ts";
+import { lostForGood } from "../guild-documents/plans/plan-text.ts";
 import type { ToolCallRow } from "../store/tables/tool-calls.ts";
 import { flag, guild_id, type Moment, moment, reason, snowflake, text } from "../tool/arguments/arguments.ts";
 import type { ToolContext } from "../tool/context.ts";

@@ -2,7 +2,6 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { GuildBackup } from "../../../src/bot/guild-documents/plans/operations.ts";
 import { readGuildState } from "../../../src/bot/guild-documents/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import { withinRun } from "../../../src/discord/rest/rest.ts";
@@ -30,7 +29,7 @@ const seed = {
 
 async function startCooks(denies: (tool: string) => boolean = () => false) {
 	let document: GuildDocument = { version: 1 };
-	const backup: GuildBackup = {
+	const backup = {
 		guildId: "",
 		name: "1",
 		madeAt: new Date(0),

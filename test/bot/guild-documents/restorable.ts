@@ -2,7 +2,7 @@
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
-import { createGuildDocuments, type GuildDocumentsService } from "../../../src/bot/guild-documents/guild-documents.ts";
+import { createGuildDocuments, type GuildDocuments } from "../../../src/bot/guild-documents/guild-documents.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import type { RequestOutput } from "../../../src/bot/guild-documents/request-schemas.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
@@ -109,7 +109,7 @@ export async function startRestorable(more: number) {
 	const hear = () => until("the bot has heard of all changes", () => isSame(guild, bot.guild));
 
 	/** Moves the clock on whenever the job waits for it. */
-	function end(service: () => GuildDocumentsService, job: string): Promise<RequestOutput<"job">> {
+	function end(service: () => GuildDocuments, job: string): Promise<RequestOutput<"job">> {
 		return until("the job ends", async () => {
 			const progress = await service().progress(job);
 			if (progress.state !== "running") return progress;
@@ -136,7 +136,7 @@ export async function startRestorable(more: number) {
 
 		const inject = interruptions[interruption];
 
-		function begin(): GuildDocumentsService {
+		function begin(): GuildDocuments {
 			generation += 1;
 			const own = generation;
 			return startService((step, route) => {

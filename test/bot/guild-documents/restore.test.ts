@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { Backups } from "../../../src/bot/guild-documents/backups/backups.ts";
-import { createGuildDocuments, type GuildDocumentsService } from "../../../src/bot/guild-documents/guild-documents.ts";
+import { createGuildDocuments, type GuildDocuments } from "../../../src/bot/guild-documents/guild-documents.ts";
 import { createPictures, type Pictures } from "../../../src/bot/guild-documents/read/pictures.ts";
 import { createRules } from "../../../src/bot/guild-documents/rules.ts";
 import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 async function startDocuments(prepare: (simulator: Simulator) => void) {
 	const clock = { now: 1_790_000_000_000 };
 	let backups: Backups | undefined;
-	let documents: GuildDocumentsService | undefined;
+	let documents: GuildDocuments | undefined;
 	let pictures: Pictures | undefined;
 	const bot = await startFeature({
 		prepare,

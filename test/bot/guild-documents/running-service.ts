@@ -4,8 +4,8 @@ import type { Guild } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import {
 	createGuildDocuments,
+	type GuildDocuments,
 	type GuildDocumentsOptions,
-	type GuildDocumentsService,
 } from "../../../src/bot/guild-documents/guild-documents.ts";
 import type { Rules } from "../../../src/bot/guild-documents/plans/plans.ts";
 import { createPictures } from "../../../src/bot/guild-documents/read/pictures.ts";
@@ -42,7 +42,7 @@ export function createTestDocuments(
 		hasRealRules,
 		denies = () => false,
 	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules" | "denies"> = {},
-): GuildDocumentsService {
+): GuildDocuments {
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const messages = (guildId: string) => selectGuildMessages(store.sql, guildId);
 	const small: Rules = {
@@ -71,7 +71,7 @@ export function createTestDocuments(
 
 /** The bot "alpha" with guild documents alone. */
 export async function startService(setup: ServiceSetup = {}) {
-	let documents: GuildDocumentsService | undefined;
+	let documents: GuildDocuments | undefined;
 	const bot = await startFeature({
 		...setup,
 		create(options) {

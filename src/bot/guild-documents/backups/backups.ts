@@ -13,6 +13,7 @@ import type { GuildState } from "../../../guild-document/steps.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Registry } from "../../../lib/metrics.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
+import { ToolError } from "../../../lib/tool-error.ts";
 import { Durable, NotNow, reasonOf, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -23,7 +24,6 @@ import {
 	selectGuildBackup,
 	selectGuildBackups,
 } from "../../store/tables/guild-backups.ts";
-import { type GuildBackup, unknownBackup } from "../plans/operations.ts";
 import type { Pictures } from "../read/pictures.ts";
 import { readGuildState, unseenIn } from "../read/read-guild.ts";
 
@@ -254,21 +254,28 @@ export class Backups {
 		this.#omittedParts.set(guildId, omitted);
 	}
 
-	/** `name`: "12" or "latest"; of another guild "123456789012345678/12". Rejects with a ToolError if there is none. */
-	async read(guildId: string, name: string): Promise<GuildBackup & { document: GuildDocument }> {
+	/**
+	 * `name`: "12" or "latest"; of another guild "123456789012345678/12", for callers that may know it. Rejects with a
+	 * ToolError if there is none.
+	 */
+	async read(guildId: string, name: string, mayTouch = (_guildId: string) => true) {
 		const [, other, which = ""] =
 			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(name.trim().replace(/^backup /i, "")) ?? [];
 		const id = other ?? guildId;
 		const number = which === "latest" ? undefined : Number(which);
-		const row = which !== "" && this.#isServed(id) ? await selectGuildBackup(this.#sql, id, number) : undefined;
-		if (!row) throw unknownBackup(name, id);
+		const isKnown = which !== "" && this.#isServed(id) && mayTouch(id);
+		const row = isKnown ? await selectGuildBackup(this.#sql, id, number) : undefined;
+		if (!row)
+			throw new ToolError(
+				`There is no backup ${JSON.stringify(name)} of the guild ${id}. Use list_backups to find backups; "latest" is the newest, and GUILD_ID/NAME one of another guild.`,
+			);
 		// The bot itself wrote it.
 		const document = JSON.parse(decode(row.document)) as GuildDocument;
 		return { ...describe(row), document };
 	}
 
 	/** The newest first. Rejects with StoreUnavailable. */
-	async list(guildId: string): Promise<GuildBackup[]> {
+	async list(guildId: string) {
 		return (await selectGuildBackups(this.#sql, guildId)).map(describe);
 	}
 
@@ -280,7 +287,7 @@ export class Backups {
 		guildId: string,
 		deletedIds: readonly string[],
 		{ reason, notice }: { reason: string; notice: boolean },
-	): Promise<GuildBackup | undefined> {
+	): Promise<ReturnType<typeof describe> | undefined> {
 		let best: { row: GuildBackupRow; count: number } | undefined;
 		for (const { number } of await selectGuildBackups(this.#sql, guildId)) {
 			const row = await selectGuildBackup(this.#sql, guildId, number);
@@ -334,7 +341,7 @@ function lossOf(what: string, before: number, after: number): string | undefined
 	return isWiped ? `of its ${before} ${what}, ${after} were left at the next backup` : undefined;
 }
 
-function describe(row: GuildBackupRow): GuildBackup {
+function describe(row: GuildBackupRow) {
 	const { kept_at, kept_reason } = row;
 	return {
 		guildId: row.guild_id,
@@ -343,7 +350,9 @@ function describe(row: GuildBackupRow): GuildBackup {
 		guildName: row.guild_name,
 		channels: row.channels,
 		roles: row.roles,
+		/** For people: the sections that the backup lacks, and why; "" if complete. */
 		omitted: row.omitted,
+		/** When and why the backup was protected from being replaced by newer ones. */
 		kept: kept_at === null ? undefined : { at: new Date(kept_at), reason: kept_reason ?? "" },
 	};
 }

@@ -12,7 +12,7 @@ import { parseSettings } from "../../../lib/config.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { AuditedCall } from "../../tool/audit.ts";
-import type { GuildDocumentsService } from "../guild-documents.ts";
+import type { GuildDocuments } from "../guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";
 import {
 	type DocumentRequest,
@@ -23,7 +23,7 @@ import {
 } from "../request-schemas.ts";
 
 export interface DocumentRequestsOptions {
-	documents: GuildDocumentsService;
+	documents: GuildDocuments;
 	pictures: Pick<Pictures, "known" | "read" | "add">;
 	connection: Pick<Connection, "discord">;
 	/** From GUILD_ID, for requests that name no guild. */

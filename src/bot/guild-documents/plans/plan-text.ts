@@ -16,6 +16,10 @@ const maxMessageLength = 1_000;
 const shownContext = 20;
 const maxShownChanges = 20;
 
+/** Of what is created again. */
+export const lostForGood =
+	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
+
 const signs = { create: "+", edit: "~", order: "^", delete: "-", assign: "~", ban: "+" } as const satisfies Record<
 	PlannedStep["action"],
 	string

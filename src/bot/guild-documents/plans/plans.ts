@@ -10,9 +10,8 @@ import type { Difference, GuildState, Refusal, Step } from "../../../guild-docum
 import { listFirst } from "../../../lib/text.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
-import { saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
+import { maxGuildPlans, saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
 import type { ReadGuild, Unreadable } from "../read/read-guild.ts";
-import { unknownPlan } from "./operations.ts";
 
 /** Plain data, which can be shown and stored. */
 export type PlannedStep = Omit<Step, "guard" | "note" | "request">;
@@ -206,9 +205,16 @@ export async function keepPlan({ sql }: Pick<Store, "sql">, plan: Plan, now: num
 	return hash;
 }
 
-/** Throws a ToolError if there is none. */
-export async function requirePlan({ sql }: Pick<Store, "sql">, hash: string): Promise<Plan> {
+/** Throws the same ToolError if there is none, and if the caller may not know of its guild. */
+export async function requirePlan(
+	{ sql }: Pick<Store, "sql">,
+	hash: string,
+	mayTouch = (_guildId: string) => true,
+): Promise<Plan> {
 	const row = await selectGuildPlan(sql, hash);
-	if (!row) throw unknownPlan(hash);
+	if (!row || !mayTouch(row.guild_id))
+		throw new ToolError(
+			`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild or undo_actions to make one.`,
+		);
 	return JSON.parse(row.content) as Plan;
 }
