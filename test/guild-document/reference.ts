@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import type * as v from "valibot";
-import { defaultsOf, welcomeDefaults } from "../../src/guild-document/format/defaults.ts";
 import * as schemas from "../../src/guild-document/format/document-schema.ts";
+import { defaultsOf } from "../../src/guild-document/format/fields.ts";
 import { type JsonSchema, toJsonSchema } from "../../src/mcp/json-schema.ts";
 
 const folder = join(import.meta.dir, "../../src/guild-document");
@@ -21,29 +21,29 @@ export function publishedSchema(): JsonSchema {
 	};
 }
 
-/** The tables: heading, schema, and default values. */
-const tables: [string, v.GenericSchema, object][] = [
-	["The document", schemas.documentSchema, {}],
-	["`settings`", schemas.settings, defaultsOf.settings],
-	["`roles[]`", schemas.role, defaultsOf.role],
-	["`emojis[]`", schemas.emoji, defaultsOf.emoji],
-	["`channels[]`, `categories[].channels[]`", schemas.channel, defaultsOf.channel],
-	["`tags[]` of forums", schemas.tag, defaultsOf.tag],
-	["`categories[]`", schemas.category, {}],
-	["`overwrites[]`", schemas.overwrite, {}],
-	["`automod[]`", schemas.automod, defaultsOf.automod],
-	["`events[]`", schemas.scheduledEvent, defaultsOf.event],
-	["`webhooks[]`", schemas.webhook, {}],
-	["`welcome_screen`", schemas.welcomeScreen, welcomeDefaults.welcome_screen],
-	["`welcome_screen.channels[]`", schemas.welcomeChannel, defaultsOf.welcomeChannel],
-	["`onboarding`", schemas.onboarding, welcomeDefaults.onboarding],
-	["`onboarding.prompts[]`", schemas.prompt, defaultsOf.prompt],
-	["`onboarding.prompts[].options[]`", schemas.onboardingOption, defaultsOf.option],
-	["`messages[]`, `channels[].messages[]`, `channels[].posts[]`", schemas.message, {}],
-	["`messages[].poll`", schemas.poll, {}],
-	["`messages[].role_menu`", schemas.roleMenu, {}],
-	["`members[]`", schemas.member, {}],
-	["`bans[]`", schemas.ban, {}],
+/** The tables: heading and schema. */
+const tables: [string, v.GenericSchema<unknown, object>][] = [
+	["The document", schemas.documentSchema],
+	["`settings`", schemas.settings],
+	["`roles[]`", schemas.role],
+	["`emojis[]`", schemas.emoji],
+	["`channels[]`, `categories[].channels[]`", schemas.channel],
+	["`tags[]` of forums", schemas.tag],
+	["`categories[]`", schemas.category],
+	["`overwrites[]`", schemas.overwrite],
+	["`automod[]`", schemas.automod],
+	["`events[]`", schemas.scheduledEvent],
+	["`webhooks[]`", schemas.webhook],
+	["`welcome_screen`", schemas.welcomeScreen],
+	["`welcome_screen.channels[]`", schemas.welcomeChannel],
+	["`onboarding`", schemas.onboarding],
+	["`onboarding.prompts[]`", schemas.prompt],
+	["`onboarding.prompts[].options[]`", schemas.onboardingOption],
+	["`messages[]`, `channels[].messages[]`, `channels[].posts[]`", schemas.message],
+	["`messages[].poll`", schemas.poll],
+	["`messages[].role_menu`", schemas.roleMenu],
+	["`members[]`", schemas.member],
+	["`bans[]`", schemas.ban],
 ];
 
 /** Says which values a JSON Schema allows. */
@@ -76,10 +76,10 @@ function describeItems(items: JsonSchema): string {
 	return items.enum ? `of ${describeValues(items)}` : "texts";
 }
 
-function table(schema: v.GenericSchema, defaults: object): string {
+function table(schema: v.GenericSchema<unknown, object>): string {
 	const { properties, required = [] } = toJsonSchema(schema);
 	const rows = Object.entries(properties as Record<string, JsonSchema>).map(([field, one]) => {
-		const known: unknown = Object(defaults)[field] ?? one.default;
+		const known: unknown = Object(defaultsOf(schema))[field] ?? one.default;
 		const isRequired = (required as string[]).includes(field);
 		const value = isRequired ? "required" : known === undefined ? "" : `\`${JSON.stringify(known)}\``;
 		return [`\`${field}\``, describeValues(one), value, `${one.description}`];
@@ -95,5 +95,5 @@ function table(schema: v.GenericSchema, defaults: object): string {
 
 /** Returns the tables of all fields as Markdown. */
 export function fieldTables(): string {
-	return tables.map(([heading, schema, defaults]) => `\n### ${heading}\n\n${table(schema, defaults)}`).join("");
+	return tables.map(([heading, schema]) => `\n### ${heading}\n\n${table(schema)}`).join("");
 }

@@ -55,6 +55,19 @@ const list = <S extends v.GenericSchema>(item: S, max: number, description: stri
 	withText(v.pipe(v.array(item, "expected a list"), v.maxLength(max, `expected at most ${max} entries`)), description);
 const optional = v.optional;
 
+/** What a field means beside its values: see fields.ts. */
+export interface Marks {
+	default?: unknown;
+	ref?: "role" | "channel" | "emoji";
+	/** Without it, its thing is nothing. */
+	isIdentity?: true;
+}
+const marked = <S extends v.GenericSchema>(schema: S, marks: Marks) =>
+	v.pipe(schema, v.metadata({ ...marks })) as unknown as S;
+/** A field that may be left out: exports do so if it has its default value. */
+const defaulted = <S extends v.GenericSchema>(value: NoInfer<v.InferInput<S>>, schema: S) =>
+	v.optional(marked(schema, { default: value }));
+
 const id = withText(
 	v.pipe(
 		v.string("expected an id in quotes, because it is too long for a number"),
@@ -69,16 +82,20 @@ const key = text(
 	maxKey,
 	"How the rest of the document refers to this. Only needed where several have the same name. Default: its name.",
 );
-const reference = (what: string) => text(0, maxKey, `${what}; "" for none.`);
-const roles = (description: string) => list(text(1, maxKey, "Key of a role."), 250, description);
-const channels = (description: string) => list(text(1, maxKey, "Key of a channel."), 500, description);
+const keyOf = (ref: "role" | "channel", description: string, marks: Marks = {}) =>
+	marked(text(1, maxKey, description), { ref, ...marks });
+const reference = (what: string) => defaulted("", marked(text(0, maxKey, `${what}; "" for none.`), { ref: "channel" }));
+const roles = (description: string, max = 250) => list(keyOf("role", "Key of a role."), max, description);
+const channels = (description: string) => list(keyOf("channel", "Key of a channel."), 500, description);
 const picture = (what: string) =>
 	withText(
 		v.pipe(v.string("expected a text"), v.regex(/^([0-9a-f]{32})?$/, 'expected 32 hexadecimal digits, or "" for none')),
 		`${what}: the first 32 hexadecimal digits of its SHA-256; "" for none, zeros if it was not loaded. Backups keep the file.`,
 	);
 const emojiReference = (what: string) =>
-	text(0, maxKey, `${what}: an emoji such as 👍, :name: for a custom emoji of the guild, or "" for none.`);
+	marked(text(0, maxKey, `${what}: an emoji such as 👍, :name: for a custom emoji of the guild, or "" for none.`), {
+		ref: "emoji",
+	});
 const permission = v.pipe(
 	v.string("expected a permission such as VIEW_CHANNEL"),
 	v.check((name) => permissionName(name) !== undefined, "expected a permission such as VIEW_CHANNEL"),
@@ -98,7 +115,7 @@ function permissionName(name: string): string | undefined {
 const permissions = (description: string) => list(permission, 100, description);
 
 export const overwrite = v.strictObject({
-	role: optional(text(1, maxKey, "Key of the role; @everyone for all members.")),
+	role: optional(keyOf("role", "Key of the role; @everyone for all members.", { isIdentity: true })),
 	member: optional(userId),
 	allow: optional(permissions("Allowed permissions.")),
 	deny: optional(permissions("Denied permissions.")),
@@ -115,27 +132,33 @@ const overwrites = list(
 
 export const settings = v.strictObject({
 	name: optional(text(2, 100, "Name of the guild.")),
-	description: optional(text(0, 300, "Shown in discovery.")),
-	icon: optional(picture("Icon")),
-	community: optional(flag("Whether Community is enabled.")),
-	verification_level: optional(choice(levels.verification_level, "What members need to write.")),
-	default_message_notifications: optional(choice(levels.default_message_notifications, "Members' default.")),
-	explicit_content_filter: optional(choice(levels.explicit_content_filter, "Whose media are scanned.")),
-	afk_channel: optional(reference("Voice channel for idle members")),
-	afk_timeout: optional(
+	description: defaulted("", text(0, 300, "Shown in discovery.")),
+	icon: defaulted("", picture("Icon")),
+	community: defaulted(false, flag("Whether Community is enabled.")),
+	verification_level: defaulted("NONE", choice(levels.verification_level, "What members need to write.")),
+	default_message_notifications: defaulted(
+		"ALL_MESSAGES",
+		choice(levels.default_message_notifications, "Members' default."),
+	),
+	explicit_content_filter: defaulted("DISABLED", choice(levels.explicit_content_filter, "Whose media are scanned.")),
+	afk_channel: reference("Voice channel for idle members"),
+	afk_timeout: defaulted(
+		300,
 		withText(
 			v.picklist(afkTimeouts, `expected one of ${afkTimeouts.join(", ")}`),
 			"Seconds until idle members are moved to the AFK channel.",
 		),
 	),
-	system_channel: optional(reference("Channel for notices of joins and boosts")),
-	system_channel_flags: optional(
+	system_channel: reference("Channel for notices of joins and boosts"),
+	system_channel_flags: defaulted(
+		[],
 		list(choice([...noticeFlags.keys()], "A notice."), noticeFlags.size, "The notices that are off."),
 	),
-	rules_channel: optional(reference("Channel with the rules; communities only")),
-	public_updates_channel: optional(reference("Channel for Discord's notices to moderators; communities only")),
-	safety_alerts_channel: optional(reference("Channel for safety alerts; communities only")),
-	preferred_locale: optional(
+	rules_channel: reference("Channel with the rules; communities only"),
+	public_updates_channel: reference("Channel for Discord's notices to moderators; communities only"),
+	safety_alerts_channel: reference("Channel for safety alerts; communities only"),
+	preferred_locale: defaulted(
+		"en-US",
 		withText(
 			v.pipe(
 				v.string("expected a locale such as en-US"),
@@ -144,7 +167,7 @@ export const settings = v.strictObject({
 			"Language, such as en-US or de; communities only.",
 		),
 	),
-	premium_progress_bar_enabled: optional(flag("Show the boost progress.")),
+	premium_progress_bar_enabled: defaulted(false, flag("Show the boost progress.")),
 });
 
 const hexColors = (text: string) => text.split(" to ").map((one) => one && Bun.color(one, "HEX"));
@@ -168,22 +191,24 @@ export const role = v.strictObject({
 	name: text(1, 100, "Name of the role."),
 	id: optional(id),
 	key: optional(key),
-	managed: optional(
+	managed: defaulted(
+		false,
 		flag("Whether an integration, such as a bot, owns the role. Such a role is never created or deleted."),
 	),
-	color: optional(color),
-	hoist: optional(flag("List its members separately.")),
-	mentionable: optional(flag("Let everyone mention it.")),
-	icon: optional(
+	color: defaulted("", color),
+	hoist: defaulted(false, flag("List its members separately.")),
+	mentionable: defaulted(false, flag("Let everyone mention it.")),
+	icon: defaulted(
+		"",
 		text(0, 100, 'Emoji beside names, or the hash of a picture; "" for none, zeros for one that was not loaded.'),
 	),
-	permissions: optional(permissions("Permissions. @everyone: all those that @everyone has.")),
+	permissions: defaulted([], permissions("Permissions. @everyone: all those that @everyone has.")),
 });
 
 export const tag = v.strictObject({
 	name: text(1, 50, "Name of the tag."),
-	emoji: optional(emojiReference("Emoji")),
-	moderated: optional(flag("Only moderators may add it.")),
+	emoji: defaulted("", emojiReference("Emoji")),
+	moderated: defaulted(false, flag("Only moderators may add it.")),
 });
 
 // Limits: https://discord.com/developers/docs/resources/message
@@ -195,10 +220,10 @@ export const poll = v.strictObject({
 });
 
 export const roleMenu = v.strictObject({
-	roles: list(text(1, maxKey, "Key of a role."), 25, "The roles that members can give themselves."),
+	roles: roles("The roles that members can give themselves.", 25),
 	style: optional(choice(["buttons", "select"], "Its form. Default: buttons.")),
 	max: optional(integer(1, 25, "Roles per member; 1: a choice replaces the last one. Default: all.")),
-	requires: optional(text(1, maxKey, "Key of a role that its users need.")),
+	requires: optional(keyOf("role", "Key of a role that its users need.")),
 	labels: optional(list(text(0, 80, "A label."), 25, 'One per role, "" for its name.')),
 	emojis: optional(list(emojiReference("One"), 25, "One per role.")),
 });
@@ -207,7 +232,9 @@ const embed = v.record(v.string(), v.unknown(), "expected an object");
 
 export const message = v.strictObject({
 	key: optional(withText(key, "A name of your own, such as intro, by which later documents find the message.")),
-	channel: optional(text(1, maxKey, "Key of the channel, if the message is not in its channel.")),
+	channel: optional(
+		keyOf("channel", "Key of the channel, if the message is not in its channel.", { isIdentity: true }),
+	),
 	name: optional(text(1, 100, "Title of a forum post; also its key, if it has none.")),
 	content: optional(text(1, 2000, "Markdown. @Role and #channel become mentions.")),
 	embeds: optional(list(embed, 10, "Embeds as Discord has them; a color may be #8E44AD.")),
@@ -231,27 +258,28 @@ export const channel = v.strictObject({
 	id: optional(id),
 	key: optional(key),
 	unseen: optional(unseen),
-	kind: optional(choice(kindNames as Exclude<EditedKind, "category">[], "Kind of channel. Default: text.")),
-	topic: optional(text(0, 4096, "Topic, or a forum's guidelines.")),
-	nsfw: optional(flag("Age-restricted.")),
-	spoiler: optional(flag("People opt in to see its content. Not if age-restricted.")),
-	slowmode_seconds: optional(integer(0, 21_600, "Seconds between a user's messages; 0: off.")),
-	bitrate: optional(integer(8000, 384_000, "Bits per second of a voice or stage channel.")),
-	user_limit: optional(integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none.")),
-	rtc_region: optional(text(0, 32, 'Voice region; "" for automatic.')),
-	video_quality: optional(choice(namesOf(videoQualities), "Camera quality.")),
-	thread_slowmode_seconds: optional(integer(0, 21_600, "Slow mode of new threads; 0: off.")),
-	auto_archive_minutes: optional(
+	kind: defaulted("text", choice(kindNames as Exclude<EditedKind, "category">[], "Kind of channel. Default: text.")),
+	topic: defaulted("", text(0, 4096, "Topic, or a forum's guidelines.")),
+	nsfw: defaulted(false, flag("Age-restricted.")),
+	spoiler: defaulted(false, flag("People opt in to see its content. Not if age-restricted.")),
+	slowmode_seconds: defaulted(0, integer(0, 21_600, "Seconds between a user's messages; 0: off.")),
+	bitrate: defaulted(64_000, integer(8000, 384_000, "Bits per second of a voice or stage channel.")),
+	user_limit: defaulted(0, integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none.")),
+	rtc_region: defaulted("", text(0, 32, 'Voice region; "" for automatic.')),
+	video_quality: defaulted("auto", choice(namesOf(videoQualities), "Camera quality.")),
+	thread_slowmode_seconds: defaulted(0, integer(0, 21_600, "Slow mode of new threads; 0: off.")),
+	auto_archive_minutes: defaulted(
+		0,
 		withText(
 			v.picklist(archiveMinutes, "expected 60, 1440, 4320 or 10080 minutes, or 0"),
 			"Idle minutes until new threads are archived; 0: Discord's default.",
 		),
 	),
-	tags: optional(list(tag, 20, "Tags of a forum, in order.")),
-	require_tag: optional(flag("Posts of the forum need a tag.")),
-	default_reaction: optional(emojiReference("Reaction for posts of the forum")),
-	default_sort_order: optional(choice(["", ...namesOf(sortOrders)], "Order of a forum's posts.")),
-	default_layout: optional(choice(["", ...namesOf(layouts)], "Layout of a forum.")),
+	tags: defaulted([], list(tag, 20, "Tags of a forum, in order.")),
+	require_tag: defaulted(false, flag("Posts of the forum need a tag.")),
+	default_reaction: defaulted("", emojiReference("Reaction for posts of the forum")),
+	default_sort_order: defaulted("", choice(["", ...namesOf(sortOrders)], "Order of a forum's posts.")),
+	default_layout: defaulted("", choice(["", ...namesOf(layouts)], "Layout of a forum.")),
 	overwrites: optional(overwrites),
 	messages,
 	posts: messages,
@@ -268,7 +296,7 @@ export const category = v.strictObject({
 	key: optional(key),
 	unseen: optional(unseen),
 	overwrites: optional(overwrites),
-	channels: optional(list(channel, 50, "Its channels, from the top.")),
+	channels: defaulted([], list(channel, 50, "Its channels, from the top.")),
 });
 
 // Limits: https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-rule-object-trigger-metadata
@@ -278,19 +306,19 @@ export const automod = v.strictObject({
 	name: text(1, 100, "Name of the rule."),
 	id: optional(id),
 	trigger: choice(triggerNames, "What the rule looks for."),
-	enabled: optional(flag("Whether the rule is on. Default: true.")),
-	keyword_filter: optional(words("Blocked words.")),
-	regex_patterns: optional(list(text(1, 260, "A pattern."), 10, "Blocked regular expressions.")),
-	presets: optional(list(choice(presetNames, "A word list."), 3, "Word lists of Discord.")),
-	allow_list: optional(words("Allowed words.")),
-	mention_total_limit: optional(integer(0, 50, "Mentions per message.")),
-	mention_raid_protection_enabled: optional(flag("Detect mention raids.")),
-	actions: optional(list(choice(actionNames, "An action."), 4, "Actions.")),
-	custom_message: optional(text(0, 150, "Shown to the author.")),
-	alert_channel: optional(reference("Channel for alerts")),
-	duration_seconds: optional(integer(0, 2_419_200, "Length of the timeout.")),
-	exempt_roles: optional(roles("Roles to which the rule does not apply.")),
-	exempt_channels: optional(channels("Channels without the rule.")),
+	enabled: defaulted(true, flag("Whether the rule is on. Default: true.")),
+	keyword_filter: defaulted([], words("Blocked words.")),
+	regex_patterns: defaulted([], list(text(1, 260, "A pattern."), 10, "Blocked regular expressions.")),
+	presets: defaulted([], list(choice(presetNames, "A word list."), 3, "Word lists of Discord.")),
+	allow_list: defaulted([], words("Allowed words.")),
+	mention_total_limit: defaulted(0, integer(0, 50, "Mentions per message.")),
+	mention_raid_protection_enabled: defaulted(false, flag("Detect mention raids.")),
+	actions: defaulted([], list(choice(actionNames, "An action."), 4, "Actions.")),
+	custom_message: defaulted("", text(0, 150, "Shown to the author.")),
+	alert_channel: reference("Channel for alerts"),
+	duration_seconds: defaulted(0, integer(0, 2_419_200, "Length of the timeout.")),
+	exempt_roles: defaulted([], roles("Roles to which the rule does not apply.")),
+	exempt_channels: defaulted([], channels("Channels without the rule.")),
 });
 
 const instant = (description: string) =>
@@ -309,12 +337,12 @@ const instant = (description: string) =>
 export const scheduledEvent = v.strictObject({
 	name: text(1, 100, "Name of the event."),
 	id: optional(id),
-	description: optional(text(0, 1000, "Description.")),
+	description: defaulted("", text(0, 1000, "Description.")),
 	kind: choice(Object.keys(eventKinds) as (keyof typeof eventKinds)[], "Where it takes place."),
-	channel: optional(reference("Stage or voice channel")),
-	location: optional(text(0, 100, "Place of an external event.")),
+	channel: reference("Stage or voice channel"),
+	location: defaulted("", text(0, 100, "Place of an external event.")),
 	start: instant("Start in UTC."),
-	end: optional(instant('End in UTC; "" for none.')),
+	end: defaulted("", instant('End in UTC; "" for none.')),
 });
 
 export const emoji = v.strictObject({
@@ -327,51 +355,51 @@ export const emoji = v.strictObject({
 	),
 	id: optional(id),
 	key: optional(key),
-	animated: optional(flag("Whether it moves.")),
-	picture: optional(picture("Picture")),
-	roles: optional(roles("Only these roles may use it. Default: everyone.")),
+	animated: defaulted(false, flag("Whether it moves.")),
+	picture: defaulted("", picture("Picture")),
+	roles: defaulted([], roles("Only these roles may use it. Default: everyone.")),
 });
 
 export const webhook = v.strictObject({
 	name: text(1, 80, "Name of the webhook."),
 	id: optional(id),
-	channel: text(1, maxKey, "Key of the channel it posts in."),
+	channel: keyOf("channel", "Key of the channel it posts in.", { isIdentity: true }),
 });
 
 export const welcomeChannel = v.strictObject({
-	channel: text(1, maxKey, "Key of the channel."),
+	channel: keyOf("channel", "Key of the channel.", { isIdentity: true }),
 	description: text(0, 50, "Text beside the channel."),
-	emoji: optional(emojiReference("Emoji")),
+	emoji: defaulted("", emojiReference("Emoji")),
 });
 
 export const welcomeScreen = v.strictObject({
-	enabled: optional(flag("Whether new members see it.")),
-	description: optional(text(0, 140, "Text of the welcome screen.")),
-	channels: optional(list(welcomeChannel, 5, "Channels shown to new members.")),
+	enabled: defaulted(false, flag("Whether new members see it.")),
+	description: defaulted("", text(0, 140, "Text of the welcome screen.")),
+	channels: defaulted([], list(welcomeChannel, 5, "Channels shown to new members.")),
 });
 
 export const onboardingOption = v.strictObject({
 	title: text(1, 50, "Text of the option."),
-	description: optional(text(0, 100, "Description.")),
-	emoji: optional(emojiReference("Emoji")),
-	roles: optional(roles("Roles that members get who choose it.")),
-	channels: optional(channels("Channels that members get who choose it.")),
+	description: defaulted("", text(0, 100, "Description.")),
+	emoji: defaulted("", emojiReference("Emoji")),
+	roles: defaulted([], roles("Roles that members get who choose it.")),
+	channels: defaulted([], channels("Channels that members get who choose it.")),
 });
 
 export const prompt = v.strictObject({
 	title: text(1, 100, "The question."),
-	kind: optional(choice(["multiple_choice", "dropdown"], "How it looks.")),
-	single_select: optional(flag("Only one option can be chosen.")),
-	required: optional(flag("Members must choose.")),
-	in_onboarding: optional(flag("Asked when joining. Default: true.")),
+	kind: defaulted("multiple_choice", choice(["multiple_choice", "dropdown"], "How it looks.")),
+	single_select: defaulted(false, flag("Only one option can be chosen.")),
+	required: defaulted(false, flag("Members must choose.")),
+	in_onboarding: defaulted(true, flag("Asked when joining. Default: true.")),
 	options: list(onboardingOption, 50, "What can be chosen."),
 });
 
 export const onboarding = v.strictObject({
-	enabled: optional(flag("Whether new members see it.")),
-	mode: optional(choice(["default", "advanced"], "What counts for Discord's minimum.")),
-	default_channels: optional(channels("Channels that all new members get.")),
-	prompts: optional(list(prompt, 50, "Questions to new members.")),
+	enabled: defaulted(false, flag("Whether new members see it.")),
+	mode: defaulted("default", choice(["default", "advanced"], "What counts for Discord's minimum.")),
+	default_channels: defaulted([], channels("Channels that all new members get.")),
+	prompts: defaulted([], list(prompt, 50, "Questions to new members.")),
 });
 
 export const member = v.strictObject({ id: userId, roles: roles("Roles that the member has.") });

@@ -1,8 +1,9 @@
 // What a document that somebody wrote by hand may leave out, and the guild tells: kinds of channels, and whether an
 // integration owns a role. Also the mistakes that the schema cannot find.
 
-import { defaultsOf } from "../format/defaults.ts";
 import type { Category, Channel, ChannelKind, GuildDocument, Role } from "../format/document.ts";
+import { channel as channelSchema } from "../format/document-schema.ts";
+import { defaultsOf } from "../format/fields.ts";
 import { mapDocument } from "../format/map-document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { ruleFieldsWith, triggerFields } from "../names/automod-rule.ts";
@@ -126,7 +127,7 @@ function repeated(texts: readonly string[]): string[] {
 function kindMistakes(channel: Channel): string[] {
 	const { kind = "text" } = channel;
 	const own: readonly string[] = editedKinds[kind].fields;
-	return Object.keys(defaultsOf.channel)
+	return Object.keys(defaultsOf(channelSchema))
 		.filter((field) => field !== "kind" && channel[field as keyof Channel] !== undefined && !own.includes(field))
 		.map((field) => `channel ${quote(channel.name)}: ${kind} channels have no ${field}`);
 }

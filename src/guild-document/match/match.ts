@@ -1,6 +1,5 @@
 // Finds for each thing in a document the thing of the guild that it describes, and replaces the document's keys with ids.
 
-import { withDefaults, withItemDefaults } from "../format/defaults.ts";
 import {
 	type Category,
 	type Channel,
@@ -9,8 +8,9 @@ import {
 	InvalidDocument,
 	type Role,
 } from "../format/document.ts";
+import { mapReferences, withDefaults, withItemDefaults } from "../format/fields.ts";
 import { mapDocument } from "../format/map-document.ts";
-import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
+import { channelsWithCategories, keysOf } from "../format/references.ts";
 import { documentWithIds } from "../read/current-document.ts";
 import { type Keys, keysInGuild } from "../read/export.ts";
 import type { GuildState, Refusal } from "../steps.ts";

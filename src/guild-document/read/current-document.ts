@@ -23,8 +23,9 @@ import type {
 } from "../format/document.ts";
 import { everyone } from "../format/document.ts";
 import { archiveMinutes } from "../format/document-schema.ts";
-import { mapDocument, withoutUndefined } from "../format/map-document.ts";
-import { channelsWithCategories, mapReferences } from "../format/references.ts";
+import { mapReferences } from "../format/fields.ts";
+import { withoutUndefined } from "../format/map-document.ts";
+import { channelsWithCategories } from "../format/references.ts";
 import { ruleFieldsOf, ruleFieldsWith, triggerOf, wordFields } from "../names/automod-rule.ts";
 import {
 	type EditedKind,
@@ -59,12 +60,11 @@ function withoutDangling(document: GuildDocument): GuildDocument {
 	const roles = new Set(document.roles?.map(({ id }) => id));
 	const channels = new Set(channelsWithCategories(document).map(({ channel }) => channel.id));
 	const emojis = new Set(document.emojis?.map(({ id }) => id));
-	const known = mapReferences(document, {
+	return mapReferences(document, {
 		role: (id) => (roles.has(id) ? id : undefined),
 		channel: (id) => (channels.has(id) ? id : undefined),
 		emoji: (id) => (emojis.has(id) ? `:${id}:` : undefined),
 	});
-	return mapDocument(known, { webhooks: (webhook) => (webhook.channel === "" ? undefined : webhook) });
 }
 
 type Sort = (ids: readonly string[]) => string[];

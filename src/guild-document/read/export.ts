@@ -1,9 +1,9 @@
 // A guild as a document: with names in place of ids, and without what has its default value.
 
-import { withoutDefaults } from "../format/defaults.ts";
 import { everyone, type GuildDocument, type Overwrite, type Part, partNames, type Role } from "../format/document.ts";
+import { mapReferences, withoutDefaults } from "../format/fields.ts";
 import { mapDocument, present } from "../format/map-document.ts";
-import { channelsWithCategories, keysOf, mapReferences } from "../format/references.ts";
+import { channelsWithCategories, keysOf } from "../format/references.ts";
 import { compareIds } from "../names/ids.ts";
 import type { GuildState } from "../steps.ts";
 import { documentWithIds } from "./current-document.ts";

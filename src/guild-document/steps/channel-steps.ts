@@ -1,7 +1,8 @@
 // Steps that create, edit, move and delete channels and categories.
 
-import { channelDefaults, defaultsOf } from "../format/defaults.ts";
 import type { Channel } from "../format/document.ts";
+import { channel as channelSchema } from "../format/document-schema.ts";
+import { defaultsOf } from "../format/fields.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { quote } from "../match/pairing.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
@@ -50,7 +51,7 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 	const { channel, category } = placed;
 	const what = isCategory ? "category" : "channel";
 	if (list.isGone(channel, what)) return;
-	const { values, changes } = list.compare<Channel>(undefined, channel, defaultsOf.channel, [
+	const { values, changes } = list.compare<Channel>(undefined, channel, defaultsOf(channelSchema), [
 		"channels",
 		"lock_permissions",
 	]);
@@ -108,9 +109,9 @@ function editChannel(
 	const isConverted = kind !== undefined && before.kind !== kind;
 	const { values, changes, isChanged } = list.compare<Channel>(
 		// Fields that only the new kind has begin with their default value.
-		isConverted ? { ...channelDefaults(kind), ...before } : before,
+		isConverted ? { ...defaultsOf(channelSchema, { kind }), ...before } : before,
 		channel,
-		defaultsOf.channel,
+		defaultsOf(channelSchema),
 		["channels", "lock_permissions"],
 	);
 	const parentId = category?.id ?? "";

@@ -1,6 +1,7 @@
 // Steps that create, edit and delete roles, emoji, AutoMod rules, scheduled events and webhooks.
 
-import { defaultsOf } from "../format/defaults.ts";
+import * as schema from "../format/document-schema.ts";
+import { defaultsOf } from "../format/fields.ts";
 import { ruleFieldsOf } from "../names/automod-rule.ts";
 import { byId, type StepList } from "./step-list.ts";
 import { automodBody, roleBody, scheduledEventBody } from "./to-api.ts";
@@ -11,7 +12,7 @@ export function addRoles(list: StepList): void {
 		kind: "role",
 		phase: "roles",
 		path: `${list.guildPath}/roles`,
-		defaults: defaultsOf.role,
+		defaults: defaultsOf(schema.role),
 		// Discord names and pictures the role of an integration, and only Discord deletes it.
 		ignored: (old) => (old?.managed ? ["name", "icon"] : []),
 		isDeletable: ({ managed }) => !managed,
@@ -32,7 +33,7 @@ export function addEmojis(list: StepList): void {
 		kind: "emoji",
 		phase: "emojis",
 		path: `${list.guildPath}/emojis`,
-		defaults: defaultsOf.emoji,
+		defaults: defaultsOf(schema.emoji),
 		ignored: () => ["picture", "animated"],
 		step: ({ name, roles = [], picture: hash = "" }, values, old) => {
 			if (old) {
@@ -57,7 +58,7 @@ export function addRules(list: StepList): void {
 		what: "AutoMod rule",
 		phase: "rest",
 		path: `${list.guildPath}/auto-moderation/rules`,
-		defaults: defaultsOf.automod,
+		defaults: defaultsOf(schema.automod),
 		step: (rule, values) => {
 			const known = raw.get(rule.id ?? "");
 			// Discord's default is off.
@@ -74,7 +75,7 @@ export function addEvents(list: StepList): void {
 		kind: "event",
 		phase: "rest",
 		path: `${list.guildPath}/scheduled-events`,
-		defaults: defaultsOf.event,
+		defaults: defaultsOf(schema.scheduledEvent),
 		step: (event, values, old) => ({
 			guard: { channelKind: event.kind },
 			// Discord requires the place and the end of an event together with a new kind.

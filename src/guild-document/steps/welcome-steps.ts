@@ -1,7 +1,8 @@
 // Steps that edit what new members see: the welcome screen and onboarding. Only communities have them.
 
-import { welcomeDefaults } from "../format/defaults.ts";
 import { everyone, type Onboarding } from "../format/document.ts";
+import { onboarding, welcomeScreen } from "../format/document-schema.ts";
+import { defaultsOf } from "../format/fields.ts";
 import { channelsWithAccess } from "./channel-access.ts";
 import { isCommunity, onlyCommunities } from "./settings-steps.ts";
 import type { StepList } from "./step-list.ts";
@@ -15,7 +16,7 @@ const hasNone = ({ current }: StepList) => !current.settings?.community;
 
 export function addWelcomeScreen(list: StepList): void {
 	const { wanted, guildPath } = list;
-	const current = list.current.welcome_screen ?? (hasNone(list) ? welcomeDefaults.welcome_screen : undefined);
+	const current = list.current.welcome_screen ?? (hasNone(list) ? defaultsOf(welcomeScreen) : undefined);
 	if (!wanted.welcome_screen || !current) return;
 	const { changes, values, isChanged } = list.compare(current, wanted.welcome_screen);
 	if (!isChanged) return;
@@ -39,7 +40,7 @@ export function addWelcomeScreen(list: StepList): void {
  * they are hidden; a later one changes the rest when all channels exist.
  */
 export function addOnboarding(list: StepList): void {
-	const current = list.current.onboarding ?? (hasNone(list) ? welcomeDefaults.onboarding : undefined);
+	const current = list.current.onboarding ?? (hasNone(list) ? defaultsOf(onboarding) : undefined);
 	const given = list.wanted.onboarding;
 	if (!given || !current) return;
 	const wanted = { ...current, ...given };

@@ -1,0 +1,120 @@
+// Walking a document by its schema, which says for each field its default value, what it refers to, and what is inside.
+// Exports leave out default values.
+
+import * as v from "valibot";
+import { ruleFieldsWith, type TriggerName } from "../names/automod-rule.ts";
+import { editedKinds } from "../names/channel-kinds.ts";
+import type { ChannelKind, GuildDocument } from "./document.ts";
+import { automod, channel, documentSchema, everyone, type Marks } from "./document-schema.ts";
+
+interface Field extends Marks {
+	/** Of an object, or of a list of objects. */
+	fields?: Fields | undefined;
+}
+type Fields = ReadonlyMap<string, Field>;
+type Values = Record<string, unknown>;
+
+interface SchemaParts extends v.GenericSchema {
+	entries?: Record<string, SchemaParts>;
+	wrapped?: SchemaParts;
+	item?: SchemaParts;
+}
+
+const known = new Map<object, Fields>();
+
+function fieldsOf({ entries = {} }: SchemaParts): Fields {
+	const fields = known.get(entries) ?? new Map(Object.entries(entries).map(([name, one]) => [name, fieldOf(one)]));
+	known.set(entries, fields);
+	return fields;
+}
+
+function fieldOf({ wrapped, ...rest }: SchemaParts): Field {
+	const schema = wrapped ?? rest;
+	const { item = schema } = schema;
+	return { ...v.getMetadata(item), ...v.getMetadata(schema), ...(item.entries && { fields: fieldsOf(item) }) };
+}
+
+const ofDocument = fieldsOf(documentSchema);
+const [ofChannel, ofRule] = [fieldsOf(channel), fieldsOf(automod)];
+/** Those that sections list; others are items inside of them, such as tags of a forum. */
+const ofThings = new Set([...ofDocument.values()].map(({ fields }) => fields));
+
+/** Of a thing those of its kind; without one, all. */
+export function defaultsOf<T extends object>(schema: v.GenericSchema<unknown, T>, thing?: object): Partial<T> {
+	return defaultsIn(fieldsOf(schema as SchemaParts), thing) as Partial<T>;
+}
+
+function defaultsIn(fields: Fields, thing?: object): Values {
+	const isOwn = thing ? ownFields(fields, thing) : () => true;
+	const all = [...fields].filter(([field, one]) => "default" in one && isOwn(field));
+	return Object.fromEntries(all.map(([field, one]) => [field, one.default]));
+}
+
+function ownFields(fields: Fields, thing: { kind?: ChannelKind; trigger?: TriggerName }): (field: string) => boolean {
+	if (fields === ofRule) return ruleFieldsWith(thing.trigger ?? "spam");
+	const ofKind: readonly string[] = fields === ofChannel ? editedKinds[thing.kind ?? "text"].fields : [];
+	return (field) => fields !== ofChannel || field === "kind" || ofKind.includes(field);
+}
+
+type Change = (thing: Values, defaults: Values) => Values;
+
+const leaveOut: Change = (thing, defaults) =>
+	Object.fromEntries(
+		Object.entries(thing).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(defaults[field])),
+	);
+
+const fillIn: Change = (thing, defaults) => ({ ...defaults, ...thing });
+
+/** Keeps permission overwrites. */
+export const withoutDefaults = (document: GuildDocument) => changeAll(document, ofDocument, leaveOut, leaveOut);
+
+/** Adds no permission overwrites and no whole sections such as `roles`. */
+export const withDefaults = (document: GuildDocument) => changeAll(document, ofDocument, fillIn, fillIn);
+
+/** Completes the items of nested lists, such as tags of a forum, since these are compared and replaced as a whole. */
+export const withItemDefaults = (document: GuildDocument) => changeAll(document, ofDocument, undefined, fillIn);
+
+function changeAll<T extends object>(thing: T, fields: Fields, change: Change | undefined, changeItem: Change): T {
+	const inside = mapFields(thing, fields, (field, value) =>
+		field.fields ? changeAll(value as object, field.fields, change, changeItem) : value,
+	) as Values;
+	const own = fields === ofDocument ? undefined : ofThings.has(fields) ? change : changeItem;
+	return (own ? own(inside, defaultsIn(fields, thing)) : inside) as T;
+}
+
+/** Each value, or item of a list, of which undefined leaves the list; a value stays as "". Without undefined fields. */
+function mapFields(
+	thing: object,
+	fields: Fields,
+	change: (field: Field, value: unknown) => unknown,
+): Values | undefined {
+	const changed: Values = {};
+	for (const [name, value] of Object.entries(thing)) {
+		const field = fields.get(name);
+		if (value === undefined) continue;
+		if (!field) changed[name] = value;
+		else if (Array.isArray(value)) changed[name] = value.flatMap((one) => change(field, one) ?? []);
+		else changed[name] = change(field, value) ?? (field.isIdentity ? undefined : "");
+		if (field?.isIdentity && changed[name] === undefined) return undefined;
+	}
+	return changed;
+}
+
+/** A function returns undefined to remove the reference, and with it what is only about that, such as an overwrite. */
+interface ReferenceMap {
+	role(reference: string): string | undefined;
+	channel(reference: string): string | undefined;
+	/** Gets the text between the colons of a custom emoji such as ":name:"; returns colons, too. */
+	emoji(reference: string): string | undefined;
+}
+
+export function mapReferences(document: GuildDocument, map: ReferenceMap): GuildDocument {
+	const change = ({ fields, ref, isIdentity }: Field, value: unknown): unknown => {
+		if (fields) return mapFields(value as object, fields, change);
+		if (!ref || value === "" || (isIdentity && value === everyone)) return value;
+		if (ref !== "emoji") return map[ref](String(value));
+		const [, name] = /^:(.+):$/s.exec(String(value)) ?? [];
+		return name === undefined ? value : (map.emoji(name) ?? "");
+	};
+	return mapFields(document, ofDocument, change) as GuildDocument;
+}
