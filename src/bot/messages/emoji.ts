@@ -1,6 +1,15 @@
 // Emoji as tool arguments, in Discord's routes and in results.
 
-import { type APIEmoji, type APIReaction, type Guild, Routes } from "discord.js";
+import {
+	type APIEmoji,
+	type APIReaction,
+	type APIUser,
+	type Guild,
+	type GuildTextBasedChannel,
+	makeURLSearchParams,
+	ReactionType,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { oneField } from "../../discord/text.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
@@ -103,4 +112,22 @@ export function reactionWith(
 // Some emoji occur with and without U+FE0F.
 function withoutSelector(name: string | null | undefined): string {
 	return (name ?? "").replaceAll("\ufe0f", "");
+}
+
+export interface ReactionPage {
+	type: "normal" | "burst";
+	limit: number;
+	after?: string | undefined;
+}
+
+export async function fetchReactions(
+	{ id, client }: GuildTextBasedChannel,
+	messageId: string,
+	emojiPath: string,
+	page: ReactionPage,
+): Promise<APIUser[]> {
+	const type = page.type === "burst" ? ReactionType.Super : undefined;
+	const query = makeURLSearchParams({ ...page, type });
+	const path = Routes.channelMessageReaction(id, messageId, emojiPath);
+	return (await client.rest.get(path, { query })) as APIUser[];
 }

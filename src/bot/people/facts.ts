@@ -1,13 +1,6 @@
 // What each condition of `where` asks of the bot's caches, its store and Discord.
 
-import {
-	type APIUser,
-	type Guild,
-	type GuildMember,
-	makeURLSearchParams,
-	PermissionFlagsBits,
-	Routes,
-} from "discord.js";
+import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { guildName, time } from "../../discord/describe.ts";
 import { anyChannel, requireKnownMembers } from "../../discord/find.ts";
@@ -17,7 +10,7 @@ import { personHas, requireOfPerson, requirePermissions } from "../../discord/pe
 import { countOf, fold, oneField, oneLine } from "../../discord/text.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { ToolError } from "../../lib/tool-error.ts";
-import { emoji, emojiPath, reactionWith } from "../messages/emoji.ts";
+import { emoji, emojiPath, fetchReactions, reactionWith } from "../messages/emoji.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";
 import { countCasesByUser } from "../store/tables/cases.ts";
 import { selectJoins } from "../store/tables/joins.ts";
@@ -44,11 +37,9 @@ export interface Asking extends PeopleContext {
 
 type Load = (condition: Condition, asking: Asking, people: readonly GuildMember[]) => Answers | Promise<Answers>;
 
-/** People can see these in Discord's page Members only with one of them. */
-const forMembersPage = [ManageRoles, ModerateMembers, ManageGuild, ManageNicknames, BanMembers, KickMembers];
-
-/** https://support.discord.com/hc/en-us/articles/15946797617431-Members-Page */
+/** People need one of these: https://support.discord.com/hc/en-us/articles/15946797617431-Members-Page */
 export function showsPending(guild: Guild): boolean {
+	const forMembersPage = [ManageRoles, ModerateMembers, ManageGuild, ManageNicknames, BanMembers, KickMembers];
 	return forMembersPage.some((bit) => personHas(guild, undefined, bit));
 }
 
@@ -137,9 +128,10 @@ export const loaders: Record<Field, Load> = {
 		for (const note of notes) asking.notes.add(note);
 		return (member) => {
 			const since = condition.fromMs ?? member.joinedTimestamp;
-			if (since === null) return { is: undefined, text: "unknown when they joined" };
-			const { min, isOpen } = rangeOf(member, since);
-			const text = `${isOpen ? "at least " : ""}${countOf(min, "message")} since ${day(since)}`;
+			const range = rangeOf(member, since);
+			if (!range) return { is: undefined };
+			const { min, isOpen } = range;
+			const text = `${isOpen ? "at least " : ""}${countOf(min, "message")} since ${day(since ?? 0)}`;
 			return { is: compareCount(condition, min, isOpen), text };
 		};
 	},
@@ -200,20 +192,18 @@ async function readReactions(guild: Guild, item: string, wanted: string | undefi
 	const { reactions = [] } = await fetchMessage(channel, messageId);
 	const parsed = wanted === undefined ? undefined : v.safeParse(emoji, wanted);
 	if (parsed && !parsed.success) refuse(`expected an emoji such as 👍, received ${quoted(wanted ?? "")}.`);
+	const present = parsed ? [reactionWith(reactions, parsed.output) ?? []].flat() : reactions;
 	let pages = 0;
-	for (const one of parsed ? [reactionWith(reactions, parsed.output)] : reactions) {
-		if (!one) continue;
-		const { id, name } = one.emoji;
-		const path = emojiPath({ id: id ?? undefined, name: name ?? undefined }, guild);
-		for (let after: string | undefined, isLast = false; !isLast; pages += 1) {
-			if (pages >= maxReactionPages) return false;
-			const query = makeURLSearchParams({ limit: reactionPage, after });
-			const route = Routes.channelMessageReaction(channelId, messageId, path);
-			const users = (await guild.client.rest.get(route, { query })) as APIUser[];
-			for (const user of users) found.set(user.id, oneField(name ?? ""));
-			isLast = users.length < reactionPage;
-			after = users.at(-1)?.id;
-		}
+	for (const { emoji, count_details } of present) {
+		const path = emojiPath({ id: emoji.id ?? undefined, name: emoji.name ?? undefined }, guild);
+		for (const type of count_details?.burst ? (["normal", "burst"] as const) : (["normal"] as const))
+			for (let after: string | undefined, isLast = false; !isLast; pages += 1) {
+				if (pages >= maxReactionPages) return false;
+				const users = await fetchReactions(channel, messageId, path, { type, limit: reactionPage, after });
+				for (const user of users) found.set(user.id, oneField(emoji.name ?? ""));
+				isLast = users.length < reactionPage;
+				after = users.at(-1)?.id;
+			}
 	}
 	return true;
 }

@@ -4,8 +4,10 @@
 import { type APIMessage, type Guild, type GuildMember, PermissionFlagsBits, SnowflakeUtil } from "discord.js";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { time } from "../../discord/describe.ts";
+import { isForum } from "../../discord/find.ts";
 import { lowestIdAt } from "../../discord/ids.ts";
-import { thousands } from "../../discord/text.ts";
+import { isObfuscated } from "../../discord/obfuscation.ts";
+import { countOf, resultLines, thousands } from "../../discord/text.ts";
 import { readsContent } from "../messages/message-content.ts";
 import { namesChannels, searchIndex } from "../messages/message-index.ts";
 import { readableIn, readChannels, scopeNotes, scopeOf, withArchived } from "../messages/message-search.ts";
@@ -18,8 +20,8 @@ const maxIndexed = 500;
 const reserveMs = 11_000;
 
 export interface MessageCounts {
-	/** At or after `sinceMs`; with `isOpen`, there may be more. */
-	rangeOf(member: GuildMember, sinceMs: number): { min: number; isOpen: boolean };
+	/** At or after `sinceMs`; with `isOpen`, there may be more. Undefined: not known. */
+	rangeOf(member: GuildMember, sinceMs: number | null): { min: number; isOpen: boolean } | undefined;
 	notes: readonly string[];
 }
 
@@ -49,7 +51,8 @@ export async function countMessages(
 	if (found && !found.isIndexing && !found.hasMore) {
 		const messages = [...new Map(found.messages.map((one) => [one.id, one])).values()];
 		const how = "all by these people in Discord's index, which may lack the latest ones";
-		read = { messages, count: messages.length, wholeSinceMs: sinceMs, how };
+		const wholeSinceMs = scope.unlisted.length > 0 ? Infinity : sinceMs;
+		read = { messages, count: messages.length, wholeSinceMs, how };
 	} else {
 		if (!isNamed) scope = await withArchived(guild, scope, range);
 		const all = await readChannels(readableIn(scope), range, { matches, reserveMs, reportProgress() {} });
@@ -61,14 +64,23 @@ export async function countMessages(
 		read = { messages: [...all.matches, ...all.further], count: all.searched, wholeSinceMs, how };
 	}
 	const own = Map.groupBy(read.messages, ({ author }) => author.id);
-	const { SendMessages, ViewChannel } = PermissionFlagsBits;
-	const unread = scope.forbidden.filter((one) => one.isTextBased());
+	const covered = new Set([...readableIn(scope), ...scope.parents].map(({ id }) => id));
+	const unread = guild.channels.cache.filter((one) => (one.isTextBased() || isForum(one)) && !covered.has(one.id));
+	// A thread has its channel's permissions. Of a channel that is hidden from the bot, they are not known.
+	const places = [...new Set(unread.map((one) => (one.isThread() && one.parent) || one))];
+	const isHidden = places.some(isObfuscated);
+	const mayHaveWritten = (member: GuildMember) =>
+		isHidden || places.some((one) => one.permissionsFor(member).has(PermissionFlagsBits.ViewChannel));
 	return {
 		rangeOf(member, since) {
+			if (since === null || !authors.has(member.id)) return undefined;
 			const min = (own.get(member.id) ?? []).filter(({ id }) => SnowflakeUtil.timestampFrom(id) >= since).length;
-			const mayWriteThere = unread.some((one) => one.permissionsFor(member).has(ViewChannel | SendMessages));
-			return { min, isOpen: since < read.wholeSinceMs || mayWriteThere };
+			return { min, isOpen: since < read.wholeSinceMs || mayHaveWritten(member) };
 		},
-		notes: [`Messages since ${time(sinceMs)}: ${thousands(read.count)} read, ${read.how}.`, ...scopeNotes(scope)],
+		notes: resultLines(
+			`Messages since ${time(sinceMs)}: ${thousands(read.count)} read, ${read.how}.`,
+			scopeNotes(scope),
+			unread.size > 0 && `Whoever may see the ${countOf(unread.size, "channel")} not searched may have written more.`,
+		),
 	};
 }

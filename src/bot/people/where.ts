@@ -239,8 +239,8 @@ export class WhereParser {
 
 	#flag(): Read {
 		if (this.#comparison() === "") return {};
-		if (this.#take("false", "no")) return { isNot: true };
-		if (this.#take("true", "yes")) return {};
+		const said = this.#take("true", "yes", "false", "no");
+		if (said) return { isNot: /^[fn]/.test(said) };
 		throw this.#error("expected true or false");
 	}
 }

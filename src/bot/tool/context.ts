@@ -122,9 +122,11 @@ interface Question {
 
 /** What a call with `where` has shown. `ids`: without those to whom it was done. */
 export interface PeoplePreview extends Question {
-	tool: string;
 	guildId: string;
-	callerId: string | undefined;
+	caller: string;
+	tool: string;
+	/** As JSON, without those that say who is meant. */
+	args: string;
 	ids: readonly string[];
 }
 

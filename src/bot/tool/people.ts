@@ -28,21 +28,23 @@ export function orWhere<Ids extends v.GenericSchema>(user_ids: Ids, max = Infini
 	};
 }
 
-/** The preview that `where` names, if it does. Throws a ToolError if there is none for this caller and `tool`. */
-export function previewIn(where: string, { people, principal, guild }: PeopleContext, tool?: string) {
+/** The preview that `where` names, if it does. Throws a ToolError if there is none for this caller. */
+export function previewIn(where: string, context: PeopleContext) {
 	const [, code] = /^preview:\s*(\w+)$/i.exec(where.trim()) ?? [];
 	if (code === undefined) return undefined;
-	const found = people.previews.get(code);
-	const isOwn = found?.guildId === guild.id && found.callerId === principal?.id;
-	if (found && isOwn && (tool ?? found.tool) === found.tool) return found;
-	throw new ToolError(
-		`where: there is no preview ${code} of this tool for you in this guild. Nothing was done; ask by conditions.`,
-	);
+	const found = context.people.previews.get(code);
+	if (found?.guildId === context.guild.id && found.caller === callerOf(context)) return found;
+	throw new ToolError(`where: there is no preview ${code} for you in this guild. Nothing was done; ask by conditions.`);
+}
+
+/** An assistant acts for many people with one key. */
+function callerOf({ principal }: PeopleContext): string {
+	return JSON.stringify([principal?.id, principal?.person?.id]);
 }
 
 interface Choosing {
 	tool: string;
-	args: { where?: string; user_ids?: unknown };
+	args: { where?: string; user_ids?: unknown; dry_run?: unknown; guild_id?: unknown };
 	/** The most that one call may have. */
 	max: number;
 	/** Somebody approves the plan of the call before it runs. */
@@ -57,16 +59,22 @@ export async function choosePeople(
 	if ((args.where === undefined) === (args.user_ids === undefined))
 		throw invalidParameters(["user_ids, where: expected exactly one of the two"]);
 	if (args.where === undefined) return undefined;
-	const { guild, connection, people, principal } = context;
+	const { guild, connection, people } = context;
 	requireKnownMembers(guild, connection);
-	const preview = previewIn(args.where, context, tool);
-	const question = preview ?? { where: args.where, nowMs: Date.now(), ids: undefined };
+	const preview = previewIn(args.where, context);
+	const { where, user_ids: _, dry_run: __, guild_id: ___, ...others } = args;
+	const call = { guildId: guild.id, caller: callerOf(context), tool, args: JSON.stringify(others) };
+	if (preview && (preview.tool !== tool || preview.args !== call.args))
+		throw new ToolError(
+			`where: ${where} is of ${preview.tool} with ${preview.args}. Only the same call may use it. Nothing was done; ask by conditions.`,
+		);
+	const question = preview ?? { where, nowMs: Date.now(), ids: undefined };
 	const { matches, unknown, factsOf, notes } = await people.find(context, { ...question, reads: false });
 	const line = (member: GuildMember) => fieldLine(memberFields(member), factsOf(member));
 	const ids = matches.slice(0, max).map(({ id }) => id);
 	const isShownOnly = !preview && !isReviewed;
 	const code = randomBytes(4).toString("hex");
-	if (isShownOnly) people.previews.set(code, { ...question, tool, guildId: guild.id, callerId: principal?.id, ids });
+	if (isShownOnly) people.previews.set(code, { ...question, ...call, ids });
 	const known = new Set([...ids, ...unknown.map(({ id }) => id)]);
 	const changed = (preview?.ids ?? []).filter((id) => !known.has(id));
 	const describe = (id: string) => {

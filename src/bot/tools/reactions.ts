@@ -1,15 +1,6 @@
 // Reactions to messages.
 
-import {
-	type APIReaction,
-	type APIUser,
-	type Guild,
-	type GuildTextBasedChannel,
-	makeURLSearchParams,
-	PermissionFlagsBits,
-	ReactionType,
-	Routes,
-} from "discord.js";
+import { type APIReaction, type Guild, type GuildTextBasedChannel, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { channelName, personFields, personName } from "../../discord/describe.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
@@ -20,6 +11,8 @@ import {
 	emoji,
 	emojiName,
 	emojiPath,
+	fetchReactions,
+	type ReactionPage,
 	reactionCount,
 	reactionWith,
 	requireOwnEmoji,
@@ -216,24 +209,6 @@ function messageName(messageId: string, channel: GuildTextBasedChannel): string 
 /** With its name in the message's reactions, because the given name may differ. */
 function asOnMessage({ id, name }: Emoji, existing: APIReaction | undefined): Emoji {
 	return { id, name: existing?.emoji.name ?? name };
-}
-
-interface ReactionPage {
-	type: "normal" | "burst";
-	limit: number;
-	after?: string | undefined;
-}
-
-async function fetchReactions(
-	{ id, client }: GuildTextBasedChannel,
-	messageId: string,
-	emojiPath: string,
-	page: ReactionPage,
-): Promise<APIUser[]> {
-	const type = page.type === "burst" ? ReactionType.Super : undefined;
-	const query = makeURLSearchParams({ ...page, type });
-	const path = Routes.channelMessageReaction(id, messageId, emojiPath);
-	return (await client.rest.get(path, { query })) as APIUser[];
 }
 
 async function hasReacted(

@@ -39,7 +39,6 @@ const duration = v.pipe(
 		({ input }) =>
 			`expected a duration of at most 28 days, such as "10m" (units s, m, h, d, w; minutes by default), or a time within them, received ${JSON.stringify(input)}; ${nowIs()}`,
 	),
-	v.transform((input) => readTimeout(input) as number),
 	published({ pattern: "^\\d{1,10}($| ?[smhdwSMHDW])|^\\d{4}-\\d\\d-\\d\\d" }),
 	v.description("At most 28 days: 10m, 3d, or a time."),
 );
@@ -56,7 +55,7 @@ export const timeout = destructiveTool(
 		lock: "user_ids",
 		input: { guild_id, ...orWhere(user_ids, 200), duration, reason, tell },
 		async plan({ duration }, { guild, users, chosen }) {
-			const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
+			const until = new Date(Date.now() + Math.min(readTimeout(duration) ?? 0, maxTimeoutMs));
 			const { members, absent, only } = await currentAmong(guild, users);
 			refuseAdministrators(members);
 			const before = only && timedOutUntil(only);

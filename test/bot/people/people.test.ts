@@ -76,6 +76,46 @@ worldTest("without the index channels are read, and what they hide from the bot 
 	expect(quiet.user.bot ?? false).toBe(false);
 });
 
+test("of channels that bot or person cannot see, nobody is known to have written nothing there", async () => {
+	await using world = await startWorld({}, { mcpToken: "a-token" });
+	const { simulator, guild } = world;
+	const { ModerateMembers, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
+	const [quiet, helper] = [join(world, "quiet"), join(world, "helper")];
+	const secret = simulator.world.channels.add(guild, { name: "secret" });
+	const overwrite = (id: string, type: 0 | 1, allow: bigint, deny: bigint) =>
+		simulator.world.channels.setOverwrite(secret, { id, type, allow: String(allow), deny: String(deny) });
+	overwrite(guild.id, 0, 0n, ViewChannel);
+	overwrite(helper.user.id, 1, ViewChannel | ReadMessageHistory, 0n);
+	overwrite(simulator.bot("alpha").id, 1, ViewChannel | ReadMessageHistory, 0n);
+	await world.heard();
+	const staff = simulator.world.roles.add(guild, { name: "Moderator", permissions: String(ModerateMembers) });
+	const zoe = memberNamed(world, "zoe");
+	simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
+	await world.heard();
+	const principal = { id: "key:zoe", name: "zoe", access: "all" } as const;
+	const person = { id: zoe.user.id, name: "zoe", signedIn: false };
+	const asZoe = world.mcp.as({ ...principal, person });
+	const where = "messages = 0 since 7d and name:(quiet, helper)";
+	const oneUnknown =
+		/@quiet \| .*1 more member may match:\n@helper \| .* at least 0 messages.*Whoever may see the 2 channels not searched/s;
+	expect((await asZoe.call("list_members", { where })).text).toMatch(oneUnknown);
+	const shown = await asZoe.call("timeout", { where, duration: "1h" });
+	expect(shown.text).toMatch(/time out 1 member.*quiet .*1 left out, of whom it is unknown:\n@?helper /s);
+	expect(await listed(world, where)).not.toContain("may match");
+	expect(await listed(world, `bot or ${where}`)).not.toMatch(/ bot \| .*0 messages/s);
+	overwrite(simulator.bot("alpha").id, 1, 0n, ViewChannel);
+	await world.heard();
+	const all = await listed(world, where);
+	expect(all).toMatch(
+		/^0 of .*2 more members may match:.*Not searched: 1 channel for lack of permissions: a channel that/s,
+	);
+	const refused = await world.call("ban", { where });
+	expect(refused.text).toMatch(
+		/^Nobody matches for certain. Nothing was done.\n2 left out, .* may see the 1 channel not searched may have written more\.$/s,
+	);
+	expect([quiet, helper].map(({ user }) => guild.members.has(user.id))).toEqual([true, true]);
+});
+
 describe("a change", () => {
 	worldTest("is shown first, and done to those of them who still match", async (world) => {
 		const role = roleNamed(world, "Newcomer");
@@ -96,7 +136,7 @@ describe("a change", () => {
 		world.simulator.world.members.remove(world.guild, three);
 		await world.heard();
 		const wrong = await world.call("ban", { where: code });
-		expect(wrong.text).toContain("there is no preview");
+		expect(wrong.text).toContain(`where: ${code} is of bulk_role_update with {"role_id"`);
 		const done = await world.call("bulk_role_update", { ...args, where: code });
 		expect(done.text).toStartWith("Gave 1 of 1 member the role @Newcomer");
 		expect(done.text).toMatch(
@@ -105,6 +145,35 @@ describe("a change", () => {
 		expect([one, two].map(({ roles }) => roles.length)).toEqual([1, 0]);
 		const again = await world.call("bulk_role_update", { ...args, where: code });
 		expect(again.text).toStartWith("Nobody matches for certain. Nothing was done.");
+	});
+
+	test("is bound to all its arguments and to the person in whose name it is made", async () => {
+		await using world = await startWorld({}, { mcpToken: "a-token" });
+		join(world, "one");
+		await world.heard();
+		const [ada, zoe] = ["ada", "zoe"].map((name) => {
+			const person = { id: userNamed(world, name).id, name, signedIn: false };
+			return world.mcp.as({ id: "key:assistant:1", name: "assistant", access: "all", person });
+		});
+		const where = "name:one";
+		const day = new Date(Date.now() + dayMs).toISOString().slice(0, 16);
+		for (const [tool, args, other] of [
+			["ban", { reason: "raid", delete_messages: "1h" }, { delete_messages: "7d" }],
+			["ban", { reason: "raid" }, { reason: "spam" }],
+			["timeout", { duration: day }, { duration: "28d" }],
+			["send_private_message", { content: "hello" }, { content: "bye" }],
+			["bulk_role_update", { role_id: "@Newcomer", action: "add" }, { role_id: "@Staff" }],
+			["bulk_role_update", { role_id: "@Newcomer", action: "remove" }, { action: "add" }],
+		] as const) {
+			const code = codeIn((await ada?.call(tool, { ...args, where }))?.text ?? "");
+			expect(code).toStartWith("preview:");
+			const changed = await ada?.call(tool, { ...args, ...other, where: code });
+			expect(changed?.text).toContain(`where: ${code} is of ${tool} with {"`);
+			expect((await zoe?.call("list_members", { where: code }))?.text).toContain("there is no preview");
+			const same = await ada?.call(tool, { ...args, where: code, dry_run: true });
+			expect(same?.text).toMatch(/^Dry run: nothing was done.\n(?:Would|Nothing to do)/);
+		}
+		expect(writes(world)).toEqual([]);
 	});
 
 	worldTest("bans, times out and writes to those it showed, each with the checks of one person", async (world) => {
@@ -140,11 +209,20 @@ worldTest("who reacted, and who is in another guild of this bot", async (world) 
 	const message = simulator.world.messages.add(channel, zoe, { content: "cake?" });
 	simulator.world.reactions.add(channel, message, zoe, { name: "🍰", id: null });
 	simulator.world.reactions.add(channel, message, liwei, { name: "👍", id: null });
+	simulator.world.reactions.add(
+		channel,
+		message,
+		memberNamed(world, "jose.garcia").user,
+		{ name: "🍰", id: null },
+		true,
+	);
 	await world.heard();
 	const link = `https://discord.com/channels/${guild.id}/${message.channel_id}/${message.id}`;
 	const both = await listed(world, `reacted to ${link}`);
-	expect(both).toMatch(/^2 of .*\n.*@zoe\) \| ID: \d+ \| reacted 🍰\n.*@liwei\) \| ID: \d+ \| reacted 👍$/);
-	expect(await listed(world, `reacted to (${message.channel_id}/${message.id}) with 🍰`)).toStartWith("1 of ");
+	expect(both).toMatch(
+		/^3 of .*\n.*garcia\) .* 🍰\n.*@zoe\) \| ID: \d+ \| reacted 🍰\n.*@liwei\) \| ID: \d+ \| reacted 👍$/,
+	);
+	expect(await listed(world, `reacted to (${message.channel_id}/${message.id}) with 🍰`)).toStartWith("2 of ");
 	const elsewhere = await world.call("list_members", { where: 'guild:"The Bakers"' });
 	expect(elsewhere.text).toContain('this bot is in no guild "The Bakers". It cannot see the guilds of another bot.');
 	expect(await listed(world, `guild:${guild.id} and name:zoe`)).toStartWith("1 of ");
