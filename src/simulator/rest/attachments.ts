@@ -3,14 +3,14 @@
 
 import type { Attachment, Channel } from "../world/state/entities.ts";
 import { formError } from "./errors.ts";
-import { list, nullable, object, type Read, text, unchecked } from "./fields/fields.ts";
+import { list, object, type Read, text, unchecked } from "./fields/fields.ts";
 import type { Call } from "./route.ts";
 
 const maxFiles = 10;
 
 /** Uploaded files, and the attachments that an edited message keeps. */
 export const describedFiles = list(
-	object({ id: unchecked, filename: nullable(text(0, 1024)), description: nullable(text(0, 1024)) }),
+	object({ id: unchecked, filename: text(0, 1024), description: text(0, 1024) }),
 	0,
 	maxFiles,
 );

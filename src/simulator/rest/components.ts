@@ -20,11 +20,11 @@ const button = f.object({
 	style: f.required(
 		f.choice(ButtonStyle.Primary, ButtonStyle.Secondary, ButtonStyle.Success, ButtonStyle.Danger, ButtonStyle.Link),
 	),
-	label: f.nullable(f.text(0, 80)),
+	label: f.text(0, 80),
 	emoji,
-	custom_id: f.nullable(f.text(1, 100)),
-	url: f.nullable(f.text(0, 512)),
-	disabled: f.nullable(f.boolean),
+	custom_id: f.text(1, 100),
+	url: f.text(0, 512),
+	disabled: f.boolean,
 });
 
 const readButton = f.required(
@@ -38,7 +38,7 @@ const readButton = f.required(
 		if (style === ButtonStyle.Link) checkLink(url);
 		else if (!custom_id) throw formError("BUTTON_COMPONENT_CUSTOM_ID_REQUIRED", "A custom id is required", "custom_id");
 		if (!label && !emoji) throw missingField("label");
-		return { type: ComponentType.Button, ...f.pickBy(given, Boolean) };
+		return { type: ComponentType.Button, ...given };
 	}),
 );
 

@@ -17,25 +17,27 @@ import type { Call, ReadForm } from "./route.ts";
 /** The flags that a request can set. */
 const settable = MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications;
 
-const link = f.nullable(f.text(0, 2048));
+const link = f.text(0, 2048);
 
 const trimmed = (max: number) => ({
 	read: (value: unknown) => f.text(0, max).read(typeof value === "string" ? value.trim() : value),
 });
 
 const embed = f.object({
-	title: f.nullable(trimmed(256)),
+	title: trimmed(256),
 	type: f.oneOf("rich"),
-	description: f.nullable(trimmed(4096)),
+	description: trimmed(4096),
 	url: link,
-	timestamp: f.nullable(f.timestamp),
-	color: f.nullable(f.integer(0, 0xffffff)),
-	footer: f.nullable(f.object({ text: f.nullable(trimmed(2048)), icon_url: link })),
-	image: f.nullable(f.object({ url: link })),
-	thumbnail: f.nullable(f.object({ url: link })),
-	author: f.nullable(f.object({ name: f.nullable(trimmed(256)), url: link, icon_url: link })),
-	fields: f.nullable(
-		f.list(f.object({ name: f.required(trimmed(256)), value: f.required(trimmed(1024)), inline: f.boolean }), 0, 25),
+	timestamp: f.timestamp,
+	color: f.integer(0, 0xffffff),
+	footer: f.object({ text: trimmed(2048), icon_url: link }),
+	image: f.object({ url: link }),
+	thumbnail: f.object({ url: link }),
+	author: f.object({ name: trimmed(256), url: link, icon_url: link }),
+	fields: f.list(
+		f.object({ name: f.required(trimmed(256)), value: f.required(trimmed(1024)), inline: f.boolean }),
+		0,
+		25,
 	),
 });
 
@@ -60,12 +62,12 @@ const allowedMentions = f.object({
 type AllowedMentions = f.Read<typeof allowedMentions>;
 
 export const contentFields = {
-	content: f.nullable(f.text(0, 2000)),
-	embeds: f.nullable(f.list(listedEmbed, 0, 10)),
-	allowed_mentions: f.nullable(allowedMentions),
-	components: f.nullable(components),
-	attachments: f.nullable(describedFiles),
-	flags: f.nullable(f.integer(0, Number.MAX_SAFE_INTEGER)),
+	content: f.nullable(f.text(0, 2000), ""),
+	embeds: f.nullable(f.list(listedEmbed, 0, 10), []),
+	allowed_mentions: allowedMentions,
+	components: f.nullable(components, []),
+	attachments: f.nullable(describedFiles, []),
+	flags: f.integer(0, Number.MAX_SAFE_INTEGER),
 	sticker_ids: notSimulatedField("stickers"),
 	poll: notSimulatedField("polls there"),
 } as const;
@@ -86,13 +88,12 @@ function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 	if (length > 6000) throw formError("MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000", "embeds");
 	// Empty parts, which some libraries send, are left out: https://github.com/spacebarchat/server/issues/1578
 	return embeds.map((one) => {
-		const { timestamp, footer, author, image, thumbnail, fields, ...rest } = one;
+		const { footer, author, image, thumbnail, fields, ...rest } = one;
 		return {
-			...f.present(rest),
+			...rest,
 			type: "rich",
-			...(timestamp && { timestamp: timestamp.toISOString() }),
-			...(footer?.text && { footer: { ...f.present(footer), text: footer.text } }),
-			...(author?.name && { author: { ...f.present(author), name: author.name } }),
+			...(footer?.text && { footer: { ...footer, text: footer.text } }),
+			...(author?.name && { author: { ...author, name: author.name } }),
 			...(image?.url && { image: { url: image.url } }),
 			...(thumbnail?.url && { thumbnail: { url: thumbnail.url } }),
 			...(fields && { fields: fields.map((one) => ({ ...one, inline: one.inline ?? false })) }),
@@ -111,7 +112,7 @@ function textLength({ title, description, footer, author, fields }: Embed) {
 }
 
 // The default of interaction responses.
-const usersOnly: AllowedMentions = { parse: ["users"], users: undefined, roles: undefined, replied_user: undefined };
+const usersOnly: AllowedMentions = { parse: ["users"] };
 
 function findMentions(
 	call: Call,
@@ -189,17 +190,16 @@ export function newContent(call: Call, channel: Channel, body: Content, repliedT
 
 /** Returns the changes that an edit makes to a message. Throws if the message would be empty after the edit. */
 export function editedContent(call: Call, channel: Channel, message: Message, body: Content): MessageChanges {
-	const { content: text = message.content } = body;
-	const content = (text ?? "").trim();
-	const embeds = body.embeds === undefined ? message.embeds : storedEmbeds(body.embeds ?? []);
-	const components = body.components ?? (body.components === null ? [] : message.components);
-	const flags = typeof body.flags === "number" ? (message.flags & ~settable) | (body.flags & settable) : message.flags;
+	const content = (body.content ?? message.content).trim();
+	const embeds = body.embeds ? storedEmbeds(body.embeds) : message.embeds;
+	const { components = message.components } = body;
+	const flags = body.flags === undefined ? message.flags : (message.flags & ~settable) | (body.flags & settable);
 	const attachments = [
 		...keptAttachments(message, body.attachments),
 		...storeAttachments(call, channel, body.attachments ?? []),
 	];
-	const parts = [...embeds, ...components, ...attachments];
-	if (content === "" && parts.length === 0) throw apiError("CannotSendAnEmptyMessage");
+	if (content === "" && ![embeds, components, attachments].some(({ length }) => length > 0))
+		throw apiError("CannotSendAnEmptyMessage");
 	return {
 		content,
 		embeds,
@@ -211,8 +211,7 @@ export function editedContent(call: Call, channel: Channel, message: Message, bo
 }
 
 function keptAttachments(message: Message, wanted: Content["attachments"]) {
-	if (wanted === undefined) return message.attachments;
-	return message.attachments.filter(({ id }) => wanted?.some((one) => one.id === id));
+	return wanted ? message.attachments.filter(({ id }) => wanted.some((one) => one.id === id)) : message.attachments;
 }
 
 /** Converts a message to the JSON object that the sender of the request receives. */

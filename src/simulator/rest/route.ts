@@ -19,7 +19,7 @@ import type { Needed } from "../world/state/permissions.ts";
 import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 import { apiError, found } from "./errors.ts";
-import { type Field, type Fields, object, type Read } from "./fields/fields.ts";
+import { type Field, type Fields, object, type ReadFields, required } from "./fields/fields.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -76,7 +76,7 @@ export type Call<Path = "", Body = unknown, Query = unknown> = Request<Path, Bod
 
 type Form = Fields | Field<unknown>;
 
-export type ReadForm<F> = F extends Field<infer T> ? Exclude<T, undefined> : { [K in keyof F]: Read<F[K]> };
+export type ReadForm<F> = F extends Field<infer T> ? Exclude<T, undefined> : ReadFields<F>;
 
 type Run<Path, B, Q> = (call: Call<Path, ReadForm<B>, ReadForm<Q>>) => unknown;
 
@@ -121,7 +121,7 @@ export function route<
 	const given = typeof spec === "function" ? { run: spec } : spec;
 	const { body = {}, query = {}, run, ...rest } = given as RouteSpec<Name, B, Q>;
 	const [method = "", path = ""] = name.split(" ");
-	const bodyForm = isField(body) ? body : object(body);
+	const bodyForm = isField(body) ? body : required(object(body));
 	const queryForm = object(query);
 	return {
 		...rest,

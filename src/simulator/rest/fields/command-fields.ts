@@ -28,11 +28,11 @@ const description = f.text(1, 100);
 
 const otherFields = {
 	description_localizations: localizations(description),
-	default_member_permissions: f.nullable(f.permissionBits),
+	default_member_permissions: f.permissionBits,
 	nsfw: f.boolean,
-	dm_permission: f.nullable(f.boolean),
-	contexts: f.nullable(f.list(f.integer(0, 2), 0, 3)),
-	integration_types: f.nullable(f.list(f.integer(0, 1), 0, 2)),
+	dm_permission: f.boolean,
+	contexts: f.list(f.integer(0, 2), 0, 3),
+	integration_types: f.list(f.integer(0, 1), 0, 2),
 	default_permission: f.unchecked,
 } as const;
 
@@ -41,10 +41,10 @@ const slashFields = {
 	name: f.required(name),
 	name_localizations: localizations(name),
 	description: f.required(description),
-	options: f.nullable(options),
+	options: options,
 } as const;
 
-export type NewCommand = { [K in keyof typeof slashFields]: f.Read<(typeof slashFields)[K]> } & { type: CommandType };
+export type NewCommand = f.ReadFields<typeof slashFields> & { type: CommandType };
 
 /**
  * A command in a context menu has no description and no options. Sources of the errors:
@@ -67,7 +67,7 @@ const menuFields = {
 	}),
 } as const;
 
-const typed = f.required(f.object({ type: f.nullable(commandType) }));
+const typed = f.required(f.object({ type: commandType }));
 const newSlash = f.required(f.object(slashFields));
 const newInMenu = f.required(f.object(menuFields));
 

@@ -1,5 +1,6 @@
 // The fields of request bodies and query strings: each parses a value or throws Discord's error for it. A missing value is
-// undefined unless the field is `required`. Unknown keys are ignored, as by Discord.
+// undefined unless the field is `required`, and so is null unless the field is `nullable`. Unknown keys are ignored, as by
+// Discord.
 
 import { isSnowflake } from "../../world/state/snowflake.ts";
 import { FormError, type FormErrors, formError, missingField } from "../errors.ts";
@@ -12,12 +13,7 @@ export interface Field<T> {
 export type Read<F> = F extends Field<infer T> ? T : never;
 
 function optional<T>(read: (value: unknown) => T): Field<T | undefined> {
-	return {
-		read: (value) => {
-			if (value === null) throw missingField();
-			return value === undefined ? undefined : read(value);
-		},
-	};
+	return { read: (value) => (value === undefined || value === null ? undefined : read(value)) };
 }
 
 export function required<T>(field: Field<T | undefined>): Field<T> {
@@ -30,8 +26,12 @@ export function required<T>(field: Field<T | undefined>): Field<T> {
 	};
 }
 
-export function nullable<T>(field: Field<T>): Field<T | null> {
-	return { read: (value) => (value === null ? null : field.read(value)) };
+/** A field in which null has a meaning: it clears the value. */
+export function nullable<T>(field: Field<T>): Field<T | null>;
+/** Null stands for `cleared`. */
+export function nullable<T, C>(field: Field<T>, cleared: C): Field<T | C>;
+export function nullable<T>(field: Field<T>, cleared: unknown = null): Field<unknown> {
+	return { read: (value) => (value === null ? cleared : field.read(value)) };
 }
 
 /** `convert` checks or converts the parsed value. A missing value stays undefined. */
@@ -121,11 +121,11 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 	});
 }
 
-/** A request field whose value is a date and time in ISO 8601. */
+/** A date and time in ISO 8601, which is read in UTC. */
 export const timestamp = optional((value) => {
 	const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
 	if (Number.isNaN(at)) throw formError("DATE_TIME_TYPE_PARSE", `Could not parse ${show(value)}. Should be ISO8601.`);
-	return new Date(at);
+	return new Date(at).toISOString();
 });
 
 /** A request field whose value is a list. `item` parses each item; the number of items has a minimum and a maximum. */
@@ -147,6 +147,11 @@ export function queryList<F extends Field<unknown>>(item: F, max: number) {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
+/** What an object with these fields is read as. A missing value has no key. */
+export type ReadFields<F> = {
+	[K in keyof F as undefined extends Read<F[K]> ? never : K]: Read<F[K]>;
+} & { [K in keyof F as undefined extends Read<F[K]> ? K : never]?: Exclude<Read<F[K]>, undefined> };
+
 /** A request field whose value is an object. `fields` parse the object's properties. */
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
@@ -159,24 +164,8 @@ export function object<const F extends Fields>(fields: F) {
 				() => field.read(Object.hasOwn(given, key) ? given[key] : undefined),
 			]),
 		);
-		return Object.fromEntries(read) as { [K in keyof F]: Read<F[K]> };
+		return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as ReadFields<F>;
 	});
-}
-
-/** Returns a copy of an object with only the properties whose values pass a test. */
-export function pickBy<T extends object>(
-	given: T,
-	passes: (value: unknown) => boolean,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-	return Object.fromEntries(Object.entries(given).filter(([, value]) => passes(value))) as {
-		[K in keyof T]?: Exclude<T[K], undefined>;
-	};
-}
-
-/** Returns a copy of an object without the properties that are undefined or null. */
-export function present<T extends object>(given: T) {
-	const isPresent = (value: unknown) => value !== undefined && value !== null;
-	return pickBy(given, isPresent) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 export const unchecked: Field<unknown> = { read: (value) => value };

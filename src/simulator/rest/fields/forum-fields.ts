@@ -2,7 +2,6 @@
 // https://discord.com/developers/docs/resources/channel#forum-tag-object
 
 import { ChannelFlags, ChannelType } from "discord.js";
-import type { ChannelChanges } from "../../world/channels/channels.ts";
 import { type ForumTag, type GuildChannel, type GuildChannelType, holdsPosts } from "../../world/state/entities.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
@@ -13,8 +12,8 @@ const tagLimit = 20;
 const tagsPerPost = 5;
 
 /** A request field: the number of minutes without messages after which Discord archives a thread. */
-export const archiveDuration = nullable(choice(60, 1440, 4320, 10_080));
-export const slowMode = nullable(integer(0, 21_600));
+export const archiveDuration = choice(60, 1440, 4320, 10_080);
+export const slowMode = integer(0, 21_600);
 export const appliedTags = list(snowflake, 0, tagsPerPost);
 
 export const forumFields = {
@@ -23,49 +22,37 @@ export const forumFields = {
 	available_tags: nullable(
 		list(
 			object({
-				id: nullable(snowflake),
+				id: snowflake,
 				name: required(text(1, 20)),
-				moderated: nullable(boolean),
-				emoji_id: nullable(snowflake),
-				emoji_name: nullable(text(0, 100)),
+				moderated: boolean,
+				emoji_id: snowflake,
+				emoji_name: text(0, 100),
 			}),
 			0,
 			tagLimit,
 		),
+		[],
 	),
-	default_reaction_emoji: nullable(object({ emoji_id: nullable(snowflake), emoji_name: nullable(text(0, 100)) })),
+	default_reaction_emoji: nullable(object({ emoji_id: snowflake, emoji_name: text(0, 100) })),
 	default_sort_order: nullable(choice(0, 1)),
-	default_forum_layout: nullable(choice(0, 1, 2)),
-	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
+	default_forum_layout: choice(0, 1, 2),
+	flags: integer(0, Number.MAX_SAFE_INTEGER),
 };
 
 type ForumBody = ReadForm<typeof forumFields>;
 
-/** Changes to the defaults for threads; in forum and media channels also to tags, reaction, sort order and layout. */
-export function forumChanges(
-	call: Call,
-	type: GuildChannelType,
-	body: ForumBody,
-	channel?: GuildChannel,
-): ChannelChanges {
-	const threads: ChannelChanges = {
-		default_auto_archive_duration: body.default_auto_archive_duration,
-		default_thread_rate_limit_per_user: body.default_thread_rate_limit_per_user ?? undefined,
-		flags: flagsOf(type, body.flags),
-	};
-	if (!holdsPosts({ type })) return threads;
+/** The changes that a request body only describes: flags, tags and the default reaction. */
+export function forumChanges(call: Call, type: GuildChannelType, body: ForumBody, channel?: GuildChannel) {
 	const { available_tags: tags, default_reaction_emoji: emoji } = body;
 	return {
-		...threads,
-		available_tags: tags === undefined ? undefined : tagsOf(call, tags ?? [], channel),
+		flags: flagsOf(type, body.flags),
+		available_tags: tags && tagsOf(call, tags, channel),
 		default_reaction_emoji: emoji && { emoji_id: emoji.emoji_id ?? null, emoji_name: emoji.emoji_name ?? null },
-		default_sort_order: body.default_sort_order,
-		default_forum_layout: body.default_forum_layout ?? undefined,
 	};
 }
 
-function flagsOf(type: GuildChannelType, flags: number | null | undefined): number | undefined {
-	if (typeof flags !== "number") return undefined;
+function flagsOf(type: GuildChannelType, flags: number | undefined): number | undefined {
+	if (flags === undefined) return undefined;
 	const { GuildStageVoice, GuildCategory } = ChannelType;
 	if (type === GuildStageVoice || type === GuildCategory) return 0;
 	const { IsSpoilerChannel, RequireTag } = ChannelFlags;
@@ -81,7 +68,7 @@ function tagsOf(
 	if (new Set(given.map(({ name }) => name)).size < given.length) throw apiError("TagNamesMustBeUnique");
 	const known = new Set(channel?.available_tags.map(({ id }) => id));
 	return given.map(({ id, name, moderated, emoji_id, emoji_name }) => {
-		if (typeof id === "string" && !known.has(id)) throw apiError("UnknownTag");
+		if (id !== undefined && !known.has(id)) throw apiError("UnknownTag");
 		return {
 			id: id ?? world.state.newId(),
 			name,

@@ -20,11 +20,9 @@ export const name = f.refine(f.text(1, 32), (given) => {
 
 /** A name or description in other languages, by locale. The values follow the rules of the field itself. */
 export const localizations = (field: f.Field<string | undefined>) =>
-	f.nullable(
-		f.refine(
-			f.object(Object.fromEntries(Object.values(Locale).map((locale) => [locale, field]))),
-			(given) => f.present(given) as Readonly<Record<string, string>>,
-		),
+	f.refine(
+		f.object(Object.fromEntries(Object.values(Locale).map((locale) => [locale, field]))),
+		(given: object) => given as Readonly<Record<string, string>>,
 	);
 
 const description = f.text(1, 100);
@@ -54,33 +52,23 @@ const common = {
 	description: f.required(description),
 	description_localizations: localizations(description),
 };
-const value = { ...common, required: f.nullable(f.boolean) };
-const suggested = { ...value, autocomplete: f.nullable(f.boolean) };
+const value = { ...common, required: f.boolean };
+const suggested = { ...value, autocomplete: f.boolean };
 
 const valueFields: Partial<Record<Option, f.Fields>> = {
 	[Option.String]: {
 		...suggested,
-		choices: f.nullable(choicesOf(Option.String)),
-		min_length: f.nullable(f.integer(0, 6000)),
-		max_length: f.nullable(f.integer(1, 6000)),
+		choices: choicesOf(Option.String),
+		min_length: f.integer(0, 6000),
+		max_length: f.integer(1, 6000),
 	},
-	[Option.Integer]: {
-		...suggested,
-		choices: f.nullable(choicesOf(Option.Integer)),
-		min_value: f.nullable(integer),
-		max_value: f.nullable(integer),
-	},
-	[Option.Number]: {
-		...suggested,
-		choices: f.nullable(choicesOf(Option.Number)),
-		min_value: f.nullable(number),
-		max_value: f.nullable(number),
-	},
+	[Option.Integer]: { ...suggested, choices: choicesOf(Option.Integer), min_value: integer, max_value: integer },
+	[Option.Number]: { ...suggested, choices: choicesOf(Option.Number), min_value: number, max_value: number },
 	[Option.Boolean]: value,
 	[Option.User]: value,
 	[Option.Role]: value,
 	[Option.Mentionable]: value,
-	[Option.Channel]: { ...value, channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)) },
+	[Option.Channel]: { ...value, channel_types: f.list(f.integer(0, 20), 0, 25) },
 	[Option.Attachment]: {
 		name: f.refine(f.unchecked, () => {
 			throw notSimulated("options for files");
@@ -99,13 +87,13 @@ function optionsOf(fields: Partial<Record<Option, f.Fields>>) {
 	return f.refine(f.list(option, 0, maxOptions), (given) => {
 		given.forEach(checkChoices);
 		checkOrder(given);
-		return given.map(withoutEmpty);
+		return given;
 	});
 }
 
 // Subcommands are nested in groups one level deep.
-const subcommand = { ...common, options: f.nullable(optionsOf(valueFields)) };
-const group = { ...common, options: f.nullable(optionsOf({ [Option.Subcommand]: subcommand })) };
+const subcommand = { ...common, options: optionsOf(valueFields) };
+const group = { ...common, options: optionsOf({ [Option.Subcommand]: subcommand }) };
 
 export const options = f.refine(
 	optionsOf({ ...valueFields, [Option.Subcommand]: subcommand, [Option.SubcommandGroup]: group }),
@@ -165,10 +153,4 @@ function checkLocalizedNames(given: readonly CommandOption[]): void {
 			// A guess (localized-names): the code of this error.
 			throw formError("APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", "Option name already exists", index);
 		}
-}
-
-// Discord leaves out null, false and empty lists.
-function withoutEmpty(given: CommandOption): CommandOption {
-	const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
-	return f.pickBy(given, (value) => (value ?? false) !== false && !isEmpty(value)) as unknown as CommandOption;
 }

@@ -7,30 +7,28 @@ import { formError } from "../errors.ts";
 import * as f from "./fields.ts";
 
 /** A component's number, unique in its message or modal. */
-export const componentId = f.nullable(f.integer(0, 2 ** 31 - 1));
+export const componentId = f.integer(0, 2 ** 31 - 1);
 
 /** Text by which an application recognizes a component. */
 export const customId = f.required(f.text(1, 100));
 
 /** The emoji of a button, or of an option of a select menu. */
-export const emoji = f.nullable(
-	f.object({ id: f.nullable(f.snowflake), name: f.nullable(f.text(0, 100)), animated: f.boolean }),
-);
+export const emoji = f.object({ id: f.snowflake, name: f.text(0, 100), animated: f.boolean });
 
 const common = {
 	id: componentId,
 	custom_id: customId,
-	placeholder: f.nullable(f.text(0, 150)),
-	min_values: f.nullable(f.integer(0, 25)),
-	max_values: f.nullable(f.integer(1, 25)),
+	placeholder: f.text(0, 150),
+	min_values: f.integer(0, 25),
+	max_values: f.integer(1, 25),
 };
 
 const option = f.object({
 	label: f.required(f.text(1, 100)),
 	value: f.required(f.text(1, 100)),
-	description: f.nullable(f.text(0, 100)),
+	description: f.text(0, 100),
 	emoji,
-	default: f.nullable(f.boolean),
+	default: f.boolean,
 });
 
 const options = f.refine(f.list(option, 1, 25), (given) => {
@@ -43,7 +41,7 @@ const options = f.refine(f.list(option, 1, 25), (given) => {
 			"The specified option value is already used",
 			...[index, "value"],
 		);
-	return given.map(f.present);
+	return given;
 });
 
 const defaults = { default_values: f.unchecked };
@@ -53,7 +51,7 @@ export const selectFields: Readonly<Record<SelectType, f.Fields>> = {
 	[ComponentType.UserSelect]: { ...common, ...defaults },
 	[ComponentType.RoleSelect]: { ...common, ...defaults },
 	[ComponentType.MentionableSelect]: { ...common, ...defaults },
-	[ComponentType.ChannelSelect]: { ...common, ...defaults, channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)) },
+	[ComponentType.ChannelSelect]: { ...common, ...defaults, channel_types: f.list(f.integer(0, 20), 0, 25) },
 };
 
 /**
@@ -75,13 +73,13 @@ export function checkCounts(menu: object): void {
 const messageMenus = Object.fromEntries(
 	Object.entries(selectFields).map(([type, fields]) => [
 		type,
-		f.required(f.object({ ...fields, disabled: f.nullable(f.boolean) })),
+		f.required(f.object({ ...fields, disabled: f.boolean })),
 	]),
 );
 
 /** Parses a select menu of a message. Throws Discord's error if it is invalid. */
 export function readMenu(type: SelectType, given: unknown) {
-	const read = f.present(messageMenus[type]?.read(given) ?? {});
+	const read: Record<string, unknown> = messageMenus[type]?.read(given) ?? {};
 	checkCounts(read);
 	// Discord's OpenAPI document requires these fields in responses.
 	return { type, min_values: 1, max_values: 1, ...read };

@@ -24,7 +24,7 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, permissionsOf } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import { choice, integer, list, nullable, object, required, snowflake, text } from "../fields/fields.ts";
+import { choice, integer, list, object, required, snowflake, text } from "../fields/fields.ts";
 import { applicationOf, type Call, type ReadForm } from "../route.ts";
 import { focusedOptions, givenOptions, resolveOptions } from "./command-options.ts";
 import { submission, submitted } from "./modals.ts";
@@ -38,9 +38,9 @@ import { chosenIn, invalidComponent } from "./select-menus.ts";
 export const invocationFields = {
 	type: required(integer(InteractionType.ApplicationCommand, InteractionType.ModalSubmit)),
 	application_id: required(snowflake),
-	guild_id: nullable(snowflake),
+	guild_id: snowflake,
 	channel_id: required(snowflake),
-	message_id: nullable(snowflake),
+	message_id: snowflake,
 	data: required(
 		object({
 			/** The id of the command; in the submission of a modal, that of the interaction which opened it. */
@@ -69,7 +69,7 @@ export function checkInvocation(call: InvocationCall): Invocation {
 	const permissions = permissionsIn(call, channel);
 	if (!has(permissions, "ViewChannel")) throw apiError("MissingAccess");
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
-	if ((body.guild_id ?? undefined) !== guild?.id) throw apiError("UnknownGuild");
+	if (body.guild_id !== guild?.id) throw apiError("UnknownGuild");
 	const isHere = inGuild(channel)
 		? guild?.members.has(application.user.id)
 		: channel.recipients.includes(application.user);

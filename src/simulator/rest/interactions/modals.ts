@@ -24,16 +24,16 @@ const textInput = {
 	id,
 	custom_id: customId,
 	style: f.required(f.choice(TextInputStyle.Short, TextInputStyle.Paragraph)),
-	label: f.nullable(f.text(1, 45)),
-	value: f.nullable(f.text(0, 4000)),
-	placeholder: f.nullable(f.text(0, 100)),
-	required: f.nullable(f.boolean),
-	min_length: f.nullable(f.integer(0, 4000)),
-	max_length: f.nullable(f.integer(1, 4000)),
+	label: f.text(1, 45),
+	value: f.text(0, 4000),
+	placeholder: f.text(0, 100),
+	required: f.boolean,
+	min_length: f.integer(0, 4000),
+	max_length: f.integer(1, 4000),
 };
 
 const inModal = {
-	required: f.nullable(f.boolean),
+	required: f.boolean,
 	disabled: f.refine(f.boolean, (disabled) => {
 		// A guess (modal-disabled): the code of this error.
 		if (disabled) throw formError("COMPONENT_DISABLED_INVALID", "Modals cannot have disabled components");
@@ -58,9 +58,9 @@ function component<T>(fields: Partial<Record<ComponentType, f.Fields>>) {
 		const { type } = typed.read(given);
 		if (otherInputs.includes(type)) throw notSimulated(`components of type ${type} in modals`);
 		if (!types.includes(type)) throw f.notOneOf(types, "type");
-		const read = f.object(fields[type as ComponentType] ?? {}).read(given);
-		if (type in selectFields) checkSelect(read ?? {});
-		return { type, ...f.present(read ?? {}) } as T;
+		const read = f.object(fields[type as ComponentType] ?? {}).read(given) ?? {};
+		if (type in selectFields) checkSelect(read);
+		return { type, ...read } as T;
 	});
 }
 
@@ -81,7 +81,7 @@ const part = component<ModalPart>({
 	[ComponentType.Label]: {
 		id,
 		label: f.required(f.text(1, 45)),
-		description: f.nullable(f.text(0, 100)),
+		description: f.text(0, 100),
 		component: f.required(component<ModalInput>(inputFields)),
 	},
 	[ComponentType.TextDisplay]: { id, content: f.required(f.text(1, 4000)) },
@@ -119,11 +119,7 @@ function numbered(parts: readonly ModalPart[]): ModalPart[] {
 	});
 }
 
-const given = f.object({
-	custom_id: f.text(1, 100),
-	value: f.nullable(f.text(0, 4000)),
-	values: f.nullable(f.list(f.text(0, 100), 0, 25)),
-});
+const given = f.object({ custom_id: f.text(1, 100), value: f.text(0, 4000), values: f.list(f.text(0, 100), 0, 25) });
 type Given = f.Read<typeof given> & object;
 
 const submittedPart = f.object({ component: given, components: f.list(given, 0, 5) });

@@ -19,38 +19,36 @@ const one = `${all}/:rule_id` as const;
 const ruleLimit = (trigger: Trigger) => (trigger === Trigger.Keyword ? 6 : 1);
 const longestTimeoutSeconds = 2_419_200;
 
-const words = (max: number) => f.nullable(f.list(f.text(1, 60), 0, max));
+const words = (max: number) => f.list(f.text(1, 60), 0, max);
 
 const triggerMetadata = f.object({
 	keyword_filter: words(1000),
-	regex_patterns: f.nullable(f.list(f.text(1, 260), 0, 10)),
-	presets: f.nullable(f.list(f.choice(1, 2, 3), 0, 3)),
+	regex_patterns: f.list(f.text(1, 260), 0, 10),
+	presets: f.list(f.choice(1, 2, 3), 0, 3),
 	allow_list: words(1000),
-	mention_total_limit: f.nullable(f.integer(0, 50)),
-	mention_raid_protection_enabled: f.nullable(f.boolean),
+	mention_total_limit: f.integer(0, 50),
+	mention_raid_protection_enabled: f.boolean,
 });
 
 const action = f.object({
 	type: f.required(
 		f.choice(Action.BlockMessage, Action.SendAlertMessage, Action.Timeout, Action.BlockMemberInteraction),
 	),
-	metadata: f.nullable(
-		f.object({
-			channel_id: f.nullable(f.snowflake),
-			duration_seconds: f.nullable(f.integer(1, longestTimeoutSeconds)),
-			custom_message: f.nullable(f.text(0, 150)),
-		}),
-	),
+	metadata: f.object({
+		channel_id: f.snowflake,
+		duration_seconds: f.integer(1, longestTimeoutSeconds),
+		custom_message: f.text(0, 150),
+	}),
 });
 
 const fields = {
 	name: f.text(1, 100),
 	event_type: f.choice(EventType.MessageSend, EventType.MemberUpdate),
-	trigger_metadata: f.nullable(triggerMetadata),
+	trigger_metadata: triggerMetadata,
 	actions: f.list(action, 1, 5),
 	enabled: f.boolean,
-	exempt_roles: f.nullable(f.list(f.snowflake, 0, 20)),
-	exempt_channels: f.nullable(f.list(f.snowflake, 0, 50)),
+	exempt_roles: f.list(f.snowflake, 0, 20),
+	exempt_channels: f.list(f.snowflake, 0, 50),
 };
 
 const newFields = {
@@ -63,15 +61,12 @@ const newFields = {
 	),
 };
 
-function metadataOf(
-	trigger: Trigger,
-	given: f.Read<typeof triggerMetadata> | null,
-): APIAutoModerationRuleTriggerMetadata {
+function metadataOf(trigger: Trigger, given: f.Read<typeof triggerMetadata>): APIAutoModerationRuleTriggerMetadata {
 	if (trigger === Trigger.Spam) return {};
 	if (!given) throw missingField("trigger_metadata");
 	const { allow_list, mention_total_limit: limit } = given;
 	if (trigger === Trigger.MentionSpam) {
-		if (limit === undefined || limit === null) throw missingField("trigger_metadata", "mention_total_limit");
+		if (limit === undefined) throw missingField("trigger_metadata", "mention_total_limit");
 		return {
 			mention_total_limit: limit,
 			mention_raid_protection_enabled: given.mention_raid_protection_enabled ?? false,
@@ -157,7 +152,7 @@ export const autoModerationRoutes = [
 			const { trigger_type, event_type } = body;
 			const isUpdate = event_type === EventType.MemberUpdate;
 			if (isUpdate !== (trigger_type === Trigger.MemberProfile)) throw wrongEventType(trigger_type);
-			const trigger_metadata = metadataOf(trigger_type, body.trigger_metadata ?? null);
+			const trigger_metadata = metadataOf(trigger_type, body.trigger_metadata);
 			const actions = actionsOf(call, trigger_type, body.actions);
 			const sameKind = world.autoModeration.in(guild).filter((rule) => rule.trigger_type === trigger_type);
 			const limit = ruleLimit(trigger_type);
@@ -167,15 +162,13 @@ export const autoModerationRoutes = [
 					`Maximum number of rules with trigger type ${trigger_type} is ${limit}`,
 				);
 			const given = {
-				name: body.name,
+				enabled: false,
+				exempt_roles: [],
+				exempt_channels: [],
+				...body,
 				creator_id: call.actor.user.id,
-				event_type,
-				trigger_type,
 				trigger_metadata,
 				actions,
-				enabled: body.enabled ?? false,
-				exempt_roles: body.exempt_roles ?? [],
-				exempt_channels: body.exempt_channels ?? [],
 			};
 			return world.autoModeration.add(guild, given, call.by);
 		},
@@ -190,12 +183,9 @@ export const autoModerationRoutes = [
 			const { trigger_type } = rule;
 			if (body.event_type && body.event_type !== rule.event_type) throw wrongEventType(trigger_type);
 			const changes = {
-				name: body.name,
-				enabled: body.enabled,
-				trigger_metadata: body.trigger_metadata ? metadataOf(trigger_type, body.trigger_metadata) : undefined,
+				...body,
+				trigger_metadata: body.trigger_metadata && metadataOf(trigger_type, body.trigger_metadata),
 				actions: body.actions && actionsOf(call, trigger_type, body.actions),
-				exempt_roles: body.exempt_roles ?? undefined,
-				exempt_channels: body.exempt_channels ?? undefined,
 			};
 			world.autoModeration.edit(guild, rule, changes, call.by);
 			return rule;

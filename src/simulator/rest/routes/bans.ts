@@ -4,7 +4,7 @@ import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireAbove } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { integer, list, nullable, required, snowflake } from "../fields/fields.ts";
+import { integer, list, required, snowflake } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";
 
@@ -26,10 +26,7 @@ export const banRoutes = [
 	route(`GET ${one}`, { needs: "BanMembers", run: banOf }),
 	route(`PUT ${one}`, {
 		needs: "BanMembers",
-		body: {
-			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
-			delete_message_days: nullable(integer(0, 7)),
-		},
+		body: { delete_message_seconds: integer(0, 7 * daySeconds), delete_message_days: integer(0, 7) },
 		// Undocumented: discord.py sends it here (http.py, ban).
 		query: { delete_message_seconds: integer(0, 7 * daySeconds) },
 		run: (call) => {
@@ -44,10 +41,7 @@ export const banRoutes = [
 	}),
 	route("POST /guilds/:guild_id/bulk-ban", {
 		needs: ["BanMembers", "ManageGuild"],
-		body: {
-			user_ids: required(list(snowflake, 1, bulkLimit)),
-			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
-		},
+		body: { user_ids: required(list(snowflake, 1, bulkLimit)), delete_message_seconds: integer(0, 7 * daySeconds) },
 		run: (call) => {
 			const { world, actor, body, by, guild } = call;
 			// The bot itself is skipped without an error.

@@ -16,12 +16,23 @@ import { guildPermissions, has, isShown } from "../../world/state/permissions.ts
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requireMfa, requirePermissions } from "../access.ts";
 import { apiError, formError, found, missingField, notSimulated } from "../errors.ts";
-import { boolean, choice, integer, list, nullable, object, required, snowflake, text } from "../fields/fields.ts";
+import {
+	boolean,
+	choice,
+	integer,
+	list,
+	nullable,
+	object,
+	required,
+	snowflake,
+	text,
+	unchecked,
+} from "../fields/fields.ts";
 import { forumChanges, forumFields } from "../fields/forum-fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 import { isRequired } from "./guilds.ts";
 import { checkOverwrites, keepReadable, overwriteList } from "./overwrites.ts";
-import { deleteThread, editThread, threadFields } from "./threads.ts";
+import { deleteThread, editThread, threadForm } from "./threads.ts";
 
 const channelLimit = 500;
 const categoryLimit = 50;
@@ -30,17 +41,17 @@ export const bitrateLimits = [96_000, 128_000, 256_000, 384_000];
 
 const channelFields = {
 	...forumFields,
-	name: nullable(text(1, 100)),
-	position: nullable(integer(0, 0x7fffffff)),
+	name: text(1, 100),
+	position: integer(0, 0x7fffffff),
 	// The limit depends on the type: a forum's guidelines may be longer than a topic.
 	topic: nullable(text(0, 4096)),
-	nsfw: nullable(boolean),
-	rate_limit_per_user: nullable(integer(0, 21_600)),
-	bitrate: nullable(integer(8000, 384_000)),
-	user_limit: nullable(integer(0, 10_000)),
+	nsfw: boolean,
+	rate_limit_per_user: nullable(integer(0, 21_600), 0),
+	bitrate: integer(8000, 384_000),
+	user_limit: nullable(integer(0, 10_000), 0),
 	rtc_region: nullable(text(0, 100)),
-	video_quality_mode: nullable(choice(1, 2)),
-	permission_overwrites: nullable(overwriteList),
+	video_quality_mode: choice(1, 2),
+	permission_overwrites: overwriteList,
 	parent_id: nullable(snowflake),
 };
 
@@ -55,6 +66,8 @@ const creatable = choice(
 
 const convertible: GuildChannelType[] = [ChannelType.GuildText, ChannelType.GuildAnnouncement];
 
+const editForm = required(object({ ...channelFields, type: choice(...convertible) }));
+
 type ChannelBody = ReadForm<typeof channelFields>;
 
 function changesOf(
@@ -68,18 +81,12 @@ function changesOf(
 	checkSpoiler(body, channel);
 	const overwrites = body.permission_overwrites;
 	return {
+		...body,
 		...forumChanges(call, type, body, channel),
-		name: body.name === null ? undefined : normalizeName(type, body.name),
-		position: body.position ?? undefined,
+		name: normalizeName(type, body.name),
 		topic: body.topic === "" ? null : body.topic,
-		nsfw: body.nsfw ?? undefined,
-		rate_limit_per_user: body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
-		bitrate: body.bitrate ?? undefined,
-		user_limit: body.user_limit === null ? 0 : body.user_limit,
-		rtc_region: body.rtc_region,
-		video_quality_mode: body.video_quality_mode ?? undefined,
 		parent_id: checkParent(guild, type, body.parent_id, channel),
-		permission_overwrites: overwrites ? checkOverwrites(call, guild, overwrites, channel) : undefined,
+		permission_overwrites: overwrites && checkOverwrites(call, guild, overwrites, channel),
 	};
 }
 
@@ -182,7 +189,7 @@ export const channelRoutes = [
 	route("POST /guilds/:guild_id/channels", {
 		needs: "ManageChannels",
 		status: 201,
-		body: { ...channelFields, name: required(text(1, 100)), type: nullable(creatable) },
+		body: { ...channelFields, name: required(text(1, 100)), type: creatable },
 		run: (call) => {
 			const { guild } = call;
 			if (guild.channels.size >= channelLimit) throw apiError("MaximumNumberOfGuildChannelsReached");
@@ -206,9 +213,9 @@ export const channelRoutes = [
 			list(
 				object({
 					id: required(snowflake),
-					position: nullable(integer(0, 0x7fffffff)),
+					position: integer(0, 0x7fffffff),
 					parent_id: nullable(snowflake),
-					lock_permissions: nullable(boolean),
+					lock_permissions: boolean,
 				}),
 				0,
 				channelLimit,
@@ -229,8 +236,7 @@ export const channelRoutes = [
 					? structuredClone(parent?.permission_overwrites)
 					: undefined;
 				if (permission_overwrites) keepReadable(guild, channel, permission_overwrites);
-				const position = move.position ?? undefined;
-				return { channel, position, parent_id, permission_overwrites };
+				return { channel, position: move.position, parent_id, permission_overwrites };
 			});
 			const adopted = moves.filter(({ parent_id }) => parent_id !== undefined);
 			if (adopted.length > 1) throw apiError("OnlyOneChannelCanHaveAParentIdModifiedAtATime");
@@ -247,22 +253,22 @@ export const channelRoutes = [
 	route("GET /channels/:channel_id", (call) => serialize.channel(call.channel, call.actor)),
 	route("PATCH /channels/:channel_id", {
 		inArchived: true,
-		body: { ...channelFields, ...threadFields, type: nullable(choice(...convertible)) },
+		body: unchecked,
 		run: (call) => {
 			const place = call.channel;
-			if (isThread(place)) return editThread(call, place);
+			if (isThread(place)) return editThread(call, place, threadForm.read(call.body));
 			const channel = guildChannelOf(call);
+			const body = editForm.read(call.body);
 			requirePermissions(call, channel, "ManageChannels");
 			const guild = call.world.guilds.of(channel);
-			const { type } = call.body;
-			const newType = type ?? channel.type;
+			const newType = body.type ?? channel.type;
 			if (newType !== channel.type) {
 				if (!convertible.includes(channel.type)) throw notSimulated("changing such a channel's type");
 				requireCommunity(guild, newType);
 				if (isRequired(guild, channel.id)) throw apiError("CommunityServerChannelsMustBeTextChannels");
 			}
 			const changes = {
-				...changesOf(call, guild, newType, call.body, channel),
+				...changesOf(call, guild, newType, body, channel),
 				type: newType === channel.type ? undefined : newType,
 			};
 			call.world.channels.edit(channel, changes, call.by);

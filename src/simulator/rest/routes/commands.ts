@@ -102,21 +102,16 @@ function duplicateName(key: number) {
 }
 
 function detailsOf(form: NewCommand, guildId?: string): CommandDetails {
+	const { dm_permission = true, contexts = null, integration_types = [0], default_permission: _, ...rest } = form;
 	return {
-		type: form.type,
-		name: form.name,
-		name_localizations: form.name_localizations ?? null,
-		description: form.description,
-		description_localizations: form.description_localizations ?? null,
-		options: form.options ?? [],
+		name_localizations: null,
+		description_localizations: null,
+		options: [],
+		nsfw: false,
+		...rest,
 		default_member_permissions: form.default_member_permissions?.toString() ?? null,
-		nsfw: form.nsfw ?? false,
 		// A guild's command has no contexts.
-		...(guildId === undefined && {
-			dm_permission: form.dm_permission ?? true,
-			contexts: form.contexts ?? null,
-			integration_types: form.integration_types ?? [0],
-		}),
+		...(guildId === undefined && { dm_permission, contexts, integration_types }),
 	};
 }
 

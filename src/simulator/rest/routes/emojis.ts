@@ -22,7 +22,7 @@ const imageLimitBytes = 256 * 1024;
 const formLimitBytes = 2048 * 1024;
 
 const name = text(2, 32);
-const roles = nullable(list(snowflake, 0, 250));
+const roles = nullable(list(snowflake, 0, 250), []);
 
 const { CreateGuildExpressions, ManageGuildExpressions } = Permission;
 
@@ -90,8 +90,7 @@ export const emojiRoutes = [
 			const { guild, body, world, by } = call;
 			const emoji = managedEmoji(call);
 			requireName(body.name);
-			const roles = body.roles === null ? [] : body.roles;
-			const changes = { name: body.name, roles: roles && requireRoles(call, roles) };
+			const changes = { name: body.name, roles: body.roles && requireRoles(call, body.roles) };
 			world.emojis.edit(guild, emoji, changes, by);
 			return emoji;
 		},

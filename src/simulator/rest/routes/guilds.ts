@@ -17,10 +17,9 @@ import * as f from "../fields/fields.ts";
 import { image } from "../images.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 
-/** A request field whose value must be null or one of the numbers of the TypeScript enum `numbers`. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	const all = Object.values(numbers).filter((one) => typeof one === "number");
-	return f.nullable(f.choice(...(all as T[])));
+	return f.choice(...(all as T[]));
 }
 
 const notKept: Readonly<Record<string, f.Field<unknown>>> = {
@@ -49,7 +48,7 @@ const settings = {
 	rules_channel_id: f.nullable(f.snowflake),
 	public_updates_channel_id: f.nullable(f.snowflake),
 	safety_alerts_channel_id: f.nullable(f.snowflake),
-	preferred_locale: f.nullable(f.oneOf(...Object.values(Locale))),
+	preferred_locale: f.nullable(f.oneOf(...Object.values(Locale)), Locale.EnglishUS),
 	premium_progress_bar_enabled: f.boolean,
 };
 
@@ -166,15 +165,7 @@ export const guildRoutes = [
 			const isNew = isCommunity && !guild.features.includes("COMMUNITY");
 			for (const key of Object.keys(kinds)) checkChannel(call, isCommunity, key);
 			if (isCommunity) checkCommunity(guild, body, isNew);
-			const changes = {
-				...body,
-				features,
-				icon: body.icon && addIcon(call, body.icon),
-				verification_level: body.verification_level ?? undefined,
-				default_message_notifications: body.default_message_notifications ?? undefined,
-				explicit_content_filter: body.explicit_content_filter ?? undefined,
-				preferred_locale: body.preferred_locale === null ? Locale.EnglishUS : body.preferred_locale,
-			};
+			const changes = { ...body, features, icon: body.icon && addIcon(call, body.icon) };
 			world.guilds.edit(guild, changes, by);
 			return serialize.guild(guild);
 		},

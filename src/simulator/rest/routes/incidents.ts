@@ -21,9 +21,9 @@ export const incidentRoutes = [
 			const { guild, body, world } = call;
 			const until = (field: keyof typeof fields) => {
 				const at = body[field];
-				if (at && at.getTime() > Date.now() + longestMs)
+				if (at && Date.parse(at) > Date.now() + longestMs)
 					throw formError("INCIDENT_ACTION_TOO_LONG", "Must be 24 hours or fewer from now.", field);
-				return at === undefined ? (guild.incidents_data?.[field] ?? null) : (at?.toISOString() ?? null);
+				return at === undefined ? (guild.incidents_data?.[field] ?? null) : at;
 			};
 			const incidents_data = {
 				invites_disabled_until: until("invites_disabled_until"),

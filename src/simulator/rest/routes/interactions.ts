@@ -9,7 +9,7 @@ import {
 import type { Choice, Interaction, Response } from "../../interactions/interaction.ts";
 import { isThread, type Message } from "../../world/state/entities.ts";
 import { apiError, atKey, notSimulated } from "../errors.ts";
-import { boolean, integer, notOneOf, nullable, object, required, unchecked } from "../fields/fields.ts";
+import { boolean, integer, notOneOf, object, required, unchecked } from "../fields/fields.ts";
 import { choicesOf } from "../fields/option-fields.ts";
 import { focusedIn, type SentOption } from "../interactions/command-options.ts";
 import { checkInvocation, invocationFields } from "../interactions/invocation.ts";
@@ -99,7 +99,7 @@ function answer(
 	if (type === ApplicationCommandAutocompleteResult) return { choices: choicesFor(interaction, call.body.data) };
 	if (type === Modal) return { modal: modalData.read(call.body.data) };
 	if (isThread(channel) && channel.archived && channel.locked) throw apiError("InvalidActionOnArchivedThread");
-	const data = messageData.read(call.body.data ?? undefined) ?? noData;
+	const data = messageData.read(call.body.data) ?? noData;
 	const ephemeral = (data.flags ?? 0) & MessageFlags.Ephemeral;
 	if (type === DeferredChannelMessageWithSource) {
 		const flags = MessageFlags.Loading | ephemeral;
@@ -123,7 +123,7 @@ function answer(
 function choicesFor({ data }: Interaction, given: unknown): readonly Choice[] {
 	const { options } = data as { options: readonly SentOption[] };
 	const [focused] = focusedIn(options);
-	const form = object({ choices: nullable(choicesOf(focused?.type ?? Option.String)) });
+	const form = object({ choices: choicesOf(focused?.type ?? Option.String) });
 	return required(form).read(given).choices ?? [];
 }
 

@@ -8,7 +8,7 @@ import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, integer, list, nullable, present, snowflake, text } from "../fields/fields.ts";
+import { boolean, integer, list, snowflake, text } from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
@@ -94,10 +94,10 @@ export const inviteRoutes = [
 	route("POST /channels/:channel_id/invites", {
 		needs: "CreateInstantInvite",
 		body: {
-			max_age: nullable(integer(0, longestSeconds)),
-			max_uses: nullable(integer(0, 100)),
-			temporary: nullable(boolean),
-			unique: nullable(boolean),
+			max_age: integer(0, longestSeconds),
+			max_uses: integer(0, 100),
+			temporary: boolean,
+			unique: boolean,
 			target_type: notSimulatedField("invites to streams and activities"),
 			role_ids: list(snowflake, 0, 250),
 		},
@@ -106,15 +106,15 @@ export const inviteRoutes = [
 			const { world, body, actor, by } = call;
 			// https://github.com/Rapptz/discord.py/pull/6063
 			if (channel.type === ChannelType.GuildCategory) throw apiError("UnknownChannel");
-			const { max_age, max_uses, temporary, role_ids = [] } = body;
+			const { unique, target_type: _, role_ids = [], ...times } = body;
 			const guild = world.guilds.of(channel);
 			requireGrantable(call, guild, role_ids);
 			if (arePaused(guild)) {
 				call.skipJournal();
 				return undefined;
 			}
-			const settings = { inviter: actor.user, role_ids, ...present({ max_age, max_uses, temporary }) };
-			const known = body.unique ? undefined : world.invites.findSame(channel, settings);
+			const settings = { inviter: actor.user, role_ids, ...times };
+			const known = unique ? undefined : world.invites.findSame(channel, settings);
 			if (known) {
 				call.skipJournal();
 				return withMetadata(call, known);
@@ -135,7 +135,7 @@ export const inviteRoutes = [
 		},
 	}),
 	route("POST /invites/:invite_code", {
-		body: { session_id: nullable(text(1, 100)) },
+		body: { session_id: text(1, 100) },
 		run: (call) => {
 			if (call.actor.user.bot) throw apiError("BotsCannotUseThisEndpoint");
 			const invite = inviteOf(call);

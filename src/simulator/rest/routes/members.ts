@@ -38,9 +38,9 @@ export const memberRoutes = [
 	route("PATCH /guilds/:guild_id/members/:user_id", {
 		body: {
 			nick: nullable(text(0, 32)),
-			roles: nullable(list(snowflake, 0, 250)),
-			mute: nullable(boolean),
-			deaf: nullable(boolean),
+			roles: nullable(list(snowflake, 0, 250), []),
+			mute: boolean,
+			deaf: boolean,
 			channel_id: nullable(snowflake),
 			communication_disabled_until: nullable(timestamp),
 		},
@@ -52,12 +52,12 @@ export const memberRoutes = [
 				requireGuildPermissions(call, "ManageNicknames");
 				requireAbove(call, member);
 			}
-			if (roles !== undefined) checkRoles(call, roles ?? []);
+			if (roles) checkRoles(call, roles);
 			if (until !== undefined) checkTimeout(call, until);
 			const changes = {
 				nick: nick === undefined ? undefined : nick || null,
-				roles: roles === undefined ? undefined : [...new Set(roles ?? [])],
-				communication_disabled_until: until === undefined ? undefined : (until?.toISOString() ?? null),
+				roles: roles && [...new Set(roles)],
+				communication_disabled_until: until,
 				...muting,
 			};
 			// Moving between voice channels does not change the member.
@@ -122,12 +122,12 @@ function changeRoles(call: Call<typeof oneRole>, roles: string[]): void {
 	if (roles.length !== member.roles.length) call.world.members.edit(guild, member, { roles }, call.by);
 }
 
-function checkTimeout(call: MemberCall, until: Date | null): void {
+function checkTimeout(call: MemberCall, until: string | null): void {
 	const { guild, member } = call;
 	requireGuildPermissions(call, "ModerateMembers");
 	requireAbove(call, member);
 	if (has(guildPermissions(guild, member.user.id), "Administrator")) throw apiError("MissingPermissions");
-	if (until && until.getTime() > Date.now() + timeoutLimitMs)
+	if (until && Date.parse(until) > Date.now() + timeoutLimitMs)
 		throw formError(
 			"INVALID_COMMUNICATION_DISABLED_TIMESTAMP",
 			"Invalid communication disabled timestamp",

@@ -9,7 +9,7 @@ import { timeOf } from "../../world/state/snowflake.ts";
 import { permissionsIn, requireManageMessages, requirePermissions } from "../access.ts";
 import { moderate } from "../automod-actions.ts";
 import { ApiError, apiError, formError, found, rateLimited } from "../errors.ts";
-import { boolean, integer, list, nullable, refine, required, snowflake, unchecked } from "../fields/fields.ts";
+import { boolean, integer, list, refine, required, snowflake, unchecked } from "../fields/fields.ts";
 import {
 	contentFields,
 	editedContent,
@@ -41,16 +41,16 @@ const nonce = refine(unchecked, (value) => {
 const newMessage = {
 	...contentFields,
 	tts: boolean,
-	nonce: nullable(nonce),
+	nonce: nonce,
 	enforce_nonce: boolean,
-	message_reference: nullable(messageReference),
-	poll: nullable(pollForm),
+	message_reference: messageReference,
+	poll: pollForm,
 };
 
 type NewMessage = ReadForm<typeof newMessage>;
 
 function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
-	const nonce = call.body.nonce ?? undefined;
+	const { nonce } = call.body;
 	return nonce === undefined ? undefined : `${call.actor.user.id} ${channel.id} ${nonce}`;
 }
 
@@ -110,7 +110,7 @@ function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	const forward = isForward ? asForward(call, channel, body, reference) : undefined;
 	const message = {
 		...newContent(call, channel, body, replied),
-		...(nonce === undefined || nonce === null ? {} : { nonce }),
+		...(nonce !== undefined && { nonce }),
 		...(replied && asReply(channel, replied)),
 		...forward,
 	};
@@ -144,9 +144,8 @@ export const messageRoutes = [
 			const channel = textChannelOf(call);
 			// Without READ_MESSAGE_HISTORY the list is empty.
 			if (!has(permissionsIn(call, channel), "ReadMessageHistory")) return [];
-			const { limit = 50, ...borders } = call.query;
 			return call.world.messages
-				.page(channel.id, { limit, ...borders })
+				.page(channel.id, { limit: 50, ...call.query })
 				.map((message) => serializeMessage(call, message));
 		},
 	}),
@@ -195,9 +194,9 @@ export const messageRoutes = [
 			checkLocked(call, channel);
 			const own = message.author === actor.user;
 			if (own && message.poll) throw apiError("CannotEditAPollMessage");
-			const asks = Object.values({ ...body, flags: undefined });
+			const { flags: _, ...others } = body;
 			// With MANAGE_MESSAGES others' embeds can be hidden, nothing more.
-			if (!own && asks.some((value) => value !== undefined)) throw apiError("CannotEditMessageAuthoredByAnotherUser");
+			if (!own && Object.keys(others).length > 0) throw apiError("CannotEditMessageAuthoredByAnotherUser");
 			if (!own) requirePermissions(call, channel, "ManageMessages");
 			const executeActions = moderate(call, channel, body.content ?? "");
 			const changes = editedContent(call, channel, message, body);

@@ -4,6 +4,7 @@
 import { GuildOnboardingPromptType as Kind, GuildOnboardingMode as Mode } from "discord.js";
 import { isBelowRequirements, type Prompt, type PromptOption } from "../../world/guilds/onboarding.ts";
 import type { Guild } from "../../world/state/entities.ts";
+import { apply } from "../../world/state/state.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
 import * as f from "../fields/fields.ts";
@@ -14,25 +15,25 @@ const path = "/guilds/:guild_id/onboarding";
 
 // The limits are those of Discord's OpenAPI document.
 const option = f.object({
-	id: f.nullable(f.snowflake),
+	id: f.snowflake,
 	title: f.required(f.text(1, 50)),
-	description: f.nullable(f.text(0, 100)),
-	emoji_id: f.nullable(f.snowflake),
-	emoji_name: f.nullable(f.text(0, 100)),
-	emoji_animated: f.nullable(f.boolean),
-	role_ids: f.nullable(f.list(f.snowflake, 0, 50)),
-	channel_ids: f.nullable(f.list(f.snowflake, 0, 50)),
+	description: f.text(0, 100),
+	emoji_id: f.snowflake,
+	emoji_name: f.text(0, 100),
+	emoji_animated: f.boolean,
+	role_ids: f.list(f.snowflake, 0, 50),
+	channel_ids: f.list(f.snowflake, 0, 50),
 });
 
 const prompt = f.object({
 	// Required also for new prompts: https://github.com/discord/discord-api-docs/issues/6320
 	id: f.required(f.snowflake),
-	type: f.nullable(f.choice(Kind.MultipleChoice, Kind.Dropdown)),
+	type: f.choice(Kind.MultipleChoice, Kind.Dropdown),
 	title: f.required(f.text(1, 100)),
 	options: f.required(f.list(option, 1, 50)),
-	single_select: f.nullable(f.boolean),
-	required: f.nullable(f.boolean),
-	in_onboarding: f.nullable(f.boolean),
+	single_select: f.boolean,
+	required: f.boolean,
+	in_onboarding: f.boolean,
 });
 
 /**
@@ -82,13 +83,12 @@ function optionOf(guild: Guild, given: f.Read<typeof option> & object): PromptOp
  */
 function promptOf(guild: Guild, given: f.Read<typeof prompt> & object): Prompt {
 	return {
-		id: given.id,
-		type: given.type ?? Kind.MultipleChoice,
-		title: given.title,
+		type: Kind.MultipleChoice,
+		single_select: false,
+		required: false,
+		in_onboarding: false,
+		...given,
 		options: given.options.map((one) => optionOf(guild, one)),
-		single_select: given.single_select ?? false,
-		required: given.required ?? false,
-		in_onboarding: given.in_onboarding ?? false,
 	};
 }
 
@@ -102,22 +102,23 @@ export const onboardingRoutes = [
 	route(`PUT ${path}`, {
 		needs: ["ManageGuild", "ManageRoles"],
 		body: {
-			prompts: f.nullable(f.list(prompt, 0, 15)),
-			default_channel_ids: f.nullable(f.list(f.snowflake, 0, 500)),
-			enabled: f.nullable(f.boolean),
-			mode: f.nullable(f.choice(Mode.OnboardingDefault, Mode.OnboardingAdvanced)),
+			prompts: f.list(prompt, 0, 15),
+			default_channel_ids: f.list(f.snowflake, 0, 500),
+			enabled: f.boolean,
+			mode: f.choice(Mode.OnboardingDefault, Mode.OnboardingAdvanced),
 		},
 		run: (call) => {
 			const { guild, body, world, by } = call;
 			// All fields are optional: https://github.com/discord/discord-api-docs/issues/6887
-			const changes = f.present({
-				prompts: body.prompts?.map((one) => promptOf(guild, one)),
-				default_channel_ids: body.default_channel_ids && channelIds(guild, body.default_channel_ids),
-				enabled: body.enabled,
-				mode: body.mode,
-			});
+			const { prompts, default_channel_ids } = body;
+			const changes = {
+				...body,
+				prompts: prompts?.map((one) => promptOf(guild, one)),
+				default_channel_ids: default_channel_ids && channelIds(guild, default_channel_ids),
+			};
 			const before = world.onboardings.of(guild);
-			const after = { ...before, ...changes };
+			const after = { ...before };
+			apply(after, changes);
 			// A guess (onboarding-below): which of the two codes a request gets.
 			if (after.enabled && isBelowRequirements(guild, after))
 				throw apiError(

@@ -6,12 +6,12 @@ import type { Guild, GuildChannel, Overwrite } from "../../world/state/entities.
 import { has, mayOverwrite, permissionsOfEveryone } from "../../world/state/permissions.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
-import { choice, list, nullable, object, permissionBits, required, snowflake } from "../fields/fields.ts";
+import { choice, list, object, permissionBits, required, snowflake } from "../fields/fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
 const overwriteLimit = 1000;
 
-const overwriteFields = { type: choice(0, 1), allow: nullable(permissionBits), deny: nullable(permissionBits) };
+const overwriteFields = { type: choice(0, 1), allow: permissionBits, deny: permissionBits };
 
 /** The field `permission_overwrites` of a request body that creates or edits a channel. */
 export const overwriteList = list(object({ ...overwriteFields, id: required(snowflake) }), 0, overwriteLimit);

@@ -26,9 +26,7 @@ export const pinRoutes = [
 		query: { limit: integer(1, 50), before: timestamp },
 		run: (call) => {
 			const { limit = 50, before } = call.query;
-			const rest = readablePins(call).filter(
-				({ pinned_at }) => !before || Date.parse(pinned_at ?? "") < before.getTime(),
-			);
+			const rest = readablePins(call).filter(({ pinned_at }) => !before || (pinned_at ?? "") < before);
 			return {
 				items: rest
 					.slice(0, limit)

@@ -10,20 +10,16 @@ import { serializeMessage } from "../message-body.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";
 
-const emoji = f.object({ id: f.nullable(f.snowflake), name: f.nullable(f.text(0, 64)) });
+const emoji = f.object({ id: f.snowflake, name: f.text(0, 64) });
 
 export const pollForm = f.object({
 	question: f.required(f.object({ text: f.required(f.text(1, 300)) })),
 	answers: f.required(
-		f.list(
-			f.object({ poll_media: f.required(f.object({ text: f.required(f.text(1, 55)), emoji: f.nullable(emoji) })) }),
-			1,
-			10,
-		),
+		f.list(f.object({ poll_media: f.required(f.object({ text: f.required(f.text(1, 55)), emoji: emoji })) }), 1, 10),
 	),
-	duration: f.nullable(f.integer(1, 768)),
-	allow_multiselect: f.nullable(f.boolean),
-	layout_type: f.nullable(f.choice(1)),
+	duration: f.integer(1, 768),
+	allow_multiselect: f.boolean,
+	layout_type: f.choice(1),
 });
 
 type PollForm = Exclude<f.Read<typeof pollForm>, undefined>;

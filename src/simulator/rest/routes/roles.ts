@@ -20,18 +20,12 @@ const iconLimitBytes = 256 * 1024;
 const holographic = { primary_color: 11127295, secondary_color: 16759788, tertiary_color: 16761760 };
 
 const roleFields = {
-	name: f.nullable(f.text(1, 100)),
-	permissions: f.nullable(f.permissionBits),
-	color: f.nullable(color),
-	colors: f.nullable(
-		f.object({
-			primary_color: f.required(color),
-			secondary_color: f.nullable(color),
-			tertiary_color: f.nullable(color),
-		}),
-	),
-	hoist: f.nullable(f.boolean),
-	mentionable: f.nullable(f.boolean),
+	name: f.text(1, 100),
+	permissions: f.permissionBits,
+	color: color,
+	colors: f.object({ primary_color: f.required(color), secondary_color: color, tertiary_color: color }),
+	hoist: f.boolean,
+	mentionable: f.boolean,
 	icon: f.nullable(image(iconLimitBytes)),
 	unicode_emoji: f.nullable(
 		f.refine(f.text(0, 100), (given) => {
@@ -50,9 +44,9 @@ type RoleBody = ReadForm<typeof roleFields>;
  */
 function requireFeatures({ features }: Guild, body: RoleBody): void {
 	const { colors, icon, unicode_emoji } = body;
-	const gradient = colors?.secondary_color ?? colors?.tertiary_color ?? null;
+	const gradient = colors?.secondary_color ?? colors?.tertiary_color;
 	const lacksIcons = (icon || unicode_emoji) && !features.includes("ROLE_ICONS");
-	const lacksColors = gradient !== null && !features.includes("ENHANCED_ROLE_COLORS");
+	const lacksColors = gradient !== undefined && !features.includes("ENHANCED_ROLE_COLORS");
 	if (lacksIcons || lacksColors) throw apiError("ServerNeedsMoreBoostsToPerformThisAction");
 }
 
@@ -61,7 +55,7 @@ function requireFeatures({ features }: Guild, body: RoleBody): void {
  * A guess (role-color): setting only `color` removes a gradient from the role.
  */
 function colorsOf({ color, colors }: RoleBody) {
-	const primary_color = colors?.primary_color ?? color ?? undefined;
+	const primary_color = colors?.primary_color ?? color;
 	if (primary_color === undefined) return undefined;
 	const { secondary_color = null, tertiary_color = null } = colors ?? {};
 	// Discord replaces other colors: https://discord.com/developers/docs/topics/permissions#role-object-role-colors-object
@@ -72,14 +66,12 @@ function colorsOf({ color, colors }: RoleBody) {
 function changesOf(guild: Guild, body: RoleBody): RoleChanges {
 	requireFeatures(guild, body);
 	const colors = colorsOf(body);
+	const { permissions } = body;
 	return {
-		name: body.name ?? undefined,
-		hoist: body.hoist ?? undefined,
-		mentionable: body.mentionable ?? undefined,
-		icon: body.icon,
-		unicode_emoji: body.unicode_emoji,
-		permissions: typeof body.permissions === "bigint" ? String(body.permissions & allPermissions) : undefined,
-		...(colors && { color: colors.primary_color, colors }),
+		...body,
+		permissions: permissions === undefined ? undefined : String(permissions & allPermissions),
+		color: colors?.primary_color,
+		colors,
 	};
 }
 
@@ -103,7 +95,7 @@ export const roleRoutes = [
 	route(`PATCH ${all}`, {
 		needs: "ManageRoles",
 		body: f.required(
-			f.list(f.object({ id: f.required(f.snowflake), position: f.nullable(f.integer(0, 0x7fffffff)) }), 0, roleLimit),
+			f.list(f.object({ id: f.required(f.snowflake), position: f.integer(0, 0x7fffffff) }), 0, roleLimit),
 		),
 		run: (call) => {
 			const { guild } = call;
@@ -111,7 +103,7 @@ export const roleRoutes = [
 			for (const { id, position } of call.body) {
 				const role = found(guild.roles.get(id), "UnknownRole");
 				// Clients also list roles that do not move.
-				if (typeof position !== "number" || position === role.position) continue;
+				if (position === undefined || position === role.position) continue;
 				if (role.id === guild.id) throw apiError("InvalidRole");
 				requireAboveRole(call, role);
 				// A role cannot move to or above the actor's highest role.
@@ -130,7 +122,7 @@ export const roleRoutes = [
 			const { guild, role } = call;
 			requireAboveRole(call, role);
 			const { permissions, name } = call.body;
-			if (typeof permissions === "bigint") {
+			if (permissions !== undefined) {
 				const changed = permissions ^ BigInt(role.permissions);
 				requireGuildPermissions(call, changed & allPermissions);
 			}

@@ -24,7 +24,9 @@ const one = `${all}/:event_id` as const;
 
 const optionalFields = {
 	channel_id: f.nullable(f.snowflake),
-	entity_metadata: f.nullable(f.object({ location: f.text(1, 100) })),
+	entity_metadata: f.nullable(
+		f.refine(f.object({ location: f.text(1, 100) }), ({ location }) => (location ? { location } : null)),
+	),
 	scheduled_end_time: f.nullable(f.timestamp),
 	description: f.nullable(f.text(1, 1000)),
 	image: notSimulatedField("pictures of scheduled events"),
@@ -128,28 +130,11 @@ function checkTimes(
 		);
 }
 
-function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
-	const { entity_metadata, entity_type } = body;
-	const end = body.scheduled_end_time;
-	const becomesHeard = entity_type !== undefined && entity_type !== Kind.External;
-	return {
-		name: body.name,
-		description: body.description,
-		channel_id: body.channel_id,
-		entity_type,
-		status: body.status,
-		scheduled_start_time: body.scheduled_start_time?.toISOString(),
-		scheduled_end_time: end === null ? null : end?.toISOString(),
-		entity_metadata:
-			becomesHeard || entity_metadata === null
-				? null
-				: entity_metadata?.location === undefined
-					? undefined
-					: { location: entity_metadata.location },
-	};
+/** An event that is no longer external loses its location. */
+function changesOf<B extends Pick<ReadForm<typeof editFields>, "entity_type" | "entity_metadata">>(body: B) {
+	const isHeard = body.entity_type !== undefined && body.entity_type !== Kind.External;
+	return isHeard ? { ...body, entity_metadata: null } : body;
 }
-
-const isDefined = (value: unknown) => value !== undefined;
 
 export const scheduledEventRoutes = [
 	route(`GET ${all}`, {
@@ -167,17 +152,9 @@ export const scheduledEventRoutes = [
 		run: (call) => {
 			const { guild } = call;
 			const { scheduledEvents } = call.world;
-			const { name, entity_type } = call.body;
-			const changes = changesOf({ ...call.body, status: undefined });
-			const event = {
-				channel_id: null,
-				entity_metadata: null,
-				scheduled_end_time: null,
-				...f.pickBy(changes, isDefined),
-				name,
-				entity_type,
-				scheduled_start_time: call.body.scheduled_start_time.toISOString(),
-			};
+			const changes = changesOf(call.body);
+			const { channel_id = null, entity_metadata = null, scheduled_end_time = null } = changes;
+			const event = { ...changes, channel_id, entity_metadata, scheduled_end_time };
 			checkPlace(guild, event);
 			// MANAGE_EVENTS alone is not sufficient since 2026-02-23:
 			// https://discord.com/developers/docs/resources/guild-scheduled-event (Permissions)
@@ -212,7 +189,7 @@ export const scheduledEventRoutes = [
 					`An event with status ${event.status} cannot change to status ${status}.`,
 					"status",
 				);
-			const changed = { ...event, ...f.pickBy(changes, isDefined) };
+			const changed = { ...event, ...changes };
 			checkPlace(guild, changed);
 			requirePermissionsAt(call, changed, editing);
 			checkTimes(changes, changed);

@@ -57,9 +57,8 @@ export const searchRoutes = [
 				(place) => query.include_nsfw || !world.channels.isNsfw(place),
 			);
 			const all = searched.flatMap(({ id }) => world.messages.in(id));
-			const { sort_by = "timestamp", sort_order = "desc" } = query;
-			const found = searchMessages(all, query, { sort_by, sort_order });
 			const { offset = 0, limit = 25 } = query;
+			const found = searchMessages(all, { sort_by: "timestamp", sort_order: "desc", ...query });
 			const page = found.slice(offset, offset + limit);
 			const threads = searched.filter(isThread).filter(({ id }) => page.some(({ channel_id }) => channel_id === id));
 			return {

@@ -7,7 +7,7 @@ import { type GuildChannel, isGuildChannel, type StageInstance } from "../../wor
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, found, notSimulated } from "../errors.ts";
-import { boolean, choice, nullable, required, snowflake, text } from "../fields/fields.ts";
+import { boolean, choice, required, snowflake, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 const moderator = Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers;
@@ -40,7 +40,7 @@ export const stageRoutes = [
 			topic: required(fields.topic),
 			channel_id: required(snowflake),
 			send_start_notification: boolean,
-			guild_scheduled_event_id: nullable(snowflake),
+			guild_scheduled_event_id: snowflake,
 		},
 		run: (call) => {
 			const { stages } = call.world;

@@ -9,7 +9,18 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, missingField } from "../errors.ts";
-import { boolean, choice, integer, nullable, object, required, snowflake, text, timestamp } from "../fields/fields.ts";
+import {
+	boolean,
+	choice,
+	integer,
+	nullable,
+	object,
+	type Read,
+	required,
+	snowflake,
+	text,
+	timestamp,
+} from "../fields/fields.ts";
 import { appliedTags, archiveDuration, checkedTags, slowMode } from "../fields/forum-fields.ts";
 import { contentFields, newContent, requireContent, requireEmbedsAndFiles, serializeMessage } from "../message-body.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
@@ -24,24 +35,26 @@ const startFields = {
 
 type Start = ReadForm<typeof startFields>;
 
-/** The fields of a request body that edits a thread, without its name and slow mode. */
-export const threadFields = {
-	archived: nullable(boolean),
-	auto_archive_duration: archiveDuration,
-	locked: nullable(boolean),
-	invitable: nullable(boolean),
-	applied_tags: nullable(appliedTags),
-};
+/** A request body that edits a thread. */
+export const threadForm = required(
+	object({
+		name: text(1, 100),
+		archived: boolean,
+		auto_archive_duration: archiveDuration,
+		locked: boolean,
+		invitable: boolean,
+		rate_limit_per_user: nullable(slowMode, 0),
+		flags: integer(0, Number.MAX_SAFE_INTEGER),
+		applied_tags: appliedTags,
+	}),
+);
 
 function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 	const guild = call.world.guilds.of(parent);
 	const active = [...guild.threads.values()].filter((one) => !one.archived);
 	if (active.length >= activeLimit) throw apiError("MaximumActiveThreads");
-	return {
-		name: body.name,
-		auto_archive_duration: body.auto_archive_duration ?? undefined,
-		rate_limit_per_user: body.rate_limit_per_user ?? undefined,
-	};
+	const { name, auto_archive_duration, rate_limit_per_user } = body;
+	return { name, auto_archive_duration, rate_limit_per_user };
 }
 
 function requireThreadable({ type }: GuildChannel): void {
@@ -52,10 +65,10 @@ function requireThreadable({ type }: GuildChannel): void {
 const post = object(contentFields);
 const newThread = {
 	...startFields,
-	type: nullable(choice(ChannelType.AnnouncementThread, ChannelType.PublicThread, ChannelType.PrivateThread)),
-	invitable: nullable(boolean),
-	message: nullable(post),
-	applied_tags: nullable(appliedTags),
+	type: choice(ChannelType.AnnouncementThread, ChannelType.PublicThread, ChannelType.PrivateThread),
+	invitable: boolean,
+	message: post,
+	applied_tags: appliedTags,
 };
 type Body = ReadForm<typeof newThread>;
 
@@ -71,8 +84,7 @@ function startAlone(call: Call<"", Body>, parent: GuildChannel) {
 	const needed = hidden ? CreatePrivateThreads : CreatePublicThreads;
 	requirePermissions(call, parent, needed);
 	const start = startOf(call, parent, body);
-	const invitable = (hidden ? body.invitable : undefined) ?? undefined;
-	const given = { ...start, type, invitable };
+	const given = { ...start, type, invitable: hidden ? body.invitable : undefined };
 	const thread = world.threads.add(parent, actor.user, given, by);
 	return serialize.thread(thread, actor.user.id);
 }
@@ -94,28 +106,19 @@ function startPost(call: Call<"", Body>, forum: GuildChannel) {
 	return { ...serialize.thread(thread, actor.user.id), message: serializeMessage(call, first) };
 }
 
-type Edit = ReadForm<typeof threadFields> & {
-	name?: string | null | undefined;
-	rate_limit_per_user?: number | null | undefined;
-	flags?: number | null | undefined;
-};
+type Edit = Read<typeof threadForm>;
 
-export function editThread(call: Call<"", Edit>, thread: Thread) {
-	const { body, world, actor, by } = call;
+export function editThread(call: Call, thread: Thread, body: Edit) {
+	const { world, actor, by } = call;
 	if (thread.archived && body.archived !== false) throw apiError("InvalidActionOnArchivedThread");
 	requireEditor(call, thread, body);
-	const { invitable, applied_tags: tags } = body;
+	const { applied_tags: tags } = body;
 	const forum = world.guilds.of(thread).channels.get(thread.parent_id);
 	const changes: ThreadChanges = {
-		name: body.name ?? undefined,
-		archived: body.archived ?? undefined,
-		locked: body.locked ?? undefined,
-		auto_archive_duration: body.auto_archive_duration ?? undefined,
-		rate_limit_per_user: body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
-		invitable: (isPrivate(thread) ? invitable : undefined) ?? undefined,
+		...body,
+		invitable: isPrivate(thread) ? body.invitable : undefined,
 		applied_tags:
 			tags && forum && thread.applied_tags ? checkedTags(call, forum, tags, thread.applied_tags) : undefined,
-		flags: body.flags ?? undefined,
 	};
 	world.threads.edit(thread, changes, by);
 	return serialize.thread(thread, actor.user.id);
@@ -125,9 +128,7 @@ function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (has(permissionsIn(call, thread), "ManageThreads")) return;
 	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
 	const moderating = [locked, rate_limit_per_user, flags].some((value) => value !== undefined);
-	const changing =
-		archived === true ||
-		Object.keys({ ...threadFields, name: true }).some((key) => others[key as keyof typeof others] !== undefined);
+	const changing = archived === true || Object.keys(others).length > 0;
 	const owns = thread.owner_id === call.actor.user.id;
 	const reopens = archived === false;
 	if (moderating || (changing && !owns) || (reopens && thread.locked)) throw apiError("MissingPermissions");
@@ -161,10 +162,9 @@ const byTime = {
 
 function pageByTime(call: Call<"", unknown, ReadForm<typeof byTime>>, all: readonly Thread[]) {
 	const { before, limit } = call.query;
-	const at = (thread: Thread) => Date.parse(thread.archive_timestamp);
 	const rest = all
-		.filter((one) => !before || at(one) < before.getTime())
-		.toSorted((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
+		.filter(({ archive_timestamp }) => !before || archive_timestamp < before)
+		.toSorted((a, b) => b.archive_timestamp.localeCompare(a.archive_timestamp) || compareIds(b.id, a.id));
 	return page(call, rest, limit);
 }
 

@@ -5,7 +5,7 @@ import { type GuildChannel, isVoice } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { nullable, text } from "../fields/fields.ts";
+import { text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 export const voiceRoutes = [
@@ -16,7 +16,7 @@ export const voiceRoutes = [
 	}),
 	route("PUT /channels/:channel_id/voice-status", {
 		needs: "SetVoiceChannelStatus",
-		body: { status: nullable(text(0, 500)) },
+		body: { status: text(0, 500) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			if (channel.type !== ChannelType.GuildVoice) throw apiError("CannotExecuteActionOnThisChannelType");
@@ -31,8 +31,8 @@ export const voiceRoutes = [
 ];
 
 interface VoiceBody {
-	mute?: boolean | null | undefined;
-	deaf?: boolean | null | undefined;
+	mute?: boolean | undefined;
+	deaf?: boolean | undefined;
 	channel_id?: string | null | undefined;
 }
 
@@ -43,9 +43,7 @@ export function checkVoice(call: Call<":guild_id/members/:user_id", VoiceBody>):
 	target: GuildChannel | null | undefined;
 } {
 	const { guild, member, body } = call;
-	const { channel_id } = body;
-	const mute = body.mute ?? undefined;
-	const deaf = body.deaf ?? undefined;
+	const { channel_id, mute, deaf } = body;
 	if (mute === undefined && deaf === undefined && channel_id === undefined) return { mute, deaf, target: undefined };
 	const { channel_id: here = "" } = guild.voiceStates.get(member.user.id) ?? {};
 	const current = found(guild.channels.get(here), "TargetUserIsNotConnectedToVoice");

@@ -8,7 +8,7 @@ import { type GuildChannel, holdsPosts, isGuildChannel, isThread, type Webhook }
 import type { World } from "../../world/world.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import { boolean, nullable, refine, required, snowflake, text } from "../fields/fields.ts";
+import { boolean, refine, required, snowflake, text } from "../fields/fields.ts";
 import {
 	contentFields,
 	editedContent,
@@ -60,7 +60,7 @@ function targetOf(call: Call, webhook: Webhook, id: string | null | undefined): 
 	return id;
 }
 
-type TokenCall = Call<typeof byToken, unknown, { thread_id: string | undefined }>;
+type TokenCall = Call<typeof byToken, unknown, { thread_id?: string }>;
 
 /** The thread named in the query, otherwise the webhook's channel. Throws if the thread is in another channel. */
 function placeOf({ world, query, webhook }: TokenCall) {
@@ -108,7 +108,7 @@ const managing = [
 		return serializeWebhook(webhook, call.actor);
 	}),
 	route(`PATCH ${byId}`, {
-		body: { name, avatar, channel_id: nullable(snowflake) },
+		body: { name, avatar, channel_id: snowflake },
 		run: (call) => {
 			const webhook = managedWebhook(call);
 			const channel_id = targetOf(call, webhook, call.body.channel_id);
@@ -125,8 +125,8 @@ const writing = [
 		body: {
 			...contentFields,
 			tts: boolean,
-			username: nullable(name),
-			avatar_url: nullable(text(0, 2048)),
+			username: name,
+			avatar_url: text(0, 2048),
 			thread_name: notSimulatedField("forum posts by webhooks"),
 			applied_tags: notSimulatedField("forum posts by webhooks"),
 		},

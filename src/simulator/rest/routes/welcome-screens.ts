@@ -14,8 +14,8 @@ const path = "/guilds/:guild_id/welcome-screen";
 const welcomeChannel = object({
 	channel_id: required(snowflake),
 	description: required(text(1, 50)),
-	emoji_id: nullable(snowflake),
-	emoji_name: nullable(text(0, 152_133)),
+	emoji_id: snowflake,
+	emoji_name: text(0, 152_133),
 });
 
 /**
@@ -45,20 +45,16 @@ export const welcomeScreenRoutes = [
 	route(`PATCH ${path}`, {
 		needs: "ManageGuild",
 		body: {
-			enabled: nullable(boolean),
+			enabled: boolean,
 			description: nullable(text(0, 140)),
-			welcome_channels: nullable(list(welcomeChannel, 0, 5)),
+			welcome_channels: nullable(list(welcomeChannel, 0, 5), []),
 		},
 		run: (call) => {
 			const { guild, body, world, by } = call;
 			// A guess (welcome-community): the error code.
 			if (!guild.features.includes("COMMUNITY")) throw apiError("MissingAccess");
 			const { enabled, description, welcome_channels: given } = body;
-			const changes = {
-				enabled: enabled ?? undefined,
-				description,
-				welcome_channels: given === undefined ? undefined : welcomeChannels(call, given ?? []),
-			};
+			const changes = { enabled, description, welcome_channels: given && welcomeChannels(call, given) };
 			return world.welcomeScreens.edit(guild, changes, by);
 		},
 	}),

@@ -23,24 +23,17 @@ export interface Search {
 	replied_to_message_id?: readonly string[] | undefined;
 	pinned?: boolean | undefined;
 	has?: readonly string[] | undefined;
-}
-
-export interface Order {
 	sort_by: "timestamp" | "relevance";
 	/** The sort direction by message time. Ignored if `sort_by` is "relevance". */
 	sort_order: "asc" | "desc";
 }
 
 /** Returns the messages that match all filters of a search, in the requested order. */
-export function searchMessages(
-	messages: readonly Message[],
-	search: Search,
-	{ sort_by, sort_order }: Order,
-): Message[] {
+export function searchMessages(messages: readonly Message[], search: Search): Message[] {
 	const found = messages.filter((message) => matches(message, search)).sort((a, b) => compareIds(b.id, a.id));
 	const wanted = wordsIn(search.content ?? "");
-	if (sort_by === "relevance") return found.sort((a, b) => countMatches(b, wanted) - countMatches(a, wanted));
-	return sort_order === "asc" ? found.reverse() : found;
+	if (search.sort_by === "relevance") return found.sort((a, b) => countMatches(b, wanted) - countMatches(a, wanted));
+	return search.sort_order === "asc" ? found.reverse() : found;
 }
 
 function matches(message: Message, search: Search): boolean {
