@@ -27,7 +27,6 @@ import { withOwnAccess } from "./plans/own-access.ts";
 import { isPartOf, lostForGood, namesText, type PlanTextOptions, planText } from "./plans/plan-text.ts";
 import { invalidText, keepPlan, makePlan, type Plan, partsOf, requirePlan } from "./plans/plans.ts";
 import { type Unreadable, unseenIn } from "./read/read-guild.ts";
-import type { RequestOutput } from "./request-schemas.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
 	backups: Pick<Backups, "list" | "read">;
@@ -76,7 +75,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		guild: Guild,
 		plan: Plan,
 		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier"> = {},
-	): Promise<RequestOutput<"plan">> {
+	) {
 		const hash = await keepPlan(store, plan, now());
 		await nextTurn();
 		const { cache, me } = guild.members;
@@ -94,7 +93,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		guild: Guild,
 		source: PlanSource,
 		{ prune, maxBytes, isWhole = false }: PlanOptions = {},
-	): Promise<RequestOutput<"plan">> {
+	): ReturnType<typeof keepAndShow> {
 		const restore = "plan" in source && unchanged(await requirePlan(store, source.plan), source);
 		if (restore) return keepAndShow(guild, await makePlan(guild, restore, rules), { maxBytes });
 		const given = await givenDocument(options, guild, source);
@@ -294,7 +293,7 @@ function createJobViews(
 	return {
 		guildOfJob: async (id: string, isVisible?: MayTouch) => (await requireJob(id, isVisible)).job.row.guild_id,
 		/** Like `job`, as fields. */
-		async progress(id: string): Promise<RequestOutput<"job">> {
+		async progress(id: string) {
 			const { job, wait } = await requireJob(id);
 			const { plan, row, steps } = job;
 			const all = [...steps.values()];
@@ -303,9 +302,11 @@ function createJobViews(
 				job_id: id,
 				state: row.state,
 				done: plan.steps.filter(({ id }) => steps.get(id)?.state === "done").length,
+				/** Numbers of steps of the plan. */
 				failed: all.filter(({ state }) => state === "failed").length,
 				total: plan.steps.length,
-				...(wait && { waiting: wait.why }),
+				/** Why the job is paused, such as a rate limit. */
+				waiting: wait?.why,
 			};
 		},
 		job: showJob,

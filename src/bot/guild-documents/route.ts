@@ -6,54 +6,50 @@ import type { Log } from "../../lib/log.ts";
 import { type ListenOptions, maxQuietSeconds, methodNotAllowed, readBody } from "../../lib/program/listen.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { json } from "../../mcp/http-response.ts";
-import { type DocumentRequest, isDocumentRequest, maxRequestBytes, routePrefix } from "./request-schemas.ts";
+
+/** Such as `/guild-document/export`. */
+export const routePrefix = "/guild-document/";
+
+/** Bytes: enough for the largest picture in base64. */
+const maxRequestBytes = 16 * 1024 * 1024;
 
 const bodyTimeoutMs = 60_000;
 
 const maxConcurrent = 4;
 
 export interface DocumentRouteOptions {
-	handle(name: DocumentRequest, input: unknown, signal: AbortSignal): Promise<unknown>;
+	/** Undefined: there is no such request. */
+	handle(name: string, input: unknown, signal: AbortSignal): Promise<unknown> | undefined;
 	log: Log;
 }
 
+type Http = Parameters<ListenOptions["fetch"]>[1];
+
 /** The paths begin with `routePrefix`. */
-export function createDocumentRoute({
-	handle,
-	log,
-}: DocumentRouteOptions): (
-	request: Request,
-	http: Parameters<ListenOptions["fetch"]>[1],
-	path: string,
-) => Promise<Response> {
+export function createDocumentRoute({ handle, log }: DocumentRouteOptions) {
 	let running = 0;
 
-	async function respond(name: DocumentRequest, request: Request): Promise<Response> {
+	async function respond(path: string, request: Request): Promise<Response> {
 		const body = await readBody(request, maxRequestBytes, bodyTimeoutMs);
 		if (body === "too long") return refuse(413, `The request is larger than ${maxRequestBytes / 1024 / 1024} MiB.`);
 		if (body === "late") return refuse(408, "The request body did not arrive in time.", { Connection: "close" });
 		const input = parse(body);
 		if (!input) return refuse(400, "The request body is not a JSON object.");
+		const name = path.slice(routePrefix.length);
 		try {
-			const output = await handle(name, input, request.signal);
-			return json(200, JSON.stringify(output), noStore);
+			const output = handle(name, input, request.signal);
+			if (!output) return refuse(404, `The bot has no route ${path}.`);
+			return json(200, JSON.stringify(await output), noStore);
 		} catch (error) {
 			if (error instanceof ToolError) return refuse(422, error.message);
-			log.error("could not handle a request to export, plan or change a guild: internal error", {
-				request: name,
-				error,
-			});
+			const fields = { request: name, error };
+			log.error("could not handle a request to export, plan or change a guild: internal error", fields);
 			return refuse(500, "Internal error: the log of the bot says why.");
 		}
 	}
 
-	return async (request, http, path) => {
-		const name = path.slice(routePrefix.length);
-		if (!isDocumentRequest(name)) return refuse(404, `The bot has no route ${path}.`);
+	return async (request: Request, http: Http, path: string): Promise<Response> => {
 		if (request.method !== "POST") return methodNotAllowed("POST");
-		// A web page can send other types without asking first.
-		const type = request.headers.get("content-type")?.split(";", 1)[0];
-		if (type?.trim().toLowerCase() !== "application/json") return refuse(415, "Content-Type is not application/json.");
 		http.timeout(request, maxQuietSeconds);
 		if (running >= maxConcurrent)
 			return refuse(
@@ -62,7 +58,7 @@ export function createDocumentRoute({
 			);
 		running += 1;
 		try {
-			return await respond(name, request);
+			return await respond(path, request);
 		} finally {
 			running -= 1;
 		}

@@ -10,8 +10,7 @@ import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
 import type { BotConfig } from "../config/config.ts";
-import { routePrefix } from "../guild-documents/request-schemas.ts";
-import { createDocumentRoute, type DocumentRouteOptions } from "../guild-documents/route.ts";
+import { createDocumentRoute, type DocumentRouteOptions, routePrefix } from "../guild-documents/route.ts";
 import type { Store } from "../store/store.ts";
 
 // Larger than the gateway's limit, because the gateway adds the document of another bot's guild to requests.

@@ -41,7 +41,6 @@ describe("access", () => {
 		["with a wrong token", "export", { Authorization: "Bearer wrong" }, 401, "Unauthorized"],
 		["from another host", "export", { ...bearer, Host: "a.example" }, 403, "Host"],
 		["from a web page", "export", { ...bearer, Origin: "https://a.example" }, 403, "Origin"],
-		["of a form's type", "export", { ...bearer, "Content-Type": "text/plain" }, 415, '"error"'],
 		["of an unknown name", "delete", bearer, 404, '"error"'],
 		["of an inherited name", "toString", bearer, 404, '"error"'],
 		["before the bot is connected", "export", bearer, 422, "not connected"],

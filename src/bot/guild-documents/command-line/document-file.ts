@@ -33,7 +33,7 @@ import {
 } from "../../../guild-document/read/picture.ts";
 import { CheckFailed } from "../../../lib/program/check.ts";
 import { listFirst } from "../../../lib/text.ts";
-import { maxDocumentBytes } from "../request-schemas.ts";
+import { maxDocumentBytes } from "./requests.ts";
 
 /** Stands for standard input or output on the command line. */
 export const standardStream = "-";

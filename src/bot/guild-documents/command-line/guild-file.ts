@@ -10,7 +10,6 @@ import { CheckFailed } from "../../../lib/program/check.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { askPortOwner, botUrl, type PortOwner } from "../../setup/port-owner.ts";
-import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "../request-schemas.ts";
 import {
 	formatDocument,
 	picturesDirectory,
@@ -22,6 +21,7 @@ import {
 } from "./document-file.ts";
 import { createInterrupts, type Interrupts } from "./interrupts.ts";
 import type { GuildFileCommand } from "./options.ts";
+import { maxDocumentBytes, type RequestOutput, type SendDocumentRequest } from "./requests.ts";
 import { createBotClient, NoResponse } from "./running-bot.ts";
 
 export const exitCodes = {
@@ -104,7 +104,7 @@ export async function guildFile(
 			command,
 			startJobs: way.startJobs,
 			// Work goes on behind an interrupted command, until its next request.
-			send: async (name, input) => {
+			send: (name, input) => {
 				interrupts.check();
 				return way.send(name, input);
 			},

@@ -15,7 +15,7 @@ import { OfferedTools } from "../../tool/offered-tools.ts";
 import { tools as allTools, callingTools } from "../../tools/index.ts";
 import { wireGuildDocuments } from "../wiring.ts";
 import type { OwnDocuments } from "./guild-file.ts";
-import { createDocumentRequests } from "./requests.ts";
+import { createDocumentRequests, type RequestOutput } from "./requests.ts";
 
 /** For the members of all available guilds. */
 const membersTimeoutMs = 120_000;
@@ -82,7 +82,7 @@ export async function openGuildDocuments(
 	const opened = stack.move();
 	let runsJobs = false;
 	return {
-		send: (name, input) => handle(name, input),
+		send: (name, input) => handle(name, input) as Promise<RequestOutput<typeof name>>,
 		startJobs() {
 			if (runsJobs) return;
 			runsJobs = true;

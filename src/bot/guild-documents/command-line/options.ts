@@ -3,7 +3,7 @@
 import type { parseArgs } from "node:util";
 import { type Part, partNames } from "../../../guild-document/format/document.ts";
 import { didYouMean } from "../../../lib/config.ts";
-import { maxDocumentBytes } from "../request-schemas.ts";
+import { maxDocumentBytes } from "./requests.ts";
 
 /** For `parseArgs`; `value` (a placeholder) and the description are for `--help`. */
 export const guildFileOptions = {

@@ -1,12 +1,13 @@
-// Carries out the requests of the command line about guild documents, whether they arrive over HTTP or not.
+// The requests of the command line about guild documents. They are sent over HTTP to a running bot, or carried out by the
+// command itself.
 
 import type { Guild } from "discord.js";
-import type * as v from "valibot";
+import * as v from "valibot";
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { guildName } from "../../../discord/describe.ts";
 import { toToolError } from "../../../discord/rest/errors.ts";
 import { withinRun } from "../../../discord/rest/rest.ts";
-import { partNames } from "../../../guild-document/format/document.ts";
+import { type Part, partNames } from "../../../guild-document/format/document.ts";
 import { pictureIssue, pictureType } from "../../../guild-document/read/picture.ts";
 import { parseSettings } from "../../../lib/config.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -14,13 +15,12 @@ import { ToolError } from "../../../lib/tool-error.ts";
 import type { AuditedCall } from "../../tool/audit.ts";
 import type { GuildDocuments } from "../guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";
-import {
-	type DocumentRequest,
-	documentRequests,
-	type RequestInput,
-	type RequestOutput,
-	requestTimeoutMs,
-} from "../request-schemas.ts";
+
+/** Bytes, both as a file and as JSON. */
+export const maxDocumentBytes = 8 * 1024 * 1024;
+
+/** Milliseconds, on the side of the bot. */
+export const requestTimeoutMs = 120_000;
 
 export interface DocumentRequestsOptions {
 	documents: GuildDocuments;
@@ -32,90 +32,93 @@ export interface DocumentRequestsOptions {
 	mayTouch(guildId: string): boolean;
 	/** A request that does the same as a forbidden tool is refused, too. */
 	denies(toolName: string): boolean;
-	/** `changes`: the request was meant to change something. */
 	audit(call: AuditedCall): void;
 	log: Log;
 }
 
-/** Checks the input. Rejects with a ToolError whose message is for people. */
-export type HandleDocumentRequest = <Name extends DocumentRequest>(
-	name: Name,
-	input: unknown,
-	signal?: AbortSignal,
-) => Promise<RequestOutput<Name>>;
+interface Target extends Pick<DocumentRequestsOptions, "documents" | "pictures"> {
+	guildOf(id: string | undefined): Guild;
+	/** For the record of the call. */
+	note(guildId: string): void;
+}
 
-type Handlers = {
-	[Name in DocumentRequest]: (
-		input: RequestInput<Name>,
-		call: { guildId?: string | undefined },
-	) => Promise<RequestOutput<Name>>;
-};
+/** Refused if the configuration forbids `tool`. Without `effect` it is not recorded. */
+function request<Input, Output>(
+	tool: string,
+	input: v.GenericSchema<unknown, Input>,
+	run: (input: Input, target: Target) => Promise<Output>,
+	effect?: "read" | "destructive",
+) {
+	return { tool, input, run, effect };
+}
 
-const unaudited: ReadonlySet<DocumentRequest> = new Set([
-	"job",
-	"running-job",
-	"picture",
-	"missing-pictures",
-	"add-picture",
-]);
-const changing: ReadonlySet<DocumentRequest> = new Set(["apply", "cancel"]);
+const guild_id = v.optional(v.pipe(v.string(), v.regex(/^\d{17,20}$/, "expected a Discord id")));
+const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, "expected 32 hexadecimal digits"));
+const job_id = v.string();
 const client = "command line";
 
-function createHandlers({ documents, pictures, connection, mayTouch, guildId }: DocumentRequestsOptions): Handlers {
-	function guildOf(id = guildId): Guild {
-		const guilds = [...connection.discord.guilds.cache.values()].filter((guild) => mayTouch(guild.id));
-		const [only] = guilds;
-		const guild = id === undefined && guilds.length === 1 ? only : guilds.find((guild) => guild.id === id);
-		if (!guild)
-			throw new ToolError(
-				`${
-					id === undefined
-						? "No guild was named, and the bot has no GUILD_ID."
-						: `The bot is not in the guild ${id}, or mcp.guilds in config.toml does not list it.`
-				} Its guilds: ${guilds.map(guildName).join(", ") || "none"}.`,
-			);
-		if (!guild.available)
-			throw new ToolError(
-				`The guild ${guild.id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
-			);
-		return guild;
-	}
-
-	return {
-		async export({ guild_id, parts, backup }, call) {
+const documentRequests = {
+	export: request(
+		"export_guild",
+		v.strictObject({
+			guild_id,
+			parts: v.optional(v.array(v.picklist(partNames as readonly Part[]))),
+			backup: v.optional(v.string()),
+		}),
+		async ({ guild_id, parts = partNames, backup }, { documents, guildOf }) => {
 			const guild = guildOf(guild_id);
-			call.guildId = guild.id;
 			const { document, missing } =
 				backup === undefined ? await documents.export(guild, parts) : await documents.exportBackup(guild, backup);
-			const left = backup === undefined || parts === undefined ? [] : partNames.filter((part) => !parts.includes(part));
-			const kept = Object.entries(document).filter(([key]) => !left.some((part) => part === key));
-			return { guild: guildName(guild), document: Object.fromEntries(kept) as typeof document, missing: [...missing] };
+			for (const part of partNames) if (!parts.includes(part)) delete document[part];
+			return { guild: guildName(guild), document, missing };
 		},
-		async plan({ guild_id, document, prune }, call) {
-			const guild = guildOf(guild_id);
-			call.guildId = guild.id;
-			return documents.keepPlan(guild, { document }, { prune, maxBytes: Infinity });
+		"read",
+	),
+	/** Stores the plan. */
+	plan: request(
+		"plan_guild",
+		v.strictObject({ guild_id, document: v.unknown(), prune: v.optional(v.boolean()) }),
+		({ guild_id, document, prune }, { documents, guildOf }) =>
+			documents.keepPlan(guildOf(guild_id), { document }, { prune, maxBytes: Infinity }),
+		"read",
+	),
+	apply: request(
+		"apply_guild",
+		v.strictObject({ plan_hash: hash, reason: v.optional(v.string()) }),
+		async ({ plan_hash, reason = client }, { documents, note }) => {
+			note(await documents.guildOfPlan(plan_hash));
+			return { job: await progressOf(documents, await documents.startJob(plan_hash, reason)) };
 		},
-		async apply({ plan_hash, reason }, call) {
-			call.guildId = await documents.guildOfPlan(plan_hash);
-			const id = await documents.startJob(plan_hash, reason ?? client);
-			return id === undefined ? {} : { job: await documents.progress(id) };
-		},
-		job: ({ job_id }) => documents.progress(job_id),
-		async "running-job"({ guild_id }) {
-			const id = await documents.runningJob(guildOf(guild_id));
-			return id === undefined ? {} : { job: await documents.progress(id) };
-		},
-		async cancel({ job_id }, call) {
-			call.guildId = await documents.guildOfJob(job_id);
+		"destructive",
+	),
+	job: request("get_job", v.strictObject({ job_id }), ({ job_id }, { documents }) => documents.progress(job_id)),
+	"running-job": request("get_job", v.strictObject({ guild_id }), async ({ guild_id }, { documents, guildOf }) => ({
+		job: await progressOf(documents, await documents.runningJob(guildOf(guild_id))),
+	})),
+	/** Completes the current change. */
+	cancel: request(
+		"cancel_job",
+		v.strictObject({ job_id }),
+		async ({ job_id }, { documents, note }) => {
+			note(await documents.guildOfJob(job_id));
 			await documents.cancel(job_id);
 			return documents.progress(job_id);
 		},
-		async "missing-pictures"({ hashes }) {
+		"destructive",
+	),
+	"missing-pictures": request(
+		"plan_guild",
+		v.strictObject({ hashes: v.pipe(v.array(hash), v.maxLength(10_000)) }),
+		async ({ hashes }, { pictures }) => {
 			const known = await pictures.known(hashes);
 			return { hashes: hashes.filter((hash) => !known.has(hash)) };
 		},
-		async "add-picture"({ hash, data }) {
+	),
+	/** For plans that are made afterwards. */
+	"add-picture": request(
+		"plan_guild",
+		v.strictObject({ hash, data: v.pipe(v.string(), v.base64("expected base64")) }),
+		async ({ hash, data }, { pictures }) => {
 			const bytes = new Uint8Array(Buffer.from(data, "base64"));
 			const mediaType = pictureType(bytes);
 			const issue = pictureIssue(bytes, hash);
@@ -124,76 +127,90 @@ function createHandlers({ documents, pictures, connection, mayTouch, guildId }: 
 			await pictures.add({ bytes, mediaType });
 			return {};
 		},
-		async picture({ hash }) {
-			const found = await pictures.read(hash);
-			return found ? { data: Buffer.from(found.bytes).toString("base64") } : {};
-		},
-	};
+	),
+	/** In base64; no `data` if there is none. */
+	picture: request("export_guild", v.strictObject({ hash }), async ({ hash }, { pictures }) => {
+		const found = await pictures.read(hash);
+		return { data: found && Buffer.from(found.bytes).toString("base64") };
+	}),
+};
+
+const progressOf = async (documents: GuildDocuments, id: string | undefined) =>
+	id === undefined ? undefined : documents.progress(id);
+
+export type DocumentRequest = keyof typeof documentRequests;
+type Run<Name extends DocumentRequest> = (typeof documentRequests)[Name]["run"];
+export type RequestOutput<Name extends DocumentRequest> = Awaited<ReturnType<Run<Name>>>;
+
+/** Rejects with a ToolError whose message is for people. */
+export type SendDocumentRequest = <Name extends DocumentRequest>(
+	name: Name,
+	input: Parameters<Run<Name>>[0],
+) => Promise<RequestOutput<Name>>;
+
+function findGuild({ connection, mayTouch, guildId }: DocumentRequestsOptions, id = guildId): Guild {
+	const guilds = [...connection.discord.guilds.cache.values()].filter((guild) => mayTouch(guild.id));
+	const guild = id === undefined && guilds.length === 1 ? guilds[0] : guilds.find((guild) => guild.id === id);
+	const why =
+		id === undefined
+			? "No guild was named, and the bot has no GUILD_ID."
+			: `The bot is not in the guild ${id}, or mcp.guilds in config.toml does not list it.`;
+	if (!guild) throw new ToolError(`${why} Its guilds: ${guilds.map(guildName).join(", ") || "none"}.`);
+	if (guild.available) return guild;
+	throw new ToolError(
+		`The guild ${guild.id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
+	);
 }
 
-export function createDocumentRequests(options: DocumentRequestsOptions): HandleDocumentRequest {
-	const { denies, log, audit } = options;
-	const handlers = createHandlers(options);
-	return async <Name extends DocumentRequest>(
-		name: Name,
-		given: unknown,
-		caller?: AbortSignal,
-	): Promise<RequestOutput<Name>> => {
-		const { tool, input: schema } = documentRequests[name];
+/** Checks the input. Undefined for an unknown request; rejects with a ToolError whose message is for people. */
+export function createDocumentRequests(options: DocumentRequestsOptions) {
+	const { documents, pictures, denies, log, audit } = options;
+	return (name: string, given: unknown, caller?: AbortSignal): Promise<unknown> | undefined =>
+		Object.hasOwn(documentRequests, name) ? handle(name as DocumentRequest, given, caller) : undefined;
+
+	async function handle(name: DocumentRequest, given: unknown, caller: AbortSignal | undefined): Promise<unknown> {
+		const { tool, effect, ...work } = documentRequests[name];
+		const { input, run } = work as ReturnType<typeof request<unknown, unknown>>;
 		const from = performance.now();
-		const call: { guildId?: string | undefined } = {};
+		let guildId: string | undefined;
 		let outcome: AuditedCall["outcome"] = "error";
+		const note = (id: string) => {
+			guildId = id;
+		};
+		const guildOf = (id: string | undefined) => {
+			const guild = findGuild(options, id);
+			note(guild.id);
+			return guild;
+		};
 		try {
 			if (denies(tool))
 				throw new ToolError(
 					`The bot's configuration does not allow ${tool}: see toolsets, read_only and tools.deny in [mcp] of config.toml.`,
 				);
-			const { settings, issues } = parseSettings(
-				schema as unknown as v.GenericSchema<unknown, RequestInput<Name>>,
-				given,
-			);
-			if (!settings) {
+			const { settings, issues } = parseSettings(input, given);
+			if (settings === undefined) {
 				outcome = "refused";
 				throw new ToolError(`Invalid request: ${issues.join("; ")}.`);
 			}
 			const timeout = AbortSignal.timeout(requestTimeoutMs);
 			const signal = caller ? AbortSignal.any([caller, timeout]) : timeout;
-			const run = {
-				signal,
-				endsAt: performance.now() + requestTimeoutMs,
-				reason: undefined,
-				// Only jobs write, and they run outside of requests.
-				mayWrite: false,
-			};
-			const work = handlers[name] as Handlers[Name];
-			const output = await withinRun(run, () => work(settings, call));
+			// Only jobs write, and they run outside of requests.
+			const limits = { signal, endsAt: from + requestTimeoutMs, reason: undefined, mayWrite: false };
+			const output = await withinRun(limits, () => run(settings, { documents, pictures, guildOf, note }));
 			outcome = "done";
-			return output as RequestOutput<Name>;
+			return output;
 		} catch (error) {
 			const known = toToolError(error) ?? error;
 			if (known instanceof ToolError && outcome === "error") outcome = "failed";
 			throw known;
 		} finally {
-			const ms = performance.now() - from;
-			if (!unaudited.has(name)) {
-				log.info("finished a command-line request about a guild document", {
-					request: name,
-					guild_id: call.guildId,
-					outcome,
-					ms: Math.round(ms),
-				});
-				audit({
-					at: new Date(Date.now() - ms),
-					requestId: undefined,
-					client,
-					tool,
-					guildId: call.guildId,
-					arguments: "{}",
-					outcome,
-					milliseconds: ms,
-					effect: changing.has(name) ? "destructive" : "read",
-				});
+			const milliseconds = performance.now() - from;
+			if (effect) {
+				const fields = { request: name, guild_id: guildId, outcome, ms: Math.round(milliseconds) };
+				log.info("finished a command-line request about a guild document", fields);
+				const at = new Date(Date.now() - milliseconds);
+				audit({ at, requestId: undefined, client, tool, guildId, arguments: "{}", outcome, milliseconds, effect });
 			}
 		}
-	};
+	}
 }
