@@ -2,10 +2,7 @@
 // under another name first, so that it is there completely or not at all.
 
 import {
-	accessSync,
-	constants,
 	existsSync,
-	lstatSync,
 	mkdirSync,
 	readdirSync,
 	readFileSync,
@@ -44,16 +41,9 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export function requireWritable(file: string, force: boolean): void {
 	if (file === standardStream) return;
 	extensionOf(file);
-	const found = lstatSync(file, { throwIfNoEntry: false });
-	if (found?.isDirectory()) throw new CheckFailed(`${file} is a directory`);
-	if (found && !force) throw alreadyExists(file);
+	if (existsSync(file) && !force) throw alreadyExists(file);
 	const directory = dirname(file);
 	if (!existsSync(directory)) throw new CheckFailed(`${file} cannot be written: there is no directory ${directory}`);
-	try {
-		accessSync(directory, constants.W_OK);
-	} catch (error) {
-		throw toCheckFailed(error, file);
-	}
 }
 
 function alreadyExists(file: string): CheckFailed {
@@ -103,7 +93,7 @@ export function writeDocument(
 	} catch (error) {
 		for (const path of made) rmSync(path, { force: true });
 		if (isNew && existsSync(directory)) rmdirSync(directory);
-		throw toCheckFailed(error, file);
+		throw new CheckFailed(`${file} cannot be written: ${systemMessage(error)}. Nothing was written`);
 	}
 }
 
@@ -118,10 +108,11 @@ function writeWhole(path: string, content: string | Uint8Array): void {
 	}
 }
 
-function toCheckFailed(error: unknown, file: string): unknown {
+/** The message of the system. Throws what is no error of a file. */
+function systemMessage(error: unknown): string {
 	const { code, message } = Object(error) as NodeJS.ErrnoException;
-	if (code === undefined) return error;
-	return new CheckFailed(`${file} cannot be written: ${message}. Nothing was written`, undefined, { cause: error });
+	if (code === undefined) throw error;
+	return message;
 }
 
 /** JSON or YAML. With `parts`, only these sections. Throws a CheckFailed that lists the mistakes. */
@@ -150,9 +141,7 @@ function readBytes(file: string): Uint8Array {
 		if (statSync(file).size > maxDocumentBytes) throw tooLarge(file);
 		return readFileSync(file);
 	} catch (error) {
-		const { code, message } = Object(error) as NodeJS.ErrnoException;
-		if (code === undefined) throw error;
-		throw new CheckFailed(`${file} cannot be read: ${message}`, undefined, { cause: error });
+		throw new CheckFailed(`${file} cannot be read: ${systemMessage(error)}`);
 	}
 }
 
@@ -184,8 +173,6 @@ function parse(text: string, name: string): GuildDocument {
 		if (!(error instanceof InvalidDocument)) throw error;
 		throw new CheckFailed(
 			`${name} is no valid document of a guild:\n${listFirst(error.issues, shownIssues, "\n… and ", "\n")}`,
-			undefined,
-			{ cause: error },
 		);
 	}
 }
@@ -208,8 +195,6 @@ export function readPicture(directory: string | undefined, hash: string): Pictur
 		const issue = pictureIssue(bytes, hash);
 		return issue === undefined ? { bytes } : { issue: `${path}: ${issue}` };
 	} catch (error) {
-		const { code, message } = Object(error) as NodeJS.ErrnoException;
-		if (code === undefined) throw error;
-		return { issue: message };
+		return { issue: systemMessage(error) };
 	}
 }

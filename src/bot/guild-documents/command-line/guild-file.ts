@@ -147,22 +147,15 @@ async function findWay(
 	const url = botUrl(config);
 	if (owner.bot === config.botName) {
 		report(`Using the running bot ${config.botName} at ${url}.`);
-		return {
-			send: createBotClient(config),
-			startJobs() {},
-			close: async () => {},
-			whoContinues: "the bot continues the job",
-		};
+		const nothing = { startJobs() {}, async close() {} };
+		return { send: createBotClient(config), ...nothing, whoContinues: "the bot continues the job" };
 	}
 	report(
 		`No bot of this configuration runs at ${url} (it ${owner.why}). Logging in to Discord and opening the database.`,
 	);
 	try {
-		const own = await withProgress(
-			{ report, reportMs },
-			"logging in to Discord",
-			open(config, log, { needsMembers, report }),
-		);
+		const opened = open(config, log, { needsMembers, report });
+		const own = await withProgress({ report, reportMs }, "logging in to Discord", opened);
 		return { ...own, whoContinues: "the job continues when the bot starts, or with the same --apply-guild" };
 	} catch (error) {
 		if (!(error instanceof CheckFailed)) throw error;
@@ -178,15 +171,9 @@ async function findWay(
 async function exportGuild(work: Work): Promise<number> {
 	const { command, send, report, write } = work;
 	const { file, guildId, parts, backup, force } = command;
-	const { guild, document, missing } = await withProgress(
-		work,
-		backup === undefined ? "reading the guild" : "reading the backup",
-		send("export", {
-			...(guildId !== undefined && { guild_id: guildId }),
-			...(parts && { parts: [...parts] }),
-			...(backup !== undefined && { backup }),
-		}),
-	);
+	const what = backup === undefined ? "reading the guild" : "reading the backup";
+	const asked = send("export", { guild_id: guildId, parts: parts && [...parts], backup });
+	const { guild, document, missing } = await withProgress(work, what, asked);
 	for (const line of missing) report(`Left out: ${line}`);
 	const text = formatDocument(file, document);
 	if (file === standardStream) {
@@ -219,7 +206,7 @@ async function compareOrApply(work: Work, document: GuildDocument): Promise<numb
 	const { action, guildId, prune, yes } = command;
 	if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes)
 		throw new CheckFailed(`${command.file} is larger than ${maxDocumentBytes / 1024 / 1024} MiB as JSON`);
-	const named = guildId === undefined ? {} : { guild_id: guildId };
+	const named = { guild_id: guildId };
 	if (action === "apply") {
 		const { job } = await send("running-job", named);
 		if (job) {
@@ -231,11 +218,8 @@ async function compareOrApply(work: Work, document: GuildDocument): Promise<numb
 		}
 	}
 	await withProgress(work, "sending pictures", sendPictures(work, document));
-	const plan = await withProgress(
-		work,
-		"comparing the guild with the document",
-		send("plan", { ...named, document, prune }),
-	);
+	const asked = send("plan", { ...named, document, prune });
+	const plan = await withProgress(work, "comparing the guild with the document", asked);
 	await write(`${plan.text}\n`);
 	const differs = plan.refusals > 0 ? exitCodes.differs : exitCodes.done;
 	if (plan.steps === 0) return differs;
@@ -246,11 +230,8 @@ async function compareOrApply(work: Work, document: GuildDocument): Promise<numb
 			"Run the command on a terminal and answer yes to the question, or pass --yes.",
 		);
 	const end = await runJob(work, async () => {
-		const { job } = await withProgress(
-			work,
-			"starting the job",
-			send("apply", { plan_hash: plan.plan_hash, reason: "--apply-guild" }),
-		);
+		const started = send("apply", { plan_hash: plan.plan_hash, reason: "--apply-guild" });
+		const { job } = await withProgress(work, "starting the job", started);
 		if (!job) throw new CheckFailed("The plan has no changes that the bot can make, so the guild was not changed.");
 		return job;
 	});
@@ -297,13 +278,10 @@ async function follow(work: Work, started: Job): Promise<Job | undefined> {
 	let heardAt = shownAt;
 	let isCancelled = false;
 	while (job.state === "running") {
-		await sleep(lookMs, undefined, { signal: interrupts.next() }).catch(() => {});
+		await sleep(lookMs);
 		if (interrupts.last === "leave") {
-			report(
-				isCancelled
-					? `Not waiting for the end of the job ${job.job_id}, which is being cancelled.`
-					: `Not waiting for the end of the job ${job.job_id}: ${whoContinues}.`,
-			);
+			const why = isCancelled ? ", which is being cancelled" : `: ${whoContinues}`;
+			report(`Not waiting for the end of the job ${job.job_id}${why}.`);
 			return undefined;
 		}
 		try {

@@ -105,7 +105,7 @@ test.each([
 	["guild", "ends with .yaml"],
 	["no/guild.yaml", "there is no directory"],
 	[".", "expected a name"],
-	["d.yaml", "is a directory"],
+	["d.yaml", "already exists"],
 ])("%s is refused before the guild is read", (name, message) => {
 	mkdirSync(at("d.yaml"));
 	expect(() => requireWritable(at(name), false)).toThrow(message);
