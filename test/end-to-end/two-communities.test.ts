@@ -67,6 +67,8 @@ test("their members, roles and channels are compared in one call", async () => {
 	expect(text).toContain(`A: The Cooks (ID: ${guilds.cooks})\nB: The Bakers (ID: ${guilds.bakers})`);
 	expect(text).toContain(`members: 2 in both: ${owner}, ${ada}; 2 only in A, 2 only in B`);
 	expect(text).toContain("channels: 0 in both; only A: soup; only B: bread");
+	const all = await gateway.text("compare_guilds", { guild_id: guilds.cooks, with: guilds.bakers, all: true });
+	expect(all).toMatch(/only B: .*@kim \(\d+\)/);
 });
 
 test("a role of one is planned for the other", async () => {
@@ -79,6 +81,15 @@ test("a role of one is planned for the other", async () => {
 		copy_from: { ...copy_from, roles: ["x"] },
 	});
 	expect(unknown).toStartWith('ERROR copy_from: alpha: The document of the guild is invalid: no role is called "x"');
+});
+
+test("a username is looked up in each guild, and where nobody has it, that guild alone fails", async () => {
+	const args = { guild_ids: Object.values(guilds), user_ids: ["@zoe"], reason: "Spam", dry_run: true };
+	const text = await gateway.text("ban", args);
+	expect(text).toContain(`The Cooks (ID: ${guilds.cooks}):\nDry run: nothing was done.\nWould ban `);
+	expect(text).toContain(
+		`The Bakers (ID: ${guilds.bakers}), failed:\nuser_ids: The Bakers (ID: ${guilds.bakers}) has no user "@zoe". Give`,
+	);
 });
 
 test("somebody is banned from both in one call, and each outcome is named", async () => {

@@ -64,14 +64,15 @@ export const compareGuilds = reading(
 			const { guild, otherGuild, discord } = context;
 			const facts = (guild: Guild) => factsOf(guild, parts, context);
 			// So a bot says what another one compares with its guild.
-			if (other === undefined) return factsText(await facts(guild));
+			if (other === undefined) return factsText(await facts(guild), guild);
 			const id = typeof other === "string" ? other : other.guild_id;
 			if (id === guild.id) throw invalidParameters(["with: expected another guild than guild_id"]);
 			const given = typeof other === "string" ? undefined : other.document;
-			const theirs = given === undefined ? await facts(await otherGuild(id)) : readFacts(given);
+			const theirs: Facts = given === undefined ? await facts(await otherGuild(id)) : readFacts(given);
 			const person = (id: string) => {
 				const user = discord.users.cache.get(id);
-				return user ? `@${user.username} (${id}${user.bot ? ", bot" : ""})` : id;
+				const name = user?.username ?? theirs.names?.[id];
+				return name ? `@${oneField(name)} (${id}${user?.bot ? ", bot" : ""})` : id;
 			};
 			return compare(await facts(guild), theirs, parts, { all, person });
 		},
@@ -98,27 +99,33 @@ async function factsOf(
 	};
 }
 
-function factsText({ members, ...facts }: GuildFacts): string {
-	const text = JSON.stringify({ ...facts, ...(members && { members: members.join(" ") }) });
-	if (Buffer.byteLength(text) > maxFactsBytes)
-		throw new ToolError(
-			`What there is to compare has ${Buffer.byteLength(text)} bytes, more than ${maxFactsBytes}. Compare fewer parts.`,
-		);
-	return text;
+/** With names, if all have place. */
+function factsText({ members, ...facts }: GuildFacts, guild: Guild): string {
+	const fields = { ...facts, ...(members && { members: members.join(" ") }) };
+	const names = Object.fromEntries(guild.members.cache.map(({ id, user }) => [id, user.username]));
+	const texts = [...(members ? [JSON.stringify({ ...fields, names })] : []), JSON.stringify(fields)];
+	const fitting = texts.find((text) => Buffer.byteLength(text) <= maxFactsBytes);
+	if (fitting !== undefined) return fitting;
+	throw new ToolError(`What there is to compare has more than ${maxFactsBytes} bytes. Compare fewer parts.`);
+}
+
+interface Facts extends GuildFacts {
+	/** Usernames by id. */
+	names?: Record<string, string> | undefined;
 }
 
 const facts = v.object({
 	name: v.string(),
 	document: v.unknown(),
 	members: v.optional(v.string()),
+	names: v.optional(v.record(v.string(), v.string())),
 	missing: v.array(v.string()),
 });
 
-function readFacts(text: string): GuildFacts {
+function readFacts(text: string): Facts {
 	const { success, output } = v.safeParse(facts, parseJson(text));
 	if (!success) throw new ToolError(`The other guild could not be read: ${text.slice(0, 300)}`);
-	const { name, document, members, missing } = output;
-	return { name, document: readDocument(document), members: members?.split(" "), missing };
+	return { ...output, document: readDocument(output.document), members: output.members?.split(" ") };
 }
 
 export const copy_from = v.optional(

@@ -55,12 +55,11 @@ export function answerOf(from: string, { message }: ClientResponse): Answer {
 	return { from, text: texts.join("\n"), isError: result.isError === true };
 }
 
-/** JSON text of one result: equal answers once, each under whom it is from. An error if all are. */
+/** JSON text of one result: equal answers once, each under whom it is from, and those that failed. An error if all are. */
 export function combineAnswers(answers: readonly Answer[]): { result: string; isError: boolean } {
-	const byText = Map.groupBy(answers, ({ text }) => text);
-	const parts = [...byText].map(([text, same]) => `${same.map(({ from }) => from).join(", ")}:\n${text}`);
-	const text = parts.join("\n\n");
 	const isError = answers.every((answer) => answer.isError);
+	const byText = Map.groupBy(answers, (one) => `${one.isError && !isError ? ", failed" : ""}:\n${one.text}`);
+	const text = [...byText].map(([text, same]) => same.map(({ from }) => from).join(", ") + text).join("\n\n");
 	return { result: isError ? errorResult(text) : textResult(text), isError };
 }
 

@@ -69,6 +69,14 @@ describe("compare_guilds", () => {
 		const direct = await world.call("compare_guilds", { ...args, with: bakers.id });
 		const { text } = await world.call("compare_guilds", { ...args, with: given });
 		expect(text.split("\n").slice(3)).toEqual(direct.text.split("\n").slice(2));
+		const outsiders = JSON.parse(facts.text);
+		Object.assign(outsiders, {
+			members: "300000000000000001 300000000000000002",
+			names: { "300000000000000001": "eve" },
+		});
+		const theirs = { ...given, document: JSON.stringify(outsiders) };
+		const named = await world.call("compare_guilds", { ...args, with: theirs, all: true });
+		expect(named.text).toContain("only B: @eve (300000000000000001), 300000000000000002");
 		const wrong = await world.call("compare_guilds", { ...args, with: { ...given, document: "no" } });
 		expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining("could not be read: no") });
 	});

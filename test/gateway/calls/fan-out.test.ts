@@ -67,7 +67,7 @@ describe("a call without a target", () => {
 	worldTest("names a bot whose answer was lost", async (world) => {
 		world.beta.on.look = () => new Response("broken", { status: 500 });
 		const text = await world.gateway.text("look");
-		expect(text).toStartWith("alpha, gamma:\nran look\n\nbeta:\nGateway error: ");
+		expect(text).toStartWith("alpha, gamma:\nran look\n\nbeta, failed:\nGateway error: ");
 	});
 
 	worldTest("leaves out bots that are offline, and goes nowhere if all are", async (world) => {
@@ -112,7 +112,9 @@ describe("a call with guild_ids", () => {
 	actTest("becomes one call in each guild, and lists each outcome", async (world) => {
 		fail(world.beta, "Not here.");
 		const text = await world.gateway.text("look", { guild_ids: [first, second, third, first], reason: "x" });
-		expect(text).toBe(`alpha (ID: ${first}), gamma (ID: ${third}):\nran look\n\nbeta (ID: ${second}):\nNot here.`);
+		expect(text).toBe(
+			`alpha (ID: ${first}), gamma (ID: ${third}):\nran look\n\nbeta (ID: ${second}), failed:\nNot here.`,
+		);
 		expect(asked(world)).toEqual([1, 1, 1]);
 		const [call] = world.gamma.received("look");
 		expect(JSON.parse(call?.body ?? "").params).toEqual({ name: "look", arguments: { reason: "x", guild_id: third } });
@@ -130,8 +132,8 @@ describe("a call with guild_ids", () => {
 		world.beta.on.look = () => new Response("broken", { status: 200, headers: { "content-type": "application/json" } });
 		const text = await world.gateway.text("look", { guild_ids: [first, second, "400000000000000001"] });
 		expect(text).toContain(`alpha (ID: ${first}):\nran look\n\n`);
-		expect(text).toContain(`beta (ID: ${second}):\nGateway error: OutcomeUnknown: `);
-		expect(text).toContain("Guild 400000000000000001:\nGateway error: GuildNotFound: ");
+		expect(text).toContain(`beta (ID: ${second}), failed:\nGateway error: OutcomeUnknown: `);
+		expect(text).toContain("Guild 400000000000000001, failed:\nGateway error: GuildNotFound: ");
 		expect(asked(world)).toEqual([1, 1, 0]);
 		expect(world.gateway.recorded.entries("MCP tool call finished")).toMatchObject([{ outcome: "outcome_unknown" }]);
 	});
