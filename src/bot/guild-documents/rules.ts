@@ -5,7 +5,6 @@ import { differenceInSteps } from "../../guild-document/steps/difference.ts";
 import { keyOfMessage } from "../../guild-document/steps/message-steps.ts";
 import { restoreDifference } from "../../guild-document/steps/restore-steps.ts";
 import { inSlices } from "../../lib/slices.ts";
-import { durationText } from "./plans/duration.ts";
 import type { Rules } from "./plans/plans.ts";
 import { type ReadOptions, readGuildState, readRestored } from "./read/read-guild.ts";
 import { refusalsOf, requireStep } from "./refusals/refusals.ts";
@@ -45,6 +44,5 @@ export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions):
 		async requireStep(step, ids, guild) {
 			return requireStep(step, ids, guild, await optionsFor(guild));
 		},
-		duration: durationText,
 	};
 }

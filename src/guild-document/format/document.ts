@@ -22,8 +22,6 @@ const maxValuesOfShort = 100_000;
 const maxShownKey = 100;
 const maxShownMessage = 300;
 
-const maxChecked = 10;
-
 const maxIssues = 50;
 
 export type ChannelKind = Exclude<EditedKind, "category">;
@@ -194,27 +192,12 @@ function parse(source: string): Given {
 	} catch (error) {
 		throw new InvalidDocument([`it is neither JSON nor YAML: ${error instanceof Error ? error.message : error}`]);
 	}
-	const twice = partNames.filter((name) => isThereTwice(text, name));
+	// The YAML parser would use only the last one. Lines inside of texts are indented.
+	const twice = partNames.filter((name) => [...text.matchAll(new RegExp(`^${name}:`, "gm"))].length > 1);
 	if (twice.length > 0)
 		throw new InvalidDocument(twice.map((name) => `${name}: it is there more than once; write one`));
 	const max = Math.max(maxValuesOfShort, text.length);
 	return { value, maxValues: Math.min(max, maxValues) };
-}
-
-/** Whether a YAML text has the top-level key `name` more than once. The YAML parser would use only the last one. */
-function isThereTwice(text: string, name: string): boolean {
-	const lines = [...text.matchAll(new RegExp(`^${name}:`, "gm"))];
-	const [first] = lines;
-	if (!first || lines.length < 2) return false;
-	// A text of several lines can have such a line, too. If it is a key, the value has it under another name.
-	return lines.slice(1, maxChecked).some(({ index }) => {
-		const renamed = `${text.slice(0, index)}other_${text.slice(index)}`;
-		try {
-			return Object.hasOwn(Object(Bun.YAML.parse(renamed)), `other_${name}`);
-		} catch {
-			return false;
-		}
-	});
 }
 
 export function toYaml(document: GuildDocument): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { durationText, estimateSeconds } from "../../../src/bot/guild-documents/plans/duration.ts";
+import { durationText, estimate } from "../../../src/bot/guild-documents/plans/duration.ts";
 import type { Step } from "../../../src/guild-document/steps.ts";
 
 function steps(count: number, given: Partial<Step>): Step[] {
@@ -31,7 +31,7 @@ test.each([
 	["20 members' roles", steps(20, { kind: "member", action: "assign" }), 20],
 	["deletions", steps(300, { action: "delete" }), 300],
 ])("%s", (_, plan, seconds) => {
-	expect(estimateSeconds(plan)).toBe(seconds);
+	expect(estimate(plan).seconds).toBe(seconds);
 });
 
 test("the text says what it assumes", () => {

@@ -50,7 +50,6 @@ export function createTestDocuments(
 		difference: smallDifference,
 		refusals: async () => [],
 		requireStep: async () => undefined,
-		duration: () => "Estimated time: short.",
 		...rules,
 	};
 	return createGuildDocuments({

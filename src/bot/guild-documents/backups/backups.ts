@@ -34,35 +34,25 @@ export interface BackupSettings {
 	keep: number;
 }
 
-export interface BackupTiming {
+const defaultTiming = {
 	/** Wall clock in epoch milliseconds, which may jump. */
-	now: () => number;
-	/** Monotonic, in milliseconds. */
-	monotonicNow: () => number;
-	/** From the start of the bot to the first backup. */
-	startDelayMs: number;
-	/** Between the starts of backups of different guilds, so that overdue ones do not all start at once. */
-	spacingMs: number;
-	/** How long after a new Gateway session a backup waits at most for all members of its guild. */
-	membersWaitMs: number;
-	/** Between two checks for guilds that need a backup. */
-	maxSleepMs: number;
-	/** Before a failed backup is retried: the first wait and the maximum. */
-	backOffMs: readonly [number, number];
-	/** How long the shutdown of the bot waits for a backup. */
-	shutdownGraceMs: number;
-}
-
-const defaultTiming: BackupTiming = {
 	now: Date.now,
+	/** Monotonic, in milliseconds. */
 	monotonicNow: () => performance.now(),
+	/** From the start of the bot to the first backup. */
 	startDelayMs: 60_000,
+	/** Between the starts of backups of different guilds, so that overdue ones do not all start at once. */
 	spacingMs: 30_000,
+	/** How long after a new Gateway session a backup waits at most for all members of its guild. */
 	membersWaitMs: 600_000,
+	/** Between two checks for guilds that need a backup. */
 	maxSleepMs: 300_000,
-	backOffMs: [30_000, 3_600_000],
+	/** Before a failed backup is retried: the first wait and the maximum. */
+	backOffMs: [30_000, 3_600_000] as readonly [number, number],
+	/** How long the shutdown of the bot waits for a backup. */
 	shutdownGraceMs: 2_000,
 };
+export type BackupTiming = typeof defaultTiming;
 
 export interface BackupsOptions {
 	/** Undefined: no new backups. Existing ones can still be read. */

@@ -48,18 +48,7 @@ export const guildFileRows = Object.entries(guildFileOptions).map(
 	([name, option]) => [`--${name}${"value" in option ? ` ${option.value}` : ""}`, option.description] as const,
 );
 
-export interface GuildFileCommand {
-	action: "export" | "plan" | "apply";
-	/** "-" for standard input or output. */
-	file: string;
-	guildId: string | undefined;
-	parts: readonly Part[] | undefined;
-	backup: string | undefined;
-	prune: boolean;
-	force: boolean;
-	/** Change the guild without asking. */
-	yes: boolean;
-}
+export type GuildFileCommand = NonNullable<ReturnType<typeof guildFileCommand>>;
 
 export type GuildFileValues = ReturnType<typeof parseArgs<{ options: typeof guildFileOptions }>>["values"];
 
@@ -69,7 +58,7 @@ export class UsageError extends Error {
 }
 
 /** Undefined if the command line has no such command. Throws a UsageError. */
-export function guildFileCommand(values: GuildFileValues): GuildFileCommand | undefined {
+export function guildFileCommand(values: GuildFileValues) {
 	const actions = (["export", "plan", "apply"] as const).filter((action) => values[`${action}-guild`] !== undefined);
 	const [action] = actions;
 	if (!action) {
@@ -90,12 +79,14 @@ export function guildFileCommand(values: GuildFileValues): GuildFileCommand | un
 		throw new UsageError(`--guild: expected a Discord id of 17 to 20 digits, received ${JSON.stringify(values.guild)}`);
 	return {
 		action,
+		/** "-" for standard input or output. */
 		file,
 		guildId: values.guild,
 		parts: values.part?.map(partNamed),
 		backup: values.backup,
 		prune: values.prune ?? false,
 		force: values.force ?? false,
+		/** Change the guild without asking. */
 		yes: values.yes ?? false,
 	};
 }

@@ -27,24 +27,18 @@ export function markedReason(jobId: string, mark: string, reason: string): strin
 	return `${jobReasonStart}${jobId} ${mark}: ${reason}`;
 }
 
-/** From a guild's audit log. */
-export interface Creations {
-	/** The id of what the request with this `mark` created; undefined without an entry. */
-	madeBy(jobId: string, mark: string): string | undefined;
-	/** If `madeBy` found nothing before, someone else or another request of this bot created it. */
-	isOther(id: string): boolean;
-}
-
-/** Since the snowflake `afterId`. Finds nothing if the bot may not read the audit log. */
-export async function readCreations(guild: Guild, kind: StepKind, afterId: string): Promise<Creations> {
+/** In the audit log since the snowflake `afterId`. Finds nothing if the bot may not read it. */
+export async function readCreations(guild: Guild, kind: StepKind, afterId: string) {
 	const action = createActions[kind];
 	const entries = action === undefined ? [] : await readAuditLog(guild, action, afterId);
 	const self = guild.client.user.id;
 	return {
-		madeBy: (jobId, mark) =>
+		/** The id of what the request with this `mark` created; undefined without an entry. */
+		madeBy: (jobId: string, mark: string) =>
 			entries.find(({ user_id, reason }) => user_id === self && reason?.startsWith(markedReason(jobId, mark, "")))
 				?.target_id ?? undefined,
-		isOther: (id) => entries.some(({ target_id }) => target_id === id),
+		/** If `madeBy` found nothing before, someone else or another request of this bot created it. */
+		isOther: (id: string) => entries.some(({ target_id }) => target_id === id),
 	};
 }
 

@@ -5,8 +5,6 @@
 import { countOf } from "../../../discord/text.ts";
 import type { Step } from "../../../guild-document/steps.ts";
 
-const secondsPerStep = 1;
-
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -75,44 +73,22 @@ const limits: readonly Limit[] = [
 	},
 ];
 
-interface Estimate {
-	seconds: number;
-	waits: ReadonlySet<Limit>;
-}
-
-function estimate(steps: readonly Step[]): Estimate {
-	const windows = new Map<string, { endsAt: number; used: number }>();
-	const waits = new Set<Limit>();
-	let now = 0;
-	for (const step of steps) {
-		for (const [index, limit] of limits.entries()) {
-			const key = limit.keyOf(step);
-			if (key === undefined) continue;
-			const id = `${index} ${key}`;
-			let window = windows.get(id);
-			if (window && window.used >= limit.max && now < window.endsAt) {
-				now = window.endsAt;
-				waits.add(limit);
-			}
-			if (!window || now >= window.endsAt) window = { endsAt: now + limit.seconds, used: 0 };
-			windows.set(id, { ...window, used: window.used + 1 });
-		}
-		now += secondsPerStep;
-	}
-	return { seconds: now, waits };
-}
-
-/** One after the other, by the observed limits, as if no request was counted yet. */
-export function estimateSeconds(steps: readonly Step[]): number {
-	return estimate(steps).seconds;
+/** As if no request was counted yet. `waits`: what makes it longer than a request per second. */
+export function estimate(steps: readonly Step[]): { seconds: number; waits: string[] } {
+	const all = limits.map(({ text, max, seconds, keyOf }) => {
+		const { undefined: _, ...counted } = Object.groupBy(steps, (step) => String(keyOf(step)));
+		const count = Math.max(0, ...Object.values(counted).map((group = []) => group.length));
+		const windows = Math.max(0, Math.ceil(count / max) - 1);
+		return { text, seconds: windows * seconds + count - windows * max };
+	});
+	const longest = Math.max(steps.length, ...all.map(({ seconds }) => seconds));
+	return { seconds: longest, waits: all.flatMap(({ text, seconds }) => (seconds > steps.length ? text : [])) };
 }
 
 export function durationText(steps: readonly Step[]): string {
 	const { seconds, waits } = estimate(steps);
 	const assumed =
-		waits.size > 0
-			? ` and waiting, because Discord allows ${[...waits].map(({ text }) => text).join(", and ")} (observed, not documented)`
-			: "";
+		waits.length > 0 ? ` and waiting, because Discord allows ${waits.join(", and ")} (observed, not documented)` : "";
 	return `Estimated time: ${roughTime(seconds)} for ${countOf(steps.length, "step")}, at one per second${assumed}. Rate limits that others have used up make it longer.`;
 }
 

@@ -12,6 +12,7 @@ import { ToolError } from "../../../lib/tool-error.ts";
 import type { Store } from "../../store/store.ts";
 import { maxGuildPlans, saveGuildPlan, selectGuildPlan } from "../../store/tables/guild-plans.ts";
 import type { ReadGuild, Unreadable } from "../read/read-guild.ts";
+import { durationText } from "./duration.ts";
 
 /** Plain data, which can be shown and stored. */
 export type PlannedStep = Omit<Step, "guard" | "note" | "request">;
@@ -54,8 +55,6 @@ export interface Rules {
 	refusals(steps: readonly Step[], guild: Guild, state: GuildState): Promise<readonly Refusal[]>;
 	/** Why the step must not run now. `ids`: real ids by placeholder. */
 	requireStep(step: Step, ids: ReadonlyMap<string, string>, guild: Guild): Promise<string | undefined>;
-	/** As a line of text. */
-	duration(steps: readonly Step[]): string;
 }
 
 /** Of a restore; the rest is always read. */
@@ -106,7 +105,7 @@ export async function makePlan(
 		steps: possible.steps.map(toPlanned),
 		refusals: [...all, ...possible.refusals],
 		notes: [...found.filter(isNote), ...notes],
-		duration: rules.duration(possible.steps),
+		duration: durationText(possible.steps),
 	};
 }
 

@@ -17,7 +17,7 @@ import {
 	touchGuildPictures,
 } from "../../store/tables/guild-pictures.ts";
 import { StoreUnavailable } from "../../store/unavailable.ts";
-import type { PictureHashes, PictureReference, PictureSource } from "./read-guild.ts";
+import type { PictureHashes, PictureReference } from "./read-guild.ts";
 
 export interface Picture {
 	bytes: Uint8Array;
@@ -41,20 +41,8 @@ export interface PicturesOptions {
 	reserveMs?: number;
 }
 
-export interface Pictures extends PictureSource {
-	/** Rejects with StoreUnavailable. */
-	read(hash: string): Promise<Picture | undefined>;
-	/** As Discord's API expects it. */
-	dataUri(hash: string): Promise<string | undefined>;
-	/** Those that are stored, which then are kept for another week. */
-	known(hashes: readonly string[]): Promise<ReadonlySet<string>>;
-	/** After an upload: Discord converts pictures, so that a downloaded copy would have a different hash. */
-	remember(reference: PictureReference, hash: string): Promise<void>;
-	/** Returns the hash. */
-	add(picture: Picture): Promise<string>;
-	/** Deletes pictures that no backup refers to and that were not used for a week; returns how many. */
-	prune(): Promise<number>;
-}
+/** Methods reject with StoreUnavailable, except `hashesOf`. */
+export type Pictures = ReturnType<typeof createPictures>;
 
 const maxConcurrent = 4;
 const maxFailures = 4;
@@ -64,7 +52,7 @@ const maxBytes = 2 * 1024 * 1024;
 const maxTooLarge = 10_000;
 const unusedMs = 7 * 86_400_000;
 
-export function createPictures(options: PicturesOptions): Pictures {
+export function createPictures(options: PicturesOptions) {
 	const { store, downloads, now = Date.now, reserveMs = 6_000 } = options;
 	const semaphore = new Semaphore({ max: maxConcurrent });
 	const tooLarge = new Set<string>();
@@ -159,21 +147,26 @@ export function createPictures(options: PicturesOptions): Pictures {
 
 	return {
 		hashesOf,
-		async read(hash) {
+		async read(hash: string): Promise<Picture | undefined> {
 			const row = await selectGuildPicture(store.sql, hash);
 			return row && { bytes: new Uint8Array(Buffer.from(row.data, "base64")), mediaType: row.media_type };
 		},
-		async dataUri(hash) {
+		/** As Discord's API expects it. */
+		async dataUri(hash: string) {
 			const row = await selectGuildPicture(store.sql, hash);
 			return row && `data:${row.media_type};base64,${row.data}`;
 		},
-		async known(hashes) {
+		/** Those that are stored, which then are kept for another week. */
+		async known(hashes: readonly string[]) {
 			const known = await selectKnownPictures(store.sql, hashes);
 			await touchGuildPictures(store.sql, [...known], now());
 			return known;
 		},
-		remember: (reference, hash) => savePictureSource(store.sql, sourceOf(reference), hash),
-		add: (picture) => save(picture, pictureHash(picture.bytes)),
+		/** After an upload: Discord converts pictures, so that a downloaded copy would have a different hash. */
+		remember: (reference: PictureReference, hash: string) => savePictureSource(store.sql, sourceOf(reference), hash),
+		/** Returns the hash. */
+		add: (picture: Picture) => save(picture, pictureHash(picture.bytes)),
+		/** Deletes pictures that no backup refers to and that were not used for a week; returns how many. */
 		prune: () => deleteUnusedPictures(store, now() - unusedMs),
 	};
 }

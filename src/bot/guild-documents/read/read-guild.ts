@@ -43,15 +43,11 @@ export interface PictureHashes {
 	missing?: string | undefined;
 }
 
-export interface PictureSource {
-	hashesOf(references: readonly PictureReference[]): Promise<PictureHashes>;
-}
-
 export interface ReadOptions {
 	/** Whether the cache holds all members, without which `members` cannot be read. */
 	connection: MemberState;
 	/** Undefined: the state has no hashes, and pictures are not compared. */
-	pictures?: PictureSource | undefined;
+	pictures?: { hashesOf(references: readonly PictureReference[]): Promise<PictureHashes> } | undefined;
 	/** What documents have posted. Undefined: not known. */
 	messages?: ((guildId: string) => Promise<readonly GuildMessageRow[]>) | undefined;
 }
