@@ -982,6 +982,7 @@ export const de = {
 	"approval.decided.failed": "Diese Anfrage ist fehlgeschlagen. Mehr ist nicht passiert.",
 	"approval.decided.unknown":
 		"Diese Anfrage wurde{by} freigegeben, aber der Bot wurde währenddessen beendet. Der Aufruf wird nicht wiederholt.",
+	"approval.run.done-for-models": "„{tool}“ ist erledigt. Das Ergebnis steht unter „Details“.",
 	"approval.run.done": "„{tool}“ ist erledigt:\n{result}",
 	"approval.run.failed": "„{tool}“ ist fehlgeschlagen:\n{result}",
 	"approval.run.not": "{why} „{tool}“ wurde nicht ausgeführt.",

@@ -933,6 +933,7 @@ export const en = {
 	"approval.decided.failed": "This request has failed. Nothing more was done.",
 	"approval.decided.unknown":
 		"This request was approved{by}, but the bot was stopped while it carried out the call. The call is not run again.",
+	"approval.run.done-for-models": '"{tool}" is done. Details shows the result.',
 	"approval.run.done": '"{tool}" is done:\n{result}',
 	"approval.run.failed": '"{tool}" failed:\n{result}',
 	"approval.run.not": '{why} "{tool}" was not run.',

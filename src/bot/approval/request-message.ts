@@ -86,11 +86,6 @@ export function endedMessage(request: ShownRequest): MessageEditOptions {
 	const embed = embedOf(request)
 		.setTitle(isOpen ? title : say(`approval.ended.${state}.title`, { tool: title }))
 		.setDescription(sentencesOf(request).join("\n"));
-	if (row.result !== null)
-		embed.addFields({
-			name: say("approval.result.field"),
-			value: codeBlock(truncate(escapeInvisible(textIn(row.result)), maxResultLength)),
-		});
 	return { embeds: [embed], components: [buttonsOf(row, say, ["details"])], allowedMentions: noMentions };
 }
 
@@ -99,7 +94,7 @@ export function replacedMessage(language: Language): MessageEditOptions {
 	return { content: sayIn(language)("approval.replaced"), components: [], allowedMentions: noMentions };
 }
 
-/** The arguments and the plan in full, as a file if they are too long. */
+/** The arguments and the plan in full, as a file if they are too long, and the result. */
 export function detailsMessage(row: ApprovalRow, say: Say) {
 	const blocks = blocksOf(row);
 	const embed = new EmbedBuilder()
@@ -107,6 +102,11 @@ export function detailsMessage(row: ApprovalRow, say: Say) {
 		.setColor(colours[row.state])
 		.setDescription(blocks ?? say("approval.file"))
 		.setFooter({ text: say("approval.request", { id: row.id }) });
+	if (row.result !== null)
+		embed.addFields({
+			name: say("approval.result.field"),
+			value: codeBlock(truncate(escapeInvisible(textIn(row.result)), maxResultLength)),
+		});
 	const file = () => {
 		const lines = [`Tool: ${row.tool}`, `Server: ${row.guild_id ?? "none"}`, ...callLines(row), ""];
 		return new AttachmentBuilder(Buffer.from(lines.join("\n")), { name: `request-${row.id}.txt` });

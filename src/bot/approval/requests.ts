@@ -487,8 +487,13 @@ export class Requests {
 		});
 		if ("result" in end) {
 			const values = { tool: this.titleOf(row), result: textIn(end.result) };
-			const key = isErrorResult(end.result) ? "approval.run.failed" : "approval.run.done";
-			return { message: said(key, values), people: end.people && said(key, { ...values, result: end.people }) };
+			const isFailed = isErrorResult(end.result);
+			const key = isFailed ? "approval.run.failed" : "approval.run.done";
+			if (end.people) return { message: said(key, values), people: said(key, { ...values, result: end.people }) };
+			return {
+				message: said(key, values),
+				people: isFailed ? undefined : said("approval.run.done-for-models", values),
+			};
 		}
 		const { tool, args, context } = resolved;
 		if (end.kind === "changed" && tool) {
