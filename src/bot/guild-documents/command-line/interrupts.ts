@@ -20,8 +20,12 @@ export function createInterrupts(
 	// It is also rejected while nobody waits for it.
 	interrupted.promise.catch(() => {});
 	const hear = (meaning: "cancel" | "leave") => {
-		if (isHandled) last = meaning;
-		else interrupted.reject((error ??= new CheckFailed("Interrupted. The guild was not changed.")));
+		if (isHandled) {
+			last = meaning;
+			return;
+		}
+		error ??= new CheckFailed("Interrupted. The guild was not changed.");
+		interrupted.reject(error);
 	};
 	const leave = () => hear("leave");
 	const listeners = {
