@@ -16,11 +16,12 @@ import { oneLine, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { didYouMean } from "../../lib/config.ts";
 import { publishedAs } from "../../mcp/json-schema.ts";
-import { guild_id, limit, moment, snowflake } from "../tool/arguments/arguments.ts";
+import { guild_id, limit, moment, oneOrMore, snowflake } from "../tool/arguments/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { auditActions, auditLogLines, namesIn, visibleEntries } from "./audit-log/lines.ts";
 
 const maxActions = 10;
+const maxIds = 10;
 
 function actionName(name: string): string {
 	const upper = name.trim().toUpperCase();
@@ -59,18 +60,20 @@ export const getAuditLog = readTool({
 	permissions: ["ViewAuditLog"],
 	input: {
 		guild_id,
-		user_id: v.optional(snowflake("user who acted")),
-		target_id: v.optional(snowflake("target")),
+		user_ids: v.optional(oneOrMore(snowflake("user"), maxIds, "Users who acted.")),
+		target_ids: v.optional(oneOrMore(snowflake("target"), maxIds, "Targets.")),
 		action_type: v.optional(actionTypes),
 		after: v.optional(moment("After", true)),
 		before: v.optional(v.pipe(moment("Before"), v.description("Before."))),
 		limit: limit(500, 100),
 	},
 	async run(args, { guild, guildDocuments }) {
-		const { limit, action_type } = args;
+		const { limit, action_type, user_ids = [undefined], target_ids = [undefined] } = args;
 		const pages: RESTGetAPIAuditLogResult[] = [];
 		for (const name of action_type ?? [undefined])
-			pages.push(...(await readPages(guild, args, auditActions.get(name ?? ""))));
+			for (const user_id of user_ids)
+				for (const target_id of target_ids)
+					pages.push(...(await readPages(guild, { ...args, user_id, target_id }, auditActions.get(name ?? ""))));
 		const found = pages.flatMap((page) => page.audit_log_entries).toSorted((a, b) => compareIds(b.id, a.id));
 		const entries = found.slice(0, limit);
 		const last = entries.at(-1);

@@ -11,7 +11,7 @@ export const auditRows: Record<string, Row> = {
 		answer: () => ["No recorded tool call matches."],
 	},
 	get_audit_log: {
-		ids: { user_id: anyId("who did nothing is not found"), target_id: anyId("nothing was done to it") },
+		ids: { user_ids: anyId("who did nothing is not found"), target_ids: anyId("nothing was done to it") },
 		person: person.inGuild(["ViewAuditLog"], {
 			leavesOut({ world, guild }, hidden) {
 				const { channels } = world.simulator.world;

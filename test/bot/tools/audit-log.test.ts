@@ -59,9 +59,11 @@ worldTest("entries are filtered by user, target, action and time, and paged", as
 	const found = async (args: object) =>
 		(await lines(world, args)).flatMap((line) => / reason: entry (\d)/.exec(line)?.[1] ?? []).map(Number);
 	expect(await found({})).toEqual([2, 1, 0]);
-	expect(await found({ user_id: ada })).toEqual([2, 0]);
-	expect(await found({ target_id: zoe })).toEqual([2]);
-	expect(await found({ target_id: world.guild.id })).toEqual([1, 0]);
+	expect(await found({ user_ids: ada })).toEqual([2, 0]);
+	expect(await found({ user_ids: [ada, zoe], target_ids: [zoe] })).toEqual([2]);
+	expect(await found({ user_ids: [ada, zoe] })).toEqual([2, 1, 0]);
+	expect(await found({ target_ids: [zoe] })).toEqual([2]);
+	expect(await found({ target_ids: world.guild.id })).toEqual([1, 0]);
 	for (const name of ["MEMBER_KICK", "member_kick", "MemberKick", ["MEMBER_KICK"]])
 		expect(await found({ action_type: name })).toEqual([2, 1]);
 	const both = ["MEMBER_KICK", "GUILD_UPDATE", "ROLE_CREATE"];

@@ -136,7 +136,7 @@ worldTest("all that a hijacked moderator changed is set back, once, and marked a
 	expect(again.text).toContain("There is nothing to do.");
 	expect(await world.call("undo_actions", { plan_hash: again.hash })).toMatchObject({ isError: false });
 	expect(writes(world)).toHaveLength(after);
-	const log = (await world.call("get_audit_log", { user_id: "@zoe" })).text.split("\n").slice(1);
+	const log = (await world.call("get_audit_log", { user_ids: "@zoe" })).text.split("\n").slice(1);
 	expect(log.filter((line) => !/ \| undone(?: \||$)/.test(line))).toEqual([]);
 	// What the bot did itself is not undone by undoing it.
 	const own = await plan(world, { user_id: world.simulator.bot("alpha").id });

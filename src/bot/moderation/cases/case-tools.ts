@@ -24,6 +24,7 @@ import {
 	limit,
 	list,
 	moment,
+	oneOrMore,
 	snowflake,
 	tell,
 	text,
@@ -169,7 +170,7 @@ function listCases({ cases }: ToolOptions) {
 		input: {
 			guild_id,
 			number: v.optional(number),
-			user_id: v.optional(snowflake("person concerned")),
+			user_ids: v.optional(oneOrMore(snowflake("person"), maxPeople, "People concerned.")),
 			moderator_id: v.optional(snowflake("moderator")),
 			action: v.optional(v.picklist(caseActions)),
 			since: v.optional(moment("Only since this", true)),
@@ -183,10 +184,11 @@ function listCases({ cases }: ToolOptions) {
 				const edits = await cases.edits(guild.id, one.number, maxEdits);
 				return caseDetails(guild, one, edits);
 			}
-			const { user_id, moderator_id, action, since, until } = args;
+			const { user_ids, moderator_id, action, since, until } = args;
+			const user_id = user_ids?.length === 1 ? user_ids[0] : undefined;
 			const limit = isForPeople() ? Math.min(args.limit, shownToPeople) : args.limit;
 			const before = args.before === undefined ? undefined : await find(cases, guild, args.before);
-			const filter = { userId: user_id, moderatorId: moderator_id, action, from: since?.atMs, until: until?.atMs };
+			const filter = { userIds: user_ids, moderatorId: moderator_id, action, from: since?.atMs, until: until?.atMs };
 			const found = await cases.list(guild.id, filter, {
 				limit: limit + 1,
 				before: before && { created_at: before.createdAt, number: before.number },
@@ -194,7 +196,7 @@ function listCases({ cases }: ToolOptions) {
 			const page = found.slice(0, limit);
 			const counts = user_id ? await cases.countOf(guild.id, user_id) : undefined;
 			// Counts over all cases of a guild would take too long.
-			const byModerator = since && !user_id && !before ? await cases.countByModerator(guild.id, filter) : [];
+			const byModerator = since && !user_ids && !before ? await cases.countByModerator(guild.id, filter) : [];
 			const last = page.at(-1);
 			if (!last)
 				return result(

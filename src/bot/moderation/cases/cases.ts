@@ -110,7 +110,7 @@ export class Cases implements CaseRecorder {
 	}
 
 	/** Only what was done, by moderator and action. */
-	countByModerator(guildId: string, filter: Omit<CaseFilter, "userId">): Promise<ModeratorCount[]> {
+	countByModerator(guildId: string, filter: Omit<CaseFilter, "userIds">): Promise<ModeratorCount[]> {
 		return countCasesByModerator(this.#sql, guildId, filter);
 	}
 

@@ -182,7 +182,8 @@ export function selectAskedCases(sql: Sql, limit: number): Promise<CaseRow[]> {
 
 /** Undefined properties match all cases. Deleted cases are never selected. */
 export interface CaseFilter {
-	userId?: string | undefined;
+	/** Of one of these people; at least one. */
+	userIds?: readonly string[] | undefined;
 	moderatorId?: string | undefined;
 	action?: string | undefined;
 	/** `from` inclusive, `until` exclusive. */
@@ -205,14 +206,14 @@ export function selectCases(
 	filter: CaseFilter,
 	{ limit, before }: { limit: number; before?: CasePosition | undefined },
 ): Promise<CaseRow[]> {
-	const { userId, moderatorId, action, from = 0 } = filter;
+	const { userIds, moderatorId, action, from = 0 } = filter;
 	const { until = Number.MAX_SAFE_INTEGER } = filter;
 	const { created_at: at, number } = before && before.created_at < until ? before : { created_at: until, number: 0 };
 	// There is one statement per index, because neither database would use an index for a combined statement.
-	if (userId !== undefined)
+	if (userIds !== undefined)
 		return sql<CaseRow>`
 			SELECT * FROM cases
-			WHERE guild_id = ${guildId} AND user_id = ${userId} AND created_at >= ${from}
+			WHERE guild_id = ${guildId} AND user_id IN ${many(userIds)} AND created_at >= ${from}
 				AND (created_at, number) < (${at}, ${number}) AND deleted_at IS NULL
 				AND (CAST(${moderatorId ?? null} AS TEXT) IS NULL OR moderator_id = ${moderatorId ?? null})
 				AND (CAST(${action ?? null} AS TEXT) IS NULL OR action = ${action ?? null})
@@ -242,12 +243,12 @@ export function selectCases(
 export async function selectNewerCase(
 	...[sql, guildId, filter, from, distance]: [Sql, string, CaseFilter, CasePosition, number]
 ): Promise<number | null> {
-	const { userId = null, moderatorId = null, action = null, until = Number.MAX_SAFE_INTEGER } = filter;
+	const { userIds, moderatorId = null, action = null, until = Number.MAX_SAFE_INTEGER } = filter;
 	const [row] = await sql<CaseRow>`
 		SELECT * FROM cases
 		WHERE guild_id = ${guildId} AND created_at < ${until} AND deleted_at IS NULL
 			AND (created_at, number) >= (${from.created_at}, ${from.number})
-			AND (CAST(${userId} AS TEXT) IS NULL OR user_id = ${userId})
+			AND (CAST(${userIds ? 1 : null} AS INTEGER) IS NULL OR user_id IN ${many(userIds ?? [""])})
 			AND (CAST(${moderatorId} AS TEXT) IS NULL OR moderator_id = ${moderatorId})
 			AND (CAST(${action} AS TEXT) IS NULL OR action = ${action})
 		ORDER BY created_at, number LIMIT 1 OFFSET ${distance}`;
@@ -267,7 +268,7 @@ export function countCasesOf(sql: Sql, guildId: string, userId: string): Promise
 export function countCasesByModerator(
 	sql: Sql,
 	guildId: string,
-	{ moderatorId, action, from = 0, until }: Omit<CaseFilter, "userId">,
+	{ moderatorId, action, from = 0, until }: Omit<CaseFilter, "userIds">,
 ): Promise<ModeratorCount[]> {
 	// Expressions are in no index: the index of time is the best one. "number > 0" selects it, as for pages.
 	return sql<ModeratorCount>`

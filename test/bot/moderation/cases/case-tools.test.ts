@@ -22,7 +22,7 @@ onBoth((databases) => {
 		expect(warned).toMatchObject({ isError: false });
 		expect(warned.text).toContain(`Told by direct message: <@${bot.id("zoe")}>.`);
 		expect(bot.directMessages("zoe")).toHaveLength(1);
-		const { text } = await bot.as(moderator, "list_cases", { user_id: bot.id("zoe") });
+		const { text } = await bot.as(moderator, "list_cases", { user_ids: [bot.id("zoe")] });
 		const lines = text.split("\n");
 		expect(lines).toHaveLength(3);
 		expect(lines[0]).toBe("In all: 1 × Warning");
@@ -120,7 +120,7 @@ onBoth((databases) => {
 		const ofOne = await list({ since, moderator_id: bot.id("ada"), action: "kick" });
 		expect(ofOne[2]).toEndWith("| 1 kick");
 		expect(ofOne[3]).toBe("The cases:");
-		for (const args of [{}, { since, user_id: bot.id("zoe") }])
+		for (const args of [{}, { since, user_ids: [bot.id("zoe"), bot.id("ada")] }])
 			expect((await list(args)).join()).not.toContain("By moderator");
 		const none = await list({ since, before: 5 });
 		expect(none.join()).not.toContain("By moderator");

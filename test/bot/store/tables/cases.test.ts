@@ -118,10 +118,11 @@ onBoth((databases, kind) => {
 			await insert(store, rows);
 			const filters: CaseFilter[] = [
 				{},
-				{ userId: "7" },
+				{ userIds: ["7"] },
+				{ userIds: ["7", "8"] },
 				{ moderatorId: "3" },
 				{ action: "note" },
-				{ userId: "7", action: "warn", moderatorId: "0" },
+				{ userIds: ["7"], action: "warn", moderatorId: "0" },
 				{ moderatorId: "3", from: 1_000_100, until: 1_000_300 },
 				{ from: 1_000_499 },
 			];
@@ -130,7 +131,7 @@ onBoth((databases, kind) => {
 					.map((one, index) => ({ ...one, number: index + 1 }))
 					.filter(
 						(one) =>
-							(filter.userId ?? one.user_id) === one.user_id &&
+							(filter.userIds?.includes(String(one.user_id)) ?? true) &&
 							(filter.moderatorId ?? one.moderator_id) === one.moderator_id &&
 							(filter.action ?? one.action) === one.action &&
 							one.created_at >= (filter.from ?? 0) &&
@@ -153,7 +154,7 @@ onBoth((databases, kind) => {
 			const plans: Record<string, string> = {};
 			for (const [name, filter] of Object.entries({
 				cases_by_time: {},
-				cases_of_user: { userId: "7" },
+				cases_of_user: { userIds: ["7"] },
 				cases_of_moderator: { moderatorId: "3" },
 				cases_of_action: { action: "note" },
 			}))
