@@ -11,15 +11,28 @@ export interface RestoreItem {
 	 * By the field's name in Discord's API, with its values there, and "exists", "role:ID" of a member, and of a channel
 	 * "allow:TYPE:ID" and "deny:TYPE:ID", which are null without an overwrite.
 	 */
-	fields: Readonly<Record<string, { before: unknown; after: unknown }>>;
+	fields: Readonly<Record<string, RestoredField>>;
+}
+
+export interface RestoredField {
+	before: unknown;
+	after: unknown;
 	/** Ids of the audit log entries and of the bot's calls that changed it, the newest first. */
 	entries: readonly string[];
+	/** Who else decided about it later. */
+	since?: string | undefined;
+	/** Why it cannot be set back. */
+	impossible?: string | undefined;
 }
 
 export interface Restore {
 	/** In the order of the steps: what was changed last is first. */
 	items: readonly RestoreItem[];
 	impossible: readonly Refusal[];
+	/** Ids of entries and calls of which something is in `impossible`. */
+	kept: readonly string[];
+	/** Ids of the accounts that did it, which get nothing back. */
+	actors: readonly string[];
 	/** Also delete what was created, except webhooks and invites, which are always deleted. */
 	deleteCreated: boolean;
 	/** Also fields that have been changed since. */

@@ -159,4 +159,6 @@ export interface Difference {
 	refusals: readonly Refusal[];
 	/** Of a restore: what needs no step, or loses something. */
 	notes?: readonly Refusal[];
+	/** Of a restore: ids of entries of which something is not set back. */
+	kept?: ReadonlySet<string>;
 }

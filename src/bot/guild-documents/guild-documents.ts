@@ -165,7 +165,8 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 			(await keepPlanOf(guild, source, given)).text,
 		/** Like `plan`, with hash and counts as fields. */
 		keepPlan: keepPlanOf,
-		guildOfPlan: async (hash: string, mayTouch?: MayTouch) => (await requirePlan(store, hash, mayTouch)).guildId,
+		guildOfPlan: async (hash: string, mayTouch?: MayTouch, by?: string) =>
+			(await requirePlan(store, hash, mayTouch, by)).guildId,
 		async planRestore(guild: Guild, restore: Restore) {
 			return (await keepAndShow(guild, await makePlan(guild, { ...emptyPlan, restore }, rules))).text;
 		},

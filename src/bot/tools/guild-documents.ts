@@ -172,17 +172,22 @@ export const applyGuild = tool(
 		description:
 			"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
 		input: { guild_id, plan_hash, reason },
-		plan: ({ plan_hash, reason }, context) => planToCarryOut(plan_hash, reason, context),
+		plan: ({ plan_hash, reason }, context) => planToCarryOut(plan_hash, reason, "apply_guild", context),
 	},
 );
 
 type PlanContext = Pick<ToolContext, "guildDocuments" | "mayTouch" | "principal"> & { guild: Guild };
 
 /** As a job. Throws a ToolError if the person could not do by hand what it does. */
-export async function planToCarryOut(hash: string, reason: string | undefined, context: PlanContext) {
+export async function planToCarryOut(
+	hash: string,
+	reason: string | undefined,
+	by: "apply_guild" | "undo_actions",
+	context: PlanContext,
+) {
 	const { guild, guildDocuments, mayTouch, principal } = context;
 	requireRankOfBot(guild);
-	requireOwn(guild.id, await guildDocuments.guildOfPlan(hash, mayTouch));
+	requireOwn(guild.id, await guildDocuments.guildOfPlan(hash, mayTouch, by));
 	return {
 		preview: () =>
 			guildDocuments.plan(guild, { plan: hash, changes: {} }, { maxBytes: maxDocumentBytes, isWhole: true }),

@@ -56,7 +56,7 @@ export const undoActions = tool(
 		input,
 		destructive: ({ plan_hash }) => (plan_hash === undefined ? undefined : "carries out the plan"),
 		async plan(args, context) {
-			if (args.plan_hash !== undefined) return planToCarryOut(args.plan_hash, args.reason, context);
+			if (args.plan_hash !== undefined) return planToCarryOut(args.plan_hash, args.reason, "undo_actions", context);
 			const found = await planOf(args, context);
 			return { preview: found, basis: planBasis, act: async () => found };
 		},
@@ -71,42 +71,39 @@ async function planOf(args: Arguments, context: Context): Promise<string> {
 	if (!after || (args.user_id === undefined) === (args.key === undefined))
 		throw invalidParameters(["expected after and one of user_id and key, or plan_hash alone"]);
 	requirePermissions(guild, undefined, PermissionFlagsBits.ViewAuditLog);
-	const { entries, pages, calls, isCut } = await readActions(args, after, context);
+	const { entries, others, pages, calls, madeBy, isCut } = await readActions(args, after, context);
 	const undone = await guildDocuments.undone(entries.map(({ id }) => id));
 	const left = entries.filter(({ id }) => !undone.has(id));
 	const nameOf = namesIn(pages, guild);
 	const backup = await backupBefore(after, context);
-	const callIdOf = (entry: APIAuditLogEntry) => callOf(entry, calls, guild)?.id;
-	const found = restoreItems(left, guild, nameOf, callIdOf, backup?.document);
-	const actors = new Set([args.user_id, ...calls.map(({ person }) => person)]);
-	const returned = found.items.filter(
-		({ kind, id, fields }) =>
-			kind === "member" &&
-			actors.has(id) &&
-			Object.entries(fields).some(([field, { before }]) => field.startsWith("role:") && before === true),
-	);
+	const found = restoreItems(left, others, guild, nameOf, ({ id }) => madeBy.get(id), backup?.document);
+	const actors = [...new Set([args.user_id, ...calls.map(({ person }) => person)])].filter((id) => id != null);
 	const gone = left.filter(({ action_type: type }) =>
 		[AuditLogEvent.MemberBanAdd, AuditLogEvent.MemberKick].includes(type),
 	);
 	const people = new Map(gone.map(({ target_id }) => [target_id ?? "", nameOf(target_id ?? "")]));
 	const roles = rolesOfGone(people, backup?.document);
 	const had = roles.length > 0 ? `; ${backup?.label}: ${roles.join("; ")}` : "";
+	const isBannedAgain = found.items.some(({ kind, fields }) => kind === "ban" && fields.exists?.before === true);
 	const isRecreated = found.items.some(({ kind, fields }) => kind !== "ban" && fields.exists?.before === true);
 	const fromBackup = `Their order, the category of a channel, and who had a role are not in the audit log${backup ? `; members and categories are taken from ${backup.label}` : ", and there is no backup of before: such channels are made outside of categories"}.`;
 	const who = args.user_id === undefined ? `the key ${oneField(args.key ?? "")}` : nameOf(args.user_id);
 	return guildDocuments.planRestore(guild, {
-		items: found.items.filter((item) => !returned.includes(item)),
-		impossible: [
-			...found.impossible,
-			...returned.map(({ name }) => ({ subject: name, reason: "the account that is undone gets no roles back" })),
-			...withoutEntry(calls, entries, guild),
-		],
+		items: found.items,
+		impossible: [...found.impossible, ...withoutEntry(calls, new Set(madeBy.values()))],
+		kept: found.kept,
+		actors,
 		deleteCreated,
 		overwriteChanges,
 		remarks: [
 			`Undoes ${countOf(left.length, "action")} of ${who} since ${time(after.atMs)}.${undone.size > 0 ? ` ${undone.size} were undone before.` : ""}`,
 			...(isCut ? [`Only the newest ${maxEntries} entries were read: carry this out, then call again.`] : []),
 			...(people.size > 0 ? [`Banned and kicked people have to rejoin, without roles${had}.`] : []),
+			...(isBannedAgain
+				? [
+						"Unbanned people are banned again, without the ban's old reason: check first that each still has to be banned.",
+					]
+				: []),
 			...(isRecreated ? [`${lostForGood} ${fromBackup}`] : []),
 		],
 	});
@@ -118,20 +115,33 @@ async function readActions(args: Arguments, after: Moment, { guild, audit }: Con
 	const self = guild.client.user.id;
 	const filter = { guildId: guild.id, from: new Date(after.atMs), limit: maxEntries };
 	const own = user_id === self ? [] : await audit.recent({ ...filter, key, person: user_id });
-	const calls = own.filter(({ effect, outcome }) => effect !== "read" && outcome !== "refused");
-	const read = (id: string) => readPages(guild, { user_id: id, after, limit: maxEntries });
+	const isWrite = ({ effect, outcome }: ToolCallRow) => effect !== "read" && outcome !== "refused";
+	const calls = own.filter(isWrite);
+	// An entry belongs to the call that fits it best, whoever made it.
+	const all = calls.length > 0 ? [...own, ...(await audit.recent(filter))].filter(isWrite) : [];
+	const ownIds = new Set(calls.map(({ id }) => id));
+	const read = (id?: string, type?: AuditLogEvent) => readPages(guild, { user_id: id, after, limit: maxEntries }, type);
 	const direct = user_id === undefined ? [] : await read(user_id);
 	const byBot = calls.length > 0 ? await read(self) : [];
 	const entriesIn = (pages: readonly RESTGetAPIAuditLogResult[]) => pages.flatMap((page) => page.audit_log_entries);
-	const entries = [
-		...entriesIn(direct),
-		...entriesIn(byBot).filter((entry) => callOf(entry, calls, guild) !== undefined),
-	]
-		.filter((entry) => entry.user_id !== self || !isOfUndo(entry))
+	const isOther = (entry: APIAuditLogEntry) => entry.user_id !== self || !isOfUndo(entry);
+	const callIds = entriesIn(byBot).map((entry) => [entry.id, callOf(entry, all, guild)?.id ?? ""] as const);
+	const madeBy = new Map(callIds.filter(([, call]) => ownIds.has(call)));
+	const entries = [...entriesIn(direct), ...entriesIn(byBot).filter(({ id }) => madeBy.has(id))]
+		.filter(isOther)
+		.toSorted((a, b) => compareIds(b.id, a.id));
+	const ids = new Set(entries.map(({ id }) => id));
+	const decided = decisions.filter((types) => entries.some(({ action_type }) => types.includes(action_type))).flat();
+	const since = (await Promise.all(decided.map((type) => read(undefined, type)))).flat();
+	const others = entriesIn(since)
+		.filter((entry) => !ids.has(entry.id) && entry.user_id !== user_id && isOther(entry))
 		.toSorted((a, b) => compareIds(b.id, a.id));
 	const isCut = [direct, byBot].some((pages) => entriesIn(pages).length >= maxEntries) || own.length >= maxEntries;
-	return { entries, pages: [...direct, ...byBot], calls, isCut };
+	return { entries, others, pages: [...direct, ...byBot, ...since], calls, madeBy, isCut };
 }
+
+const { MemberBanAdd, MemberBanRemove, MemberRoleUpdate } = AuditLogEvent;
+const decisions: readonly AuditLogEvent[][] = [[MemberBanAdd, MemberBanRemove], [MemberRoleUpdate]];
 
 /** The newest backup from before. */
 async function backupBefore({ atMs }: Moment, { guild, guildDocuments }: Context) {
@@ -142,10 +152,9 @@ async function backupBefore({ atMs }: Moment, { guild, guildDocuments }: Context
 }
 
 /** What the bot's tools did that Discord's audit log does not show, such as sent messages. */
-function withoutEntry(calls: readonly ToolCallRow[], entries: readonly APIAuditLogEntry[], guild: Guild): Refusal[] {
-	const shown = new Set(entries.map((entry) => callOf(entry, calls, guild)?.id));
+function withoutEntry(calls: readonly ToolCallRow[], shown: ReadonlySet<string>): Refusal[] {
 	const others = calls.filter(({ id, outcome }) => outcome === "done" && !shown.has(id));
 	const tools = [...Map.groupBy(others, (call) => call.tool)].map(([name, { length }]) => `${name} ${length}×`);
-	const why = "Discord's audit log has no entry of these calls, such as messages that they sent; what they did stays";
+	const why = "no entry was found in Discord's audit log, as of messages that they sent; what they did stays";
 	return tools.length > 0 ? [{ subject: tools.join(", "), reason: why }] : [];
 }

@@ -3,7 +3,7 @@
 import { isPlaceholder } from "../match/match.ts";
 import { compareIds } from "../names/ids.ts";
 import { permissionNamesOf } from "../read/from-api.ts";
-import type { Restore, RestoreItem } from "../restore.ts";
+import type { Restore, RestoredField, RestoreItem } from "../restore.ts";
 import type {
 	ApiRequest,
 	Difference,
@@ -30,7 +30,9 @@ const segments: Partial<Record<StepKind, string>> = {
 	person: "members",
 };
 const outsideGuilds: ReadonlySet<StepKind> = new Set(["channel", "category", "webhook", "invite"] as const);
-const changedSince = "others have changed it since, so it is left alone (overwrite_changes: true sets it back, too)";
+const overwrites = "(overwrite_changes: true sets it back, too)";
+const changedSince = `others have changed it since, so it is left alone ${overwrites}`;
+const getsNothing = "the account that is undone gets nothing back";
 
 /** `ids`: of what was already created, by placeholder such as "+role/123" with the old id. */
 export function restoreDifference(
@@ -47,6 +49,7 @@ class Restoration implements Difference {
 	readonly steps: Step[] = [];
 	readonly refusals: Refusal[];
 	readonly notes: Refusal[] = [];
+	readonly kept: Set<string>;
 	readonly #recreated: ReadonlySet<string>;
 	readonly #names: ReadonlyMap<string, string>;
 
@@ -56,6 +59,7 @@ class Restoration implements Difference {
 		private readonly ids: ReadonlyMap<string, string>,
 	) {
 		this.refusals = [...restore.impossible];
+		this.kept = new Set(restore.kept);
 		const deleted = restore.items.filter(({ fields }) => fields.exists?.before === true);
 		this.#recreated = new Set(deleted.map(placeholderOf));
 		const { roles } = state.guild;
@@ -69,6 +73,7 @@ class Restoration implements Difference {
 		const { kind, id, fields } = item;
 		const now = this.#valuesOf(kind, id);
 		if (now === "unread") this.#refuse(item, "the bot cannot read what there is now");
+		else if (fields.exists && fields.exists.before !== Boolean(now) && this.#isDecided(item, fields.exists)) return;
 		else if (fields.exists?.before === false) this.#remove(item, now);
 		else if (fields.exists) this.#recreate(item, now);
 		else if (!now) this.#refuse(item, "is not in the guild any more");
@@ -76,8 +81,16 @@ class Restoration implements Difference {
 		else this.#restoreFields(item, now);
 	}
 
-	#refuse({ kind, name }: RestoreItem, reason: string): void {
+	#refuse({ kind, name, fields }: RestoreItem, reason: string, kept = Object.values(fields)): void {
 		this.refusals.push({ subject: `${kind} ${name}`, reason });
+		for (const id of kept.flatMap(({ entries }) => entries)) this.kept.add(id);
+	}
+
+	/** Then it is refused. */
+	#isDecided(item: RestoreItem, field: RestoredField, of = ""): boolean {
+		if (field.since === undefined || this.restore.overwriteChanges) return false;
+		this.#refuse(item, `${of}not undone, because ${field.since} decided since ${overwrites}`, [field]);
+		return true;
 	}
 
 	#note({ kind, name }: RestoreItem, reason: string): void {
@@ -103,11 +116,12 @@ class Restoration implements Difference {
 		request: Omit<ApiRequest, "path"> & { path: string; idInPath?: string },
 		more: Partial<Omit<Step, "request">> = {},
 	): void {
-		const { kind, id, name, entries } = item;
+		const { kind, id, name, fields } = item;
+		const undoes = Object.values(fields).flatMap(({ entries }) => entries);
 		const { idInPath = "", path, ...sent } = request;
 		const needs = [...placeholdersIn(request.body), idInPath].filter((one) => isPlaceholder(one) && !this.ids.has(one));
 		const own = action === "create" ? { placeholder: placeholderOf(item) } : { targetId: id };
-		const step = { action, kind, name, ...own, changes: [], undoes: entries };
+		const step = { action, kind, name, ...own, changes: [], undoes };
 		this.steps.push({
 			id: `${action} ${kind}/${more.targetId ?? id}`,
 			...step,
@@ -138,10 +152,11 @@ class Restoration implements Difference {
 	}
 
 	#recreate(item: RestoreItem, now: Values | undefined): void {
-		const { kind, fields, entries } = item;
+		const { kind, fields } = item;
+		const deletedBy = fields.exists?.entries[0] ?? "";
 		const things: readonly { id: string; name?: string | null }[] =
 			kind === "role" ? this.state.guild.roles : kind === "automod" ? (this.state.automod ?? []) : this.state.channels;
-		const same = things.find((one) => one.name === fields.name?.before && compareIds(one.id, entries[0] ?? "") > 0);
+		const same = things.find((one) => one.name === fields.name?.before && compareIds(one.id, deletedBy) > 0);
 		if (this.ids.has(placeholderOf(item))) return;
 		if (kind === "ban" && now) this.#note(item, "already banned again");
 		else if (kind === "ban") this.#add("ban", item, { method: "PUT", path: this.#pathOf(item), body: {} });
@@ -155,10 +170,11 @@ class Restoration implements Difference {
 		const given = Object.entries(rest).filter(([, { before }]) => before != null);
 		const body: Record<string, unknown> = Object.fromEntries(given.map(([field, { before }]) => [field, before]));
 		if (body.parent_id) body.parent_id = this.#idNow("category", String(body.parent_id)) ?? null;
-		const after = rawOverwritesOf(body as never).flatMap((one) => {
+		const old = rawOverwritesOf(body as never).flatMap((one) => {
 			const id = Number(one.type) === 0 ? this.#idNow("role", one.id) : one.id;
-			return id === undefined ? [] : [{ ...one, type: Number(one.type) as 0 | 1, id }];
+			return id === undefined ? [] : [[id, { ...one, type: Number(one.type) as 0 | 1, id }] as const];
 		});
+		const after = [...this.#withoutGain(item, new Map(), new Map(old)).values()];
 		if (body.permission_overwrites) body.permission_overwrites = after.map(apiOverwrite);
 		const changes = given
 			.filter(([field]) => !["name", "permission_overwrites", "type"].includes(field))
@@ -183,12 +199,16 @@ class Restoration implements Difference {
 		id === this.state.guild.id ? "@everyone" : (this.#names.get(id) ?? this.state.people?.get(id)?.user.username ?? id);
 
 	#restoreRoles(item: RestoreItem, { roles }: Values): void {
-		for (const [field, { before }] of Object.entries(item.fields)) {
+		for (const [field, values] of Object.entries(item.fields)) {
+			const { before } = values;
 			const old = field.slice("role:".length);
 			const role = this.#idNow("role", old);
-			const own = { ...item, name: this.#nameOf(role ?? old) };
-			if (role === undefined) this.#refuse(own, `of ${item.name}: the role does not exist any more`);
-			else if ((roles as string[]).includes(role) === before) this.#note(own, `of ${item.name}: already as before`);
+			const own = { ...item, name: this.#nameOf(role ?? old), fields: { [field]: values } };
+			const of = `of ${item.name}: `;
+			if (role === undefined) this.#refuse(own, `${of}the role does not exist any more`);
+			else if ((roles as string[]).includes(role) === before) this.#note(own, `${of}already as before`);
+			else if (this.#isDecided(own, values, of)) continue;
+			else if (before && this.restore.actors.includes(item.id)) this.#refuse(own, of + getsNothing);
 			else {
 				const [action, method] = before ? (["assign", "PUT"] as const) : (["delete", "DELETE"] as const);
 				// With the old id: a step's id must not change when its role is created.
@@ -206,6 +226,7 @@ class Restoration implements Difference {
 		const after = new Map(before);
 		const body: Record<string, unknown> = {};
 		const changes: FieldChange[] = [];
+		const undone: Record<string, RestoredField> = {};
 		let isBefore = true;
 		for (const [field, values] of Object.entries(item.fields)) {
 			const [part = "", type, target = ""] = field.split(":");
@@ -213,24 +234,32 @@ class Restoration implements Difference {
 			const kindOfOld = isParent ? "category" : type === "0" ? "role" : undefined;
 			const thing = kindOfOld ? this.#idNow(kindOfOld, isParent ? String(values.before) : target) : target;
 			const own = before.get(thing ?? "");
-			const value = type === undefined ? now[field] : own ? String(own[part as "allow"]) : null;
-			if (isSame(value, (isParent && thing) || values.before)) continue;
+			const value = type === undefined ? now[field] : String(own?.[part as "allow"] ?? 0);
+			const [old, set] = [values.before, values.after].map((one) => (type === undefined ? one : (one ?? "0")));
+			if (!values.impossible && isSame(value, (isParent && thing) || old)) continue;
 			isBefore = false;
 			const label = type === undefined ? labelOf(field) : `${part} of ${this.#nameOf(target)}`;
-			if (!isSame(value, values.after) && !this.restore.overwriteChanges)
-				this.#refuse(item, `${label} is now ${this.#textOf(field, value)}: ${changedSince}`);
-			else if (thing === undefined) this.#refuse(item, `${label}: what it was does not exist any more`);
-			else if (type === undefined) {
+			const refuse = (why: string) => this.#refuse(item, `${label}${why}`, [values]);
+			if (values.impossible) refuse(`: ${values.impossible}`);
+			else if (!isSame(value, set) && !this.restore.overwriteChanges)
+				refuse(` is now ${this.#textOf(field, value)}: ${changedSince}`);
+			else if (thing === undefined) refuse(": what it was does not exist any more");
+			else undone[field] = values;
+			if (thing === undefined || !undone[field]) continue;
+			if (type === undefined) {
 				body[field] = thing || (values.before ?? emptyLike(value));
 				const [from, to] = [value ?? emptyLike(values.before), body[field]].map((one) => this.#textOf(field, one));
 				changes.push({ field: label, before: from, after: to ?? "" });
-			} else if (values.before === null) after.delete(thing);
-			else {
-				const overwrite = after.get(thing) ?? { id: thing, type: Number(type) as 0 | 1, allow: 0n, deny: 0n };
-				after.set(thing, { ...overwrite, [part]: BigInt(String(values.before)) });
+			} else {
+				const present = after.get(thing) ?? { id: thing, type: Number(type) as 0 | 1, allow: 0n, deny: 0n };
+				const overwrite = { ...present, [part]: BigInt(String(values.before ?? 0)) };
+				after.set(thing, overwrite);
+				// The other half stays if others have changed it.
+				if (values.before === null && !(overwrite.allow | overwrite.deny)) after.delete(thing);
 			}
 		}
 		if (isBefore) this.#note(item, "already as before");
+		this.#withoutGain(item, before, after);
 		const overwrites = { before: [...before.values()], after: [...after.values()] };
 		const access = accessChanges(overwrites.before, overwrites.after, this.#nameOf);
 		if (access.length > 0) body.permission_overwrites = overwrites.after.map(apiOverwrite);
@@ -241,7 +270,22 @@ class Restoration implements Difference {
 			...(body.parent_id !== undefined && { parentId: String(body.parent_id ?? "") }),
 		};
 		const request = { method: "PATCH", path: this.#pathOf(item), body } as const;
-		this.#add("edit", item, request, { changes: [...changes, ...access], guard });
+		this.#add("edit", { ...item, fields: undone }, request, { changes: [...changes, ...access], guard });
+	}
+
+	/** `after` without what it gives to the account that is undone. */
+	#withoutGain(item: RestoreItem, before: ReadonlyMap<string, RawOverwrite>, after: Map<string, RawOverwrite>) {
+		for (const id of this.restore.actors) {
+			const none: RawOverwrite = { id, type: 1, allow: 0n, deny: 0n };
+			const [now, old] = [before.get(id) ?? none, after.get(id) ?? none];
+			const limited = { ...old, allow: old.allow & now.allow, deny: old.deny | now.deny };
+			if (Bun.deepEquals(limited, old)) continue;
+			if (limited.allow | limited.deny) after.set(id, limited);
+			else after.delete(id);
+			const own = Object.entries(item.fields).flatMap(([field, values]) => (field.endsWith(`:${id}`) ? values : []));
+			this.#refuse(item, `access of ${this.#nameOf(id)}: ${getsNothing}`, own);
+		}
+		return after;
 	}
 
 	/** For people. */

@@ -4,10 +4,13 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
 	memberNamed,
+	memberOverwrite,
 	roleNamed,
 	roleOverwrite,
 	startWorld,
@@ -197,7 +200,7 @@ worldTest("the account gets no role back that it took from itself", async (world
 	members.edit(world.guild, zoe, { roles: [] }, byZoe(world));
 	await world.heard();
 	const { text } = await plan(world);
-	expect(text).toContain("the account that is undone gets no roles back");
+	expect(text).toContain("the account that is undone gets nothing back");
 	expect(text).not.toContain("~ role");
 });
 
@@ -292,7 +295,7 @@ test("what one key did through the bot is undone, and marked in the record of ca
 	const found = await plan(world, { user_id: undefined, key: "bad" });
 	expect(found.steps).toEqual([
 		"~ channel #owned: name owned → general",
-		"cannot: send_message 1×: Discord's audit log has no entry of these calls, such as messages that they sent; what they did stays",
+		"cannot: send_message 1×: no entry was found in Discord's audit log, as of messages that they sent; what they did stays",
 	]);
 	expect(await carryOut(world, found.hash)).toContain(": done, 1 of 1 step done");
 	const { topic, name } = channelNamed(world, "general");
@@ -301,6 +304,129 @@ test("what one key did through the bot is undone, and marked in the record of ca
 	expect(calls.filter((line) => line.includes("| undone |"))).toEqual([expect.stringContaining("key: key:bad:1a2b")]);
 	for (const one of ["bad", "good", "ba", "%"])
 		expect((await plan(world, { user_id: undefined, key: one })).steps.join()).not.toContain("owned");
+});
+
+worldTest("of an overwrite only the half is taken back that others left, and only that is marked", async (world) => {
+	const { channels } = world.simulator.world;
+	const [general, { id }] = [channelNamed(world, "general"), roleNamed(world, "Regular")];
+	const [allow, deny] = [PermissionFlagsBits.ManageMessages, PermissionFlagsBits.SendMessages];
+	channels.setOverwrite(general, roleOverwrite(id, { allow }), byZoe(world));
+	channels.setOverwrite(general, roleOverwrite(id, { allow, deny }), { actor: world.simulator.user("ada").id });
+	await world.heard();
+	const { steps } = await plan(world);
+	expect(steps).toContainEqual(expect.stringContaining("deny of Regular is now SEND_MESSAGES: others have changed it"));
+	expect(await undo(world)).toContain(": done, 1 of 1 step done");
+	expect(general.permission_overwrites).toContainEqual(roleOverwrite(id, { deny }));
+	expect((await world.call("get_audit_log", { user_ids: ["@zoe"] })).text).not.toContain("undone");
+	await undo(world, { overwrite_changes: true });
+	expect(general.permission_overwrites.filter((one) => one.id === id)).toEqual([]);
+	expect((await world.call("get_audit_log", { user_ids: ["@zoe"] })).text).toContain("undone");
+});
+
+worldTest("a plan is carried out only by the tool whose plan it is", async (world) => {
+	world.simulator.world.channels.edit(channelNamed(world, "general"), { topic: "ha" }, byZoe(world));
+	await world.heard();
+	const planned = await world.call("plan_guild", { document: { roles: [{ name: "x" }] } });
+	const plan_hash = /plan_hash=(\w+)/.exec(planned.text)?.[1];
+	for (const [tool, hash, own] of [
+		["undo_actions", plan_hash, "apply_guild"],
+		["apply_guild", (await plan(world)).hash, "undo_actions"],
+	] as const) {
+		const { text, isError } = await world.call(tool, { plan_hash: hash });
+		expect([isError, text]).toEqual([true, expect.stringContaining(`Use ${own} with this plan_hash`)]);
+	}
+});
+
+worldTest("the account gets no access back, and keeps none that it took", async (world) => {
+	const { channels } = world.simulator.world;
+	const [general, lounge] = [channelNamed(world, "general"), channelNamed(world, "Lounge")];
+	const { id } = world.simulator.user("zoe");
+	const own = memberOverwrite(id, { allow: PermissionFlagsBits.ManageMessages });
+	for (const channel of [general, lounge]) channels.setOverwrite(channel, own);
+	channels.removeOverwrite(general, own, byZoe(world));
+	channels.edit(general, { topic: "ha" }, byZoe(world));
+	channels.remove(lounge, byZoe(world));
+	channels.setOverwrite(channelNamed(world, "staff"), own, byZoe(world));
+	await world.heard();
+	const { steps } = await plan(world);
+	const nothing = "access of zoe: the account that is undone gets nothing back";
+	expect(steps.filter((line) => line.startsWith("cannot"))).toEqual([
+		`cannot: channel Lounge, channel general: ${nothing}`,
+	]);
+	await undo(world);
+	const all = [...world.guild.channels.values()];
+	expect(all.filter((channel) => channel.permission_overwrites.some((one) => one.id === id))).toEqual([]);
+	expect([all.some(({ name }) => name === "Lounge"), general.topic]).toEqual([true, "Everything and nothing"]);
+});
+
+worldTest("what others decided later about bans and roles stays, and new bans are remarked", async (world) => {
+	const { simulator, guild } = world;
+	const { bans, members, users } = simulator.world;
+	const ada = { actor: simulator.user("ada").id };
+	const [banned, pardoned, spammer] = ["banned", "pardoned", "spammer"].map((username) => users.add({ username }));
+	if (!banned || !pardoned || !spammer) throw new Error("no users");
+	const unban = (user: typeof banned, by?: typeof ada) => {
+		const ban = guild.bans.get(user.id);
+		if (ban) bans.remove(guild, ban, by);
+	};
+	for (const user of [pardoned, spammer]) {
+		bans.add(guild, user);
+		unban(user, byZoe(world));
+	}
+	bans.add(guild, pardoned, 0, ada);
+	unban(pardoned, ada);
+	bans.add(guild, banned, 0, byZoe(world));
+	unban(banned, ada);
+	bans.add(guild, banned, 0, ada);
+	const [liwei, staff] = [memberNamed(world, "liwei"), roleNamed(world, "Staff")];
+	const before = liwei.roles;
+	for (const [roles, by] of [
+		[[...before, staff.id], byZoe(world)],
+		[before, ada],
+		[[...before, staff.id], ada],
+	] as const)
+		members.edit(guild, liwei, { roles: [...roles] }, by);
+	await world.heard();
+	const { text, steps } = await plan(world);
+	expect(steps.filter((line) => line.startsWith("cannot")).join("\n")).toMatch(/not undone, because @ada/);
+	expect(steps.filter((line) => /^[-+~^]/.test(line))).toEqual([expect.stringContaining("spammer")]);
+	expect(text).toContain("Unbanned people are banned again");
+	await undo(world);
+	expect([...guild.bans.keys()].sort()).toEqual([banned.id, spammer.id].sort());
+	expect(liwei.roles).toContain(staff.id);
+	expect((await plan(world, { overwrite_changes: true })).steps.filter((line) => /^[-+~^]/.test(line))).toHaveLength(3);
+});
+
+worldTest("what has no step is named", async (world) => {
+	const { roles } = world.simulator.world;
+	const position = [...world.guild.roles.values()].length - 1;
+	roles.move(world.guild, new Map([[roleNamed(world, "Newcomer"), position]]), byZoe(world));
+	await world.heard();
+	const { steps } = await plan(world);
+	expect(steps).toContainEqual(expect.stringContaining("cannot be undone, because there is no step for the order"));
+});
+
+test("a call in a person's name is found though the reason has another name", async () => {
+	const settings = { bot_name: "Alpha", mcp: { toolsets: "all" }, features: { moderation: true }, moderation: {} };
+	const options = { mcpToken: "test-token-test-token-test-token", toml: v.parse(toml, settings) };
+	await using world = await startWorld({}, options);
+	const { guild, simulator } = world;
+	const { members, roles } = simulator.world;
+	const zoe = memberNamed(world, "zoe");
+	const admin = roles.add(guild, { name: "Admin", permissions: bits("Administrator"), position: guild.roles.size });
+	members.edit(guild, zoe, { roles: [admin.id] });
+	await world.heard();
+	const person = { id: zoe.user.id, name: "Somebody else", signedIn: false };
+	const caller = world.mcp.as({ id: "key:app:1a2b", name: "app", access: "all", person });
+	for (const [tool, args] of [
+		["edit_channel", { channel_id: channelNamed(world, "general").id, name: "owned" }],
+		["temp_ban", { user_ids: [simulator.user("liwei").id], duration: "1d" }],
+	] as const)
+		expect(await caller.call(tool, args)).toMatchObject({ isError: false });
+	await world.heard();
+	const { steps } = await plan(world);
+	expect(steps).toEqual([expect.stringContaining("liwei"), expect.stringContaining("#owned: name owned → general")]);
+	expect(guild.bans.size).toBe(1);
 });
 
 worldTest("which account and since when, or a plan, is needed", async (world) => {

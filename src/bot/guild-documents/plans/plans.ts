@@ -84,7 +84,7 @@ export async function makePlan(
 		const { issues } = difference;
 		return { guildId, document, prune, steps: [], refusals: [], notes: [], duration: "", issues };
 	}
-	const { steps, refusals, notes = [] } = difference;
+	const { steps, refusals, notes = [], kept } = difference;
 	const found = await rules.refusals(steps, guild, state);
 	const isNote = ({ stepId }: Refusal) => stepId === undefined;
 	const all: PlanRefusal[] = [
@@ -97,12 +97,14 @@ export async function makePlan(
 		throw new ToolError(
 			`The plan has ${possible.steps.length} steps, and at most ${maxSteps} are possible. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
 		);
+	const refused = steps.filter((step) => !possible.steps.includes(step)).flatMap(({ undoes = [] }) => undoes);
+	const isUndone = (id: string) => !kept?.has(id) && !refused.includes(id);
 	return {
 		guildId,
 		document,
 		...(restore && { restore }),
 		prune,
-		steps: possible.steps.map(toPlanned),
+		steps: possible.steps.map((step) => toPlanned({ ...step, undoes: step.undoes?.filter(isUndone) })),
 		refusals: [...all, ...possible.refusals],
 		notes: [...found.filter(isNote), ...notes],
 		duration: durationText(possible.steps),
@@ -204,16 +206,21 @@ export async function keepPlan({ sql }: Pick<Store, "sql">, plan: Plan, now: num
 	return hash;
 }
 
-/** Throws the same ToolError if there is none, and if the caller may not know of its guild. */
+/** Throws the same ToolError if there is none, and if the caller may not know of its guild. `by`: the tool to carry it out. */
 export async function requirePlan(
 	{ sql }: Pick<Store, "sql">,
 	hash: string,
 	mayTouch = (_guildId: string) => true,
+	by?: string,
 ): Promise<Plan> {
 	const row = await selectGuildPlan(sql, hash);
 	if (!row || !mayTouch(row.guild_id))
 		throw new ToolError(
 			`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild or undo_actions to make one.`,
 		);
-	return JSON.parse(row.content) as Plan;
+	const plan = JSON.parse(row.content) as Plan;
+	const own = plan.restore ? "undo_actions" : "apply_guild";
+	if (by !== undefined && by !== own)
+		throw new ToolError(`${by} does not carry out this plan. Use ${own} with this plan_hash. Nothing was done.`);
+	return plan;
 }

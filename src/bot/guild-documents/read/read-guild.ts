@@ -149,11 +149,11 @@ export async function readGuildState(
 /** Who and which invites of a restore there are. */
 export async function readRestored(
 	{ client: { rest }, id }: Guild,
-	{ items }: Restore,
+	{ items, actors }: Restore,
 ): Promise<Pick<GuildState, "people" | "invites">> {
 	const idsOf = (...kinds: StepKind[]) => items.filter(({ kind }) => kinds.includes(kind)).map(({ id }) => id);
 	const { UnknownMember, UnknownUser, UnknownInvite } = RESTJSONErrorCodes;
-	const people = idsOf("person", "member").map(async (user) => {
+	const people = [...new Set([...idsOf("person", "member"), ...actors])].map(async (user) => {
 		const member = await absentIf([UnknownMember, UnknownUser], () => rest.get(Routes.guildMember(id, user)));
 		return [user, member as APIGuildMember | undefined] as const;
 	});

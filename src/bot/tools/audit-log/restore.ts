@@ -6,14 +6,15 @@ import { oneField } from "../../../discord/text.ts";
 import { visibleChannel } from "../../../discord/visible-channels.ts";
 import type { GuildDocument } from "../../../guild-document/format/document.ts";
 import { channelsWithCategories } from "../../../guild-document/format/references.ts";
-import type { RestoreItem } from "../../../guild-document/restore.ts";
+import { compareIds } from "../../../guild-document/names/ids.ts";
+import type { Restore, RestoredField, RestoreItem } from "../../../guild-document/restore.ts";
 import { isSame } from "../../../guild-document/steps/restore-steps.ts";
 import type { Refusal, StepKind } from "../../../guild-document/steps.ts";
-import { changesOf, type NameOf } from "./changes.ts";
+import { type Change, changesOf, type NameOf } from "./changes.ts";
 import { actionOf } from "./lines.ts";
 
-type Fields = Record<string, { before: unknown; after: unknown }>;
-type Items = Map<string, RestoreItem & { fields: Fields; entries: string[] }>;
+type Fields = Record<string, RestoredField>;
+type Items = Map<string, RestoreItem & { fields: Fields }>;
 
 const keysOf = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
@@ -35,7 +36,7 @@ const editable: Partial<Record<StepKind, ReadonlySet<string>>> = {
 /** Only of what is created again. */
 const ofDeleted = keysOf("permission_overwrites trigger_type");
 /** Without a meaning for people, or the same as another field. */
-const ignored = keysOf("id guild_id position managed tags creator_id version colors");
+const ignored = keysOf("id guild_id managed tags creator_id version");
 
 const kinds: readonly [event: RegExp, kind: StepKind][] = [
 	[/^GuildUpdate$/, "settings"],
@@ -60,17 +61,20 @@ const lost: Partial<Record<AuditLogEvent, string>> = {
 };
 
 /**
- * `entries`: the newest first. `callIdOf`: of the bot's call that made an entry. `backup`: of before, for what the audit log does not have.
+ * `entries`: the newest first. `others`: what other accounts did, the newest first. `callIdOf`: of the bot's call that made an
+ * entry. `backup`: of before, for what the audit log does not have.
  */
 export function restoreItems(
 	entries: readonly APIAuditLogEntry[],
+	others: readonly APIAuditLogEntry[],
 	guild: Guild,
 	nameOf: NameOf,
 	callIdOf: (entry: APIAuditLogEntry) => string | undefined,
 	backup: GuildDocument | undefined,
-): { items: RestoreItem[]; impossible: Refusal[] } {
+): Pick<Restore, "items" | "impossible" | "kept"> {
 	const items: Items = new Map();
 	const impossible: Refusal[] = [];
+	const kept: string[] = [];
 	for (const entry of entries) {
 		const event = AuditLogEvent[entry.action_type] ?? "";
 		const kind = kindOf(event, entry, guild);
@@ -83,39 +87,51 @@ export function restoreItems(
 		const isThing = kind && !["ban", "person", "member"].includes(kind);
 		const plain = (isThing && nameIn(guild, id)) || textOf("name") || label.replace(/ \(ID: \d+\)$|^ID: /, "");
 		const name = kind === "settings" ? kind : isThing ? plain : label.replace("ID: ", "");
+		const ids = [entry.id, callIdOf(entry) ?? []].flat();
 		if (!kind) {
 			const { verb, noun } = actionOf(entry.action_type);
-			const reason = lost[entry.action_type] ?? "there is no way back for this; look at it, and make it anew by hand";
+			const ofThread = event.startsWith("Thread") ? noStep("threads") : undefined;
+			const reason = lost[entry.action_type] ?? ofThread ?? "there is no way back for this; make it anew by hand";
 			impossible.push({ subject: `${verb} ${noun} ${entry.target_id ? name : ""}`.trim(), reason });
+			kept.push(...ids);
 			continue;
 		}
-		const { fields, others } = fieldsOf(event, kind, entry);
-		for (const key of others)
-			impossible.push({ subject: `${kind} ${name}`, reason: `${key}: the audit log does not have the value before` });
-		add(items, { kind, id, name, fields, entries: [entry.id, callIdOf(entry) ?? []].flat() });
+		add(items, { kind, id, name, fields: fieldsOf(event, kind, entry, ids) });
 	}
+	for (const entry of others) addDecision(items, entry, guild, nameOf);
 	if (backup) complete(items, backup, guild);
-	return { items: [...items.values()].filter(({ fields }) => isLeft(fields)), impossible };
+	return { items: [...items.values()].filter(({ fields }) => isLeft(fields)), impossible, kept };
 }
 
 /** With the later changes of the same thing, if it has some. */
-function add(items: Items, { kind, id, name, fields, entries }: RestoreItem): void {
-	const known = items.get(`${kind} ${id}`) ?? { kind, id, name, fields: {}, entries: [] };
+function add(items: Items, { kind, id, name, fields }: RestoreItem): void {
+	const known = items.get(`${kind} ${id}`) ?? { kind, id, name, fields: {} };
 	items.set(`${kind} ${id}`, known);
 	for (const [field, values] of Object.entries(fields)) {
 		const later = known.fields[field];
 		// What others did in between is what has to stay.
 		if (!later) known.fields[field] = { ...values };
 		else if (isSame(later.before, values.after)) later.before = values.before;
+		if (later) later.entries = [...later.entries, ...values.entries];
 	}
-	known.entries.push(...entries);
+}
+
+/** Bans and roles that others gave or took later. Of other fields their values show it. */
+function addDecision(items: Items, entry: APIAuditLogEntry, guild: Guild, nameOf: NameOf): void {
+	const event = AuditLogEvent[entry.action_type] ?? "";
+	const kind = kindOf(event, entry, guild);
+	const fields = items.get(`${kind} ${entry.target_id}`)?.fields ?? {};
+	for (const field of kind ? Object.keys(fieldsOf(event, kind, entry, [])) : []) {
+		const own = fields[field];
+		if (own && compareIds(entry.id, own.entries[0] ?? "0") > 0) own.since ??= nameOf(entry.user_id ?? "");
+	}
 }
 
 /** Without what was created and deleted, or changed back. */
 function isLeft(fields: Fields): boolean {
 	const { exists } = fields;
 	if (exists) return exists.before !== exists.after;
-	return Object.values(fields).some(({ before, after }) => !isSame(before, after));
+	return Object.values(fields).some(({ before, after, impossible }) => impossible || !isSame(before, after));
 }
 
 function kindOf(event: string, entry: APIAuditLogEntry, guild: Guild): StepKind | undefined {
@@ -132,12 +148,21 @@ function nameIn(guild: Guild, id: string): string | undefined {
 	return (roles.cache.get(id) ?? visibleChannel(guild, id) ?? emojis.cache.get(id))?.name ?? undefined;
 }
 
-function fieldsOf(event: string, kind: StepKind, entry: APIAuditLogEntry) {
+const noStep = (of: string) => `cannot be undone, because there is no step for ${of}`;
+
+function whyImpossible({ key, new_value, old_value }: Change): string | undefined {
+	if (key === "position") return noStep("the order of roles and channels");
+	if (key !== "colors") return "the audit log does not have the value before";
+	const isGradient = [new_value, old_value].some((one) => Object(one).secondary_color || Object(one).tertiary_color);
+	return isGradient ? noStep("gradients") : undefined;
+}
+
+/** `entries`: the ids of the entry and of its call. */
+function fieldsOf(event: string, kind: StepKind, entry: APIAuditLogEntry, entries: readonly string[]): Fields {
 	const changes = changesOf(entry);
 	const fields: Fields = {};
-	const others: string[] = [];
 	const set = (field: string, before: unknown = null, after: unknown = null) => {
-		fields[field] = { before, after };
+		fields[field] = { before, after, entries };
 	};
 	const isNew = /(Create|BotAdd|BanAdd)$/.test(event);
 	const isGone = /(Delete|BanRemove)$/.test(event);
@@ -147,18 +172,20 @@ function fieldsOf(event: string, kind: StepKind, entry: APIAuditLogEntry) {
 		const [old, now] = [change?.old_value ?? "0", change?.new_value ?? "0"].map(String);
 		if (change || isNew || isGone) set(`${part}:${type}:${id}`, isNew ? null : old, isGone ? null : now);
 	}
-	if (event.startsWith("ChannelOverwrite")) return { fields, others };
+	if (event.startsWith("ChannelOverwrite")) return fields;
 	for (const { key, new_value } of kind === "member" ? changes : [])
 		for (const role of Array.isArray(new_value) ? new_value : [])
 			set(`role:${Object(role).id}`, key !== "$add", key === "$add");
 	if (isNew || isGone) set("exists", isGone, isNew);
-	if (isNew || kind === "member") return { fields, others };
+	if (isNew || kind === "member") return fields;
 	const known = editable[kind === "everyone" ? "role" : kind === "category" ? "channel" : kind];
-	for (const { key, old_value, new_value } of changes) {
+	for (const change of changes) {
+		const { key, old_value, new_value } = change;
+		const impossible = ignored.has(key) || isGone ? undefined : whyImpossible(change);
 		if (known?.has(key) || (isGone && ofDeleted.has(key))) set(key, old_value, new_value);
-		else if (!ignored.has(key) && !isGone) others.push(key);
+		else if (impossible) fields[key] = { before: null, after: null, entries, impossible };
 	}
-	return { fields, others };
+	return fields;
 }
 
 /** Adds who had deleted roles, and the topics and categories of deleted channels. */
@@ -172,19 +199,21 @@ function complete(items: Items, document: GuildDocument, guild: Guild): void {
 		for (const key of keys) {
 			const role = deleted("role", roles.get(key));
 			const name = guild.members.cache.get(id)?.user.username;
-			const fields = { [`role:${role?.id}`]: { before: true, after: false } };
-			if (role && name) add(items, { kind: "member", id, name: `@${name} (${id})`, fields, entries: role.entries });
+			const entries = role?.fields.exists?.entries ?? [];
+			const fields = { [`role:${role?.id}`]: { before: true, after: false, entries } };
+			if (role && name) add(items, { kind: "member", id, name: `@${name} (${id})`, fields });
 		}
 	for (const { channel, category } of channelsWithCategories(document)) {
 		const { id = "", name } = channel;
 		const current = visibleChannel(guild, id);
 		const parent = deleted("category", category?.id);
 		const gone = deleted("channel", id);
-		const parent_id = { before: category?.id ?? null, after: null };
-		if (gone && "topic" in channel) gone.fields.topic = { before: channel.topic, after: null };
+		const entries = (gone ?? parent)?.fields.exists?.entries ?? [];
+		const parent_id = { before: category?.id ?? null, after: null, entries };
+		if (gone && "topic" in channel) gone.fields.topic = { before: channel.topic, after: null, entries };
 		if (gone) gone.fields.parent_id = parent_id;
 		else if (parent && current && !current.isThread() && current.parentId === null)
-			add(items, { kind: "channel", id, name, fields: { parent_id }, entries: parent.entries });
+			add(items, { kind: "channel", id, name, fields: { parent_id } });
 	}
 }
 
