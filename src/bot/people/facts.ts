@@ -73,8 +73,8 @@ export const loaders: Record<Field, Load> = {
 		return (member) => ({ is: ids.has(asking.guild.id) || member[roleIds].some(isMeant) });
 	},
 	name({ items }) {
-		const matchers = items.map((item) => nameMatcher(fold(item.replace(/^@/, ""))));
-		return (member) => ({ is: matchers.some((matches) => matches(member)) });
+		const matches = nameMatcher(...items.map((item) => fold(item.replace(/^@/, ""))));
+		return (member) => ({ is: matches(member) });
 	},
 	async guild({ items }, { connection, otherGuild, mayTouch }) {
 		const found = items.map((item) => {

@@ -7,7 +7,7 @@ import type { People } from "../tool/context.ts";
 import { type Answers, type Asking, loaders } from "./facts.ts";
 import { type Condition, conditionsIn, evaluate, WhereParser } from "./where.ts";
 
-const maxPreviews = 200;
+const maxPreviews = 50;
 const order = Object.keys(loaders);
 
 export function createPeople({ sql }: Pick<Store, "sql">): People {

@@ -82,6 +82,7 @@ export class WhereParser {
 	}
 
 	parse(): Where {
+		if (this.#tokens.length > 150) throw this.#error("more than 150 words and signs", 0);
 		const where = this.#joined("or");
 		if (this.#token.kind === "end") return where;
 		throw this.#error('expected "and", "or" or the end (names with spaces need quotation marks)');
@@ -106,7 +107,6 @@ export class WhereParser {
 		return text.toLowerCase();
 	}
 
-	/** A name or number. */
 	#value(expected: string): string {
 		const { text, kind } = this.#token;
 		if (kind === "end" || kind === "sign") throw this.#error(`expected ${expected}`);
@@ -222,7 +222,8 @@ export class WhereParser {
 		this.#take("to", "by", "via");
 		const by = this.#comparison();
 		if (/[<>]/.test(by)) throw this.#error("expected = or !=");
-		const isList = [this.#take("in"), this.#take("(")].some(Boolean) && this.#tokens[this.#next - 1]?.text === "(";
+		if (by === "") this.#take("in");
+		const isList = this.#take("(");
 		const { text, kind } = this.#token;
 		// "no role"
 		const isEnd = kind === "end" || text === ")" || (kind !== "quoted" && /^(and|or)$/i.test(text));
@@ -232,14 +233,13 @@ export class WhereParser {
 		while (this.#take(","));
 		if (isList && !this.#take(")")) throw this.#error('expected "," or ")"; names with spaces need quotation marks');
 		const isNot = by === "!=";
-		if (field === "role" && /^(none|0)$/i.test(items.join())) return { isNot: !isNot };
+		if (field === "role" && kind !== "quoted" && /^(none|0)$/i.test(items.join())) return { isNot: !isNot };
 		const detail = field === "reacted" && this.#take("with") ? this.#value("an emoji") : undefined;
 		return { items, detail, isNot };
 	}
 
 	#flag(): Read {
-		if (this.#comparison() === "") return {};
-		const said = this.#take("true", "yes", "false", "no");
+		const said = this.#comparison() === "" ? "true" : this.#take("true", "yes", "false", "no");
 		if (said) return { isNot: /^[fn]/.test(said) };
 		throw this.#error("expected true or false");
 	}

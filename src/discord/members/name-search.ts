@@ -6,10 +6,14 @@ const ranks = { username: 0, equal: 1, beginning: 2, inside: 3, none: 4 };
 
 const compare = comparerFor("name");
 
-/** `query` must be a result of `fold`. */
-export function nameMatcher(query: string): (member: GuildMember) => boolean {
-	const rankOf = ranker(query);
-	return (member) => rankOf(member) < ranks.none;
+/** Of any of `queries`, results of `fold`: each name is folded once, which takes most of the time. */
+export function nameMatcher(...queries: readonly string[]): (member: GuildMember) => boolean {
+	const wanted = queries.filter((query) => query !== "" && query.isWellFormed());
+	const isMatch = (name: string | null) => {
+		const folded = fold(name ?? "");
+		return wanted.some((query) => folded.includes(query));
+	};
+	return ({ nickname, user }) => isMatch(user.username) || isMatch(user.globalName) || isMatch(nickname);
 }
 
 /** `query` must be a result of `fold`. The best matches: equal usernames, other equal names, beginnings, all others. */

@@ -71,6 +71,9 @@ test.each([
 	["has no roles and bot", "(and (not role) bot)"],
 	["role:none", "(not role)"],
 	["roles = 0", "(not role)"],
+	['role:"none" and role:"0"', "(and role none role 0)"],
+	["name:in and bot", "(and name in bot)"],
+	["name:not or user:and", "(or name not user and)"],
 	["user:@zoe or user = <@!123456789012345678>", "(or user @zoe user <@!123456789012345678>)"],
 	["member of 123456789012345678", "guild 123456789012345678"],
 	["cases >= 2 since 7d", `cases >=2 ${week}`],
@@ -116,6 +119,7 @@ test.each([
 	["joined since 2026-02-30", "expected a duration such as 7d"],
 	["messages > since 7d", 'expected a number, at position 12, "since 7d"'],
 	["bot = maybe", "expected true or false, at position 7"],
+	[`name:(${"a,".repeat(80)}a)`, "more than 150 words and signs, at position 1"],
 	['role:"A', "unexpected character, at position 6"],
 ])("%s is refused", (text, problem) => {
 	const refusal = () => parse(text);
