@@ -165,7 +165,7 @@ beforeAll(async () => {
 	await world.call(undefined, "warn_member", { user_ids: [id], reason: "Spam", tell: false });
 	const named = namedIn(world.simulator);
 	const ofRows = rows.flatMap(([name, { effects }]) => (effects ? [[name, effects(named)] as const] : []));
-	const { text } = await world.call(undefined, "plan_guild", { document: { roles: [{ name: "Cooks" }] } });
+	const { text } = await world.call(undefined, "undo_actions", { user_id: named.user("zoe"), after: "3h" });
 	const all = [...ofRows, ...Object.entries(otherEffects(named, /plan_hash=(\w+)/.exec(text ?? "")?.[1]))];
 	// By name: set_incident_actions pauses the invites that create_invite makes.
 	examples = Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -69,7 +69,9 @@ const appliesPlan = (name: string) => name === "apply_guild" || name === "undo_a
 /** The arguments of the tools that need a plan or a job. */
 async function planArgs({ world }: Cast, name: string): Promise<Args> {
 	const document = { channels: [{ name: freshName() }] };
-	const { text } = await world.call("plan_guild", { document });
+	const isUndo = name === "undo_actions";
+	const source = isUndo ? { user_id: world.simulator.user("zoe").id, after: "3h" } : { document };
+	const { text } = await world.call(isUndo ? name : "plan_guild", source);
 	const plan_hash = /plan_hash=(\w+)/.exec(text)?.[1];
 	if (appliesPlan(name)) return { plan_hash };
 	const job = await world.call("apply_guild", { plan_hash });
