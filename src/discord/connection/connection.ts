@@ -28,8 +28,7 @@ import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
 import { resendPauseMs, resolveLostMessages } from "../rest/nonce.ts";
 import { Pictures } from "../rest/pictures.ts";
-import { RequestGuard } from "../rest/request-guard.ts";
-import { RequestQueue } from "../rest/request-queue.ts";
+import { RequestPacing } from "../rest/request-pacing.ts";
 import { guardRest, type PlatformOutcome, platformTimeoutMs, restOptions } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
 import { validateEvent } from "./event-schemas.ts";
@@ -123,11 +122,8 @@ interface ConnectionState {
 export class Connection {
 	/** Resolves when only the operator can mend why the bot cannot connect, such as after a token reset. */
 	readonly failed: Promise<Error>;
-	readonly requests = new RequestGuard(({ why, status, waitMs }) =>
-		this.#options.log.warn("requests to Discord are paused", { why, status, seconds: Math.ceil(waitMs / 1000) }),
-	);
+	readonly requests: RequestPacing;
 	readonly pictures: Pictures;
-	readonly #queue: RequestQueue;
 	readonly droppedEvents: DroppedEvents;
 
 	readonly #options: ConnectionOptions;
@@ -153,7 +149,11 @@ export class Connection {
 		const { log, sessionStartsFile } = options;
 		this.#options = options;
 		this.pictures = new Pictures(options);
-		this.#queue = new RequestQueue({ perSecond: options.requestsPerSecond });
+		this.requests = new RequestPacing({
+			perSecond: options.requestsPerSecond,
+			onPause: ({ why, status, waitMs }) =>
+				log.warn("requests to Discord are paused", { why, status, seconds: Math.ceil(waitMs / 1000) }),
+		});
 		this.#timing = { ...connectionTiming, ...options.timing };
 		this.droppedEvents = new DroppedEvents(log);
 		const { identifyMs, identifyClock } = this.#timing;
@@ -268,7 +268,7 @@ export class Connection {
 
 	async close(): Promise<void> {
 		this.#closing.abort();
-		this.#queue.close();
+		this.requests.close();
 		// An unreachable Discord does not answer the close.
 		await within(closeTimeoutMs, this.#client?.destroy());
 	}
@@ -319,7 +319,7 @@ export class Connection {
 				...(needsMessageContent ? [intents.MessageContent] : []),
 				...(needsModerationEvents ? [intents.GuildModeration] : []),
 			].filter((intent) => !refused.has(intent)),
-			rest: restOptions(api, onResponse, this.requests, this.#queue),
+			rest: restOptions(api, onResponse, this.requests),
 			ws: { buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)) },
 			// discord.js would read variables such as SHARDS itself. The login sets the number.
 			shards: [0],

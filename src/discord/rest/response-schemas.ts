@@ -37,7 +37,9 @@ const rule = object({
 
 const entry = object({ id, action_type: number, user_id: v.nullable(id), target_id: v.nullable(id) });
 
-/** With status 202 Discord answers a message search that its index is not ready yet. */
+/** With status 202 Discord answers that its index is not ready yet. */
+export const searchRoute = "GET /guilds/:id/messages/search";
+
 const search = v.union([
 	object({ messages: v.array(v.array(message)), total_results: number }),
 	object({ code: number, retry_after: number }),
@@ -53,7 +55,7 @@ const onboarding = object({
 /** Every guild has at least the role @everyone. */
 const roles = v.pipe(v.array(role), v.minLength(1));
 
-const schemas: Readonly<Record<string, v.GenericSchema>> = {
+export const responseSchemas: Readonly<Record<string, v.GenericSchema>> = {
 	"DELETE /channels/:id": withId,
 	"DELETE /invites/:code": invite,
 	"GET /channels/:id": channel,
@@ -81,7 +83,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	"GET /guilds/:id/emojis": listed,
 	"GET /guilds/:id/invites": v.array(invite),
 	"GET /guilds/:id/members/:id": member,
-	"GET /guilds/:id/messages/search": search,
+	[searchRoute]: search,
 	"GET /guilds/:id/onboarding": onboarding,
 	"GET /guilds/:id/prune": object({ pruned: number }),
 	"GET /guilds/:id/roles": roles,
@@ -133,36 +135,4 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	}),
 };
 
-const mayBeEmpty = new Set(["PATCH /guilds/:id/members/:id", "POST /channels/:id/invites"]);
-
-function routePattern(path: string): string {
-	return path
-		.replace(/\/reactions\/.+$/, "/reactions/:emoji")
-		.replace(/^(\/(?:webhooks|interactions)\/\d+)\/[^/]+/, "$1/:token")
-		.replace(/^\/invites\/.+$/, "/invites/:code")
-		.replace(/\/answers\/\d+$/, "/answers/:answer")
-		.replaceAll(/\/\d{15,20}(?=\/|$)/g, "/:id");
-}
-
-/** Says what is wrong with a 2xx response; undefined if it is valid. */
-export function findResponseProblem(method: string, path: string, status: number, body: unknown): string | undefined {
-	const route = `${method} ${routePattern(path)}`;
-	const schema = schemas[route];
-	if (status !== 200 && status !== 201 && status !== 204 && schema !== search)
-		return `the response has the status ${status}, which Discord does not document for this request`;
-	// discord.js returns an ArrayBuffer if the body is not JSON.
-	if (body instanceof ArrayBuffer && body.byteLength > 0)
-		return `the response (HTTP ${status}) is not JSON: it comes from something in front of Discord's API`;
-	const isEmpty = body instanceof ArrayBuffer;
-	if (!schema && method !== "GET") return undefined;
-	if (status === 204 && mayBeEmpty.has(route)) return undefined;
-	const withoutJson = `the response (HTTP ${status}) does not contain the documented JSON`;
-	if (isEmpty) return withoutJson;
-	if (!schema) return undefined;
-	const { issues } = v.safeParse(schema, body, { abortEarly: true });
-	if (!issues) return undefined;
-	const at = v.getDotPath(issues[0]);
-	return at === null
-		? withoutJson
-		: `in the response (HTTP ${status}), the field "${at}" is missing or not as Discord documents it`;
-}
+export const mayBeEmpty = new Set(["PATCH /guilds/:id/members/:id", "POST /channels/:id/invites"]);

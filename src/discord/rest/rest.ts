@@ -3,7 +3,6 @@
 // failed read is repeated once. nonce.ts sends messages again.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
 	DiscordAPIError,
 	HTTPError,
@@ -17,16 +16,20 @@ import {
 	Routes,
 } from "discord.js";
 import { type Signal, toAbortSignal } from "../../lib/signal.ts";
-import { followMonotonicClock } from "./rate-limit-clock.ts";
-import { type Pause, RequestGuard } from "./request-guard.ts";
-import { type Priority, QueueFull, RequestQueue, stopsHarm } from "./request-queue.ts";
+import {
+	followMonotonicClock,
+	maxPauseWaitMs,
+	PlatformBusy,
+	type Priority,
+	RequestPacing,
+	stopsHarm,
+} from "./request-pacing.ts";
 import { ForeignResponse, readResponse, UnusableResponse } from "./response.ts";
-import { findResponseProblem } from "./response-schemas.ts";
+
+export { PlatformBusy };
 
 /** With the wait in the queue. */
 export const platformTimeoutMs = 10_000;
-
-const maxPauseWaitMs = 1_000;
 
 const maxRateLimits = 5;
 
@@ -62,18 +65,6 @@ function describe(cause: unknown): string {
 	return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Not carried out, because it would have waited too long. */
-export class PlatformBusy extends Error {
-	override name = "PlatformBusy";
-	constructor(
-		readonly why: "rate limit" | Pause["why"],
-		readonly retryAfterMs: number,
-		options?: ErrorOptions,
-	) {
-		super(`busy for ${Math.ceil(retryAfterMs)} ms: ${why}`, options);
-	}
-}
-
 export function isOutcomeUnknown(error: unknown): error is PlatformTimeout | PlatformFailure {
 	return (error instanceof PlatformTimeout || error instanceof PlatformFailure) && error.outcome === "unknown";
 }
@@ -86,7 +77,8 @@ export function wasNotDone(error: unknown): boolean {
 interface Call {
 	state: "waiting" | "sent" | "refused";
 	rateLimits: number;
-	status: number;
+	readonly method: string;
+	readonly path: string;
 	readonly endsAt: number;
 	readonly priority: Priority | undefined;
 }
@@ -128,7 +120,12 @@ function withScope<T>(added: Scope, work: () => T): T {
 
 /** Undefined if no tool is running. */
 export const currentRun = () => scope.getStore()?.run;
-const currentCall = () => scope.getStore()?.call;
+
+function currentCall(): Call {
+	const { call } = scope.getStore() ?? {};
+	if (!call) throw new Error("a request to Discord without a deadline: guardRest has to come first");
+	return call;
+}
 
 export interface RateLimitState {
 	limit: number;
@@ -201,39 +198,23 @@ export type PlatformOutcome = "ok" | "rate_limited" | "client_error" | "server_e
 export function restOptions(
 	api: string,
 	onResponse: (outcome: PlatformOutcome) => void = () => {},
-	guard = new RequestGuard(),
-	queue = new RequestQueue(),
+	pacing = new RequestPacing(),
 ) {
-	const waitForPause = async (signal: AbortSignal) => {
-		for (let pause = guard.pause; pause; pause = guard.pause) {
-			if (exceedsWait(pause)) {
-				guard.rejectedCount += 1;
-				throw new PlatformBusy(pause.why, pause.waitMs);
-			}
-			await sleep(pause.waitMs, undefined, { signal });
-		}
-	};
 	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
-		const signal = init.signal as AbortSignal;
-		await waitForPause(signal);
-		const onAnswer = await takeTurn(queue, signal);
-		await waitForPause(signal);
-		const request = guard.begin();
+		const call = currentCall();
+		const request = await pacing.begin(call.priority, init.signal as AbortSignal, call.endsAt);
 		try {
-			const response = await send(url, init).finally(onAnswer);
+			const response = await send(url, init, call);
 			const { status, headers } = response;
-			request.noteResponse(status, headers.get("x-ratelimit-scope"));
+			request.responded(status, headers.get("x-ratelimit-scope"));
 			reportRateLimit(headers);
 			onResponse(outcomeOf(status));
-			if (status === 429) failIfLimitedTooOften(headers);
+			if (status === 429) failIfLimitedTooOften(headers, call);
 			return response;
 		} catch (error) {
 			if (error instanceof PlatformBusy) throw error;
-			if (error instanceof ForeignResponse) {
-				request.noteForeignResponse(error.status, error.retryAfterMs);
-				error.pauseMs = guard.pause?.waitMs ?? 0;
-				onResponse(outcomeOf(error.status));
-			} else onResponse("failed");
+			request.failed(error);
+			onResponse(error instanceof ForeignResponse ? outcomeOf(error.status) : "failed");
 			throw error;
 		}
 	};
@@ -242,27 +223,11 @@ export function restOptions(
 		retries: 0,
 		timeout: platformTimeoutMs,
 		makeRequest,
-		rejectOnRateLimit,
-		// Our queue has this limit. discord.js's own would make urgent requests wait for others.
+		rejectOnRateLimit: ({ retryAfter, timeToReset }: RateLimitData) =>
+			performance.now() + Math.max(retryAfter, timeToReset) > currentCall().endsAt,
+		// Ours has this limit. discord.js's own would make urgent requests wait for others.
 		globalRequestsPerSecond: Infinity,
 	};
-}
-
-async function takeTurn(queue: RequestQueue, signal: AbortSignal): Promise<() => void> {
-	const { priority } = currentCall() ?? { priority: "other" };
-	if (!priority) return () => {};
-	try {
-		return await queue.turn(priority, signal);
-	} catch (error) {
-		if (error instanceof QueueFull) throw new PlatformBusy("rate limit", error.retryAfterMs);
-		throw error;
-	}
-}
-
-function exceedsWait({ why, waitMs }: Pause): boolean {
-	const { endsAt = Infinity } = currentCall() ?? {};
-	const isLate = performance.now() + waitMs > endsAt;
-	return why !== "foreign response" || waitMs > maxPauseWaitMs || isLate;
 }
 
 function reportRateLimit(headers: ResponseLike["headers"]): void {
@@ -274,15 +239,8 @@ function reportRateLimit(headers: ResponseLike["headers"]): void {
 		scope.getStore()?.onRateLimitState?.({ limit, remaining, resetAfterMs });
 }
 
-function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
-	const { endsAt = Infinity } = currentCall() ?? {};
-	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
-}
-
 /** discord.js would retry endlessly. */
-function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
-	const call = currentCall();
-	if (!call) return;
+function failIfLimitedTooOften(headers: ResponseLike["headers"], call: Call): void {
 	call.rateLimits += 1;
 	if (call.rateLimits < maxRateLimits) return;
 	const retryAfterMs = Number(headers.get("retry-after")) * 1000;
@@ -295,12 +253,8 @@ export function outcomeOf(status: number): PlatformOutcome {
 	return status >= 400 ? "client_error" : "ok";
 }
 
-async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1]): Promise<ResponseLike> {
-	const call = currentCall();
-	const note = (state: Call["state"]) => {
-		if (call) call.state = state;
-	};
-	note("sent");
+async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1], call: Call): Promise<ResponseLike> {
+	call.state = "sent";
 	try {
 		const response = await fetch(url, {
 			// The type is undici's; Bun's fetch takes the same fields.
@@ -311,14 +265,13 @@ async function send(url: string, init: Parameters<RESTOptions["makeRequest"]>[1]
 			redirect: "manual",
 		});
 		// discord.js's queue will retry it.
-		if (response.status === 429) note("refused");
-		if (call) call.status = response.status;
-		return await readResponse(response);
+		if (response.status === 429) call.state = "refused";
+		return await readResponse(response, call.method, call.path);
 	} catch (error) {
 		const { code, syscall } = error as NodeJS.ErrnoException;
 		// Bun's code, the system's code, and failed name resolution.
 		const refused = code === "ConnectionRefused" || code === "ECONNREFUSED";
-		if (refused || syscall === "getaddrinfo") note("refused");
+		if (refused || syscall === "getaddrinfo") call.state = "refused";
 		throw error;
 	}
 }
@@ -413,25 +366,21 @@ async function requestOnce(
 	isRead: boolean,
 	limits: Pick<Call, "endsAt" | "priority">,
 ): Promise<unknown> {
-	const call: Call = { state: "waiting", rateLimits: 0, status: 0, ...limits };
+	const { method, fullRoute: path, signal } = options;
+	const call: Call = { state: "waiting", rateLimits: 0, method, path, ...limits };
 	const outcome = (): Outcome => {
 		if (call.state !== "sent") return "not sent";
 		return isRead ? "read" : "unknown";
 	};
-	const { signal } = options;
 	const { promise: timedOut, reject } = Promise.withResolvers<never>();
 	const end = () => reject(new PlatformTimeout(outcome()));
 	if (signal.aborted) throw new PlatformTimeout("not sent");
 	signal.addEventListener("abort", end, { once: true });
 	try {
 		const responded = withScope({ call }, () => request(options));
-		const response = await Promise.race([responded, timedOut]);
-		const { method, fullRoute: path } = options;
-		const problem = findResponseProblem(method, path, call.status, response);
-		if (problem !== undefined) throw new UnusableResponse(call.status, problem);
-		return response;
+		return await Promise.race([responded, timedOut]);
 	} catch (error) {
-		hideToken(options.fullRoute, error);
+		hideToken(path, error);
 		if (signal.aborted) throw new PlatformTimeout(outcome());
 		if (error instanceof RateLimitError)
 			throw new PlatformBusy("rate limit", Math.max(error.retryAfter, error.timeToReset), { cause: error });

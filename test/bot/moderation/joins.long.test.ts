@@ -1,7 +1,7 @@
 // 500 people join and write while two moderators use every command, within Discord's rate limits.
 
 import { expect, test } from "bun:test";
-import { stopsHarm } from "../../../src/discord/rest/request-queue.ts";
+import { stopsHarm } from "../../../src/discord/rest/request-pacing.ts";
 import { realisticLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import type { Account } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DiscordAPIError, REST, Routes } from "discord.js";
 import { toToolError } from "../../../src/discord/rest/errors.ts";
-import { RequestGuard } from "../../../src/discord/rest/request-guard.ts";
+import { RequestPacing } from "../../../src/discord/rest/request-pacing.ts";
 import {
 	endingEarlier,
 	guardRest,
@@ -22,7 +22,7 @@ const longMs = 30_000;
 const shortMs = 1_000;
 
 /** A simulator, and discord.js's REST manager in front of it as the bot has it. */
-async function startPlatform(timeoutMs = longMs, requests = new RequestGuard()) {
+async function startPlatform(timeoutMs = longMs, requests = new RequestPacing()) {
 	const simulator = await startSimulator();
 	const channel = simulator.channel("The Cooks/general");
 	const unauthorized: string[] = [];
@@ -150,7 +150,7 @@ test.concurrent("a global rate limit beyond the deadline fails calls to other ro
 
 test.concurrent("after too many invalid requests none is sent, and the error has the wait", async () => {
 	const clock = { now: 0 };
-	const requests = new RequestGuard(undefined, () => clock.now, 50);
+	const requests = new RequestPacing({ now: () => clock.now, maxInvalid: 50, perSecond: 1_000 });
 	await using platform = await startPlatform(longMs, requests);
 	const { simulator } = platform;
 	simulator.faults.refuse(messages, 50013);
@@ -250,7 +250,7 @@ test.concurrent.each([
 	[{ status: 429, ...page, headers: { ...html, "retry-after": "90" } }, "refused", 90],
 ] as const)("the response %j fails a call at once, and pauses all others", async (answer, outcome, seconds) => {
 	const clock = { now: 1_000 };
-	const requests = new RequestGuard(undefined, () => clock.now);
+	const requests = new RequestPacing({ now: () => clock.now });
 	await using platform = await startPlatform(longMs, requests);
 	const { simulator, rest, channel } = platform;
 	simulator.faults.answer("* *", answer);
@@ -278,7 +278,7 @@ test.concurrent.each([
 	{ status: 520, body: "error code: 520" },
 ])("a single response %j delays this and later requests, and a second one in a row fails them", async (answer) => {
 	const clock = { now: 1_000 };
-	const requests = new RequestGuard(undefined, () => clock.now);
+	const requests = new RequestPacing({ now: () => clock.now });
 	await using platform = await startPlatform(longMs, requests);
 	const { simulator, rest, channel } = platform;
 	const read = () => rest.get(Routes.channel(channel.id));

@@ -1,9 +1,9 @@
-// Which requests are sent first when more are due than Discord allows per second. The clock is the test's.
+// Which requests are sent first when more are due than Discord allows per second, and when all pause. The clock is the test's.
 
 import { describe, expect, test } from "bun:test";
 import { REST, Routes } from "discord.js";
-import { RequestGuard } from "../../../src/discord/rest/request-guard.ts";
-import { type Priority, QueueFull, RequestQueue, stopsHarm } from "../../../src/discord/rest/request-queue.ts";
+import { type Pause, type Priority, RequestPacing, stopsHarm } from "../../../src/discord/rest/request-pacing.ts";
+import { ForeignResponse } from "../../../src/discord/rest/response.ts";
 import {
 	guardRest,
 	inBackground,
@@ -14,13 +14,14 @@ import {
 } from "../../../src/discord/rest/rest.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
 
 const never = new AbortController().signal;
 
 function createQueue(perSecond = 10) {
 	let now = 0;
 	const timers: { work: () => void; at: number }[] = [];
-	const queue = new RequestQueue({
+	const queue = new RequestPacing({
 		perSecond,
 		now: () => now,
 		schedule: (work, ms) => timers.push({ work, at: now + ms }),
@@ -31,9 +32,9 @@ function createQueue(perSecond = 10) {
 		sent,
 		/** Takes a turn for a request, which is sent as soon as it may be. */
 		async send(priority: Priority, name: string = priority, signal = never) {
-			const onAnswer = await queue.turn(priority, signal);
+			const request = await queue.begin(priority, signal);
 			sent.push(name);
-			onAnswer();
+			request.responded(200, null);
 		},
 		/** Lets time pass, with all timers that are due. */
 		async pass(ms: number) {
@@ -116,12 +117,12 @@ test("a more urgent request does not wait for the time at which a less urgent on
 
 test("a request counts for a second after its response, which may be late", async () => {
 	const { queue, sent, send, pass } = createQueue(2);
-	const onAnswer = await queue.turn("protection", never);
-	await queue.turn("protection", never);
+	const request = await queue.begin("protection", never);
+	await queue.begin("protection", never);
 	void send("protection", "third");
 	void send("protection", "fourth");
 	await pass(300);
-	onAnswer();
+	request.responded(200, null);
 	await pass(1_049);
 	expect(sent).toEqual([]);
 	await pass(1);
@@ -172,7 +173,7 @@ test("a limited number of requests of a priority wait, and leave more urgent one
 	await settled();
 	expect(queue.waiting).toBe(2_000);
 	const error = await send("other").catch((error) => error);
-	expect(error).toBeInstanceOf(QueueFull);
+	expect(error).toBeInstanceOf(PlatformBusy);
 	expect(error.retryAfterMs).toBe(2_000_000);
 	void send("protection");
 	await pass(1_050);
@@ -207,7 +208,7 @@ async function startPlatform() {
 	const simulator = await startSimulator();
 	const clock = createQueue(10);
 	const expiry = new AbortController();
-	const options = restOptions(...[simulator.api, undefined, new RequestGuard()], clock.queue);
+	const options = restOptions(simulator.api, undefined, clock.queue);
 	const rest = new REST(options).setToken(simulator.bot("alpha").token);
 	guardRest(rest, { timeoutMs: 10_000, timeoutSignal: () => expiry.signal, onUnauthorized() {} });
 	const guild = simulator.guild("The Cooks");
@@ -281,4 +282,105 @@ test("a request for which the queue has no room is not sent, and says how long t
 	const error = await rest.get(Routes.user()).catch((error) => error);
 	expect(error).toBeInstanceOf(PlatformBusy);
 	expect(error).toMatchObject({ why: "rate limit", retryAfterMs: 200_000 });
+});
+
+test("a tool fails at once with the wait if a rate limit outlasts its deadline, and does nothing", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const channel_id = simulator.channel("The Cooks/general").id;
+	const route = "POST /channels/:channel_id/messages";
+	const limit = simulator.faults.rateLimit(route, { retryAfterMs: 61_000 });
+	const { text, isError } = await world.call("send_message", { channel_id, content: "too much" });
+	expect(isError).toBe(true);
+	expect(text).toMatch(
+		/^Discord API error: Discord's rate limit allows this request again in 6[12] s\. Nothing was done\. Call again after this time, not before\.$/,
+	);
+	expect(limit.hits).toBe(1);
+	expect(simulator.journal.entries()).toEqual([]);
+});
+
+const second = 1_000;
+const minute = 60 * second;
+
+function startGuard(limit = 1_000) {
+	const clock = { now: 0 };
+	const now = () => clock.now;
+	const started: Pause[] = [];
+	const guard = new RequestPacing({ onPause: (pause) => void started.push(pause), now, maxInvalid: limit });
+	const begin = () => guard.begin(undefined, never);
+	/** Sends a request as soon as there is no pause, and answers it with a foreign response. */
+	const answerForeign = async (status: number, retryAfterMs?: number) => {
+		clock.now += guard.pause?.waitMs ?? 0;
+		clock.now += 1;
+		(await begin()).failed(new ForeignResponse(status, "", retryAfterMs));
+		return guard.pause?.waitMs;
+	};
+	return { guard, clock, started, begin, answerForeign };
+}
+
+test.each([
+	[403, 5 * second, 10 * minute],
+	[429, 5 * second, 10 * minute],
+	[502, second, minute],
+])(
+	"the pauses after foreign responses with %d double from %d ms up to %d ms, until Discord responds",
+	async (status, first, longest) => {
+		const { guard, clock, begin, answerForeign } = startGuard();
+		const pauses = [];
+		for (let index = 0; index < 9; index += 1) pauses.push(await answerForeign(status));
+		expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256].map((factor) => Math.min(first * factor, longest)));
+		clock.now += guard.pause?.waitMs ?? 0;
+		(await begin()).responded(200, null);
+		expect(await answerForeign(status)).toBe(first);
+	},
+);
+
+test("Retry-After is respected, up to an hour", async () => {
+	const { answerForeign } = startGuard();
+	expect(await answerForeign(429, 90 * second)).toBe(90 * second);
+	expect(await answerForeign(429, 1e12)).toBe(60 * minute);
+});
+
+test("responses to requests sent before the pause neither extend nor end it", async () => {
+	const { guard, clock, started, begin, answerForeign } = startGuard();
+	const early = await Promise.all(Array.from({ length: 50 }, begin));
+	expect(await answerForeign(403)).toBe(5 * second);
+	clock.now += 2 * second;
+	for (const request of early) request.failed(new ForeignResponse(403, "", undefined));
+	expect(guard.pause).toEqual({ why: "foreign response", waitMs: 3 * second, status: 403 });
+	early[0]?.responded(200, null);
+	expect(await answerForeign(403)).toBe(10 * second);
+	expect(started.map(({ waitMs }) => waitMs)).toEqual([5 * second, 10 * second]);
+});
+
+test("too many invalid requests and a foreign response each pause requests; the longer pause applies", async () => {
+	const { guard, started, begin, answerForeign } = startGuard(2);
+	(await begin()).responded(403, null);
+	expect(guard.pause).toBeUndefined();
+	const late = await begin();
+	await answerForeign(502);
+	expect(guard.pause?.why).toBe("foreign response");
+	late.responded(401, null);
+	const pause = { why: "invalid requests", waitMs: 10 * minute - 1 } as const;
+	expect(guard.pause).toEqual(pause);
+	expect(guard.invalidCount).toBe(2);
+	expect(started.map(({ why }) => why)).toEqual(["foreign response"]);
+});
+
+test("401, 403 and 429 count for 10 minutes, except a 429 of a shared limit", async () => {
+	const { guard, clock, begin } = startGuard(3);
+	const respond = async (status: number, scope: string | null = null) => (await begin()).responded(status, scope);
+	for (const status of [200, 400, 404, 500]) await respond(status);
+	await respond(429, "shared");
+	expect(guard.invalidCount).toBe(0);
+	await respond(401);
+	clock.now += minute;
+	await respond(403);
+	expect([guard.invalidCount, guard.pause]).toEqual([2, undefined]);
+	await respond(429, "user");
+	expect([guard.invalidCount, guard.pause?.waitMs]).toEqual([3, 9 * minute]);
+	clock.now += 9 * minute;
+	expect([guard.invalidCount, guard.pause]).toEqual([2, undefined]);
+	await respond(429, "global");
+	expect([guard.invalidCount, guard.pause?.waitMs]).toEqual([3, minute]);
 });
