@@ -27,10 +27,9 @@ import { createPeople } from "./people/people.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createAuditedCall } from "./server/audited-call.ts";
 import { createRoutes } from "./server/http.ts";
-import { observe } from "./server/instrumentation.ts";
 import { addGauges, createMetrics } from "./server/metrics.ts";
+import { receiveRequests, type StartLimits } from "./server/requests.ts";
 import { createRights } from "./server/rights.ts";
-import { type StartLimits, waitForLogin } from "./server/starting.ts";
 import { describeBot, serverName } from "./server/status.ts";
 import { createConnection } from "./setup/check.ts";
 import { noGuildWarning } from "./setup/no-guild.ts";
@@ -39,7 +38,6 @@ import { Audit, type AuditedCall } from "./tool/audit.ts";
 import { PersonCalls } from "./tool/call-as.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
-import { withNames } from "./tool/named-calls.ts";
 import { describeOff, offerTools } from "./tool/offered-tools.ts";
 import { scopeTo } from "./tool/scope.ts";
 import { tools as allTools, callingTools } from "./tools/index.ts";
@@ -229,13 +227,17 @@ export function startBot(config: BotConfig, log: Log, options: BotOptions = {}):
 	const parts = bot.parts.filter((part) => part !== undefined);
 	const { registry } = metrics;
 	const login = Promise.withResolvers<void>();
-	const server = observe(
-		waitForLogin(
-			createMcpServer({ config, log, off, select, approval, audit, prompts: options.prompts }),
-			login.promise,
-			options.start,
-		),
-		{ select, metrics, log, audit: record, isRecorded: approval && isOfApproval },
+	const server = receiveRequests(
+		createMcpServer({ config, log, off, select, approval, audit, prompts: options.prompts }),
+		{
+			select,
+			login: login.promise,
+			start: options.start,
+			metrics,
+			log,
+			audit: record,
+			isRecorded: approval && isOfApproval,
+		},
 	);
 	const sessions = new Sessions(sessionLimits);
 	const observed = { connection, store, audit, sessions, server };
@@ -337,7 +339,7 @@ function createMcpServer({ config, log, off, select, approval, audit, prompts }:
 	return createServer({
 		info: { name: serverName, title: botName, version, ...(off && { description: off }) },
 		instructions: off ? `${instructions} ${off}` : instructions,
-		tools: withNames(approval?.guard(source) ?? source, select),
+		tools: approval?.guard(source) ?? source,
 		prompts: promptSource((principal) => prompts ?? promptsFor(select(principal).context)),
 		// Without a token, anyone could send a principal.
 		experimental: mcpToken ? [principalCapability, ...(approval ? [approvalCapability] : [])] : [],

@@ -43,8 +43,6 @@ export interface Caller {
 	trace?: TraceContext | undefined;
 	onDestructive?: ToolCall["onDestructive"];
 	onMessage?: ToolCall["onMessage"];
-	/** The params with ids, if the request has names in place of them. */
-	onNamed?: ((params: JsonObject) => void) | undefined;
 }
 
 /** `id` and `result` are JSON text. Adds the `resultType` that the stateless revision requires. */
@@ -201,17 +199,6 @@ export function createServer(options: ServerOptions): Server {
 		return { ...response, initialized: protocolVersion };
 	}
 
-	function failed(error: unknown, { id, method }: RpcRequest, caller: Caller) {
-		if (error instanceof RpcError) return failure(id, error);
-		log.error("could not answer an MCP request: internal error", {
-			request: caller.requestId,
-			trace: caller.trace?.id,
-			method,
-			error,
-		});
-		return failure(id, new RpcError(errorCode.internal, "Internal error"));
-	}
-
 	return {
 		async handle(request, caller) {
 			let response: RpcResponse;
@@ -219,12 +206,24 @@ export function createServer(options: ServerOptions): Server {
 				const answer = dispatch(request, caller);
 				response = answer instanceof Promise ? await answer : answer;
 			} catch (error) {
-				response = failed(error, request, caller);
+				response = failed(error, request, caller, log);
 			}
 			options.answered?.(request, response, caller);
 			return response;
 		},
 	};
+}
+
+/** An error of the server itself is logged, and not shown. */
+export function failed(error: unknown, { id, method }: RpcRequest, caller: Caller, log: Log): TextResponse {
+	if (error instanceof RpcError) return failure(id, error);
+	log.error("could not answer an MCP request: internal error", {
+		request: caller.requestId,
+		trace: caller.trace?.id,
+		method,
+		error,
+	});
+	return failure(id, new RpcError(errorCode.internal, "Internal error"));
 }
 
 function failure(id: string, error: RpcError): TextResponse {

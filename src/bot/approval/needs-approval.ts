@@ -4,8 +4,8 @@ import type { JsonObject } from "../../lib/json.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import type { Effect, Tool } from "../../mcp/tool.ts";
 import type { TomlSettings } from "../config/settings.ts";
+import { isDryRun } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
-import { isDryRun, isReadOnly } from "../tool/toolsets.ts";
 
 export type ApprovalSettings = Pick<
 	TomlSettings["mcp"],
@@ -22,7 +22,7 @@ export function needsApproval(
 ): boolean {
 	if (approval === "off") return false;
 	if (!approval_for_root && idOf(principal) === rootPrincipal.id) return false;
-	if (isReadOnly(tool) || isDryRun(tool, args)) return false;
+	if (tool.effect === "read" || isDryRun(tool, args)) return false;
 	return approval === "write" || effect === "destructive";
 }
 

@@ -41,8 +41,7 @@ import {
 } from "../store/tables/approvals.ts";
 import { StoreUnavailable } from "../store/unavailable.ts";
 import { withPersonName } from "../tool/admission.ts";
-import type { AuditedCall } from "../tool/audit.ts";
-import { callFacts } from "../tool/call-facts.ts";
+import { type AuditedCall, callFacts } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
 import type { Preview } from "../tool/review.ts";

@@ -2,10 +2,12 @@
 // is unavailable.
 
 import { backOffMs } from "../../lib/back-off.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { within } from "../../lib/wait.ts";
-import type { Effect } from "../../mcp/tool.ts";
+import type { JsonSchema } from "../../mcp/json-schema.ts";
+import type { Effect, Tool, ToolCall } from "../../mcp/tool.ts";
 import type { Store } from "../store/store.ts";
 import {
 	deleteToolCallsBefore,
@@ -212,4 +214,39 @@ function toRow(call: AuditedCall): ToolCallRow {
 // PostgreSQL rejects NUL and lone surrogates.
 function toStorable(text: string): string {
 	return text.slice(0, maxNameLength).toWellFormed().replaceAll("\0", "\u{fffd}");
+}
+
+type Hooks = Pick<ToolCall, "onDestructive" | "onMessage">;
+
+/** Collects what only the running tool knows of a call, as it says by `hooks`, and passes it on to `others`. */
+export function callFacts(others: Hooks = {}) {
+	let isDestructive = false;
+	let messageId: string | undefined;
+	return {
+		hooks: {
+			onDestructive() {
+				isDestructive = true;
+				others.onDestructive?.();
+			},
+			onMessage(id: string) {
+				messageId = id;
+				others.onMessage?.(id);
+			},
+		},
+		recorded(
+			tool: Pick<Tool<never>, "effect" | "listing"> | undefined,
+			args: JsonObject,
+		): Pick<AuditedCall, "effect" | "messageId" | "title"> {
+			const effect = isDestructive ? "destructive" : tool?.effect;
+			const isRead = !tool || !effect || isDryRun(tool, args);
+			const title = tool?.listing.title;
+			return { effect: isRead ? "read" : effect, messageId, ...(typeof title === "string" && { title }) };
+		},
+	};
+}
+
+/** `dry_run` is true, or absent and true by default. */
+export function isDryRun({ listing }: Pick<Tool<never>, "listing">, args: JsonObject): boolean {
+	const { dry_run } = (listing.inputSchema.properties ?? {}) as Record<string, JsonSchema>;
+	return dry_run !== undefined && (args.dry_run ?? dry_run.default) === true;
 }

@@ -8,10 +8,22 @@ import { howToRaise, type Principal } from "../../lib/principal.ts";
 import { shownName } from "../../lib/text.ts";
 import { methodNotFound, type ResolvedCall, type ToolSet } from "../../mcp/server.ts";
 import { errorResult, invalidParameters, isErrorResult } from "../../mcp/tool.ts";
-import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";
+import { defaultChoice, type ToolChoice, type Toolset } from "../config/tool-choice.ts";
 import { whyNoAccess } from "./admission.ts";
 import type { BotContext, BotTool } from "./context.ts";
-import { isInDefaultToolsets, isReadOnly } from "./toolsets.ts";
+
+/** In the value "default" of the setting `mcp.toolsets`, without the tools that are "extra". */
+const defaultToolsets: readonly Toolset[] = [
+	"core",
+	"messages",
+	"direct_messages",
+	"moderation",
+	"roles",
+	"channels",
+	"voice",
+	"webhooks",
+	"game",
+];
 
 /** Tools that find and call tools which are not in `tools/list`. */
 export const accessors = { find: "find_tools", read: "use_reading_tool", use: "use_tool" } as const;
@@ -55,12 +67,12 @@ export function offerTools(
 }
 
 function isInToolsets(tool: BotTool, toolsets: readonly string[] | undefined): boolean {
-	const { name, toolset } = tool;
+	const { name, toolset, offered } = tool;
 	return (
-		tool.offered === "always" ||
+		offered === "always" ||
 		toolsets === undefined ||
 		toolsets.includes(toolset) ||
-		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||
+		(toolsets.includes(defaultChoice) && defaultToolsets.includes(toolset) && offered !== "extra") ||
 		accessorNames.has(name)
 	);
 }
@@ -124,7 +136,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		}
 		const refusal = this.#refusals.get(name);
 		if (refusal !== undefined) return { tool, args, refusal };
-		if (accessor.name === accessors.read && !isReadOnly(tool)) {
+		if (accessor.name === accessors.read && tool.effect !== "read") {
 			const refusal = `${tool.name} can change something on Discord: call it with ${accessors.use}. Nothing was done.`;
 			return { tool, args, refusal };
 		}
@@ -187,7 +199,7 @@ function refusalOf(tool: BotTool, { toolsets = "all", read_only, tools: { deny }
 	const { name, toolset } = tool;
 	if (deny.includes(name))
 		return `${name} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
-	if (read_only && !isReadOnly(tool))
+	if (read_only && tool.effect !== "read")
 		return `${name} is not allowed: the operator of this bot allows only tools that read (read_only in config.toml). Nothing was done.`;
 	if (isInToolsets(tool, toolsets === "all" ? undefined : toolsets)) return undefined;
 	return `${name} is not allowed: the operator of this bot does not allow the toolset "${toolset}" (toolsets in config.toml). Nothing was done.`;

@@ -14,7 +14,6 @@ import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
 import { describeWay, documentTool, findOtherWay, hasDocument, nothing } from "../tool/search/other-ways.ts";
 import { searchTools } from "../tool/search/tool-search.ts";
-import { isReadOnly } from "../tool/toolsets.ts";
 
 const maxPurposes = 10;
 
@@ -103,7 +102,7 @@ function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 }
 
 function callOf(tool: BotTool, listed: readonly BotTool[]): string {
-	const accessor = isReadOnly(tool) ? accessors.read : accessors.use;
+	const accessor = tool.effect === "read" ? accessors.read : accessors.use;
 	return `${tool.name} (${listed.includes(tool) ? "listed: call it directly" : `call it with ${accessor}`})`;
 }
 

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { CaseRow } from "../../../src/bot/store/tables/cases.ts";
-import { isDryRun } from "../../../src/bot/tool/toolsets.ts";
+import { isDryRun } from "../../../src/bot/tool/audit.ts";
 import type { Account } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 import { type Args, freshName } from "../tool-rows/scene.ts";

@@ -1,7 +1,7 @@
 // Requests that arrive before the bot has logged in to Discord.
 
 import { expect, test } from "bun:test";
-import { waitForLogin } from "../../../src/bot/server/starting.ts";
+import { loginGate } from "../../../src/bot/server/requests.ts";
 import { PlainSignal } from "../../../src/lib/signal.ts";
 import type { RpcRequest } from "../../../src/mcp/json-rpc.ts";
 import { rightsMethod } from "../../../src/mcp/rights.ts";
@@ -9,27 +9,20 @@ import type { Caller } from "../../../src/mcp/server.ts";
 
 const unlimited = { maxWaitMs: 2 ** 30, startMs: 2 ** 30 };
 
-/** A server that notes what it handles, and lets requests wait for `login`. */
-function startServer(limits = unlimited) {
+/** Notes which requests have passed the gate, which waits for `login`. */
+function startGate(limits = unlimited) {
 	const login = Promise.withResolvers<void>();
 	const handled: string[] = [];
-	const server = waitForLogin(
-		{
-			async handle({ method, params: { name } }) {
-				handled.push(`${method} ${name}`);
-				return { kind: "text", text: "", outcome: "ok" };
-			},
-		},
-		login.promise,
-		limits,
-	);
-	const send = (method: string, name?: string, caller: Partial<Caller> = {}) =>
-		server.handle({ method, params: { name } } as unknown as RpcRequest, { requestId: "a", ...caller } as Caller);
+	const gate = loginGate(login.promise, limits);
+	const send = async (method: string, name?: string, caller: Partial<Caller> = {}) => {
+		await gate({ method, params: { name } } as unknown as RpcRequest, { requestId: "a", ...caller } as Caller);
+		handled.push(`${method} ${name}`);
+	};
 	return { handled, login, send };
 }
 
 test("calls and questions about people wait for the login, other requests do not", async () => {
-	const { handled, login, send } = startServer();
+	const { handled, login, send } = startGate();
 	const waiting = [send("tools/call", "send_message"), send("tools/call", "list_guilds"), send(rightsMethod)];
 	await send("tools/list");
 	// A gateway that refreshes its list of guilds sends no request id.
@@ -43,7 +36,7 @@ test("calls and questions about people wait for the login, other requests do not
 });
 
 test("a call whose caller no longer waits is handled at once, with its aborted signal", async () => {
-	const { handled, send } = startServer();
+	const { handled, send } = startGate();
 	const signal = new PlainSignal();
 	const call = send("tools/call", "send_message", { signal });
 	signal.abort("gone");
@@ -55,7 +48,7 @@ test.each([
 	["that waits too long", { ...unlimited, maxWaitMs: 1 }],
 	["while the login takes too long", { ...unlimited, startMs: 1 }],
 ])("a call %s is handled without the login", async (_, limits) => {
-	const { handled, send } = startServer(limits);
+	const { handled, send } = startGate(limits);
 	await send("tools/call", "send_message");
 	expect(handled).toEqual(["tools/call send_message"]);
 });

@@ -1,7 +1,7 @@
 // The limits of the look-ups of names, before a call.
 
 import { expect, test } from "bun:test";
-import { withNames } from "../../../src/bot/tool/named-calls.ts";
+import { idsFor } from "../../../src/bot/server/requests.ts";
 import { timeLeftMs } from "../../../src/discord/rest/rest.ts";
 
 test("the search for a name on Discord has a deadline", async () => {
@@ -17,10 +17,8 @@ test("the search for a name on Discord has a deadline", async () => {
 	const set = { resolve: (_: string, args: object) => ({ tool, args }) };
 	const guilds = { cache: new Map([["1", guild]]) };
 	const connection = { discord: { guilds }, guilds: [guild], hasAllMembers: () => false };
-	const select = () => ({ set, context: { connection, guildId: "1" } });
-	const source = withNames({} as never, select as never);
+	const selection = { set, context: { connection, guildId: "1" } };
 	const params = { name: "get_member", arguments: { user_id: "@ada" } };
-	const response = await source.call({ id: "1", params } as never, { signal: undefined } as never);
-	expect(JSON.stringify(response)).toContain("has no user");
+	expect(String(await idsFor(params, { signal: undefined }, selection as never))).toContain("has no user");
 	expect(left).toBeLessThanOrEqual(10_000);
 });

@@ -3,7 +3,6 @@
 
 import { privilegedHint } from "../../../mcp/tool.ts";
 import type { BotTool } from "../context.ts";
-import { isReadOnly } from "../toolsets.ts";
 import { stem } from "./stem.ts";
 import { synonyms } from "./tool-synonyms.ts";
 
@@ -103,7 +102,7 @@ function search(query: string, index: Index): Found[] {
 	const needed = wordsOf(query).every((word) => stopWords.has(word)) ? 0 : minMatched;
 	return documents
 		.map((document) => {
-			const isOther = effect !== undefined && effect !== isReadOnly(document.tool);
+			const isOther = effect !== undefined && effect !== (document.tool.effect === "read");
 			const weight = isOther ? otherEffectWeight : 1;
 			const matched = matchedOf(document, terms, index) * weight;
 			const { score: own, covered } = scoreOf(document, terms, index);
@@ -220,7 +219,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + o
 function effectOf(query: string, documents: readonly Document[]): boolean | undefined {
 	if (asksOnly.test(query.trim())) return true;
 	const [first = ""] = wordsOf(query).filter((word) => !stopWords.has(word));
-	const verbs = new Set(documents.filter(({ tool }) => !isReadOnly(tool)).map(({ name }) => stem(name[0] ?? "")));
+	const verbs = new Set(documents.filter(({ tool }) => tool.effect !== "read").map(({ name }) => stem(name[0] ?? "")));
 	const meant = [first, ...(synonyms.get(stem(first)) ?? []).flat()];
 	return meant.some((word) => verbs.has(stem(word))) ? false : undefined;
 }

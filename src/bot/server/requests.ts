@@ -1,0 +1,251 @@
+// How the bot takes MCP requests: a call waits for the first login to Discord, names in it become ids, and it is counted,
+// logged and recorded. Of its arguments, only the guild id is logged, and only redacted values are audited.
+
+import { actAs } from "../../discord/acting-person.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
+import { withinRun } from "../../discord/rest/rest.ts";
+import { Deadlines } from "../../lib/deadlines.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { quoted } from "../../lib/text.ts";
+import { ToolError } from "../../lib/tool-error.ts";
+import { raceSignal, within } from "../../lib/wait.ts";
+import { errorCode, RpcError, type RpcRequest, type RpcResponse } from "../../mcp/json-rpc.ts";
+import { modernClientName } from "../../mcp/modern.ts";
+import { rightsMethod } from "../../mcp/rights.ts";
+import { type Caller, countedMethod, failed, type Selection, type Server, toolResponse } from "../../mcp/server.ts";
+import { errorResult } from "../../mcp/tool.ts";
+import { findGuild, ownGuildId, personOf } from "../tool/admission.ts";
+import { namesIn, replaceNames, requireFewNames } from "../tool/arguments/names.ts";
+import { type AuditedCall, callFacts, isDryRun } from "../tool/audit.ts";
+import type { BotContext } from "../tool/context.ts";
+import { redact } from "../tool/redact.ts";
+import type { BotMetrics } from "./metrics.ts";
+
+const startDefaults = { maxWaitMs: 5_000, startMs: 10_000 };
+
+export type StartLimits = typeof startDefaults;
+
+const nameDeadlines = new Deadlines(10_000);
+
+interface ReceiverOptions {
+	/** `set` finds the tool as the MCP server does; `context` has the guild of calls without `guild_id`. */
+	select(principal: Principal | undefined): Selection<BotContext>;
+	/** Settles when the first login has succeeded or failed. */
+	login: Promise<unknown>;
+	start?: StartLimits | undefined;
+	metrics: BotMetrics;
+	log: Log;
+	audit(call: AuditedCall): void;
+	/** By approval, given the JSON-RPC response. If true, `audit` is not called. */
+	isRecorded?: ((text: string) => boolean) | undefined;
+}
+
+interface Receiver extends Server {
+	readonly callsInFlight: number;
+	idle(): Promise<void>;
+}
+
+/** Counts every request; logs every tool call and every refused request. */
+export function receiveRequests(server: Server, options: ReceiverOptions): Receiver {
+	const { select, metrics, log, audit, isRecorded } = options;
+	const untilLogin = loginGate(options.login, options.start);
+	let callsInFlight = 0;
+	let idle: PromiseWithResolvers<void> | undefined;
+
+	async function handleCall(request: RpcRequest, originalCaller: Caller): Promise<RpcResponse> {
+		const facts = callFacts(originalCaller);
+		const caller = { ...withId(originalCaller), ...facts.hooks };
+		const from = performance.now();
+		callsInFlight += 1;
+		await untilLogin(request, originalCaller);
+		const selection = select(caller.principal);
+		const { params, end } = await named(request, caller, selection);
+		const response = end ?? (await server.handle({ ...request, params }, caller));
+		callsInFlight -= 1;
+		if (callsInFlight === 0) {
+			idle?.resolve();
+			idle = undefined;
+		}
+		metrics.requests.add([countedMethod(request), response.outcome]);
+		const ms = performance.now() - from;
+		const { tool, args } = resolveOrUnknown(params, selection);
+		const toolName = tool?.name ?? quoteUnknownName(request.params.name);
+		const label = tool?.name ?? "other";
+		const recorded = facts.recorded(tool, args);
+		metrics.toolCalls.add([label, response.outcome]);
+		metrics.toolCallSeconds.observe([label], ms / 1000);
+		log.info("MCP tool call finished", {
+			...callerFields(caller),
+			tool: toolName,
+			effect: recorded.effect,
+			guild_id: guildIdOf(args),
+			...responseFields(response),
+			ms: Math.round(ms),
+		});
+		// Gateways refresh the guild list every few minutes, without a request id. These calls are not audited.
+		const isRefresh = !originalCaller.requestId && tool?.name === "list_guilds";
+		if (isRefresh && auditedOutcome(response) === "done") return response;
+		if (response.kind === "text" && isRecorded?.(response.text)) return response;
+		audit({
+			at: new Date(Date.now() - ms),
+			requestId: caller.requestId,
+			client: caller.principal?.client ?? caller.session?.clientName ?? modernClientName(request.params) ?? "",
+			principal: caller.principal,
+			tool: toolName,
+			guildId: guildIdOf(args) ?? ownGuildId(selection.context),
+			arguments: redact(tool?.listing.inputSchema ?? {}, {
+				...args,
+				...(tool && isDryRun(tool, args) && { dry_run: true }),
+			}),
+			outcome: auditedOutcome(response),
+			milliseconds: ms,
+			...recorded,
+		});
+		return response;
+	}
+
+	/** With ids in place of names. `end`: the call ends with it, such as with the candidates for an ambiguous name. */
+	async function named(request: RpcRequest, caller: Caller, selection: Selection<BotContext>) {
+		const { params } = request;
+		try {
+			const ids = await idsFor(params, caller, selection);
+			if (ids instanceof ToolError)
+				return { params, end: toolResponse(request.id, caller, errorResult(ids.message), "tool_error") };
+			return { params: ids };
+		} catch (error) {
+			return { params, end: failed(error, request, caller, log) };
+		}
+	}
+
+	async function handleOther(request: RpcRequest, originalCaller: Caller): Promise<RpcResponse> {
+		const caller = withId(originalCaller);
+		await untilLogin(request, originalCaller);
+		const response = await server.handle(request, caller);
+		metrics.requests.add([countedMethod(request), response.outcome]);
+		const level = response.errorCode === undefined ? "debug" : "info";
+		log[level]("MCP request finished", {
+			...callerFields(caller),
+			method: countedMethod(request) === request.method ? request.method : quoteUnknownName(request.method),
+			...responseFields(response),
+		});
+		return response;
+	}
+
+	return {
+		get callsInFlight() {
+			return callsInFlight;
+		},
+		async idle() {
+			if (callsInFlight === 0) return;
+			idle ??= Promise.withResolvers();
+			await idle.promise;
+		},
+		handle: (request, caller) =>
+			request.method === "tools/call" ? handleCall(request, caller) : handleOther(request, caller),
+	};
+}
+
+/**
+ * Within 10 s of the start, requests wait for `login`, at most 5 s each. Otherwise, calls that the gateway held during a
+ * restart of the bot would fail.
+ */
+export function loginGate(login: Promise<unknown>, { maxWaitMs, startMs }: StartLimits = startDefaults) {
+	let starting: Promise<unknown> | undefined = within(startMs, login)
+		.catch(() => {})
+		.finally(() => {
+			starting = undefined;
+		});
+	return (request: RpcRequest, { requestId, signal }: Caller): Promise<unknown> | undefined => {
+		if (!starting || !needsDiscord(request, requestId)) return undefined;
+		const waited = within(maxWaitMs, starting);
+		return signal ? raceSignal(waited, signal).catch(() => {}) : waited;
+	};
+}
+
+function needsDiscord({ method, params: { name } }: RpcRequest, requestId: string | undefined): boolean {
+	if (method === rightsMethod) return true;
+	// A gateway that refreshes its list of guilds sends no request id and repeats the request soon. Its tools/list must
+	// not wait for the login.
+	const isRefresh = name === "list_guilds" && requestId === undefined;
+	return method === "tools/call" && !isRefresh;
+}
+
+function resolveOrUnknown(params: JsonObject, { set }: Selection<BotContext>) {
+	const args = isObject(params.arguments) ? params.arguments : {};
+	const { name } = params;
+	const unknown = { tool: undefined, args, refusal: undefined };
+	if (typeof name !== "string") return unknown;
+	try {
+		return set.resolve(name, args);
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error;
+		return unknown;
+	}
+}
+
+/** The params of a call with ids in place of names; a ToolError for unknown and ambiguous ones. */
+export async function idsFor(
+	params: JsonObject,
+	caller: Pick<Caller, "signal">,
+	selection: Selection<BotContext>,
+): Promise<JsonObject | ToolError> {
+	const { tool, args, refusal } = resolveOrUnknown(params, selection);
+	const { context } = selection;
+	if (!tool || refusal !== undefined) return params;
+	const { inputSchema: schema } = tool.listing;
+	const names = namesIn(schema, args);
+	if (names.length === 0) return params;
+	const replace = async () => {
+		requireFewNames(names);
+		const guild = await findGuild(context, args, "read");
+		const call = { schema, args, names, reads: tool.effect === "read" };
+		return { ...params, name: tool.name, arguments: await replaceNames(call, guild, context.connection) };
+	};
+	const signal = nameDeadlines.begin(caller.signal);
+	const run = { signal, endsAt: signal.endsAt, reason: undefined, mayWrite: false };
+	const work = () => withinRun(run, replace);
+	const person = personOf(context.principal);
+	try {
+		return await (person ? actAs(person, work) : work());
+	} catch (error) {
+		const known = toToolError(error) ?? error;
+		if (known instanceof ToolError) return known;
+		throw error;
+	} finally {
+		nameDeadlines.end(signal);
+	}
+}
+
+function withId(caller: Caller): Caller & { requestId: string } {
+	return { ...caller, requestId: caller.requestId ?? crypto.randomUUID().slice(0, 8) };
+}
+
+function callerFields({ requestId, session, principal, trace }: Caller) {
+	return {
+		request: requestId,
+		trace: trace?.id,
+		client: principal?.client ?? session?.clientName,
+		key: principal?.id,
+		person: principal?.person?.id,
+	};
+}
+
+function responseFields({ outcome, errorCode: code }: RpcResponse) {
+	return { outcome, code };
+}
+
+function quoteUnknownName(name: unknown): string {
+	return typeof name === "string" ? quoted(name) : `a name of type ${typeof name}`;
+}
+
+function guildIdOf({ guild_id: id }: JsonObject): string | undefined {
+	return typeof id === "string" && /^\d{17,20}$/.test(id) ? id : undefined;
+}
+
+function auditedOutcome({ errorCode: code, outcome }: RpcResponse) {
+	if (code === errorCode.internal) return "error";
+	if (code !== undefined) return "refused";
+	return outcome === "tool_error" ? "failed" : "done";
+}
