@@ -12,8 +12,8 @@ import {
 import { type Bits, type Overwrites, withOverwrites } from "../guild-document/names/overwrites.ts";
 import { ToolError } from "../lib/tool-error.ts";
 import { channelName, roleName, time } from "./describe.ts";
-import { type Channel, isVoice } from "./find.ts";
-import { allBits, bitsByName, overwritesOf, permissionsInTimeout } from "./permissions.ts";
+import type { Channel } from "./find.ts";
+import { allBits, bitsByName, isVoice, overwritesOf, permissionsInTimeout } from "./permissions.ts";
 
 const {
 	Administrator,
@@ -203,12 +203,6 @@ function privateThreadStep({ memberId }: Holder, { channel, threadMembers }: Pla
 		!threadMembers.has(memberId ?? "") &&
 		(bits & ManageThreads) === 0n;
 	return { allow: 0n, deny: isHidden ? bits : 0n, cause: () => ({ kind: "private_thread" }) };
-}
-
-/** Without these (VIEW_CHANNEL, in voice CONNECT) nothing is allowed in the channel; 0 without a channel. */
-export function impliedIn(channel: GuildBasedChannel | undefined): bigint {
-	if (!channel) return 0n;
-	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;
 }
 
 function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {

@@ -25,8 +25,10 @@ import { type Said, said } from "../texts/texts.ts";
 import { forClients } from "./acting-person.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { privilegedIntents, usesIntent } from "./intents.ts";
-import { requirePermissions } from "./permissions.ts";
+import { isVoice, requirePermissions } from "./permissions.ts";
 import { canSee, isVisible } from "./visible-channels.ts";
+
+export { isVoice };
 
 const { MissingAccess, UnknownChannel, UnknownMember, UnknownUser, UnknownVoiceState } = RESTJSONErrorCodes;
 
@@ -109,12 +111,6 @@ export type ThreadedChannel = TextChannel | NewsChannel | Forum;
 export function isForum(channel: GuildBasedChannel): channel is Forum {
 	const { GuildForum, GuildMedia } = ChannelType;
 	return channel.type === GuildForum || channel.type === GuildMedia;
-}
-
-/** By the type alone; discord.js's own check also needs a bitrate. */
-export function isVoice(channel: GuildBasedChannel): channel is VoiceBasedChannel {
-	const { GuildVoice, GuildStageVoice } = ChannelType;
-	return channel.type === GuildVoice || channel.type === GuildStageVoice;
 }
 
 function isTextOrNews(channel: GuildBasedChannel): channel is TextChannel | NewsChannel {

@@ -12,7 +12,6 @@ import { compareIds } from "../guild-document/names/ids.ts";
 import { ToolError } from "../lib/tool-error.ts";
 import { channelsFromTop } from "./channel-order.ts";
 import { channelName, memberName, roleName } from "./describe.ts";
-import { impliedIn } from "./effective-permissions.ts";
 import type { Channel } from "./find.ts";
 import { isObfuscated } from "./obfuscation.ts";
 import {
@@ -22,6 +21,7 @@ import {
 	botMember,
 	canManageOverwrites,
 	describeBits,
+	impliedIn,
 	isAdministrator,
 	type Overwrites,
 	overwritesOf,

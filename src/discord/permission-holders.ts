@@ -6,9 +6,9 @@ import {
 	type Holder,
 	highestFirst,
 	holderOf,
-	impliedIn,
 	type Place,
 } from "./effective-permissions.ts";
+import { impliedIn } from "./permissions.ts";
 
 const { Administrator, Connect, ManageThreads, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
 

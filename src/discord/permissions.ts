@@ -11,6 +11,7 @@ import {
 	type GuildTextBasedChannel,
 	type NonThreadGuildBasedChannel,
 	PermissionFlagsBits,
+	type VoiceBasedChannel,
 } from "discord.js";
 import { type Overwrites, withOverwrites } from "../guild-document/names/overwrites.ts";
 import { officialName, permissionNames } from "../guild-document/names/permission-names.ts";
@@ -241,6 +242,19 @@ export function bitsIn(
 	}, 0n);
 }
 
+/** By the type alone; discord.js's own check also needs a bitrate. */
+export function isVoice(channel: GuildBasedChannel): channel is VoiceBasedChannel {
+	const { GuildVoice, GuildStageVoice } = ChannelType;
+	return channel.type === GuildVoice || channel.type === GuildStageVoice;
+}
+
+/** Without these (VIEW_CHANNEL, in voice CONNECT) nothing is allowed in the channel; 0 without a channel. */
+export function impliedIn(channel: GuildBasedChannel | undefined): bigint {
+	if (!channel) return 0n;
+	const { Connect, ViewChannel } = PermissionFlagsBits;
+	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;
+}
+
 /** Of the needed permissions, as a bit field. */
 export function missingForBot(guild: Guild, channel: GuildBasedChannel | undefined, needed: bigint): bigint {
 	return needed & ~botPermissions(guild, channel);
@@ -368,11 +382,7 @@ export function canManageOverwrites(guild: Guild, overwrites: Overwrites, member
 /** How the bot can allow itself what it lacks in a channel. */
 function grantingTool(guild: Guild, channel: GuildBasedChannel, missing: bigint): string[] {
 	const place = channel.isThread() ? channel.parent : channel;
-	const needed = bitsIn(place ?? undefined, [
-		"ManageRoles",
-		"ViewChannel",
-		...(place?.isVoiceBased() ? (["Connect"] as const) : []),
-	]);
+	const needed = PermissionFlagsBits.ManageRoles | impliedIn(place ?? undefined);
 	if (!place || isForPeople() || missingPermissions(guild, place, needed) !== 0n) return [];
 	if (grantableBits(guild, place, missing) !== missing) return [];
 	return [

@@ -2,8 +2,6 @@
 // https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
 
 import { type APIUser, type Guild, GuildMFALevel, PermissionsBitField, Routes } from "discord.js";
-import { SaidError } from "../texts/said-error.ts";
-import { said } from "../texts/texts.ts";
 
 export const twoFactorAdvice =
 	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";
@@ -33,14 +31,6 @@ export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
 	// It may have been enabled since the login.
 	const user = (await client.rest.get(Routes.user())) as APIUser;
 	return user.mfa_enabled === false;
-}
-
-/** Throws a SaidError if the guild requires it for one of these, but the application's owner has not enabled it. */
-export async function requireTwoFactor(guild: Guild, needed: bigint): Promise<void> {
-	const refused = refusedForTwoFactor(guild, needed);
-	if (!refused || !(await lacksTwoFactor(guild))) return;
-	const why = said("discord.failed", { problem: said("discord.two_factor") });
-	throw new SaidError(said("refusal.nothing_done", { why }), { models: `${refused} Nothing was done.` });
 }
 
 /** Undefined if the guild does not require it for these. */

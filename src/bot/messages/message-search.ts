@@ -11,9 +11,14 @@ import {
 } from "discord.js";
 import { forClients } from "../../discord/acting-person.ts";
 import { channelLabel, channelName } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
 import { isForum, type ThreadedChannel } from "../../discord/find.ts";
-import { bitsIn, missingPermissions, type Permission, requirePermissions } from "../../discord/permissions.ts";
+import {
+	bitsIn,
+	impliedIn,
+	missingPermissions,
+	type Permission,
+	requirePermissions,
+} from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { PlatformBusy, timeLeftMs } from "../../discord/rest/rest.ts";
 import { countOf, resultLines } from "../../discord/text.ts";

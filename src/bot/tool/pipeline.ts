@@ -9,9 +9,8 @@ import { type Guild, type GuildBasedChannel, GuildMember, PermissionFlagsBits, R
 import type * as v from "valibot";
 import { actAs, actingPerson, isForPeople } from "../../discord/acting-person.ts";
 import { guildName } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../../discord/find.ts";
-import { bitsIn, botMember, isHeldInGuild, neededBy, requireOf } from "../../discord/permissions.ts";
+import { bitsIn, botMember, impliedIn, isHeldInGuild, neededBy, requireOf } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { noteItems, permitWrites, type ToolRun, withinRun } from "../../discord/rest/rest.ts";
 import {
@@ -21,7 +20,6 @@ import {
 	requireRolesBelowPerson,
 } from "../../discord/role-hierarchy.ts";
 import { chosenReason, withCaller, withoutTokens } from "../../discord/text.ts";
-import { requireTwoFactor } from "../../discord/two-factor.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -36,7 +34,7 @@ import {
 	type ToolCall,
 } from "../../mcp/tool.ts";
 import { SaidError } from "../../texts/said-error.ts";
-import { render, said, type Text } from "../../texts/texts.ts";
+import { render, said } from "../../texts/texts.ts";
 import { forModels, type Output, parts, result } from "../results/result.ts";
 import {
 	admittedGuilds,
@@ -129,9 +127,8 @@ async function runTool<Entries extends v.ObjectEntries>(
 			}
 			const guild = await findGuild(bot, args as JsonObject, effect);
 			const things = await resolve(entries, args as JsonObject, guild, bot);
-			const needed = authorize(definition, args, guild, things);
+			authorize(definition, args, guild, things);
 			if (managesBot) await requireBotManager(bot);
-			await requireTwoFactor(guild, needed);
 			return run(definition, args, bot, call, { ...things, chosen }, guild);
 		});
 	const work = withinDeadline(limits, call.signal, onBug, async () => {
@@ -374,7 +371,7 @@ function authorize<Args extends object>(
 	args: Args,
 	guild: Guild,
 	things: Record<string, unknown>,
-): bigint {
+): void {
 	const { ranked } = definition;
 	const person = actingPerson(guild);
 	if (person) {
@@ -385,9 +382,8 @@ function authorize<Args extends object>(
 		requireOpenThreads(definition, things, person);
 		if (ranked) requireBelow(guild, things, ranked, person);
 	}
-	const bits = requireAll(definition, args, guild, things);
+	requireAll(definition, args, guild, things);
 	if (ranked) requireBelow(guild, things, ranked);
-	return bits;
 }
 
 function requireAll<Args extends object>(
@@ -396,36 +392,21 @@ function requireAll<Args extends object>(
 	guild: Guild,
 	things: Record<string, unknown>,
 	person?: GuildMember,
-): bigint {
+): void {
 	const { permissions, permissionsIn = "channel_id" } = definition;
-	const inGuild = (permissions ?? []).flatMap((one) =>
-		typeof one === "object" && "inGuild" in one ? [one.permission] : [],
-	);
-	const require = (
-		channel: GuildBasedChannel | undefined,
-		needed: bigint,
-		why?: (missing: bigint) => readonly Text[],
-	) => requireOf(person ?? botMember(guild), channel, needed, why);
-	let bits = bitsIn(undefined, inGuild);
-	if (bits !== 0n) require(undefined, bits);
-	if (permissions) {
-		const all = neededBy(permissions, args, guild, person);
-		const names = all.map(({ permission }) => permission);
-		const why = (missing: bigint) =>
-			all.flatMap(({ permission, why = "" }) =>
-				why && (missing & PermissionFlagsBits[permission]) !== 0n ? [why] : [],
-			);
-		// Discord ignores the channel if guild-wide permissions suffice.
-		const checksChannels = permissions.length === 0 || !permissions.every((item) => isHeldInGuild(item, guild, person));
-		const places = permissionsIn === "run" ? [] : channelsOf(things, thingName(permissionsIn));
-		for (const channel of places) {
-			const needed = bitsIn(channel, names);
-			const implied = checksChannels ? impliedIn(channel) : 0n;
-			require(channel, needed | implied, why);
-		}
-		bits |= bitsIn(undefined, names);
-	}
-	return bits;
+	if (!permissions) return;
+	const member = person ?? botMember(guild);
+	const inGuild = permissions.flatMap((one) => (typeof one === "object" && "inGuild" in one ? [one.permission] : []));
+	requireOf(member, undefined, bitsIn(undefined, inGuild));
+	if (permissionsIn === "run") return;
+	const all = neededBy(permissions, args, guild, person);
+	const names = all.map(({ permission }) => permission);
+	const why = (missing: bigint) =>
+		all.flatMap(({ permission, why = "" }) => (why && (missing & PermissionFlagsBits[permission]) !== 0n ? [why] : []));
+	// Discord ignores the channel if guild-wide permissions suffice.
+	const checksChannels = permissions.length === 0 || !permissions.every((item) => isHeldInGuild(item, guild, person));
+	for (const channel of channelsOf(things, thingName(permissionsIn)))
+		requireOf(member, channel, bitsIn(channel, names) | (checksChannels ? impliedIn(channel) : 0n), why);
 }
 
 /** Without MANAGE_THREADS, people may only delete messages and react in a locked thread, until it is archived. */

@@ -5,9 +5,8 @@ import { ChannelType, type Guild, PermissionFlagsBits, Routes } from "discord.js
 import * as v from "valibot";
 import { inSameGroup, type RawChannel, reorder, siblingsIn } from "../../discord/channel-order.ts";
 import { channelLabel, channelName } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
-import { missingPermissions, requirePermissions } from "../../discord/permissions.ts";
+import { impliedIn, missingPermissions, requirePermissions } from "../../discord/permissions.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { type ArgumentsOf, invalidParameters } from "../../mcp/tool.ts";

@@ -13,9 +13,15 @@ import * as v from "valibot";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
 import { textChannel } from "../../discord/find.ts";
-import { bitsIn, botMember, requireOf, requireOfPerson, requirePermissions } from "../../discord/permissions.ts";
+import {
+	bitsIn,
+	botMember,
+	impliedIn,
+	requireOf,
+	requireOfPerson,
+	requirePermissions,
+} from "../../discord/permissions.ts";
 import { resultLines } from "../../discord/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { invalidParameters } from "../../mcp/tool.ts";

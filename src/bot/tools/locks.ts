@@ -4,13 +4,13 @@ import { ChannelType, type Guild, OverwriteType, PermissionFlagsBits, type Snowf
 import * as v from "valibot";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, time } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
 import { isObfuscated } from "../../discord/obfuscation.ts";
 import { fetchCurrent, requireUndoable } from "../../discord/overwrites.ts";
 import {
 	describeBits,
 	grantableBits,
+	impliedIn,
 	overwritesOf,
 	requireGrantable,
 	requirePermissions,

@@ -11,9 +11,8 @@ import {
 import * as v from "valibot";
 import { channelsFromTop } from "../../discord/channel-order.ts";
 import { channelName, memberFields, memberName } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
 import * as find from "../../discord/find.ts";
-import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
+import { bitsIn, impliedIn, requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { invalidParameters } from "../../mcp/tool.ts";

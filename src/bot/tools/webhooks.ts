@@ -3,9 +3,8 @@
 import { type APIWebhook, type Guild, PermissionFlagsBits, Routes, SnowflakeUtil, WebhookType } from "discord.js";
 import * as v from "valibot";
 import { channelName, nowIs, time } from "../../discord/describe.ts";
-import { impliedIn } from "../../discord/effective-permissions.ts";
 import { anyChannel, channel } from "../../discord/find.ts";
-import { requirePermissions } from "../../discord/permissions.ts";
+import { impliedIn, requirePermissions } from "../../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../discord/visible-channels.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";

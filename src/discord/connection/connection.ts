@@ -12,18 +12,20 @@ import {
 	GatewayDispatchEvents,
 	GatewayIntentBits,
 	type Guild,
+	GuildMemberManager,
 	IntentsBitField,
 	Routes,
 	Status,
 	type User,
 } from "discord.js";
+import * as v from "valibot";
 import { isObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { said } from "../../texts/texts.ts";
 import { describeRefused, type PrivilegedIntent, portal, privilegedIntents, refusedIntents } from "../intents.ts";
-import { completeMembers, makeCache } from "../members/member-cache.ts";
+import { completeMembers, defaultCaches, MemberCache } from "../members/member-cache.ts";
 import { MemberLoader } from "../members/member-loader.ts";
 import { keepObfuscated } from "../obfuscation.ts";
 import { resendPauseMs, resolveLostMessages } from "../rest/nonce.ts";
@@ -31,7 +33,7 @@ import { Pictures } from "../rest/pictures.ts";
 import { RequestPacing } from "../rest/request-pacing.ts";
 import { guardRest, type PlatformOutcome, platformTimeoutMs, restOptions } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
-import { validateEvent } from "./event-schemas.ts";
+import { eventSchemas } from "./event-schemas.ts";
 import { createIdentifyThrottler } from "./identify-throttler.ts";
 import { ReconnectDelay } from "./reconnect-delay.ts";
 import { SessionStarts } from "./session-starts.ts";
@@ -323,7 +325,7 @@ export class Connection {
 			ws: { buildStrategy: (manager) => new Shards(manager, (shard) => this.#socketOptions(client, manager, shard)) },
 			// discord.js would read variables such as SHARDS itself. The login sets the number.
 			shards: [0],
-			makeCache,
+			makeCache: (...args) => (args[2] === GuildMemberManager ? new MemberCache() : defaultCaches(...args)),
 			waitGuildTimeout: this.#timing.guildsMs,
 			// By default no message pings anybody.
 			allowedMentions: { parse: [], repliedUser: false },
@@ -408,7 +410,8 @@ export class Connection {
 	#readEvent(client: Client, shard: number, event: Dispatch, how: { read: () => void; isReplay: boolean }): boolean {
 		const { t: type, d } = event;
 		const read = () => {
-			validateEvent(type, d);
+			const schema = eventSchemas[type];
+			if (schema && !v.is(schema, d)) throw new TypeError("an event that is not as Discord documents it");
 			if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
 			if (eventsWithMembers.has(type)) completeMembers(d);
 			if (type === GatewayDispatchEvents.InteractionCreate) keepObfuscated(client, d);
@@ -421,7 +424,7 @@ export class Connection {
 			return true;
 		}
 		if (client.ws.status !== Status.Ready && !eventsBeforeReady.has(type)) {
-			this.#defer(shard, () => this.droppedEvents.attempt(type, read));
+			this.#defer(shard, () => this.#attempt(type, read));
 			return true;
 		}
 		if (type === GatewayDispatchEvents.Ready) {
@@ -430,10 +433,20 @@ export class Connection {
 			this.#deferredEvents.delete(shard);
 			this.#members.forgetRequests(shard);
 		}
-		const wasRead = this.droppedEvents.attempt(type, read);
+		const wasRead = this.#attempt(type, read);
 		if (wasRead && type === GatewayDispatchEvents.Ready) this.#members.forgetMembers(shard);
 		if (!wasRead && memberEvents.has(type)) this.#loadAgain(client, d);
 		return wasRead;
+	}
+
+	#attempt(type: string, read: () => void): boolean {
+		try {
+			read();
+			return true;
+		} catch (error) {
+			this.droppedEvents.note(type, error);
+			return false;
+		}
 	}
 
 	#defer(shard: number, pass: () => void): void {

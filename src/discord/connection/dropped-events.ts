@@ -25,17 +25,6 @@ export class DroppedEvents {
 		return this.#byType;
 	}
 
-	/** Returns false, and counts the event, if `read` throws. */
-	attempt(type: unknown, read: () => void): boolean {
-		try {
-			read();
-			return true;
-		} catch (error) {
-			this.note(type, error);
-			return false;
-		}
-	}
-
 	/** Logs at most once a minute per event type. */
 	note(type: unknown, error: unknown): void {
 		const label = knownTypes.has(type) ? String(type) : "other";

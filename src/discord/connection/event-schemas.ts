@@ -66,7 +66,7 @@ const interaction = object({
 /** Only the id of a guild is known during an outage. */
 const unavailableGuild = object({ id, unavailable: v.literal(true) });
 
-const schemas: Readonly<Record<string, v.GenericSchema>> = {
+export const eventSchemas: Readonly<Partial<Record<string, v.GenericSchema>>> = {
 	GUILD_CREATE: v.union([unavailableGuild, wholeGuild]),
 	GUILD_UPDATE: guild,
 	GUILD_ROLE_CREATE: roleEvent,
@@ -92,14 +92,3 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	TYPING_START: withMember,
 	VOICE_STATE_UPDATE: withMember,
 };
-
-/** Throws a TypeError if `data` does not match the schema of its type. */
-export function validateEvent(type: string, data: unknown): void {
-	const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
-	if (!schema) return;
-	const { issues } = v.safeParse(schema, data, { abortEarly: true });
-	if (issues)
-		throw new TypeError(
-			`${v.getDotPath(issues[0]) ?? "the data"} of the Gateway event ${type} does not have the type that Discord documents`,
-		);
-}

@@ -1,9 +1,9 @@
 // discord.js's caches, as the bot keeps them.
 
-import { Collection, type GuildMember, GuildMemberManager, Options } from "discord.js";
+import { Collection, type GuildMember, Options } from "discord.js";
 import { isObject } from "../../lib/json.ts";
 
-class MemberCache extends Collection<string, GuildMember> {
+export class MemberCache extends Collection<string, GuildMember> {
 	/**
 	 * discord.js clears the cache when a guild arrives again, after a new session or an outage. The bot keeps the
 	 * members until all are loaded again, and then removes those who left.
@@ -11,15 +11,11 @@ class MemberCache extends Collection<string, GuildMember> {
 	override clear(): void {}
 }
 
-const makeDefault = Options.cacheWithLimits({
+export const defaultCaches = Options.cacheWithLimits({
 	...Options.DefaultMakeCacheSettings,
 	// Bans are fetched when needed. The events alone would give a cache that only grows.
 	GuildBanManager: 0,
 });
-
-/** For a client that keeps the members it knows. */
-export const makeCache: typeof makeDefault = (...args) =>
-	args[2] === GuildMemberManager ? new MemberCache() : makeDefault(...args);
 
 /**
  * discord.js keeps the old value of a field that is missing, which may have changed while the bot was disconnected.

@@ -5,7 +5,6 @@ import { ChannelType, type Guild, GuildMemberFlags, PermissionFlagsBits } from "
 import * as v from "valibot";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { findGuild, guildsOf, ownGuildId } from "../../../src/bot/tool/admission.ts";
-import { requireTwoFactor } from "../../../src/discord/two-factor.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
@@ -487,7 +486,7 @@ describe("people read in their language", () => {
 		expect(error).toBeInstanceOf(SaidError);
 		return render(error.said, "de");
 	};
-	const guild = { id: "1", available: false, mfaLevel: 1, client: { user: { mfaEnabled: false } } } as unknown as Guild;
+	const guild = { id: "1", available: false } as unknown as Guild;
 	const bot = { connection: { discord: { guilds: { cache: new Map([["1", guild]]) } } } } as never;
 
 	test("that the guild is unavailable", async () => {
@@ -500,11 +499,5 @@ describe("people read in their language", () => {
 		const { connection, [Symbol.asyncDispose]: close } = openConnection("http://127.0.0.1:1/api");
 		expect(await inGerman(() => connection.discord)).toStartWith("Der Bot ist noch nicht mit Discord verbunden.");
 		await close();
-	});
-
-	test("that the owner of the application needs two-factor authentication", async () => {
-		Object.assign(guild.client, { rest: { get: async () => ({ mfa_enabled: false }) } });
-		const ban = () => requireTwoFactor(guild, PermissionFlagsBits.BanMembers);
-		expect(await inGerman(ban)).toStartWith("Dieser Server verlangt");
 	});
 });

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { DiscordAPIError } from "discord.js";
 import { toToolError } from "../../../src/discord/rest/errors.ts";
 import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../../../src/discord/rest/rest.ts";
+import { twoFactorAdvice } from "../../../src/discord/two-factor.ts";
 import { render } from "../../../src/texts/texts.ts";
 
 const refused = (code: number, message: string, status = 403) =>
@@ -23,6 +24,13 @@ test.each<[string, Error, string, string, string]>([
 		"Discord API error: Unknown Message (code 10008). There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
 		"There is no such message in this channel. Nothing was done.",
 		"Diese Nachricht gibt es in diesem Kanal nicht. Es ist nichts passiert.",
+	],
+	[
+		"a guild's two-factor authentication",
+		refused(60003, "Two factor is required for this operation"),
+		`Discord API error: Two factor is required for this operation (code 60003). ${twoFactorAdvice} Nothing was done.`,
+		"This server requires two-factor authentication of moderators. The account that owns the bot's application has to enable it. Nothing was done.",
+		"Dieser Server verlangt von Moderatoren die Zwei-Faktor-Authentifizierung. Das Konto, dem die Anwendung des Bots gehört, muss sie einschalten. Es ist nichts passiert.",
 	],
 	[
 		"another code",

@@ -9,7 +9,6 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { channelName, roleName } from "../../../discord/describe.ts";
-import { impliedIn } from "../../../discord/effective-permissions.ts";
 import {
 	allowed,
 	botBitsWith,
@@ -18,6 +17,7 @@ import {
 	canManageOverwrites,
 	describeBits,
 	everything,
+	impliedIn,
 	type Overwrites,
 	overwritesOf,
 	requireGrantable,

@@ -10,10 +10,9 @@ import {
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
-import { impliedIn } from "../../../discord/effective-permissions.ts";
 import { fetchMember } from "../../../discord/find.ts";
 import { isObfuscated } from "../../../discord/obfuscation.ts";
-import { describeBits, missingForBot, permissionsOf } from "../../../discord/permissions.ts";
+import { describeBits, impliedIn, missingForBot, permissionsOf } from "../../../discord/permissions.ts";
 import { said } from "../../../texts/texts.ts";
 import type { RaidMode } from "../../store/tables/raid-modes.ts";
 import { isChannel, noteOf, type Refusal, type Settings, unseen } from "./raid-rules.ts";

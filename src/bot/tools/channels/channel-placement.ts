@@ -3,9 +3,8 @@
 import { ChannelType, type Guild, PermissionFlagsBits } from "discord.js";
 import { inSameGroup, type RawChannel, reorder, siblingsIn } from "../../../discord/channel-order.ts";
 import { channelName } from "../../../discord/describe.ts";
-import { impliedIn } from "../../../discord/effective-permissions.ts";
 import { fetchGuildChannels, isObfuscated } from "../../../discord/obfuscation.ts";
-import { missingPermissions, requireOfPerson, requirePermissions } from "../../../discord/permissions.ts";
+import { impliedIn, missingPermissions, requireOfPerson, requirePermissions } from "../../../discord/permissions.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
 import { invalidParameters } from "../../../mcp/tool.ts";

@@ -11,9 +11,8 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { time } from "../../../discord/describe.ts";
-import { impliedIn } from "../../../discord/effective-permissions.ts";
 import { absentIf } from "../../../discord/find.ts";
-import { allowed, requirePermissions } from "../../../discord/permissions.ts";
+import { allowed, impliedIn, requirePermissions } from "../../../discord/permissions.ts";
 import { fieldLine, oneField } from "../../../discord/text.ts";
 import { isHidden, visibleChannel } from "../../../discord/visible-channels.ts";
 import { ToolError } from "../../../lib/tool-error.ts";
