@@ -97,7 +97,7 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		const restore = "plan" in source && unchanged(await requirePlan(store, source.plan), source);
 		if (restore) return keepAndShow(guild, await makePlan(guild, restore, rules), { maxBytes });
 		const given = await givenDocument(options, guild, source);
-		const { document, names } = withOwnAccess(guild, given.document);
+		const { document, names } = accessOf(guild, given.document);
 		const plan = await makePlan(guild, { document, prune: prune ?? given.prune ?? false }, rules);
 		const issues = [...given.issues, ...(plan.issues ?? [])];
 		if (issues.length > 0) {
@@ -189,6 +189,9 @@ export function createGuildDocuments(options: GuildDocumentsOptions) {
 		close: () => jobs.close(),
 	};
 }
+
+const accessOf = (guild: Guild, document: GuildDocument) =>
+	document.channels || document.categories ? withOwnAccess(guild, document) : { document, names: [] };
 
 const missingText = ({ part, why }: Unreadable) => `${part}: ${why}`;
 

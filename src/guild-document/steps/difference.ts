@@ -9,7 +9,6 @@ import { addChannels } from "./channel-steps.ts";
 import { addEmojis, addEvents, addRoles, addRules, addWebhooks } from "./listed-steps.ts";
 import { addBans, addMemberRoles } from "./member-steps.ts";
 import { addMessages } from "./message-steps.ts";
-import { orderRoles } from "./role-order.ts";
 import { addSettings } from "./settings-steps.ts";
 import { type DifferenceOptions, StepList } from "./step-list.ts";
 import { addOnboarding, addWelcomeScreen } from "./welcome-steps.ts";
@@ -26,7 +25,6 @@ export function difference(document: GuildDocument, state: GuildState, options: 
 const additions: readonly (readonly [add: (list: StepList) => void, ...parts: Part[]])[] = [
 	[addSettings, "settings", "everyone"],
 	[addRoles, "roles"],
-	[orderRoles, "roles"],
 	[addEmojis, "emojis"],
 	[addChannels, "channels", "categories"],
 	[orderChannels, "channels", "categories"],

@@ -3,11 +3,13 @@
 import * as schema from "../format/document-schema.ts";
 import { defaultsOf } from "../format/fields.ts";
 import { ruleFieldsOf } from "../names/automod-rule.ts";
+import { orderRoles } from "./role-order.ts";
 import { byId, type StepList } from "./step-list.ts";
 import { automodBody, roleBody, scheduledEventBody } from "./to-api.ts";
 import { isPictureHash } from "./values.ts";
 
 export function addRoles(list: StepList): void {
+	if ((list.wanted.roles?.length ?? 0) > 1) orderRoles(list);
 	list.addAll("roles", {
 		kind: "role",
 		phase: "roles",

@@ -1,9 +1,9 @@
 // Steps that edit what new members see: the welcome screen and onboarding. Only communities have them.
 
-import { everyone, type Onboarding } from "../format/document.ts";
+import type { Onboarding } from "../format/document.ts";
 import { onboarding, welcomeScreen } from "../format/document-schema.ts";
 import { defaultsOf } from "../format/fields.ts";
-import { channelsWithAccess } from "./channel-access.ts";
+import { channelsWithCategories } from "../format/references.ts";
 import { isCommunity, onlyCommunities } from "./settings-steps.ts";
 import type { StepList } from "./step-list.ts";
 import { onboardingBody, welcomeScreenBody } from "./to-api.ts";
@@ -44,8 +44,9 @@ export function addOnboarding(list: StepList): void {
 	const given = list.wanted.onboarding;
 	if (!given || !current) return;
 	const wanted = { ...current, ...given };
-	const hidden = hiddenChannels(list);
-	const leaving = channelsOf(current).filter((id) => hidden.has(id) && !channelsOf(wanted).includes(id));
+	const listed = new Set(channelsWithCategories(list.wanted).map(({ channel }) => channel.id));
+	const mayBeHidden = (id: string) => list.wanted.everyone !== undefined || listed.has(id);
+	const leaving = channelsOf(current).filter((id) => mayBeHidden(id) && !channelsOf(wanted).includes(id));
 	if (leaving.length === 0) {
 		addEdit(list, "onboarding", current, given);
 		return;
@@ -103,21 +104,4 @@ function without(onboarding: Onboarding, channels: ReadonlySet<string>): Onboard
 			}))
 			.filter(({ options }) => options.length > 0),
 	};
-}
-
-function hiddenChannels(list: StepList): Set<string> {
-	const { wanted, current } = list;
-	const common = wanted.everyone ?? current.everyone ?? [];
-	if (common.includes("ADMINISTRATOR")) return new Set();
-	const isSeen = common.includes("VIEW_CHANNEL");
-	return new Set(
-		channelsWithAccess(list).flatMap(({ channel: { id = "", overwrites } }) => {
-			if (!overwrites) return [];
-			const own = overwrites.find(({ role }) => role === everyone);
-			const isHidden = isSeen
-				? own?.deny?.includes("VIEW_CHANNEL") && !own.allow?.includes("VIEW_CHANNEL")
-				: !own?.allow?.includes("VIEW_CHANNEL");
-			return isHidden ? id : [];
-		}),
-	);
 }

@@ -4,6 +4,7 @@
 import { type Guild, PermissionFlagsBits as Permission } from "discord.js";
 import { botMember } from "../../../discord/permissions.ts";
 import type { Category, Channel, GuildDocument } from "../../../guild-document/format/document.ts";
+import { mapDocument } from "../../../guild-document/format/map-document.ts";
 import { withOverwrites } from "../../../guild-document/names/overwrites.ts";
 import { permissionNamesOf } from "../../../guild-document/read/from-api.ts";
 import { rawOverwrites } from "../../../guild-document/steps/to-api.ts";
@@ -42,18 +43,5 @@ export function withOwnAccess(guild: Guild, document: GuildDocument): { document
 		const others = overwrites.filter(({ member }) => member !== me.id);
 		return { ...place, overwrites: [...others, own] };
 	};
-	const { channels, categories } = document;
-	return {
-		document: {
-			...document,
-			...(channels && { channels: channels.map(keep) }),
-			...(categories && {
-				categories: categories.map((category) => ({
-					...keep(category),
-					...(category.channels && { channels: category.channels.map(keep) }),
-				})),
-			}),
-		},
-		names,
-	};
+	return { document: mapDocument(document, { channels: keep, categories: keep }), names };
 }

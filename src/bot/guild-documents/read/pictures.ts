@@ -60,7 +60,6 @@ export function createPictures(options: PicturesOptions) {
 	async function hashesOf(references: readonly PictureReference[]): Promise<PictureHashes> {
 		const bySource = new Map(references.map((one) => [sourceOf(one), one]));
 		const sources = [...bySource.keys()];
-		if (sources.length === 0) return { hashes: new Map() };
 		let hashes: Map<string, string>;
 		try {
 			hashes = await selectPictureHashes(store.sql, sources);

@@ -110,6 +110,7 @@ export async function readGuildState(
 	readMembers();
 	const current = await get<APIGuild>(Routes.guild(guild.id));
 	const isCommunity = current.features.includes(GuildFeature.Community);
+	const references = picturesOf(current, parts);
 	const screenIsOn = current.features.includes(GuildFeature.WelcomeScreenEnabled);
 	const [channels, automod, events, webhooks, welcomeScreen, onboarding, bans, found] = await Promise.all([
 		fetchGuildChannels(guild),
@@ -125,7 +126,7 @@ export async function readGuildState(
 			? readPart("onboarding", [], () => get<APIGuildOnboarding>(Routes.guildOnboarding(guild.id)))
 			: undefined,
 		readPart("bans", ["BanMembers"], () => readBans(guild)),
-		pictures?.hashesOf(picturesOf(current, parts)),
+		references.length > 0 ? pictures?.hashesOf(references) : undefined,
 	]);
 	if (found?.missing !== undefined)
 		unreadable.push({ part: parts.includes("emojis") ? "emojis" : "settings", why: found.missing });
