@@ -2,12 +2,12 @@
 
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { ConfigError } from "../lib/config.ts";
-import { Deadlines } from "../lib/deadlines.ts";
 import type { Log } from "../lib/log.ts";
 import type { Counter } from "../lib/metrics.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/program/listen.ts";
 import { createMonitor } from "../lib/program/monitor.ts";
 import { type Running, version } from "../lib/program/program.ts";
+import { Deadlines } from "../lib/signal.ts";
 import type { Store } from "../lib/store/store.ts";
 import { createBearerCheck, createHostCheck, createOriginCheck, unauthorized, withCors } from "../mcp/access.ts";
 import { notFound } from "../mcp/http-response.ts";
@@ -25,13 +25,13 @@ import { ScopedCatalogs } from "./catalog/scoped-catalogs.ts";
 import { describeStatus } from "./catalog/status.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import type { SignInSettings } from "./config/sign-in.ts";
-import type { Console } from "./console/console.ts";
+import type { Console, ConsoleOptions } from "./console/console.ts";
 import { type Authenticate, createAuthenticator } from "./keys/authenticator.ts";
 import { createFindKey } from "./keys/keys.ts";
-import { createLazyConsole, loadClients, loadOAuth, loadStore, loadStoreFile, loadWithdrawals } from "./load.ts";
 import type { OAuth, OAuthOptions } from "./oauth/oauth.ts";
 import type { AskRights } from "./oauth/people/rights.ts";
 import { systemClocks } from "./oauth/protocol/clocks.ts";
+import { paths } from "./oauth/protocol/metadata.ts";
 import { instructionsFor } from "./principals/instructions.ts";
 import { narrow, readOnlyPath } from "./principals/narrowing.ts";
 import { createAskRights, Rights } from "./principals/rights.ts";
@@ -44,6 +44,16 @@ const maxBodyBytes = 64 * 1024;
 const sessions = "gateway-session";
 const shutdownGraceMs = 500;
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
+
+/** Parts that many gateways do not use, or not at the start: without them a gateway starts sooner and needs less memory. */
+const load = {
+	clients: (): typeof import("./oauth/clients/clients.ts") => require("./oauth/clients/clients.ts"),
+	console: (): typeof import("./console/console.ts") => require("./console/console.ts"),
+	oauth: (): typeof import("./oauth/oauth.ts") => require("./oauth/oauth.ts"),
+	store: (): typeof import("./store/store.ts") => require("./store/store.ts"),
+	storeFile: (): typeof import("./store/file.ts") => require("./store/file.ts"),
+	withdrawals: (): typeof import("./calls/withdrawals.ts") => require("./calls/withdrawals.ts"),
+};
 
 interface Gateway {
 	fetch: ListenOptions["fetch"];
@@ -100,7 +110,7 @@ export function createGateway(config: GatewayConfig, log: Log, options: GatewayO
 	const merged = new MergedCatalog(backends);
 	const offers = new ScopedCatalogs(views, config.callTimeoutMs, firstList);
 	const recent = new RecentCalls();
-	const withdrawals = store && loadWithdrawals().createWithdrawals({ backends, store, recent, log, now: clocks.now });
+	const withdrawals = store && load.withdrawals().createWithdrawals({ backends, store, recent, log, now: clocks.now });
 	dependentsOfBots.push(...(withdrawals ? [withdrawals] : []), offers, merged, index);
 	addGauges(metrics, {
 		backends,
@@ -203,8 +213,21 @@ function createSignIn(
 	log: Log,
 	replaced: GatewayOptions["signIn"],
 ): OAuth {
-	const clients = loadClients().createClients({ store: limitStore(store), log });
-	return loadOAuth().createOAuth({ settings, store, clients, askRights, log, ...replaced });
+	const clients = load.clients().createClients({ store: limitStore(store), log });
+	return load.oauth().createOAuth({ settings, store, clients, askRights, log, ...replaced });
+}
+
+/** Made at the first request for it. */
+function createLazyConsole(options: ConsoleOptions): Console {
+	let console: Console | undefined;
+	return {
+		respond(request, path, http) {
+			if (!path.startsWith(paths.console)) return undefined;
+			console ??= load.console().createConsole(options);
+			return console.respond(request, path, http);
+		},
+		close: () => console?.close(),
+	};
 }
 
 interface FetchOptions {
@@ -265,9 +288,9 @@ export async function startGateway(
 		log.info("read a bot from the gateway's configuration", { instance: name, route });
 	}
 
-	const issue = config.store && loadStoreFile().fileIssue(config.store);
+	const issue = config.store && load.storeFile().fileIssue(config.store);
 	if (issue) throw new ConfigError("the environment", [issue]);
-	const store = config.store && loadStore().openStore(config.store, log);
+	const store = config.store && load.store().openStore(config.store, log);
 	const gateway = createGateway(config, log, { ...options, store });
 	const listener = listen({
 		hostname: config.bindAddress,

@@ -1,21 +1,14 @@
-// Starts many tasks a few at a time, so that their responses do not arrive all at once.
+// Starts many tasks a few at a time: the lists of many bots, read all at once, would delay calls.
 
 import { Semaphore } from "./semaphore.ts";
 
-export interface StaggerOptions {
-	/** Without slow ones. */
-	max: number;
-	/** A task that runs longer no longer delays the next ones. */
-	slowMs: number;
-}
-
 const never = new AbortController().signal;
 
-/** In order; the first `max` start at once. */
+/** In order; the first `max` start at once. A task that runs longer than `slowMs` no longer delays the next ones. */
 export function stagger<Item, Result>(
 	items: readonly Item[],
 	run: (item: Item) => Promise<Result>,
-	{ max, slowMs }: StaggerOptions,
+	{ max = 4, slowMs = 25 } = {},
 ): Promise<Result>[] {
 	const places = new Semaphore({ max });
 	return items.map(async (item) => {

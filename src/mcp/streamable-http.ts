@@ -5,8 +5,8 @@
 import { isObject } from "../lib/json.ts";
 import type { Principal } from "../lib/principal.ts";
 import { maxQuietSeconds, methodNotAllowed, readBody } from "../lib/program/listen.ts";
+import { ClientSignal } from "../lib/signal.ts";
 import { readTrace } from "../lib/trace-context.ts";
-import { ClientSignal } from "./client-signal.ts";
 import { refuseWhileDraining } from "./draining.ts";
 import { createEventResponder, frame, json, respond, sseHeaders, streamResponse } from "./http-response.ts";
 import {

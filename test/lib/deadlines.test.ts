@@ -1,6 +1,5 @@
 import { expect, jest, test } from "bun:test";
-import { Deadlines, stopped, timeIsUp } from "../../src/lib/deadlines.ts";
-import type { Signal } from "../../src/lib/signal.ts";
+import { Deadlines, type Signal, stopped, timeIsUp } from "../../src/lib/signal.ts";
 
 /** Resolves with the reason for which the signal fires. */
 const reasonOf = (signal: Signal) =>

@@ -4,10 +4,10 @@
 import { actAs } from "../../discord/acting-person.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
 import { withinRun } from "../../discord/rest/rest.ts";
-import { Deadlines } from "../../lib/deadlines.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
+import { Deadlines } from "../../lib/signal.ts";
 import { quoted } from "../../lib/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { raceSignal, within } from "../../lib/wait.ts";

@@ -20,9 +20,8 @@ import {
 	requireRolesBelowPerson,
 } from "../../discord/role-hierarchy.ts";
 import { chosenReason, withCaller, withoutTokens } from "../../discord/text.ts";
-import { Deadlines } from "../../lib/deadlines.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import type { Signal } from "../../lib/signal.ts";
+import { Deadlines, type Signal } from "../../lib/signal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import {

@@ -1,12 +1,11 @@
 // Handles each `tools/call`: routing, forwarding, errors, its log line and its metrics.
 
-import { type Deadlines, stopped, timeIsUp } from "../../lib/deadlines.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { type Principal, rootPrincipal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
-import type { Signal } from "../../lib/signal.ts";
+import { type Deadlines, type Signal, stopped, timeIsUp } from "../../lib/signal.ts";
 import { shownName } from "../../lib/text.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { TraceContext } from "../../lib/trace-context.ts";
@@ -30,16 +29,7 @@ import { accessNote } from "../principals/instructions.ts";
 import type { Views } from "../principals/views.ts";
 import { RouteError, type RouteErrorKind, type Router, unknownGuild } from "../routing/routing.ts";
 import { type ApprovalTiming, afterApproval } from "./approvals.ts";
-import {
-	type Answer,
-	answerOf,
-	combineAnswers,
-	combineEqual,
-	hasGuildIds,
-	hasNoTarget,
-	idIn,
-	readGuildIds,
-} from "./fan-out.ts";
+import { type Answer, answerOf, combineAnswers, combineEqual, hasGuildIds, idIn, readGuildIds } from "./fan-out.ts";
 import { forwardedParams } from "./forward.ts";
 import { type CallOutcome, type GatewayMetrics, outcomeOf } from "./metrics.ts";
 import { type CallRecord, describePrincipal, type RecentCalls } from "./recent-calls.ts";
@@ -136,7 +126,7 @@ export class Calls {
 				trace,
 				elicits,
 			};
-			if (args.guild_ids !== undefined || (hasNoTarget(args) && this.#mayAskAll(name))) {
+			if (args.guild_ids !== undefined || (!args.instance && !args.guild_id && this.#mayAskAll(name))) {
 				const answer = await this.#fanOut(args, call, record, signal);
 				if (answer) return toolResponse(request.id, caller, answer, record.outcome === "ok" ? "ok" : "tool_error");
 			}
@@ -186,7 +176,7 @@ export class Calls {
 			const { guild_ids: _, instance: __, ...rest } = args;
 			call.params = JSON.stringify({ name: call.tool, arguments: rest });
 		}
-		if (answering.length === 0 || (mark === "everywhere" && !hasNoTarget(args))) return undefined;
+		if (answering.length === 0 || (mark === "everywhere" && (args.instance || args.guild_id))) return undefined;
 		const answers = await (mark === "guilds"
 			? this.#callGuilds(args, call, record, signal)
 			: this.#askAll(answering, call, record, signal));

@@ -16,11 +16,6 @@ export interface Answer {
 	isLost?: boolean;
 }
 
-/** Neither `instance` nor `guild_id`. */
-export function hasNoTarget({ instance, guild_id }: JsonObject): boolean {
-	return !instance && !guild_id;
-}
-
 /** Clients may send null or an empty list for what they do not give. */
 export function hasGuildIds({ guild_ids }: JsonObject): boolean {
 	return guild_ids != null && !(Array.isArray(guild_ids) && guild_ids.length === 0);

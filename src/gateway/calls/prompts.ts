@@ -1,11 +1,10 @@
 // The prompts that clients see: those of all bots, each with the arguments `instance` and `guild_id`, by which requests for
 // prompts are routed like calls of tools.
 
-import type { Deadlines } from "../../lib/deadlines.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { Overloaded } from "../../lib/semaphore.ts";
-import type { Signal } from "../../lib/signal.ts";
+import type { Deadlines, Signal } from "../../lib/signal.ts";
 import { ClientError } from "../../mcp/client.ts";
 import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
 import {

@@ -6,7 +6,6 @@ import type { Principal } from "../../lib/principal.ts";
 import { stagger } from "../../lib/stagger.ts";
 import { ToolList } from "../../mcp/fast/tool-list.ts";
 import type { BackendOffer } from "../backends/backend.ts";
-import { fewAtATime } from "../backends/refresh-all.ts";
 import type { BackendView, Views } from "../principals/views.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
@@ -71,21 +70,17 @@ export class ScopedCatalogs {
 	async #load(entry: Entry, scope: Principal, views: readonly BackendView[]): Promise<ScopedCatalog> {
 		const signal = AbortSignal.timeout(requestTimeoutMs);
 		const offers = new Map<string, BackendOffer>();
-		const loading = stagger(
-			views,
-			async ({ name, state, backend }) => {
-				const known = entry.last?.offers.get(name);
-				if (known) offers.set(name, known);
-				if (!state.online) return;
-				try {
-					offers.set(name, await backend.offer(scope, signal));
-				} catch {
-					// The backend has noted whether it is offline. The next call asks again.
-					entry.version = -1;
-				}
-			},
-			fewAtATime,
-		);
+		const loading = stagger(views, async ({ name, state, backend }) => {
+			const known = entry.last?.offers.get(name);
+			if (known) offers.set(name, known);
+			if (!state.online) return;
+			try {
+				offers.set(name, await backend.offer(scope, signal));
+			} catch {
+				// The backend has noted whether it is offline. The next call asks again.
+				entry.version = -1;
+			}
+		});
 		await Promise.all(loading);
 		const sources = views.map(({ name }) => ({ name, tools: offers.get(name)?.tools }));
 		// Definitions of a bot that answers come first, as in the list of all tools.

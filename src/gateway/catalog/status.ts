@@ -8,7 +8,6 @@ import type { Backend } from "../backends/backend.ts";
 import type { BackendState } from "../backends/backend-health.ts";
 import { shownGuildName } from "../backends/guilds.ts";
 import { describeDropped, listSome, maxNames } from "../backends/listed-tools.ts";
-import { fewAtATime } from "../backends/refresh-all.ts";
 import { RouteIndex } from "../routing/routing.ts";
 import type { Catalog } from "./catalog.ts";
 
@@ -24,7 +23,7 @@ export async function describeInstances(
 	backends: readonly ShownBackend[],
 	catalog: () => Pick<Catalog, "skew">,
 ): Promise<string[]> {
-	const states = await Promise.all(stagger(backends, (backend) => backend.check(), fewAtATime));
+	const states = await Promise.all(stagger(backends, (backend) => backend.check()));
 	const index = new RouteIndex(backends);
 	const lines = backends.map((backend, at) => {
 		const state = states[at] ?? backend.state;

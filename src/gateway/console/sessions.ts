@@ -3,8 +3,8 @@
 
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
+import { isSameSecret } from "../keys/token.ts";
 import { cookiesOf } from "../oauth/people/browser.ts";
-import { isSameSecret } from "../oauth/protocol/secrets.ts";
 import { createEndedSessions, type EndedSessionsStore } from "./ended-sessions.ts";
 import { isOnLoopback } from "./origin.ts";
 

@@ -1,4 +1,5 @@
-// Tokens that the gateway creates: keys, and what OAuth clients get. Their form is that of GitHub's tokens: a prefix by
+// The secrets that the gateway creates. Only their SHA-256 hashes are stored and compared, so neither the database nor the
+// time that a look-up takes reveals one. The form of tokens (keys, and what OAuth clients get) is that of GitHub's tokens: a prefix by
 // which secret scanners recognise them, random characters, and a checksum, so that a wrong guess is refused without a look
 // at the database. https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 
@@ -27,7 +28,17 @@ export function kindOfToken(token: string): TokenKind | undefined {
 	return kinds.find((kind) => tokenPrefixes[kind] === prefix);
 }
 
-/** SHA-256 in hexadecimal. Tokens are random, so a slow password hash is not needed. */
+/** Of a sign-in: 256 random bits, in 43 characters of base64url. */
+export function newSecret(): string {
+	return crypto.getRandomValues(Buffer.alloc(32)).toString("base64url");
+}
+
+/** Compares in constant time. */
+export function isSameSecret(given: string, expected: string): boolean {
+	return crypto.timingSafeEqual(Bun.SHA256.hash(given), Bun.SHA256.hash(expected));
+}
+
+/** SHA-256 in hexadecimal. Secrets are random, so a slow password hash is not needed. */
 export function hashToken(token: string): string {
 	return Bun.SHA256.hash(token, "hex");
 }

@@ -1,9 +1,9 @@
 // Searches for a guild that no bot is known to serve: since the last refresh, a bot may have joined it or logged in.
 
 import type { Signal } from "../../lib/signal.ts";
+import { stagger } from "../../lib/stagger.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import type { Backend } from "../backends/backend.ts";
-import { refreshAll } from "../backends/refresh-all.ts";
 
 const minIntervalMs = 10_000;
 const maxWaiting = 1_000;
@@ -35,7 +35,7 @@ export class GuildSearch {
 		const now = performance.now();
 		if (now - this.#lastAt < minIntervalMs) return undefined;
 		this.#lastAt = now;
-		const round = refreshAll(this.backends);
+		const round = stagger(this.backends, (backend) => backend.refresh());
 		this.#round = round;
 		void Promise.all(round).then(() => {
 			this.#round = undefined;

@@ -1,8 +1,8 @@
 // Asks all bots for their state, tools and guilds: once at the start, and again at an interval.
 
 import type { Log } from "../../lib/log.ts";
+import { stagger } from "../../lib/stagger.ts";
 import type { Backend } from "../backends/backend.ts";
-import { refreshAll } from "../backends/refresh-all.ts";
 import type { RouteIndex } from "./routing.ts";
 
 interface RefresherOptions {
@@ -41,7 +41,7 @@ export class Refresher {
 	/** Within 5 s. Never rejects. */
 	async refresh(): Promise<void> {
 		const { backends } = this.options.index;
-		const rounds = refreshAll(backends).map(async (refreshed, at) => {
+		const rounds = stagger(backends, (backend) => backend.refresh()).map(async (refreshed, at) => {
 			await refreshed;
 			this.#logState(backends[at]);
 		});

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readTools, ToolsReader } from "../../../src/gateway/backends/listed-tools.ts";
-import { refreshAll } from "../../../src/gateway/backends/refresh-all.ts";
+import { stagger } from "../../../src/lib/stagger.ts";
 import { createTestBackend } from "../../support/gateway.ts";
 import { stall, startStubBackend } from "../../support/stub-backend.ts";
 
@@ -61,7 +61,7 @@ test("bots that do not answer do not delay the refresh of the others", async () 
 	const bots = [...Array.from({ length: 12 }, () => stalled), ...Array.from({ length: 8 }, () => quick)].map(
 		({ url }) => createTestBackend({ url }).backend,
 	);
-	const refreshed = refreshAll(bots);
+	const refreshed = stagger(bots, (backend) => backend.refresh());
 	await Promise.all(refreshed.slice(12));
 	for (const bot of bots.slice(12)) expect(bot.guilds.has("300")).toBe(true);
 	for (const bot of bots) void bot.close();

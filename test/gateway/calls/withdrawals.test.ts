@@ -5,7 +5,7 @@ import { createWithdrawals } from "../../../src/gateway/calls/withdrawals.ts";
 import { createFindKey, createKey, revokeKey } from "../../../src/gateway/keys/keys.ts";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
 import { Grants, refreshLifetimeMs, type Tokens } from "../../../src/gateway/oauth/grants/grants.ts";
-import { codeChallenge } from "../../../src/gateway/oauth/protocol/secrets.ts";
+
 import { StoreUnavailable } from "../../../src/gateway/store/unavailable.ts";
 import { approvalCapability, principalCapability } from "../../../src/lib/principal.ts";
 import type { Sql } from "../../../src/lib/store/statement.ts";
@@ -48,7 +48,7 @@ async function connect({ grants }: Place) {
 			client: { id: "client", name: "Client" },
 			redirectUri: "https://client.example/callback",
 			state: undefined,
-			codeChallenge: codeChallenge(codeVerifier),
+			codeChallenge: Bun.SHA256.hash(codeVerifier, "base64url"),
 			resource: "/mcp",
 			access: "all",
 		},

@@ -3,6 +3,7 @@
 import type { Log } from "../../../lib/log.ts";
 import { acceptedLanguage, type Language, said } from "../../../texts/texts.ts";
 import type { SenderLimit } from "../../http/sender-limit.ts";
+import { newSecret } from "../../keys/token.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { Attempts, AuthorizationRequest } from "../grants/attempts.ts";
 import type { Grants } from "../grants/grants.ts";
@@ -11,7 +12,6 @@ import type { Browsers } from "../people/browser.ts";
 import type { Discord } from "../people/discord.ts";
 import type { AskRights } from "../people/rights.ts";
 import { OAuthError, orResponse } from "../protocol/oauth-error.ts";
-import { newSecret } from "../protocol/secrets.ts";
 
 export interface OAuthContext {
 	/** An origin; also the OAuth issuer. */

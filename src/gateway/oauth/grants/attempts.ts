@@ -4,9 +4,9 @@
 import type { Access } from "../../../lib/principal.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { PersonGuild } from "../../../mcp/rights.ts";
+import { hashToken, newSecret } from "../../keys/token.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
-import { hashSecret, newSecret } from "../protocol/secrets.ts";
 
 /** Milliseconds to sign in at Discord and answer the consent page. */
 const attemptLifetimeMs = 10 * 60_000;
@@ -63,7 +63,7 @@ export class Attempts {
 		const json = request ? JSON.stringify(request) : null;
 		await this.store.sql`
 			INSERT INTO oauth_attempts (state_hash, browser_hash, request, expires_at)
-				VALUES (${hashSecret(state)}, ${hashSecret(browser)}, ${json}, ${this.now() + attemptLifetimeMs})`;
+				VALUES (${hashToken(state)}, ${hashToken(browser)}, ${json}, ${this.now() + attemptLifetimeMs})`;
 		return state;
 	}
 
@@ -71,7 +71,7 @@ export class Attempts {
 	async comeBack({ state, browser }: AttemptKey): Promise<Attempt | undefined> {
 		const [row] = await this.store.sql<Row>`
 			UPDATE oauth_attempts SET returned_at = ${this.now()}
-				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+				WHERE state_hash = ${hashToken(state)} AND browser_hash = ${hashToken(browser)}
 				AND returned_at IS NULL AND expires_at > ${this.now()} RETURNING *`;
 		return row && toAttempt(row);
 	}
@@ -84,14 +84,14 @@ export class Attempts {
 		await this.store.sql`
 			UPDATE oauth_attempts
 				SET person_id = ${id}, person_name = ${name}, guilds = ${JSON.stringify(guilds)}
-				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}`;
+				WHERE state_hash = ${hashToken(state)} AND browser_hash = ${hashToken(browser)}`;
 	}
 
 	/** Only for a client, after the person has signed in; otherwise undefined. */
 	async find({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
 		const rows = await this.store.sql<Row>`
 			SELECT * FROM oauth_attempts
-				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+				WHERE state_hash = ${hashToken(state)} AND browser_hash = ${hashToken(browser)}
 				AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}`;
 		return signedIn(rows);
 	}
@@ -100,7 +100,7 @@ export class Attempts {
 	async finish({ state, browser }: AttemptKey): Promise<SignedIn | undefined> {
 		const rows = await this.store.sql<Row>`
 			DELETE FROM oauth_attempts
-				WHERE state_hash = ${hashSecret(state)} AND browser_hash = ${hashSecret(browser)}
+				WHERE state_hash = ${hashToken(state)} AND browser_hash = ${hashToken(browser)}
 				AND request IS NOT NULL AND person_id IS NOT NULL AND expires_at > ${this.now()} RETURNING *`;
 		return signedIn(rows);
 	}
@@ -108,7 +108,7 @@ export class Attempts {
 	/** Who signed in with this browser to see /connections or the console; undefined if nobody did. */
 	async visitor(browser: string): Promise<DiscordPerson | undefined> {
 		const rows = await this.store.sql<Row>`
-			SELECT * FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)}
+			SELECT * FROM oauth_attempts WHERE browser_hash = ${hashToken(browser)}
 				AND request IS NULL AND person_id IS NOT NULL AND expires_at > ${this.now()}
 				ORDER BY expires_at DESC LIMIT 1`;
 		return signedIn(rows)?.person;
@@ -116,7 +116,7 @@ export class Attempts {
 
 	/** Signs out of the page /connections. */
 	async leave(browser: string): Promise<void> {
-		await this.store.sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashSecret(browser)} AND request IS NULL`;
+		await this.store.sql`DELETE FROM oauth_attempts WHERE browser_hash = ${hashToken(browser)} AND request IS NULL`;
 	}
 }
 

@@ -5,10 +5,9 @@ import type { Access } from "../../../lib/principal.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import type { TokenOwner } from "../../keys/authenticator.ts";
-import { createToken, hashToken, type TokenKind } from "../../keys/token.ts";
+import { createToken, hashToken, isSameSecret, newSecret, type TokenKind } from "../../keys/token.ts";
 import type { DiscordPerson } from "../people/discord.ts";
 import type { ResourcePath } from "../protocol/metadata.ts";
-import { codeChallenge, hashSecret, isSameSecret, newSecret } from "../protocol/secrets.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
 
 export const codeLifetimeMs = 60_000;
@@ -119,13 +118,13 @@ export class Grants {
 		const { codeChallenge } = consent.request;
 		await this.store.sql`
 			INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
-				VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${this.now() + codeLifetimeMs})`;
+				VALUES (${hashToken(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${this.now() + codeLifetimeMs})`;
 		return code;
 	}
 
 	/** Creates the grant. A code works once, even if refused; a second use deletes the grant. */
 	async redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal> {
-		const codeHash = hashSecret(code);
+		const codeHash = hashToken(code);
 		// Guesses do not lock the database.
 		const known = await this.store.sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`;
 		if (known.length === 0) return "unknown";
@@ -267,7 +266,8 @@ function isFor(
 	{ clientId, redirectUri, codeVerifier, resource }: Redemption,
 ): boolean {
 	return (
-		isSameSecret(codeChallenge(codeVerifier), challenge) &&
+		// Method S256 (RFC 7636, section 4.2).
+		isSameSecret(Bun.SHA256.hash(codeVerifier, "base64url"), challenge) &&
 		clientId === request.client.id &&
 		(redirectUri === undefined || redirectUri === request.redirectUri) &&
 		(resource === undefined || resource === request.resource)

@@ -1,7 +1,7 @@
 // The browser of a person who signs in, known by a cookie with a secret. What is begun in one browser can only be
 // continued in the same one.
 
-import { isSameSecret } from "../protocol/secrets.ts";
+import { isSameSecret } from "../../keys/token.ts";
 
 const maxAgeSeconds = 3600;
 

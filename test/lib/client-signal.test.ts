@@ -1,7 +1,7 @@
 // Whether the signal of a request aborts when its client disconnects, and only then.
 
 import { expect, test } from "bun:test";
-import { ClientSignal } from "../../src/mcp/client-signal.ts";
+import { ClientSignal } from "../../src/lib/signal.ts";
 import { until } from "../support/until.ts";
 
 /** A server whose requests wait until they are released, and the signal of each. */
