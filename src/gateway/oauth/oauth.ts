@@ -4,6 +4,7 @@
 import type { Log } from "../../lib/log.ts";
 import { methodNotAllowed } from "../../lib/program/listen.ts";
 import type { Statements } from "../../lib/store/store.ts";
+import { said } from "../../texts/texts.ts";
 import type { SignInSettings } from "../config/sign-in.ts";
 import { clientAddress, SenderLimit } from "../http/sender-limit.ts";
 import type { FindToken } from "../keys/authenticator.ts";
@@ -15,10 +16,11 @@ import { createCallback } from "./endpoints/callback.ts";
 import { createConnections } from "./endpoints/connections.ts";
 import { createConsent } from "./endpoints/consent.ts";
 import { type ConsoleSignIn, createConsoleSignIn } from "./endpoints/console-sign-in.ts";
-import type { OAuthContext } from "./endpoints/context.ts";
+import { languageFor, type OAuthContext } from "./endpoints/context.ts";
 import { createRevocationEndpoint, createTokenEndpoint } from "./endpoints/token-endpoint.ts";
 import { Attempts } from "./grants/attempts.ts";
 import { Grants } from "./grants/grants.ts";
+import { errorPage } from "./pages/page.ts";
 import { Browsers } from "./people/browser.ts";
 import { Discord } from "./people/discord.ts";
 import type { AskRights } from "./people/rights.ts";
@@ -32,6 +34,7 @@ import {
 	serverMetadata,
 	serverMetadataPaths,
 } from "./protocol/metadata.ts";
+import { errorResponse, type OAuthError } from "./protocol/oauth-error.ts";
 
 export interface OAuthOptions {
 	settings: SignInSettings;
@@ -162,9 +165,25 @@ async function respond(request: Request, { on, isPublic }: Route, address: () =>
 	const { method } = request;
 	if (isPublic && method === "OPTIONS") return new Response(null, { status: 204, headers: preflightHeaders });
 	const handler = method === "POST" ? on.POST : method === "GET" || method === "HEAD" ? on.GET : undefined;
-	const response = handler ? await handler(request, address) : methodNotAllowed(Object.keys(on).join(", "));
+	const response = handler
+		? await Promise.try(handler, request, address).catch((error) =>
+				errorResponse(error, isPublic || isProgram(request) ? undefined : (known) => pageOf(known, request)),
+			)
+		: methodNotAllowed(Object.keys(on).join(", "));
 	if (isPublic) response.headers.set("Access-Control-Allow-Origin", "*");
 	return response;
+}
+
+/** mcp-remote asks before it opens a browser, and registers again if the JSON has the error invalid_client. */
+function isProgram({ headers }: Request): boolean {
+	const accepted = headers.get("accept") ?? "";
+	return accepted.includes("application/json") && !accepted.includes("html");
+}
+
+function pageOf({ code, text }: OAuthError, request: Request): Response {
+	const [status, title] =
+		code === "temporarily_unavailable" ? [503, said("page.unavailable")] : [400, said("page.invalid")];
+	return errorPage({ status, title, text }, languageFor(request));
 }
 
 const preflightHeaders = {

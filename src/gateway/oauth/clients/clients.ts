@@ -7,7 +7,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { Statements } from "../../../lib/store/store.ts";
 import { SenderLimit } from "../../http/sender-limit.ts";
 import { type Clocks, systemClocks } from "../protocol/clocks.ts";
-import { asJson, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
+import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { readText } from "../protocol/parameters.ts";
 import { createClientDocuments, type DocumentOptions, isDocumentId } from "./client-document.ts";
 import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIssue } from "./client-metadata.ts";
@@ -15,7 +15,7 @@ import { clientMetadata, clientName, clientUri, type OAuthClient, redirectUrisIs
 export interface Clients {
 	/** Undefined if unknown or invalid. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
 	findClient(id: string, address?: string): Promise<OAuthClient | undefined>;
-	/** RFC 7591. `address`: of the sender. */
+	/** RFC 7591. Rejects with StoreUnavailable or OAuthError. `address`: of the sender. */
 	registerClient(request: Request, address?: string): Promise<Response>;
 }
 
@@ -96,7 +96,7 @@ export function createClients({
 		return inserted.length > 0;
 	}
 
-	async function register(request: Request, address: string) {
+	async function registerClient(request: Request, address = ""): Promise<Response> {
 		if (registrations.waitMs(address) > 0) throw tooMany();
 		const { client_name, client_uri, redirect_uris } = await readMetadata(request);
 		// Only now: requests that are refused do not keep clients from registering.
@@ -130,7 +130,7 @@ export function createClients({
 
 	return {
 		findClient: (id, address = "") => (isDocumentId(id) ? findDocument(id, address) : findRegistered(id)),
-		registerClient: (request, address = "") => asJson(() => register(request, address)),
+		registerClient,
 	};
 }
 

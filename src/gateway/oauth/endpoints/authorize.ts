@@ -8,9 +8,9 @@ import { matchesRedirect } from "../clients/redirect-uris.ts";
 import type { AuthorizationRequest } from "../grants/attempts.ts";
 import { errorPage, redirect } from "../pages/page.ts";
 import { accessAt, readResource } from "../protocol/metadata.ts";
-import { asJson, OAuthError } from "../protocol/oauth-error.ts";
+import { OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, queryOf } from "../protocol/parameters.ts";
-import { asPage, backLink, beginSignIn, languageFor, type OAuthContext } from "./context.ts";
+import { backLink, beginSignIn, languageFor, type OAuthContext } from "./context.ts";
 
 const maxRequestLength = 8192;
 
@@ -43,9 +43,9 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 		return { client, redirectUri, state, codeChallenge, resource, access };
 	}
 
-	async function begin(request: Request, address: string): Promise<Response> {
+	return async (request, address) => {
 		const parameters = queryOf(request);
-		const client = await findClient(parameters.require("client_id"), address);
+		const client = await findClient(parameters.require("client_id"), address());
 		const redirectUri = parameters.require("redirect_uri");
 		if (!matchesRedirect(client.redirectUris, redirectUri))
 			throw new OAuthError("invalid_request", said("page.unregistered-address"));
@@ -62,13 +62,8 @@ export function createAuthorize(context: OAuthContext): (request: Request, addre
 		if (JSON.stringify(wanted).length > maxRequestLength)
 			throw new OAuthError("invalid_request", said("page.too-long"));
 		// Only now: requests that are refused do not keep people from signing in.
-		const { url, cookie } = await beginSignIn(context, request, address, wanted);
+		const { url, cookie } = await beginSignIn(context, request, address(), wanted);
 		return redirect(url, cookie);
-	}
-
-	return (request, address) => {
-		const run = () => begin(request, address());
-		return isProgram(request) ? asJson(run) : asPage(request, run);
 	};
 }
 
@@ -86,10 +81,4 @@ function refuseUnsupported(parameters: Parameters): void {
 			throw new OAuthError(`${name}_not_supported`, `The parameter ${name} is not supported.`);
 	if (parameters.get("prompt")?.split(" ").includes("none"))
 		throw new OAuthError("login_required", "The prompt none is not supported: the person always signs in.");
-}
-
-/** mcp-remote asks before it opens a browser, and registers again if the JSON has the error invalid_client. */
-function isProgram({ headers }: Request): boolean {
-	const accepted = headers.get("accept") ?? "";
-	return accepted.includes("application/json") && !accepted.includes("html");
 }

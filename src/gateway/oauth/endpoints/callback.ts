@@ -11,7 +11,7 @@ import { paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf } from "../protocol/parameters.ts";
 import { consoleState } from "./console-sign-in.ts";
-import { asPage, backLink, languageFor, type OAuthContext } from "./context.ts";
+import { backLink, languageFor, type OAuthContext } from "./context.ts";
 
 export function createCallback(context: OAuthContext): (request: Request) => Promise<Response> {
 	const { askRights, attempts, browsers, discord, log, publicUrl } = context;
@@ -88,5 +88,5 @@ export function createCallback(context: OAuthContext): (request: Request) => Pro
 		return redirect(isForConsole ? `${paths.console}?from=discord` : paths.connections);
 	}
 
-	return (request) => asPage(request, () => complete(request));
+	return complete;
 }

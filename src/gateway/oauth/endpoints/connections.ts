@@ -7,7 +7,7 @@ import { errorPage, redirect } from "../pages/page.ts";
 import { formToken, isFormToken } from "../people/browser.ts";
 import { paths } from "../protocol/metadata.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
-import { asPage, beginSignIn, languageFor, type OAuthContext } from "./context.ts";
+import { beginSignIn, languageFor, type OAuthContext } from "./context.ts";
 
 export function createConnections(context: OAuthContext): {
 	show(request: Request, address: () => string): Promise<Response>;
@@ -57,8 +57,5 @@ export function createConnections(context: OAuthContext): {
 		return redirect(`${paths.connections}?ended=1`);
 	}
 
-	return {
-		show: (request, address) => asPage(request, () => show(request, address)),
-		change: (request) => asPage(request, () => change(request)),
-	};
+	return { show, change };
 }

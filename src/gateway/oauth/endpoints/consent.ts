@@ -6,7 +6,7 @@ import { formToken, isFormToken } from "../people/browser.ts";
 import { levelsUpTo, paths } from "../protocol/metadata.ts";
 import { OAuthError } from "../protocol/oauth-error.ts";
 import { queryOf, readForm } from "../protocol/parameters.ts";
-import { asPage, clientUrl, languageFor, type OAuthContext } from "./context.ts";
+import { clientUrl, languageFor, type OAuthContext } from "./context.ts";
 
 export function createConsent(context: OAuthContext): {
 	show(request: Request): Promise<Response>;
@@ -74,10 +74,7 @@ export function createConsent(context: OAuthContext): {
 		return redirect(clientUrl(publicUrl, request, { code }));
 	}
 
-	return {
-		show: (request) => asPage(request, () => show(request)),
-		decide: (request) => asPage(request, () => decide(request)),
-	};
+	return { show, decide };
 }
 
 function expired(request: Request): Response {

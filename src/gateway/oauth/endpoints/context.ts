@@ -7,11 +7,11 @@ import { newSecret } from "../../keys/token.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { Attempts, AuthorizationRequest } from "../grants/attempts.ts";
 import type { Grants } from "../grants/grants.ts";
-import { type BackLink, errorPage } from "../pages/page.ts";
+import type { BackLink } from "../pages/page.ts";
 import type { Browsers } from "../people/browser.ts";
 import type { Discord } from "../people/discord.ts";
 import type { AskRights } from "../people/rights.ts";
-import { OAuthError, orResponse } from "../protocol/oauth-error.ts";
+import { OAuthError } from "../protocol/oauth-error.ts";
 
 export interface OAuthContext {
 	/** An origin; also the OAuth issuer. */
@@ -61,15 +61,6 @@ export function backLink(
 	{ code, message }: OAuthError,
 ): BackLink {
 	return { name: request.client.name, url: clientUrl(publicUrl, request, { error: code, error_description: message }) };
-}
-
-/** An error page if it rejects with an OAuthError, or without the database. */
-export function asPage(request: Request, run: () => Promise<Response>): Promise<Response> {
-	return orResponse(run, ({ code, text }) =>
-		code === "temporarily_unavailable"
-			? errorPage({ status: 503, title: said("page.unavailable"), text }, languageFor(request))
-			: errorPage({ status: 400, title: said("page.invalid"), text }, languageFor(request)),
-	);
 }
 
 /** Of the browser. */

@@ -6,7 +6,7 @@ import { isDocumentId } from "../clients/client-document.ts";
 import { accessLifetimeMs, type Refusal, type StoredToken, type Tokens } from "../grants/grants.ts";
 import { guildsOf } from "../people/rights.ts";
 import { accessOf, readResource, scopeOf } from "../protocol/metadata.ts";
-import { asJson, jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
+import { jsonResponse, OAuthError } from "../protocol/oauth-error.ts";
 import { type Parameters, readForm } from "../protocol/parameters.ts";
 import type { OAuthContext } from "./context.ts";
 
@@ -86,7 +86,7 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 		throw new OAuthError("invalid_client", "The client is not registered.");
 	}
 
-	async function respond(request: Request): Promise<Response> {
+	return async (request) => {
 		const form = await readForm(request);
 		const type = form.require("grant_type");
 		if (type !== "authorization_code" && type !== "refresh_token")
@@ -101,14 +101,12 @@ export function createTokenEndpoint(context: OAuthContext): (request: Request) =
 			refresh_token: outcome.refreshToken,
 			scope: scopeOf(outcome.access),
 		});
-	}
-
-	return (request) => asJson(() => respond(request));
+	};
 }
 
 /** https://www.rfc-editor.org/rfc/rfc7009. Ending the refresh token ends the connection. */
 export function createRevocationEndpoint({ grants, log }: OAuthContext): (request: Request) => Promise<Response> {
-	async function respond(request: Request): Promise<Response> {
+	return async (request) => {
 		const form = await readForm(request);
 		const token = hashToken(form.require("token"));
 		const clientId = form.get("client_id");
@@ -125,9 +123,7 @@ export function createRevocationEndpoint({ grants, log }: OAuthContext): (reques
 			log.info("client ended its connection", { grant: grant.id, client: grant.client.name, person: grant.person.id });
 		}
 		return jsonResponse({});
-	}
-
-	return (request) => asJson(() => respond(request));
+	};
 }
 
 function fieldsOf({ grant }: Pick<Tokens, "grant">) {

@@ -49,28 +49,18 @@ export function jsonResponse(body: unknown, status = 200): Response {
 	return Response.json(body, { status, headers: noStore });
 }
 
-/** JSON with the error (RFC 6749, section 5.2) if it rejects with an OAuthError, or without the database. */
-export function asJson(run: () => Promise<Response>): Promise<Response> {
-	return orResponse(run, ({ code, message, response: { status } }) => {
-		// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
-		return jsonResponse({ error: code, error_description: message.replace(/[^ !#-[\]-~]/g, "'") }, status);
-	});
+/** Also to a database that is unavailable. Default: JSON (RFC 6749, section 5.2). Throws unexpected errors: bugs. */
+export function errorResponse(error: unknown, respond: (error: OAuthError) => Response = errorJson): Response {
+	const known = toOAuthError(error);
+	const { retryAfterSeconds } = known.response;
+	const response = respond(known);
+	if (retryAfterSeconds !== undefined) response.headers.set("Retry-After", `${retryAfterSeconds}`);
+	return response;
 }
 
-/** What `run` resolves with, or the response to the error. Rejects with unexpected errors, which are bugs. */
-export async function orResponse(
-	run: () => Promise<Response>,
-	respond: (error: OAuthError) => Response,
-): Promise<Response> {
-	try {
-		return await run();
-	} catch (error) {
-		const known = toOAuthError(error);
-		const { retryAfterSeconds } = known.response;
-		const response = respond(known);
-		if (retryAfterSeconds !== undefined) response.headers.set("Retry-After", `${retryAfterSeconds}`);
-		return response;
-	}
+function errorJson({ code, message, response: { status } }: OAuthError): Response {
+	// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
+	return jsonResponse({ error: code, error_description: message.replace(/[^ !#-[\]-~]/g, "'") }, status);
 }
 
 function toOAuthError(error: unknown): OAuthError {

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { type ClientsOptions, createClients } from "../../../../src/gateway/oauth/clients/clients.ts";
+import { errorResponse } from "../../../../src/gateway/oauth/protocol/oauth-error.ts";
 import type { Sql } from "../../../../src/lib/store/statement.ts";
 import { openGatewayStore } from "../../../support/gateway-store.ts";
 import { recordLog } from "../../../support/log.ts";
@@ -51,7 +52,7 @@ onBoth((databases) => {
 			...options,
 		});
 		async function register(body: unknown = claude, address?: string) {
-			const response = await clients.registerClient(post(body), address);
+			const response = await clients.registerClient(post(body), address).catch((error) => errorResponse(error));
 			// biome-ignore lint/suspicious/noExplicitAny: what the server sent is compared by each test.
 			return { response, body: (await response.json()) as any };
 		}
@@ -184,8 +185,7 @@ onBoth((databases) => {
 	test("a registration that is not sent as JSON is refused: a web page could send it", async () => {
 		await using one = await setUp();
 		for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
-			const response = await one.clients.registerClient(post(claude, type));
-			expect(response.status).toBe(400);
+			await expect(one.clients.registerClient(post(claude, type))).rejects.toMatchObject({ response: { status: 400 } });
 		}
 	});
 
