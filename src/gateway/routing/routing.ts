@@ -14,7 +14,7 @@ import { GuildSearch } from "./guild-search.ts";
 
 const maxGuilds = 20;
 
-export type Routed = Pick<Backend, "name" | "guilds" | "pins">;
+type Routed = Pick<Backend, "name" | "guilds" | "pins">;
 
 export type RouteErrorKind =
 	| "InstanceNotFound"
