@@ -1,12 +1,14 @@
-// One event stream (server-sent events) to a browser. The buffer for a slow browser is limited.
+// One event stream (server-sent events) to a client. The buffer for a slow one is limited.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 
 export interface EventStream {
 	response: Response;
 	/** The buffer has room. */
 	readonly isReady: boolean;
-	/** Text that `eventText` has returned. */
-	send(text: string): void;
+	/** Whole events. */
+	send(events: string | Uint8Array): void;
+	/** After what was sent. */
+	close(): void;
 	/** After a last event "end". */
 	end(reason: string): void;
 	/** At once, discarding the buffer. */
@@ -25,7 +27,7 @@ export const heartbeat = ":\n\n";
 export function openEventStream(
 	headers: Readonly<Record<string, string>>,
 	maxWaitingBytes: number,
-	onClosed: () => void,
+	onClosed = () => {},
 ): EventStream {
 	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 	const body = new ReadableStream<Uint8Array>(
@@ -33,12 +35,12 @@ export function openEventStream(
 			start(given) {
 				controller = given;
 			},
-			cancel: close,
+			cancel: forget,
 		},
 		new ByteLengthQueuingStrategy({ highWaterMark: maxWaitingBytes }),
 	);
 
-	function close(): void {
+	function forget(): void {
 		if (!controller) return;
 		controller = undefined;
 		onClosed();
@@ -49,15 +51,18 @@ export function openEventStream(
 		get isReady() {
 			return (controller?.desiredSize ?? 0) > 0;
 		},
-		send: (text) => controller?.enqueue(Buffer.from(text)),
-		end(reason) {
-			controller?.enqueue(Buffer.from(eventText("end", { reason })));
+		send: (events) => controller?.enqueue(Buffer.from(events)),
+		close() {
 			controller?.close();
-			close();
+			forget();
+		},
+		end(reason) {
+			this.send(eventText("end", { reason }));
+			this.close();
 		},
 		drop() {
 			controller?.error(new Error("the reader is too slow"));
-			close();
+			forget();
 		},
 	};
 }

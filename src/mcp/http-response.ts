@@ -1,5 +1,6 @@
 // Builds HTTP responses: an event stream with the response, and notifications of progress before it, or plain JSON.
 
+import { type EventStream, openEventStream } from "../lib/event-stream.ts";
 import { usesFastPath } from "./fast/switch.ts";
 import type { RpcResponse } from "./json-rpc.ts";
 import { encodeMessage } from "./sse.ts";
@@ -110,31 +111,17 @@ export function streamResponse<Outcome extends RpcResponse | undefined>(
 	finish: (response: Outcome) => Response,
 ): Promise<Response> {
 	const { promise, resolve, reject } = Promise.withResolvers<Response>();
-	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-	let isOpen = true;
-	const send = (bytes: Uint8Array) => {
-		if (isOpen) controller?.enqueue(bytes);
-	};
-	const begin = () => {
-		const body = new ReadableStream<Uint8Array>({
-			start(given) {
-				controller = given;
-			},
-			cancel() {
-				isOpen = false;
-			},
-		});
-		resolve(new Response(body, { headers: sseHeaders }));
-	};
+	let stream: EventStream | undefined;
 	work((notification) => {
-		if (!controller) begin();
-		send(Buffer.from(encodeMessage(notification)));
+		if (!stream) {
+			stream = openEventStream(sseHeaders, Number.POSITIVE_INFINITY);
+			resolve(stream.response);
+		}
+		stream.send(encodeMessage(notification));
 	}).then((response) => {
-		if (!controller) return resolve(finish(response));
-		if (response) send(eventBytes(response));
-		if (!isOpen) return;
-		isOpen = false;
-		controller.close();
+		if (!stream) return resolve(finish(response));
+		if (response) stream.send(eventBytes(response));
+		stream.close();
 	}, reject);
 	return promise;
 }

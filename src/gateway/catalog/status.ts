@@ -14,21 +14,19 @@ import type { Catalog } from "./catalog.ts";
 const maxGuilds = 1_000;
 const maxDescription = 2_000;
 
-type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check"> & {
-	session: Pick<Backend["session"], "serverDescription">;
-};
+type ShownBackend = Pick<Backend, "name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "backend">;
 
 /** A count, then one line per bot, after asking each whether it is online. */
 export async function describeInstances(
 	backends: readonly ShownBackend[],
 	catalog: () => Pick<Catalog, "skew">,
 ): Promise<string[]> {
-	const states = await Promise.all(stagger(backends, (backend) => backend.check()));
+	const states = await Promise.all(stagger(backends, ({ backend }) => backend.check()));
 	const index = new RouteIndex(backends);
 	const lines = backends.map((backend, at) => {
 		const state = states[at] ?? backend.state;
 		const skew = catalog().skew.get(backend.name);
-		const description = backend.session.serverDescription;
+		const description = backend.backend.session.serverDescription;
 		return [
 			backend.name,
 			state.online ? "online" : `${nameOf(state)} (${state.reason})`,

@@ -9,7 +9,7 @@ import { ClientError } from "../../mcp/client.ts";
 import { consoleMethods, readConsoleResult } from "../../mcp/console.ts";
 import { errorCode } from "../../mcp/json-rpc.ts";
 import type { Backend } from "../backends/backend.ts";
-import type { RecentCall } from "../calls/recent-calls.ts";
+import type { RecentCall, RecentCalls } from "../calls/recent-calls.ts";
 import { ConsoleError, jsonResponse, readJson } from "./respond.ts";
 import type { createState } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
@@ -39,11 +39,12 @@ class NoAnswer extends Error {
 
 interface BotRoutesOptions {
 	backends: readonly Backend[];
-	state: Pick<ReturnType<typeof createState>, "botsFor" | "callsFor" | "changeApprovals">;
+	state: Pick<ReturnType<typeof createState>, "botsFor" | "callsFor">;
+	recent: Pick<RecentCalls, "approvalChanges">;
 }
 
 /** Approvals, decisions and the details of a call. */
-export function createBotRoutes({ backends, state }: BotRoutesOptions) {
+export function createBotRoutes({ backends, state, recent }: BotRoutesOptions) {
 	async function ask<Name extends keyof typeof consoleMethods>(
 		backend: Backend,
 		name: Name,
@@ -139,7 +140,7 @@ export function createBotRoutes({ backends, state }: BotRoutesOptions) {
 					`The bot did not answer (${error.message}). It is unknown whether the decision counted: reload the list of approvals.`,
 				);
 			} finally {
-				state.changeApprovals();
+				recent.approvalChanges++;
 			}
 		},
 	};

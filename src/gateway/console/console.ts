@@ -51,7 +51,7 @@ export function createConsole(options: ConsoleOptions): Console {
 	const { token, publicUrl, discord, store, log, clocks } = options;
 	const sessions = createSessions(token, clocks.now, store);
 	const state = createState(options);
-	const events = new Events({ state, sessions, log });
+	const events = new Events({ state, recent: options.recent, sessions, log });
 	const signIn = createSignIn({ token, publicUrl, sessions, discord, log, monotonicNow: clocks.monotonicNow });
 
 	const { now } = clocks;
@@ -59,7 +59,7 @@ export function createConsole(options: ConsoleOptions): Console {
 	const keys = createKeyRoutes({ store, instances, log, now });
 	const grants = createGrantRoutes({ store, log, now });
 	const tools = createReadingTools(options);
-	const bots = createBotRoutes({ backends: options.backends, state });
+	const bots = createBotRoutes({ backends: options.backends, state, recent: options.recent });
 
 	const routes: Readonly<Record<string, Route>> = {
 		"POST sign-out": (_, { session }) => {

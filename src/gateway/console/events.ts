@@ -2,6 +2,7 @@ import { type EventStream, eventText, heartbeat, openEventStream } from "../../l
 import type { Log } from "../../lib/log.ts";
 import { sseHeaders } from "../../mcp/http-response.ts";
 import { securityHeaders } from "../../pages/static-files.ts";
+import type { RecentCalls } from "../calls/recent-calls.ts";
 import { ConsoleError } from "./respond.ts";
 import type { Sessions } from "./sessions.ts";
 import type { createState } from "./state.ts";
@@ -27,7 +28,8 @@ const headers = { ...securityHeaders, ...sseHeaders, "Cache-Control": "no-store"
 type EndReason = "signed_out" | "expired" | "stopping";
 
 interface EventsOptions {
-	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor" | "nextCall" | "approvalChanges">;
+	state: Pick<ReturnType<typeof createState>, "run" | "now" | "load" | "callsFor">;
+	recent: Pick<RecentCalls, "next" | "approvalChanges">;
 	sessions: Pick<Sessions, "isOpen" | "refresh">;
 	log: Log;
 	/** Returns a function that stops the ticks. Default: every 250 ms. */
@@ -55,10 +57,10 @@ class Watcher {
 		readonly stream: EventStream,
 		private readonly options: EventsOptions,
 	) {
-		const { state } = options;
+		const { state, recent } = options;
 		const { run } = state;
-		this.#next = state.nextCall;
-		this.#approvals = state.approvalChanges;
+		this.#next = recent.next;
+		this.#approvals = recent.approvalChanges;
 		this.#send(eventText("hello", { run }));
 		this.#sendState();
 		this.#send(eventText("calls", { run, calls: state.callsFor(viewer) }));
@@ -76,7 +78,7 @@ class Watcher {
 
 	#update(): void {
 		const { viewer, stream } = this;
-		const { state, sessions, log } = this.options;
+		const { state, recent, sessions, log } = this.options;
 		if (!sessions.isOpen(viewer.session)) {
 			stream.end("expired");
 			return;
@@ -89,10 +91,10 @@ class Watcher {
 		}
 		this.#waitingTicks = 0;
 		const calls = state.callsFor(viewer, this.#next).slice(-maxCallsAtOnce);
-		this.#next = state.nextCall;
+		this.#next = recent.next;
 		if (calls.length > 0) this.#send(calls.map((call) => eventText("call", call)).join(""));
-		if (this.#approvals !== state.approvalChanges) {
-			this.#approvals = state.approvalChanges;
+		if (this.#approvals !== recent.approvalChanges) {
+			this.#approvals = recent.approvalChanges;
 			this.#send(eventText("approvals", {}));
 		}
 		if (this.#ticks % stateTicks === 0) this.#sendState();

@@ -72,15 +72,6 @@ export function createState({ backends, views, recent, store }: StateOptions) {
 			const seen = person ? views.now(person) : backends;
 			return seen.map(({ backend }) => backend);
 		},
-		get approvalChanges() {
-			return recent.approvalChanges;
-		},
-		changeApprovals() {
-			recent.approvalChanges++;
-		},
-		get nextCall() {
-			return recent.next;
-		},
 		load,
 		now(viewer: Viewer) {
 			const { person } = viewer;

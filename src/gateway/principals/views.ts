@@ -30,14 +30,6 @@ export class BackendView {
 	get state(): BackendState {
 		return this.backend.state;
 	}
-
-	get session(): Backend["session"] {
-		return this.backend.session;
-	}
-
-	check(): Promise<BackendState> {
-		return this.backend.check();
-	}
 }
 
 interface Routes extends Pick<Principal, "instances" | "guilds"> {

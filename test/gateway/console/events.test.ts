@@ -16,9 +16,11 @@ function startWorld() {
 			run: "run",
 			now: () => open.note as never,
 			load: async () => {},
-			approvalChanges: 0,
 			callsFor: (_, from = 0) => calls.slice(from) as RecentCall[],
-			get nextCall() {
+		},
+		recent: {
+			approvalChanges: 0,
+			get next() {
 				return calls.length;
 			},
 		},
