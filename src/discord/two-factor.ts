@@ -1,25 +1,10 @@
 // The two-factor authentication that guilds can require for moderation.
 // https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
 
-import { type APIUser, type Guild, GuildMFALevel, PermissionsBitField, Routes } from "discord.js";
+import { type APIUser, type Guild, GuildMFALevel, Routes } from "discord.js";
 
 export const twoFactorAdvice =
 	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";
-
-/** Marked with an asterisk: https://discord.com/developers/docs/topics/permissions */
-const elevated = PermissionsBitField.resolve([
-	"KickMembers",
-	"BanMembers",
-	"Administrator",
-	"ManageChannels",
-	"ManageGuild",
-	"ManageMessages",
-	"ManageRoles",
-	"ManageWebhooks",
-	"ManageGuildExpressions",
-	"ManageThreads",
-	"ViewCreatorMonetizationAnalytics",
-]);
 
 export function requiresTwoFactor({ mfaLevel }: Guild): boolean {
 	return mfaLevel === GuildMFALevel.Elevated;
@@ -31,10 +16,4 @@ export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
 	// It may have been enabled since the login.
 	const user = (await client.rest.get(Routes.user())) as APIUser;
 	return user.mfa_enabled === false;
-}
-
-/** Undefined if the guild does not require it for these. */
-export function refusedForTwoFactor(guild: Guild, needed: bigint): string | undefined {
-	if ((needed & elevated) === 0n || !requiresTwoFactor(guild)) return undefined;
-	return `The guild ${guild.id} requires two-factor authentication for moderation. ${twoFactorAdvice}`;
 }

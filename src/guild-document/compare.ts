@@ -22,23 +22,24 @@ const maxShown = 40;
 
 /** The first guild is A, the second B. */
 export function compareGuilds(a: GuildFacts, b: GuildFacts, parts: readonly Part[], shown: Shown): string[] {
-	const lines = [
+	const list = (x: GuildFacts, y: GuildFacts) => {
+		const ids = idsOf(x.document)?.filter((id) => y.members?.includes(id)) ?? [];
+		return ids.map(shown.person).join(", ") || "nobody";
+	};
+	return [
 		`A: ${a.name}`,
 		`B: ${b.name}`,
-		...[...a.missing.map((line) => `A: ${line}`), ...b.missing.map((line) => `B: ${line}`)].map(
-			(line) => `Not compared: ${line}`,
-		),
+		...a.missing.map((line) => `Not compared: A: ${line}`),
+		...b.missing.map((line) => `Not compared: B: ${line}`),
+		...parts.flatMap((part) => {
+			if (part === "members") return peopleLine(part, a.members, b.members, shown);
+			if (part === "bans") return peopleLine(part, idsOf(a.document), idsOf(b.document), shown);
+			return partLines(part, things(a.document, part), things(b.document, part), shown.all);
+		}),
+		...(parts.includes("bans") && parts.includes("members")
+			? [`banned in A, member of B: ${list(a, b)}; banned in B, member of A: ${list(b, a)}`]
+			: []),
 	];
-	for (const part of parts) {
-		if (part === "members") lines.push(...peopleLines("members", a.members, b.members, shown));
-		else if (part === "bans") lines.push(...peopleLines("bans", idsOf(a.document), idsOf(b.document), shown));
-		else lines.push(...partLines(part, things(a.document, part), things(b.document, part), shown));
-	}
-	const bannedIn = (x: GuildFacts, y: GuildFacts) => idsOf(x.document)?.filter((id) => y.members?.includes(id)) ?? [];
-	const list = (ids: readonly string[]) => (ids.length > 0 ? ids.map(shown.person).join(", ") : "nobody");
-	if (parts.includes("bans") && parts.includes("members"))
-		lines.push(`banned in A, member of B: ${list(bannedIn(a, b))}; banned in B, member of A: ${list(bannedIn(b, a))}`);
-	return lines;
 }
 
 type Fields = Record<string, unknown>;
@@ -83,38 +84,31 @@ function fieldsOf(thing: Fields): Fields {
 	return kept;
 }
 
-function partLines(
-	part: string,
-	left: ReadonlyMap<string, Fields> | undefined,
-	right: ReadonlyMap<string, Fields> | undefined,
-	{ all }: Shown,
-): string[] {
+type Things = ReadonlyMap<string, Fields>;
+
+function partLines(part: string, left: Things | undefined, right: Things | undefined, all: boolean): string[] {
 	// What could not be read of one of them was said.
 	if (!left || !right || left.size + right.size === 0) return [];
 	const both = [...left.keys()].filter((name) => right.has(name));
-	const changes = both.flatMap((name) => {
-		const fields = fieldLines(left.get(name) ?? {}, right.get(name) ?? {});
-		return fields.length > 0 ? [{ name, text: fields.join("; ") }] : [];
-	});
-	if (left.has("") || right.has("")) return changes.map(({ text }) => `${part}: ${text}`);
-	const equal = both.filter((name) => !changes.some((change) => change.name === name));
-	const onlyLeft = only(
-		"A",
-		[...left.keys()].filter((name) => !right.has(name)),
-		all,
+	const changes = new Map(
+		both.map((name) => [name, fieldLines(left.get(name) ?? {}, right.get(name) ?? {}).join("; ")]),
 	);
-	const onlyRight = only(
-		"B",
-		[...right.keys()].filter((name) => !left.has(name)),
-		all,
-	);
+	const equal = both.filter((name) => !changes.get(name));
+	const changed = both.filter((name) => changes.get(name));
+	if (left.has("") || right.has("")) return changed.map((name) => `${part}: ${changes.get(name)}`);
+	const onlyIn = (side: string, one: Things, other: Things) =>
+		only(
+			side,
+			[...one.keys()].filter((name) => !other.has(name)),
+			all,
+		);
 	const same = part === "channels" || part === "categories" ? "equal, with their access" : "equal";
-	const differ = changes.length === 0 ? same : `${changes.length} of them differ`;
-	const lines = [
-		`${part}: ${both.length} in both${both.length > 0 ? `, ${differ}` : ""}${onlyLeft}${onlyRight}`,
-		...changes.map(({ name, text }) => `  ${name}: ${text}`),
+	const differ = changed.length === 0 ? same : `${changed.length} of them differ`;
+	return [
+		`${part}: ${both.length} in both${both.length > 0 ? `, ${differ}` : ""}${onlyIn("A", left, right)}${onlyIn("B", right, left)}`,
+		...changed.map((name) => `  ${name}: ${changes.get(name)}`),
+		...(all && equal.length > 0 ? [`  equal: ${equal.join(", ")}`] : []),
 	];
-	return all && equal.length > 0 ? [...lines, `  equal: ${equal.join(", ")}`] : lines;
 }
 
 function fieldLines(a: Fields, b: Fields): string[] {
@@ -132,9 +126,7 @@ function fieldLines(a: Fields, b: Fields): string[] {
 	});
 }
 
-function valueText(value: unknown): string {
-	return value === undefined ? "default" : JSON.stringify(value);
-}
+const valueText = (value: unknown) => (value === undefined ? "default" : JSON.stringify(value));
 
 function only(side: string, names: readonly string[], all: boolean): string {
 	if (names.length === 0) return "";
@@ -144,23 +136,17 @@ function only(side: string, names: readonly string[], all: boolean): string {
 	return `; only ${side}: ${list}${isCut ? ` and ${rest} more (all=true)` : ""}`;
 }
 
-function peopleLines(
-	part: string,
-	a: readonly string[] | undefined,
-	b: readonly string[] | undefined,
-	{ all, person }: Shown,
-): string[] {
+type Ids = readonly string[] | undefined;
+
+function peopleLine(part: "members" | "bans", a: Ids, b: Ids, { all, person }: Shown): string[] {
 	if (!a || !b) return [];
 	const [left, right] = [new Set(a), new Set(b)];
 	const both = a.filter((id) => right.has(id)).map(person);
-	const ownA = a.filter((id) => !right.has(id));
-	const ownB = b.filter((id) => !left.has(id));
-	const isBans = part === "bans";
-	const list = both.length > 0 ? `: ${both.join(", ")}` : "";
+	const [ownA, ownB] = [a.filter((id) => !right.has(id)), b.filter((id) => !left.has(id))];
 	// Who is a member of only one of them is nearly everybody.
 	const rest =
-		isBans || all
+		part === "bans" || all
 			? `${only("A", ownA.map(person), all)}${only("B", ownB.map(person), all)}`
 			: `; ${ownA.length} only in A, ${ownB.length} only in B`;
-	return [`${part}: ${both.length} in both${list}${rest}`];
+	return [`${part}: ${both.length} in both${both.length > 0 ? `: ${both.join(", ")}` : ""}${rest}`];
 }

@@ -1,6 +1,5 @@
 // The rules of plans and jobs, put together: reading the guild, the difference, and what the bot cannot or must not do.
 
-import { lacksTwoFactor, requiresTwoFactor } from "../../discord/two-factor.ts";
 import { differenceInSteps } from "../../guild-document/steps/difference.ts";
 import { keyOfMessage } from "../../guild-document/steps/message-steps.ts";
 import { restoreDifference } from "../../guild-document/steps/restore-steps.ts";
@@ -17,10 +16,6 @@ export interface RulesOptions extends ReadOptions {
 }
 
 export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions): Rules {
-	const optionsFor = async (guild: Parameters<Rules["read"]>[0]) => ({
-		denies,
-		lacksTwoFactor: requiresTwoFactor(guild) && (await lacksTwoFactor(guild)),
-	});
 	return {
 		async read(guild, parts, document, restore) {
 			const keys = document && new Set(document.messages?.map(keyOfMessage));
@@ -37,12 +32,7 @@ export function createRules({ denies, sliceMs = 50, ...reading }: RulesOptions):
 			options.restore
 				? restoreDifference(options.restore, state, options.ids)
 				: inSlices(differenceInSteps(document, state, options), sliceMs),
-		async refusals(steps, guild, state) {
-			const options = await optionsFor(guild);
-			return inSlices(refusalsOf(steps, guild, state, options), sliceMs);
-		},
-		async requireStep(step, ids, guild) {
-			return requireStep(step, ids, guild, await optionsFor(guild));
-		},
+		refusals: (steps, guild, state) => inSlices(refusalsOf(steps, guild, state, { denies }), sliceMs),
+		requireStep: (step, ids, guild) => requireStep(step, ids, guild, { denies }),
 	};
 }

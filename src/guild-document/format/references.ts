@@ -5,7 +5,7 @@ import { type Category, type Channel, everyone, type GuildDocument } from "./doc
 /** `longName`, such as "Staff/general", is used if several have the same name. */
 export interface Named {
 	name: string;
-	longName?: string;
+	longName?: string | undefined;
 }
 
 /**

@@ -64,15 +64,8 @@ export function matchDocument(
 	matching.matchAll();
 	const wanted = matching.result();
 	if (issues.length > 0) throw new InvalidDocument([...new Set(issues)]);
-	return {
-		wanted,
-		current,
-		refusals: matching.refusals,
-		keys,
-		names: matching.names,
-		hints: matching.hints,
-		referred: matching.referred,
-	};
+	const { refusals, names, hints, referred } = matching;
+	return { wanted, current, refusals, keys, names, hints, referred };
 }
 
 function withoutThings(guild: GuildDocument, ids: ReadonlySet<string>): GuildDocument {
@@ -287,27 +280,23 @@ function shownName(name: string, key: string): string {
 	return [key, base].some((one) => one === name || one.endsWith(`/${name}`)) ? key : `${name} (key ${key})`;
 }
 
-function emptyTables(): Record<"role" | "channel" | "emoji", IdsByKey> {
-	return { role: new Map(), channel: new Map(), emoji: new Map() };
-}
+const emptyTables = () => ({
+	role: new Map() as IdsByKey,
+	channel: new Map() as IdsByKey,
+	emoji: new Map() as IdsByKey,
+});
 
 /** "channel" also for categories; undefined if documents never refer to this kind. */
-function tableOf(kind: string): "role" | "channel" | "emoji" | undefined {
-	if (kind === "category") return "channel";
-	return kind === "role" || kind === "channel" || kind === "emoji" ? kind : undefined;
-}
+const tableOf = (kind: string) =>
+	(["role", "channel", "emoji"] as const).find((one) => one === (kind === "category" ? "channel" : kind));
 
 function newNameOf(kind: string, thing: Thing): string {
 	return kind === "channel" ? newChannelName((thing as Channel).kind ?? "text", thing.name) : trimmedName(thing);
 }
 
-function channelsOf(document: GuildDocument): { channel: Channel; category?: Category }[] {
-	return [
-		...(document.channels ?? []).map((channel) => ({ channel })),
-		...(document.categories ?? []).flatMap((category) =>
-			(category.channels ?? []).map((channel) => ({ channel, category })),
-		),
-	];
+function channelsOf({ channels = [], categories = [] }: GuildDocument): { channel: Channel; category?: Category }[] {
+	const inside = categories.flatMap((category) => (category.channels ?? []).map((channel) => ({ channel, category })));
+	return [...channels.map((channel) => ({ channel })), ...inside];
 }
 
 function placeholdersOf<W extends Thing>(
@@ -315,12 +304,7 @@ function placeholdersOf<W extends Thing>(
 	things: readonly W[],
 	longNameOf: (thing: W) => string | undefined = () => undefined,
 ): Map<W, string> {
-	const unique = keysOf(
-		things.map((thing) => {
-			const longName = longNameOf(thing);
-			return { name: thing.key ?? thing.name, ...(longName !== undefined && { longName }) };
-		}),
-	);
+	const unique = keysOf(things.map((thing) => ({ name: thing.key ?? thing.name, longName: longNameOf(thing) })));
 	return new Map(things.map((thing, index) => [thing, `+${kind}/${unique[index]}`]));
 }
 

@@ -1,38 +1,28 @@
 // Reading what Discord's API returns: the order of roles and channels, kinds of channels, and names of permissions.
 
-import { type APIGuildForumTag, type APIOverwrite, type APIRole, ChannelFlags, ChannelType } from "discord.js";
+import {
+	type APIGuildForumChannel,
+	type APIGuildVoiceChannel,
+	type APIRole,
+	type APITextChannel,
+	ChannelFlags,
+	ChannelType,
+} from "discord.js";
 import { compareIds } from "../names/ids.ts";
 import { allBits, bitsByName } from "../names/permission-names.ts";
 import type { GuildState } from "../steps.ts";
 
+type Without<T> = Omit<T, "type">;
+
 /** Optional fields are those that only some types have. */
-export interface ApiChannel {
-	id: string;
-	type: ChannelType;
-	name: string;
-	position: number;
-	parent_id?: string | null;
-	permission_overwrites?: readonly APIOverwrite[];
-	topic?: string | null;
-	nsfw?: boolean;
-	rate_limit_per_user?: number | null;
-	bitrate?: number | null;
-	user_limit?: number | null;
-	rtc_region?: string | null;
-	video_quality_mode?: number | null;
-	default_thread_rate_limit_per_user?: number | null;
-	default_auto_archive_duration?: number | null;
-	available_tags?: readonly APIGuildForumTag[];
-	flags?: number;
-	default_reaction_emoji?: { emoji_id: string | null; emoji_name: string | null } | null;
-	default_sort_order?: number | null;
-	default_forum_layout?: number | null;
-}
+export type ApiChannel = Partial<
+	Without<APITextChannel> & Without<APIGuildVoiceChannel> & Without<APIGuildForumChannel>
+> & { id: string; type: ChannelType; name: string; position: number };
 
 export const apiChannels = ({ channels }: GuildState) => channels as readonly unknown[] as readonly ApiChannel[];
 
 /** Then nothing but id, type, position and category is known. */
-export const isUnseen = ({ flags = 0 }: ApiChannel) => (flags & ChannelFlags.ChannelObfuscated) !== 0;
+export const isUnseen = ({ flags }: ApiChannel) => ((flags ?? 0) & ChannelFlags.ChannelObfuscated) !== 0;
 
 /** Without @everyone. https://discord.com/developers/docs/topics/permissions */
 export function rolesFromTop({ guild }: GuildState): APIRole[] {

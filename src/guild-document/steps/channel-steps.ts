@@ -17,6 +17,8 @@ import { sameValue } from "./values.ts";
 /** Only with Community. https://discord.com/developers/docs/resources/guild#guild-object-guild-features */
 const communityKinds: readonly string[] = ["stage", "announcement"];
 
+const ignored = ["channels", "lock_permissions"];
+
 export function addChannels(list: StepList): void {
 	const raw = byId(apiChannels(list.state));
 	const categoryIds = new Set(list.wanted.categories?.map(({ id }) => id));
@@ -28,6 +30,9 @@ export function addChannels(list: StepList): void {
 	}
 	removeChannels(list);
 }
+
+const phaseOf = (isCategory: boolean, kind = "") =>
+	isCategory ? "categories" : communityKinds.includes(kind) ? "community channels" : "channels";
 
 function guardOf(
 	{ state }: StepList,
@@ -51,16 +56,12 @@ function createChannel(list: StepList, placed: Placed, isCategory: boolean): voi
 	const { channel, category } = placed;
 	const what = isCategory ? "category" : "channel";
 	if (list.isGone(channel, what)) return;
-	const { values, changes } = list.compare<Channel>(undefined, channel, defaultsOf(channelSchema), [
-		"channels",
-		"lock_permissions",
-	]);
+	const { values, changes } = list.compare<Channel>(undefined, channel, defaultsOf(channelSchema), ignored);
 	const kind = isCategory ? undefined : (values.kind ?? "text");
 	// Discord converts it when Community is enabled, which needs other channels first.
 	const isLater = kind === "announcement" && !current.settings?.community && wanted.settings?.community === true;
 	const first = isLater ? "text" : kind;
-	const phase = isCategory ? "categories" : communityKinds.includes(first ?? "") ? "community channels" : "channels";
-	list.add(phase, {
+	list.add(phaseOf(isCategory, first), {
 		action: "create",
 		kind: what,
 		name: channel.name,
@@ -112,7 +113,7 @@ function editChannel(
 		isConverted ? { ...defaultsOf(channelSchema, { kind }), ...before } : before,
 		channel,
 		defaultsOf(channelSchema),
-		["channels", "lock_permissions"],
+		ignored,
 	);
 	const parentId = category?.id ?? "";
 	const isMoved = !isCategory && (old.category?.id ?? "") !== parentId;
@@ -122,12 +123,7 @@ function editChannel(
 		before: old.category?.name ?? "none",
 		after: category?.name ?? "none",
 	};
-	const phase = isCategory
-		? "categories"
-		: communityKinds.includes(values.kind ?? "")
-			? "community channels"
-			: "channels";
-	list.add(phase, {
+	list.add(phaseOf(isCategory, values.kind), {
 		action: "edit",
 		kind: isCategory ? "category" : "channel",
 		name: before.name,

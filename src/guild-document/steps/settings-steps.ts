@@ -5,21 +5,10 @@ import { bitsOfNames } from "../read/from-api.ts";
 import type { Phase, StepList } from "./step-list.ts";
 import { settingsBody } from "./to-api.ts";
 
-const lateSettings = [
-	"afk_channel",
-	"system_channel",
-	"rules_channel",
-	"public_updates_channel",
-	"safety_alerts_channel",
-	"preferred_locale",
-] as const satisfies readonly (keyof Settings)[];
+const ofCommunities = ["rules_channel", "public_updates_channel", "safety_alerts_channel", "preferred_locale"] as const;
 
-const ofCommunities = [
-	"rules_channel",
-	"public_updates_channel",
-	"safety_alerts_channel",
-	"preferred_locale",
-] as const satisfies readonly (typeof lateSettings)[number][];
+/** They need channels, which are made first. */
+const lateSettings: readonly string[] = ["afk_channel", "system_channel", ...ofCommunities];
 
 /** Whether the guild is a community when the steps are done. Others do without much, which Discord ignores in requests. */
 export function isCommunity({ wanted, current }: StepList): boolean {
@@ -33,29 +22,21 @@ export function addSettings(list: StepList): void {
 	const { wanted, current } = list;
 	const given = wanted.settings;
 	if (given) {
-		const late: readonly string[] = ["community", ...lateSettings];
-		const early = Object.entries(given).filter(([field]) => !late.includes(field));
-		addEdit(list, "settings", Object.fromEntries(early), "settings");
+		const edit = (phase: Phase, target: string, isOwn: (field: string) => boolean) =>
+			addEdit(list, phase, Object.fromEntries(Object.entries(given).filter(([field]) => isOwn(field))), target);
+		edit("settings", "settings", (field) => field !== "community" && !lateSettings.includes(field));
 		const wasCommunity = current.settings?.community ?? false;
 		const enables = given.community === true && !wasCommunity;
 		if (enables) addCommunity(list, given);
-		const foreign = isCommunity(list)
+		const foreign: readonly string[] = isCommunity(list)
 			? []
 			: ofCommunities.filter((field) => given[field] && given[field] !== current.settings?.[field]);
 		for (const field of foreign) list.refuse(`settings.${field}`, onlyCommunities);
-		const rest = lateSettings.filter(
-			(field) =>
-				!foreign.some((one) => one === field) &&
-				(!enables || (field !== "rules_channel" && field !== "public_updates_channel")),
-		);
-		addEdit(
-			list,
-			"channel settings",
-			Object.fromEntries([
-				...rest.map((field) => [field, given[field]]),
-				...(given.community === false && wasCommunity ? [["community", false]] : []),
-			]),
-			"channels",
+		const done = [...foreign, ...(enables ? ["rules_channel", "public_updates_channel"] : [])];
+		edit("channel settings", "channels", (field) =>
+			field === "community"
+				? given.community === false && wasCommunity
+				: lateSettings.includes(field) && !done.includes(field),
 		);
 	}
 	if (wanted.everyone && current.everyone) addEveryone(list, wanted.everyone, current.everyone);

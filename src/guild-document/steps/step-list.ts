@@ -146,36 +146,30 @@ export class StepList {
 		id === this.state.guild.id || id === everyone ? everyone : (this.#matched.names.get(id) ?? id);
 
 	/** A phase keeps the order of its steps. */
-	add(phase: Phase, step: NewStep): void {
-		const { action, kind, name, targetId, placeholder } = step;
-		const { follows, note, record } = step;
-		const { method = methods[action], path, body, picture, reason } = step;
-		const { guard, changes = [] } = step;
-		const { arrange = (filled: unknown) => filled } = step;
+	add(phase: Phase, { path, body, arrange, picture, reason, record, ...step }: NewStep): void {
+		const { action, kind, name, targetId, placeholder, guard, changes = [] } = step;
+		const { method = methods[action], needs = placeholdersIn(body), ...shown } = step;
 		const { channelId = "" } = guard ?? {};
-		const needs = [...(step.needs ?? placeholdersIn(body)), channelId];
 		const target = placeholder ?? targetId ?? "";
 		const subject = isPlaceholder(target) ? target.slice(1) : `${kind}/${this.withPlaceholders(target)}`;
 		this.#steps.get(phase)?.push({
+			...shown,
 			id: `${action} ${subject}`,
-			action,
-			kind,
 			// Tells things of the same name apart, such as "Staff/general".
 			name: keyedKinds.has(kind) ? (this.#keys.get(target) ?? name) : name,
-			targetId,
-			placeholder,
 			changes,
-			follows,
-			note,
-			needs: [...new Set(needs.filter(isPlaceholder))].filter((need) => need !== placeholder && !this.ids.has(need)),
+			needs: [...new Set([...needs, channelId].filter(isPlaceholder))].filter(
+				(need) => need !== placeholder && !this.ids.has(need),
+			),
 			guard: { ...guard, fields: changes.map(({ field }) => field) },
 			request: (given) => {
 				const all = new Map([...this.ids, ...given]);
 				const idOf = (one: string) => (isPlaceholder(one) ? (all.get(one) ?? "0") : one);
+				const filled = body === undefined ? undefined : fillPlaceholders(body, all);
 				return {
 					method,
 					path: typeof path === "string" ? path : path(idOf),
-					...(body !== undefined && { body: arrange(fillPlaceholders(body, all)) }),
+					...(body !== undefined && { body: arrange ? arrange(filled) : filled }),
 					...(picture && { picture }),
 					...(reason && { reason }),
 					...(record && {

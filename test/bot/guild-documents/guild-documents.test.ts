@@ -159,23 +159,6 @@ test("what the bot must not do is not planned, and the job says what Discord ref
 	expect(ended).toContain("Talk show: Discord refuses: Cannot execute action on this channel type (code 50024)");
 });
 
-test.each([
-	["asked for where the guild requires it", 1],
-	["not asked for elsewhere", 0],
-])("two-factor authentication of the bot's owner is %s", async (_, level) => {
-	await using running = await startService({
-		hasRealRules: true,
-		simulator: {
-			seed: { ...seed, developerHasMfa: false, guilds: seed.guilds.map((guild) => ({ ...guild, mfa_level: level })) },
-		},
-	});
-	const asked = () => running.bot.simulator.requests.list("GET /users/@me").length;
-	const before = asked();
-	const plan = await running.plan({ roles: [{ name: "New" }] });
-	expect(asked() - before).toBe(level);
-	expect(plan.includes("requires two-factor authentication")).toBe(level === 1);
-});
-
 test("other work gets its turn while a guild is compared and its steps are checked", async () => {
 	await using running = await startService({ simulator: { seed } });
 	const { connection } = running.bot;

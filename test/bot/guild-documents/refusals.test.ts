@@ -412,21 +412,6 @@ const rows: readonly Row[] = [
 		steps: () => [settings({ features: ["COMMUNITY"] }, ["community"])],
 		reason: "The bot lacks ADMINISTRATOR in the guild",
 	},
-	{
-		name: "everything that needs it, without two-factor authentication",
-		prepare: (simulator) => {
-			simulator.guild("The Cooks").mfa_level = 1;
-		},
-		options: { lacksTwoFactor: true },
-		steps: () => [newRole("New")],
-		reason: "requires two-factor authentication for moderation. The account that owns",
-	},
-	{
-		name: "nothing for two-factor authentication that the guild does not require",
-		options: { lacksTwoFactor: true },
-		steps: () => [newRole("New")],
-	},
-
 	// The role hierarchy.
 	{
 		name: "a changed role above the bot",

@@ -39,36 +39,38 @@ export interface OwnDocuments {
 	close(): Promise<void>;
 }
 
-export interface GuildFileOptions {
+const defaults = {
+	/** Receives the result: a document, a plan, or the outcome. */
+	write: (text: string): Promise<unknown> => Bun.write(Bun.stdout, text),
+	/** Receives progress and errors, line by line. */
+	report: (line: string): void => console.error(line),
+	/** False if stdin is not a terminal. */
+	ask: askOnTerminal,
+	/** Milliseconds between two requests for the progress of a job. */
+	lookMs: 1_000,
+	/** Milliseconds between two messages: about new progress, and that the command is still waiting. */
+	reportMs: [2_000, 10_000] as readonly [number, number],
+	/** Milliseconds without a response of the bot after which the command stops waiting for the job. */
+	silenceMs: 60_000,
+};
+
+export interface GuildFileOptions extends Partial<typeof defaults> {
 	/** Logs in and opens the database. Rejects with a CheckFailed if one is unavailable. */
 	open(
 		config: BotConfig,
 		log: Log,
 		options: { needsMembers: boolean; report: (line: string) => void },
 	): Promise<OwnDocuments>;
-	/** Receives the result: a document, a plan, or the outcome. Default: stdout. */
-	write?: (text: string) => Promise<unknown>;
-	/** Receives progress and errors, line by line. Default: stderr. */
-	report?: (line: string) => void;
-	/** Default: asks on the terminal; false if stdin is not one. */
-	ask?: (question: string) => Promise<boolean>;
-	/** Default: `createInterrupts()`. */
 	interrupts?: Interrupts;
-	/** Milliseconds between two requests for the progress of a job. */
-	lookMs?: number;
-	/** Milliseconds between two messages: about new progress, and that the command is still waiting. */
-	reportMs?: readonly [number, number];
-	/** Milliseconds without a response of the bot after which the command stops waiting for the job. */
-	silenceMs?: number;
 }
 
-interface Work extends Required<Omit<GuildFileOptions, "open" | "interrupts">> {
+type Work = typeof defaults & {
 	command: GuildFileCommand;
 	interrupts: Interrupts;
 	send: SendDocumentRequest;
 	startJobs(): void;
 	whoContinues: string;
-}
+};
 
 /** Resolves with the exit code. */
 export async function guildFile(
@@ -77,38 +79,25 @@ export async function guildFile(
 	log: Log,
 	options: GuildFileOptions,
 ): Promise<number> {
-	const {
-		write = (text) => Bun.write(Bun.stdout, text),
-		report = console.error,
-		ask = askOnTerminal,
-		interrupts = createInterrupts(),
-		lookMs = 1_000,
-		reportMs = [2_000, 10_000],
-		silenceMs = 60_000,
-	} = options;
+	const { interrupts = createInterrupts(), open, ...given } = options;
+	const knobs = { ...defaults, ...given };
 	try {
 		const { action, file, parts } = command;
 		if (action === "export") requireWritable(file, command.force);
 		// Before anything is asked of the bot: most mistakes are in the document.
 		const document = action === "export" ? undefined : await readDocumentFile(file, parts);
 		const needsMembers = document?.members !== undefined || (parts?.includes("members") ?? false);
-		const way = await findWay(config, log, { open: options.open, report, needsMembers, reportMs });
+		const way = await findWay(config, log, { ...knobs, open, needsMembers });
 		const work: Work = {
-			write,
-			report,
-			ask,
-			interrupts,
-			lookMs,
-			reportMs,
-			silenceMs,
+			...knobs,
+			...way,
 			command,
-			startJobs: way.startJobs,
+			interrupts,
 			// Work goes on behind an interrupted command, until its next request.
 			send: (name, input) => {
 				interrupts.check();
 				return way.send(name, input);
 			},
-			whoContinues: way.whoContinues,
 		};
 		try {
 			return await interrupts.race(document ? compareOrApply(work, document) : exportGuild(work));
@@ -116,7 +105,7 @@ export async function guildFile(
 			await way.close();
 		}
 	} catch (error) {
-		return reportError(error, report);
+		return reportError(error, knobs.report);
 	} finally {
 		interrupts.end();
 	}
@@ -136,15 +125,11 @@ function reportError(error: unknown, report: (line: string) => void): number {
 async function findWay(
 	config: BotConfig,
 	log: Log,
-	{
-		open,
-		report,
-		needsMembers,
-		reportMs,
-	}: Pick<Work, "report" | "reportMs"> & Pick<GuildFileOptions, "open"> & { needsMembers: boolean },
+	{ open, needsMembers, ...knobs }: typeof defaults & Pick<GuildFileOptions, "open"> & { needsMembers: boolean },
 ) {
 	const owner: PortOwner = config.mcpPort === 0 ? { why: "is not known: MCP_PORT is 0" } : await askPortOwner(config);
 	const url = botUrl(config);
+	const { report } = knobs;
 	if (owner.bot === config.botName) {
 		report(`Using the running bot ${config.botName} at ${url}.`);
 		const nothing = { startJobs() {}, async close() {} };
@@ -155,7 +140,7 @@ async function findWay(
 	);
 	try {
 		const opened = open(config, log, { needsMembers, report });
-		const own = await withProgress({ report, reportMs }, "logging in to Discord", opened);
+		const own = await withProgress(knobs, "logging in to Discord", opened);
 		return { ...own, whoContinues: "the job continues when the bot starts, or with the same --apply-guild" };
 	} catch (error) {
 		if (!(error instanceof CheckFailed)) throw error;

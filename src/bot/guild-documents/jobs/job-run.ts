@@ -214,13 +214,17 @@ export class JobRun {
 		id: string,
 	): Promise<void> {
 		const emojis = state.guild.emojis.filter((emoji) => emoji.id !== id);
-		const before = { ...state, guild: { ...state.guild, emojis } };
-		const ids = createdIds(job);
-		const found = await this.#differenceOf(job, guild, before, ids);
-		if (found instanceof InvalidDocument) return;
-		const step = found.steps.find((one) => one.id === step_id);
-		const hash = step?.request(ids).picture?.hash;
+		const request = await this.#requestOf(job, guild, { ...state, guild: { ...state.guild, emojis } }, step_id);
+		const hash = request?.picture?.hash;
 		if (hash !== undefined) await this.options.pictures.remember({ kind: "emoji", id, animated: false }, hash);
+	}
+
+	/** Undefined if the step does not differ any more. */
+	async #requestOf(job: Job, guild: Guild, state: GuildState, stepId: string): Promise<ApiRequest | undefined> {
+		const ids = createdIds(job);
+		const found = await this.#differenceOf(job, guild, state, ids);
+		const steps = found instanceof InvalidDocument ? [] : found.steps;
+		return steps.find(({ id }) => id === stepId)?.request(ids);
 	}
 
 	/** New values of the row; undefined if not known yet. */
@@ -270,10 +274,7 @@ export class JobRun {
 		{ step_id, after_id, done_count }: GuildJobStepRow,
 		known: ReadonlySet<string>,
 	): Promise<Partial<GuildJobStepRow>> {
-		const ids = createdIds(job);
-		const found = await this.#differenceOf(job, guild, state, ids);
-		if (found instanceof InvalidDocument) return { state: "open" };
-		const request = found.steps.find((one) => one.id === step_id)?.request(ids);
+		const request = await this.#requestOf(job, guild, state, step_id);
 		// Without a step it was recorded already.
 		if (!request?.record) return { state: "done", done_count: done_count + 1 };
 		const others = new Set([...known, ...(state.messages ?? []).map((one) => one.id)]);

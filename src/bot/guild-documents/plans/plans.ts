@@ -54,7 +54,11 @@ export interface Rules {
 	/** Those without a step id are warnings. */
 	refusals(steps: readonly Step[], guild: Guild, state: GuildState): Promise<readonly Refusal[]>;
 	/** Why the step must not run now. `ids`: real ids by placeholder. */
-	requireStep(step: Step, ids: ReadonlyMap<string, string>, guild: Guild): Promise<string | undefined>;
+	requireStep(
+		step: Step,
+		ids: ReadonlyMap<string, string>,
+		guild: Guild,
+	): string | undefined | Promise<string | undefined>;
 }
 
 /** Of a restore; the rest is always read. */

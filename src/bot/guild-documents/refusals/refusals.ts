@@ -6,13 +6,11 @@ import type { Guild } from "discord.js";
 import { describeBits, type Overwrites } from "../../../discord/permissions.ts";
 import { powerfulPermissions } from "../../../discord/powers.ts";
 import { oneField } from "../../../discord/text.ts";
-import { refusedForTwoFactor } from "../../../discord/two-factor.ts";
 import type { SentMenu } from "../../../guild-document/steps/message-steps.ts";
 import type { GuildState, Refusal, Step } from "../../../guild-document/steps.ts";
 import { unseenIn } from "../read/read-guild.ts";
 import {
 	type CheckedStep,
-	neededBits,
 	noteOnNewChannel,
 	ownRoles,
 	permissionsAfter,
@@ -25,8 +23,6 @@ import { toolsOf } from "./tools-of-steps.ts";
 
 export interface RefusalOptions {
 	denies?(toolName: string): boolean;
-	/** Of the owner of the application. Default: as at login; `lacksTwoFactor` of two-factor.ts asks Discord again. */
-	lacksTwoFactor?: boolean;
 }
 
 /** In the order of execution; `state` is before the first. Without a step id: a warning. Yields after each step. */
@@ -142,15 +138,12 @@ function refused(
 	guild: Guild,
 	own: ReadonlyMap<string, bigint>,
 	step: CheckedStep,
-	{ denies = () => false, lacksTwoFactor = guild.client.user.mfaEnabled === false }: RefusalOptions,
+	{ denies = () => false }: RefusalOptions,
 	tools: readonly string[],
 ): string | undefined {
 	const denied = [...toolsOf(step), ...tools].find((name) => denies(name));
 	if (denied) return `The operator of this bot does not allow ${denied}, which does the same (config.toml).`;
-	const reasons = [
-		lacksTwoFactor ? refusedForTwoFactor(guild, neededBits(guild, step)) : undefined,
-		...refusedPermissions(guild, own, step),
-	].filter((reason) => reason !== undefined);
+	const reasons = refusedPermissions(guild, own, step);
 	if (reasons.length > 0 && step.follows)
 		reasons.push("With lock_permissions: false the channel moves and keeps its own access.");
 	return reasons.length > 0 ? [...new Set(reasons)].join(" ") : undefined;

@@ -132,11 +132,6 @@ export function refusedPermissions(guild: Guild, own: ReadonlyMap<string, bigint
 	return checks.map(reasonOf).filter((reason) => reason !== undefined);
 }
 
-/** Guild-wide or in any channel. */
-export function neededBits(guild: Guild, step: CheckedStep): bigint {
-	return needsOf(guild, step).reduce((all, { bits }) => all | bits, 0n);
-}
-
 /** The reason or the message of its ToolError, without "Nothing was done."; undefined if the check passes. */
 export function reasonOf(check: () => unknown): string | undefined {
 	try {
@@ -155,6 +150,8 @@ function needsOf(guild: Guild, step: CheckedStep): readonly Need[] {
 	return [...needs, { bits: ViewAuditLog, why }];
 }
 
+const community = { bits: Administrator, why: "Only administrators can enable or disable Community." };
+
 function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 	const { kind, action, path, body, guard, targetId = "" } = step;
 	switch (kind) {
@@ -163,15 +160,9 @@ function ownNeeds(guild: Guild, step: CheckedStep): readonly Need[] {
 		case "member":
 			return [{ bits: ManageRoles }];
 		case "settings":
-			return [
-				{ bits: ManageGuild },
-				...(guard.fields?.includes("community")
-					? [{ bits: Administrator, why: "Only administrators can enable or disable Community." }]
-					: []),
-			];
 		case "welcome_screen":
 		case "invite":
-			return [{ bits: ManageGuild }];
+			return [{ bits: ManageGuild }, ...(guard.fields?.includes("community") ? [community] : [])];
 		case "onboarding":
 			return [{ bits: ManageGuild | ManageRoles }];
 		case "category":
