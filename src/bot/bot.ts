@@ -117,17 +117,6 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const calls = new PersonCalls({ record: (call) => void audit.record(call), log });
 	const ai = createAi({ settings: toml.ai, apiKeys: config.apiKeys, log, registry });
 	const features = createFeatures({ config, connection, store, mutex, log, registry, ai, callAs: calls.callAs });
-	const frontEnds = createFrontEnds({
-		...features,
-		suggest: features.suggest ?? (async () => []),
-		components: [...features.components, ...(auditChannel ? [auditChannel.details] : [])],
-		callAs: calls.callAs,
-		log,
-		prefix: config.command,
-		scope: toml.commands,
-		known: knownCommands,
-		deleteSecrets: toml.game?.delete_code_message ?? false,
-	});
 	const needsApproval = toml.mcp.approval !== "off";
 	const ownTools = [...allTools, ...features.tools];
 	const approvalTools = needsApproval ? createApprovalTools(store) : [];
@@ -179,6 +168,17 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 				...options.approval,
 			})
 		: undefined;
+	const frontEnds = createFrontEnds({
+		...features,
+		suggest: features.suggest ?? (async () => []),
+		components: [...features.components, auditChannel?.details, approval?.buttons].filter((one) => one !== undefined),
+		callAs: calls.callAs,
+		log,
+		prefix: config.command,
+		scope: toml.commands,
+		known: knownCommands,
+		deleteSecrets: toml.game?.delete_code_message ?? false,
+	});
 	const parts: (Part | undefined)[] = [
 		frontEnds,
 		noGuildWarning(toml, log),

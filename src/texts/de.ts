@@ -961,7 +961,6 @@ export const de = {
 		"Der Aufruf würde inzwischen etwas anderes tun, und die Anfrage steht neu in einer anderen Nachricht. Es ist nichts passiert.",
 	"approval.altered":
 		"Diese Nachricht wurde geändert, nachdem der Bot sie geschrieben hat. Vielleicht zeigt sie nicht, was der Aufruf tun würde. Es ist nichts passiert. Lehn die Anfrage ab; der Aufruf kann wiederholt werden.",
-	"approval.bot": "Bots können nicht über Anfragen entscheiden. Es ist nichts passiert.",
 	"approval.roles-only":
 		"Darüber entscheiden nur Leute mit bestimmten Rollen, und du hast keine davon. Es ist nichts passiert.",
 	"approval.managers-only": "Darüber entscheiden nur Leute mit „Server verwalten“. Es ist nichts passiert.",

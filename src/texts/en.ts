@@ -913,7 +913,6 @@ export const en = {
 		"What the call would do has changed, and the request was posted again in another message. Nothing was done.",
 	"approval.altered":
 		"This message was changed after the bot posted it, so it may not show what the call would do. Nothing was done. Deny the request; the call can be made again.",
-	"approval.bot": "Bots cannot decide on requests. Nothing was done.",
 	"approval.roles-only":
 		"Only people with certain roles can decide on this, and you have none of them. Nothing was done.",
 	"approval.managers-only": "Only people with Manage Server can decide on this. Nothing was done.",

@@ -1,7 +1,7 @@
 // Approval: calls that change something run only when a person has approved them, in Discord or at the MCP client. It
 // guards against a model's slip, not against a client: see SECURITY.md.
 
-import { type Client, Events, type Interaction } from "discord.js";
+import type { Client } from "discord.js";
 import type { JsonObject } from "../../lib/json.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
@@ -37,7 +37,6 @@ export function createApproval(options: ApprovalOptions) {
 	const requests = new Requests(options);
 	const deciding = createDeciding({ ...options, requests });
 	const parts = { ...options, requests, deciding };
-	const handleButton = createApprovalButtons(parts);
 	const askClient = new ClientApproval({ ...options, requests });
 
 	async function requestApproval(call: RequestedCall, caller: Caller): Promise<string> {
@@ -113,12 +112,8 @@ export function createApproval(options: ApprovalOptions) {
 			[approvalMethod]: async ({ id }: JsonObject, caller: Caller) => JSON.stringify(await decisionOf(id, caller)),
 			...(options.hasConsole && createConsoleApprovals(parts)),
 		} as Readonly<Record<string, OtherMethod>>,
-		attach(client: Client) {
-			requests.attach(client);
-			client.on(Events.InteractionCreate, (interaction: Interaction) => {
-				if (interaction.isButton()) void handleButton(interaction);
-			});
-		},
+		buttons: createApprovalButtons(parts),
+		attach: (client: Client) => requests.attach(client),
 		start: () => requests.start(),
 		/** Calls that wait for a decision respond at once. Call it before the MCP server is closed. */
 		stop: () => requests.stop(),

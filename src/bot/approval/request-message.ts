@@ -24,6 +24,8 @@ const maxSentenceLength = 300;
 const maxSummaryLength = 1_500;
 const maxMentions = 10;
 
+export const buttonPrefix = "approval";
+
 export type Decision = "approve" | "deny";
 type PressedButton = Decision | "details";
 
@@ -121,7 +123,7 @@ const styles: Record<PressedButton, ButtonStyle.Success | ButtonStyle.Danger | B
 };
 
 function buttonsOf(row: ApprovalRow, say: Say, buttons: readonly PressedButton[]) {
-	const idOf = (button: PressedButton) => `approval:${button}:${row.id}.${row.token}`;
+	const idOf = (button: PressedButton) => `${buttonPrefix}:${button}:${row.id}.${row.token}`;
 	return buttonRow(buttons.map((one) => ({ id: idOf(one), label: say(`approval.${one}.button`), style: styles[one] })));
 }
 
@@ -252,8 +254,8 @@ export function planOf({ plan }: Pick<ApprovalRow, "plan">): string {
 	return escapeInvisible(lines?.join("\n") ?? "");
 }
 
-/** From the custom id of a button of a request; undefined for other buttons. */
-export function readButtonId(customId: string): { button: PressedButton; id: string; token: string } | undefined {
-	const [, button, id, token] = /^approval:(approve|deny|details):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(customId) ?? [];
+/** Without the prefix. */
+export function readButtonId(rest: string): { button: PressedButton; id: string; token: string } | undefined {
+	const [, button, id, token] = /^(approve|deny|details):([0-9a-f]{12})\.([0-9a-f]{16})$/.exec(rest) ?? [];
 	return id === undefined || token === undefined ? undefined : { button: button as PressedButton, id, token };
 }

@@ -2,16 +2,13 @@
 // row alone, so it can be updated at any time. A digest tells whether the message on Discord is up to date.
 
 import { createHash } from "node:crypto";
-import {
-	type APIButtonComponentWithCustomId,
-	type APIEmbedField,
-	ButtonStyle,
-	ComponentType,
-	type RESTPostAPIChannelMessageJSONBody,
-} from "discord.js";
+import { type APIEmbedField, ButtonStyle, type RESTPostAPIChannelMessageJSONBody } from "discord.js";
 import { oneLine, truncate } from "../../discord/text.ts";
 import { type Language, render, type Said, said, sayIn, type TextKey, type Value } from "../../texts/texts.ts";
+import { buttonRow } from "../messages/buttons.ts";
 import type { Ban, Chargeback, Decision } from "../store/tables/chargebacks.ts";
+
+export const buttonPrefix = "chargeback";
 
 const maxFieldLength = 1_024;
 /** Maximum number of role mentions that are listed in one embed field. More could exceed the field's maximum length. */
@@ -30,14 +27,10 @@ interface Alert {
 export function createAlert(row: Chargeback, isHeld: boolean, language: Language): Alert {
 	const say = sayIn(language);
 	const { decision } = row;
-	const button = (
-		style: ButtonStyle.Danger | ButtonStyle.Secondary,
-		action: Decision,
-	): APIButtonComponentWithCustomId => ({
-		type: ComponentType.Button,
+	const button = (style: ButtonStyle.Danger | ButtonStyle.Secondary, action: Decision) => ({
 		style,
 		label: say(`chargeback.${action}.button`),
-		custom_id: buttonId(action, row.id),
+		id: `${buttonPrefix}:${action}:${row.id}`,
 		disabled: decision !== null,
 	});
 	const body: RESTPostAPIChannelMessageJSONBody = {
@@ -49,12 +42,7 @@ export function createAlert(row: Chargeback, isHeld: boolean, language: Language
 				timestamp: row.happened_at,
 			},
 		],
-		components: [
-			{
-				type: ComponentType.ActionRow,
-				components: [button(ButtonStyle.Danger, "ban"), button(ButtonStyle.Secondary, "dismiss")],
-			},
-		],
+		components: [buttonRow([button(ButtonStyle.Danger, "ban"), button(ButtonStyle.Secondary, "dismiss")])],
 		// The names in the embed must not ping anyone.
 		allowed_mentions: { parse: [] },
 	};
@@ -141,11 +129,8 @@ function code(text: string): string {
 	return `\`${oneLine(text).replaceAll("`", "ˋ")}\``;
 }
 
-function buttonId(action: Decision, id: string): string {
-	return `chargeback:${action}:${id}`;
-}
-
-export function readButtonId(customId: string): { decision: Decision; id: string } | undefined {
-	const [, decision, id] = /^chargeback:(ban|dismiss):([0-9a-f]{64})$/.exec(customId) ?? [];
+/** Without the prefix. */
+export function readButtonId(rest: string): { decision: Decision; id: string } | undefined {
+	const [, decision, id] = /^(ban|dismiss):([0-9a-f]{64})$/.exec(rest) ?? [];
 	return id === undefined ? undefined : { decision: decision as Decision, id };
 }

@@ -8,9 +8,9 @@ import {
 	GatewayDispatchEvents,
 	type GatewayMessageDeleteBulkDispatchData,
 	type GatewayMessageDeleteDispatchData,
-	type Interaction,
 } from "discord.js";
 import type { Sql } from "../../lib/store/statement.ts";
+import type { ComponentHandler } from "../commands/components.ts";
 import { Durable, type DurableOptions, type Step } from "../store/durable.ts";
 import {
 	type Chargeback,
@@ -24,7 +24,7 @@ import {
 } from "../store/tables/chargebacks.ts";
 import { ignoreUnavailable } from "../store/unavailable.ts";
 import { createAlert } from "./chargeback-alert.ts";
-import { createButtonHandler } from "./chargeback-buttons.ts";
+import { createChargebackButtons } from "./chargeback-buttons.ts";
 import {
 	ChargebackSteps,
 	failureReason,
@@ -51,7 +51,7 @@ export class Chargebacks {
 	readonly #sql: Sql;
 	readonly #steps: ChargebackSteps;
 	readonly #respond: (request: Request) => Promise<Response>;
-	readonly #handleButton: ReturnType<typeof createButtonHandler>;
+	readonly components: readonly ComponentHandler[];
 	readonly #work: Durable;
 	#moved: Set<string> | "anyone" = new Set();
 	#deleted: Set<string> | "anything" = new Set();
@@ -79,12 +79,8 @@ export class Chargebacks {
 				this.#work.wake();
 			},
 		});
-		this.#handleButton = createButtonHandler({
-			store,
-			staffRoles: settings.staffRoles,
-			log,
-			onDecision: this.#work.wake,
-		});
+		const { staffRoles } = settings;
+		this.components = [createChargebackButtons({ store, staffRoles, log, onDecision: this.#work.wake })];
 	}
 
 	async #scan(running: ReadonlySet<string>): Promise<Step[]> {
@@ -196,9 +192,6 @@ export class Chargebacks {
 	}
 
 	attach(client: Client): void {
-		client.on(Events.InteractionCreate, (interaction: Interaction) => {
-			if (interaction.isButton()) void this.#handleButton(interaction);
-		});
 		client.on(Events.GuildMemberAdd, this.#onMemberMove);
 		client.on(Events.GuildMemberRemove, this.#onMemberMove);
 		this.#listenToDeletions(client);

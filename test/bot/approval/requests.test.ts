@@ -1,11 +1,7 @@
 // Requests for approval: who sees them, where they are posted, what they show, and what becomes of them in trouble.
 
 import { describe, expect, test } from "bun:test";
-import { type ButtonInteraction, PermissionFlagsBits, PermissionsBitField } from "discord.js";
-import * as v from "valibot";
-import { createApprovalButtons } from "../../../src/bot/approval/approval-buttons.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
-import { recordLog } from "../../support/log.ts";
+import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
 import {
 	type ApprovalWorld,
@@ -368,28 +364,4 @@ describe("the requester's rights", () => {
 		expect(await world.state(staff(world), id)).toContain(" | failed | ");
 		await world.shown("Kick members: failed");
 	});
-});
-
-test("a bot decides nothing", async () => {
-	const replies: string[] = [];
-	const unused = async () => {
-		throw new Error("nothing is decided");
-	};
-	const press = createApprovalButtons({
-		settings: v.parse(toml, { bot_name: "Alpha" }).mcp,
-		requests: { retire: unused },
-		deciding: { decide: unused, find: unused },
-		log: recordLog().log,
-	});
-	// Discord lets no bot press a button.
-	await press({
-		locale: "en-US",
-		customId: `approval:approve:0123456789ab.${"0".repeat(16)}`,
-		user: { id: "1", bot: true },
-		member: { roles: [] },
-		memberPermissions: new PermissionsBitField(["Administrator"]),
-		deferReply: async () => {},
-		editReply: async ({ content }: { content: string }) => replies.push(content),
-	} as unknown as ButtonInteraction);
-	expect(replies).toEqual(["Bots cannot decide on requests. Nothing was done."]);
 });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ButtonInteraction, DiscordAPIError, RESTJSONErrorCodes } from "discord.js";
 import { createAlert } from "../../../src/bot/game/chargeback-alert.ts";
-import { createButtonHandler } from "../../../src/bot/game/chargeback-buttons.ts";
+import { createChargebackButtons } from "../../../src/bot/game/chargeback-buttons.ts";
 import { ChargebackSteps, failureReason } from "../../../src/bot/game/chargeback-steps.ts";
 import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
 import { Chargebacks } from "../../../src/bot/game/chargebacks.ts";
@@ -939,7 +939,7 @@ describe("where the store's answer is lost", () => {
 		const around = losing("UPDATE chargebacks SET decision");
 		await using alone = await startAlone({ ready: false }, around);
 		let looks = 0;
-		const press = createButtonHandler({
+		const buttons = createChargebackButtons({
 			store: { sql: alone.sql },
 			staffRoles: ["1"],
 			log: alone.log,
@@ -949,13 +949,10 @@ describe("where the store's answer is lost", () => {
 		});
 		await alone.tell();
 		const [row] = await alone.open();
-		await press({
-			customId: `chargeback:ban:${row?.id}`,
-			user: { id: "9" },
-			member: { roles: ["1"] },
-			deferReply: async () => {},
-			editReply: async () => {},
-		} as unknown as ButtonInteraction);
+		const press = { user: { id: "9" }, member: { roles: ["1"] }, isButton: () => true, deferReply: async () => {} };
+		const pressed = buttons.run(press as unknown as ButtonInteraction<"cached">, `ban:${row?.id}`);
+		expect(pressed).rejects.toBeInstanceOf(StoreUnavailable);
+		await pressed.catch(() => {});
 		expect((await alone.open())[0]?.decision).toBe("ban");
 		expect(looks).toBe(1);
 	});
