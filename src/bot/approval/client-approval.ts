@@ -75,7 +75,7 @@ export class ClientApproval {
 		const row = this.options.requests.newRow(call, preview, { id, expires_at: expiresAt });
 		const question = questionAbout(row, {
 			botName: call.context.self.name,
-			guildName: this.options.connection.guilds.find(({ id }) => id === row.guild_id)?.name,
+			guildName: this.options.connection.guild(row.guild_id ?? "")?.name,
 			hasChanged,
 		});
 		if (!question)

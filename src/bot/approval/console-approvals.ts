@@ -91,7 +91,7 @@ export function createConsoleApprovals({
 	}
 
 	function describe({ row, mayDeny, why }: Seen): WaitingApproval {
-		const name = connection.guilds.find(({ id }) => id === row.guild_id)?.name;
+		const name = connection.guild(row.guild_id ?? "")?.name;
 		const isShort = whyTooLong(row) === undefined;
 		const guild = row.guild_id === null ? null : { id: row.guild_id, name: (name ?? "unknown").slice(0, 200) };
 		return {

@@ -65,7 +65,7 @@ export function createDeciding(options: DecidingOptions) {
 	async function whyNotApprove(row: ApprovalRow, decider: Decider): Promise<Reason | undefined> {
 		const own = whyOwn(row, decider);
 		if (own !== undefined || decider === operator) return own && { why: own };
-		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
+		const guild = connection.guild(row.guild_id ?? "");
 		const member = guild && (await absentIf([UnknownMember, UnknownUser], () => guild.members.fetch(decider.id)));
 		if (guild && !member) return { why: said("approval.why.no-member", { server: inlineText(guild.name, 200) }) };
 		const { set, context } = options.select({

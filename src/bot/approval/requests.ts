@@ -3,8 +3,9 @@
 // kill is found by a scan: a call that had begun is "unknown" and never runs again.
 
 import { createHash, randomBytes } from "node:crypto";
-import { type Client, DiscordAPIError, Events, type SendableChannels } from "discord.js";
+import { type Client, DiscordAPIError, type SendableChannels } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { channelName } from "../../discord/describe.ts";
 import { bitsIn, describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
@@ -245,7 +246,7 @@ export class Requests {
 		return {
 			row,
 			title: render(this.titleOf(row), this.#languageFor(row)),
-			guildName: this.options.connection.guilds.find(({ id }) => id === row.guild_id)?.name,
+			guildName: this.options.connection.guild(row.guild_id ?? "")?.name,
 			language: this.#languageFor(row),
 		};
 	}
@@ -583,8 +584,7 @@ export class Requests {
 	}
 
 	attach(client: Client): void {
-		client.on(Events.ClientReady, this.#work.retryAll);
-		client.on(Events.ShardReady, this.#work.retryAll);
+		onSessionOrGuild(client, this.#work.retryAll);
 	}
 
 	start(): void {

@@ -1,6 +1,7 @@
 // The steps of a chargeback. Each can be repeated after an unknown outcome: it checks Discord, does what is missing, then
 // records success in the store.
 
+import type { Client } from "discord.js";
 import {
 	type APIGuildMember,
 	type APIMessage,
@@ -16,6 +17,7 @@ import { saidProblem } from "../../discord/rest/errors.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
+import { findSent } from "../messages/find-sent.ts";
 import { NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -59,9 +61,6 @@ export function isDone({ decision, discord_ban, game_ban, restoration }: Chargeb
 	return decision === "dismiss" && restoration !== "pending" && restoration !== "absent";
 }
 
-const clockToleranceMs = 3_600_000;
-const messagesPerPage = 100;
-
 export class ChargebackSteps {
 	constructor(private readonly options: StepsOptions) {}
 
@@ -86,12 +85,12 @@ export class ChargebackSteps {
 		return languageOf(this.#guild()?.preferredLocale);
 	}
 
-	#discord(): { rest: REST; guild: Guild; selfId: string } {
+	#discord(): { client: Client<true>; rest: REST; guild: Guild } {
 		if (!this.options.connection.ready) throw new NotNow("the bot is not connected to Discord");
 		const client = this.options.connection.discord;
 		const guild = this.#guild();
 		if (!guild?.available) throw new NotNow("the guild is unavailable on Discord");
-		return { rest: client.rest, guild, selfId: client.user.id };
+		return { client, rest: client.rest, guild };
 	}
 
 	#update({ id }: Pick<Chargeback, "id">, changes: Parameters<typeof updateChargebacks>[2]): Promise<void> {
@@ -203,7 +202,9 @@ export class ChargebackSteps {
 	async #alert(row: Chargeback, isHeld: boolean): Promise<void> {
 		const { body, digest } = createAlert(row, isHeld, this.language);
 		if (row.channel_id === null || row.message_id === null) {
-			const found = await this.#findAlert(row);
+			const { client } = this.#discord();
+			const isThis = ({ components }: APIMessage) => JSON.stringify(components).includes(row.id);
+			const found = await findSent(client, this.options.settings.staffChannel, row.received_at, isThis);
 			const message = found ?? (await this.#sendAlert(row, body));
 			await this.#update(row, { channel_id: message.channel_id, message_id: message.id, shown: found ? null : digest });
 			// The content of an earlier alert is unknown: the next step updates it.
@@ -230,24 +231,6 @@ export class ChargebackSteps {
 		return (await rest.post(Routes.channelMessages(this.options.settings.staffChannel), {
 			body: { ...body, nonce, enforce_nonce: true },
 		})) as APIMessage;
-	}
-
-	async #findAlert({ id, received_at }: Chargeback): Promise<APIMessage | undefined> {
-		const { rest, selfId } = this.#discord();
-		for (let before: string | undefined; ; ) {
-			const query = new URLSearchParams({ limit: String(messagesPerPage) });
-			if (before !== undefined) query.set("before", before);
-			const page = (await rest.get(Routes.channelMessages(this.options.settings.staffChannel), {
-				query,
-			})) as APIMessage[];
-			const found = page.find(
-				({ author, components }) => author.id === selfId && JSON.stringify(components).includes(id),
-			);
-			const oldest = page.at(-1);
-			if (found || !oldest || page.length < messagesPerPage) return found;
-			if (Date.parse(oldest.timestamp) < received_at - clockToleranceMs) return;
-			before = oldest.id;
-		}
 	}
 }
 

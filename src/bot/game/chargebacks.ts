@@ -9,6 +9,7 @@ import {
 	type GatewayMessageDeleteBulkDispatchData,
 	type GatewayMessageDeleteDispatchData,
 } from "discord.js";
+import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import type { ComponentHandler } from "../commands/components.ts";
 import { Durable, type DurableOptions, type Step } from "../store/durable.ts";
@@ -195,8 +196,7 @@ export class Chargebacks {
 		client.on(Events.GuildMemberAdd, this.#onMemberMove);
 		client.on(Events.GuildMemberRemove, this.#onMemberMove);
 		this.#listenToDeletions(client);
-		client.on(Events.ClientReady, this.#reset);
-		client.on(Events.ShardReady, this.#reset);
+		onSessionOrGuild(client, this.#reset);
 	}
 
 	/** If so, nothing else may change the user's roles. Rejects with StoreUnavailable if the database is unavailable. */

@@ -313,7 +313,8 @@ function requireGuild(connection: Connection, guildId: string | undefined): Guil
 	return guild;
 }
 
-function findGuild({ guilds }: Connection, guildId: string | undefined): Guild | undefined {
-	if (guildId !== undefined) return guilds.find(({ id }) => id === guildId);
-	return guilds.length === 1 ? guilds[0] : undefined;
+function findGuild(connection: Connection, guildId: string | undefined): Guild | undefined {
+	if (guildId !== undefined) return connection.guild(guildId);
+	const [only, ...others] = connection.guilds;
+	return others.length === 0 ? only : undefined;
 }

@@ -23,7 +23,7 @@ type PageArguments = { limit: number } & {
 
 /** Newest first. */
 export async function fetchPage(
-	{ id, client }: MessageChannel,
+	{ id, client }: Pick<MessageChannel, "id" | "client">,
 	{ limit, ...cursors }: PageArguments,
 ): Promise<APIMessage[]> {
 	const query = new URLSearchParams({ limit: String(limit) });

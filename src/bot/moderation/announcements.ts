@@ -2,15 +2,7 @@
 // the message when the state ends, no matter who ended it. A row is stored before the message is sent, and each row is compared
 // with the current state, so a restart leaves no message behind.
 
-import {
-	type APIMessage,
-	type Client,
-	Events,
-	type Guild,
-	RESTJSONErrorCodes,
-	Routes,
-	SnowflakeUtil,
-} from "discord.js";
+import { type APIMessage, type Client, Events, type Guild, RESTJSONErrorCodes, Routes } from "discord.js";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { onSessionOrGuild } from "../../discord/connection/session-events.ts";
 import { absentIf } from "../../discord/find.ts";
@@ -18,6 +10,7 @@ import { saidPlatformError } from "../../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { languageOf, render, type Said, said } from "../../texts/texts.ts";
+import { findSent } from "../messages/find-sent.ts";
 import { channels, duration } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
@@ -36,8 +29,6 @@ import type { Announcer, DoneAction } from "../tool/context.ts";
 
 /** Of the tool's time, in milliseconds. */
 const reserveMs = 1_000;
-/** How far Discord's clock may be behind, in milliseconds. */
-const clockMs = 10_000;
 const maxNonceLength = 25;
 const batchSize = 5;
 const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
@@ -159,7 +150,7 @@ export class Announcements implements Announcer {
 		const steps: Step[] = [];
 		const { arrivedAfterMs = 15_000 } = this.options;
 		for (const row of await selectAnnouncements(this.#sql)) {
-			const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
+			const guild = this.options.connection.guild(row.guild_id);
 			if (!guild?.available || this.#sending.has(row.id)) continue;
 			const isOver = await this.#isOver(guild, row);
 			if (row.message_id !== null && !isOver) continue;
@@ -203,11 +194,8 @@ export class Announcements implements Announcer {
 	}
 
 	async #find(guild: Guild, { channel_id, asked_at, content }: Announcement): Promise<string | undefined> {
-		const after = SnowflakeUtil.generate({ timestamp: asked_at - clockMs }).toString();
-		const query = new URLSearchParams({ after, limit: "100" });
-		const read = () => guild.client.rest.get(Routes.channelMessages(channel_id), { query });
-		const messages = (await absentIf([UnknownChannel], read)) as APIMessage[] | undefined;
-		return messages?.find((one) => one.author.id === guild.client.user.id && one.content === content)?.id;
+		const find = () => findSent(guild.client, channel_id, asked_at, (one) => one.content === content);
+		return (await absentIf([UnknownChannel], find))?.id;
 	}
 
 	attach(client: Client): void {

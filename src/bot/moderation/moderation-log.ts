@@ -68,16 +68,12 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
 
-	function guildOf(guildId: string): Guild | undefined {
-		return connection.guilds.find(({ id }) => id === guildId);
-	}
-
 	function defaultIn(guildId: string): string | undefined {
-		return guildOf(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
+		return connection.guild(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
 	}
 
 	function writableChannel(channelId: string, guildId: string): string {
-		const guild = guildOf(guildId);
+		const guild = connection.guild(guildId);
 		if (canWrite(guild, channelId) || !canWrite(guild, defaultChannel)) {
 			replaced.delete(guildId);
 			return channelId;
@@ -133,11 +129,11 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 			const queued = (async () => {
 				const id = channelId ?? (await channelOrDefault(guildId));
 				if (id === undefined) return;
-				const channel = guildOf(guildId)?.channels.cache.get(id);
+				const channel = connection.guild(guildId)?.channels.cache.get(id);
 				const isOpen = channel !== undefined && isPublic(channel);
 				if (isOpen && entry.confidential === "entry") return;
 				queue.push(id, () =>
-					createEmbed(entry, { at, isOpen, language: languageOf(guildOf(guildId)?.preferredLocale) }),
+					createEmbed(entry, { at, isOpen, language: languageOf(connection.guild(guildId)?.preferredLocale) }),
 				);
 			})().finally(() => pending.delete(queued));
 			pending.add(queued);

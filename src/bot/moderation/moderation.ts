@@ -75,7 +75,7 @@ export function createModeration(featureOptions: FeatureOptions): Feature | unde
 }
 
 /** Of a member, or of a user in the cache. */
-function nameOf({ guilds }: Connection, guildId: string, userId: string): string | undefined {
-	const guild = guilds.find(({ id }) => id === guildId);
+function nameOf(connection: Connection, guildId: string, userId: string): string | undefined {
+	const guild = connection.guild(guildId);
 	return (guild?.members.cache.get(userId) ?? guild?.client.users.cache.get(userId))?.displayName;
 }

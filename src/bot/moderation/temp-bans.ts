@@ -23,7 +23,7 @@ import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { render, said, type Text } from "../../texts/texts.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
+import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import { selectBanCase } from "../store/tables/cases.ts";
 import { hasBanSince } from "../store/tables/chargebacks.ts";
@@ -355,12 +355,6 @@ export class TempBans implements StoredBans {
 
 function keyOf({ guild_id, user_id }: TempBanKey): string {
 	return `${guild_id} ${user_id}`;
-}
-
-function requireGuild({ guilds, ready }: Connection, guildId: string): Guild {
-	const guild = guilds.find(({ id }) => id === guildId);
-	if (!ready || !guild?.available) throw new NotNow();
-	return guild;
 }
 
 async function putBan(

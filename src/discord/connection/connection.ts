@@ -215,6 +215,10 @@ export class Connection {
 		return [...(this.#client?.guilds.cache.values() ?? [])];
 	}
 
+	guild(id: string): Guild | undefined {
+		return this.#client?.guilds.cache.get(id);
+	}
+
 	/** Throws a SaidError while the bot is not logged in. */
 	get discord(): Client<true> {
 		if (this.#client?.isReady()) return this.#client;

@@ -3,7 +3,7 @@
 
 import type { Client } from "discord.js";
 import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
-import { Durable, NotNow, type Step } from "../../store/durable.ts";
+import { Durable, requireGuild, type Step } from "../../store/durable.ts";
 import { type CaseRow, selectAskedCases } from "../../store/tables/cases.ts";
 import { type Case, type CaseResult, type CasesOptions, type NewCase, toCase } from "./case.ts";
 import { decideCase } from "./decide.ts";
@@ -48,8 +48,7 @@ export class CaseWorker {
 
 	async #finish(one: Case): Promise<void> {
 		const { connection, store, settle } = this.options;
-		const guild = connection.guilds.find(({ id }) => id === one.guildId);
-		if (!guild?.available) throw new NotNow();
+		const guild = requireGuild(connection, one.guildId);
 		const result = one.source
 			? await new Escalation(this.options).carryOut(guild, one)
 			: await decideCase(guild, one, store.sql);

@@ -11,7 +11,7 @@ import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteEndedRaidSteps,
@@ -111,9 +111,8 @@ export class RaidModes {
 
 	async #process(guildId: string): Promise<void> {
 		const mode = await selectRaidMode(this.#sql, guildId);
-		const guild = this.#connection.guilds.find(({ id }) => id === guildId);
 		if (!mode) return;
-		if (!guild?.available) throw new NotNow("the guild is unavailable");
+		const guild = requireGuild(this.#connection, guildId);
 		const changed: RaidStep[] = [];
 		let mustRenew = false;
 		for (;;) {

@@ -11,11 +11,12 @@ import {
 	RESTJSONErrorCodes,
 } from "discord.js";
 import type { Connection } from "../../../discord/connection/connection.ts";
+import { onSessionOrGuild } from "../../../discord/connection/session-events.ts";
 import { absentIf } from "../../../discord/find.ts";
-import { lowestIdAt } from "../../../discord/ids.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
-import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
+import { findSent } from "../../messages/find-sent.ts";
+import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteReportsBefore,
@@ -42,8 +43,6 @@ const batchSize = 50;
 /** Of an open report's entry, in milliseconds, so that many reporters cause few requests. */
 const updateIntervalMs = 2_000;
 const keptMs = 180 * 86_400_000;
-const clockSkewMs = 60_000;
-const maxPages = 5;
 
 const unusable = "reports are refused: the channel of the setting moderation.reports cannot be used";
 
@@ -124,8 +123,7 @@ export class EntryWorker {
 
 	/** After a crash, first searches for an entry that may have been posted. */
 	async #show(row: ReportRow): Promise<void> {
-		const guild = this.options.connection.guilds.find(({ id }) => id === row.guild_id);
-		if (!this.options.connection.ready || !guild?.available) throw new NotNow();
+		const guild = requireGuild(this.options.connection, row.guild_id);
 		const isOpen = row.state === "open";
 		const entry = await this.#findEntry(guild, row);
 		if (entry) return this.#edit(entry, row);
@@ -194,19 +192,15 @@ export class EntryWorker {
 		if (entry_channel_id === this.options.channelId && !removesTexts) this.#usableChannel(guild);
 		const channel = guild.channels.cache.get(entry_channel_id ?? "");
 		if (!channel?.isTextBased()) return undefined;
-		if (entry_id !== null)
-			return absentIf([UnknownMessage, UnknownChannel], () =>
-				channel.messages.fetch({ message: entry_id, force: true, cache: false }),
-			);
-		if (post_at === null) return undefined;
-		let after = String(lowestIdAt(post_at - clockSkewMs));
-		for (let pages = 0; pages < maxPages; pages += 1) {
-			const page = await channel.messages.fetch({ after, limit: 100, cache: false });
-			const entry = page.find((message) => isEntryOf(message, row));
-			if (entry || page.size < 100) return entry;
-			after = page.firstKey() ?? after;
-		}
-		return undefined;
+		const find = async () =>
+			post_at === null
+				? undefined
+				: (await findSent(guild.client, channel.id, post_at, (one) => isEntryOf(one, row)))?.id;
+		const message = entry_id ?? (await find());
+		if (message === undefined) return undefined;
+		return absentIf([UnknownMessage, UnknownChannel], () =>
+			channel.messages.fetch({ message, force: true, cache: false }),
+		);
 	}
 
 	async #copyFor({ guild }: StaffChannel, { message_id, channel_id }: ReportRow): Promise<MessageCopy | undefined> {
@@ -243,9 +237,8 @@ export class EntryWorker {
 			const isNowhere = known.map((guild) => this.whereIn(guild)).every((where) => where === "no channel");
 			if (isNowhere && known.length === guilds.length)
 				log.warn(unusable, { channel: channelId, reason: "the bot is in no guild with this channel" });
-			retryAll();
 		});
-		client.on(Events.ShardReady, retryAll);
+		onSessionOrGuild(client, retryAll);
 		client.on(Events.ChannelUpdate, ({ id }) => {
 			if (id === channelId) retryAll();
 		});

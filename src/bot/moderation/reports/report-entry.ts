@@ -3,9 +3,9 @@
 
 import {
 	type APIEmbed,
+	type APIMessage,
 	ButtonStyle,
 	EmbedBuilder,
-	type Message,
 	type MessageCreateOptions,
 	type MessageEditOptions,
 } from "discord.js";
@@ -93,10 +93,8 @@ export function copyIn<E>({ message_id }: Pick<ReportRow, "message_id">, [, copy
 	return message_id === null ? undefined : copy;
 }
 
-export function isEntryOf({ author, client, components }: Message, { number }: ReportRow): boolean {
-	if (author.id !== client.user.id) return false;
-	const rows = components.map((component) => JSON.stringify(component));
-	return rows.some((row) => row.includes(`"${entryPrefix}:dismiss:${number}"`));
+export function isEntryOf({ components }: APIMessage, { number }: ReportRow): boolean {
+	return JSON.stringify(components).includes(`"${entryPrefix}:dismiss:${number}"`);
 }
 
 /** Oldest first. */

@@ -59,7 +59,7 @@ export class Reporting {
 	constructor(private readonly options: ReportingOptions) {}
 
 	#guildOf(id: string): Guild {
-		const guild = this.options.connection.guilds.find((one) => one.id === id);
+		const guild = this.options.connection.guild(id);
 		if (guild?.available) return guild;
 		throw new SaidError(said("report.refused.later"));
 	}

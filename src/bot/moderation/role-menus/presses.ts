@@ -38,7 +38,7 @@ export function createPressHandler(options: PressOptions): ComponentHandler {
 	const { connection, mutex, isRestricted, reserved, queue, log, onPressed } = options;
 
 	async function carryOut({ guildId, user, message }: Press, choice: Choice): Promise<Change> {
-		const guild = connection.guilds.find(({ id }) => id === guildId);
+		const guild = connection.guild(guildId);
 		if (!guild?.available) throw new SaidError(said("menu.unavailable"));
 		return mutex.withLock(user.id, async () => {
 			// The interaction has the roles from before the wait, and the cache may not have the latest press yet.

@@ -152,7 +152,7 @@ export class Incidents {
 
 	async #tell(incident: Incident): Promise<void> {
 		const { guildId, userId, rule, until, messages } = incident;
-		const guild = this.options.connection.guilds.find(({ id }) => id === guildId);
+		const guild = this.options.connection.guild(guildId);
 		if (!this.options.telling || !guild || !this.#tellings.take()) return;
 		const channels = [...new Set(messages.values())].slice(0, maxToldChannels);
 		const say = sayIn(guild.preferredLocale);

@@ -33,8 +33,7 @@ export function createEntries({ connection, log, channelOf, isDry, ...options }:
 		return persistently(
 			async () => {
 				const { rest } = connection.discord;
-				const guild = connection.guilds.find((one) => one.id === guildId);
-				const body = messageOf(incident, sayIn(guild?.preferredLocale), isDry);
+				const body = messageOf(incident, sayIn(connection.guild(guildId)?.preferredLocale), isDry);
 				if (entry) {
 					const path = Routes.channelMessage(channelId, entry.messageId);
 					await rest.patch(path, { body });

@@ -142,7 +142,7 @@ export function createSpam(options: SpamOptions) {
 		if (!connection.ready) return;
 		mustResume = false;
 		try {
-			await incidents.resume((id) => connection.guilds.find((one) => one.id === id)?.available === true);
+			await incidents.resume((id) => connection.guild(id)?.available === true);
 		} catch (error) {
 			mustResume = true;
 			throw error;
