@@ -171,7 +171,7 @@ function createParts(config: BotConfig, log: Log, options: BotOptions) {
 	const frontEnds = createFrontEnds({
 		...features,
 		suggest: features.suggest ?? (async () => []),
-		components: [...features.components, auditChannel?.details, approval?.buttons].filter((one) => one !== undefined),
+		components: [features.components, approval?.components ?? [], auditChannel?.details ?? []].flat(),
 		callAs: calls.callAs,
 		log,
 		prefix: config.command,

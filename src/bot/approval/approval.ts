@@ -112,7 +112,7 @@ export function createApproval(options: ApprovalOptions) {
 			[approvalMethod]: async ({ id }: JsonObject, caller: Caller) => JSON.stringify(await decisionOf(id, caller)),
 			...(options.hasConsole && createConsoleApprovals(parts)),
 		} as Readonly<Record<string, OtherMethod>>,
-		buttons: createApprovalButtons(parts),
+		components: [createApprovalButtons(parts)],
 		attach: (client: Client) => requests.attach(client),
 		start: () => requests.start(),
 		/** Calls that wait for a decision respond at once. Call it before the MCP server is closed. */

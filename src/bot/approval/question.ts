@@ -4,7 +4,7 @@ import { oneField, truncate } from "../../discord/text.ts";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import { type ElicitationRequest, elicitedAnswer } from "../../mcp/elicitation.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
-import { callLines, principalOf } from "./request-message.ts";
+import { callLines, requesterText } from "./request-message.ts";
 
 /** In `inputRequests` and `inputResponses`. */
 export const questionName = "approval";
@@ -29,7 +29,7 @@ export function questionAbout(
 	{ botName, guildName, hasChanged }: QuestionFacts,
 ): ElicitationRequest | undefined {
 	const facts = [
-		`For: ${requesterText(row)}`,
+		`For: ${requesterText(row, "en", true)}`,
 		`Client: ${nameText(row.client)}`,
 		`Server: ${row.guild_id === null ? "none" : `${nameText(guildName)} (ID: ${row.guild_id})`}`,
 		...callLines(row),
@@ -65,16 +65,6 @@ export function decisionIn(params: JsonObject): "approved" | "denied" | "cancell
 	const { decision } = isObject(answer.content) ? answer.content : {};
 	if (decision === "Approve") return "approved";
 	return decision === "Deny" ? "denied" : undefined;
-}
-
-function requesterText(row: ShownRow): string {
-	const principal = principalOf(row);
-	if (!principal || principal.id === "root") return "the holder of MCP_AUTH_TOKEN";
-	const { person, id, name } = principal;
-	const key = id.startsWith("key:") ? `the key ${nameText(name)}` : "";
-	if (!person) return key || nameText(name);
-	const who = `${nameText(person.name)} (ID: ${person.id})`;
-	return key ? `${who}, with ${key}` : who;
 }
 
 function nameText(name: string | undefined): string {

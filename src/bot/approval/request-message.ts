@@ -202,7 +202,7 @@ function embedOf({ row, guildName, language }: ShownRequest): EmbedBuilder {
 type FieldKey = Extract<TextKey, `approval.${string}.field`>;
 
 /** The root key, an API key or a client, and the person in whose name it acts. */
-export function requesterText(row: ApprovalRow, language: Language, isNamed = false): string {
+export function requesterText(row: Pick<ApprovalRow, "principal">, language: Language, isNamed = false): string {
 	const say = sayIn(language);
 	const principal = principalOf(row);
 	if (!principal || principal.id === "root") return say("approval.for.root");

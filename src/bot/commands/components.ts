@@ -7,6 +7,7 @@ import {
 	Events,
 	type Interaction,
 	type ModalSubmitInteraction,
+	type RepliableInteraction,
 } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { languageOf, render } from "../../texts/texts.ts";
@@ -14,6 +15,11 @@ import { answerPrivately, describeFailure } from "./answer.ts";
 import { Limiter, tooOftenOnce } from "./cooldown.ts";
 
 export type ComponentInteraction = ButtonInteraction | AnySelectMenuInteraction | ModalSubmitInteraction;
+
+/** Of a call in the name of who used it. */
+export function callerOf({ guildId, user, locale }: RepliableInteraction) {
+	return { guildId: guildId ?? "", person: { id: user.id, name: user.globalName ?? user.username }, locale };
+}
 
 /** For custom_ids that are `prefix`, or start with `prefix` and ":". */
 export interface ComponentHandler {

@@ -22,7 +22,7 @@ import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
 import { autocomplete, type Suggest } from "./autocomplete.ts";
 import { type ChatCommandsOptions, requirePrivate } from "./chat-commands.ts";
-import type { ComponentHandler, ComponentInteraction } from "./components.ts";
+import { type ComponentHandler, type ComponentInteraction, callerOf } from "./components.ts";
 import { helpCommand } from "./definitions.ts";
 import {
 	type Form,
@@ -279,17 +279,13 @@ function valuesOf({ options }: ChatInputCommandInteraction, action: Action): Val
 	return values;
 }
 
-function placeOf(
-	{ guildId, channelId, createdTimestamp, user, locale, client }: RepliableInteraction,
-	command: string,
-): Place {
+function placeOf(interaction: RepliableInteraction, command: string): Place {
+	const { channelId, createdTimestamp, client } = interaction;
 	return {
-		guildId: guildId ?? "",
+		...callerOf(interaction),
 		channelId: channelId ?? "",
 		at: createdTimestamp,
-		person: { id: user.id, name: user.globalName ?? user.username },
 		command,
-		locale,
 		isThread: (id) => client.channels.cache.get(id)?.isThread() ?? false,
 	};
 }

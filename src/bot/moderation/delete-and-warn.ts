@@ -3,7 +3,7 @@
 import { maxReasonLength } from "../../discord/text.ts";
 import { sayIn } from "../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../commands/answer.ts";
-import type { ComponentHandler } from "../commands/components.ts";
+import { type ComponentHandler, callerOf } from "../commands/components.ts";
 import { modalOf } from "../commands/forms.ts";
 import type { MenuHandler } from "../commands/menus.ts";
 import type { CallAs } from "../tool/call-as.ts";
@@ -30,16 +30,14 @@ export function createDeleteAndWarn(callAs: CallAs): { menu: MenuHandler; compon
 				await deferPrivately(interaction);
 				const [channel_id = "", messageId = "", userId = ""] = rest.split(":");
 				const reason = interaction.fields.getTextInputValue("reason").trim();
-				const { user, guildId, locale } = interaction;
-				const person = { id: user.id, name: user.globalName ?? user.username };
-				const call = { guildId, person, command: deleteAndWarnName, locale };
+				const call = { ...callerOf(interaction), command: deleteAndWarnName };
 				const deleted = await callAs({
 					...call,
 					tool: "delete_messages",
 					args: { channel_id, message_ids: [messageId], reason },
 				});
 				if (deleted.isError) {
-					const text = `${deleted.text}\n${sayIn(locale)("case.nobody_warned")}`;
+					const text = `${deleted.text}\n${sayIn(interaction.locale)("case.nobody_warned")}`;
 					return answerPrivately(interaction, text);
 				}
 				const warned = await callAs({

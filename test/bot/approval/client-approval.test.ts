@@ -104,7 +104,7 @@ test("the question shows the call in full, and Approve runs it", async () => {
 	expect(world.posts()).toEqual([]);
 	for (const part of [
 		"Approve ban by the bot Alpha?",
-		`For: ada (ID: ${person.id}), with the key k`,
+		`For: <@${person.id}> (ada), with the key k`,
 		"Client: Claude",
 		`Server: The Cooks (ID: ${world.guild.id})`,
 		world.simulator.user("zoe").id,

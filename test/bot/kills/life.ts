@@ -4,6 +4,7 @@
 import { afterAll } from "bun:test";
 import type { Client, Guild } from "discord.js";
 import * as v from "valibot";
+import { type ComponentHandler, serveComponents } from "../../../src/bot/commands/components.ts";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
@@ -178,10 +179,14 @@ export async function run(scenario: Scenario, store: Store, at?: Trouble) {
 }
 
 /** A feature of which the table needs what every feature has. */
-export function featureOf(...parts: readonly Required<Pick<Feature, "attach" | "start" | "close">>[]): Feature {
+type Part = Required<Pick<Feature, "attach" | "start" | "close">> & { components?: readonly ComponentHandler[] };
+
+export function featureOf(...parts: readonly Part[]): Feature {
 	return {
 		attach(client) {
 			for (const part of parts) part.attach(client);
+			const handlers = parts.flatMap(({ components = [] }) => components);
+			serveComponents(client, { handlers, log: recordLog().log });
 		},
 		start() {
 			for (const part of parts) part.start();

@@ -604,7 +604,7 @@ function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 					...featureOf(chargebacks),
 					async begin({ sql }) {
 						// The game server tells until it is heard.
-						await insertChargeback(sql, event, new Date(0));
+						await insertChargeback(sql, event, new Date(event.happened_at));
 						chargebacks.start();
 					},
 				};

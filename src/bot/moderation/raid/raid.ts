@@ -3,7 +3,7 @@
 
 import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
-import type { ComponentHandler } from "../../commands/components.ts";
+import { type ComponentHandler, callerOf } from "../../commands/components.ts";
 import { combineFeatures, type FeatureOptions } from "../../commands/feature.ts";
 import type { CallAs } from "../../tool/call-as.ts";
 import type { ModerationLog } from "../moderation-log.ts";
@@ -72,14 +72,12 @@ function raidButtonHandler(callAs: CallAs): ComponentHandler {
 			if (rest !== raidButton.rest || !interaction.isButton()) return;
 			requireHeld(interaction, "ManageGuild");
 			await deferPrivately(interaction);
-			const { guildId, user, message } = interaction;
+			const { message } = interaction;
 			const { text, isError } = await callAs({
-				guildId,
-				person: { id: user.id, name: user.username },
+				...callerOf(interaction),
 				tool: "raid_mode",
 				args: { mode: "on" },
 				command: "the button Turn on raid mode",
-				locale: interaction.locale,
 			});
 			await answerPrivately(interaction, text);
 			if (!isError && message.editable) await message.edit({ components: [] });

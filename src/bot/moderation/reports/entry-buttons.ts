@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
-import type { ComponentHandler } from "../../commands/components.ts";
+import { type ComponentHandler, callerOf } from "../../commands/components.ts";
 import { modalOf } from "../../commands/forms.ts";
 import type { ReportAct, ReportRow } from "../../store/tables/reports.ts";
 import type { CallAs } from "../../tool/call-as.ts";
@@ -55,33 +55,23 @@ export function createEntryButtons({ reports, callAs }: EntryButtonsOptions): Co
 		await deferPrivately(interaction);
 		const row = await reports.find(interaction.guildId, number);
 		requireStaff(interaction, row);
-		const person = { id: interaction.user.id, name: interaction.user.globalName ?? interaction.user.username };
-		const { guildId } = interaction;
+		const call = (current: ReportRow) => callFor(what as ReportAct, current, readForm(interaction, fields ?? []));
 		const text =
 			what === "dismiss"
-				? await end(row, person, interaction.locale)
-				: await reports.act({
-						guildId,
-						number,
-						person,
-						locale: interaction.locale,
-						act: what,
-						call: (current) => callFor(what, current, readForm(interaction, fields ?? [])),
-					});
+				? await end(row, callerOf(interaction))
+				: await reports.act({ ...callerOf(interaction), number, act: what, call });
 		await answerPrivately(interaction, text);
 	}
 
 	/** As handled if staff acted on it, otherwise as dismissed. */
-	async function end(row: ReportRow, person: { id: string; name: string }, locale: string): Promise<string> {
-		const say = sayIn(locale);
+	async function end(row: ReportRow, caller: ReturnType<typeof callerOf>): Promise<string> {
+		const say = sayIn(caller.locale);
 		const done = actsOf(row).filter(({ state }) => state === "done");
 		const known = done.findLast((act) => act.case !== undefined)?.case;
 		const { text, isError } = await callAs({
-			guildId: row.guild_id,
-			person,
+			...caller,
 			command: `report #${row.number}: ${done.length > 0 ? "Done" : "Dismiss"}`,
 			tool: "resolve_report",
-			locale,
 			args: {
 				report: row.number,
 				outcome: done.length > 0 ? "handled" : "dismissed",

@@ -2,13 +2,12 @@
 // of the person who pressed it, so the tool checks that person's permissions.
 
 import { type ButtonInteraction, RESTJSONErrorCodes } from "discord.js";
-import { userName } from "../../../discord/describe.ts";
 import { absentIf, fetchMember } from "../../../discord/find.ts";
 import type { Log } from "../../../lib/log.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said, sayIn } from "../../../texts/texts.ts";
 import { answerPrivately, deferPrivately } from "../../commands/answer.ts";
-import type { ComponentHandler } from "../../commands/components.ts";
+import { type ComponentHandler, callerOf } from "../../commands/components.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { Store } from "../../store/store.ts";
 import { selectSpamIncident } from "../../store/tables/spam-incidents.ts";
@@ -41,15 +40,7 @@ export function createButtons(options: ButtonsOptions): ComponentHandler {
 	const running = new Set<string>();
 
 	function call({ interaction, userId }: Press, tool: string, more: object) {
-		const { guildId, user } = interaction;
-		return callAs({
-			guildId,
-			person: { id: user.id, name: userName(user) },
-			tool,
-			args: { user_ids: [userId], ...more },
-			command: "spam button",
-			locale: interaction.locale,
-		});
+		return callAs({ ...callerOf(interaction), tool, args: { user_ids: [userId], ...more }, command: "spam button" });
 	}
 
 	function about({ caseNumber }: Press): string {
