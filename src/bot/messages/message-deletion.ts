@@ -6,7 +6,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { actingPerson } from "../../discord/acting-person.ts";
 import { channelName } from "../../discord/describe.ts";
 import { missingPermissions } from "../../discord/permissions.ts";
-import { fieldLine, resultLines, thousands } from "../../discord/text.ts";
+import { fieldLine, resultLines } from "../../discord/text.ts";
 import { compareIds } from "../../guild-document/names/ids.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import type { ToolCall } from "../../mcp/tool.ts";
@@ -272,27 +272,28 @@ export function purgeDraft(
 	return {
 		action: "purge",
 		userIds: author !== undefined && others.length === 0 && isPerson ? [author] : [],
-		...concernedBy(targets, authors, `messages: ${thousands(all)}`),
+		...concernedBy(targets, authors, [said("count.messages", { count: all })]),
 		concernedBy(deleted, unknown) {
-			const of = deleted.length === all ? "" : ` deleted of ${thousands(all)}`;
-			const count = `messages: ${thousands(deleted.length)}${of}`;
-			const more = unknown === 0 ? "" : `; ${thousands(unknown)} unknown`;
-			return deleted.length === 0 ? { detail: count + more } : concernedBy(deleted, authors, count + more);
+			const { length: count } = deleted;
+			const detail = [
+				count === all ? said("count.messages", { count }) : said("case.detail.deleted", { count, all }),
+				...(unknown > 0 ? [said("case.detail.unknown", { count: unknown })] : []),
+			];
+			return count === 0 ? { detail } : concernedBy(deleted, authors, detail);
 		},
 	};
 }
 
-function concernedBy(targets: readonly Target[], authors: ReadonlyMap<string, string>, count: string) {
+function concernedBy(targets: readonly Target[], authors: ReadonlyMap<string, string>, counts: readonly Said[]) {
 	const kept = targets.toSorted((a, b) => compareIds(b.id, a.id)).slice(0, maxCaseMessages);
 	const several = new Set(targets.flatMap(({ id }) => authors.get(id) ?? []));
-	const details = resultLines(
-		count,
-		kept.length < targets.length && `ids of the newest ${thousands(kept.length)} are kept`,
-		several.size > 1 && `authors: ${thousands(several.size)}`,
-	);
 	return {
 		messageIds: kept.map(({ id }) => id),
 		channelIds: [...new Set(targets.map(({ channel }) => channel.id))],
-		detail: details.join("; "),
+		detail: [
+			...counts,
+			...(kept.length < targets.length ? [said("case.detail.kept", { count: kept.length })] : []),
+			...(several.size > 1 ? [said("case.detail.authors", { count: several.size })] : []),
+		],
 	};
 }

@@ -112,12 +112,11 @@ export class Announcements implements Announcer {
 		if (action === "raid_on")
 			return [{ channelId: place, text: said("announced.raid"), until: { what: "raid_on", value: 0 } }];
 		if (action !== "purge") return [];
-		const [, count = "0"] = /^messages: ([\d,]+)/.exec(draft.concerned?.()?.detail ?? draft.detail ?? "") ?? [];
+		const [deleted] = draft.concerned?.()?.detail ?? draft.detail ?? [];
+		const count = Number(Object(deleted).values?.count ?? 0);
 		const isHere = others.length === 0;
-		const text = said(isHere ? "announced.purge" : "announced.purge.several", {
-			count: Number(count.replaceAll(",", "")),
-		});
-		return count === "0" ? [] : [{ channelId: isHere ? only : place, text }];
+		const text = said(isHere ? "announced.purge" : "announced.purge.several", { count });
+		return count === 0 ? [] : [{ channelId: isHere ? only : place, text }];
 	}
 
 	/** Sends once. Returns what the person must know. */

@@ -8,7 +8,7 @@ import { type ItemOutcome, isOutcomeUnknown, noteItems } from "../../discord/res
 import type { Principal } from "../../lib/principal.ts";
 import { ToolError } from "../../lib/tool-error.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
-import type { Said } from "../../texts/texts.ts";
+import type { Said, Text } from "../../texts/texts.ts";
 import { type Output, type Part, parts } from "../results/result.ts";
 
 export const caseActions = [
@@ -46,8 +46,8 @@ export interface CaseDraft {
 	endsAt?: number | undefined;
 	/** Their texts are never stored. */
 	messageIds?: readonly string[];
-	/** Ids, numbers or names of settings; no message texts. */
-	detail?: string | undefined;
+	/** Mentions, numbers or settings; no message texts. */
+	detail?: readonly Text[];
 	/** What the action really affected; undefined if the draft is right. Called once, at the end. */
 	concerned?(): Concerned | undefined;
 	/** Gets the numbers of the cases when they are stored. */

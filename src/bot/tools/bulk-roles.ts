@@ -135,7 +135,7 @@ function caseOf({ id }: Role, action: Action, members: readonly GuildMember[]): 
 	return {
 		action: action === "add" ? "add_role" : "remove_role",
 		userIds: isEach ? members.map((member) => member.id) : [],
-		detail: `role ${id}${isEach ? "" : `, ${members.length} members`}`,
+		detail: [`<@&${id}>`, ...(isEach ? [] : [said("case.detail.members", { count: members.length })])],
 	};
 }
 

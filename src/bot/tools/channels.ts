@@ -195,7 +195,7 @@ export const editChannel = editTool({
 function slowModeCase(channel: find.Channel, seconds: number | undefined): CaseDraft | undefined {
 	const before = currentFields(channel).slowmode;
 	if (seconds === undefined || seconds === before) return undefined;
-	const detail = `slow mode: ${before} → ${seconds} s`;
+	const detail = [said("case.detail.slowmode", { seconds: `${before} → ${seconds}` })];
 	const channelIds = [channel.id];
 	return { action: "slow_mode", userIds: [], channelIds, detail };
 }

@@ -14,6 +14,7 @@ import { roleName } from "../../discord/describe.ts";
 import { role } from "../../discord/find.ts";
 import { requirePruning } from "../../discord/guild-features.ts";
 import { requireRolesBelowPerson } from "../../discord/role-hierarchy.ts";
+import { said } from "../../texts/texts.ts";
 import { flag, found, guild_id, list, reason } from "../tool/arguments/arguments.ts";
 import { duration } from "../tool/arguments/durations.ts";
 import { destructiveTool } from "../tool/define.ts";
@@ -43,7 +44,7 @@ export const pruneMembers = destructiveTool(
 			if (person && include_roles) requireRolesBelowPerson(person, include_roles);
 			const criteria = pruneCriteria(days, include_roles);
 			return {
-				record: { action: "prune", userIds: [], detail: `inactive for ${days} day(s)` },
+				record: { action: "prune", userIds: [], detail: [said("case.detail.inactive", { count: days })] },
 				async preview() {
 					const count = await pruneCount(guild, days, include_roles);
 					return `Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`;

@@ -39,7 +39,7 @@ const banFirst = destructiveTool({
 	input: peopleInput,
 	plan: ({ user_ids }, { guild }) => ({
 		preview: "Would ban.",
-		record: { ...draftFor(user_ids), endsAt: 5, detail: "detail" },
+		record: { ...draftFor(user_ids), endsAt: 5, detail: ["detail"] },
 		write: () => banRequest(guild, user_ids[0] ?? ""),
 		result: "Banned.",
 	}),
@@ -120,7 +120,7 @@ describe("cases are stored before the first request, and settled after the last"
 botTest("a call without reason and tell says so, and a plan can say what is recorded", async (bot) => {
 	await bot.call("ban_first", { user_ids: [bot.id("zoe")] });
 	expect(bot.calls[0]).toMatchObject({ reason: undefined, tell: undefined });
-	expect(bot.calls[0]?.draft).toMatchObject({ endsAt: 5, detail: "detail" });
+	expect(bot.calls[0]?.draft).toMatchObject({ endsAt: 5, detail: ["detail"] });
 });
 
 test("the record knows who made the call, and who approved it", async () => {

@@ -1,8 +1,7 @@
-// What is said about moderation cases: actions, outcomes, details. Rows keep these in English; here they are in no language.
+// What is said about moderation cases: actions, outcomes, reasons, in no language yet.
 
 import { time } from "../../../discord/describe.ts";
 import { withTitles } from "../../../discord/permissions.ts";
-import { inlineText, maxReasonLength } from "../../../discord/text.ts";
 import { render, type Said, said, type Text } from "../../../texts/texts.ts";
 import { at, type Result, result } from "../../results/result.ts";
 import type { CaseRow } from "../../store/tables/cases.ts";
@@ -69,52 +68,11 @@ export function saidReason({ reason, source }: Pick<Case, "reason" | "source">):
 const counted = ["warning", "timeout", "kick", "ban"] as const;
 const ruleReason = /^Rule "(\d+) ([a-z]+?)s? in [^"]+" \(case (\d+)\)$/;
 
-const counts = [
-	[/^([\d,]+) member(?:s|\(s\))/, "case.detail.members"],
-	[/^inactive for (\d+) day\(s\)/, "case.detail.inactive"],
-	[/^messages: ([\d,]+)/, "count.messages"],
-	[/^([\d,]+) unknown/, "case.detail.unknown"],
-	[/^ids of the newest ([\d,]+) are kept/, "case.detail.kept"],
-	[/^authors: ([\d,]+)/, "case.detail.authors"],
-] as const;
+const counting: readonly string[] = ["count.messages", "case.detail.deleted"];
 
-const details: readonly [RegExp, (...matched: string[]) => Text][] = [
-	[
-		/^(\d+) message\(s\) deleted, (\d+) not/,
-		(count, others) => said("case.detail.deleted", { count: toNumber(count), all: toNumber(count) + toNumber(others) }),
-	],
-	[
-		/^messages: ([\d,]+) deleted of ([\d,]+)/,
-		(count, all) => said("case.detail.deleted", { count: toNumber(count), all: toNumber(all) }),
-	],
-	...counts.map(([form, key]): [RegExp, (count: string) => Text] => [
-		form,
-		(count) => said(key, { count: toNumber(count) }),
-	]),
-	[/^role (\d{17,20})/, (id) => `<@&${id}>`],
-	[/^slow mode: ([\d → ]+) s\b/, (seconds) => said("case.detail.slowmode", { seconds })],
-	[/^approved by (.+)$/s, (name) => said("case.detail.approved", { name: inlineText(name, maxReasonLength) })],
-];
-
-export function saidAllDetails({ detail = "", messageIds: { length: count } }: Pick<Case, "detail" | "messageIds">) {
-	const isCounted = count === 0 || /^messages: |^\d+ message\(s\)/.test(detail);
-	return isCounted ? saidDetails(detail) : [...saidDetails(detail), said("count.messages", { count })];
-}
-
-/** The parts of a stored detail, in Discord's Markdown. What is in no known form stays as it is. */
-export function saidDetails(detail: string): Text[] {
-	const parts: Text[] = [];
-	for (let rest = detail; rest !== ""; ) {
-		const known = details.flatMap(([form, part]) => {
-			const [matched, ...values] = form.exec(rest) ?? [];
-			return matched === undefined ? [] : [{ part: part(...values), end: matched.length }];
-		});
-		const [first] = known;
-		if (!first) return [...parts, inlineText(rest, maxReasonLength)];
-		parts.push(first.part);
-		rest = rest.slice(first.end).replace(/^[,;]? */, "");
-	}
-	return parts;
+export function saidAllDetails({ detail, messageIds: { length: count } }: Pick<Case, "detail" | "messageIds">): Text[] {
+	const isCounted = count === 0 || detail.some((part) => typeof part === "object" && counting.includes(part.key));
+	return isCounted ? [...detail] : [...detail, said("count.messages", { count })];
 }
 
 /** As it is stored. */
@@ -124,10 +82,6 @@ export function causeOf(whySaid: Said): Cause {
 
 export function saidWhy({ why, whySaid }: Cause): Text | undefined {
 	return whySaid ?? why;
-}
-
-function toNumber(text: string): number {
-	return Number(text.replaceAll(",", ""));
 }
 
 /** For the result of the tool call that made the rule apply. */

@@ -3,7 +3,7 @@
 import type { Connection } from "../../../discord/connection/connection.ts";
 import { joinLines, maxReasonLength } from "../../../discord/text.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { Said } from "../../../texts/texts.ts";
+import type { Said, Text } from "../../../texts/texts.ts";
 import type { EscalationRule } from "../../config/escalation.ts";
 import type { Store } from "../../store/store.ts";
 import type { CaseRow, CaseState, Told } from "../../store/tables/cases.ts";
@@ -32,7 +32,8 @@ export interface Case {
 	whySaid: Said | undefined;
 	messageIds: readonly string[];
 	channelIds: readonly string[];
-	detail: string | undefined;
+	/** In Discord's Markdown. */
+	detail: readonly Text[];
 	told: Told | undefined;
 	/** Such as "rule:7" for an escalation rule that case 7 made apply. Unique in a guild. */
 	source: string | undefined;
@@ -60,7 +61,7 @@ export function toCase(row: CaseRow): Case {
 		whySaid: row.why_said === null ? undefined : (JSON.parse(row.why_said) as Said),
 		messageIds: JSON.parse(row.message_ids) as string[],
 		channelIds: JSON.parse(row.channel_ids) as string[],
-		detail: row.detail ?? undefined,
+		detail: JSON.parse(row.detail) as Text[],
 		told: row.told ?? undefined,
 		source: row.source ?? undefined,
 		deletedAt: row.deleted_at ?? undefined,
@@ -81,7 +82,7 @@ export function toRow(one: NewCase, now: number): Omit<CaseRow, "guild_id" | "nu
 		...whyColumns(one),
 		message_ids: idsText(one.messageIds),
 		channel_ids: idsText(one.channelIds),
-		detail: one.detail ? storedText(one.detail) : null,
+		detail: JSON.stringify(one.detail ?? []),
 		told: one.told ?? null,
 		source: one.source ?? null,
 		deleted_at: null,

@@ -238,13 +238,13 @@ async function addResult(
 	number: number,
 	{ messageIds, channelIds, detail }: CaseResult,
 ): Promise<void> {
-	if (!messageIds && !channelIds && detail === undefined) return;
+	if (!messageIds && !channelIds && !detail) return;
 	const row = await selectCase(sql, guildId, number);
 	if (row?.state !== "asked") return;
 	await setCaseMessages(sql, guildId, number, {
 		message_ids: messageIds ? idsText(messageIds) : row.message_ids,
 		channel_ids: channelIds ? idsText(channelIds) : row.channel_ids,
-		detail: detail === undefined ? row.detail : storedText(detail),
+		detail: detail ? JSON.stringify(detail) : row.detail,
 	});
 }
 

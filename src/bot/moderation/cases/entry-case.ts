@@ -2,6 +2,7 @@
 
 import { AuditLogEvent, type Guild, SnowflakeUtil } from "discord.js";
 import type { Sql } from "../../../lib/store/statement.ts";
+import { said } from "../../../texts/texts.ts";
 import { banReason, banReasonStart } from "../../game/chargeback-steps.ts";
 import { selectBansFor } from "../../store/tables/chargebacks.ts";
 import { hasSpamNear } from "../../store/tables/spam-incidents.ts";
@@ -75,7 +76,13 @@ function actionOf({
 	pruned,
 }: HandEntry): Pick<NewCase, "action" | "endsAt" | "detail"> | undefined {
 	if (action === AuditLogEvent.MemberPrune && pruned)
-		return { action: "prune", detail: `${pruned.removed} member(s), inactive for ${pruned.days} day(s)` };
+		return {
+			action: "prune",
+			detail: [
+				said("case.detail.members", { count: pruned.removed }),
+				said("case.detail.inactive", { count: pruned.days }),
+			],
+		};
 	if (targetId === null) return undefined;
 	if (action === AuditLogEvent.MemberBanAdd) return { action: "ban" };
 	if (action === AuditLogEvent.MemberBanRemove) return { action: "unban" };

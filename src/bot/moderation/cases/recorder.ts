@@ -2,6 +2,7 @@
 
 import type { Guild } from "discord.js";
 import { permitStoring } from "../../../discord/rest/rest.ts";
+import { inlineText, maxReasonLength } from "../../../discord/text.ts";
 import { rootPrincipal } from "../../../lib/principal.ts";
 import { said } from "../../../texts/texts.ts";
 import { mentions, type Part, parts, result } from "../../results/result.ts";
@@ -189,9 +190,9 @@ function describeOutcomes(outcomes: ReadonlyMap<string, Told>, withAppeal: boole
 
 function newCasesOf({ draft, reason, principal, approvedBy }: CaseCall, botId: string): NewCase[] {
 	const { userIds, action, endsAt, messageIds, channelIds } = draft;
-	const approved = approvedBy !== undefined && `approved by ${approvedBy}`;
 	// The approval is stored here and not in `client`, because MCP clients choose their own names.
-	const detail = [draft.detail, approved].filter(Boolean).join(", ");
+	const by = approvedBy === undefined ? [] : [inlineText(approvedBy, maxReasonLength)];
+	const detail = [...(draft.detail ?? []), ...by.map((name) => said("case.detail.approved", { name }))];
 	const common: NewCase = {
 		action,
 		moderatorId: principal?.person?.id ?? botId,

@@ -64,7 +64,7 @@ function raidMode(modes: Modes) {
 				record: {
 					action: wanted === "on" ? "raid_on" : "raid_off",
 					userIds: [],
-					...(isNew && { detail: `slow mode: ${slowmode} s` }),
+					...(isNew && { detail: [said("case.detail.slowmode", { seconds: String(slowmode) })] }),
 				},
 				async act() {
 					const { ended } = await modes.turn(guild.id, mode);

@@ -234,7 +234,7 @@ export class Incidents {
 		const { messages } = incident;
 		const [messageIds, channelIds] = [[...messages.keys()], [...new Set(messages.values())]];
 		const failed = failuresOf(incident).length;
-		const detail = `${messages.size - failed} message(s) deleted, ${failed} not`;
+		const detail = [said("case.detail.deleted", { count: messages.size - failed, all: messages.size })];
 		const known = incident.caseNumber;
 		incident.caseNumber ??= await this.options.cases.add(
 			guildId,
@@ -260,7 +260,7 @@ export class Incidents {
 			await setCaseMessages(this.#sql, guildId, known, {
 				message_ids: idsText(messageIds),
 				channel_ids: idsText(channelIds),
-				detail,
+				detail: JSON.stringify(detail),
 			});
 	}
 

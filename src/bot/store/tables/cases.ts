@@ -32,8 +32,8 @@ export interface CaseRow {
 	message_ids: string;
 	/** JSON array. */
 	channel_ids: string;
-	/** Ids, numbers or names of settings. */
-	detail: string | null;
+	/** JSON array of messages: mentions, numbers or settings. */
+	detail: string;
 	told: Told | null;
 	/** Origin, such as an audit log entry; unique in a guild against duplicates. Null if those are impossible. */
 	source: string | null;
@@ -67,7 +67,7 @@ export const casesTables = `
 		why_said TEXT,
 		message_ids TEXT NOT NULL,
 		channel_ids TEXT NOT NULL,
-		detail TEXT,
+		detail TEXT NOT NULL,
 		told TEXT,
 		source TEXT,
 		deleted_at BIGINT,

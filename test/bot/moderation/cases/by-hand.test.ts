@@ -5,6 +5,7 @@ import { AuditLogEvent } from "discord.js";
 import { banReason } from "../../../../src/bot/game/chargeback-steps.ts";
 import { decide, insertChargeback } from "../../../../src/bot/store/tables/chargebacks.ts";
 import { saveSpamIncident } from "../../../../src/bot/store/tables/spam-incidents.ts";
+import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { allowStaff, type CasesSetup, moderator, staffedCases } from "./cases-world.ts";
@@ -187,10 +188,10 @@ onBoth((databases, kind) => {
 		await bot.start();
 		const [first, second, third] = await bot.count(3);
 		expect([first, third]).toMatchObject([
-			{ action: "prune", detail: "12 member(s), inactive for 7 day(s)" },
+			{ action: "prune", detail: [members(12), inactive(7)] },
 			{ action: "prune", moderatorId: bot.id(moderator), userId: undefined },
 		]);
-		expect(second).toMatchObject({ action: "prune", detail: "inactive for 30 day(s)", state: "done" });
+		expect(second).toMatchObject({ action: "prune", detail: [inactive(30)], state: "done" });
 	});
 
 	test("a ban for a chargeback is a case of the person who decided, other bans by the bot are not", async () => {
@@ -229,6 +230,9 @@ onBoth((databases, kind) => {
 		expect(await bot.settled(2)).toMatchObject({ action: "kick", state: "done" });
 	});
 });
+
+const members = (count: number) => said("case.detail.members", { count });
+const inactive = (count: number) => said("case.detail.inactive", { count });
 
 function logged(bot: { entries: readonly unknown[] }, count: number) {
 	return until("they are logged", () => bot.entries.length >= count);

@@ -1,15 +1,15 @@
-// What is said about cases, whose details and automatic reasons are stored in English.
+// What is said about cases, whose automatic reasons are stored in English.
 
 import { expect, test } from "bun:test";
 import { toCase, toRow } from "../../../../src/bot/moderation/cases/case.ts";
 import {
 	causeOf,
 	describeState,
-	saidDetails,
+	saidAllDetails,
 	saidReason,
 	saidWhy,
 } from "../../../../src/bot/moderation/cases/case-text.ts";
-import { render, said } from "../../../../src/texts/texts.ts";
+import { render, said, type Text } from "../../../../src/texts/texts.ts";
 
 test.each([
 	["done", undefined, undefined],
@@ -21,23 +21,12 @@ test.each([
 	expect(describeState({ state, why })).toBe(text);
 });
 
-test.each([
-	[
-		"role 12345678901234567, 12 members, approved by *Ada*",
-		["<@&12345678901234567>", "12 Mitglieder", "genehmigt von \\*Ada\\*"],
-	],
-	["slow mode: 0 → 30 s", ["Slow-Modus: 0 → 30 s"]],
-	["1 member(s), inactive for 30 day(s)", ["1 Mitglied", "seit 30 Tagen inaktiv"]],
-	[
-		"messages: 1,200 deleted of 2,000; 5 unknown; ids of the newest 1,000 are kept; authors: 2",
-		["1.200 von 2.000 Nachrichten gelöscht", "unklar: 5", "IDs der neuesten 1.000 gespeichert", "von 2 Personen"],
-	],
-	["messages: 1,200, approved by Ada", ["1.200 Nachrichten", "genehmigt von Ada"]],
-	["3 message(s) deleted, 2 not", ["3 von 5 Nachrichten gelöscht"]],
-	["something *else*, role 1", ["something \\*else\\*, role 1"]],
-	["", []],
-])("the detail %j is said in the guild's language", (detail, parts) => {
-	expect(saidDetails(detail).map((part) => render(part, "de"))).toEqual(parts);
+test.each<[readonly Text[], string[]]>([
+	[[said("case.detail.slowmode", { seconds: "0 → 30" })], ["Slow-Modus: 0 → 30 s", "2 Nachrichten"]],
+	[[said("case.detail.deleted", { count: 1_200, all: 2_000 })], ["1.200 von 2.000 Nachrichten gelöscht"]],
+	[[said("count.messages", { count: 2 })], ["2 Nachrichten"]],
+])("of the messages of a case with the detail %j, the number is said once", (detail, parts) => {
+	expect(saidAllDetails({ detail, messageIds: ["1", "2"] }).map((part) => render(part, "de"))).toEqual(parts);
 });
 
 test.each([

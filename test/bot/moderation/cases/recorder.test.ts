@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits, Routes } from "discord.js";
 import { StoreUnavailable } from "../../../../src/bot/store/unavailable.ts";
 import type { caseActions } from "../../../../src/bot/tool/case-record.ts";
+import { said } from "../../../../src/texts/texts.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { roleNamed } from "../../features/running-feature.ts";
 import { moderator, staffedCases } from "./cases-world.ts";
@@ -83,7 +84,7 @@ onBoth((databases, kind) => {
 		const note = { user_ids: zoe.user_ids, note: "see case 2" };
 		await bot.call("note_member", note, { principal: root });
 		const moderatorId = bot.id(moderator);
-		const approvedCase = { moderatorId, client: "Claude", detail: "approved by ada" };
+		const approvedCase = { moderatorId, client: "Claude", detail: [said("case.detail.approved", { name: "ada" })] };
 		expect(await bot.all()).toMatchObject([
 			{ action: "warn", ...approvedCase },
 			{ action: "ban", ...approvedCase },

@@ -32,7 +32,7 @@ function row(changes: Partial<Row> = {}): Row {
 		why_said: null,
 		message_ids: "[]",
 		channel_ids: "[]",
-		detail: null,
+		detail: "[]",
 		told: null,
 		source: null,
 		deleted_at: null,

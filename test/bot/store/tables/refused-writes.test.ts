@@ -68,7 +68,7 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
 	["setTold", (sql) => cases.setTold(sql, guild_id, number, "yes")],
 	[
 		"setCaseMessages",
-		(sql) => cases.setCaseMessages(sql, guild_id, number, { message_ids: "[]", channel_ids: "[]", detail: null }),
+		(sql) => cases.setCaseMessages(sql, guild_id, number, { message_ids: "[]", channel_ids: "[]", detail: "[]" }),
 	],
 	[
 		"editCase",
