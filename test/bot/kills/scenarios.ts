@@ -37,7 +37,8 @@ const dayMs = 86_400_000;
 const anyTime = 1_700_000_000_000;
 const backOffMs = [5, 50] as const;
 const noLog = { add() {} };
-const patch = "PATCH /guilds/:guild_id/members/:user_id";
+const member = "/guilds/:guild_id/members/:user_id";
+const patch = `PATCH ${member}`;
 const ban = "/guilds/:guild_id/bans/:user_id";
 
 export const scenarios: Record<string, Scenario> = {
@@ -316,6 +317,8 @@ export const scenarios: Record<string, Scenario> = {
 	"a ban of which the person is told": order("ban", ["ban"]),
 	"a warning that a timeout follows": order("warn_member", ["warn", "timeout"], "1 warning in 1d: timeout 1h"),
 	"a warning that a temporary ban follows": order("warn_member", ["warn", "temp_ban"], "1 warning in 1d: ban 7d"),
+	"a warning that a kick follows": order("warn_member", ["warn", "kick"], "1 warning in 1d: kick"),
+	"a warning that a ban follows": order("warn_member", ["warn", "ban"], "1 warning in 1d: ban"),
 	"a chargeback, with a ban": chargeback("Ban"),
 	"a chargeback, dismissed": chargeback("Dismiss"),
 };
@@ -445,7 +448,14 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 			outcome() {
 				const isBanned = guild.bans.has(id);
 				const isTimedOut = Boolean(guild.members.get(id)?.communication_disabled_until);
-				const truth: Record<string, boolean> = { warn: true, ban: isBanned, temp_ban: isBanned, timeout: isTimedOut };
+				const isKicked = !guild.members.has(id) && !isBanned;
+				const truth: Record<string, boolean> = {
+					warn: true,
+					ban: isBanned,
+					temp_ban: isBanned,
+					timeout: isTimedOut,
+					kick: isKicked,
+				};
 				const [bot, person] = [simulator.bot("alpha").id, id].map((one) => simulator.world.users.get(one));
 				const dm = bot && person && simulator.world.channels.findDm(bot, person);
 				const told = dm ? simulator.world.messages.in(dm.id) : [];
@@ -455,10 +465,10 @@ function order(tool: string, acts: readonly string[], ...rules: readonly string[
 					rows.length === 0 || rows.length === acts.length,
 					rows.every(({ action }, index) => action === acts[index]),
 					rows.every(({ state, action }) => (state === "done") === truth[action]),
-					rows.length > 0 || !(isBanned || isTimedOut),
+					rows.length > 0 || !(isBanned || isTimedOut || isKicked),
 					known <= told.length && told.length <= tried,
 					told.length === new Set(told.map(({ content }) => content)).size,
-					executed(`PUT ${ban}`) <= 1 && executed(patch) <= 1,
+					executed(`PUT ${ban}`) <= 1 && executed(patch) <= 1 && executed(`DELETE ${member}`) <= 1,
 				];
 			},
 		};

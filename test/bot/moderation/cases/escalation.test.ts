@@ -183,33 +183,4 @@ onBoth((databases) => {
 		expect(bot.timeouts()).toBe(1);
 		expect(all.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
 	});
-
-	for (const [action, rule] of [
-		["timeout", "1 warning in 1d: timeout 1d"],
-		["kick", "1 warning in 1d: kick"],
-		["ban", "1 warning in 1d: ban"],
-		["temp_ban", "1 warning in 1d: ban 7d"],
-	] as const)
-		for (const when of ["before", "after"] as const)
-			test(`a kill ${when} the request of the rule: the ${action} is done once`, async () => {
-				await using bot = await start({ rules: [rule], tell: ["kick", "ban"] });
-				const route =
-					action === "timeout"
-						? memberRoute
-						: action === "kick"
-							? "DELETE /guilds/:guild_id/members/:user_id"
-							: "PUT /guilds/:guild_id/bans/:user_id";
-				const held = bot.simulator.faults.stall(route, { after: when === "after", times: 1 });
-				await bot.warn("zoe");
-				await bot.reached(held);
-				await bot.kill();
-				held.release();
-				await bot.start();
-				expect(await bot.settled(2)).toMatchObject({ action, state: "done" });
-				const sent = bot.simulator.journal.entries(route);
-				expect(sent.length).toBeLessThanOrEqual(when === "after" ? 1 : 2);
-				const isThere = bot.guild.members.has(bot.id("zoe"));
-				expect(isThere).toBe(action === "timeout");
-				expect(bot.directMessages("zoe").length).toBe(action === "kick" || action === "ban" ? 1 : 0);
-			});
 });

@@ -37,21 +37,6 @@ onBoth(({ place }, kind) => {
 		expect(bot.entries.some(({ isFailure }) => isFailure)).toBe(false);
 		expect([slow, forum]).toHaveLength(2);
 	});
-
-	test(`it goes on after a restart, on ${kind}`, async () => {
-		await using bot = await startRaids(await place());
-		const before = bot.settings();
-		const held = bot.simulator.faults.stall(edit);
-		await bot.ask("on");
-		await until("it has begun", () => held.hits > 0);
-		await bot.kill();
-		held.release();
-		await bot.start();
-		await bot.ended("on");
-		expect(bot.settings()).toMatchObject({ level: 3, general: 30 });
-		await bot.turn("off");
-		expect(bot.settings()).toEqual(before);
-	});
 });
 
 test("what others changed meanwhile is left and reported", async () => {

@@ -36,33 +36,6 @@ for (const [what, inject] of Object.entries(faults))
 		expect(await world.store.sql`SELECT number FROM cases`).toHaveLength(1);
 	});
 
-for (const [what, route] of Object.entries({ timeouts, deletions, entries }))
-	for (const after of [false, true])
-		test(`killed at one of the ${what}, ${after ? "after" : "before"} Discord did it, the next start completes all`, async () => {
-			await using world = await startSpam();
-			const { user } = world.join("mallory");
-			const { faults } = world.simulator;
-			const fault = faults.stall(route, { after });
-			for (const channel of [0, 0, 1, 1, 2, 2]) world.post(user, channel, advert);
-			await until("the request", () => fault.hits > 0);
-			await world.heard();
-			await until("all messages are stored", async () => {
-				const [row] = await world.store.sql<{ messages: string }>`
-					SELECT messages FROM spam_incidents`;
-				const ids = Object.values(JSON.parse(row?.messages ?? "{}")).flat();
-				return ids.length === 6;
-			});
-			await world.kill();
-			faults.clear();
-			await world.start();
-			const rows = () => world.store.sql`SELECT id FROM spam_incidents WHERE state = ${"done"}`;
-			await until("all is done", async () => (await rows()).length === 1);
-			expect(world.isTimedOut(user)).toBe(true);
-			expect(world.messagesOf(user)).toEqual([]);
-			expect(world.entries()).toHaveLength(1);
-			expect(await world.store.sql`SELECT number FROM cases`).toHaveLength(1);
-		});
-
 /** The timeouts and deletions that Discord got, in their order. */
 function writesOf({ simulator }: SpamWorld): string[] {
 	return simulator.requests
