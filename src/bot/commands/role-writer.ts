@@ -27,10 +27,27 @@ export type WriteFailure = { notDone: string; isRefused: boolean } | { outcomeUn
 const reservedShare = 0.25;
 const defaultBackOffMs = [1_000, 300_000] as const;
 
+/** Leaves a share of Discord's rate limit to tools and commands. */
+export class RateShare {
+	#freeAt = -Infinity;
+
+	get waitMs(): number {
+		return this.#freeAt - performance.now();
+	}
+
+	note({ limit, remaining, resetAfterMs }: RateLimitState): void {
+		if (remaining <= Math.floor(limit * reservedShare)) this.pause(resetAfterMs);
+	}
+
+	pause(ms: number): void {
+		this.#freeAt = Math.max(this.#freeAt, performance.now() + ms);
+	}
+}
+
 export class RoleWriter {
 	readonly #closing: AbortSignal;
 	readonly #backOffMs: readonly [number, number];
-	#freeAt = 0;
+	readonly #share = new RateShare();
 	#failures = 0;
 
 	constructor(closing: AbortSignal, backOffMs: readonly [number, number] = defaultBackOffMs) {
@@ -42,10 +59,10 @@ export class RoleWriter {
 	async ready(): Promise<boolean> {
 		for (;;) {
 			if (this.#closing.aborted) return false;
-			const ms = this.#freeAt - performance.now();
-			if (ms <= 0) return true;
+			const { waitMs } = this.#share;
+			if (waitMs <= 0) return true;
 			// Rejects only when the bot closes.
-			await sleep(ms, undefined, { signal: this.#closing }).catch(() => {});
+			await sleep(waitMs, undefined, { signal: this.#closing }).catch(() => {});
 		}
 	}
 
@@ -53,7 +70,7 @@ export class RoleWriter {
 	async write(send: () => Promise<unknown>): Promise<WriteResult> {
 		try {
 			await observeRateLimit(
-				(allowance) => this.#yieldTo(allowance),
+				(state) => this.#share.note(state),
 				() => inBackground(send),
 			);
 			this.#failures = 0;
@@ -65,13 +82,13 @@ export class RoleWriter {
 
 	#resultOf(error: unknown): WriteResult {
 		if (error instanceof PlatformBusy) {
-			this.#pause(Math.min(error.retryAfterMs, this.#backOffMs[1]));
+			this.#share.pause(Math.min(error.retryAfterMs, this.#backOffMs[1]));
 			return { notDone: "rate limited by Discord", isRefused: false };
 		}
 		const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 		const code = error instanceof DiscordAPIError ? error.code : undefined;
 		if (code === UnknownMember || code === UnknownUser) return "gone";
-		this.#pause(doubledMs(this.#failures++, this.#backOffMs));
+		this.#share.pause(doubledMs(this.#failures++, this.#backOffMs));
 		if (error instanceof DiscordAPIError) {
 			const notDone = `refused by Discord: ${oneLine(error.message)}`;
 			return { notDone, isRefused: true };
@@ -79,14 +96,6 @@ export class RoleWriter {
 		if (!(error instanceof PlatformTimeout || error instanceof PlatformFailure)) throw error;
 		const reason = `no answer from Discord: ${error.message}`;
 		return error.outcome === "unknown" ? { outcomeUnknown: reason } : { notDone: reason, isRefused: false };
-	}
-
-	#yieldTo({ limit, remaining, resetAfterMs }: RateLimitState): void {
-		if (remaining <= Math.floor(limit * reservedShare)) this.#pause(resetAfterMs);
-	}
-
-	#pause(ms: number): void {
-		this.#freeAt = Math.max(this.#freeAt, performance.now() + ms);
 	}
 }
 

@@ -8,6 +8,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
 import { SaidError } from "../../../texts/said-error.ts";
 import { said } from "../../../texts/texts.ts";
+import { RateShare } from "../../commands/role-writer.ts";
 
 export interface PressLimits {
 	/** Maximum number of presses per guild that are handled at the same time. */
@@ -16,8 +17,6 @@ export interface PressLimits {
 	waiting: number;
 	/** Maximum number of presses per member and guild, both waiting and being handled. */
 	perPerson: number;
-	/** Maximum number of presses in all guilds together, both waiting and being handled. */
-	total: number;
 	/** Maximum time that a press waits, in milliseconds. Discord accepts responses to an interaction for 15 minutes. */
 	waitMs: number;
 	/**
@@ -31,14 +30,11 @@ export const defaultPressLimits: PressLimits = {
 	running: 3,
 	waiting: 60,
 	perPerson: 3,
-	total: 600,
 	waitMs: 60_000,
 	holdMs: 60_000,
 };
 
 const maxHeld = 1_000;
-
-const reservedShare = 0.25;
 
 const tooMany = said("menu.busy");
 
@@ -53,30 +49,22 @@ export interface PlaceInQueue {
 interface GuildQueue {
 	readonly semaphore: Semaphore;
 	readonly people: Map<string, number>;
-	freeAt: number;
+	readonly share: RateShare;
 }
 
 export class PressQueue {
 	readonly #guilds = new Map<string, GuildQueue>();
 	readonly #held = new LruMap<string, number>(maxHeld);
 	readonly #closing = new AbortController();
-	#total = 0;
 
 	constructor(private readonly limits: PressLimits = defaultPressLimits) {}
-
-	/** Number of presses that wait or are being handled, in all guilds. */
-	get size(): number {
-		return this.#total;
-	}
 
 	/** At the end of the guild's queue. Throws a SaidError for the member if it is full. */
 	enter(guildId: string, userId: string): PlaceInQueue {
 		if (this.#closing.signal.aborted) throw restarting();
-		const { total, perPerson } = this.limits;
-		if (this.#total >= total) throw new SaidError(tooMany);
 		const queue = this.#guilds.get(guildId) ?? this.#newQueue();
 		const own = queue.people.get(userId) ?? 0;
-		if (own >= perPerson) throw new SaidError(said("menu.busy.own"));
+		if (own >= this.limits.perPerson) throw new SaidError(said("menu.busy.own"));
 		const left = new AbortController();
 		const turn = takeTurn(queue.semaphore, AbortSignal.any([left.signal, this.#closing.signal]));
 		const isGranted = turn.then(
@@ -85,7 +73,6 @@ export class PressQueue {
 		);
 		this.#guilds.set(guildId, queue);
 		queue.people.set(userId, own + 1);
-		this.#total += 1;
 		return {
 			turn: async () => {
 				await turn;
@@ -94,7 +81,6 @@ export class PressQueue {
 			leave: () => {
 				left.abort();
 				void isGranted.then((granted) => granted && queue.semaphore.release());
-				this.#total -= 1;
 				const rest = (queue.people.get(userId) ?? 1) - 1;
 				if (rest > 0) queue.people.set(userId, rest);
 				else queue.people.delete(userId);
@@ -104,10 +90,8 @@ export class PressQueue {
 	}
 
 	/** Delays the next press until the rate limit resets, if the rest is reserved for tools and commands. */
-	note(guildId: string, { limit, remaining, resetAfterMs }: RateLimitState): void {
-		const queue = this.#guilds.get(guildId);
-		if (!queue || remaining > Math.floor(limit * reservedShare)) return;
-		queue.freeAt = Math.max(queue.freeAt, performance.now() + resetAfterMs);
+	note(guildId: string, state: RateLimitState): void {
+		this.#guilds.get(guildId)?.share.note(state);
 	}
 
 	/** Makes `requireSettled` throw for some time, after a role change of this member had an unknown outcome. */
@@ -130,7 +114,7 @@ export class PressQueue {
 	async #pauseOf(queue: GuildQueue): Promise<void> {
 		const until = performance.now() + this.limits.waitMs;
 		for (;;) {
-			const ms = queue.freeAt - performance.now();
+			const ms = queue.share.waitMs;
 			if (ms <= 0) return;
 			if (performance.now() + ms > until) throw new SaidError(tooMany);
 			await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {
@@ -144,12 +128,12 @@ export class PressQueue {
 		return {
 			semaphore: new Semaphore({ max: running, maxWaiting: waiting, maxWaitMs: waitMs }),
 			people: new Map(),
-			freeAt: -Infinity,
+			share: new RateShare(),
 		};
 	}
 
 	#forgetIdle(guildId: string, queue: GuildQueue): void {
-		if (queue.people.size > 0 || queue.freeAt > performance.now()) return;
+		if (queue.people.size > 0 || queue.share.waitMs > 0) return;
 		this.#guilds.delete(guildId);
 	}
 }
