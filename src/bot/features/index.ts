@@ -2,15 +2,9 @@
 
 import { helpCommand } from "../commands/definitions.ts";
 import { combineFeatures, type Feature, type FeatureOptions } from "../commands/feature.ts";
-import { donatorToolNames } from "../game/donator-tools.ts";
 import { createGame } from "../game/game.ts";
 import { verifySlashName } from "../game/verify-command.ts";
-import { caseToolNames } from "../moderation/cases/case-tools.ts";
-import { createModeration, moderationCommandNames, moderationToolNames } from "../moderation/moderation.ts";
-import { purgeToolName } from "../moderation/purge/purge-tool.ts";
-import { raidToolNames } from "../moderation/raid/raid-tools.ts";
-import { reportToolNames } from "../moderation/reports/report-tools.ts";
-import { roleMenuToolNames } from "../moderation/role-menus/role-menus.ts";
+import { createModeration, moderationCommandNames } from "../moderation/moderation.ts";
 import { InviteWatch } from "../people/invite-watch.ts";
 import { tools } from "../tools/index.ts";
 import { createAutoRole } from "./auto-role.ts";
@@ -30,19 +24,26 @@ const all: readonly CreateFeature[] = [
 	(options) => new InviteWatch(options),
 ];
 
-/** All MCP tools that the setting `deny` can name, including the tools of features that are off. */
-export const deniableTools: readonly { name: string }[] = [
-	...tools,
-	...[
-		...caseToolNames,
-		...donatorToolNames,
-		...moderationToolNames,
-		purgeToolName,
-		...raidToolNames,
-		...reportToolNames,
-		...roleMenuToolNames,
-	].map((name) => ({ name })),
+const featureTools = [
+	"create_role_menu",
+	"edit_case",
+	"list_cases",
+	"list_donators",
+	"list_reports",
+	"list_temp_bans",
+	"moderation_log",
+	"note_member",
+	"purge",
+	"raid_mode",
+	"raid_status",
+	"resolve_report",
+	"sync_donators",
+	"temp_ban",
+	"warn_member",
 ];
+
+/** All MCP tools that the setting `deny` can name, including the tools of features that are off. */
+export const deniableTools: readonly { name: string }[] = [...tools, ...featureTools.map((name) => ({ name }))];
 
 /** Names of all commands that the bot can register with Discord, including those of features that are off. */
 export const knownCommands: readonly string[] = [verifySlashName, helpCommand.name, ...moderationCommandNames];

@@ -18,9 +18,6 @@ const maxListed = 200;
 
 type Sync = Pick<DonatorSync, "plan" | "apply">;
 
-/** The setting `deny` accepts these names even when the feature is off. */
-export const donatorToolNames = ["list_donators", "sync_donators"] as const;
-
 export function donatorTools(sync: Sync): BotTool[] {
 	return [listDonators(sync), syncDonators(sync)];
 }

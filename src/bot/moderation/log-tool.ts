@@ -19,12 +19,9 @@ import type { BotTool } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
 import { logPermissions, type ModerationLog } from "./moderation-log.ts";
 
-/** Name of the tool, which the setting `deny` accepts even when the feature is off. */
-export const moderationLogToolName = "moderation_log";
-
 export function moderationLogTool(moderationLog: Pick<ModerationLog, "channelOf" | "setChannel" | "add">): BotTool {
 	return editTool({
-		name: moderationLogToolName,
+		name: "moderation_log",
 		toolset: "moderation",
 		offered: "extra",
 		title: "Set the moderation log channel",

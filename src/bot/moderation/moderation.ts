@@ -9,7 +9,7 @@ import { caseRows, suggestCases } from "./cases/case-actions.ts";
 import { createCaseTools } from "./cases/case-tools.ts";
 import { Cases } from "./cases/cases.ts";
 import { createDeleteAndWarn, deleteAndWarnName } from "./delete-and-warn.ts";
-import { moderationLogTool, moderationLogToolName } from "./log-tool.ts";
+import { moderationLogTool } from "./log-tool.ts";
 import { createModerationLog } from "./moderation-log.ts";
 import { createPurge, purgeActions } from "./purge/purge.ts";
 import { createRaid, raidActions } from "./raid/raid.ts";
@@ -18,13 +18,10 @@ import { createReportsFeature } from "./reports/reports-feature.ts";
 import { roleMenuAction } from "./role-menus/menu-command.ts";
 import { createRoleMenus } from "./role-menus/role-menus.ts";
 import { createSpamFeature } from "./spam/spam.ts";
-import { tempBanToolNames, tempBanTools } from "./temp-ban-tools.ts";
+import { tempBanTools } from "./temp-ban-tools.ts";
 import { TempBans } from "./temp-bans.ts";
 
 const shutdownGraceMs = 1_500;
-
-/** Names of the tools in this folder, which the setting `deny` accepts even when the feature is off. */
-export const moderationToolNames: readonly string[] = [...tempBanToolNames, moderationLogToolName];
 
 /** Names of all commands of this feature that are registered with Discord, including those of parts that are off. */
 export const moderationCommandNames: readonly string[] = [

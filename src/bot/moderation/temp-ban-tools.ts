@@ -23,9 +23,6 @@ import { bansAmong, countDeletedMessages, delete_messages, deleting } from "../t
 import { cachedMember, type MaybeMember, mentioned } from "../tools/members/several-members.ts";
 import type { BanRequest, TempBans } from "./temp-bans.ts";
 
-/** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */
-export const tempBanToolNames = ["temp_ban", "list_temp_bans"] as const;
-
 const maxMs = 5 * 366 * 86_400_000;
 const maxUsers = 50;
 const pageSize = 10;

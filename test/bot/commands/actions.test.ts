@@ -12,7 +12,7 @@ import { type Action, announceOption } from "../../../src/bot/commands/action.ts
 import { type CommandPath, commandSaid } from "../../../src/bot/commands/command-texts.ts";
 import { definitionsOf } from "../../../src/bot/commands/definitions.ts";
 import type { Feature } from "../../../src/bot/commands/feature.ts";
-import { knownCommands } from "../../../src/bot/features/index.ts";
+import { deniableTools, knownCommands } from "../../../src/bot/features/index.ts";
 import { verifyCommand } from "../../../src/bot/game/verify-command.ts";
 import { createModeration } from "../../../src/bot/moderation/moderation.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
@@ -192,6 +192,13 @@ describe("every action fits its tool", () => {
 		const all = Object.fromEntries(options.map(({ name }) => [name, "x"]));
 		return [tool({}), tool(all)];
 	};
+
+	test("all tools of the feature can be denied while it is off", () => {
+		const deniable = deniableTools.map(({ name }) => name);
+		const own = (feature.tools ?? []).map(({ name }) => name);
+		expect(own.length).toBeGreaterThan(10);
+		expect(own.filter((name) => !deniable.includes(name))).toEqual([]);
+	});
 
 	test("the tools exist and have the arguments", () => {
 		const byName = new Map([...tools, ...(feature.tools ?? [])].map((tool) => [tool.name, tool]));

@@ -37,9 +37,6 @@ import type { Case } from "./case.ts";
 import { caseDetails, caseLine, moderatorLines, saidCase, saidSummary, summaryOf } from "./case-lines.ts";
 import type { Cases } from "./cases.ts";
 
-/** Names of the tools in this file, which the setting `deny` accepts even when the feature is off. */
-export const caseToolNames = ["warn_member", "note_member", "list_cases", "edit_case"] as const;
-
 const maxPeople = 20;
 const maxNumber = 1_000_000_000;
 const maxEdits = 20;

@@ -21,9 +21,6 @@ import { confirmed, isChannel } from "./raid-rules.ts";
 import { readSettings } from "./raid-settings.ts";
 import { channelList, hasFailed, type Reader, stepLines, viewLines } from "./raid-text.ts";
 
-/** Names of the tools for raid mode. The setting `deny` accepts these names even if the feature is off. */
-export const raidToolNames = ["raid_mode", "raid_status"] as const;
-
 const maxWaitMs = 8_000;
 const reserveMs = 3_000;
 

@@ -20,9 +20,6 @@ import { readCopy } from "./message-copy.ts";
 import { actsOf, copyIn, recordNote, type ShownReport, titleOfAct } from "./report-entry.ts";
 import { alreadyEnded, type Reports } from "./reports.ts";
 
-/** Names of the tools for reports. The setting `deny` accepts these names even if reports are off. */
-export const reportToolNames = ["list_reports", "resolve_report"] as const;
-
 const maxNumber = 1_000_000_000;
 
 interface ReportToolsOptions {

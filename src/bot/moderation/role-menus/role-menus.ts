@@ -13,9 +13,6 @@ import { reservedRoles } from "./takeable.ts";
 
 const shutdownGraceMs = 1_500;
 
-/** The setting `deny` accepts these names even if the feature `moderation` is off. */
-export const roleMenuToolNames = ["create_role_menu"] as const;
-
 export type RoleMenus = Required<Pick<Feature, "tools" | "actions" | "components" | "close">>;
 
 export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): RoleMenus {

@@ -1,7 +1,7 @@
 // The search of find_tools: queries as assistants phrase them, and the tools that they must find.
 
 import { describe, expect, test } from "bun:test";
-import { donatorToolNames, donatorTools } from "../../../../src/bot/game/donator-tools.ts";
+import { donatorTools } from "../../../../src/bot/game/donator-tools.ts";
 import { createCaseTools } from "../../../../src/bot/moderation/cases/case-tools.ts";
 import { purgeTool } from "../../../../src/bot/moderation/purge/purge-tool.ts";
 import { raidTools } from "../../../../src/bot/moderation/raid/raid-tools.ts";
@@ -174,7 +174,7 @@ const amongThree: [query: string, tool: string][] = [
 	["delete a category", "delete_channel"],
 	["stop a stage", "set_stage"],
 	["filter swear words", "set_automod_rule"],
-	["donators of the game", donatorToolNames[0] ?? ""],
+	["donators of the game", "list_donators"],
 ];
 
 /** Queries of moderators, and the tool that must be first while moderation is on. */
