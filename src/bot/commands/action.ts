@@ -12,7 +12,7 @@ export type OptionKind =
 	/** The id. */
 	| "role"
 	| "channel"
-	/** A link or id: the id, with the channel's id as `channelArgument`. */
+	/** A link or id: the id. */
 	| "message"
 	/** Text such as "1d12h"; the tool or `convert` parses it. */
 	| "duration"
@@ -35,8 +35,6 @@ export interface ActionOption {
 	kind: OptionKind;
 	/** Argument of the tool. Several options with `several` can share one, which receives a list. */
 	argument: string;
-	/** For a "message": argument with its channel's id. */
-	channelArgument?: string;
 	required?: boolean;
 	/** The argument is a list: several values in chat, one in slash commands. */
 	several?: boolean;
@@ -64,21 +62,14 @@ export interface ActionMenu {
 	name: string;
 	/** For the target of the menu. */
 	args(target: MenuTarget): JsonObject;
-	/** Options, at most 5, for which a form asks first. Default: no form. */
-	asks?: readonly string[];
+	/** Options, at most 5, for which a form asks first. */
+	asks: readonly string[];
 }
 
 export interface MenuTarget {
 	userId: string;
 	messageId?: string;
 	channelId: string;
-}
-
-interface ActionChat {
-	/** Default: the action's name. */
-	name?: string;
-	/** Only these options, in this order. Default: all as in the slash command, "reason" or "text" last. */
-	order?: readonly string[];
 }
 
 export interface Action {
@@ -92,8 +83,6 @@ export interface Action {
 	complete?(args: JsonObject, at: number): JsonObject;
 	/** Argument that receives the channel where the command was used, if not given. */
 	here?: string;
-	/** `here` takes a list. */
-	hereIsList?: boolean;
 	/** If the channel in `here` is a thread or forum post, the tool is `edit_thread` with these arguments. */
 	inThread?(args: JsonObject): JsonObject;
 	/** To see the action in Discord and `help`. Does not authorize: the tool checks that. */
@@ -109,8 +98,8 @@ export interface Action {
 	pages?: string;
 	/** Costs Discord much, such as a ban or purge: has its own rate limit. */
 	heavy?: boolean;
-	/** False: none. Default: as the slash command. */
-	chat?: ActionChat | false;
+	/** Only these options, in this order. False: none. Default: as the slash command, "reason" or "text" last. */
+	chat?: readonly string[] | false;
 	menus?: readonly ActionMenu[];
 }
 

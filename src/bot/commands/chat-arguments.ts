@@ -17,18 +17,12 @@ const maxCandidates = 5;
 /** Wrong syntax: the reply then shows the right one. */
 export class UsageError extends SaidError {}
 
-export function chatName({ chat, name }: Action): string {
-	return (chat || undefined)?.name ?? name;
-}
-
 function chatOptions({ chat, options }: Action): ActionOption[] {
-	const { order } = chat || {};
-	return (
-		order?.flatMap((name) => options.find((option) => option.name === name) ?? []) ?? [
-			...options.filter((option) => !isRest(option) && option.kind !== "flag"),
-			...options.filter(isRest).slice(0, 1),
-		]
-	);
+	if (chat) return chat.flatMap((name) => options.find((option) => option.name === name) ?? []);
+	return [
+		...options.filter((option) => !isRest(option) && option.kind !== "flag"),
+		...options.filter(isRest).slice(0, 1),
+	];
 }
 
 function isRest({ kind }: ActionOption): boolean {

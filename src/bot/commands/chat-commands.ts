@@ -11,7 +11,7 @@ import { said, sayIn } from "../../texts/texts.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import type { Action } from "./action.ts";
 import { answerPieces, describeFailure } from "./answer.ts";
-import { chatName, chatUsage, readChatArguments, UsageError } from "./chat-arguments.ts";
+import { chatUsage, readChatArguments, UsageError } from "./chat-arguments.ts";
 import { slashName } from "./command-texts.ts";
 import { type Command, type CommandContext, readCommand } from "./commands.ts";
 import type { Limiter } from "./cooldown.ts";
@@ -70,7 +70,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 		if (command) return { command, rest: parsed.rest };
 		const usage = actions
 			.filter(({ chat }) => chat !== false)
-			.filter((action) => chatName(action).startsWith(`${parsed.name} `));
+			.filter((action) => action.name.startsWith(`${parsed.name} `));
 		return usage.length > 0 ? { command: usageOnly(parsed.name, usage, prefix), rest: "" } : undefined;
 	}
 
@@ -150,7 +150,7 @@ export function createChatCommands(options: ChatCommandsOptions): (client: Clien
 }
 
 function ofAction(action: Action, { prefix, performing, log }: ChatCommandsOptions): ChatCommand {
-	const name = chatName(action);
+	const { name } = action;
 	return {
 		name,
 		permission: action.permission,
@@ -196,7 +196,7 @@ function canEveryoneRead(channel: CommandContext["channel"]): boolean {
 }
 
 function usageLine(action: Action, prefix: string, locale: string): string {
-	const parts = [prefix, chatName(action), chatUsage(action, locale)];
+	const parts = [prefix, action.name, chatUsage(action, locale)];
 	return `\`${parts.join(" ").trimEnd()}\``;
 }
 

@@ -103,7 +103,7 @@ function inSentenceCase(name: string): string {
 }
 
 function askedOptions(action: Action, menu: ActionMenu): ActionOption[] {
-	return (menu.asks ?? []).flatMap((name) => action.options.find((option) => option.name === name) ?? []);
+	return menu.asks.flatMap((name) => action.options.find((option) => option.name === name) ?? []);
 }
 
 /** `rest`: custom_id without the prefix. Throws a SaidError if the action is gone. */

@@ -4,7 +4,7 @@ import { type GuildMember, type GuildTextBasedChannel, PermissionFlagsBits } fro
 import type { Permission } from "../../discord/permissions.ts";
 import { sayIn } from "../../texts/texts.ts";
 import type { Action } from "./action.ts";
-import { chatName, chatUsage } from "./chat-arguments.ts";
+import { chatUsage } from "./chat-arguments.ts";
 import { commandText, slashName } from "./command-texts.ts";
 import type { Command } from "./commands.ts";
 import { helpCommand } from "./definitions.ts";
@@ -32,8 +32,6 @@ interface Helpful {
 }
 
 interface ChatLine extends Pick<Command, "name" | "usage"> {
-	/** Default: `name`. */
-	shown?: string;
 	permission?: Permission | undefined;
 }
 
@@ -45,14 +43,12 @@ function chatHelp(
 	const all: ChatLine[] = [
 		{ ...helpCommand, usage: "" },
 		...commands,
-		...actions.flatMap((action) =>
-			action.chat === false ? [] : [{ ...action, shown: chatName(action), usage: chatUsage(action, locale) }],
-		),
+		...actions.flatMap((action) => (action.chat === false ? [] : [{ ...action, usage: chatUsage(action, locale) }])),
 	];
 	return all
 		.filter((one) => isShown(one, holds))
-		.map(({ name, shown = name, usage }) => {
-			const line = [prefix, shown, usage].join(" ").trimEnd();
+		.map(({ name, usage }) => {
+			const line = [prefix, name, usage].join(" ").trimEnd();
 			return `\`${line}\`: ${commandText(name.split(" "), "description", locale)}`;
 		});
 }

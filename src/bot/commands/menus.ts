@@ -1,10 +1,6 @@
 // Context menu commands and slash commands that features implement themselves, because they do more than call one tool.
 
-import type {
-	ChatInputCommandInteraction,
-	MessageContextMenuCommandInteraction,
-	UserContextMenuCommandInteraction,
-} from "discord.js";
+import type { ChatInputCommandInteraction, MessageContextMenuCommandInteraction } from "discord.js";
 import type { Permission } from "../../discord/permissions.ts";
 import type { ActionOption } from "./action.ts";
 
@@ -15,19 +11,14 @@ export type MenuHandler = {
 	permission?: Permission;
 } & (
 	| {
-			type: "user";
-			/** Must defer, reply or show a form within 3 s, before any other request. A ToolError's text is shown. */
-			run(interaction: UserContextMenuCommandInteraction & { guildId: string }): Promise<void>;
-	  }
-	| {
 			type: "message";
-			/** As for a user. */
+			/** Must defer, reply or show a form within 3 s, before any other request. A ToolError's text is shown. */
 			run(interaction: MessageContextMenuCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 	| {
 			type: "slash";
 			options: readonly Omit<ActionOption, "argument">[];
-			/** As for a user. */
+			/** As for a message. */
 			run(interaction: ChatInputCommandInteraction & { guildId: string }): Promise<void>;
 	  }
 );

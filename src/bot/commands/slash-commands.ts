@@ -18,7 +18,7 @@ import { LruMap } from "../../lib/lru-map.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { languageOf, render, said, sayIn } from "../../texts/texts.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
-import type { Action, ActionMenu, MenuTarget, OptionValue } from "./action.ts";
+import type { Action, MenuTarget, OptionValue } from "./action.ts";
 import { answerPieces, answerPrivately, deferPrivately, describeFailure } from "./answer.ts";
 import { autocomplete, type Suggest } from "./autocomplete.ts";
 import { type ChatCommandsOptions, requirePrivate } from "./chat-commands.ts";
@@ -155,24 +155,15 @@ export class SlashCommands {
 		const type = interaction.isUserContextMenuCommand() ? "user" : "message";
 		const isThis = (menu: { type: string; name: string }) =>
 			menu.type === type && menu.name === interaction.commandName;
-		const handler = this.options.menus.find(isThis);
-		if (handler) {
-			// The type of the interaction is the type of the handler, which TypeScript cannot infer.
-			const run = handler.run as (one: MenuInteraction) => Promise<void>;
-			run(interaction).catch((error) => this.#fail(interaction, error));
-			return;
-		}
+		for (const menu of this.options.menus)
+			if (menu.type === "message" && interaction.isMessageContextMenuCommand() && isThis(menu))
+				return void menu.run(interaction).catch((error) => this.#fail(interaction, error));
 		for (const action of this.options.actions)
-			for (const menu of action.menus ?? []) if (isThis(menu)) this.#openMenu(interaction, action, menu);
-	}
-
-	#openMenu(interaction: MenuInteraction, action: Action, menu: ActionMenu): void {
-		const target = targetOf(interaction);
-		if (menu.asks === undefined) this.#act(interaction, action, new Map(), menu.name, menu.args(target));
-		else
-			interaction
-				.showModal(formFor({ action, menu, target }, interaction.locale))
-				.catch((error) => this.#fail(interaction, error));
+			for (const menu of action.menus ?? [])
+				if (isThis(menu))
+					interaction
+						.showModal(formFor({ action, menu, target: targetOf(interaction) }, interaction.locale))
+						.catch((error) => this.#fail(interaction, error));
 	}
 
 	async #onForm(interaction: ComponentInteraction, rest: string): Promise<void> {

@@ -34,10 +34,11 @@ export function toToolCall(
 		if (converted.length === 0) continue;
 		if (option.several)
 			args[option.argument] = [...((args[option.argument] as unknown[] | undefined) ?? []), ...converted];
-		else addValue(args, option, converted[0], channelId);
+		else [args[option.argument]] = converted;
 	}
-	const { here, hereIsList, tool } = action;
-	if (here !== undefined && args[here] === undefined) args[here] = hereIsList ? [channelId] : channelId;
+	const { here, options, tool } = action;
+	const isList = options.some(({ argument, several }) => argument === here && several);
+	if (here !== undefined && args[here] === undefined) args[here] = isList ? [channelId] : channelId;
 	const [thread, ...others] = here === undefined ? [] : [args[here]].flat().map(String);
 	if (action.inThread && thread !== undefined && others.length === 0 && isThread(thread))
 		return { tool: threadTool, args: { ...action.inThread(args), thread_id: thread } };
@@ -47,28 +48,14 @@ export function toToolCall(
 
 function convert(option: ActionOption, value: OptionValue): unknown {
 	const { kind, convert = (same) => same } = option;
+	if (kind === "message") return readMessageLink(String(value));
 	if (kind === "duration") return convert(requireDuration(option, String(value)));
 	// Shortens the reason, because tools refuse reasons that are too long.
 	return kind === "reason" ? auditReason(String(value)) : convert(value);
 }
 
-function addValue(
-	args: JsonObject,
-	{ kind, argument, channelArgument }: ActionOption,
-	value: unknown,
-	channelId: string,
-): void {
-	if (kind !== "message") {
-		args[argument] = value;
-		return;
-	}
-	const { message, channel = channelId } = readMessageLink(String(value));
-	args[argument] = message;
-	if (channelArgument !== undefined) args[channelArgument] = channel;
-}
-
-function readMessageLink(text: string) {
-	const [, , channel, message] = messageReference.exec(text.trim().replace(/^<|>$/g, "")) ?? [];
+function readMessageLink(text: string): string {
+	const message = messageReference.exec(text.trim().replace(/^<|>$/g, ""))?.[3];
 	if (message === undefined) throw new SaidError(said("answer.no_message", { text: inlineText(text, 100) }));
-	return { channel, message };
+	return message;
 }

@@ -10,7 +10,7 @@ import { inBackground } from "../../discord/rest/rest.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import { sayIn } from "../../texts/texts.ts";
-import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import { type Feature, type FeatureOptions, Pending } from "../commands/feature.ts";
 import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
@@ -61,7 +61,7 @@ export function createWelcome(
 	const aiGreetings = new SlidingWindow({ max: aiPerHour, windowMs: hourMs, now });
 	let raid: Raid | undefined;
 	let timer: Timer | undefined;
-	const sending = new Set<Promise<void>>();
+	const sending = new Pending();
 	let lastWarning: string | undefined;
 	const counter = registry?.counter("guildhall_bot_greetings_total", "Greetings by outcome.", ["outcome"]);
 
@@ -117,7 +117,7 @@ export function createWelcome(
 	}
 
 	function send({ id }: Guild, work: () => Promise<void>): void {
-		const sent: Promise<void> = inBackground(work)
+		const sent = inBackground(work)
 			.then(() => {
 				lastWarning = undefined;
 				count("sent");
@@ -127,9 +127,8 @@ export function createWelcome(
 				const reason = error instanceof GreetingError ? error.message : toToolError(error)?.message;
 				if (reason === undefined) log.error("could not send a welcome message: internal error", { guild: id, error });
 				else warn(id, reason);
-			})
-			.finally(() => sending.delete(sent));
-		sending.add(sent);
+			});
+		void sending.add(sent);
 	}
 
 	async function greet(member: GuildMember): Promise<void> {
@@ -164,7 +163,7 @@ export function createWelcome(
 			clearTimeout(timer);
 			if (raid && guild) greetRaid(guild, raid);
 			raid = undefined;
-			await within(shutdownGraceMs, Promise.all(sending));
+			await within(shutdownGraceMs, sending.settled());
 		},
 	};
 }

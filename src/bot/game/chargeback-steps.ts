@@ -17,7 +17,7 @@ import { saidProblem } from "../../discord/rest/errors.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { SaidError } from "../../texts/said-error.ts";
 import { type Language, languageOf, type Said, said } from "../../texts/texts.ts";
-import { findSent } from "../messages/find-sent.ts";
+import { findSent } from "../commands/find-sent.ts";
 import { NotNow } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";
 import {

@@ -267,11 +267,10 @@ export function purgeDraft(
 	if (areAllKnown && messages.every(({ author }) => own.includes(author.id))) return undefined;
 	const authors = areAllKnown ? new Map(messages.map(({ id, author }) => [id, author.id])) : new Map<string, string>();
 	const [author, ...others] = new Set(authors.values());
-	const isPerson = messages.every(({ webhook_id }) => !webhook_id);
 	const all = targets.length;
 	return {
 		action: "purge",
-		userIds: author !== undefined && others.length === 0 && isPerson ? [author] : [],
+		userIds: author && others.length === 0 && !messages.some(({ webhook_id }) => webhook_id) ? [author] : [],
 		...concernedBy(targets, authors, [said("count.messages", { count: all })]),
 		concernedBy(deleted, unknown) {
 			const { length: count } = deleted;

@@ -44,7 +44,7 @@ const bans: readonly Action[] = [
 		permission: "BanMembers",
 		heavy: true,
 		confirm: isMany,
-		chat: { order: ["user", "duration", "reason"] },
+		chat: ["user", "duration", "reason"],
 	},
 	{
 		name: "unban",
@@ -103,7 +103,7 @@ const people: readonly Action[] = [
 			reason,
 		],
 		permission: "ManageNicknames",
-		chat: { order: ["user", "nickname"] },
+		chat: ["user", "nickname"],
 	},
 	...(["add", "remove"] as const).map(
 		(action): Action => ({
@@ -112,7 +112,7 @@ const people: readonly Action[] = [
 			fixed: { action },
 			options: [user, { name: "role", kind: "role", argument: "role_id", required: true }, reason],
 			permission: "ManageRoles",
-			chat: { order: ["role", "user", "reason"] },
+			chat: ["role", "user", "reason"],
 		}),
 	),
 ];
@@ -133,7 +133,7 @@ const voice: readonly Action[] = [
 			reason,
 		],
 		permission: "MoveMembers",
-		chat: { order: ["channel", "user", "reason"] },
+		chat: ["channel", "user", "reason"],
 	},
 	{
 		name: "disconnect",
@@ -153,7 +153,6 @@ const channels: readonly Action[] = [
 		options: [channel, reason, announceOption],
 		announces: true,
 		here: "channel_ids",
-		hereIsList: true,
 		inThread: ({ reason }) => ({ locked: true, reason }),
 		permission: "ManageRoles",
 		heavy: true,
@@ -164,7 +163,6 @@ const channels: readonly Action[] = [
 		fixed: { unlock: true },
 		options: [channel, reason],
 		here: "channel_ids",
-		hereIsList: true,
 		inThread: ({ reason }) => ({ locked: false, reason }),
 		permission: "ManageRoles",
 		heavy: true,

@@ -10,7 +10,7 @@ import { saidPlatformError } from "../../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../../discord/rest/rest.ts";
 import type { Sql } from "../../lib/store/statement.ts";
 import { languageOf, render, type Said, said } from "../../texts/texts.ts";
-import { findSent } from "../messages/find-sent.ts";
+import { findSent } from "../commands/find-sent.ts";
 import { channels, duration } from "../results/result.ts";
 import { Durable, type DurableOptions, NotNow, type Step } from "../store/durable.ts";
 import type { Store } from "../store/store.ts";

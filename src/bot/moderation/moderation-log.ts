@@ -8,6 +8,7 @@ import { inlineText, truncate } from "../../discord/text.ts";
 import { isPublic } from "../../discord/visible-channels.ts";
 import type { Log } from "../../lib/log.ts";
 import { type Language, languageOf, render, type Said, said, type Text } from "../../texts/texts.ts";
+import { Pending } from "../commands/feature.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { Store } from "../store/store.ts";
 import { saveLogChannel, selectLogChannel } from "../store/tables/guild-settings.ts";
@@ -66,7 +67,7 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 	const queue = createEmbedQueue({ connection, log, setting: "moderation.log_channel" });
 	const configured = new Map<string, string | null | undefined>();
 	const replaced = new Map<string, string>();
-	const pending = new Set<Promise<void>>();
+	const pending = new Pending();
 
 	function defaultIn(guildId: string): string | undefined {
 		return connection.guild(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
@@ -126,7 +127,7 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 				return;
 			}
 			const at = new Date();
-			const queued = (async () => {
+			const post = async () => {
 				const id = channelId ?? (await channelOrDefault(guildId));
 				if (id === undefined) return;
 				const channel = connection.guild(guildId)?.channels.cache.get(id);
@@ -135,11 +136,11 @@ export function createModerationLog({ defaultChannel, connection, store: { sql }
 				queue.push(id, () =>
 					createEmbed(entry, { at, isOpen, language: languageOf(connection.guild(guildId)?.preferredLocale) }),
 				);
-			})().finally(() => pending.delete(queued));
-			pending.add(queued);
+			};
+			void pending.add(post());
 		},
 		async settled() {
-			await Promise.all(pending);
+			await pending.settled();
 			await queue.settled();
 		},
 	};

@@ -2,8 +2,6 @@
 // records, so that repeating it after a kill is harmless. Jumps of the wall clock start a scan: they may make work due.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Guild } from "discord.js";
-import type { Connection } from "../../discord/connection/connection.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
 import { backOffMs } from "../../lib/back-off.ts";
 import { clockWatch } from "../../lib/clock-watch.ts";
@@ -15,13 +13,6 @@ import { StoreUnavailable } from "./unavailable.ts";
 /** Not now, for a reason outside the program, such as a lost connection: retried, not counted as failed. */
 export class NotNow extends Error {
 	override name = "NotNow";
-}
-
-/** The guild of a row, in which the bot can act now. */
-export function requireGuild(connection: Pick<Connection, "ready" | "guild">, id: string): Guild {
-	const guild = connection.guild(id);
-	if (!connection.ready || !guild?.available) throw new NotNow("the bot is not connected to the guild");
-	return guild;
 }
 
 const shutdownGraceMs = 3_000;

@@ -215,9 +215,7 @@ export class Connection {
 		return [...(this.#client?.guilds.cache.values() ?? [])];
 	}
 
-	guild(id: string): Guild | undefined {
-		return this.#client?.guilds.cache.get(id);
-	}
+	readonly guild = (id: string): Guild | undefined => this.#client?.guilds.cache.get(id);
 
 	/** Throws a SaidError while the bot is not logged in. */
 	get discord(): Client<true> {
@@ -236,8 +234,7 @@ export class Connection {
 	}
 
 	hasAllMembers(guild: Guild): boolean {
-		const isLost = this.#shards.isLost(this.shardOf(guild));
-		return !isLost && this.#members.isComplete(guild);
+		return !this.#shards.isLost(this.shardOf(guild)) && this.#members.isComplete(guild);
 	}
 
 	/**

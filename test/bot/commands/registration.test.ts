@@ -16,7 +16,7 @@ const action: Action = {
 	tool: "ban",
 	options: [],
 	permission: "BanMembers",
-	menus: [{ type: "user", name: "Ban", args: () => ({}) }],
+	menus: [{ type: "user", name: "Ban", args: () => ({}), asks: [] }],
 };
 
 let simulator: Awaited<ReturnType<typeof startSimulator>>;

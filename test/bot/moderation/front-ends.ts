@@ -185,13 +185,12 @@ function valuesOf({ action, args, typed = {} }: Order, place: GuildChannel): Map
 
 function chatLine(order: Order, place: GuildChannel): string {
 	const { action } = order;
-	const { order: names, name = action.name } = action.chat || {};
+	const { name, chat } = action;
 	const values = valuesOf(order, place);
 	const isLast = ({ kind }: ActionOption) => kind === "reason" || kind === "text";
-	const options = names?.flatMap((name) => action.options.find((one) => one.name === name) ?? []) ?? [
-		...action.options.filter((one) => !isLast(one) && one.kind !== "flag"),
-		...action.options.filter(isLast),
-	];
+	const options = chat
+		? chat.flatMap((name) => action.options.find((one) => one.name === name) ?? [])
+		: [...action.options.filter((one) => !isLast(one) && one.kind !== "flag"), ...action.options.filter(isLast)];
 	const words = options.flatMap(({ name, kind, several, argument }) => {
 		const value = values.get(name);
 		if (value === undefined) return [];

@@ -27,7 +27,7 @@ export const caseRows: readonly Action[] = [
 		tool: "warn_member",
 		options: [people, reason, { name: "tell", kind: "flag", argument: "tell" }],
 		permission,
-		chat: { order: ["user", "reason"] },
+		chat: ["user", "reason"],
 		menus: [
 			{ type: "user", name: "Warn", args: ({ userId }) => ({ user_ids: [userId] }), asks: ["reason"] },
 			{
@@ -60,7 +60,7 @@ export const caseRows: readonly Action[] = [
 		],
 		pages: "before",
 		permission,
-		chat: { order: ["user"] },
+		chat: ["user"],
 	},
 	{ name: "edit-case", tool: "edit_case", options: [number, reason], permission },
 	{
@@ -69,7 +69,7 @@ export const caseRows: readonly Action[] = [
 		options: [number, { name: "restore", kind: "flag", argument: "deleted", convert: (value) => value !== true }],
 		fixed: { deleted: true },
 		permission,
-		chat: { order: ["case"] },
+		chat: ["case"],
 	},
 ];
 

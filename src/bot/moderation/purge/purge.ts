@@ -11,7 +11,7 @@ import { SaidError } from "../../../texts/said-error.ts";
 import { said } from "../../../texts/texts.ts";
 import { type Action, type ActionOption, announceOption } from "../../commands/action.ts";
 import type { Command } from "../../commands/commands.ts";
-import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import { readDuration } from "../../tool/arguments/times.ts";
 import type { ModerationLog } from "../moderation-log.ts";
@@ -78,7 +78,6 @@ export const purgeActions: readonly Action[] = [
 			announceOption,
 		],
 		here: "channel_ids",
-		hereIsList: true,
 		confirm: ({ count }) => Number(count) > manyMessages,
 	},
 	{
@@ -177,7 +176,7 @@ function createNuke({ config, callAs, log }: PurgeOptions) {
 
 function createConfirmations(log: Log) {
 	const shown = new Map<Message, Timer>();
-	const sending = new Set<Promise<void>>();
+	const sending = new Pending();
 	let isClosed = false;
 
 	async function remove(message: Message): Promise<void> {
@@ -209,15 +208,11 @@ function createConfirmations(log: Log) {
 
 	return {
 		/** Never rejects. */
-		async post(message: Message<true>, text: string): Promise<void> {
-			const sent = send(message, text);
-			sending.add(sent);
-			await sent.finally(() => sending.delete(sent));
-		},
+		post: (message: Message<true>, text: string) => sending.add(send(message, text)),
 		async close() {
 			isClosed = true;
 			const removed = [...shown.keys()].map(remove);
-			await within(shutdownGraceMs, Promise.all([...removed, ...sending]));
+			await within(shutdownGraceMs, Promise.all([...removed, sending.settled()]));
 		},
 	};
 }

@@ -11,7 +11,7 @@ import { auditReason } from "../../../discord/text.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { said } from "../../../texts/texts.ts";
-import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteEndedRaidSteps,
@@ -25,6 +25,7 @@ import {
 	selectRaidSteps,
 } from "../../store/tables/raid-modes.ts";
 import type { ModerationLog } from "../moderation-log.ts";
+import { requireGuild } from "../row-guild.ts";
 import { planRaidMode } from "./raid-plan.ts";
 import {
 	confirmed,

@@ -15,8 +15,8 @@ import { onSessionOrGuild } from "../../../discord/connection/session-events.ts"
 import { absentIf } from "../../../discord/find.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { languageOf } from "../../../texts/texts.ts";
-import { findSent } from "../../messages/find-sent.ts";
-import { Durable, type DurableOptions, NotNow, requireGuild, type Step } from "../../store/durable.ts";
+import { findSent } from "../../commands/find-sent.ts";
+import { Durable, type DurableOptions, NotNow, type Step } from "../../store/durable.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteReportsBefore,
@@ -32,6 +32,7 @@ import {
 	setPosting,
 	setShown,
 } from "../../store/tables/reports.ts";
+import { requireGuild } from "../row-guild.ts";
 import type { Copies } from "./copies.ts";
 import { copyMessage, type MessageCopy } from "./message-copy.ts";
 import { actsOf, changedEntry, isEntryOf, newEntry, type ShownReport, shownReporters } from "./report-entry.ts";

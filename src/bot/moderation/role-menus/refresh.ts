@@ -8,6 +8,7 @@ import { refreshed } from "../../../discord/role-menu.ts";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
+import { Pending } from "../../commands/feature.ts";
 
 const intervalMs = 60_000;
 const maxMenus = 1_000;
@@ -20,7 +21,7 @@ export interface RefreshOptions {
 /** Creates an updater for role menus, which edits messages whose labels are outdated. `refresh` never throws. */
 export function createMenuRefresh({ mutex, log }: RefreshOptions) {
 	const attempts = new LruMap<string, number>(maxMenus);
-	const running = new Set<Promise<void>>();
+	const running = new Pending();
 
 	function mayTry(messageId: string): boolean {
 		const now = performance.now();
@@ -49,15 +50,10 @@ export function createMenuRefresh({ mutex, log }: RefreshOptions) {
 			const shown = message.components.map((one) => one.toJSON());
 			const isCurrent = !refreshedIn(guild, shown as Components);
 			if (isCurrent || !mayTry(id)) return;
-			const work = mutex
-				.withLock(id, () => inBackground(() => edit(guild, message)))
-				.catch((error) => logFailure({ guild: guild.id, message: id }, error))
-				.finally(() => running.delete(work));
-			running.add(work);
+			const work = mutex.withLock(id, () => inBackground(() => edit(guild, message)));
+			void running.add(work.catch((error) => logFailure({ guild: guild.id, message: id }, error)));
 		},
-		async settled(): Promise<void> {
-			await Promise.all(running);
-		},
+		settled: () => running.settled(),
 	};
 
 	function logFailure(fields: Record<string, string>, error: unknown): void {

@@ -2,7 +2,7 @@
 // `moderation`. Presses are not recorded as moderation cases, because no moderator acts.
 
 import { within } from "../../../lib/wait.ts";
-import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { type Feature, type FeatureOptions, Pending } from "../../commands/feature.ts";
 import { createIsRestricted } from "../../commands/role-writer.ts";
 import { roleMenuAction } from "./menu-command.ts";
 import { createMenuTool } from "./menu-tool.ts";
@@ -29,23 +29,14 @@ export function createRoleMenus(options: FeatureOptions, limits?: PressLimits): 
 		log,
 		onPressed: refresh,
 	});
-	const running = new Set<Promise<void>>();
+	const running = new Pending();
 	return {
 		tools: [createMenuTool(reserved)],
 		actions: [roleMenuAction],
-		components: [
-			{
-				prefix: presses.prefix,
-				run(interaction, rest) {
-					const press = presses.run(interaction, rest);
-					running.add(press);
-					return press.finally(() => running.delete(press));
-				},
-			},
-		],
+		components: [{ prefix: presses.prefix, run: (interaction, rest) => running.add(presses.run(interaction, rest)) }],
 		async close() {
 			queue.close();
-			await within(shutdownGraceMs, Promise.allSettled([...running, settled()]));
+			await within(shutdownGraceMs, Promise.all([running.settled(), settled()]));
 		},
 	};
 }

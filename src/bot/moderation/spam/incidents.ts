@@ -10,6 +10,7 @@ import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import type { Sql } from "../../../lib/store/statement.ts";
 import { within } from "../../../lib/wait.ts";
 import { render, said, sayIn } from "../../../texts/texts.ts";
+import { Pending } from "../../commands/feature.ts";
 import type { Store } from "../../store/store.ts";
 import { setCaseMessages } from "../../store/tables/cases.ts";
 import { saveSpamIncident, selectOpenSpamIncidents } from "../../store/tables/spam-incidents.ts";
@@ -73,7 +74,7 @@ export class Incidents {
 	#isFull = false;
 	readonly #open = new Set<string>();
 	readonly #timers = new Map<Incident, Timer>();
-	readonly #work = new Set<Promise<unknown>>();
+	readonly #work = new Pending();
 	readonly #saving = new Map<Incident, { again: boolean; saved: Promise<void> }>();
 
 	constructor(private readonly options: IncidentsOptions) {
@@ -86,10 +87,8 @@ export class Incidents {
 	}
 
 	#background(running: Promise<unknown>): void {
-		const guarded = running
-			.catch((error) => this.options.log.error("could not deal with spam: internal error", { error }))
-			.finally(() => this.#work.delete(guarded));
-		this.#work.add(guarded);
+		const failed = (error: unknown) => this.options.log.error("could not deal with spam: internal error", { error });
+		void this.#work.add(running.catch(failed));
 	}
 
 	#save(incident: Incident): Promise<void> {
@@ -374,7 +373,7 @@ export class Incidents {
 	async close(): Promise<void> {
 		for (const timer of this.#timers.values()) clearTimeout(timer);
 		this.#timers.clear();
-		while (this.#work.size > 0) await Promise.all(this.#work);
+		await this.#work.settled();
 	}
 }
 

@@ -2,7 +2,7 @@
 
 import type { APIMessage, Client } from "discord.js";
 import { lowestIdAt } from "../../discord/ids.ts";
-import { fetchPage } from "./message-pages.ts";
+import { fetchPage } from "../messages/message-pages.ts";
 
 /** How far Discord's clock may be behind. */
 const clockSkewMs = 60_000;
