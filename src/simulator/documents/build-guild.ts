@@ -12,7 +12,6 @@ import { drawPicture, type Picture, recognizePicture } from "../world/guilds/pic
 import type { Account, Guild, User, Role as WorldRole } from "../world/state/entities.ts";
 import { allPermissions } from "../world/state/permissions.ts";
 import { isSnowflake } from "../world/state/snowflake.ts";
-import type { ChosenIdKind } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 import { botNameOf, botRoleOf } from "./bots.ts";
 import { withFutureEvents } from "./future-events.ts";
@@ -149,7 +148,7 @@ class GuildBuilder {
 		const bot = world.users.addBot({ username });
 		const joined = world.members.add(this.#guild, bot.user);
 		for (const role of managed) {
-			this.#choose("role", role.id);
+			this.#choose(role.id);
 			const owner = role === own ? { bot_id: bot.user.id } : { managed: true };
 			const { id } = world.roles.add(this.#guild, { name: role.name, ...owner });
 			if (role === own) joined.roles = [id];
@@ -173,20 +172,14 @@ class GuildBuilder {
 		this.#options.progress?.(`${this.#file}: ${done} of ${total} ${what}`);
 	}
 
-	/** The next thing of this kind gets the document's id, unless another one has it. */
-	#choose(kind: ChosenIdKind, id = ""): void {
+	/** The next thing gets the document's id, unless another one has it. */
+	#choose(id = ""): void {
 		const { state, guilds, autoModeration, scheduledEvents, channels, webhooks } = this.#world;
-		state.chosenIds.delete(kind);
-		const all = [...guilds.values()];
-		const isUsed = {
-			role: () => all.some(({ roles }) => roles.has(id)),
-			channel: () => channels.has(id),
-			emoji: () => all.some(({ emojis }) => emojis.has(id)),
-			automod: () => all.some((guild) => autoModeration.in(guild).some((rule) => rule.id === id)),
-			event: () => all.some((guild) => scheduledEvents.in(guild).some((event) => event.id === id)),
-			webhook: () => webhooks.has(id),
-		};
-		if (isSnowflake(id) && !isUsed[kind]()) state.chosenIds.set(kind, id);
+		const isUsed = (guild: Guild) =>
+			[guild.roles, guild.emojis].some((things) => things.has(id)) ||
+			[...autoModeration.in(guild), ...scheduledEvents.in(guild)].some((one) => one.id === id);
+		const isFree = !channels.has(id) && !webhooks.has(id) && ![...guilds.values()].some(isUsed);
+		state.chosenId = isSnowflake(id) && isFree ? id : undefined;
 	}
 
 	#userWith(id: string): User {
@@ -245,15 +238,13 @@ class GuildBuilder {
 
 	async #send({ id, kind, placeholder = "", request }: Step, hints: ReadonlyMap<string, string>): Promise<void> {
 		const { method, path, body, picture } = request(this.#ids);
-		const idKind = idKinds[kind];
-		if (idKind) this.#choose(idKind, hints.get(placeholder));
+		this.#choose(hints.get(placeholder));
 		const { emojis } = this.#document;
 		const isAnimated = emojis?.some((emoji) => emoji.animated && emoji.picture === picture?.hash) ?? false;
 		const image =
 			picture && (this.#pictureOf(picture.hash) ?? drawPicture(picture.hash, isAnimated && kind === "emoji"));
 		const sent = image ? { ...(body as object), [picture.field]: dataUri(image) } : body;
 		const reply = await this.#call(method, path, sent);
-		if (idKind) this.#world.state.chosenIds.delete(idKind);
 		if (reply.status >= 400) {
 			this.#refused.set(id, describeError(reply));
 			return;
@@ -290,16 +281,6 @@ class GuildBuilder {
 			give(this.#people[index + 1]?.user.id ?? "", fromLowest.slice(rank, rank + 1));
 	}
 }
-
-const idKinds: Partial<Record<Step["kind"], ChosenIdKind>> = {
-	role: "role",
-	emoji: "emoji",
-	category: "channel",
-	channel: "channel",
-	automod: "automod",
-	event: "event",
-	webhook: "webhook",
-};
 
 function nameOf(file: string): string {
 	const name = file.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");

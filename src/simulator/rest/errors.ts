@@ -34,8 +34,6 @@ const messages: Record<number, Partial<Record<ErrorName, string>>> = {
 		CannotUpdateAFinishedEvent: "Cannot update a finished event",
 		MessageWasBlockedByAutomaticModeration: "Message was blocked by automatic moderation",
 		MaximumNumberOfApplicationCommandsReached: "Maximum number of application commands reached (100)",
-		MaximumDailyApplicationCommandCreatesReached:
-			"Max number of daily application command creates has been reached (200)",
 		MaximumNumberOfEmojisReached: "Maximum number of emojis reached (50)",
 		MaximumNumberOfAnimatedEmojisReached: "Maximum number of animated emojis reached (50)",
 		ThisMessageWasAlreadyCrossposted: "This message has already been crossposted.",

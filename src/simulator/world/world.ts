@@ -41,7 +41,7 @@ export class World {
 	readonly voice = new Voice(this.state);
 	readonly voiceStatuses = new VoiceStatuses(this.state);
 	readonly stages = new Stages(this.state);
-	readonly channels = new Channels(this.state, this.messages, this.voice);
+	readonly channels = new Channels(this.state, this.messages, this.voice, this.stages);
 	readonly scheduledEvents = new ScheduledEvents(this.state);
 	readonly pictures = new Pictures();
 	readonly roles = new Roles(this.state, this.pictures);

@@ -8,6 +8,7 @@ import {
 	AutoModerationRuleEventType as EventType,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
+import { emptyMetadata } from "../../world/guilds/automod.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { formError, found, httpError, missingField } from "../errors.ts";
 import * as f from "../fields/fields.ts";
@@ -62,24 +63,15 @@ const newFields = {
 };
 
 function metadataOf(trigger: Trigger, given: f.Read<typeof triggerMetadata>): APIAutoModerationRuleTriggerMetadata {
-	if (trigger === Trigger.Spam) return {};
+	const empty = emptyMetadata[trigger];
+	if (!empty) return {};
 	if (!given) throw missingField("trigger_metadata");
-	const { allow_list, mention_total_limit: limit } = given;
-	if (trigger === Trigger.MentionSpam) {
-		if (limit === undefined) throw missingField("trigger_metadata", "mention_total_limit");
-		return {
-			mention_total_limit: limit,
-			mention_raid_protection_enabled: given.mention_raid_protection_enabled ?? false,
-		};
-	}
-	if (trigger === Trigger.KeywordPreset) return { presets: given.presets ?? [], allow_list: allow_list ?? [] };
-	if (allow_list && allow_list.length > 100)
+	const { allow_list = [], mention_total_limit } = given;
+	if (trigger === Trigger.MentionSpam && mention_total_limit === undefined)
+		throw missingField("trigger_metadata", "mention_total_limit");
+	if (trigger !== Trigger.KeywordPreset && allow_list.length > 100)
 		throw formError("BASE_TYPE_BAD_LENGTH", "Must be between 0 and 100 in length.", "trigger_metadata", "allow_list");
-	return {
-		keyword_filter: given.keyword_filter ?? [],
-		regex_patterns: given.regex_patterns ?? [],
-		allow_list: allow_list ?? [],
-	};
+	return { ...empty, ...Object.fromEntries(Object.entries(given).filter(([key]) => key in empty)) };
 }
 
 /**

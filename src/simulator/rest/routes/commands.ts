@@ -64,7 +64,6 @@ function put(call: Call<typeof everywhere>, form: NewCommand): { command: Comman
 	const details = detailsOf(form, scope.guild_id);
 	if (known) return { command: commands.edit(known, details), isNew: false };
 	checkCounts([...registered, form]);
-	checkCreates(call, 1);
 	return { command: commands.add(scope, details), isNew: true };
 }
 
@@ -77,11 +76,6 @@ function checkCounts(commands: readonly Pick<Command, "type">[]): void {
 			});
 }
 
-function checkCreates(call: Call<typeof everywhere>, count: number): void {
-	if (!call.world.commands.mayCreate(scopeOf(call), count))
-		throw apiError("MaximumDailyApplicationCommandCreatesReached");
-}
-
 /** Those of the guild if the request path has a guild id, otherwise the global ones; of all types. */
 function replaceAll(call: Call<typeof everywhere>, forms: readonly NewCommand[]): Command[] {
 	const { commands } = call.world;
@@ -91,8 +85,6 @@ function replaceAll(call: Call<typeof everywhere>, forms: readonly NewCommand[])
 		checkSize(form);
 	}
 	checkCounts(forms);
-	const isKnown = (form: NewCommand) => registered.some((one) => isSame(one, form));
-	checkCreates(call, forms.filter((form) => !isKnown(form)).length);
 	for (const command of registered) if (!forms.some((form) => isSame(form, command))) commands.remove(command);
 	return forms.map((form) => put(call, form).command);
 }

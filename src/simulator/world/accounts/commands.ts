@@ -1,6 +1,6 @@
 // The commands of all applications: slash commands, and those in the context menus of users and messages.
 //
-// A gap: A guild has no command permissions. Every bot counts as invited with `applications.commands`.
+// A gap: A guild has no command permissions, and the number of new commands a day is not limited. Every bot counts as invited with `applications.commands`.
 
 import { InteractionContextType } from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";
@@ -14,12 +14,8 @@ export interface Scope {
 
 export type CommandDetails = Omit<Command, "id" | "application_id" | "guild_id" | "version">;
 
-const dailyCreates = 200;
-const dayMs = 24 * 60 * 60 * 1000;
-
 export class Commands {
 	readonly #all = new Map<string, Command>();
-	readonly #creates = new Map<string, number[]>();
 
 	constructor(private readonly newId: () => string) {}
 
@@ -39,17 +35,6 @@ export class Commands {
 		return [...own, ...everywhere];
 	}
 
-	/**
-	 * Whether an application may create `count` more commands today. Commands that were deleted count.
-	 * A guess (command-creates-day): the day is the last 24 hours.
-	 */
-	mayCreate(scope: Scope, count: number): boolean {
-		const since = Date.now() - dayMs;
-		const recent = (this.#creates.get(keyOf(scope)) ?? []).filter((at) => at > since);
-		this.#creates.set(keyOf(scope), recent);
-		return recent.length + count <= dailyCreates;
-	}
-
 	add(scope: Scope, details: CommandDetails): Command {
 		const { application_id, guild_id } = scope;
 		const command: Command = {
@@ -60,8 +45,6 @@ export class Commands {
 			...details,
 		};
 		this.#all.set(command.id, command);
-		const creates = this.#creates.get(keyOf(scope)) ?? [];
-		this.#creates.set(keyOf(scope), [...creates, Date.now()]);
 		return command;
 	}
 
@@ -76,10 +59,6 @@ export class Commands {
 	remove(command: Command): void {
 		this.#all.delete(command.id);
 	}
-}
-
-function keyOf({ application_id, guild_id }: Scope): string {
-	return `${application_id} ${guild_id}`;
 }
 
 /** Whether two commands have the same name and type. Such commands replace each other. */

@@ -11,6 +11,7 @@ import { has, permissionsOfEveryone } from "../state/permissions.ts";
 import type { MessageReader } from "../state/serialize.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
+import type { Stages } from "./stages.ts";
 import type { Voice } from "./voice.ts";
 
 export type ChannelChanges = Changes<Omit<GuildChannel, "id" | "guild_id" | "last_message_id">>;
@@ -23,6 +24,7 @@ export class Channels {
 		private readonly state: State,
 		private readonly messages: Messages,
 		private readonly voice: Voice,
+		private readonly stages: Stages,
 	) {}
 
 	get(id: string): Channel | undefined {
@@ -41,7 +43,7 @@ export class Channels {
 	add(guild: Guild, given: ChannelChanges & { name: string }, by?: Attribution): GuildChannel {
 		const type: GuildChannelType = given.type ?? ChannelType.GuildText;
 		const channel: GuildChannel = {
-			id: this.state.idFor("channel"),
+			id: this.state.nextId(),
 			guild_id: guild.id,
 			type,
 			name: given.name,
@@ -78,6 +80,8 @@ export class Channels {
 		this.state.channels.delete(channel.id);
 		this.messages.removeChannel(channel.id);
 		this.#dispatch("CHANNEL_DELETE", guild, channel);
+		const stage = this.stages.of(channel);
+		if (stage) this.stages.end(stage);
 		for (const child of guild.channels.values())
 			if (child.parent_id === channel.id) this.edit(child, { parent_id: null });
 		// Which fields the entry has: https://discordpy.readthedocs.io/en/stable/api.html#discord.AuditLogAction.channel_delete

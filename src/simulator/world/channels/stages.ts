@@ -3,7 +3,7 @@
 
 import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, StageInstance } from "../state/entities.ts";
-import { isEvent, type Verb } from "../state/events.ts";
+import type { Verb } from "../state/events.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 type StageChanges = Changes<Pick<StageInstance, "topic" | "privacy_level">>;
@@ -13,14 +13,7 @@ const audit = auditOf("StageInstance");
 export class Stages {
 	readonly #live = new Map<string, StageInstance>();
 
-	constructor(private readonly state: State) {
-		state.subscribe((event) => {
-			if (!isEvent(event, "CHANNEL_DELETE")) return;
-			const { id } = event.data({ id: "", seesContent: false });
-			const stage = this.#live.get(id);
-			if (stage) this.#remove(stage);
-		});
-	}
+	constructor(private readonly state: State) {}
 
 	/** The live stage in a stage channel, or undefined if there is none. */
 	of({ id }: GuildChannel): StageInstance | undefined {
@@ -58,18 +51,13 @@ export class Stages {
 	}
 
 	end(stage: StageInstance, by?: Attribution): void {
-		this.#remove(stage);
+		this.#live.delete(stage.channel_id);
+		this.#dispatch("STAGE_INSTANCE_DELETE", stage);
 		this.#audit(audit.delete, stage, auditFields(stage), {}, by);
 	}
 
-	#remove(stage: StageInstance): void {
-		this.#live.delete(stage.channel_id);
-		this.#dispatch("STAGE_INSTANCE_DELETE", stage);
-	}
-
 	#dispatch(type: `STAGE_INSTANCE_${Verb}`, stage: StageInstance): void {
-		const guild = this.state.guilds.get(stage.guild_id);
-		if (guild) this.state.dispatchToGuild(type, guild, { ...stage });
+		this.state.dispatchToGuild(type, this.state.guildOf(stage), { ...stage });
 	}
 
 	#audit(
@@ -79,9 +67,8 @@ export class Stages {
 		after: object,
 		by: Attribution | undefined,
 	): void {
-		const { guild_id, channel_id } = stage;
-		const guild = this.state.guilds.get(guild_id);
-		if (guild) log(this.state, guild, stage, before, after, by, { channel_id });
+		const { channel_id } = stage;
+		log(this.state, this.state.guildOf(stage), stage, before, after, by, { channel_id });
 	}
 }
 

@@ -27,11 +27,12 @@ const audit = auditOf("AutoModerationRule");
 
 const noKeywords = { keyword_filter: [], regex_patterns: [], allow_list: [] };
 
-const emptyMetadata: Partial<Record<Trigger, AutoModerationRule["trigger_metadata"]>> = {
+/** What the trigger metadata of a rule without any has. */
+export const emptyMetadata: Partial<Record<Trigger, AutoModerationRule["trigger_metadata"]>> = {
 	[Trigger.Keyword]: noKeywords,
 	[Trigger.MemberProfile]: noKeywords,
 	[Trigger.KeywordPreset]: { presets: [], allow_list: [] },
-	[Trigger.MentionSpam]: { mention_raid_protection_enabled: false },
+	[Trigger.MentionSpam]: { mention_total_limit: 50, mention_raid_protection_enabled: false },
 };
 
 export class AutoModeration {
@@ -46,7 +47,7 @@ export class AutoModeration {
 	/** Adds an AutoMod rule to a guild. Omitted fields of its `trigger_metadata` get empty default values. */
 	add(guild: Guild, given: NewRule, by?: Attribution): AutoModerationRule {
 		const rule = {
-			id: this.state.idFor("automod"),
+			id: this.state.nextId(),
 			guild_id: guild.id,
 			...given,
 			trigger_metadata: { ...emptyMetadata[given.trigger_type], ...given.trigger_metadata },
@@ -102,7 +103,7 @@ function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	const { trigger_metadata: metadata, trigger_type } = rule;
 	if (trigger_type === Trigger.MentionSpam) {
 		const mentions = new Set(text.match(/<@[!&]?\d+>/g));
-		const isTooMany = mentions.size > (metadata.mention_total_limit ?? 50);
+		const isTooMany = mentions.size > (metadata.mention_total_limit ?? 0);
 		return isTooMany ? [{ rule, keyword: null, content: null }] : [];
 	}
 	if (trigger_type !== Trigger.Keyword) return [];

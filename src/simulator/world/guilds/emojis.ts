@@ -28,7 +28,7 @@ export class Emojis {
 		by?: Attribution,
 	): GuildEmoji {
 		const emoji: GuildEmoji = {
-			id: this.state.idFor("emoji"),
+			id: this.state.nextId(),
 			name: given.name,
 			roles: given.roles ?? [],
 			user,

@@ -32,7 +32,7 @@ export class Roles {
 		by?: Attribution,
 	): Role {
 		const { bot_id, managed = false, ...others } = given;
-		const role = newRole(this.state.idFor("role"));
+		const role = newRole(this.state.nextId());
 		const changes = this.#storeIcon(role, others);
 		apply(role, changes);
 		role.managed = managed || bot_id !== undefined;

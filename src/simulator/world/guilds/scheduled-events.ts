@@ -47,7 +47,7 @@ export class ScheduledEvents {
 
 	add(guild: Guild, creatorId: string, given: NewScheduledEvent, by?: Attribution): ScheduledEvent {
 		const event: ScheduledEvent = {
-			id: this.state.idFor("event"),
+			id: this.state.nextId(),
 			guild_id: guild.id,
 			creator_id: creatorId,
 			privacy_level: 2,

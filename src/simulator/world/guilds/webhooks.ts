@@ -43,7 +43,7 @@ export class Webhooks {
 	add(channel: GuildChannel, given: NewWebhook, by?: Attribution): Webhook {
 		const { type = 1, user = null, ...rest } = given;
 		const webhook: Webhook = {
-			id: this.state.idFor("webhook"),
+			id: this.state.nextId(),
 			type,
 			user,
 			avatar: null,

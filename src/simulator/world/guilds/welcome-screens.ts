@@ -5,7 +5,7 @@ import { AuditLogEvent } from "discord.js";
 import { changesBetween } from "../state/audit-log.ts";
 import type { Guild, WelcomeScreen } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import type { Attribution, Changes, State } from "../state/state.ts";
+import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 
 type WelcomeScreenChanges = Changes<WelcomeScreen & { enabled: boolean }>;
 
@@ -37,10 +37,10 @@ export class WelcomeScreens {
 	edit(guild: Guild, changes: WelcomeScreenChanges, by?: Attribution): WelcomeScreen {
 		const old = this.of(guild);
 		const before = { ...old, enabled: guild.features.includes(feature) };
-		const screen = { description: changes.description ?? null, welcome_channels: changes.welcome_channels ?? [] };
-		if (changes.description === undefined) screen.description = old?.description ?? null;
-		if (changes.welcome_channels === undefined) screen.welcome_channels = old?.welcome_channels ?? [];
-		const enabled = (changes.enabled ?? before.enabled) && screen.welcome_channels.length > 0;
+		const { enabled: wanted = before.enabled, ...texts } = changes;
+		const screen: WelcomeScreen = { description: null, welcome_channels: [], ...old };
+		apply(screen, texts);
+		const enabled = wanted && screen.welcome_channels.length > 0;
 		guild.welcomeScreen = screen;
 		if (enabled !== before.enabled) {
 			const others = guild.features.filter((one) => one !== feature);

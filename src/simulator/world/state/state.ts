@@ -8,6 +8,7 @@ import { type Channel, type Guild, inGuild, isGuildChannel } from "./entities.ts
 import type { Audience, EventType, WorldEvent } from "./events.ts";
 import { bitsOf, type Needed } from "./permissions.ts";
 import { createSnowflakes, timeOf } from "./snowflake.ts";
+import { Subscribers } from "./subscribers.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
@@ -23,15 +24,12 @@ export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 	for (const [key, value] of Object.entries(changes)) if (value !== undefined) Object.assign(entity, { [key]: value });
 }
 
-/** The kinds of entities for which a guild document can choose the id of the next new entity. */
-export type ChosenIdKind = "role" | "channel" | "emoji" | "automod" | "event" | "webhook";
-
 const countedMs = 5 * 60 * 1000;
 
 export class State {
 	readonly newId = createSnowflakes();
-	/** Ids that the next new entity of each kind gets. A kind without an entry gets a generated id. */
-	readonly chosenIds = new Map<ChosenIdKind, string>();
+	/** The id that the next role, channel, emoji, event, AutoMod rule or webhook gets, if it is not to be a new one. */
+	chosenId: string | undefined;
 	readonly users = new Map<string, entity.User>();
 	/** The bots and people who have a token for the REST API, by token. */
 	readonly accounts = new Map<string, entity.Account>();
@@ -39,22 +37,22 @@ export class State {
 	/** The channels and threads of all guilds, and all direct message channels, by id. */
 	readonly channels = new Map<string, Channel>();
 
-	readonly #subscribers = new Set<(event: WorldEvent) => void>();
+	readonly #events = new Subscribers<WorldEvent>();
 
-	/** Returns the id for a new entity: the one in `chosenIds`, which is removed there, or a new id. */
-	idFor(kind: ChosenIdKind): string {
-		const chosen = this.chosenIds.get(kind);
-		this.chosenIds.delete(kind);
-		return chosen ?? this.newId();
+	/** Takes the chosen id, else a new one. */
+	nextId(): string {
+		const id = this.chosenId ?? this.newId();
+		this.chosenId = undefined;
+		return id;
 	}
 
 	/** Calls `subscriber` with every Gateway event that is dispatched from now on. */
 	subscribe(subscriber: (event: WorldEvent) => void): void {
-		this.#subscribers.add(subscriber);
+		this.#events.add(subscriber);
 	}
 
 	dispatch<T extends EventType>(event: WorldEvent<T>): void {
-		for (const subscriber of this.#subscribers) subscriber(event);
+		this.#events.notify(event);
 	}
 
 	/** Only to members who meet the conditions in `to`. */
@@ -126,9 +124,9 @@ export class State {
 	}
 
 	/** The guild that a channel or thread belongs to. Throws if the guild does not exist. */
-	guildOf(channel: entity.GuildPlace): Guild {
-		const guild = this.guilds.get(channel.guild_id);
-		if (!guild) throw new Error(`channel ${channel.id} has no guild`);
+	guildOf({ id, guild_id }: { id: string; guild_id: string }): Guild {
+		const guild = this.guilds.get(guild_id);
+		if (!guild) throw new Error(`${id} has no guild`);
 		return guild;
 	}
 

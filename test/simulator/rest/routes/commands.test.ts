@@ -196,18 +196,6 @@ describe("registering", () => {
 		expect(tooMany.faults).toEqual({ "": "BASE_TYPE_MAX_LENGTH" });
 	});
 
-	test("an application creates at most 200 commands a day in each scope", async ({ call, everywhere, inGuild }) => {
-		const named = (prefix: string) => Array.from({ length: 100 }, (_, n) => ({ ...verify, name: `${prefix}${n}` }));
-		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
-		expect((await call("PUT", everywhere, named("a"))).status).toBe(200);
-		expect((await call("PUT", everywhere, named("b"))).status).toBe(200);
-		const refused = await call("PUT", everywhere, [verify]);
-		expect([refused.status, refused.code]).toEqual([400, 30034]);
-		expect((await call("GET", everywhere)).json<unknown[]>()).toHaveLength(100);
-		expect((await call("PUT", everywhere, named("b"))).status).toBe(200);
-		expect((await call("POST", inGuild, verify)).status).toBe(201);
-	});
-
 	test("discord.js registers options of all types, subcommands and context menus", async (given) => {
 		await using bot = await connect(given.simulator);
 		const basic = (type: Option, name: string, more: object = {}) => ({
