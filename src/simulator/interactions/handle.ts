@@ -2,6 +2,7 @@
 
 import { ComponentType, MessageFlags } from "discord.js";
 import { type Button, buttonsIn, type SelectMenu, selectMenusIn } from "../world/messages/buttons.ts";
+import { newMessage } from "../world/messages/messages.ts";
 import { inputsIn, type ModalInput } from "../world/messages/modals.ts";
 import type { Message } from "../world/state/entities.ts";
 import type { Interaction } from "./interaction.ts";
@@ -57,9 +58,9 @@ type VisibleInput = ModalInput & { label: string };
 
 /** Returns functions to wait for the bot's response to an interaction. */
 export function createHandle(interactions: Interactions, interaction: Interaction): InteractionHandle {
-	const seen = (message: Message): Reply => ({
+	const seen = (message: Message, failed = false): Reply => ({
 		id: message.id,
-		failed: false,
+		failed,
 		channel_id: message.channel_id,
 		get content() {
 			return message.content;
@@ -86,12 +87,12 @@ export function createHandle(interactions: Interactions, interaction: Interactio
 			return interactions.editsOf(message);
 		},
 		get followUps() {
-			return interaction.followUps.map(seen);
+			return interaction.followUps.map((one) => seen(one));
 		},
 	});
 	const isThinking = (message: Message) => (message.flags & MessageFlags.Loading) !== 0 && interactions.exists(message);
 	const reply = (): Reply | undefined => {
-		if (interaction.state === "failed") return failedReply(interaction);
+		if (interaction.state === "failed") return seen(failureOf(interaction), true);
 		if (interaction.modal) throw new Error("the response is a modal: wait for modal()");
 		const { original } = interaction;
 		if (!original || isThinking(original)) return undefined;
@@ -127,19 +128,8 @@ function modalOf({ state, modal }: Interaction): VisibleModal | undefined {
 	};
 }
 
-function failedReply({ command, channel }: Interaction): Reply {
-	return {
-		id: "",
-		channel_id: channel.id,
-		failed: true,
-		content: command ? "The application did not respond" : "This interaction failed",
-		ephemeral: true,
-		deleted: false,
-		embeds: [],
-		buttons: [],
-		menus: [],
-		attachments: [],
-		edits: [],
-		followUps: [],
-	};
+/** What Discord's client shows in place of a response. */
+function failureOf({ id, command, channel, application }: Interaction): Message {
+	const content = command ? "The application did not respond" : "This interaction failed";
+	return newMessage(id, channel.id, application.user, { content, flags: MessageFlags.Ephemeral });
 }

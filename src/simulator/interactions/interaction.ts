@@ -28,24 +28,20 @@ import {
 import type { World } from "../world/world.ts";
 
 /** A valid interaction, as the application (the bot) receives it in INTERACTION_CREATE. */
-export type Invocation = Invoked & { application: Account; user: User; channel: Channel; place: InvocationPlace };
-
-type Invoked =
-	| {
-			type: InteractionType.ApplicationCommand | InteractionType.ApplicationCommandAutocomplete;
-			data: object;
-			command: Command;
-			message?: never;
-			trigger?: never;
-	  }
-	| { type: InteractionType.MessageComponent; data: ComponentData; message: Message; command?: never; trigger?: never }
-	| {
-			type: InteractionType.ModalSubmit;
-			data: object;
-			message: Message | undefined;
-			command?: never;
-			trigger: Interaction;
-	  };
+export interface Invocation {
+	type: Exclude<InteractionType, InteractionType.Ping>;
+	application: Account;
+	user: User;
+	channel: Channel;
+	place: InvocationPlace;
+	data: object;
+	/** The command that is used. */
+	command?: Command;
+	/** The message with the used component, also if that has opened the submitted modal. */
+	message?: Message | undefined;
+	/** The interaction whose response opened the submitted modal. */
+	trigger?: Interaction;
+}
 
 /** The used button or select menu, with the chosen values, and the users, roles and channels to which they refer. */
 export type ComponentData = Sent<APIMessageComponentInteractionData> & {

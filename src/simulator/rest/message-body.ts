@@ -25,7 +25,7 @@ const trimmed = (max: number) => ({
 
 const embed = f.object({
 	title: trimmed(256),
-	type: f.oneOf("rich"),
+	type: f.choice("rich"),
 	description: trimmed(4096),
 	url: link,
 	timestamp: f.timestamp,
@@ -53,7 +53,7 @@ const listedEmbed: f.Field<Embed | undefined> = {
 };
 
 const allowedMentions = f.object({
-	parse: f.list(f.oneOf("users", "roles", "everyone"), 0, 3),
+	parse: f.list(f.choice("users", "roles", "everyone"), 0, 3),
 	users: f.list(f.snowflake, 0, 100),
 	roles: f.list(f.snowflake, 0, 100),
 	replied_user: f.boolean,

@@ -97,8 +97,8 @@ export const permissionBits = optional((value) => {
 	return BigInt(bits);
 });
 
-/** A request field whose value must be one of the numbers in `choices`. */
-export function choice<const T extends number>(...choices: readonly T[]) {
+/** A field whose value must be one of these numbers or words. */
+export function choice<const T extends number | string>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
 		if (found === undefined) throw notOneOf(choices);
@@ -107,18 +107,9 @@ export function choice<const T extends number>(...choices: readonly T[]) {
 }
 
 /** Returns Discord's error for a value that is none of `choices`, in the field `key` of the object that is parsed. */
-export function notOneOf(choices: readonly number[], ...key: string[]) {
-	return formError("BASE_TYPE_CHOICES", `Value must be one of {${choices.join(", ")}}.`, ...key);
-}
-
-/** A request field whose value must be one of the strings in `words`. */
-export function oneOf<const T extends string>(...words: readonly T[]) {
-	return optional((value) => {
-		const found = words.find((one) => one === value);
-		if (found === undefined)
-			throw formError("BASE_TYPE_CHOICES", `Value must be one of {${words.map((one) => `'${one}'`).join(", ")}}.`);
-		return found;
-	});
+export function notOneOf(choices: readonly (number | string)[], ...key: string[]) {
+	const shown = choices.map((one) => (typeof one === "string" ? `'${one}'` : one));
+	return formError("BASE_TYPE_CHOICES", `Value must be one of {${shown.join(", ")}}.`, ...key);
 }
 
 /** A date and time in ISO 8601, which is read in UTC. */
@@ -165,6 +156,21 @@ export function object<const F extends Fields>(fields: F) {
 			]),
 		);
 		return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as ReadFields<F>;
+	});
+}
+
+/** An object whose `type` decides which fields it has. `unknown` returns the error for a type that is not in the table. */
+export function byType<T extends { type: number }>(
+	forms: Readonly<Record<number, Fields>>,
+	unknown: (type: number, types: readonly number[]) => Error,
+): Field<T | undefined> {
+	const typed = required(object({ type: required(integer(1, 100)) }));
+	const fields = new Map(Object.entries(forms).map(([type, form]) => [Number(type), required(object(form))]));
+	return refine(unchecked, (value) => {
+		const { type } = typed.read(value);
+		const form = fields.get(type);
+		if (!form) throw unknown(type, [...fields.keys()]);
+		return { type, ...form.read(value) } as unknown as T;
 	});
 }
 

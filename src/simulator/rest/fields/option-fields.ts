@@ -55,7 +55,7 @@ const common = {
 const value = { ...common, required: f.boolean };
 const suggested = { ...value, autocomplete: f.boolean };
 
-const valueFields: Partial<Record<Option, f.Fields>> = {
+const valueFields: Readonly<Record<number, f.Fields>> = {
 	[Option.String]: {
 		...suggested,
 		choices: choicesOf(Option.String),
@@ -76,16 +76,9 @@ const valueFields: Partial<Record<Option, f.Fields>> = {
 	},
 };
 
-function optionsOf(fields: Partial<Record<Option, f.Fields>>) {
-	const types = Object.keys(fields).map(Number);
-	const typed = f.required(f.object({ type: f.required(f.choice(...types)) }));
-	const option = f.refine(f.unchecked, (given) => {
-		const { type } = typed.read(given);
-		const read = f.object(fields[type as Option] ?? {}).read(given);
-		return { type, ...read } as unknown as CommandOption;
-	});
+function optionsOf(fields: Readonly<Record<number, f.Fields>>) {
+	const option = f.byType<CommandOption>(fields, (_, types) => f.notOneOf(types, "type"));
 	return f.refine(f.list(option, 0, maxOptions), (given) => {
-		given.forEach(checkChoices);
 		checkOrder(given);
 		return given;
 	});
@@ -112,45 +105,21 @@ export function isSubcommand({ type }: { type: Option }): boolean {
 	return type === Option.Subcommand || type === Option.SubcommandGroup;
 }
 
-function checkChoices({ autocomplete, choices }: CommandOption, index: number) {
-	// A guess (autocomplete-choices): the code of this error.
-	if (autocomplete && choices?.length)
+function checkOrder(given: readonly CommandOption[]): void {
+	const index = given.findIndex((one, at) => one.required && given[at - 1]?.required !== true && at > 0);
+	if (index >= 0)
 		throw formError(
-			"APPLICATION_COMMAND_AUTOCOMPLETE_CHOICES_INVALID",
-			"Autocomplete options cannot have choices",
+			"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
+			"Required options must be placed before non-required options",
 			index,
 		);
-}
-
-function checkOrder(given: readonly CommandOption[]): void {
-	let optional = false;
-	const names = new Set<string>();
-	for (const [index, one] of given.entries()) {
-		if (one.required && optional)
-			throw formError(
-				"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
-				"Required options must be placed before non-required options",
-				index,
-			);
-		if (names.has(one.name))
-			throw formError("APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", "Option name already exists", index);
-		optional ||= !one.required;
-		names.add(one.name);
+	// In each language, in which an option without a localized name has its own.
+	// https://docs.discord.com/developers/interactions/application-commands#localization
+	// A guess (localized-names): the code of this error.
+	for (const locale of ["", ...Object.values(Locale)]) {
+		const names = given.map(({ name, name_localizations }) => name_localizations?.[locale] ?? name);
+		const repeated = names.findIndex((name, at) => names.indexOf(name) < at);
+		if (repeated >= 0)
+			throw formError("APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", "Option name already exists", repeated);
 	}
-	checkLocalizedNames(given);
-}
-
-/**
- * Localized names differ from each other in each language, and from the default names of other options.
- * https://docs.discord.com/developers/interactions/application-commands#localization
- */
-function checkLocalizedNames(given: readonly CommandOption[]): void {
-	for (const [index, { name, name_localizations }] of given.entries())
-		for (const [locale, localized] of Object.entries(name_localizations ?? {})) {
-			const others = given.filter((other) => other.name !== name);
-			const isTaken = others.some((other) => [other.name, other.name_localizations?.[locale]].includes(localized));
-			if (!isTaken) continue;
-			// A guess (localized-names): the code of this error.
-			throw formError("APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", "Option name already exists", index);
-		}
 }

@@ -70,17 +70,15 @@ export function checkCounts(menu: object): void {
 		throw formError("BASE_TYPE_BAD_LENGTH", `Must be between ${max} and 25 in length.`, "options");
 }
 
-const messageMenus = Object.fromEntries(
-	Object.entries(selectFields).map(([type, fields]) => [
-		type,
-		f.required(f.object({ ...fields, disabled: f.boolean })),
-	]),
-);
+export function duplicateId(...path: readonly (string | number)[]) {
+	return formError("COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated", ...path);
+}
 
-/** Parses a select menu of a message. Throws Discord's error if it is invalid. */
-export function readMenu(type: SelectType, given: unknown) {
-	const read: Record<string, unknown> = messageMenus[type]?.read(given) ?? {};
-	checkCounts(read);
-	// Discord's OpenAPI document requires these fields in responses.
-	return { type, min_values: 1, max_values: 1, ...read };
+/** Returns a function that gives components their ids: the one of the request, else the number of the component. */
+export function numbering() {
+	let last = 0;
+	return <T extends { id?: number }>(one: T): T & { id: number } => {
+		last += 1;
+		return { ...one, id: one.id || last };
+	};
 }

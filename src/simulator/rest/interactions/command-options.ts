@@ -6,7 +6,7 @@ import { formError, missingField } from "../errors.ts";
 import { boolean, list, object, required, text, unchecked } from "../fields/fields.ts";
 import { isSubcommand } from "../fields/option-fields.ts";
 import type { Call } from "../route.ts";
-import { type OptionValue, type Resolved, resolve } from "./resolved.ts";
+import { type Kind, type Resolved, resolve } from "./resolved.ts";
 
 interface GivenOption {
 	name: string;
@@ -114,10 +114,11 @@ function readOption(
 		// https://docs.discord.food/interactions/receiving-and-responding#application-command-data-option-structure
 		return { name, type, value: String(value), focused: true };
 	}
-	const read = readValue(option, value, partial);
-	if (!read) throw invalid(`${name} does not take this value`, ...path);
-	if (!resolve(call, place, read, resolved, option.channel_types)) throw invalid(`${name} names nothing here`, ...path);
-	return read;
+	if (!takes(option, value, partial)) throw invalid(`${name} does not take this value`, ...path);
+	const kinds = referredKinds[type];
+	if (kinds && !resolve(call, place, kinds, String(value), resolved, option.channel_types))
+		throw invalid(`${name} names nothing here`, ...path);
+	return { name, type, value };
 }
 
 function invalid(message: string, ...path: readonly (string | number)[]) {
@@ -125,36 +126,31 @@ function invalid(message: string, ...path: readonly (string | number)[]) {
 	return formError(code, message, ...path);
 }
 
-function readValue(option: CommandOption, value: unknown, partial: boolean): OptionValue | undefined {
-	const { name, type } = option;
-	if (option.choices && !option.choices.some((one) => one.value === value)) return undefined;
-	const { min_length = 0, max_length = 6000 } = option;
-	switch (type) {
-		case Option.String:
-			return typeof value === "string" && (partial || value.length >= min_length) && value.length <= max_length
-				? { name, type, value }
-				: undefined;
+/** The kinds of objects to which the values of options refer. */
+const referredKinds: Partial<Record<Option, readonly Kind[]>> = {
+	[Option.User]: ["user"],
+	[Option.Role]: ["role"],
+	[Option.Channel]: ["channel"],
+	[Option.Mentionable]: ["role", "user"],
+};
+
+function takes(option: CommandOption, value: unknown, partial: boolean): boolean {
+	if (option.choices && !option.choices.some((one) => one.value === value)) return false;
+	const { min_length = 0, max_length = 6000, min_value = -(2 ** 53), max_value = 2 ** 53 } = option;
+	switch (option.type) {
 		case Option.Integer:
 		case Option.Number:
-			return typeof value === "number" &&
-				Math.abs(value) <= 2 ** 53 &&
-				(type === Option.Number || Number.isSafeInteger(value)) &&
-				inRange(option, value)
-				? { name, type, value }
-				: undefined;
+			return (
+				typeof value === "number" &&
+				(option.type === Option.Number || Number.isSafeInteger(value)) &&
+				value >= min_value &&
+				value <= max_value
+			);
 		case Option.Boolean:
-			return typeof value === "boolean" ? { name, type, value } : undefined;
-		case Option.User:
-		case Option.Role:
-		case Option.Channel:
-		case Option.Mentionable:
-			return typeof value === "string" ? { name, type, value } : undefined;
+			return typeof value === "boolean";
+		case Option.String:
+			return typeof value === "string" && (partial || value.length >= min_length) && value.length <= max_length;
 		default:
-			return undefined;
+			return typeof value === "string";
 	}
-}
-
-function inRange(option: CommandOption, value: number): boolean {
-	const { min_value: min = -Infinity, max_value: max = Infinity } = option;
-	return value >= min && value <= max;
 }

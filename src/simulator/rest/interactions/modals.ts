@@ -13,7 +13,14 @@ import {
 } from "../../world/messages/modals.ts";
 import { formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields/fields.ts";
-import { checkCounts, customId, componentId as id, selectFields } from "../fields/select-fields.ts";
+import {
+	checkCounts,
+	customId,
+	duplicateId,
+	componentId as id,
+	numbering,
+	selectFields,
+} from "../fields/select-fields.ts";
 import type { Call } from "../route.ts";
 import type { Resolved } from "./resolved.ts";
 import { chosenIn } from "./select-menus.ts";
@@ -40,7 +47,7 @@ const inModal = {
 	}),
 };
 
-const inputFields: Partial<Record<ComponentType, f.Fields>> = {
+const inputFields: Readonly<Record<number, f.Fields>> = {
 	[ComponentType.TextInput]: textInput,
 	...Object.fromEntries(Object.entries(selectFields).map(([type, fields]) => [type, { ...fields, ...inModal }])),
 };
@@ -51,17 +58,9 @@ const otherInputs = [
 	ComponentType.Checkbox,
 ];
 
-function component<T>(fields: Partial<Record<ComponentType, f.Fields>>) {
-	const types = Object.keys(fields).map(Number);
-	const typed = f.required(f.object({ type: f.required(f.integer(1, 100)) }));
-	return f.refine(f.unchecked, (given): T => {
-		const { type } = typed.read(given);
-		if (otherInputs.includes(type)) throw notSimulated(`components of type ${type} in modals`);
-		if (!types.includes(type)) throw f.notOneOf(types, "type");
-		const read = f.object(fields[type as ComponentType] ?? {}).read(given) ?? {};
-		if (type in selectFields) checkSelect(read);
-		return { type, ...read } as T;
-	});
+function wrongType(type: number, types: readonly number[]) {
+	if (otherInputs.includes(type)) return notSimulated(`components of type ${type} in modals`);
+	return f.notOneOf(types, "type");
 }
 
 /** A guess (modal-required): the code of this error. */
@@ -72,20 +71,23 @@ function checkSelect(menu: object): void {
 	throw formError("NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.", "min_values");
 }
 
-const rowInput = component<TextInput>({
-	[ComponentType.TextInput]: { ...textInput, label: f.required(f.text(1, 45)) },
+const label = f.required(f.text(1, 45));
+
+const input = f.refine(f.byType<ModalInput>(inputFields, wrongType), (one) => {
+	if (one.type !== ComponentType.TextInput) checkSelect(one);
+	return one;
 });
 
-const part = component<ModalPart>({
-	[ComponentType.ActionRow]: { id, components: f.required(f.list(rowInput, 1, 1)) },
-	[ComponentType.Label]: {
-		id,
-		label: f.required(f.text(1, 45)),
-		description: f.text(0, 100),
-		component: f.required(component<ModalInput>(inputFields)),
+const rowInput = f.byType<TextInput>({ [ComponentType.TextInput]: { ...textInput, label } }, wrongType);
+
+const part = f.byType<ModalPart>(
+	{
+		[ComponentType.ActionRow]: { id, components: f.required(f.list(rowInput, 1, 1)) },
+		[ComponentType.Label]: { id, label, description: f.text(0, 100), component: f.required(input) },
+		[ComponentType.TextDisplay]: { id, content: f.required(f.text(1, 4000)) },
 	},
-	[ComponentType.TextDisplay]: { id, content: f.required(f.text(1, 4000)) },
-});
+	wrongType,
+);
 
 /** The data of a response that opens a modal. */
 export const modalData = f.required(
@@ -98,19 +100,14 @@ export const modalData = f.required(
 		(given): Modal => {
 			const modal = { ...given, components: numbered(given.components) };
 			const ids = inputsIn(modal).map(({ input }) => input.custom_id);
-			if (new Set(ids).size < ids.length)
-				throw formError("COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated", "components");
+			if (new Set(ids).size < ids.length) throw duplicateId("components");
 			return modal;
 		},
 	),
 );
 
 function numbered(parts: readonly ModalPart[]): ModalPart[] {
-	let last = 0;
-	const number = <T extends { id: number }>(one: T): T => {
-		last += 1;
-		return { ...one, id: one.id || last };
-	};
+	const number = numbering();
 	return parts.map((one): ModalPart => {
 		const outer = number(one);
 		if ("component" in outer) return { ...outer, component: number(outer.component) };

@@ -1,19 +1,12 @@
 // The objects to which the values of options and select menus refer.
 // https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-resolved-data-structure
 
-import {
-	type APIApplicationCommandInteractionDataBasicOption,
-	type APIInteractionDataResolved,
-	type InteractionType,
-	ApplicationCommandOptionType as Option,
-} from "discord.js";
+import type { APIInteractionDataResolved } from "discord.js";
 import type { Sent } from "../../world/state/api-types.ts";
 import { type Channel, inGuild, isThread } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsOf } from "../access.ts";
 import type { Call } from "../route.ts";
-
-export type OptionValue = Sent<APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>>;
 
 /** For each kind of object (users, members, roles …), an object with ids as keys. */
 export type Resolved = {
@@ -23,26 +16,19 @@ export type Resolved = {
 	>;
 };
 
-/** False if the object does not exist, or is a channel of a type that is not in `channelTypes`. */
+export type Kind = "user" | "role" | "channel";
+
+/** Of the first of these kinds. False if there is no such object, or it is a channel of a type not in `channelTypes`. */
 export function resolve(
 	call: Call,
 	place: Channel,
-	{ type, value }: OptionValue,
+	kinds: readonly Kind[],
+	id: string,
 	resolved: Resolved,
 	channelTypes?: readonly number[],
 ): boolean {
-	switch (type) {
-		case Option.User:
-			return resolveUser(call, place, value, resolved);
-		case Option.Role:
-			return resolveRole(call, place, value, resolved);
-		case Option.Mentionable:
-			return resolveRole(call, place, value, resolved) || resolveUser(call, place, value, resolved);
-		case Option.Channel:
-			return resolveChannel(call, place, value, resolved, channelTypes);
-		default:
-			return true;
-	}
+	const resolvers = { user: resolveUser, role: resolveRole, channel: resolveChannel };
+	return kinds.some((kind) => resolvers[kind](call, place, id, resolved, channelTypes));
 }
 
 /** Also adds the member, if the user is one. False if the user does not exist. */

@@ -1,12 +1,12 @@
 // Choosing values in a select menu.
 // https://discord.com/developers/docs/components/reference#string-select
 
-import { ComponentType, ApplicationCommandOptionType as Option } from "discord.js";
+import { ComponentType } from "discord.js";
 import type { SelectMenu, SelectType } from "../../world/messages/buttons.ts";
-import { type Channel, inGuild } from "../../world/state/entities.ts";
+import type { Channel } from "../../world/state/entities.ts";
 import { formError } from "../errors.ts";
 import type { Call } from "../route.ts";
-import { type Resolved, resolve } from "./resolved.ts";
+import { type Kind, type Resolved, resolve } from "./resolved.ts";
 
 /** Returns Discord's error for a component that does not exist or cannot be used in this way. */
 export function invalidComponent() {
@@ -29,30 +29,15 @@ export function chosenIn(
 		if (!values.every(isOption)) throw invalidComponent();
 		return { component_type, values };
 	}
-	for (const value of values) {
-		const type = kindOf(call, channel, component_type, value);
-		const option = { name: "value", type, value };
-		if (!resolve(call, channel, option, resolved, menu.channel_types)) throw invalidComponent();
-	}
+	const kinds = chosenKinds[component_type];
+	for (const value of values)
+		if (!resolve(call, channel, kinds, value, resolved, menu.channel_types)) throw invalidComponent();
 	return { component_type, values, resolved };
 }
 
-function kindOf(
-	{ world }: Call,
-	channel: Channel,
-	type: Exclude<SelectType, ComponentType.StringSelect>,
-	id: string,
-): Option.User | Option.Role | Option.Channel {
-	switch (type) {
-		case ComponentType.UserSelect:
-			return Option.User;
-		case ComponentType.RoleSelect:
-			return Option.Role;
-		case ComponentType.ChannelSelect:
-			return Option.Channel;
-		case ComponentType.MentionableSelect: {
-			const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
-			return guild?.roles.has(id) ? Option.Role : Option.User;
-		}
-	}
-}
+const chosenKinds: Readonly<Record<Exclude<SelectType, ComponentType.StringSelect>, readonly Kind[]>> = {
+	[ComponentType.UserSelect]: ["user"],
+	[ComponentType.RoleSelect]: ["role"],
+	[ComponentType.ChannelSelect]: ["channel"],
+	[ComponentType.MentionableSelect]: ["role", "user"],
+};

@@ -48,7 +48,7 @@ const settings = {
 	rules_channel_id: f.nullable(f.snowflake),
 	public_updates_channel_id: f.nullable(f.snowflake),
 	safety_alerts_channel_id: f.nullable(f.snowflake),
-	preferred_locale: f.nullable(f.oneOf(...Object.values(Locale)), Locale.EnglishUS),
+	preferred_locale: f.nullable(f.choice(...Object.values(Locale)), Locale.EnglishUS),
 	premium_progress_bar_enabled: f.boolean,
 };
 

@@ -11,12 +11,12 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, integer, oneOf, queryList, snowflake, text } from "../fields/fields.ts";
+import { boolean, choice, integer, queryList, snowflake, text } from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, route } from "../route.ts";
 
 function negatable(words: readonly string[]) {
-	return oneOf(...words, ...words.map((one) => `-${one}`));
+	return choice(...words, ...words.map((one) => `-${one}`));
 }
 
 const ids = queryList(snowflake, 100);
@@ -38,8 +38,8 @@ export const searchRoutes = [
 			replied_to_message_id: ids,
 			pinned: boolean,
 			has: queryList(negatable(hasTypes), 18),
-			sort_by: oneOf("timestamp", "relevance"),
-			sort_order: oneOf("asc", "desc"),
+			sort_by: choice("timestamp", "relevance"),
+			sort_order: choice("asc", "desc"),
 			include_nsfw: boolean,
 			slop: notSimulatedField("slop of a search"),
 			replied_to_user_id: notSimulatedField("searching for replies to a user"),
