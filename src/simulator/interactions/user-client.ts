@@ -215,7 +215,7 @@ export class UserClient {
 }
 
 function commandsIn(world: World, channel: Channel): Command[] {
-	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
+	const guild = world.guilds.of(channel);
 	return [...world.accounts.values()]
 		.filter(({ user }) => (inGuild(channel) ? guild?.members.has(user.id) : channel.recipients.includes(user)))
 		.flatMap(({ user }) => world.commands.usable(user.id, guild));

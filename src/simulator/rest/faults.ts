@@ -39,7 +39,6 @@ export interface InjectedFault {
 }
 
 interface ActiveFault extends InjectedFault {
-	hits: number;
 	matches: (method: string, route: string, path: string) => boolean;
 }
 
@@ -123,8 +122,7 @@ export class Faults {
 	}
 
 	clear(): void {
-		for (const fault of this.#holding) fault.release();
-		for (const fault of this.#active) fault.release();
+		for (const fault of [...this.#active, ...this.#holding]) fault.release();
 	}
 
 	/** The first fault that matches. Counts the request, and removes a fault that has affected its maximum number. */

@@ -1,6 +1,7 @@
 // The journal of executed writes, and the log of all REST requests.
 
 import { Subscribers } from "../world/state/subscribers.ts";
+import type { Effect } from "./faults.ts";
 
 interface JournalEntry {
 	seq: number;
@@ -52,7 +53,7 @@ export interface RequestRecord {
 	/** "waiting" before the response, "hung up" if the connection was closed without one. */
 	status: number | "hung up" | "waiting";
 	/** The kind of the injected fault that affected the request; undefined if none did. */
-	fault: string | undefined;
+	fault: Effect["kind"] | undefined;
 }
 
 const kept = 10_000;
@@ -74,8 +75,8 @@ export class RequestLog {
 		return this.#invalid;
 	}
 
-	/** Returns a function that adds what becomes known later, such as the status. */
-	add(request: Pick<RequestRecord, "method" | "path">): (known: Partial<RequestRecord>) => void {
+	/** The router adds to the record what it finds out, until it ends. */
+	add(request: Pick<RequestRecord, "method" | "path">): RequestRecord {
 		const record: RequestRecord = {
 			at: new Date().toISOString(),
 			route: undefined,
@@ -86,18 +87,18 @@ export class RequestLog {
 		};
 		this.#records.push(record);
 		if (this.#records.length > 2 * kept) this.#records = this.#records.slice(-kept);
-		return (known) => {
-			Object.assign(record, known);
-			if (known.status !== undefined) this.ended.notify(record);
-		};
+		return record;
+	}
+
+	/** `isShared` is whether a rate limit of all clients was exceeded, which does not count as invalid. */
+	end(record: RequestRecord, status: number | "hung up", isShared = false): void {
+		record.status = status;
+		if (status === 401 || status === 403 || (status === 429 && !isShared)) this.#invalid += 1;
+		this.ended.notify(record);
 	}
 
 	clear(): void {
 		this.#records = [];
 		this.#invalid = 0;
-	}
-
-	countInvalid(): void {
-		this.#invalid += 1;
 	}
 }

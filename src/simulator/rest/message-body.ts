@@ -4,7 +4,7 @@
 import { MessageFlags } from "discord.js";
 import type { MessageChanges } from "../world/messages/messages.ts";
 import type { SentEmbed } from "../world/state/api-types.ts";
-import { type Channel, inGuild, type Message, type User } from "../world/state/entities.ts";
+import type { Channel, Message, User } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
@@ -131,7 +131,7 @@ function findMentions(
 		.flatMap((id) => call.world.users.get(id) ?? []);
 	if (repliedTo && (!allowed || allowed.replied_user)) users.push(repliedTo.author);
 
-	const guild = inGuild(channel) ? call.world.guilds.of(channel) : undefined;
+	const guild = call.world.guilds.of(channel);
 	return {
 		mentions: [...new Set<User>(users)],
 		mention_roles: idsIn(content, /<@&(\d{1,20})>/g).filter((id) => {

@@ -10,7 +10,7 @@ import { checkRoute, findEntities } from "./access.ts";
 import { type Content, readBody, readForm, readReason } from "./body.ts";
 import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
 import type { Effect, Faults, ResponseData } from "./faults.ts";
-import type { Journal, RequestLog } from "./journal.ts";
+import type { Journal, RequestLog, RequestRecord } from "./journal.ts";
 import { countParams, decodeSegment, matchesPattern, readParams, redactToken } from "./paths.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Route } from "./route.ts";
@@ -72,11 +72,10 @@ interface Sender {
 	byApplication?: true;
 }
 
+/** What becomes known of a request, beside its record. */
 interface Seen {
 	limits: Record<string, string>;
-	route?: string;
 	content?: Content;
-	fault?: Effect["kind"] | undefined;
 }
 
 export interface UnknownRoute {
@@ -110,23 +109,23 @@ export class Router {
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] = /^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { method } = request;
-		const complete = this.#parts.requests.add({ method, path: redactToken(path) });
+		const { requests } = this.#parts;
+		const record = requests.add({ method, path: redactToken(path) });
 		const seen: Seen = { limits: {} };
 		let response: ResponseData;
 		try {
 			if (version !== undefined && version !== "10" && version !== "9")
 				throw apiError("InvalidAPIVersion", { message: "Invalid API version" });
-			response = await this.#handleCall(request, url, path, complete, seen);
+			response = await this.#handleCall(request, url, path, record, seen);
 		} catch (error) {
 			if (error instanceof HangUp) {
-				complete({ status: "hung up" });
+				requests.end(record, "hung up");
 				return hangUp();
 			}
-			response = this.#errorResponse(error, { method, path: redactToken(path) });
+			response = this.#errorResponse(error, record);
 		}
-		complete({ status: response.status });
-		this.#countInvalid(response);
-		this.#report(request, url, seen, response);
+		requests.end(record, response.status, response.headers?.["x-ratelimit-scope"] === "shared");
+		this.#report(request, url, record, seen, response);
 		return respond(response, seen.limits);
 	}
 
@@ -134,15 +133,14 @@ export class Router {
 		request: Request,
 		url: URL,
 		path: string,
-		complete: ReturnType<RequestLog["add"]>,
+		record: RequestRecord,
 		seen: Seen,
 	): Promise<ResponseData> {
 		const { route, params } = this.#findRoute(request.method, path);
-		seen.route = route.path;
-		complete({ route: route.name });
+		record.route = route.name;
 		const holder = authenticateByToken(params, this.#parts);
 		const { actor, byApplication = false } = holder ?? this.#authenticate(request, route);
-		complete({ actor: actor.user.id });
+		record.actor = actor.user.id;
 		seen.limits = this.#parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
@@ -152,9 +150,8 @@ export class Router {
 		const content = await (route.form ? readForm : readBody)(request);
 		seen.content = content;
 		const fault = this.#parts.faults.hit({ method: request.method, route: route.path, path, actor: actor.user.id });
-		if (fault) complete({ fault: fault.kind });
 		if (fault && !fault.executed) {
-			seen.fault = fault.kind;
+			record.fault = fault.kind;
 			if (fault.kind !== "answer") await this.#applyFault(fault, request.signal);
 			else {
 				// A proxy in front of the API sends no rate limit headers.
@@ -203,7 +200,7 @@ export class Router {
 				reason,
 				...nonceOf(content.body),
 			});
-		seen.fault = fault?.kind;
+		record.fault = fault?.kind;
 		if (fault?.kind === "answer") return fault.rewrite(response);
 		if (fault?.executed) await this.#applyFault(fault, request.signal);
 		return response;
@@ -256,23 +253,24 @@ export class Router {
 		if (signal.aborted || this.#closed) throw new HangUp();
 	}
 
-	#errorResponse(error: unknown, request: { method: string; path: string }): ResponseData {
+	#errorResponse(error: unknown, { method, path }: RequestRecord): ResponseData {
 		if (error instanceof ApiError)
 			return { status: error.status, body: JSON.stringify(error.body), headers: error.headers };
-		this.#parts.log.error("simulated Discord API route failed: internal error", { ...request, error });
-		return this.#errorResponse(httpError(500, "Internal Server Error"), request);
+		this.#parts.log.error("simulated Discord API route failed: internal error", { method, path, error });
+		return { status: 500, body: JSON.stringify(httpError(500, "Internal Server Error").body) };
 	}
 
 	#report(
 		request: Request,
 		url: URL,
-		{ route, content, fault, limits }: Seen,
+		{ route, fault }: RequestRecord,
+		{ content, limits }: Seen,
 		{ status, body, headers }: ResponseData,
 	): void {
 		if (route === undefined) return;
 		this.#parts.onExchange?.({
 			method: request.method,
-			route,
+			route: route.split(" ")[1] ?? "",
 			query: url.searchParams,
 			body: content?.body,
 			files: [...(content?.files.keys() ?? [])],
@@ -282,11 +280,6 @@ export class Router {
 			headers: { ...limits, ...headers },
 			fault,
 		});
-	}
-
-	#countInvalid({ status, headers }: ResponseData): void {
-		const shared = headers?.["x-ratelimit-scope"] === "shared";
-		if (status === 401 || status === 403 || (status === 429 && !shared)) this.#parts.requests.countInvalid();
 	}
 }
 

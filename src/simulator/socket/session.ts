@@ -19,8 +19,9 @@ export function socketUrl(host: string): string {
 	return `ws://${host}/socket`;
 }
 
+/** The WebSocket of a session. */
 export interface SessionConnection {
-	send(text: string): void;
+	send(text: string): unknown;
 	close(code: number, reason: string): void;
 }
 

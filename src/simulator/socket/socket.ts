@@ -15,7 +15,7 @@ import { Subscribers } from "../world/state/subscribers.ts";
 import type { World } from "../world/world.ts";
 import { memberChunks } from "./member-chunks.ts";
 import { PausableQueue } from "./pausable-queue.ts";
-import { type Alter, Session, type SessionConnection, socketUrl } from "./session.ts";
+import { type Alter, Session, socketUrl } from "./session.ts";
 
 export interface SocketTiming {
 	heartbeatIntervalMs: number;
@@ -36,9 +36,8 @@ export interface Connection {
 	host: string;
 	version: string;
 	encoding: string;
-	session: Session | undefined;
 	/** Undefined before the bot has identified or resumed. */
-	sessionConnection: SessionConnection | undefined;
+	session: Session | undefined;
 	heartbeat: Timer | undefined;
 	/** The payloads of the bot in the current minute, and when that began (milliseconds since 1970). */
 	minute: { count: number; since: number };
@@ -118,7 +117,6 @@ export class SocketHub {
 				version: url.searchParams.get("v") ?? "10",
 				encoding: url.searchParams.get("encoding") ?? "json",
 				session: undefined,
-				sessionConnection: undefined,
 				heartbeat: undefined,
 				minute: { count: 0, since: Date.now() },
 			},
@@ -245,13 +243,12 @@ export class SocketHub {
 	}
 
 	/** Keeps the session for some time, so that the bot can resume it over a new connection. */
-	#detach({ data }: Socket): void {
-		const { session, sessionConnection } = data;
-		data.session = undefined;
-		data.sessionConnection = undefined;
+	#detach(socket: Socket): void {
+		const { session } = socket.data;
+		socket.data.session = undefined;
 		if (session) this.changed.notify(this.connected);
 		// A resumed session has another connection already.
-		if (!session || session.connection !== sessionConnection) return;
+		if (session?.connection !== socket) return;
 		session.connection = undefined;
 		session.expiry = setTimeout(() => this.#sessions.delete(session.id), this.timing.resumeWindowMs).unref();
 	}
@@ -306,11 +303,11 @@ export class SocketHub {
 		return waitMs;
 	}
 
-	#isRateLimited({ data }: Socket): boolean {
+	#isRateLimited({ data: { minute } }: Socket): boolean {
 		const now = Date.now();
-		if (now - data.minute.since >= 60_000) data.minute = { count: 0, since: now };
-		data.minute.count += 1;
-		return data.minute.count > payloadsPerMinute;
+		if (now - minute.since >= 60_000) Object.assign(minute, { count: 0, since: now });
+		minute.count += 1;
+		return minute.count > payloadsPerMinute;
 	}
 
 	#identify(socket: Socket, d: unknown): void {
@@ -423,12 +420,7 @@ function closing(socket: Socket, receive: () => void): void {
 }
 
 function attach(session: Session, socket: Socket): void {
-	const connection: SessionConnection = {
-		send: (text) => void socket.send(text),
-		close: (code, reason) => socket.close(code, reason),
-	};
 	socket.data.session = session;
-	socket.data.sessionConnection = connection;
-	session.connection = connection;
+	session.connection = socket;
 	clearTimeout(session.expiry);
 }

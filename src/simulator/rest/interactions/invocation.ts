@@ -68,7 +68,7 @@ export function checkInvocation(call: InvocationCall): Invocation {
 	const channel = found(world.channels.get(body.channel_id), "UnknownChannel");
 	const permissions = permissionsIn(call, channel);
 	if (!has(permissions, "ViewChannel")) throw apiError("MissingAccess");
-	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
+	const guild = world.guilds.of(channel);
 	if (body.guild_id !== guild?.id) throw apiError("UnknownGuild");
 	const isHere = inGuild(channel)
 		? guild?.members.has(application.user.id)

@@ -3,7 +3,7 @@
 
 import type { APIInteractionDataResolved } from "discord.js";
 import type { Sent } from "../../world/state/api-types.ts";
-import { type Channel, inGuild, isThread } from "../../world/state/entities.ts";
+import { type Channel, isThread } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsOf } from "../access.ts";
 import type { Call } from "../route.ts";
@@ -36,7 +36,7 @@ export function resolveUser({ world }: Call, place: Channel, id: string, resolve
 	const user = world.users.get(id);
 	if (!user) return false;
 	resolved.users = { ...resolved.users, [id]: user };
-	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
+	const guild = world.guilds.of(place);
 	const member = guild?.members.get(id);
 	if (!member) return true;
 	const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
@@ -47,7 +47,7 @@ export function resolveUser({ world }: Call, place: Channel, id: string, resolve
 }
 
 function resolveRole({ world }: Call, place: Channel, id: string, resolved: Resolved): boolean {
-	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
+	const guild = world.guilds.of(place);
 	const role = guild?.roles.get(id);
 	if (!role) return false;
 	resolved.roles = { ...resolved.roles, [id]: role };
@@ -61,7 +61,7 @@ function resolveChannel(
 	resolved: Resolved,
 	types?: readonly number[],
 ): boolean {
-	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
+	const guild = world.guilds.of(place);
 	const channel = guild?.channels.get(id) ?? guild?.threads.get(id);
 	if (!channel || (types && !types.includes(channel.type))) return false;
 	const shown = isThread(channel) ? serialize.thread(channel, actor.user.id) : serialize.guildChannel(channel);

@@ -2,7 +2,7 @@
 // https://discord.com/developers/docs/resources/message#create-reaction
 
 import { idsOf, reactionWith } from "../../world/messages/reactions.ts";
-import { type Emoji, inGuild, type Reaction } from "../../world/state/entities.ts";
+import type { Emoji, Reaction } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
@@ -32,7 +32,7 @@ function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
 	const { world, channel } = call;
 	const { id, name, animated } = found(world.emojis.usableBy(call.actor.user, emoji.id), "UnknownEmoji");
-	const own = inGuild(channel) && world.guilds.of(channel).emojis.has(id);
+	const own = world.guilds.of(channel)?.emojis.has(id);
 	if (!own && !has(permissionsIn(call, channel), "UseExternalEmojis")) throw apiError("UnknownEmoji");
 	return { id, name, ...(animated && { animated }) };
 }

@@ -1,10 +1,10 @@
 // Users, the actor's guilds, and DM channels.
 
-import { compareIds } from "../../../guild-document/names/ids.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, found } from "../errors.ts";
 import { boolean, integer, required, snowflake } from "../fields/fields.ts";
+import { pageById } from "../pages.ts";
 import { memberOfActor, route } from "../route.ts";
 
 export const userRoutes = [
@@ -21,14 +21,8 @@ export const userRoutes = [
 	route("GET /users/@me/guilds", {
 		query: { before: snowflake, after: snowflake, limit: integer(1, 200), with_counts: boolean },
 		run: ({ world, actor, query }) => {
-			const { before, after, limit = 200, with_counts } = query;
-			const guilds = [...world.guilds.values()]
-				.filter((guild) => guild.members.has(actor.user.id))
-				.sort((a, b) => compareIds(a.id, b.id))
-				.filter(({ id }) => !after || compareIds(id, after) > 0)
-				.filter(({ id }) => !before || compareIds(id, before) < 0);
-			const page = before && !after ? guilds.slice(-limit) : guilds.slice(0, limit);
-			return page.map((guild) => ({
+			const own = [...world.guilds.values()].filter(({ members }) => members.has(actor.user.id));
+			return pageById(own, ({ id }) => id, query, 200).map((guild) => ({
 				id: guild.id,
 				name: guild.name,
 				icon: guild.icon,
@@ -36,7 +30,7 @@ export const userRoutes = [
 				owner: guild.owner_id === actor.user.id,
 				permissions: String(guildPermissions(guild, actor.user.id)),
 				features: guild.features,
-				...(with_counts && serialize.guildCounts(guild)),
+				...(query.with_counts && serialize.guildCounts(guild)),
 			}));
 		},
 	}),

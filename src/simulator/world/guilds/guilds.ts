@@ -9,7 +9,15 @@ import type { Messages } from "../messages/messages.ts";
 import type { EventPayloads } from "../state/api-types.ts";
 import { changesBetween } from "../state/audit-log.ts";
 import { everyonePermissions, newGuildSettings, newMember, newRole, noOnboarding } from "../state/defaults.ts";
-import type { Guild, GuildPlace, GuildSettings, Member, User } from "../state/entities.ts";
+import {
+	type Channel,
+	type Guild,
+	type GuildPlace,
+	type GuildSettings,
+	inGuild,
+	type Member,
+	type User,
+} from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { type Attribution, apply, type Changes, type State } from "../state/state.ts";
 import type { Pictures } from "./pictures.ts";
@@ -41,9 +49,11 @@ export class Guilds {
 		return this.state.guilds.values();
 	}
 
-	/** The guild that a channel or thread belongs to. Throws if there is none. */
-	of(channel: GuildPlace): Guild {
-		return this.state.guildOf(channel);
+	/** The guild that a channel or thread belongs to; undefined for direct messages. */
+	of(channel: GuildPlace): Guild;
+	of(channel: Channel): Guild | undefined;
+	of(channel: Channel): Guild | undefined {
+		return inGuild(channel) ? this.state.guildOf(channel) : undefined;
 	}
 
 	/** `everyone` is the permission bits of @everyone. Without `id` it gets a new id. */
