@@ -2,9 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { type AiSimulation, startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
-import { type AiMisbehaviour, aiMisbehaviours } from "../../../src/simulator/ai/chat-completions.ts";
 import { testWith } from "../../support/test-with.ts";
-import { until } from "../../support/until.ts";
 
 const aiTest = testWith(() => startAiProvider());
 
@@ -52,26 +50,6 @@ const textOf = (chunks: (Chunk | string)[]) =>
 	chunks.map((chunk) => (typeof chunk === "string" ? "" : (chunk.choices[0].delta.content ?? ""))).join("");
 
 describe("a completion", () => {
-	aiTest("without a stream is one JSON object that quotes the last message", async (ai) => {
-		const response = await post(ai);
-		const message = { role: "assistant", content: heard };
-		expect(await response.json()).toMatchObject({
-			object: "chat.completion",
-			model: "any",
-			choices: [{ message, finish_reason: "stop" }],
-		});
-	});
-
-	aiTest("is streamed word by word, and ends with finish_reason and [DONE]", async (ai) => {
-		const response = await post(ai, { stream: true });
-		expect(response.headers.get("content-type")).toBe("text/event-stream");
-		const chunks = await events(response);
-		expect(textOf(chunks)).toBe(heard);
-		expect(chunks.length).toBe(heard.split(" ").length + 3);
-		expect(chunks.at(-1)).toBe("[DONE]");
-		expect(chunks.at(-2)).toMatchObject({ choices: [{ delta: {}, finish_reason: "stop" }] });
-	});
-
 	test.each(["max_tokens", "max_completion_tokens"])("is cut at %s, with finish_reason length", async (field) => {
 		await using ai = await startAiProvider();
 		const chunks = await events(await post(ai, { stream: true, [field]: 3 }));
@@ -116,111 +94,6 @@ aiTest("the latest 1,000 requests are kept", async (ai) => {
 	for (let count = 0; count < 1_010; count += 1) await post(ai, { model: `m${count}` });
 	expect(ai.requests).toHaveLength(1_000);
 	expect(ai.requests[0]?.model).toBe("m10");
-});
-
-/** Reads a stream. `whole`: it ended without an error. */
-async function look(ai: AiSimulation) {
-	const response = await post(ai, { stream: true });
-	let text = "";
-	let whole = true;
-	try {
-		for await (const chunk of response.body ?? []) {
-			text += Buffer.from(chunk).toString();
-			if (text.length > 100_000) break;
-		}
-	} catch {
-		whole = false; // The connection ended.
-	}
-	return { response, text, whole };
-}
-
-describe("misbehaviour", () => {
-	const statuses: Partial<Record<AiMisbehaviour, number>> = {
-		"400": 400,
-		"401": 401,
-		"403": 403,
-		"404": 404,
-		"429": 429,
-		"500": 500,
-		"content-filter": 400,
-		"no-money": 402,
-		redirect: 307,
-	};
-	for (const [kind, status] of Object.entries(statuses))
-		aiTest(`${kind} responds once with ${status}`, async (ai) => {
-			ai.misbehave(kind as AiMisbehaviour, { times: 1 });
-			expect((await post(ai, { stream: true })).status).toBe(status);
-			expect((await post(ai, { stream: true })).status).toBe(200);
-		});
-
-	const streams: [AiMisbehaviour, { whole: boolean; text: RegExp }][] = [
-		["cut", { whole: false, text: /"content":"I"/ }],
-		["unfinished", { whole: true, text: /"content":"I".*\n\n$/ }],
-		["html", { whole: true, text: /^<!doctype html>/ }],
-		["no-stream", { whole: true, text: /^\{.*"content":"I am/ }],
-		["huge", { whole: true, text: /x{100}/ }],
-		["endless", { whole: true, text: /(and so on ){10}/ }],
-		["wrong-json", { whole: true, text: /"delta":\n\n$/ }],
-		["wrong-types", { whole: true, text: /"content":7/ }],
-		["empty", { whole: true, text: /^(?!.*"content":"[^"]).*\[DONE\]/s }],
-		["blank", { whole: true, text: /"content":" ".*\[DONE\]/s }],
-		["length", { whole: true, text: /"finish_reason":"length"/ }],
-		["filtered", { whole: true, text: /"finish_reason":"content_filter"/ }],
-		["error-event", { whole: true, text: /"error":\{"code":503/ }],
-	];
-	for (const [kind, expected] of streams)
-		aiTest(`${kind} has status 200, and is ${expected.whole ? "sent to its end" : "cut off"}`, async (ai) => {
-			ai.misbehave(kind);
-			const { response, text, whole } = await look(ai);
-			expect(response.status).toBe(200);
-			expect(whole).toBe(expected.whole);
-			expect(text).toMatch(expected.text);
-		});
-
-	aiTest("dropped closes the connection without a response", async (ai) => {
-		ai.misbehave("dropped");
-		const text = await look(ai).then(
-			({ text, whole }) => text + (whole ? "whole" : ""),
-			() => "",
-		);
-		expect(text).toBe("");
-	});
-
-	aiTest("slow holds the response until behave(), slow-pieces all but the first delta", async (ai) => {
-		ai.misbehave("slow");
-		const slow = post(ai, { stream: true });
-		await until("it waits", () => ai.requests[0]?.outcome === "waiting");
-		expect(await Promise.race([slow, Bun.sleep(50)])).toBeUndefined();
-		ai.behave();
-		expect(textOf(await events(await slow))).toBe(heard);
-
-		ai.misbehave("slow-pieces");
-		const { body } = await post(ai, { stream: true });
-		let text = "";
-		for await (const chunk of body ?? []) {
-			text += Buffer.from(chunk).toString();
-			if (!text.includes('"content":"I"')) continue;
-			if (!text.includes("[DONE]")) ai.behave();
-		}
-		expect(text).toContain("[DONE]");
-	});
-
-	test("every kind is tested here", () => {
-		const tried = [...Object.keys(statuses), ...streams.map(([kind]) => kind)];
-		tried.push("dropped", "slow", "slow-pieces");
-		expect(tried.sort()).toEqual([...aiMisbehaviours].sort());
-	});
-
-	aiTest("a disconnected client is recorded", async (ai) => {
-		ai.misbehave("endless");
-		const controller = new AbortController();
-		const { signal } = controller;
-		const response = await post(ai, { stream: true }, { signal });
-		const reader = response.body?.getReader();
-		await reader?.read();
-		controller.abort();
-		await until("it is recorded", () => ai.requests[0]?.outcome === "hung up");
-	});
 });
 
 describe("from another process", () => {

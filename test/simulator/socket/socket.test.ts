@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
 import { testWith } from "../../support/test-with.ts";
 import { until } from "../../support/until.ts";
-import { connect, openSocket, type Payload, type Simulator, startSimulator } from "../support.ts";
+import { openSocket, type Payload, type Simulator, startSimulator } from "../support.ts";
 
 const simulatorTest = testWith(() => startSimulator());
 
@@ -173,55 +173,6 @@ describe("members", () => {
 		expect(chunk.d).toMatchObject({ members: [{ user: { id: user } }] });
 	});
 
-	simulatorTest("held events are sent later, in order", async (simulator) => {
-		const guild = simulator.guild("The Cooks");
-		const socket = await session(simulator, { intents: Intent.Guilds });
-		await socket.payload("guild", isEvent("GUILD_CREATE"));
-		simulator.sockets.holdEvents(true);
-		const { id } = simulator.world.roles.add(guild, { name: "late" });
-		simulator.world.channels.add(guild, { name: "later" });
-		socket.send(1, null);
-		await socket.payload("acknowledgement", ({ op }) => op === 11);
-		expect(socket.received.some(isEvent("GUILD_ROLE_CREATE"))).toBe(false);
-		simulator.sockets.holdEvents(false);
-		const role = await socket.payload("role", isEvent("GUILD_ROLE_CREATE"));
-		expect(role.d).toMatchObject({ role: { id } });
-		await socket.payload("channel", isEvent("CHANNEL_CREATE"));
-		const order = socket.received.map(({ s }) => s).filter((s) => s !== null);
-		expect(order).toEqual(order.toSorted((a, b) => a - b));
-	});
-
-	simulatorTest("new connections wait while they are held", async (simulator) => {
-		using before = await openSocket(simulator);
-		simulator.sockets.holdConnections(true);
-		let open = false;
-		const opening = openSocket(simulator).then((socket) => {
-			open = true;
-			return socket;
-		});
-		before.send(1, null);
-		await before.payload("acknowledgement", isOp(11));
-		expect(open).toBe(false);
-		simulator.sockets.holdConnections(false);
-		using after = await opening;
-		await after.payload("hello", isOp(10));
-	});
-
-	simulatorTest("member requests wait while they are held", async (simulator) => {
-		const intents = Intent.Guilds | Intent.GuildMembers;
-		const socket = await session(simulator, { intents });
-		const guild_id = simulator.guild("The Cooks").id;
-		simulator.sockets.holdMembers(true);
-		socket.send(8, { guild_id, query: "", limit: 0, nonce: "held" });
-		// The response to a later heartbeat: the request has arrived.
-		socket.send(1, null);
-		await socket.payload("acknowledgement", ({ op }) => op === 11);
-		expect(socket.received.some(isEvent("GUILD_MEMBERS_CHUNK"))).toBe(false);
-		simulator.sockets.holdMembers(false);
-		const chunk = await socket.payload("chunk", isEvent("GUILD_MEMBERS_CHUNK"));
-		expect(chunk.d).toMatchObject({ nonce: "held" });
-	});
-
 	simulatorTest(
 		"GUILD_CREATE lists all members to those who see presences, if they are few; else the bot and those in voice",
 		async (simulator) => {
@@ -308,30 +259,5 @@ describe("faults", () => {
 		await using simulator = await startSimulator({ timing: { heartbeatIntervalMs: 10 } });
 		using socket = await openSocket(simulator);
 		expect(await socket.closed()).toBe(4009);
-	});
-
-	simulatorTest("discord.js resumes after a lost connection, and misses nothing", async (simulator) => {
-		await using bot = await connect(simulator);
-		simulator.sockets.disconnect();
-		await simulator.user("ada").say("The Cooks/general", "missed");
-		await bot.event("MESSAGE_CREATE", ({ content }) => content === "missed");
-		await bot.event("RESUMED");
-		expect(bot.events.filter(({ t }) => t === "READY")).toHaveLength(1);
-	});
-
-	simulatorTest("discord.js identifies again when its session is lost", async (simulator) => {
-		await using bot = await connect(simulator);
-		simulator.sockets.disconnect({ resumable: false });
-		const ready = () => bot.events.filter(({ t }) => t === "READY");
-		await until("a second READY", () => ready().length === 2);
-	});
-
-	simulatorTest("discord.js resumes after op 7 and op 9", async (simulator) => {
-		await using bot = await connect(simulator);
-		simulator.sockets.requestReconnect();
-		await bot.event("RESUMED");
-		simulator.sockets.invalidate({ resumable: true });
-		const resumed = () => bot.events.filter(({ t }) => t === "RESUMED");
-		await until("a second RESUMED", () => resumed().length === 2);
 	});
 });

@@ -65,20 +65,6 @@ test("pins are listed in pages, latest first", async ({ alpha, pins, write }) =>
 	expect((await alpha("GET", `${pins}?before=x`)).status).toBe(400);
 });
 
-test("managing messages is not enough to pin one", async ({ guild, channel, alpha, pins, write, simulator, as }) => {
-	const message = write("soup");
-	const jose = as("jose.garcia");
-	expect((await jose("PUT", `${pins}/${message.id}`)).code).toBe(50013);
-	simulator.world.channels.setOverwrite(channel, {
-		id: guild.id,
-		type: 0,
-		allow: String(PermissionFlagsBits.PinMessages),
-		deny: "0",
-	});
-	expect((await jose("PUT", `${pins}/${message.id}`)).status).toBe(204);
-	expect((await alpha("DELETE", `${pins}/${message.id}`)).status).toBe(204);
-});
-
 test("a channel has at most 250 pins, and system messages cannot be pinned", async (given) => {
 	const { channel, alpha, pins, write, simulator } = given;
 	const first = write("first");

@@ -61,16 +61,6 @@ test("include_roles adds members with only these roles, and members above the bo
 	expect(guild.members.has(zoe.user.id)).toBe(false);
 });
 
-test("a prune needs 1 to 30 days, roles of the guild, KICK_MEMBERS and MANAGE_GUILD", async ({ path, alpha, as }) => {
-	for (const days of [0, 31]) expect((await alpha("GET", `${path}?days=${days}`)).faults).toHaveProperty("days");
-	expect((await alpha("GET", `${path}?include_roles=x`)).faults).toHaveProperty(["include_roles.0"]);
-	const include_roles = ["123456789012345678"];
-	expect((await alpha("POST", path, { include_roles })).code).toBe(10011);
-	const jose = as("jose.garcia");
-	expect((await jose("GET", path)).code).toBe(50013);
-	expect((await jose("POST", path, {})).code).toBe(50013);
-});
-
 test("with PRUNE_REQUIRES_ADMIN a prune needs ADMINISTRATOR", async ({ path, alpha, as, world, guild }) => {
 	world.guilds.edit(guild, { features: ["PRUNE_REQUIRES_ADMIN"] });
 	expect((await alpha("GET", path)).code).toBe(50013);
